@@ -1,0 +1,1 @@
+"""Acoustic models: the natural log-likelihood of every HMM state for every frame."""

@@ -1,0 +1,138 @@
+"""Gaussian mixtures with diagonal covariances, one mixture a state; evaluation and EM as matrix products."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+LOG_TWO_PI = float(np.log(2.0 * np.pi))
+
+
+@dataclass(frozen=True)
+class GaussianMixtures:
+    """Mixtures of all states, padded to one number of components.
+
+    Attributes
+    ----------
+    log_weights : float64 (n_states, n_components)
+        -inf where a state has fewer components.
+    means, variances : float64 (n_states, n_components, n_features)
+    """
+
+    log_weights: np.ndarray
+    means: np.ndarray
+    variances: np.ndarray
+
+    @cached_property
+    def _projection(self) -> tuple[np.ndarray, np.ndarray]:
+        """Weights and offsets under which [x^2, x] gives the log density of every component."""
+        n_states, n_components, n_features = self.means.shape
+        precision = 1.0 / self.variances
+        offset = self.log_weights - 0.5 * (
+            n_features * LOG_TWO_PI + np.log(self.variances).sum(-1) + (self.means**2 * precision).sum(-1)
+        )
+        weights = np.concatenate([-0.5 * precision, self.means * precision], axis=-1)
+        return (
+            np.ascontiguousarray(weights.reshape(n_states * n_components, -1).T, np.float32),
+            offset.astype(np.float32).ravel(),
+        )
+
+    def log_likelihood(self, frames: np.ndarray, block: int = 2048) -> np.ndarray:
+        """Natural log density of every frame under every state.
+
+        Parameters
+        ----------
+        frames : float32 (n_frames, n_features)
+
+        Returns
+        -------
+        float32 (n_frames, n_states)
+        """
+        weights, offset = self._projection
+        n_states, n_components = self.log_weights.shape
+        scores = np.empty((len(frames), n_states), np.float32)
+        for start in range(0, len(frames), block):
+            part = frames[start : start + block]
+            densities = np.concatenate([part * part, part], axis=1) @ weights
+            densities += offset
+            densities = densities.reshape(len(part), n_states, n_components)
+            peak = densities.max(axis=2)
+            densities -= peak[:, :, None]
+            np.exp(densities, out=densities)
+            scores[start : start + block] = np.log(densities.sum(axis=2)) + peak
+        return scores
+
+    def update(
+        self,
+        frames_of_state: Callable[[int], tuple[np.ndarray, np.ndarray | None]],
+        *,
+        variance_floor: np.ndarray,
+        minimum_count: float = 8.0,
+        map_states: Callable[..., Iterable] = map,
+    ) -> "GaussianMixtures":
+        """One EM step (Dempster, Laird and Rubin 1977).
+
+        Parameters
+        ----------
+        frames_of_state : callable
+            Gives the frames of a state, float32 (n, n_features), and their weights, float64 (n,), or None for ones.
+        variance_floor : float64 (n_features,)
+        minimum_count : float
+            Components that account for fewer frames are dropped, unless they are their state's only one.
+        map_states : callable
+            `map`, or an executor's.
+        """
+
+        def one_state(state: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            return self._update_state(state, *frames_of_state(state), variance_floor, minimum_count)
+
+        log_weights, means, variances = zip(*map_states(one_state, range(len(self.means))), strict=True)
+        return GaussianMixtures(np.stack(log_weights), np.stack(means), np.stack(variances))
+
+    def _update_state(
+        self,
+        state: int,
+        frames: np.ndarray,
+        weights: np.ndarray | None,
+        variance_floor: np.ndarray,
+        minimum_count: float,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        log_weights, means, variances = self.log_weights[state], self.means[state], self.variances[state]
+        if (len(frames) if weights is None else weights.sum()) < minimum_count:
+            return log_weights, means, variances
+        x = frames.astype(np.float64)
+        precision = 1.0 / variances
+        offset = log_weights - 0.5 * (np.log(variances).sum(-1) + (means**2 * precision).sum(-1))
+        responsibility = -0.5 * (x * x) @ precision.T + x @ (means * precision).T + offset
+        responsibility -= responsibility.max(axis=1, keepdims=True)
+        np.exp(responsibility, out=responsibility)
+        responsibility /= responsibility.sum(axis=1, keepdims=True)
+        if weights is not None:
+            responsibility *= weights[:, None]
+        counts = responsibility.sum(axis=0)
+        kept = counts >= minimum_count
+        kept[np.argmax(counts)] = True
+        divisor = np.where(kept, counts, 1.0)[:, None]
+        new_means = np.where(kept[:, None], responsibility.T @ x / divisor, means)
+        second = responsibility.T @ (x * x) / divisor - new_means**2
+        new_variances = np.where(kept[:, None], np.maximum(second, variance_floor), variances)
+        with np.errstate(divide="ignore"):
+            new_weights = np.log(np.where(kept, counts, 0.0) / counts[kept].sum())
+        return new_weights, new_means, new_variances
+
+    def split(self, offset: float = 0.2) -> "GaussianMixtures":
+        """Twice as many components: every one becomes two, `offset` standard deviations up and down from its mean."""
+        shift = offset * np.sqrt(self.variances)
+        return GaussianMixtures(
+            np.concatenate([self.log_weights, self.log_weights], axis=1) - np.log(2.0),
+            np.concatenate([self.means + shift, self.means - shift], axis=1),
+            np.concatenate([self.variances, self.variances], axis=1),
+        )
+
+
+def single_gaussians(mean: np.ndarray, variance: np.ndarray, n_states: int) -> GaussianMixtures:
+    """The same Gaussian for every state: where a flat start begins."""
+    return GaussianMixtures(
+        np.zeros((n_states, 1)), np.tile(mean, (n_states, 1, 1)), np.tile(variance, (n_states, 1, 1))
+    )

@@ -1,0 +1,126 @@
+"""Viterbi alignment of transcribed utterances, with wider beams for those that fail."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from asr.decode.path_segments import frame_units
+from asr.decode.token_passing import BestPath, best_path
+from asr.hmm.state_graph import StateGraph
+from asr.hmm.topology import Topology
+
+DEFAULT_BEAMS = (200.0, 1000.0, float("inf"))
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Forced alignment of one utterance: the path through its transcript graph."""
+
+    path: BestPath
+    graph: StateGraph
+
+    @property
+    def units(self) -> np.ndarray:
+        """HMM unit of every frame, int32 (n_frames,)."""
+        return frame_units(self.path, self.graph)
+
+
+def align_utterance(
+    scores: np.ndarray,
+    graph: StateGraph,
+    topology: Topology,
+    self_loops: np.ndarray,
+    beams: Sequence[float] = DEFAULT_BEAMS,
+) -> Alignment | str:
+    """Align one utterance; returns the reason in words if no beam finds a complete path.
+
+    Parameters
+    ----------
+    scores : float32 (n_frames, n_states)
+        Natural log-likelihoods.
+    graph : StateGraph
+        From `transcript_graph`.
+    beams : sequence of float
+        Tried in order; the next one only where the last failed.
+    """
+    for beam in beams:
+        path = best_path(scores, graph, topology.unit_state, self_loops, beam=beam)
+        if path is not None and path.complete:
+            return Alignment(path, graph)
+    shortest = shortest_path_frames(graph)
+    if len(scores) < shortest:
+        return f"{len(scores)} frames are fewer than the {shortest} that its transcript needs at the least"
+    return f"no path with a finite score through its transcript in {len(scores)} frames"
+
+
+def align_all(
+    scores: Mapping[str, np.ndarray] | Iterable[tuple[str, np.ndarray]],
+    graphs: Mapping[str, StateGraph],
+    topology: Topology,
+    self_loops: np.ndarray,
+    *,
+    beams: Sequence[float] = DEFAULT_BEAMS,
+    jobs: int = 1,
+) -> tuple[dict[str, Alignment], dict[str, str]]:
+    """Align many utterances; returns the alignments and, by utterance, why the others failed."""
+    items = scores.items() if isinstance(scores, Mapping) else scores
+
+    def align(item: tuple[str, np.ndarray]) -> tuple[str, Alignment | str]:
+        name, matrix = item
+        return name, align_utterance(matrix, graphs[name], topology, self_loops, beams)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        results = list(pool.map(align, items))
+    done = {name: result for name, result in results if isinstance(result, Alignment)}
+    failed = {name: result for name, result in results if isinstance(result, str)}
+    return done, failed
+
+
+def shortest_path_frames(graph: StateGraph) -> int:
+    """Fewest frames in which an acyclic graph can be crossed."""
+    unreachable = np.iinfo(np.int64).max // 2
+    fewest = np.full(graph.n_nodes, unreachable)
+    fewest[graph.initial] = 0
+    for node in graph.topological_order():
+        for starts, ends, frames in (
+            (graph.arc_start, graph.arc_end, 1),
+            (graph.jump_start, graph.jump_end, 0),
+        ):
+            following = ends[starts[node] : starts[node + 1]]
+            np.minimum.at(fewest, following, fewest[node] + frames)
+    return int(fewest[np.isfinite(graph.final_weight)].min())
+
+
+def equal_units(graph: StateGraph, topology: Topology, n_frames: int) -> np.ndarray | None:
+    """Flat start: the units of a path with silence at both ends, all of equal length; int32 (n_frames,).
+
+    The first pronunciation of every word is taken and no pause between words. Where silence leaves too few frames it
+    is left out; None if even then there are too few.
+    """
+    for silence_at_ends in (True, False):
+        units = _straight_units(graph, topology, silence_at_ends)
+        if len(units) <= n_frames:
+            return units[np.arange(n_frames) * len(units) // n_frames]
+    return None
+
+
+def _straight_units(graph: StateGraph, topology: Topology, silence_at_ends: bool) -> np.ndarray:
+    units: list[int] = []
+    node = graph.initial
+    silence = topology.silence_states
+    while True:
+        arcs = range(graph.arc_start[node], graph.arc_start[node + 1])
+        jumps = range(graph.jump_start[node], graph.jump_start[node + 1])
+        speech = [arc for arc in arcs if topology.unit_state[graph.arc_unit[arc]] not in silence]
+        if speech:
+            units.append(int(graph.arc_unit[speech[0]]))
+            node = int(graph.arc_end[speech[0]])
+        elif len(jumps):
+            node = int(graph.jump_end[jumps[0]])
+        else:
+            break
+    if silence_at_ends:
+        units = [*silence, *units, *silence]
+    return np.asarray(units, np.int32)

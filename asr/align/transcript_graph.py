@@ -1,0 +1,38 @@
+"""The state graph of one transcript: its words in order, all their pronunciations, pauses optional."""
+
+from collections.abc import Sequence
+
+from asr.errors import LexiconError
+from asr.hmm.state_graph import StateGraph, StateGraphBuilder
+from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
+from asr.lexicon import Lexicon
+
+
+def transcript_graph(words: Sequence[str], lexicon: Lexicon, topology: Topology) -> StateGraph:
+    """Graph that accepts exactly `words`; silence may begin it, nothing, a pause or silence may follow every word.
+
+    Raises
+    ------
+    LexiconError
+        If a word has no pronunciation or one with an unknown phone.
+    """
+    missing = sorted({word for word in words if word not in lexicon.pronunciations})
+    if missing:
+        raise LexiconError(f"no pronunciation for {' '.join(missing)}; add it to the lexicon")
+    builder = StateGraphBuilder(words)
+    silence, pause = topology.units(SILENCE), topology.units(SHORT_PAUSE)
+    start = builder.node()
+    before = builder.node()
+    builder.jump(start, before)
+    builder.chain(start, before, silence)
+    for number, word in enumerate(words):
+        after, following = builder.node(), builder.node()
+        for pronunciation in lexicon.pronunciations[word]:
+            units = [unit for phone in pronunciation for unit in topology.units(phone)]
+            builder.chain(before, after, units, word=number, begins_word=True)
+        builder.jump(after, following)
+        builder.chain(after, following, pause)
+        builder.chain(after, following, silence)
+        before = following
+    builder.finish(before)
+    return builder.build(start)

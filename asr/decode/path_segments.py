@@ -1,0 +1,70 @@
+"""What a path says: the state of every frame, the phones and the words with their times in frames."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from asr.decode.token_passing import BestPath
+from asr.hmm.state_graph import StateGraph
+from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A word or phone from frame `start` up to, not including, frame `end`."""
+
+    label: str
+    start: int
+    end: int
+
+
+def frame_units(path: BestPath, graph: StateGraph) -> np.ndarray:
+    """Unit of every frame, int32 (n_frames,)."""
+    taken = path.arcs >= 0
+    lengths = np.diff(np.append(path.frames[taken], path.n_frames))
+    return np.repeat(graph.arc_unit[path.arcs[taken]], lengths)
+
+
+def frame_states(path: BestPath, graph: StateGraph, topology: Topology) -> np.ndarray:
+    """Emission state of every frame, int32 (n_frames,)."""
+    return topology.unit_state[frame_units(path, graph)]
+
+
+def phone_segments(path: BestPath, graph: StateGraph, topology: Topology) -> list[Segment]:
+    """Phones in order of time, silence and short pause included."""
+    taken = path.arcs >= 0
+    units = graph.arc_unit[path.arcs[taken]]
+    frames = path.frames[taken]
+    phones = topology.unit_phone[units]
+    first_units = np.array([topology.units(name)[0] for name in topology.phone_names])
+    starts = np.flatnonzero(units == first_units[phones])
+    ends = np.append(frames[starts[1:]], path.n_frames)
+    return [
+        Segment(topology.phone_names[phones[start]], int(frames[start]), int(end))
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+def word_segments(path: BestPath, graph: StateGraph, topology: Topology) -> list[Segment]:
+    """Words in order of time; the pause or silence after a word is not part of it.
+
+    A word that the end of the audio cut off before it was identified is left out.
+    """
+    words: list[str] = []
+    spans: list[list[int]] = []
+    pauses = {topology.phone_number[SILENCE], topology.phone_number[SHORT_PAUSE]}
+    open_word = False
+    for arc, frame in zip(path.arcs.tolist(), path.frames.tolist(), strict=True):
+        word = int(graph.arc_word[arc] if arc >= 0 else graph.jump_word[-1 - arc])
+        if word >= 0:
+            words.append(graph.words[word])
+        if arc < 0:
+            continue
+        begins = bool(graph.arc_begins_word[arc])
+        if open_word and (begins or int(topology.unit_phone[graph.arc_unit[arc]]) in pauses):
+            spans[-1][1] = frame
+            open_word = False
+        if begins:
+            spans.append([frame, path.n_frames])
+            open_word = True
+    return [Segment(word, start, end) for word, (start, end) in zip(words, spans, strict=False)]

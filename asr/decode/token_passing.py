@@ -1,0 +1,301 @@
+"""Token passing (Young, Russell and Thornton 1989): the best path through a state graph, frame by frame.
+
+A token sits on every active arc and remembers how it came there through a chain of records, one for each arc entered
+and each word jumped over. With an infinite beam the path found is exactly the best one; equal scores are decided by
+the order of the arcs, so the result does not depend on anything but its inputs.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from asr.hmm.state_graph import StateGraph
+
+RECORD_ROOM = 1 << 16
+NOT_FOUND, FOUND, CUT_SHORT = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class BestPath:
+    """The arcs of a path in order of time.
+
+    Attributes
+    ----------
+    arcs : int32 (n,)
+        Arc numbers; a jump that carries a word appears as `-1 - jump`.
+    frames : int32 (n,)
+        Frame at which each was entered.
+    n_frames : int
+        Frames of the utterance.
+    score : float
+        Natural log of the path's score, final weight included.
+    complete : bool
+        Whether the path ends at a final node; if not, it is the best one cut short.
+    """
+
+    arcs: np.ndarray
+    frames: np.ndarray
+    n_frames: int
+    score: float
+    complete: bool
+
+
+def best_path(
+    scores: np.ndarray,
+    graph: StateGraph,
+    unit_state: np.ndarray,
+    self_loops: np.ndarray,
+    *,
+    lm_scale: float = 1.0,
+    insertion_penalty: float = 0.0,
+    beam: float = np.inf,
+    max_active: int = 0,
+) -> BestPath | None:
+    """Find the best path.
+
+    Parameters
+    ----------
+    scores : float32 (n_frames, n_states)
+        Natural log-likelihoods, scaled as the caller wants them.
+    graph : StateGraph
+    unit_state : int32 (n_units,)
+        Emission state of every unit.
+    self_loops : float (n_units,)
+        Self-loop probability of every unit.
+    lm_scale, insertion_penalty : float
+        Graph weights are multiplied by the former; the latter is added for every word.
+    beam : float
+        Tokens further than this below the best one of the frame are dropped.
+    max_active : int
+        At most about this many tokens survive a frame; 0 for no limit.
+
+    Returns
+    -------
+    BestPath or None
+        None when no token survives (the utterance is shorter than every path and the beam lost the rest).
+    """
+    words_on_arcs = graph.arc_word >= 0
+    words_on_jumps = graph.jump_word >= 0
+    status, arcs, frames, score = _search(
+        np.ascontiguousarray(scores, np.float32),
+        graph.arc_start,
+        graph.arc_end,
+        unit_state[graph.arc_unit],
+        np.log(self_loops)[graph.arc_unit],
+        np.log1p(-self_loops)[graph.arc_unit],
+        lm_scale * graph.arc_weight + insertion_penalty * words_on_arcs,
+        graph.jump_start,
+        graph.jump_end,
+        lm_scale * graph.jump_weight + insertion_penalty * words_on_jumps,
+        words_on_jumps,
+        lm_scale * graph.final_weight,
+        graph.initial,
+        beam,
+        max_active,
+        RECORD_ROOM,
+    )
+    if status == NOT_FOUND:
+        return None
+    return BestPath(arcs, frames, len(scores), score, status == FOUND)
+
+
+@njit(cache=True, nogil=True)
+def _follow_jumps(
+    nodes, n_nodes, node_score, node_record, jump_start, jump_end, jump_weight, jump_is_word, frame,
+    record_arc, record_frame, record_previous, n_records,
+):  # fmt: skip
+    """Relax jumps from the reached nodes until nothing improves; returns the counts of nodes and records."""
+    position = 0
+    queue = nodes[:n_nodes].copy()
+    length = n_nodes
+    while position < length:
+        node = queue[position]
+        position += 1
+        for jump in range(jump_start[node], jump_start[node + 1]):
+            target = jump_end[jump]
+            score = node_score[node] + jump_weight[jump]
+            if score <= node_score[target]:
+                continue
+            if node_score[target] == -np.inf:
+                nodes[n_nodes] = target
+                n_nodes += 1
+            node_score[target] = score
+            if jump_is_word[jump]:
+                if n_records == len(record_arc):
+                    record_arc = _grown(record_arc)
+                    record_frame = _grown(record_frame)
+                    record_previous = _grown(record_previous)
+                record_arc[n_records] = -1 - jump
+                record_frame[n_records] = frame
+                record_previous[n_records] = node_record[node]
+                node_record[target] = n_records
+                n_records += 1
+            else:
+                node_record[target] = node_record[node]
+            if length == len(queue):
+                queue = _grown(queue)
+            queue[length] = target
+            length += 1
+    return n_nodes, n_records, record_arc, record_frame, record_previous
+
+
+@njit(cache=True, nogil=True)
+def _grown(values):
+    larger = np.empty(max(16, 2 * len(values)), values.dtype)
+    larger[: len(values)] = values
+    return larger
+
+
+@njit(cache=True, nogil=True)
+def _forget_dead_records(active, n_active, arc_record, record_arc, record_frame, record_previous, n_records):
+    """Keep only the records that some token can still reach, in place; returns their number."""
+    new_number = np.full(n_records, -1, np.int32)
+    for i in range(n_active):
+        record = arc_record[active[i]]
+        while record >= 0 and new_number[record] < 0:
+            new_number[record] = 0
+            record = record_previous[record]
+    kept = 0
+    for record in range(n_records):
+        if new_number[record] == 0:
+            new_number[record] = kept
+            previous = record_previous[record]
+            record_arc[kept] = record_arc[record]
+            record_frame[kept] = record_frame[record]
+            record_previous[kept] = new_number[previous] if previous >= 0 else -1
+            kept += 1
+    for i in range(n_active):
+        arc_record[active[i]] = new_number[arc_record[active[i]]]
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def _search(
+    scores, arc_start, arc_end, arc_state, arc_stay, arc_leave, arc_weight,
+    jump_start, jump_end, jump_weight, jump_is_word, final_weight, initial, beam, max_active, record_room,
+):  # fmt: skip
+    n_frames = scores.shape[0]
+    n_arcs = len(arc_end)
+    n_nodes_all = len(final_weight)
+    arc_score = np.full(n_arcs, -np.inf)
+    arc_record = np.full(n_arcs, -1, np.int32)
+    came_from = np.full(n_arcs, -2, np.int32)  # record before the arc, if it was entered in this frame; else -2
+    active = np.empty(n_arcs, np.int32)
+    n_active = 0
+    node_score = np.full(n_nodes_all, -np.inf)
+    node_record = np.full(n_nodes_all, -1, np.int32)
+    nodes = np.empty(n_nodes_all, np.int32)
+    record_arc = np.empty(record_room, np.int32)
+    record_frame = np.empty(record_room, np.int32)
+    record_previous = np.empty(record_room, np.int32)
+    n_records = 0
+    room = record_room
+
+    node_score[initial] = 0.0
+    nodes[0] = initial
+    n_nodes, n_records, record_arc, record_frame, record_previous = _follow_jumps(
+        nodes, 1, node_score, node_record, jump_start, jump_end, jump_weight, jump_is_word, 0,
+        record_arc, record_frame, record_previous, n_records,
+    )  # fmt: skip
+    floor = -np.inf
+    for frame in range(n_frames):
+        for i in range(n_active):
+            arc_score[active[i]] += arc_stay[active[i]]
+        for i in range(n_nodes):
+            node = nodes[i]
+            entry = node_score[node]
+            if entry >= floor:
+                for arc in range(arc_start[node], arc_start[node + 1]):
+                    score = entry + arc_weight[arc]
+                    if score > arc_score[arc]:
+                        if arc_score[arc] == -np.inf:
+                            active[n_active] = arc
+                            n_active += 1
+                        arc_score[arc] = score
+                        came_from[arc] = node_record[node]
+            node_score[node] = -np.inf
+        n_nodes = 0
+
+        best = -np.inf
+        for i in range(n_active):
+            arc = active[i]
+            arc_score[arc] += scores[frame, arc_state[arc]]
+            best = max(best, arc_score[arc])
+        floor = best - beam
+        if 0 < max_active < n_active:
+            ranked = np.empty(n_active)
+            for i in range(n_active):
+                ranked[i] = arc_score[active[i]]
+            floor = max(floor, np.partition(ranked, n_active - max_active)[n_active - max_active])
+
+        survivors = 0
+        for i in range(n_active):
+            arc = active[i]
+            if arc_score[arc] < floor or arc_score[arc] == -np.inf:
+                arc_score[arc] = -np.inf
+                came_from[arc] = -2
+                continue
+            active[survivors] = arc
+            survivors += 1
+            if came_from[arc] != -2:
+                if n_records == len(record_arc):
+                    record_arc = _grown(record_arc)
+                    record_frame = _grown(record_frame)
+                    record_previous = _grown(record_previous)
+                record_arc[n_records] = arc
+                record_frame[n_records] = frame
+                record_previous[n_records] = came_from[arc]
+                arc_record[arc] = n_records
+                came_from[arc] = -2
+                n_records += 1
+        n_active = survivors
+        if n_records > room:
+            n_records = _forget_dead_records(
+                active, n_active, arc_record, record_arc, record_frame, record_previous, n_records
+            )
+            room = max(record_room, 2 * n_records)
+
+        for i in range(n_active):
+            arc = active[i]
+            score = arc_score[arc] + arc_leave[arc]
+            node = arc_end[arc]
+            if score > node_score[node]:
+                if node_score[node] == -np.inf:
+                    nodes[n_nodes] = node
+                    n_nodes += 1
+                node_score[node] = score
+                node_record[node] = arc_record[arc]
+        n_nodes, n_records, record_arc, record_frame, record_previous = _follow_jumps(
+            nodes, n_nodes, node_score, node_record, jump_start, jump_end, jump_weight, jump_is_word, frame + 1,
+            record_arc, record_frame, record_previous, n_records,
+        )  # fmt: skip
+
+    best = -np.inf
+    record = -1
+    status = NOT_FOUND
+    for i in range(n_nodes):
+        score = node_score[nodes[i]] + final_weight[nodes[i]]
+        if score > best:
+            best = score
+            record = node_record[nodes[i]]
+            status = FOUND
+    if status == NOT_FOUND:
+        for i in range(n_active):
+            if arc_score[active[i]] > best:
+                best = arc_score[active[i]]
+                record = arc_record[active[i]]
+                status = CUT_SHORT
+    length = 0
+    step = record
+    while step >= 0:
+        length += 1
+        step = record_previous[step]
+    arcs = np.empty(length, np.int32)
+    frames = np.empty(length, np.int32)
+    while record >= 0:
+        length -= 1
+        arcs[length] = record_arc[record]
+        frames[length] = record_frame[record]
+        record = record_previous[record]
+    return status, arcs, frames, best

@@ -1,0 +1,151 @@
+"""A graph of HMM units in flat arrays: what the search walks over and what transcripts and grammars compile to.
+
+Nodes carry no time. An *arc* is one HMM unit with its self-loop: entering it costs `weight`, every frame in it adds the
+score of the unit's state, leaving it leads to the arc's end node. *Jumps* are arcs that take no frame; they may not
+form a cycle. Words sit on arcs and jumps.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+NO_WORD = -1
+
+
+@dataclass(frozen=True)
+class StateGraph:
+    """Arcs and jumps sorted by start node, with row offsets (CSR).
+
+    Attributes
+    ----------
+    arc_start, jump_start : int32 (n_nodes + 1,)
+        Arcs of node n are `arc_start[n]:arc_start[n + 1]`, and likewise its jumps.
+    arc_end, jump_end : int32
+        End node.
+    arc_unit : int32
+        HMM unit of every arc.
+    arc_weight, jump_weight, final_weight : float64
+        Natural logarithms of grammar probabilities; `final_weight` is -inf at nodes where no path may end.
+    arc_word, jump_word : int32
+        Word number or `NO_WORD`.
+    arc_begins_word : bool
+        Whether the arc is the first unit of a word's pronunciation.
+    initial : int
+        Node where every path begins.
+    words : tuple of str
+        Name of every word number.
+    """
+
+    arc_start: np.ndarray
+    arc_end: np.ndarray
+    arc_unit: np.ndarray
+    arc_weight: np.ndarray
+    arc_word: np.ndarray
+    arc_begins_word: np.ndarray
+    jump_start: np.ndarray
+    jump_end: np.ndarray
+    jump_weight: np.ndarray
+    jump_word: np.ndarray
+    final_weight: np.ndarray
+    initial: int
+    words: tuple[str, ...]
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.final_weight)
+
+    @property
+    def n_arcs(self) -> int:
+        """Number of frame-taking arcs."""
+        return len(self.arc_end)
+
+    def topological_order(self) -> np.ndarray:
+        """Nodes in an order in which every arc and jump leads forward, int32 (n_nodes,).
+
+        Raises
+        ------
+        ValueError
+            If the graph has a cycle, as graphs of grammars do and those of transcripts do not.
+        """
+        entries = np.bincount(np.concatenate([self.arc_end, self.jump_end]), minlength=self.n_nodes)
+        order = [int(node) for node in np.flatnonzero(entries == 0)]
+        for node in order:
+            for starts, ends in ((self.arc_start, self.arc_end), (self.jump_start, self.jump_end)):
+                for end in ends[starts[node] : starts[node + 1]].tolist():
+                    entries[end] -= 1
+                    if entries[end] == 0:
+                        order.append(end)
+        if len(order) < self.n_nodes:
+            raise ValueError("the graph has a cycle")
+        return np.asarray(order, np.int32)
+
+
+class StateGraphBuilder:
+    """Collects nodes, arcs and jumps in any order; `build` sorts them into a :class:`StateGraph`."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = tuple(words)
+        self._arcs: list[tuple[int, int, int, float, int, bool]] = []
+        self._jumps: list[tuple[int, int, float, int]] = []
+        self._final: dict[int, float] = {}
+        self._n_nodes = 0
+
+    def node(self) -> int:
+        """A new node."""
+        self._n_nodes += 1
+        return self._n_nodes - 1
+
+    def chain(
+        self,
+        start: int,
+        end: int,
+        units: Sequence[int],
+        *,
+        weight: float = 0.0,
+        word: int = NO_WORD,
+        begins_word: bool = False,
+    ) -> None:
+        """Lead from `start` to `end` through `units`; weight and word sit on the first arc."""
+        for position, unit in enumerate(units):
+            target = end if position == len(units) - 1 else self.node()
+            first = position == 0
+            self._arcs.append(
+                (start, target, unit, weight if first else 0.0, word if first else NO_WORD, begins_word and first)
+            )
+            start = target
+
+    def jump(self, start: int, end: int, *, weight: float = 0.0, word: int = NO_WORD) -> None:
+        """Lead from `start` to `end` in no time."""
+        self._jumps.append((start, end, weight, word))
+
+    def finish(self, node: int, weight: float = 0.0) -> None:
+        """Let paths end at `node`."""
+        self._final[node] = weight
+
+    def build(self, initial: int) -> StateGraph:
+        """The finished graph."""
+        arcs = sorted(self._arcs)
+        jumps = sorted(self._jumps)
+        final = np.full(self._n_nodes, -np.inf)
+        for node, weight in self._final.items():
+            final[node] = weight
+        starts = np.arange(self._n_nodes + 1)
+        arc_from, arc_end, arc_unit, arc_weight, arc_word, begins = zip(*arcs, strict=True) if arcs else ((),) * 6
+        jump_from, jump_end, jump_weight, jump_word = zip(*jumps, strict=True) if jumps else ((),) * 4
+        return StateGraph(
+            arc_start=np.searchsorted(arc_from, starts).astype(np.int32),
+            arc_end=np.asarray(arc_end, np.int32),
+            arc_unit=np.asarray(arc_unit, np.int32),
+            arc_weight=np.asarray(arc_weight, np.float64),
+            arc_word=np.asarray(arc_word, np.int32),
+            arc_begins_word=np.asarray(begins, np.bool_),
+            jump_start=np.searchsorted(jump_from, starts).astype(np.int32),
+            jump_end=np.asarray(jump_end, np.int32),
+            jump_weight=np.asarray(jump_weight, np.float64),
+            jump_word=np.asarray(jump_word, np.int32),
+            final_weight=final,
+            initial=initial,
+            words=self._words,
+        )
