@@ -1,0 +1,1 @@
+"""Kaldi data directories, Kaldi feature archives, and audio files: where utterances come from."""

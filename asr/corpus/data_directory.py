@@ -1,0 +1,288 @@
+"""Kaldi data directories: the utterances of a corpus with their speakers, transcripts and places on disk.
+
+Format: Povey et al. (2011), "The Kaldi speech recognition toolkit"; https://kaldi-asr.org/doc/data_prep.html
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from math import isfinite
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from asr.corpus.list_file import Entry, read_list, refuse_pipe
+from asr.errors import CorpusError
+
+
+class Problem(NamedTuple):
+    """An utterance that was left out, and why."""
+
+    utterance_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """One utterance: `audio` (with `start` and `end` in seconds if a segment), or `archive` and `offset`.
+
+    `words` is None when the data directory has no `text`; `offset` is the byte where the feature matrix
+    begins.
+    """
+
+    id: str
+    speaker: str
+    words: tuple[str, ...] | None
+    audio: Path | None = None
+    start: float | None = None
+    end: float | None = None
+    archive: Path | None = None
+    offset: int = 0
+
+    @property
+    def source(self) -> Path:
+        """The audio or archive file."""
+        path = self.audio if self.audio is not None else self.archive
+        if path is None:
+            raise CorpusError(f"Utterance '{self.id}' names neither an audio file nor a feature archive.")
+        return path
+
+
+@dataclass(frozen=True)
+class DataDirectory:
+    """A data directory's usable utterances, sorted by id, and the `problems` that made others unusable."""
+
+    path: Path
+    utterances: tuple[Utterance, ...]
+    gender: Mapping[str, str] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.utterances)
+
+    @property
+    def speakers(self) -> tuple[str, ...]:
+        """Every speaker of an utterance, sorted."""
+        return tuple(sorted({utterance.speaker for utterance in self.utterances}))
+
+    def subset(self, ids: Iterable[str]) -> "DataDirectory":
+        """Only the utterances named by `ids`; CorpusError when one is not there."""
+        wanted = set(ids)
+        unknown = sorted(wanted.difference(utterance.id for utterance in self.utterances))
+        if unknown:
+            raise CorpusError(
+                f"{self.path}: has no usable utterance '{unknown[0]}' ({len(unknown)} of those asked for "
+                "are missing)."
+            )
+        return self._keep(lambda utterance: utterance.id in wanted)
+
+    def with_speakers(self, speakers: Iterable[str]) -> "DataDirectory":
+        """Only the utterances of these speakers; CorpusError when one of them has none."""
+        wanted = self._known_speakers(speakers)
+        return self._keep(lambda utterance: utterance.speaker in wanted)
+
+    def without_speakers(self, speakers: Iterable[str]) -> "DataDirectory":
+        """All utterances but those of these speakers; CorpusError when one of them has none."""
+        unwanted = self._known_speakers(speakers)
+        return self._keep(lambda utterance: utterance.speaker not in unwanted)
+
+    def digest(self) -> str:
+        """SHA-256 (hex) of what the lists say of these utterances and of the size of each of their files.
+
+        The place of the corpus does not enter (file names do), so that a corpus moved as a whole keeps its
+        digest.
+        """
+        sizes: dict[Path, int] = {}
+        rows = []
+        for utterance in self.utterances:
+            source = utterance.source
+            if source not in sizes:
+                sizes[source] = source.stat().st_size if source.exists() else -1
+            rows.append(
+                [
+                    utterance.id,
+                    utterance.speaker,
+                    utterance.words,
+                    source.name,
+                    sizes[source],
+                    utterance.start,
+                    utterance.end,
+                    utterance.offset,
+                ]
+            )
+        content = [rows, sorted(self.gender.items()), sorted(self.problems)]
+        return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
+
+    def _known_speakers(self, speakers: Iterable[str]) -> set[str]:
+        named = set(speakers)
+        unknown = sorted(named.difference(self.speakers))
+        if unknown:
+            raise CorpusError(
+                f"{self.path}: has no utterance of speaker '{unknown[0]}'; its speakers are "
+                f"{', '.join(self.speakers)}."
+            )
+        return named
+
+    def _keep(self, condition: Callable[[Utterance], bool]) -> "DataDirectory":
+        kept = tuple(utterance for utterance in self.utterances if condition(utterance))
+        speakers = {utterance.speaker for utterance in kept}
+        gender = {speaker: value for speaker, value in self.gender.items() if speaker in speakers}
+        return replace(self, utterances=kept, gender=gender, problems=())
+
+
+def read_data_directory(
+    path: Path | str,
+    *,
+    root: Path | str | None = None,
+    prefer: Literal["features", "audio"] = "features",
+) -> DataDirectory:
+    """Read the data directory at `path`.
+
+    Lists: `utt2spk`; `feats.scp`, or `wav.scp` with optional `segments`; optional `text` and `spk2gender`; in
+    any order of lines. Where `feats.scp` and `wav.scp` are both there, `prefer` decides. A relative path in
+    them is taken from `root`, else from the directory above `path`, else from `path` itself: the first where
+    the file exists.
+
+    An utterance that cannot be used (its file missing or empty, no transcript, no speaker) is left out and
+    listed in `problems`. Raises CorpusError for a malformed list (file, line and value are named), a
+    duplicate, or a pipe.
+    """
+    path = Path(path)
+    if not path.is_dir():
+        raise CorpusError(
+            f"{path}: is not a directory; a data directory holding utt2spk and wav.scp or feats.scp is "
+            "needed."
+        )
+    bases = [Path(root)] if root is not None else []
+    bases += [path.resolve().parent, path]
+    places = _Places(bases)
+    has_features, has_audio = (path / "feats.scp").is_file(), (path / "wav.scp").is_file()
+    if not has_features and not has_audio:
+        raise CorpusError(
+            f"{path}: holds neither wav.scp nor feats.scp; one of them must say where the utterances are."
+        )
+    if has_features and (prefer == "features" or not has_audio):
+        sources = _read_features(path / "feats.scp", places)
+    else:
+        sources = _read_recordings(path, places)
+    speakers = {
+        key: _single(path / "utt2spk", key, entry) for key, entry in read_list(path / "utt2spk").items()
+    }
+    text = None
+    if (path / "text").is_file():
+        text = {
+            key: tuple(entry.value.split())
+            for key, entry in read_list(path / "text", allow_empty=True).items()
+        }
+
+    utterances, problems = [], []
+    for key in sorted(set(sources) | set(text or ())):
+        source = sources.get(key, "no audio or features are listed for it")
+        if isinstance(source, str):
+            problems.append(Problem(key, source))
+        elif key not in speakers:
+            problems.append(Problem(key, "no speaker in utt2spk"))
+        elif text is not None and key not in text:
+            problems.append(Problem(key, "no transcript in text"))
+        else:
+            words = None if text is None else text[key]
+            utterances.append(replace(source, speaker=speakers[key], words=words))
+    return DataDirectory(path, tuple(utterances), _read_gender(path / "spk2gender"), tuple(problems))
+
+
+class _Places:
+    """Finds the files of relative entries, and keeps what it found: an archive holds many utterances."""
+
+    def __init__(self, bases: list[Path]):
+        self.bases = bases
+        self.found: dict[str, Path | str] = {}
+
+    def find(self, name: str) -> Path | str:
+        """The file's path, or the reason why it cannot be used."""
+        if name not in self.found:
+            self.found[name] = self._look(name)
+        return self.found[name]
+
+    def _look(self, name: str) -> Path | str:
+        candidates = [Path(name)] if Path(name).is_absolute() else [base / name for base in self.bases]
+        for candidate in candidates:
+            if candidate.is_file():
+                return candidate if candidate.stat().st_size else f"{candidate} is an empty file"
+        return f"{candidates[0]} does not exist"
+
+
+def _read_features(path: Path, places: _Places) -> dict[str, Utterance | str]:
+    sources: dict[str, Utterance | str] = {}
+    for key, (line, value) in read_list(path).items():
+        refuse_pipe(path, line, key, value)
+        if value.endswith("]"):
+            raise CorpusError(
+                f"{path}:{line}: '{value}' selects a range of a matrix, which is not supported; store the "
+                "part itself."
+            )
+        name, colon, digits = value.rpartition(":")
+        if not (colon and digits.isascii() and digits.isdigit()):
+            name, digits = value, "0"
+        found = places.find(name)
+        sources[key] = (
+            found if isinstance(found, str) else Utterance(key, "", None, archive=found, offset=int(digits))
+        )
+    return sources
+
+
+def _read_recordings(path: Path, places: _Places) -> dict[str, Utterance | str]:
+    listed = path / "wav.scp"
+    recordings: dict[str, Path | str] = {}
+    for key, (line, value) in read_list(listed).items():
+        refuse_pipe(listed, line, key, value)
+        recordings[key] = places.find(value)
+    segments = path / "segments"
+    if not segments.is_file():
+        return {
+            key: found if isinstance(found, str) else Utterance(key, "", None, audio=found)
+            for key, found in recordings.items()
+        }
+    sources: dict[str, Utterance | str] = {}
+    for key, entry in read_list(segments).items():
+        recording, start, end = _parse_segment(segments, key, entry)
+        found = recordings.get(recording, f"its recording '{recording}' is not in wav.scp")
+        sources[key] = (
+            found if isinstance(found, str) else Utterance(key, "", None, audio=found, start=start, end=end)
+        )
+    return sources
+
+
+def _parse_segment(path: Path, key: str, entry: Entry) -> tuple[str, float, float | None]:
+    fields = entry.value.split()
+    try:
+        recording, start, end = fields[0], float(fields[1]), float(fields[2])
+    except (IndexError, ValueError):
+        start = end = float("nan")
+    to_the_end = end == -1  # Kaldi's mark for "up to the end of the recording"
+    if len(fields) != 3 or not (
+        isfinite(start) and isfinite(end) and start >= 0 and (end > start or to_the_end)
+    ):
+        raise CorpusError(
+            f"{path}:{entry.line}: '{key} {entry.value}' is not a segment; right is "
+            "'utterance recording start end' with 0 <= start < end in seconds."
+        )
+    return recording, start, None if to_the_end else end
+
+
+def _read_gender(path: Path) -> dict[str, str]:
+    if not path.is_file():
+        return {}
+    gender = {}
+    for key, entry in read_list(path).items():
+        gender[key] = entry.value.lower()
+        if gender[key] not in ("m", "f"):
+            raise CorpusError(
+                f"{path}:{entry.line}: gender '{entry.value}' of speaker '{key}' must be 'm' or 'f'."
+            )
+    return gender
+
+
+def _single(path: Path, key: str, entry: Entry) -> str:
+    if len(entry.value.split()) != 1:
+        raise CorpusError(f"{path}:{entry.line}: '{key} {entry.value}' must be an utterance and one speaker.")
+    return entry.value

@@ -1,0 +1,92 @@
+"""Writing Kaldi data directories."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from pathlib import Path
+
+from asr.corpus.data_directory import Utterance
+from asr.errors import CorpusError
+from asr.files import atomic_write
+
+
+def write_data_directory(
+    directory: Path | str, utterances: Iterable[Utterance], gender: Mapping[str, str] | None = None
+) -> None:
+    """Write a data directory: utt2spk, spk2utt, text, spk2gender, and wav.scp with segments, or feats.scp.
+
+    Files below the directory above `directory` are named relative to it, others by their absolute path.
+    `text` is written when the utterances have transcripts. The list of sources is written last, so that a
+    directory that has it is whole. Raises CorpusError for duplicates, for keys with white space, and for a
+    mixture of utterances with and without transcripts or with audio and with features.
+    """
+    directory = Path(directory)
+    ordered = sorted(utterances, key=lambda utterance: utterance.id)
+    _check(directory, ordered)
+    speakers: dict[str, list[str]] = defaultdict(list)
+    for utterance in ordered:
+        speakers[utterance.speaker].append(utterance.id)
+    _write(directory / "utt2spk", {utterance.id: utterance.speaker for utterance in ordered})
+    _write(directory / "spk2utt", {speaker: " ".join(ids) for speaker, ids in speakers.items()})
+    _write(directory / "text", {u.id: " ".join(u.words) for u in ordered if u.words is not None})
+    _write(directory / "spk2gender", {s: g for s, g in (gender or {}).items() if s in speakers})
+    above = directory.resolve().parent
+    if any(utterance.archive is not None for utterance in ordered):
+        _write(directory / "feats.scp", {u.id: f"{listed_path(u.source, above)}:{u.offset}" for u in ordered})
+    elif any(utterance.start is not None or utterance.end is not None for utterance in ordered):
+        recordings = _recording_names(ordered)
+        _write(
+            directory / "segments",
+            {
+                u.id: f"{recordings[u.source]} {u.start or 0.0:.6f} {-1 if u.end is None else f'{u.end:.6f}'}"
+                for u in ordered
+            },
+        )
+        _write(directory / "wav.scp", {name: listed_path(path, above) for path, name in recordings.items()})
+    else:
+        _write(directory / "wav.scp", {u.id: listed_path(u.source, above) for u in ordered})
+
+
+def listed_path(path: Path, above: Path) -> str:
+    """`path` as a list file names it: relative to `above` when it lies below it, else absolute."""
+    absolute = path.resolve()
+    return absolute.relative_to(above).as_posix() if absolute.is_relative_to(above) else str(absolute)
+
+
+def _check(directory: Path, utterances: list[Utterance]) -> None:
+    if not utterances:
+        raise CorpusError(f"{directory}: no utterances to write.")
+    for previous, utterance in pairwise(utterances):
+        if previous.id == utterance.id:
+            raise CorpusError(f"{directory}: utterance '{utterance.id}' occurs twice; ids must be unique.")
+    for utterance in utterances:
+        for key in (utterance.id, utterance.speaker, *(utterance.words or ())):
+            if key.split() != [key]:
+                raise CorpusError(
+                    f"{directory}: '{key}' in utterance '{utterance.id}' must be one word without white "
+                    "space."
+                )
+    if len({utterance.words is None for utterance in utterances}) > 1:
+        raise CorpusError(
+            f"{directory}: some utterances have a transcript and some have none; give all or none."
+        )
+    if len({utterance.archive is None for utterance in utterances}) > 1:
+        raise CorpusError(f"{directory}: some utterances are audio and some are features; give one kind.")
+
+
+def _recording_names(utterances: list[Utterance]) -> dict[Path, str]:
+    names: dict[Path, str] = {}
+    for path in sorted({utterance.source for utterance in utterances}):
+        stem = "_".join(path.stem.split())
+        taken = set(names.values())
+        names[path] = stem if stem not in taken else f"{stem}-{len(names)}"
+    return names
+
+
+def _write(path: Path, rows: Mapping[str, str]) -> None:
+    if not rows:
+        path.unlink(missing_ok=True)
+        return
+    lines = [f"{key} {value}".rstrip() + "\n" for key, value in sorted(rows.items())]
+    with atomic_write(path) as temporary:
+        temporary.write_text("".join(lines), encoding="utf-8")

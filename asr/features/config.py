@@ -1,0 +1,76 @@
+"""The settings of the feature front end."""
+
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class FeatureConfig(BaseModel):
+    """What a frame is made of; the defaults are HTK's MFCC_E_D_A with USEPOWER, and without ENORMALISE.
+
+    `context` is the number of frames spliced on each side, `lda_dimension` the number kept by LDA (None: no
+    LDA). `log_floor` is the least mel power and frame energy before the logarithm, on the 16-bit scale:
+    Kaldi's single-precision epsilon; HTK's MELFLOOR is 1, which tells digital silence less sharply from near
+    silence.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sample_rate: int = Field(16000, ge=1000)
+    window_ms: float = Field(25.0, gt=0)
+    shift_ms: float = Field(10.0, gt=0)
+    preemphasis: float = Field(0.97, ge=0, lt=1)
+    n_filters: int = Field(26, ge=2)
+    low_hz: float = Field(0.0, ge=0)
+    high_hz: float | None = Field(None, gt=0)
+    log_floor: float = Field(2.0**-23, gt=0)
+    n_cepstra: int = Field(12, ge=1)
+    lifter: int = Field(22, ge=0)
+    energy: Literal["log", "c0"] = "log"
+    delta_window: int = Field(2, ge=1)
+    delta_order: int = Field(2, ge=0, le=4)
+    normalise: Literal["none", "corpus", "speaker", "utterance"] = "corpus"
+    context: int = Field(0, ge=0)
+    lda_dimension: int | None = Field(None, ge=1)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if not 1 <= self.shift_samples <= self.window_samples:
+            raise ValueError(
+                f"shift_ms {self.shift_ms} must be at least one sample and at most window_ms {self.window_ms}"
+            )
+        nyquist = self.sample_rate / 2
+        if not self.low_hz < (nyquist if self.high_hz is None else self.high_hz) <= nyquist:
+            raise ValueError(
+                f"low_hz {self.low_hz} and high_hz {self.high_hz} must rise and end by half the rate, "
+                f"{nyquist}"
+            )
+        if self.n_cepstra >= self.n_filters:
+            raise ValueError(f"n_cepstra {self.n_cepstra} must be less than n_filters {self.n_filters}")
+        return self
+
+    @property
+    def window_samples(self) -> int:
+        """Samples in a frame."""
+        return _whole_samples(self.sample_rate, self.window_ms)
+
+    @property
+    def shift_samples(self) -> int:
+        """Samples from one frame to the next."""
+        return _whole_samples(self.sample_rate, self.shift_ms)
+
+    @property
+    def fft_size(self) -> int:
+        """The least power of two that holds a frame."""
+        return 1 << (self.window_samples - 1).bit_length()
+
+    @property
+    def static_dimension(self) -> int:
+        """Columns of the static features of audio: the cepstra and the energy."""
+        return self.n_cepstra + 1
+
+
+def _whole_samples(rate: int, milliseconds: float) -> int:
+    return int(
+        rate * milliseconds / 1000 + 1e-6
+    )  # truncated, as HTK and Kaldi do (275 samples for 25 ms at 11025 Hz)

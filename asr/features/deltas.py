@@ -1,0 +1,35 @@
+"""Differences over time: the slope of a regression line through the neighbouring frames."""
+
+import numpy as np
+
+
+def add_deltas(static: np.ndarray, window: int = 2, order: int = 2) -> np.ndarray:
+    """Static features (T, D) followed by their first to `order`-th differences: float32 (T, D * (order + 1)).
+
+    d_t = sum_k k (c_{t+k} - c_{t-k}) / (2 sum_k k^2), k = 1..window (The HTK Book, eq. 5.16); beyond either
+    end the first or last frame is repeated, in each order anew.
+    """
+    frames = np.ascontiguousarray(static, dtype=np.float32)
+    for _ in range(order if len(frames) else 0):
+        frames = append_slope(
+            np.pad(frames, ((window, window), (0, 0)), mode="edge"), window, static.shape[1]
+        )
+    if not len(frames):
+        return np.empty((0, static.shape[1] * (order + 1)), np.float32)
+    return frames
+
+
+def append_slope(padded: np.ndarray, window: int, dimension: int) -> np.ndarray:
+    """Append to the inner rows of `padded` (T + 2 window, n) the slope of its last `dimension` columns.
+
+    The result is float32 (T, n + dimension).
+    """
+    length = len(padded) - 2 * window
+    last = padded[:, -dimension:]
+    slope = np.zeros((length, dimension), np.float32)
+    for k in range(1, window + 1):
+        slope += np.float32(k) * (
+            last[window + k : window + k + length] - last[window - k : window - k + length]
+        )
+    slope /= np.float32(2 * sum(k * k for k in range(1, window + 1)))
+    return np.concatenate([padded[window : window + length], slope], axis=1)

@@ -1,0 +1,182 @@
+"""From static features to the frames a model sees: differences, normalisation, splicing, LDA."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from asr.errors import FeatureError, ModelFormatError
+from asr.features.config import FeatureConfig
+from asr.features.deltas import add_deltas
+from asr.features.frame_table import FrameTable
+from asr.features.lda import LdaStatistics
+from asr.features.normalisation import Moments, normalise
+from asr.features.splicing import splice
+from asr.features.streaming import StreamingFrontEnd
+
+
+class FrontEnd:
+    """The front end's settings and what `fit` learnt.
+
+    static_dimension_ : columns of the static features.
+    mean_, deviation_ : float32 (n,), of static features and differences; None unless normalised per corpus.
+    lda_, lda_offset_ : float32 (spliced, lda_dimension) and (lda_dimension,), frames @ lda_ - lda_offset_;
+    None without LDA.
+    """
+
+    static_dimension_: int
+    mean_: np.ndarray | None
+    deviation_: np.ndarray | None
+    lda_: np.ndarray | None
+    lda_offset_: np.ndarray | None
+
+    def __init__(self, config: FeatureConfig):
+        self.config = config
+
+    def fit(self, static: FrameTable, labels: np.ndarray | None = None) -> Self:
+        """Learn the corpus statistics of `static` and, from integer `labels` (n_frames,), the LDA.
+
+        A frame labelled -1 is left out of the LDA. Raises FeatureError when LDA is asked for and the labels
+        are missing, of another length, or of too few classes.
+        """
+        self.static_dimension_ = static.n_features
+        self.mean_ = self.deviation_ = self.lda_ = self.lda_offset_ = None
+        if self.config.normalise == "corpus":
+            moments = Moments(self._dimension)
+            for number in range(len(static)):
+                moments.add(self._with_deltas(static.utterance(number)))
+            self.mean_, self.deviation_ = moments.normaliser()
+        if self.config.lda_dimension is not None:
+            self._fit_lda(static, labels, self.config.lda_dimension)
+        return self
+
+    def transform(self, static: FrameTable) -> FrameTable:
+        """Frames (n_frames, n_features) of every utterance.
+
+        Under "speaker", mean and deviation are those of this table's utterances of each speaker. Raises
+        FeatureError when the static features have another number of columns than in `fit`.
+        """
+        if static.n_features != self.static_dimension_:
+            raise FeatureError(
+                f"These features have {static.n_features} columns, but the front end was fitted to "
+                f"{self.static_dimension_}."
+            )
+        normalisers = self._speaker_normalisers(static) if self.config.normalise == "speaker" else {}
+
+        def function(speaker: str, frames: np.ndarray) -> np.ndarray:
+            frames = self._normalised(self._with_deltas(frames), normalisers.get(speaker))
+            return self.project(splice(frames, self.config.context))
+
+        return static.map_with_speaker(function)
+
+    def project(self, spliced: np.ndarray) -> np.ndarray:
+        """Apply the LDA, if there is one, to spliced frames (T, n)."""
+        return spliced if self.lda_ is None else spliced @ self.lda_ - self.lda_offset_
+
+    @property
+    def n_features_(self) -> int:
+        """Columns of the transformed frames."""
+        return self.config.lda_dimension or self._dimension * (2 * self.config.context + 1)
+
+    def stream(self) -> StreamingFrontEnd:
+        """The same front end on samples as they come; FeatureError if normalised per speaker or utterance."""
+        if self.config.normalise not in ("corpus", "none"):
+            raise FeatureError(
+                f"Normalisation per {self.config.normalise} needs the whole {self.config.normalise}; "
+                "streaming works with normalise = 'corpus' or 'none'."
+            )
+        if self.static_dimension_ != self.config.static_dimension:
+            raise FeatureError(
+                f"The front end was fitted to {self.static_dimension_} static columns, but audio gives "
+                f"{self.config.static_dimension}."
+            )
+        return StreamingFrontEnd(self.config, self._pointwise, self.project)
+
+    def to_arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """What was learnt as named arrays, and the settings as a JSON value."""
+        learnt = {
+            "mean": self.mean_,
+            "deviation": self.deviation_,
+            "lda": self.lda_,
+            "lda_offset": self.lda_offset_,
+        }
+        arrays = {name: array for name, array in learnt.items() if array is not None}
+        return arrays, {
+            "config": self.config.model_dump(mode="json"),
+            "static_dimension": self.static_dimension_,
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any]) -> "FrontEnd":
+        """The front end that `to_arrays` described; ModelFormatError when arrays and settings disagree."""
+        try:
+            front_end = cls(FeatureConfig.model_validate(metadata["config"]))
+            front_end.static_dimension_ = int(metadata["static_dimension"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelFormatError(f"The front end's settings cannot be read ({error}).") from error
+        config = front_end.config
+        expected: dict[str, tuple[int, ...]] = {}
+        if config.normalise == "corpus":
+            expected = {"mean": (front_end._dimension,), "deviation": (front_end._dimension,)}
+        if config.lda_dimension is not None:
+            expected["lda"] = (front_end._dimension * (2 * config.context + 1), config.lda_dimension)
+            expected["lda_offset"] = (config.lda_dimension,)
+        found = {name: tuple(array.shape) for name, array in arrays.items()}
+        if found != expected:
+            raise ModelFormatError(
+                f"The front end's arrays have shapes {found}, but its settings need {expected}."
+            )
+        front_end.mean_, front_end.deviation_ = arrays.get("mean"), arrays.get("deviation")
+        front_end.lda_, front_end.lda_offset_ = arrays.get("lda"), arrays.get("lda_offset")
+        return front_end
+
+    @property
+    def _dimension(self) -> int:
+        return self.static_dimension_ * (self.config.delta_order + 1)
+
+    def _with_deltas(self, static: np.ndarray) -> np.ndarray:
+        return add_deltas(static, self.config.delta_window, self.config.delta_order)
+
+    def _pointwise(self, frames: np.ndarray) -> np.ndarray:
+        return (
+            frames
+            if self.mean_ is None or self.deviation_ is None
+            else normalise(frames, self.mean_, self.deviation_)
+        )
+
+    def _normalised(self, frames: np.ndarray, speaker: tuple[np.ndarray, np.ndarray] | None) -> np.ndarray:
+        if self.config.normalise == "utterance":
+            moments = Moments(frames.shape[1])
+            moments.add(frames)
+            return normalise(frames, *moments.normaliser())
+        return self._pointwise(frames) if speaker is None else normalise(frames, *speaker)
+
+    def _speaker_normalisers(self, static: FrameTable) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        moments = {speaker: Moments(self._dimension) for speaker in static.speakers}
+        for number, speaker in enumerate(static.speakers):
+            moments[speaker].add(self._with_deltas(static.utterance(number)))
+        return {speaker: value.normaliser() for speaker, value in moments.items()}
+
+    def _fit_lda(self, static: FrameTable, labels: np.ndarray | None, dimension: int) -> None:
+        if labels is None:
+            raise FeatureError(
+                f"lda_dimension = {dimension} needs a state label for every frame, but none were given."
+            )
+        labels = np.asarray(labels)
+        if (
+            labels.shape != (static.n_frames,)
+            or labels.dtype.kind not in "iu"
+            or (labels.size and labels.min() < -1)
+        ):
+            raise FeatureError(
+                f"LDA needs {static.n_frames} integer labels of at least -1, not {labels.dtype} of shape "
+                f"{labels.shape}."
+            )
+        normalisers = self._speaker_normalisers(static) if self.config.normalise == "speaker" else {}
+        statistics = LdaStatistics(
+            self._dimension * (2 * self.config.context + 1), int(labels.max(initial=-1)) + 1
+        )
+        for number, speaker in enumerate(static.speakers):
+            frames = self._normalised(self._with_deltas(static.utterance(number)), normalisers.get(speaker))
+            statistics.add(splice(frames, self.config.context), labels[static.rows(number)])
+        self.lda_, self.lda_offset_ = statistics.solve(dimension)

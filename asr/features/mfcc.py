@@ -1,0 +1,66 @@
+"""Mel-frequency cepstral coefficients by HTK's conventions.
+
+Young et al., The HTK Book (3.4), sections 5.2-5.6. HTK's own c0 is the orthonormal one times sqrt(2).
+"""
+
+from functools import lru_cache
+
+import librosa
+import numpy as np
+import scipy.fft
+
+from asr.errors import FeatureError
+from asr.features.config import FeatureConfig
+from asr.features.mel import mel_filters
+
+_BLOCK = 256  # frames transformed at once: their spectra stay in the cache
+
+
+def mfcc(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
+    """Cepstra and energy of `signal` (n,), samples on the 16-bit scale: float32 (n_frames, n_cepstra + 1).
+
+    Columns are c1, ..., c12, then the log energy (of the frame as it is, before pre-emphasis and window) or
+    c0. Only whole frames count: n_frames = 1 + (n - window) // shift, or 0 when the signal is shorter than a
+    window. Raises FeatureError for a signal that is not one-dimensional or not finite.
+    """
+    signal = np.ascontiguousarray(signal)
+    if signal.ndim != 1:
+        raise FeatureError(f"A signal has shape (n,), but this one has shape {signal.shape}.")
+    if not np.isfinite(signal).all():
+        raise FeatureError("The signal holds values that are not finite numbers.")
+    if len(signal) < config.window_samples:
+        return np.empty((0, config.static_dimension), np.float32)
+    window, filters, transform = _constants(config)
+    frames = librosa.util.frame(
+        signal, frame_length=config.window_samples, hop_length=config.shift_samples, axis=0
+    )
+    features = np.empty((len(frames), config.static_dimension), np.float32)
+    for first in range(0, len(frames), _BLOCK):
+        block = frames[first : first + _BLOCK].astype(np.float64)
+        out = features[first : first + _BLOCK]
+        if config.energy == "log":
+            out[:, -1] = np.log(np.maximum(np.einsum("tn,tn->t", block, block), config.log_floor))
+        # x[0] has no predecessor in its frame and stands in for it: (1 - k) x[0].
+        block[:, 1:] -= config.preemphasis * block[:, :-1]
+        block[:, 0] *= 1.0 - config.preemphasis
+        block *= window
+        spectrum = scipy.fft.rfft(block, config.fft_size, overwrite_x=True)
+        power = np.square(spectrum.real) + np.square(spectrum.imag)
+        log_mel = np.log(np.maximum(power @ filters, config.log_floor))
+        out[:, : transform.shape[1]] = log_mel @ transform
+    return features
+
+
+@lru_cache(maxsize=8)
+def _constants(config: FeatureConfig) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Hamming window (n,), filter bank (n_bins, n_filters), and liftered DCT (n_filters, columns)."""
+    window = np.hamming(config.window_samples)
+    filters = mel_filters(
+        config.sample_rate, config.fft_size, config.n_filters, config.low_hz, config.high_hz
+    )
+    dct = scipy.fft.dct(np.eye(config.n_filters), type=2, norm="ortho", axis=1)[:, : config.n_cepstra + 1]
+    orders = np.arange(config.n_cepstra + 1)
+    if config.lifter:
+        dct *= 1.0 + config.lifter / 2 * np.sin(np.pi * orders / config.lifter)
+    columns = np.append(orders[1:], 0) if config.energy == "c0" else orders[1:]
+    return window, np.ascontiguousarray(filters.T), np.ascontiguousarray(dct[:, columns])

@@ -1,0 +1,89 @@
+"""The front end on samples as they come: the same numbers as in batch, as soon as their look-ahead allows."""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from asr.errors import FeatureError
+from asr.features.config import FeatureConfig
+from asr.features.deltas import append_slope
+from asr.features.mfcc import mfcc
+from asr.features.splicing import splice_padded
+
+
+class Lookahead:
+    """Runs a function of rows t - width, ..., t + width over a sequence as it grows.
+
+    Beyond either end the first or last row is repeated. `function` takes (T + 2 width, n) and gives the
+    results of the T inner rows.
+    """
+
+    def __init__(self, function: Callable[[np.ndarray], np.ndarray], width: int):
+        self.function, self.width = function, width
+        self._rows: np.ndarray | None = None
+
+    def push(self, rows: np.ndarray) -> np.ndarray:
+        """Take in rows (T, n); return the results that they complete."""
+        if self._rows is None:
+            if not len(rows):
+                return self.function(np.empty((2 * self.width, rows.shape[1]), np.float32))
+            rows = np.concatenate([np.repeat(rows[:1], self.width, axis=0), rows])
+        else:
+            rows = np.concatenate([self._rows, rows])
+        complete = max(len(rows) - 2 * self.width, 0)
+        result = self.function(rows if complete else np.empty((2 * self.width, rows.shape[1]), np.float32))
+        self._rows = rows[complete:]
+        return result
+
+    def finish(self, rows: np.ndarray) -> np.ndarray:
+        """Take in the last rows (T, n); return all results still owed."""
+        result = self.push(rows)
+        if self._rows is None:
+            return result
+        return np.concatenate([result, self.push(np.repeat(self._rows[-1:], self.width, axis=0))])
+
+
+class StreamingFrontEnd:
+    """Frames from samples as they come; made by `FrontEnd.stream`.
+
+    `normalise` and `project` are functions of single frames, (T, n) to (T, m). A frame is given out as soon
+    as delta_window * delta_order + context further frames are known.
+    """
+
+    def __init__(
+        self,
+        config: FeatureConfig,
+        normalise: Callable[[np.ndarray], np.ndarray],
+        project: Callable[[np.ndarray], np.ndarray],
+    ):
+        self.config = config
+        self._normalise, self._project = normalise, project
+        self._samples = np.empty(0, np.float32)
+        slope = partial(append_slope, window=config.delta_window, dimension=config.static_dimension)
+        self._deltas = [Lookahead(slope, config.delta_window) for _ in range(config.delta_order)]
+        self._splice = Lookahead(partial(splice_padded, context=config.context), config.context)
+        self._finished = False
+
+    def push(self, samples: np.ndarray) -> np.ndarray:
+        """Take in samples (n,) on the 16-bit scale at the model's rate; return the frames they complete."""
+        frames = self._static(samples)
+        for stage in self._deltas:
+            frames = stage.push(frames)
+        return self._project(self._splice.push(self._normalise(frames)))
+
+    def finish(self) -> np.ndarray:
+        """The frames still owed, once no more samples come: (T, n_features)."""
+        frames = self._static(np.empty(0, np.float32))
+        self._finished = True
+        for stage in self._deltas:
+            frames = stage.finish(frames)
+        return self._project(self._splice.finish(self._normalise(frames)))
+
+    def _static(self, samples: np.ndarray) -> np.ndarray:
+        if self._finished:
+            raise FeatureError("The stream is finished; start a new one for the next utterance.")
+        self._samples = np.concatenate([self._samples, np.asarray(samples, dtype=np.float32)])
+        frames = mfcc(self._samples, self.config)
+        self._samples = self._samples[len(frames) * self.config.shift_samples :]
+        return frames

@@ -1,0 +1,29 @@
+"""Which word sequences are possible, and how likely: loops, word pairs and n-grams as weighted automata."""
+
+from asr.grammar.arpa import ArpaModel
+from asr.grammar.arpa_automaton import arpa_grammar
+from asr.grammar.arpa_file import read_arpa, write_arpa
+from asr.grammar.automaton import Grammar
+from asr.grammar.ngram import estimate_ngram
+from asr.grammar.reading import read_grammar
+from asr.grammar.scoring import perplexity, sample_sentence, score_sentence
+from asr.grammar.word_loop import one_word, word_loop
+from asr.grammar.word_pair import read_word_pair, word_pair, write_word_pair
+
+__all__ = [
+    "ArpaModel",
+    "Grammar",
+    "arpa_grammar",
+    "estimate_ngram",
+    "one_word",
+    "perplexity",
+    "read_arpa",
+    "read_grammar",
+    "read_word_pair",
+    "sample_sentence",
+    "score_sentence",
+    "word_loop",
+    "word_pair",
+    "write_arpa",
+    "write_word_pair",
+]

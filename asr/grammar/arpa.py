@@ -1,0 +1,70 @@
+"""A back-off n-gram model, as the ARPA format states it."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from asr.errors import GrammarError
+
+Ngram = tuple[str, ...]
+
+START, END = "<s>", "</s>"
+UNKNOWN_WORDS = frozenset({"<unk>", "<UNK>"})
+LOG10_ZERO = -99.0
+LN10 = math.log(10.0)
+
+
+@dataclass(frozen=True)
+class ArpaModel:
+    """Log probabilities and back-off weights of n-grams (Katz 1987; file format by D. Paul).
+
+    Attributes
+    ----------
+    log_probabilities : tuple of mappings
+        log_probabilities[k - 1] maps each k-gram (history first, predicted word last) to its log10
+        probability.
+    back_offs : mapping
+        log10 back-off weight of each history that has one; any other has 0, a factor of one.
+    source : str
+        Where the model comes from, for messages.
+    """
+
+    log_probabilities: tuple[Mapping[Ngram, float], ...]
+    back_offs: Mapping[Ngram, float]
+    source: str = "the n-gram model"
+
+    @property
+    def order(self) -> int:
+        """Length of the longest n-grams."""
+        return len(self.log_probabilities)
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The unigrams but for the sentence marks and `<unk>`, sorted."""
+        return tuple(sorted({word for (word,) in self.log_probabilities[0]} - {START, END} - UNKNOWN_WORDS))
+
+    def log10_probability(self, history: Sequence[str], word: str) -> float:
+        """log10 p(word | history): the n-gram's own value if listed, else back-off weight plus the value for
+        a shorter history.
+
+        Only the last order - 1 words of `history` count. Raises GrammarError for a word that is no unigram.
+        """
+        context = tuple(history)[max(0, len(history) - self.order + 1) :]
+        total = 0.0
+        while True:
+            ngram = (*context, word)
+            if ngram in self.log_probabilities[len(context)]:
+                return total + self.log_probabilities[len(context)][ngram]
+            if not context:
+                raise GrammarError(f"{self.source} has no unigram {word!r}.")
+            total += self.back_offs.get(context, 0.0)
+            context = context[1:]
+
+    def log10_sentence(self, words: Iterable[str]) -> float:
+        """log10 probability of the sentence `words` with its end, `<s>` being its history."""
+        history, total = [START], 0.0
+        for word in (*words, END):
+            total += self.log10_probability(history, word)
+            history.append(word)
+        return total

@@ -1,0 +1,101 @@
+"""An n-gram model as an automaton: one state a history, `#0` arcs to back off (Mohri et al. 2008)."""
+
+from collections.abc import Iterable
+
+from asr.errors import GrammarError
+from asr.grammar.arpa import END, LN10, START, UNKNOWN_WORDS, ArpaModel, Ngram
+from asr.grammar.automaton import Arc, Grammar, build_grammar
+
+ORDER_NAMES = {1: "unigram", 2: "bigram", 3: "trigram"}
+
+
+def arpa_grammar(model: ArpaModel, words: Iterable[str] | None = None) -> Grammar:
+    """The automaton of a back-off model; with `#0` read as a failure transition it gives the model's own
+    probabilities.
+
+    The sentence start is the start state, `</s>` the final cost. N-grams of a history the model does not list
+    (a pruned model) keep their meaning: the history is inserted with the probability that back-off gives it.
+
+    Parameters
+    ----------
+    model : ArpaModel
+    words : iterable of str, optional
+        The vocabulary. Words outside it are dropped without renormalising, and listed in `left_out`; words of
+        the vocabulary that the model lacks are not in the grammar. Default: all words of the model. `<unk>`
+        is a word only if it is named here.
+
+    Raises
+    ------
+    GrammarError
+        When model and vocabulary share no word, or the model never ends a sentence.
+    """
+    unigrams = {word for (word,) in model.log_probabilities[0]}
+    if END not in unigrams:
+        raise GrammarError(f"{model.source} has no unigram {END!r}, so that no sentence can end; add it.")
+    wanted = set(model.words) if words is None else set(words)
+    vocabulary = unigrams & wanted - {START, END}
+    if not vocabulary:
+        raise GrammarError(
+            f"{model.source} and the vocabulary share no word; the model has {_examples(set(model.words))}, "
+            f"the vocabulary {_examples(wanted)} (letter case counts)."
+        )
+
+    ngrams = _with_prefixes(model, vocabulary)
+    states: dict[Ngram, int] = {(): 0}
+    for ngram in ngrams:
+        states.setdefault(ngram[:-1], len(states))
+    for history, weight in model.back_offs.items():
+        if weight and history in ngrams and history[-1] != END:
+            states.setdefault(history, len(states))
+
+    def state_of(history: Ngram) -> int:
+        """The state of the longest suffix of `history` that has one; a longer one has no weight either."""
+        while history not in states:
+            history = history[1:]
+        return states[history]
+
+    arcs, final_costs = [], {}
+    for ngram, log_probability in ngrams.items():
+        source, cost = states[ngram[:-1]], -LN10 * log_probability
+        if ngram[-1] == END:
+            final_costs[source] = cost
+        elif ngram[-1] != START:
+            arcs.append(Arc(source, ngram[-1], cost, state_of(ngram[max(0, len(ngram) - model.order + 1) :])))
+    for history, state in states.items():
+        if history:
+            arcs.append(Arc(state, None, -LN10 * model.back_offs.get(history, 0.0), state_of(history[1:])))
+    start = state_of((START,)) if model.order > 1 else 0
+    return build_grammar(
+        ORDER_NAMES.get(model.order, f"{model.order}-gram"),
+        vocabulary,
+        arcs,
+        final_costs=final_costs,
+        n_states=len(states),
+        start=start,
+        left_out=unigrams - vocabulary - {START, END} - UNKNOWN_WORDS,
+    )
+
+
+def _with_prefixes(model: ArpaModel, vocabulary: set[str]) -> dict[Ngram, float]:
+    """The n-grams over `vocabulary`, and every history among their prefixes that the model does not list
+    itself.
+
+    `<s>` may only begin an n-gram and `</s>` only end one; others can occur in no sentence.
+    """
+    first, last = vocabulary | {START}, vocabulary | {END}
+    ngrams = {
+        ngram: log_probability
+        for section in model.log_probabilities
+        for ngram, log_probability in section.items()
+        if (ngram[0] in first and ngram[-1] in last and vocabulary.issuperset(ngram[1:-1]))
+        or ngram in ((START,), (END,))
+    }
+    for ngram in list(ngrams):
+        for length in range(2, len(ngram)):
+            if ngram[:length] not in ngrams:
+                ngrams[ngram[:length]] = model.log10_probability(ngram[: length - 1], ngram[length - 1])
+    return ngrams
+
+
+def _examples(words: set[str]) -> str:
+    return " ".join(sorted(words)[:3]) + (" ..." if len(words) > 3 else "") if words else "none"

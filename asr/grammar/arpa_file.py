@@ -1,0 +1,156 @@
+r"""The ARPA text format of n-gram models: a `\data\` block of counts, a section an order, `\end\`."""
+
+import math
+import re
+from pathlib import Path
+
+from asr.errors import GrammarError
+from asr.files import atomic_write
+from asr.grammar.arpa import LOG10_ZERO, ArpaModel, Ngram
+from asr.lexicon.text_lines import read_text_lines
+
+COUNT = re.compile(r"ngram\s+(\d{1,9})\s*=\s*(\d{1,18})", re.ASCII)
+ROUNDING = 1e-4
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|-inf(inity)?", re.ASCII | re.IGNORECASE)
+
+
+def read_arpa(path: Path | str) -> ArpaModel:
+    r"""Read an ARPA file of any order, plain or gzip-compressed.
+
+    Everything before the line `\data\` is comment. `-inf` reads as -99, the format's own zero. Histories that
+    a pruned file does not list are allowed.
+
+    Raises
+    ------
+    GrammarError
+        With file, line and value: for a missing section or `\end\`, a count that does not agree, a line with
+        too few or too many fields, a value that is no number, a probability above 1, an n-gram listed twice
+        or with a word that is no unigram.
+    """
+    reader = _Reader(path)
+    counts = reader.counts()
+    log_probabilities: list[dict[Ngram, float]] = []
+    back_offs: dict[Ngram, float] = {}
+    for order, count in enumerate(counts, 1):
+        vocabulary = log_probabilities[0] if order > 1 else None
+        log_probabilities.append(reader.section(order, count, order == len(counts), vocabulary, back_offs))
+    reader.expect("\\end\\")
+    return ArpaModel(tuple(log_probabilities), back_offs, str(path))
+
+
+class _Reader:
+    """The lines of the file and how far they are read."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = path
+        self.lines = [line.strip() for line in read_text_lines(path, GrammarError)]
+        self.next = 0
+
+    def error(self, message: str) -> GrammarError:
+        """A GrammarError about the line at hand."""
+        where = f"line {self.next + 1}" if self.next < len(self.lines) else "at its end"
+        return GrammarError(f"{self.path}, {where}: {message}")
+
+    def skip_blank(self) -> str:
+        """The next line that is not blank; '' at the end of the file."""
+        while self.next < len(self.lines) and not self.lines[self.next]:
+            self.next += 1
+        return self.lines[self.next] if self.next < len(self.lines) else ""
+
+    def expect(self, header: str) -> None:
+        line = self.skip_blank()
+        if line != header:
+            found = f"found {line!r}" if line else "the file ends"
+            raise self.error(f"expected the line {header!r}, but {found}.")
+        self.next += 1
+
+    def counts(self) -> list[int]:
+        r"""The header: everything up to `\data\`, then the `ngram k=count` lines for k = 1, 2, ..."""
+        if "\\data\\" not in self.lines:
+            raise GrammarError(f"{self.path} has no line '\\data\\', so it is no ARPA file.")
+        self.next = self.lines.index("\\data\\") + 1
+        counts: list[int] = []
+        while match := COUNT.fullmatch(self.skip_blank()):
+            if int(match.group(1)) != len(counts) + 1:
+                raise self.error(
+                    f"{match.group(0)!r} is out of order; expected 'ngram {len(counts) + 1}=COUNT'."
+                )
+            counts.append(int(match.group(2)))
+            self.next += 1
+        if not counts or counts[0] == 0:
+            raise self.error("expected 'ngram 1=COUNT' with a count of at least 1 after '\\data\\'.")
+        return counts
+
+    def section(
+        self,
+        order: int,
+        count: int,
+        highest: bool,
+        vocabulary: dict[Ngram, float] | None,
+        back_offs: dict[Ngram, float],
+    ) -> dict[Ngram, float]:
+        """The n-grams of one order; back-off weights go into `back_offs`."""
+        self.expect(f"\\{order}-grams:")
+        ngrams: dict[Ngram, float] = {}
+        while (line := self.skip_blank()) and not line.startswith("\\"):
+            fields = line.split()
+            n_back_off = len(fields) - order - 1
+            if n_back_off not in (0, 1) or (highest and n_back_off):
+                wanted = "" if highest else " and perhaps a back-off weight"
+                raise self.error(f"{line!r} must be a log10 probability, {order} word(s){wanted}.")
+            ngram = tuple(fields[1 : order + 1])
+            if ngram in ngrams:
+                raise self.error(f"the {order}-gram {' '.join(ngram)!r} is listed twice.")
+            if vocabulary is not None:
+                for word in ngram:
+                    if (word,) not in vocabulary:
+                        raise self.error(
+                            f"the word {word!r} of the {order}-gram {' '.join(ngram)!r} is no unigram."
+                        )
+            value = self.number(fields[0])
+            if value > ROUNDING:
+                raise self.error(f"the log10 probability {fields[0]!r} is above 0.")
+            ngrams[ngram] = min(value, 0.0)
+            if n_back_off:
+                back_offs[ngram] = self.number(fields[-1])
+            self.next += 1
+        if len(ngrams) != count:
+            raise self.error(
+                f"the section \\{order}-grams: has {len(ngrams)} n-grams, but the header says {count}."
+            )
+        return ngrams
+
+    def number(self, text: str) -> float:
+        if not NUMBER.fullmatch(text):
+            raise self.error(f"{text!r} is no number.")
+        value = float(text)
+        if value == math.inf:
+            raise self.error(f"{text!r} is too large.")
+        return max(value, LOG10_ZERO)
+
+
+def write_arpa(model: ArpaModel, path: Path | str) -> None:
+    """Write `model` as an ARPA file, n-grams sorted; `read_arpa` gives the same numbers back.
+
+    Raises
+    ------
+    GrammarError
+        When a back-off weight belongs to a history that is not listed as an n-gram, which the format cannot
+        hold.
+    """
+    listed = {ngram for section in model.log_probabilities[:-1] for ngram in section}
+    for history in model.back_offs:
+        if history not in listed:
+            raise GrammarError(
+                f"The history {' '.join(history)!r} has a back-off weight but no probability of its own."
+            )
+    with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.write("\\data\\\n")
+        for order, section in enumerate(model.log_probabilities, 1):
+            stream.write(f"ngram {order}={len(section)}\n")
+        for order, section in enumerate(model.log_probabilities, 1):
+            stream.write(f"\n\\{order}-grams:\n")
+            for ngram in sorted(section):
+                back_off = f"\t{model.back_offs[ngram]!r}" if ngram in model.back_offs else ""
+                stream.write(f"{section[ngram]!r}\t{' '.join(ngram)}{back_off}\n")
+        stream.write("\n\\end\\\n")

@@ -1,0 +1,131 @@
+"""A grammar as a weighted finite-state acceptor over words."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from asr.errors import GrammarError
+
+if TYPE_CHECKING:
+    import kaldifst
+
+IMPOSSIBLE = float("inf")
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """A weighted automaton that accepts word sequences.
+
+    Attributes
+    ----------
+    name : str
+        "loop", "one", "wordpair", "unigram", "bigram", "trigram", "4-gram", ...
+    words : tuple of str
+        Sorted; label i + 1 is words[i], label 0 is epsilon, label `back_off_label` is the back-off symbol
+        `#0`.
+    fst : kaldifst.StdVectorFst
+        Costs are natural -ln p. Arcs read and write one word, but for back-off arcs, which read `#0` and
+        write nothing; there are no other epsilons. A state has at most one arc a label. Arcs are sorted by
+        input label. Not to be modified: kaldifst's arcsort, connect and the like work in place, so copy it
+        first.
+    left_out : tuple of str
+        Words of the file or model that the given vocabulary lacks (or that no sentence can hold without
+        those), sorted.
+
+    Notes
+    -----
+    ----- An exact reading takes a back-off arc only where a state has no arc for the next word (a failure
+    transition), and so do the functions of `asr.grammar.scoring`. A decoding graph that treats `#0` as an
+    epsilon also allows the back-off path beside an explicit n-gram and takes the better of the two (Allauzen,
+    Mohri and Roark 2003).
+    """
+
+    name: str
+    words: tuple[str, ...]
+    fst: "kaldifst.StdVectorFst"
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def back_off_label(self) -> int:
+        """The label of `#0`."""
+        return len(self.words) + 1
+
+    @cached_property
+    def arcs(self) -> tuple[dict[int, tuple[int, float]], ...]:
+        """For every state, input label -> (next state, cost)."""
+        import kaldifst
+
+        return tuple(
+            {arc.ilabel: (arc.nextstate, arc.weight.value) for arc in kaldifst.ArcIterator(self.fst, state)}
+            for state in range(self.fst.num_states)
+        )
+
+    @cached_property
+    def final_costs(self) -> tuple[float, ...]:
+        """For every state, the cost of ending there; inf where no sentence ends."""
+        return tuple(self.fst.final(state).value for state in range(self.fst.num_states))
+
+    @cached_property
+    def labels(self) -> dict[str, int]:
+        """Word -> label."""
+        return {word: label for label, word in enumerate(self.words, 1)}
+
+
+@dataclass(frozen=True)
+class Arc:
+    """One arc of a grammar under construction; `word` None is the back-off symbol."""
+
+    source: int
+    word: str | None
+    cost: float
+    target: int
+
+
+def build_grammar(
+    name: str,
+    words: Iterable[str],
+    arcs: Iterable[Arc],
+    *,
+    final_costs: Mapping[int, float],
+    n_states: int,
+    start: int = 0,
+    left_out: Iterable[str] = (),
+) -> Grammar:
+    """Put the states 0 ... n_states - 1 and their arcs into an automaton, arcs sorted by label.
+
+    Raises
+    ------
+    GrammarError
+        When there are no words, or a word is empty or holds white space.
+    """
+    import kaldifst
+
+    words = distinct_words(words)
+    labels = {word: label for label, word in enumerate(words, 1)}
+    fst = kaldifst.StdVectorFst()
+    for _ in range(n_states):
+        fst.add_state()
+    fst.start = start
+    for arc in arcs:
+        label = len(words) + 1 if arc.word is None else labels[arc.word]
+        fst.add_arc(
+            arc.source, kaldifst.StdArc(label, 0 if arc.word is None else label, arc.cost, arc.target)
+        )
+    for state, cost in final_costs.items():
+        fst.set_final(state, cost)
+    kaldifst.arcsort(fst, sort_type="ilabel")
+    return Grammar(name, words, fst, tuple(sorted(left_out)))
+
+
+def distinct_words(words: Iterable[str]) -> tuple[str, ...]:
+    """`words`, each once, sorted; GrammarError when there is none, or one is empty or holds white space."""
+    distinct = tuple(sorted(set(words)))
+    if not distinct:
+        raise GrammarError("A grammar needs at least one word, but none was given.")
+    for word in distinct:
+        if word.split() != [word]:
+            raise GrammarError(
+                f"{word!r} cannot be a word of a grammar; it must be a name without white space."
+            )
+    return distinct

@@ -1,0 +1,98 @@
+"""Questions to a grammar: how likely is a sentence, how hard is a text, what does a random sentence look
+like.
+ All follow the exact reading of back-off: a `#0` arc is taken only where the state has no arc for the next
+word.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from asr.grammar.automaton import IMPOSSIBLE, Grammar
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def score_sentence(grammar: Grammar, words: Iterable[str]) -> float:
+    """Natural log probability of the sentence `words`, its end included; -inf if it is not accepted."""
+    state, total = grammar.fst.start, 0.0
+    for word in words:
+        label = grammar.labels.get(word, 0)
+        cost, following = _step(grammar, state, label)
+        if following is None:
+            return -IMPOSSIBLE
+        state, total = following, total + cost
+    return -(total + _end(grammar, state))
+
+
+def perplexity(grammar: Grammar, sentences: Iterable[Sequence[str]]) -> float:
+    """Inverse geometric mean of the probability of a word, a sentence end counting as a word.
+
+    inf when the grammar does not accept some sentence; nan for no sentences. A word loop ends at no cost and
+    is no probability distribution over sentences: its figure is no perplexity.
+    """
+    total, n_words = 0.0, 0
+    for words in sentences:
+        total += score_sentence(grammar, words)
+        n_words += len(words) + 1
+    if n_words == 0:
+        return math.nan
+    return math.exp(-total / n_words) if total > -IMPOSSIBLE else IMPOSSIBLE
+
+
+def sample_sentence(grammar: Grammar, rng: "np.random.Generator") -> tuple[str, ...]:
+    """A random sentence, each next word (or the end) drawn with its probability in the present state.
+
+    Where the weights of a state are no distribution (a word loop, a restricted vocabulary) they are
+    normalised first.
+    """
+    state, words = grammar.fst.start, list[str]()
+    while True:
+        labels, costs, targets = _choices(grammar, state)
+        weights = [math.exp(min(costs) - cost) for cost in costs]
+        choice = int(rng.choice(len(labels), p=[weight / math.fsum(weights) for weight in weights]))
+        if labels[choice] == 0:
+            return tuple(words)
+        words.append(grammar.words[labels[choice] - 1])
+        state = targets[choice]
+
+
+def _step(grammar: Grammar, state: int, label: int) -> tuple[float, int | None]:
+    """Cost of reading `label`, back-off included, and the next state (None when it cannot be read)."""
+    cost = 0.0
+    while label not in grammar.arcs[state]:
+        if grammar.back_off_label not in grammar.arcs[state]:
+            return IMPOSSIBLE, None
+        state, back_off = grammar.arcs[state][grammar.back_off_label]
+        cost += back_off
+    following, word_cost = grammar.arcs[state][label]
+    return cost + word_cost, following
+
+
+def _end(grammar: Grammar, state: int) -> float:
+    """Cost of ending the sentence in `state`, back-off included."""
+    cost = 0.0
+    while grammar.final_costs[state] == IMPOSSIBLE:
+        if grammar.back_off_label not in grammar.arcs[state]:
+            return IMPOSSIBLE
+        state, back_off = grammar.arcs[state][grammar.back_off_label]
+        cost += back_off
+    return cost + grammar.final_costs[state]
+
+
+def _choices(grammar: Grammar, state: int) -> tuple[list[int], list[float], list[int]]:
+    """Labels (0: sentence end), costs and next states of all that can follow, back-off included."""
+    found: dict[int, tuple[float, int]] = {}
+    cost = 0.0
+    while True:
+        if grammar.final_costs[state] != IMPOSSIBLE:
+            found.setdefault(0, (cost + grammar.final_costs[state], state))
+        for label, (following, word_cost) in grammar.arcs[state].items():
+            if label != grammar.back_off_label:
+                found.setdefault(label, (cost + word_cost, following))
+        if grammar.back_off_label not in grammar.arcs[state]:
+            break
+        state, back_off = grammar.arcs[state][grammar.back_off_label]
+        cost += back_off
+    return list(found), [cost for cost, _ in found.values()], [target for _, target in found.values()]

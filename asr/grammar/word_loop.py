@@ -1,0 +1,49 @@
+"""The grammars that know nothing of word order: any words in any number, and exactly one word."""
+
+import math
+from collections.abc import Iterable, Mapping
+
+from asr.errors import GrammarError
+from asr.grammar.automaton import Arc, Grammar, build_grammar, distinct_words
+
+
+def word_loop(words: Iterable[str], counts: Mapping[str, float] | None = None) -> Grammar:
+    """One or more of `words` in any order; ending costs nothing.
+
+    Two states: the words lead from the first to the second, where a sentence may end and from where a free
+    back-off arc leads back, so that the decoding graph holds every word once.
+
+    Parameters
+    ----------
+    words : iterable of str
+    counts : mapping from word to count, optional
+        Makes the probability of a word its share of the counts of `words`; without it all words are equally
+        likely.
+
+    Raises
+    ------
+    GrammarError
+        When there are no words, or one has no positive, finite count.
+    """
+    words = distinct_words(words)
+    arcs = [Arc(0, word, cost, 1) for word, cost in zip(words, _costs(words, counts), strict=True)]
+    return build_grammar("loop", words, [*arcs, Arc(1, None, 0.0, 0)], final_costs={1: 0.0}, n_states=2)
+
+
+def one_word(words: Iterable[str]) -> Grammar:
+    """Exactly one of `words`, all equally likely; raises GrammarError when there are none."""
+    words = distinct_words(words)
+    arcs = [Arc(0, word, cost, 1) for word, cost in zip(words, _costs(words, None), strict=True)]
+    return build_grammar("one", words, arcs, final_costs={1: 0.0}, n_states=2)
+
+
+def _costs(words: tuple[str, ...], counts: Mapping[str, float] | None) -> list[float]:
+    if counts is None:
+        return [math.log(len(words))] * len(words)
+    for word in words:
+        if not 0 < counts.get(word, 0) < math.inf:
+            raise GrammarError(
+                f"The count of the word {word!r} is {counts.get(word, 0)}; it must be positive and finite."
+            )
+    total = math.fsum(counts[word] for word in words)
+    return [math.log(total) - math.log(counts[word]) for word in words]

@@ -1,0 +1,145 @@
+"""Word-pair grammars: which words may follow a word, all equally likely (Price et al. 1988, DARPA RM)."""
+
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from asr.errors import GrammarError
+from asr.files import atomic_write
+from asr.grammar.automaton import Arc, Grammar, build_grammar
+from asr.lexicon.text_lines import read_text_lines
+
+SENTENCE_END = "SENTENCE-END"
+Successors = dict[str, tuple[str, ...]]
+
+
+def word_pair(successors: Mapping[str, Iterable[str]], vocabulary: Iterable[str] | None = None) -> Grammar:
+    """The automaton of a word-pair grammar; words with the same successors share a state.
+
+    Parameters
+    ----------
+    successors : mapping from a word to the words that may follow it
+        The key "SENTENCE-END" has the words that may begin a sentence, the successor "SENTENCE-END" ends one.
+    vocabulary : iterable of str, optional
+        Words outside it are left out, and so are words that then begin no path to a sentence end, or that no
+        sentence start leads to; the others' successors stay equally likely.
+
+    Raises
+    ------
+    GrammarError
+        When no sentence remains.
+    """
+    given = {word: set(following) for word, following in successors.items()}
+    known = (set(given) | {word for following in given.values() for word in following}) - {SENTENCE_END}
+    allowed = known if vocabulary is None else known & set(vocabulary)
+    kept = _on_a_path(given, allowed | {SENTENCE_END})
+    if kept <= {SENTENCE_END}:
+        raise GrammarError(
+            "The word-pair grammar has no sentence of one or more words"
+            + ("" if vocabulary is None else " over the given vocabulary")
+            + f"; some path must lead from {SENTENCE_END} to {SENTENCE_END}."
+        )
+
+    sets = {word: frozenset(given[word] & kept) for word in sorted(kept)}
+    states = {
+        following: state
+        for state, following in enumerate(dict.fromkeys([sets[SENTENCE_END], *sets.values()]))
+    }
+    arcs, final_costs = [], {}
+    for following, state in states.items():
+        cost = math.log(len(following))
+        if SENTENCE_END in following:
+            final_costs[state] = cost
+        arcs += [Arc(state, word, cost, states[sets[word]]) for word in sorted(following - {SENTENCE_END})]
+    words = kept - {SENTENCE_END}
+    return build_grammar(
+        "wordpair", words, arcs, final_costs=final_costs, n_states=len(states), left_out=known - words
+    )
+
+
+def read_word_pair(path: Path | str) -> Successors:
+    """Read a word-pair file: `>WORD` (or `>SENTENCE-END`), then its successors, one a line; a successor
+    repeated counts once.
+
+    Lines that begin with `*` before the first `>` are comments; blank lines are skipped.
+
+    Raises
+    ------
+    GrammarError
+        With file, line and value: for a successor before the first `>`, a line of more than one word, a word
+        with two lists or an empty one, a successor that has no list of its own, or a missing list for
+        SENTENCE-END.
+    """
+    lists: dict[str, dict[str, int]] = {}
+    opened: dict[str, int] = {}
+    current: dict[str, int] | None = None
+    for number, line in enumerate(read_text_lines(path, GrammarError), 1):
+        line = line.strip()
+        if not line or (current is None and line.startswith("*")):
+            continue
+        name = line[1:].strip() if line.startswith(">") else line
+        if name.split() != [name]:
+            raise GrammarError(f"{path}, line {number}: {line!r} must be one word, or '>' and one word.")
+        if line.startswith(">"):
+            if name in lists:
+                raise GrammarError(
+                    f"{path}, line {number}: {name!r} has a list already, on line {opened[name]}."
+                )
+            current = lists[name] = {}
+            opened[name] = number
+        elif current is None:
+            raise GrammarError(f"{path}, line {number}: {line!r} stands before the first '>WORD' line.")
+        else:
+            current.setdefault(name, number)
+
+    if SENTENCE_END not in lists:
+        raise GrammarError(f"{path} has no line '>{SENTENCE_END}', which says what may begin a sentence.")
+    for word, following in lists.items():
+        if not following:
+            raise GrammarError(f"{path}, line {opened[word]}: {word!r} has no successors; name at least one.")
+        for successor, number in following.items():
+            if successor not in lists:
+                raise GrammarError(
+                    f"{path}, line {number}: {successor!r} follows {word!r} but has no line '>{successor}'."
+                )
+    return {word: tuple(following) for word, following in lists.items()}
+
+
+def write_word_pair(successors: Mapping[str, Iterable[str]], path: Path | str, *, comment: str = "") -> None:
+    """Write a word-pair file, words and successors sorted, `comment` in `*` lines on top.
+
+    Raises
+    ------
+    GrammarError
+        When a name holds white space or a `>` at its front, or is empty.
+    """
+    lines = [f"* {line}" for line in comment.splitlines()]
+    for word, following in sorted(successors.items()):
+        lines.append(f">{word}")
+        lines += sorted(set(following))
+        for name in (word, *following):
+            if name.split() != [name] or name.startswith(">"):
+                raise GrammarError(
+                    f"{name!r} cannot stand in a word-pair file; it must be a name without white space."
+                )
+    with atomic_write(path) as temporary:
+        temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+
+
+def _on_a_path(successors: Mapping[str, set[str]], allowed: set[str]) -> set[str]:
+    """The words of `allowed` on some path from the sentence start to its end, by two flood fills."""
+    forward = {word: successors.get(word, set()) & allowed for word in allowed}
+    backward: dict[str, set[str]] = {word: set() for word in allowed}
+    for word, following in forward.items():
+        for successor in following:
+            backward[successor].add(word)
+    return _reachable(forward) & _reachable(backward)
+
+
+def _reachable(edges: Mapping[str, set[str]]) -> set[str]:
+    found, waiting = set[str](), [SENTENCE_END]
+    while waiting:
+        for neighbour in edges[waiting.pop()] - found:
+            found.add(neighbour)
+            waiting.append(neighbour)
+    return found

@@ -1,0 +1,115 @@
+"""The pronunciation dictionary that the aligner, the graph compiler and the command line share."""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+from asr.errors import LexiconError
+
+Pronunciation = tuple[str, ...]
+
+STRESSED_PHONE = re.compile(r"(.*\D)[0-2]", re.DOTALL)
+
+
+def without_stress(phone: str) -> str:
+    """`phone` without the closing stress digit of the CMU phone set: AH0, AH1 and AH2 become AH."""
+    match = STRESSED_PHONE.fullmatch(phone)
+    return match.group(1) if match else phone
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """Words and their pronunciations; letter case is kept as it stands in the file.
+
+    Parameters
+    ----------
+    pronunciations : mapping from a word to its variants, each a tuple of phones
+        The order of the variants is kept; a variant given twice counts once.
+    source : str
+        Where the words come from, for messages (a file name); two lexicons that differ in it alone are equal.
+
+    Raises
+    ------
+    LexiconError
+        When there are no words, a word has no variant or a variant no phones, or a name is empty or holds
+        white space.
+    """
+
+    pronunciations: Mapping[str, tuple[Pronunciation, ...]]
+    source: str = field(default="the lexicon", compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.pronunciations:
+            raise LexiconError(f"{self.source} has no words; give at least one line 'WORD phone phone ...'.")
+        checked: dict[str, tuple[Pronunciation, ...]] = {}
+        for word, variants in self.pronunciations.items():
+            _check_name(word, "word", self.source)
+            checked[word] = tuple(dict.fromkeys(tuple(variant) for variant in variants))
+            if not checked[word] or () in checked[word]:
+                raise LexiconError(f"{self.source}: the word {word!r} has no phones; give at least one.")
+            for variant in checked[word]:
+                for phone in variant:
+                    _check_name(phone, f"phone of the word {word!r}", self.source)
+        object.__setattr__(self, "pronunciations", MappingProxyType(checked))
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """All words, sorted."""
+        return tuple(sorted(self.pronunciations))
+
+    @cached_property
+    def phones(self) -> tuple[str, ...]:
+        """Every phone that some word uses, sorted."""
+        return tuple(
+            sorted({phone for word in self.pronunciations.values() for variant in word for phone in variant})
+        )
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.pronunciations
+
+    def __len__(self) -> int:
+        return len(self.pronunciations)
+
+    def __getitem__(self, word: str) -> tuple[Pronunciation, ...]:
+        try:
+            return self.pronunciations[word]
+        except KeyError:
+            raise LexiconError(
+                f"{self.source} has no word {word!r}; add a line with its pronunciation."
+            ) from None
+
+    def out_of_vocabulary(self, utterances: Iterable[Iterable[str]]) -> Counter[str]:
+        """How often each word that the lexicon lacks occurs in the transcripts `utterances`."""
+        return Counter(word for words in utterances for word in words if word not in self.pronunciations)
+
+    def subset(self, words: Iterable[str]) -> "Lexicon":
+        """The lexicon of `words` alone; raises LexiconError for a word it lacks."""
+        return Lexicon({word: self[word] for word in words}, self.source)
+
+    def require_phones(self, known: Iterable[str]) -> None:
+        """Raise LexiconError, with the word, when a pronunciation uses a phone that is not among `known`."""
+        inventory = set(known)
+        for word in self.words:
+            for phone in (phone for variant in self.pronunciations[word] for phone in variant):
+                if phone not in inventory:
+                    raise LexiconError(
+                        f"{self.source}: the word {word!r} uses the phone {phone!r}, which is unknown; "
+                        f"the known phones are {' '.join(sorted(inventory))}."
+                    )
+
+    def digest(self) -> str:
+        """SHA-256 (hexadecimal) over the words, sorted, and their variants in order."""
+        total = hashlib.sha256()
+        for word in self.words:
+            for variant in self.pronunciations[word]:
+                total.update(" ".join((word, *variant)).encode() + b"\n")
+        return total.hexdigest()
+
+
+def _check_name(name: str, role: str, source: str) -> None:
+    if name.split() != [name] or "\ufeff" in name:
+        raise LexiconError(f"{source}: {name!r} cannot be a {role}; it must be a name without white space.")

@@ -1,0 +1,29 @@
+"""Writing a pronunciation dictionary in Kaldi's format."""
+
+from pathlib import Path
+
+from asr.errors import LexiconError
+from asr.files import atomic_write
+from asr.lexicon.formats import is_comment, is_probability
+from asr.lexicon.lexicon import Lexicon
+
+
+def write_lexicon(lexicon: Lexicon, path: Path | str) -> None:
+    """Write `lexicon` as a Kaldi lexicon.txt: `WORD phone phone ...`, words sorted, one variant a line.
+
+    `read_lexicon(path, format="kaldi")` gives an equal lexicon back.
+
+    Raises
+    ------
+    LexiconError
+        When the format cannot tell a word from a comment, or the first phones from probabilities.
+    """
+    comment = next((word for word in lexicon.words if is_comment(word)), None)
+    if comment is not None:
+        raise LexiconError(f"The word {comment!r} would read as a comment in {path}; rename it.")
+    if all(is_probability(variant[0]) for word in lexicon.words for variant in lexicon[word]):
+        raise LexiconError(f"Every first phone would read as a probability in {path}; rename the phones.")
+    with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
+        for word in lexicon.words:
+            for variant in lexicon[word]:
+                stream.write(" ".join((word, *variant)) + "\n")

@@ -1,0 +1,108 @@
+"""Features of a corpus: audio or archives, any number of jobs, and utterances that fail."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import soundfile
+
+from asr.corpus.audio import read_audio
+from asr.corpus.data_directory import DataDirectory, Utterance, read_data_directory
+from asr.corpus.kaldi_ark import write_archive
+from asr.corpus.writing import write_data_directory
+from asr.errors import FeatureError
+from asr.features.config import FeatureConfig
+from asr.features.extraction import extract_static
+from asr.features.mfcc import mfcc
+
+CONFIG = FeatureConfig(sample_rate=8000)
+
+
+@pytest.fixture
+def corpus(tmp_path) -> DataDirectory:
+    """Seventy short utterances; three of them cannot give features."""
+    generator = np.random.default_rng(0)
+    utterances = []
+    for i in range(70):
+        path = tmp_path / f"{i:02d}.wav"
+        n = {5: 0, 40: 150}.get(i, 400 + 13 * i)
+        soundfile.write(path, generator.normal(size=n) * 0.1, 8000)
+        utterances.append(Utterance(f"u{i:02d}", f"s{i % 3}", None, audio=path))
+    (tmp_path / "66.wav").write_bytes(b"RIFF and no more")
+    write_data_directory(tmp_path / "data", utterances)
+    return read_data_directory(tmp_path / "data")
+
+
+def test_every_utterance_gets_its_own_features_and_bad_ones_are_listed(corpus):
+    seen: list[int] = []
+    table, problems = extract_static(corpus, CONFIG, progress=seen.append)
+    assert seen == sorted(seen) and seen[-1] == 70
+    assert [problem.utterance_id for problem in problems] == ["u05", "u40", "u66"]
+    for problem, reason in zip(
+        problems, ["no samples", "18.8 ms of audio are less than one window", "cannot be read"], strict=True
+    ):
+        assert reason in problem.reason
+    assert len(table) == 67
+    for utterance in corpus.utterances[:5]:
+        np.testing.assert_array_equal(
+            table.utterance(utterance.id), mfcc(read_audio(utterance.source, rate=8000), CONFIG)
+        )
+        assert table.speakers[table.index[utterance.id]] == utterance.speaker
+
+
+def test_the_result_does_not_depend_on_the_number_of_jobs(corpus):
+    seen: list[int] = []
+    one, problems_of_one = extract_static(corpus, CONFIG)
+    two, problems_of_two = extract_static(corpus, CONFIG, jobs=2, progress=seen.append)
+    assert one.ids == two.ids and problems_of_one == problems_of_two and seen[-1] == 70
+    np.testing.assert_array_equal(one.frames, two.frames)
+
+
+def test_archived_features_are_taken_as_they_are(tmp_path):
+    generator = np.random.default_rng(1)
+    matrices = {
+        key: generator.normal(size=(n, d)).astype(np.float32)
+        for key, n, d in (("a", 4, 6), ("b", 9, 6), ("c", 5, 7))
+    }
+    write_archive(tmp_path / "data" / "feats.ark", tmp_path / "data" / "feats.scp", matrices.items())
+    (tmp_path / "data" / "utt2spk").write_text("a s\nb s\nc s\n")
+    table, problems = extract_static(read_data_directory(tmp_path / "data"), FeatureConfig())
+    assert table.ids == ("a", "b") and problems[0].reason == "has 7 features, but 'a' has 6"
+    np.testing.assert_array_equal(table.frames, np.concatenate([matrices["a"], matrices["b"]]))
+
+
+def test_a_corpus_without_any_features_is_refused(corpus):
+    with pytest.raises(FeatureError, match=r"none of its 2 utterances gave features; the first: 'u05'"):
+        extract_static(corpus.subset(["u05", "u40"]), CONFIG)
+
+
+def test_fsdd_gives_a_frame_every_ten_milliseconds(speech_data):
+    corpus = read_data_directory(speech_data / "fsdd" / "test").with_speakers(["theo"])
+    table, problems = extract_static(corpus, CONFIG)
+    assert len(table) == 50 and not problems and np.isfinite(table.frames).all()
+    for utterance in corpus.utterances:
+        n = soundfile.info(utterance.source).frames
+        assert len(table.utterance(utterance.id)) == 1 + (n - 200) // 80
+
+
+def test_an4_audio_and_an4_cepstra_agree_in_length_and_shape(speech_data):
+    audio, _ = extract_static(
+        read_data_directory(speech_data / "an4" / "audio_test"), FeatureConfig(energy="c0")
+    )
+    archived, _ = extract_static(read_data_directory(speech_data / "an4" / "test"), FeatureConfig())
+    for key in audio.ids:
+        ours, theirs = audio.utterance(key), archived.utterance(key)
+        assert abs(len(ours) - len(theirs)) <= 2
+        n = min(len(ours), len(theirs))
+        assert np.corrcoef(ours[:n, -1], theirs[:n, 0])[0, 1] > 0.9
+
+
+def test_reading_lists_loads_no_heavy_library():
+    code = (
+        "import sys, asr.corpus.data_directory, asr.corpus.writing, asr.features.config, "
+        "asr.features.frame_table;"
+        "print([m for m in ('numba', 'librosa', 'scipy', 'soundfile', 'sklearn') if m in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"

@@ -1,0 +1,196 @@
+"""MFCC beside a transcription of the formulas frame by frame, and beside kaldi-native-fbank."""
+
+import math
+
+import kaldi_native_fbank
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from asr.corpus.audio import read_audio
+from asr.corpus.data_directory import read_data_directory
+from asr.errors import ConfigError, FeatureError
+from asr.features.config import FeatureConfig
+from asr.features.mel import mel_filters
+from asr.features.mfcc import mfcc
+
+
+def written_out(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
+    """The formulas of The HTK Book, one frame, one filter and one cepstrum at a time, in double precision."""
+    rate = config.sample_rate
+    window, shift = int(rate * config.window_ms / 1000), int(rate * config.shift_ms / 1000)
+    size = 1
+    while size < window:
+        size *= 2
+
+    def mel(hertz: float) -> float:
+        return 1127 * math.log(1 + hertz / 700)
+
+    low, high = mel(config.low_hz), mel(config.high_hz or rate / 2)
+    step = (high - low) / (config.n_filters + 1)
+    rows = []
+    for t in range(1 + (len(signal) - window) // shift if len(signal) >= window else 0):
+        frame = [float(value) for value in signal[t * shift : t * shift + window]]
+        energy = math.log(max(sum(value * value for value in frame), config.log_floor))
+        emphasised = [frame[0] - 0.97 * frame[0]] + [frame[n] - 0.97 * frame[n - 1] for n in range(1, window)]
+        tapered = [
+            value * (0.54 - 0.46 * math.cos(2 * math.pi * n / (window - 1)))
+            for n, value in enumerate(emphasised)
+        ]
+        power = np.abs(np.fft.fft(tapered, size)[: size // 2 + 1]) ** 2
+        log_mel = []
+        for i in range(config.n_filters):
+            centre, total = low + (i + 1) * step, 0.0
+            for k, value in enumerate(power):
+                total += value * max(0.0, 1 - abs(mel(k * rate / size) - centre) / step)
+            log_mel.append(math.log(max(total, config.log_floor)))
+        n_filters = config.n_filters
+        cepstra = []
+        for n in range(config.n_cepstra + 1):
+            scale = math.sqrt((1 if n == 0 else 2) / n_filters)
+            c = scale * sum(
+                value * math.cos(math.pi * n * (j + 0.5) / n_filters) for j, value in enumerate(log_mel)
+            )
+            cepstra.append(c * (1 + config.lifter / 2 * math.sin(math.pi * n / config.lifter)))
+        rows.append([*cepstra[1:], energy if config.energy == "log" else cepstra[0]])
+    return np.array(rows)
+
+
+def kaldi(signal: np.ndarray, config: FeatureConfig, htk_compat: bool = False) -> np.ndarray:
+    """kaldi-native-fbank with the same options; its energy or c0 moved to the last column."""
+    options = kaldi_native_fbank.MfccOptions()
+    frame = options.frame_opts
+    frame.samp_freq, frame.frame_length_ms, frame.frame_shift_ms = (
+        config.sample_rate,
+        config.window_ms,
+        config.shift_ms,
+    )
+    frame.dither, frame.preemph_coeff, frame.remove_dc_offset = 0.0, config.preemphasis, False
+    frame.window_type, frame.round_to_power_of_two, frame.snip_edges = "hamming", True, True
+    options.mel_opts.num_bins, options.mel_opts.low_freq = config.n_filters, config.low_hz
+    options.mel_opts.high_freq = config.high_hz or 0.0
+    options.num_ceps, options.cepstral_lifter = config.n_cepstra + 1, config.lifter
+    options.use_energy, options.raw_energy, options.energy_floor = config.energy == "log", True, 0.0
+    options.htk_compat = htk_compat
+    computer = kaldi_native_fbank.OnlineMfcc(options)
+    computer.accept_waveform(config.sample_rate, signal.tolist())
+    computer.input_finished()
+    rows = np.array([computer.get_frame(t) for t in range(computer.num_frames_ready)])
+    return rows if htk_compat else np.roll(rows, -1, axis=1)
+
+
+def babble(n: int, seed: int = 0) -> np.ndarray:
+    """Noise and tones that swell and fade, on the 16-bit scale, whole numbers."""
+    generator = np.random.default_rng(seed)
+    t = np.arange(n)
+    swell = 40 + 6000 * np.sin(t / 2500) ** 4
+    return np.round(
+        swell * (np.sin(t * 0.11) + np.sin(t * 0.43 + t**2 * 1e-6) + 0.3 * generator.normal(size=n))
+    ).astype(np.float32)
+
+
+VARIANTS = [
+    FeatureConfig(),
+    FeatureConfig(energy="c0"),
+    FeatureConfig(sample_rate=8000),
+    FeatureConfig(sample_rate=8000, energy="c0", n_filters=20, n_cepstra=10),
+    FeatureConfig(sample_rate=11025, window_ms=25.6, low_hz=100, high_hz=5000),
+    FeatureConfig(sample_rate=22050, shift_ms=8, low_hz=64, high_hz=8000, n_filters=30),
+]
+
+
+@pytest.mark.parametrize(
+    "config", VARIANTS, ids=lambda config: f"{config.sample_rate}-{config.energy}-{config.n_filters}"
+)
+def test_mfcc_equal_the_formulas_written_out(config):
+    signal = babble(config.sample_rate // 2)
+    features = mfcc(signal, config)
+    assert features.dtype == np.float32 and features.flags.c_contiguous
+    np.testing.assert_allclose(features, written_out(signal, config), atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "config", VARIANTS, ids=lambda config: f"{config.sample_rate}-{config.energy}-{config.n_filters}"
+)
+def test_mfcc_equal_kaldi_set_to_the_same_options(config):
+    signal = babble(2 * config.sample_rate)
+    np.testing.assert_allclose(mfcc(signal, config), kaldi(signal, config), atol=1e-3)
+
+
+@pytest.mark.parametrize("energy", ["log", "c0"])
+def test_kaldi_in_its_htk_order_has_the_same_columns_but_for_the_scale_of_c0(energy):
+    config = FeatureConfig(energy=energy)
+    ours, theirs = mfcc(babble(16000), config), kaldi(babble(16000), config, htk_compat=True)
+    if energy == "c0":
+        ours[:, -1] *= np.sqrt(2)
+    np.testing.assert_allclose(ours, theirs, atol=1e-3)
+
+
+def test_digital_silence_stays_finite_and_equals_kaldi():
+    signal = np.concatenate([babble(4000), np.zeros(4000, np.float32), babble(4000)])
+    for energy in ("log", "c0"):
+        config = FeatureConfig(energy=energy)
+        np.testing.assert_allclose(mfcc(signal, config), kaldi(signal, config), atol=1e-3)
+
+
+@pytest.mark.parametrize("corpus", ["fsdd/test", "an4/audio_test"])
+def test_real_speech_equals_kaldi_and_the_formulas(speech_data, corpus):
+    config = FeatureConfig(sample_rate=8000 if corpus.startswith("fsdd") else 16000)
+    utterances = read_data_directory(speech_data / corpus).utterances
+    for utterance in utterances[:: max(len(utterances) // 12, 1)]:
+        signal = read_audio(utterance.source, rate=config.sample_rate)
+        np.testing.assert_allclose(mfcc(signal, config), kaldi(signal, config), atol=1e-3)
+    np.testing.assert_allclose(mfcc(signal[:4000], config), written_out(signal[:4000], config), atol=1e-3)
+
+
+@settings(max_examples=60, deadline=None)
+@given(n=st.integers(0, 3000), rate=st.sampled_from([8000, 11025, 16000]))
+def test_only_whole_frames_count(n, rate):
+    config = FeatureConfig(sample_rate=rate)
+    window, shift = int(0.025 * rate), int(0.010 * rate)
+    expected = 1 + (n - window) // shift if n >= window else 0
+    assert mfcc(np.ones(n, np.float32), config).shape == (expected, 13)
+
+
+def test_frames_do_not_depend_on_what_surrounds_them():
+    signal, config = babble(16000 * 4), FeatureConfig()
+    whole = mfcc(signal, config)
+    np.testing.assert_allclose(mfcc(signal[160 * 270 :], config), whole[270:], atol=1e-5)
+
+
+def test_signals_that_are_no_signals_are_refused():
+    with pytest.raises(FeatureError, match="shape"):
+        mfcc(np.zeros((2, 500)), FeatureConfig())
+    with pytest.raises(FeatureError, match="not finite"):
+        mfcc(np.array([np.inf] * 500), FeatureConfig())
+
+
+def test_filters_cross_at_half_height_and_cover_the_band():
+    weights = mel_filters(16000, 512, 26, 0.0, None)
+    assert weights.shape == (26, 257) and weights.min() == 0 and weights.max() <= 1
+    inner = slice(weights[0].argmax() + 1, weights[-1].argmax())
+    np.testing.assert_allclose(weights.sum(axis=0)[inner], 1, atol=1e-12)
+
+
+def test_a_filter_without_a_bin_is_refused():
+    with pytest.raises(ConfigError, match="covers no bin"):
+        mel_filters(16000, 256, 80, 0.0, None)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"n_cepstra": 26},
+        {"high_hz": 9000},
+        {"low_hz": 8000},
+        {"shift_ms": 30},
+        {"energy": "none"},
+        {"windw_ms": 25},
+        {"shift_ms": 0.01},
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(wrong):
+    with pytest.raises(ValidationError):
+        FeatureConfig(**wrong)

@@ -1,0 +1,61 @@
+"""The dictionary itself: what it refuses, reports and derives."""
+
+import pytest
+
+from asr.errors import LexiconError
+from asr.lexicon import Lexicon
+
+DIGITS = Lexicon({"TWO": (("T", "UW"),), "A": (("EY",), ("AH",), ("EY",))}, "digits.txt")
+
+
+def test_words_and_phones_are_sorted_and_a_repeated_variant_counts_once() -> None:
+    assert DIGITS.words == ("A", "TWO")
+    assert DIGITS.phones == ("AH", "EY", "T", "UW")
+    assert DIGITS["A"] == (("EY",), ("AH",))
+    assert "TWO" in DIGITS
+    assert len(DIGITS) == 2
+
+
+def test_out_of_vocabulary_words_are_counted() -> None:
+    assert DIGITS.out_of_vocabulary([["A", "TWO", "six"], ["six", "two"], []]) == {"six": 2, "two": 1}
+
+
+@pytest.mark.parametrize(
+    "pronunciations",
+    [
+        {},
+        {"A": ()},
+        {"A": ((),)},
+        {"A": (("B", ""),)},
+        {"A B": (("C",),)},
+        {"": (("C",),)},
+        {"A": (("B C",),)},
+    ],
+)
+def test_words_without_phones_and_impossible_names_are_refused(pronunciations: dict) -> None:
+    with pytest.raises(LexiconError, match=r"digits\.txt"):
+        Lexicon(pronunciations, "digits.txt")
+
+
+def test_a_lexicon_cannot_be_changed() -> None:
+    with pytest.raises(TypeError):
+        DIGITS.pronunciations["B"] = (("B",),)  # type: ignore[index]
+
+
+def test_subset_keeps_the_named_words_and_refuses_others() -> None:
+    assert DIGITS.subset(["TWO"]).pronunciations == {"TWO": (("T", "UW"),)}
+    with pytest.raises(LexiconError, match="'SIX'"):
+        DIGITS.subset(["SIX"])
+
+
+def test_a_phone_the_model_lacks_is_named_with_its_word() -> None:
+    DIGITS.require_phones(["AH", "EY", "T", "UW", "SIL"])
+    with pytest.raises(LexiconError, match=r"'TWO' uses the phone 'UW'.*AH EY T"):
+        DIGITS.require_phones(["AH", "EY", "T"])
+
+
+def test_the_digest_depends_on_the_content_alone() -> None:
+    same = Lexicon({"A": (("EY",), ("AH",)), "TWO": (("T", "UW"),)}, "elsewhere.txt")
+    assert same == DIGITS
+    assert same.digest() == DIGITS.digest()
+    assert Lexicon({"A": (("AH",), ("EY",)), "TWO": (("T", "UW"),)}).digest() != DIGITS.digest()

@@ -1,0 +1,179 @@
+"""Reading dictionaries in each format, and the errors a user meets."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from asr.errors import LexiconError
+from asr.lexicon import Lexicon, read_lexicon, write_lexicon
+
+SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+NAMES = st.text(min_size=1, max_size=5).filter(lambda name: name.split() == [name] and "\ufeff" not in name)
+LEXICONS = st.dictionaries(
+    NAMES.filter(lambda word: not word.startswith(("#", ";;;"))),
+    st.lists(st.lists(NAMES, min_size=1, max_size=4).map(tuple), min_size=1, max_size=3).map(tuple),
+    min_size=1,
+    max_size=6,
+).map(Lexicon)
+DICTIONARY_LIKE = st.text(alphabet="AB01.() \t\n\\\"'[];#sp\r", max_size=60)
+
+
+def saved(folder: Path, text: str) -> Path:
+    path = folder / "lexicon.txt"
+    path.write_text(text, encoding="utf-8", newline="")
+    return path
+
+
+def test_kaldi_lines_give_words_variants_and_skip_comments(tmp_path: Path) -> None:
+    path = saved(tmp_path, "# a comment\n;;; another\n\nA ah\r\nA ey\nthe\tdh  ax\n")
+    assert read_lexicon(path).pronunciations == {"A": (("ah",), ("ey",)), "the": (("dh", "ax"),)}
+
+
+def test_the_probability_column_of_a_lexiconp_file_is_left_out(tmp_path: Path) -> None:
+    path = saved(tmp_path, "A 1.0 AH\nA 0.25 EY\n")
+    assert read_lexicon(path).pronunciations == {"A": (("AH",), ("EY",))}
+
+
+def test_a_number_that_stands_on_some_lines_only_is_a_phone(tmp_path: Path) -> None:
+    assert read_lexicon(saved(tmp_path, "A 0.5 AH\nB B\n"))["A"] == (("0.5", "AH"),)
+    assert read_lexicon(saved(tmp_path, "A 1 2\nB 1 3\n"))["A"] == (("1", "2"),)
+    assert read_lexicon(saved(tmp_path, "A 1.5 AH\n"))["A"] == (("1.5", "AH"),)
+
+
+def test_cmu_variants_join_their_word_and_lose_stress(tmp_path: Path) -> None:
+    path = saved(tmp_path, ";;; CMUdict\nREAD  R EH1 D\nREAD(2)  R IY1 D\n#HASH  HH AE1 SH # a mark\n")
+    expected = {"READ": (("R", "EH", "D"), ("R", "IY", "D")), "#HASH": (("HH", "AE", "SH"),)}
+    assert read_lexicon(path).pronunciations == expected
+    assert read_lexicon(path, strip_stress=False)["READ"] == (("R", "EH1", "D"), ("R", "IY1", "D"))
+
+
+def test_variants_equal_but_for_stress_become_one(tmp_path: Path) -> None:
+    path = saved(tmp_path, "A AH0\nA AH1\nB 2 B3\n")
+    assert read_lexicon(path, strip_stress=True).pronunciations == {"A": (("AH",),), "B": (("2", "B3"),)}
+    assert read_lexicon(path)["A"] == (("AH0",), ("AH1",))
+
+
+def test_htk_entries_drop_output_symbol_probability_and_closing_pause(tmp_path: Path) -> None:
+    path = saved(
+        tmp_path, "SENT-END [] sil\nA [a] 0.6 ax sp\nA 0.4 ey sp\n\\'BOUT b aw t sp\n'it\\'s' ih t s sil\n"
+    )
+    assert read_lexicon(path).pronunciations == {
+        "A": (("ax",), ("ey",)),
+        "'BOUT": (("b", "aw", "t"),),
+        "it's": (("ih", "t", "s"),),
+    }
+
+
+def test_htk_octal_escapes_are_bytes_of_utf8(tmp_path: Path) -> None:
+    assert read_lexicon(
+        saved(tmp_path, "\\303\\251t\\351 ey t\n".replace("\\351", "\\\\")), format="htk"
+    ).words == ("ét\\",)
+
+
+def test_an_htk_word_that_is_a_pause_but_prints_something_stays(tmp_path: Path) -> None:
+    assert read_lexicon(saved(tmp_path, "silence [silence] sil\n"))["silence"] == (("sil",),)
+
+
+def test_a_dictionary_whose_entries_all_end_in_a_pause_is_htk(tmp_path: Path) -> None:
+    assert read_lexicon(saved(tmp_path, "A ax sp\nB b iy sp\n"))["B"] == (("b", "iy"),)
+    assert read_lexicon(saved(tmp_path, "A ax sp\nB b iy\n"))["A"] == (("ax", "sp"),)
+
+
+def test_gzip_files_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "lexicon.gz"
+    path.write_bytes(gzip.compress(b"A EY\n"))
+    assert read_lexicon(path).words == ("A",)
+
+
+@pytest.mark.parametrize(
+    ("text", "format", "message"),
+    [
+        ("A EY\nB\n", "auto", "line 2: the word 'B' has no phones"),
+        ("A 1.0\nB 0.5 B\n", "kaldi", "line 1: the word 'A' has no phones"),
+        ("A EY\nB  # nothing\n", "cmu", "line 2: the word 'B' has no phones"),
+        ("A [] 2.5 ax\n", "htk", "line 1: the probability '2.5'"),
+        ("A [a ax\n", "htk", "line 1: the output symbol"),
+        ("'A ax\n", "htk", "line 1: the quote ' is not closed"),
+        ("A ax\\\n", "htk", "line 1: a backslash ends the line"),
+        ("\\777 ax\n", "htk", "line 1: the octal escape"),
+        ("\\377 ax\n", "htk", "line 1: the escaped bytes"),
+        ("'A B' ax\n", "htk", "line 1: .* white space"),
+        ("", "auto", "has no words"),
+        ("# only\n", "auto", "has no words"),
+        ("A EY\n", "sphinx", "format 'sphinx' is unknown"),
+    ],
+)
+def test_a_bad_line_is_refused_with_file_line_and_value(
+    tmp_path: Path, text: str, format: str, message: str
+) -> None:
+    path = saved(tmp_path, text)
+    with pytest.raises(LexiconError, match=message):
+        read_lexicon(path, format=format)  # type: ignore[arg-type]
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    with pytest.raises(LexiconError, match=r"absent\.txt cannot be read: No such file"):
+        read_lexicon(tmp_path / "absent.txt")
+    with pytest.raises(LexiconError, match="cannot be read"):
+        read_lexicon(tmp_path)
+    latin = tmp_path / "latin.txt"
+    latin.write_bytes(b"A EY\nCAF\xc9 K\n")
+    with pytest.raises(LexiconError, match="line 2: the byte 0xc9 is not UTF-8"):
+        read_lexicon(latin)
+    damaged = tmp_path / "damaged.gz"
+    damaged.write_bytes(gzip.compress(b"A EY\n" * 100)[:-9])
+    with pytest.raises(LexiconError, match="damaged gzip"):
+        read_lexicon(damaged)
+
+
+@settings(SAME_FOLDER, max_examples=40)
+@given(lexicon=LEXICONS)
+def test_a_written_lexicon_reads_back_equal(tmp_path: Path, lexicon: Lexicon) -> None:
+    path = tmp_path / "written.txt"
+    try:
+        write_lexicon(lexicon, path)
+    except LexiconError as refusal:
+        assert "probability" in str(refusal)
+        return
+    again = read_lexicon(path, format="kaldi")
+    assert again == lexicon
+    assert again.digest() == lexicon.digest()
+
+
+def test_a_lexicon_that_would_not_read_back_is_not_written(tmp_path: Path) -> None:
+    for pronunciations in ({"#A": (("B",),)}, {"A": (("0.5", "B"),)}):
+        with pytest.raises(LexiconError, match="would read as a"):
+            write_lexicon(Lexicon(pronunciations), tmp_path / "x.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
+@SAME_FOLDER
+@given(text=st.text(max_size=60) | DICTIONARY_LIKE, format=st.sampled_from(["auto", "kaldi", "cmu", "htk"]))
+def test_any_text_gives_a_lexicon_or_a_lexicon_error(tmp_path: Path, text: str, format: str) -> None:
+    try:
+        lexicon = read_lexicon(saved(tmp_path, text), format=format)  # type: ignore[arg-type]
+    except LexiconError:
+        return
+    assert all(lexicon[word] for word in lexicon.words)
+
+
+@SAME_FOLDER
+@given(content=st.binary(max_size=40))
+def test_any_bytes_give_a_lexicon_or_a_lexicon_error(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "bytes"
+    path.write_bytes(content)
+    try:
+        read_lexicon(path)
+    except LexiconError:
+        return
+
+
+@pytest.mark.corpus
+def test_an4_reads_the_same_from_its_kaldi_and_its_sphinx_file(speech_data: Path) -> None:
+    kaldi = read_lexicon(speech_data / "an4" / "lexicon.txt")
+    assert kaldi == read_lexicon(speech_data / "an4" / "etc" / "an4.dic")
+    text = (speech_data / "an4" / "test" / "text").read_text().splitlines()
+    assert kaldi.out_of_vocabulary(line.split()[1:] for line in text) == {}
