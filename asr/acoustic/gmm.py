@@ -24,6 +24,11 @@ class GaussianMixtures:
     means: np.ndarray
     variances: np.ndarray
 
+    @property
+    def n_components(self) -> int:
+        """Components of every state."""
+        return int(self.log_weights.shape[1])
+
     @cached_property
     def _projection(self) -> tuple[np.ndarray, np.ndarray]:
         """Weights and offsets under which [x^2, x] gives the log density of every component."""

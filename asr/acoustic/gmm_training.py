@@ -4,20 +4,24 @@ import logging
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 from threadpoolctl import threadpool_limits
 
 from asr.acoustic.gmm import GaussianMixtures, single_gaussians
-from asr.align.forced_alignment import align_utterance, equal_units
+from asr.acoustic.phone_hmm import PhoneHmm
+from asr.align.aligned_table import AlignedTable, align_table, flat_alignment, too_short
 from asr.align.forward_backward import forward_backward
 from asr.errors import AlignmentError
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology, estimate_self_loops, uniform_self_loops
 
-log = logging.getLogger("asr")
+log = logging.getLogger(__name__)
+
+SMALLEST_OCCUPANCY = 1e-4
 
 
 class GmmSettings(BaseModel):
@@ -29,23 +33,10 @@ class GmmSettings(BaseModel):
     """Numbers of components at which a model is handed out; each twice the one before."""
     iterations: tuple[int, ...] = (10, 5, 5, 6, 6)
     """Re-alignments at each number of components."""
-    training: str = "viterbi"
+    training: Literal["viterbi", "baum-welch"] = "viterbi"
     """`viterbi` (best path) or `baum-welch` (expected occupancies)."""
     variance_floor: float = 0.01
     """Smallest variance, as a fraction of the variance over all frames."""
-
-
-@dataclass(frozen=True)
-class GmmHmm:
-    """A GMM-HMM: the mixtures of the states, and the self-loops of the units."""
-
-    topology: Topology
-    mixtures: GaussianMixtures
-    self_loops: np.ndarray
-
-    def log_likelihood(self, frames: np.ndarray) -> np.ndarray:
-        """State scores, float32 (n_frames, n_states), of frames, float32 (n_frames, n_features)."""
-        return self.mixtures.log_likelihood(frames)
 
 
 @dataclass(frozen=True)
@@ -71,7 +62,7 @@ def train_gmm(
     settings: GmmSettings = GmmSettings(),  # noqa: B008 (frozen)
     *,
     jobs: int = 1,
-) -> Iterator[tuple[int, GmmHmm, list[float]]]:
+) -> Iterator[tuple[int, PhoneHmm, list[float]]]:
     """Grow GMM-HMMs from a flat start.
 
     Parameters
@@ -95,131 +86,106 @@ def train_gmm(
     mean = table.frames.mean(axis=0, dtype=np.float64)
     variance = np.square(table.frames - mean.astype(np.float32)).mean(axis=0, dtype=np.float64)
     floor = settings.variance_floor * variance
-    model = GmmHmm(topology, single_gaussians(mean, variance, topology.n_states), uniform_self_loops(topology))
-    occupancy = _flat_occupancy(table, graphs, topology)
-    collect = _expected_occupancy if settings.training == "baum-welch" else _aligned_occupancy
+    mixtures = single_gaussians(mean, variance, topology.n_states)
+    self_loops = uniform_self_loops(topology)
+    occupancy = _hard_occupancy(flat_alignment(table, graphs, topology), topology.n_states)
     with ThreadPoolExecutor(jobs) as pool, threadpool_limits(1):
-        model = _reestimate(model, table, occupancy, floor, pool)
+        mixtures, self_loops = _reestimate(mixtures, table, occupancy, floor, pool)
         for n_components, iterations in zip(settings.mixtures, settings.iterations, strict=True):
-            while model.mixtures.log_weights.shape[1] < n_components:
-                model = GmmHmm(topology, model.mixtures.split(), model.self_loops)
+            while mixtures.n_components < n_components:
+                mixtures = mixtures.split()
             curve = []
             for _ in range(iterations):
-                occupancy = collect(model, table, graphs, pool)
+                if settings.training == "baum-welch":
+                    occupancy = _expected_occupancy(mixtures, table, graphs, topology, self_loops, pool)
+                else:
+                    occupancy = _hard_occupancy(
+                        align_table(mixtures.log_likelihood, table, graphs, topology, self_loops, jobs=jobs),
+                        topology.n_states,
+                    )
                 curve.append(occupancy.log_likelihood_per_frame)
-                model = _reestimate(model, table, occupancy, floor, pool)
+                mixtures, self_loops = _reestimate(mixtures, table, occupancy, floor, pool)
             log.info(
                 "trained %d Gaussians a state: log-likelihood per frame %.3f, %d of %d utterances not aligned",
                 n_components, curve[-1], len(occupancy.failed), len(table),
             )  # fmt: skip
-            yield n_components, model, curve
+            yield n_components, PhoneHmm(topology, mixtures, self_loops), curve
     for name, reason in sorted(occupancy.failed.items()):
         log.warning("%s: not aligned: %s", name, reason)
 
 
 def _reestimate(
-    model: GmmHmm, table: FrameTable, occupancy: Occupancy, floor: np.ndarray, pool: ThreadPoolExecutor
-) -> GmmHmm:
+    mixtures: GaussianMixtures, table: FrameTable, occupancy: Occupancy, floor: np.ndarray, pool: ThreadPoolExecutor
+) -> tuple[GaussianMixtures, np.ndarray]:
     def frames_of_state(state: int) -> tuple[np.ndarray, np.ndarray | None]:
         rows = slice(occupancy.starts[state], occupancy.starts[state + 1])
         weights = None if occupancy.weights is None else occupancy.weights[rows]
         return table.frames[occupancy.frames[rows]], weights
 
-    mixtures = model.mixtures.update(frames_of_state, variance_floor=floor, map_states=pool.map)
-    return GmmHmm(model.topology, mixtures, estimate_self_loops(occupancy.stays, occupancy.visits))
+    updated = mixtures.update(frames_of_state, variance_floor=floor, map_states=pool.map)
+    return updated, estimate_self_loops(occupancy.stays, occupancy.visits)
 
 
-def _flat_occupancy(table: FrameTable, graphs: Mapping[str, StateGraph], topology: Topology) -> Occupancy:
-    units, failed = [], {}
-    for name, length in zip(table.ids, np.diff(table.offsets), strict=True):
-        flat = equal_units(graphs[name], topology, int(length))
-        if flat is None:
-            failed[name] = f"{length} frames are fewer than its transcript needs"
-        units.append(flat)
-    return _hard_occupancy(units, table, topology, 0.0, failed)
-
-
-def _aligned_occupancy(
-    model: GmmHmm, table: FrameTable, graphs: Mapping[str, StateGraph], pool: ThreadPoolExecutor
-) -> Occupancy:
-    def align(name: str) -> tuple[np.ndarray | None, float, str]:
-        scores = model.log_likelihood(table.utterance(name))
-        result = align_utterance(scores, graphs[name], model.topology, model.self_loops)
-        if isinstance(result, str):
-            return None, 0.0, result
-        return result.units, result.path.score, ""
-
-    results = list(pool.map(align, table.ids))
-    units = [result[0] for result in results]
-    failed = {name: result[2] for name, result in zip(table.ids, results, strict=True) if result[0] is None}
-    return _hard_occupancy(units, table, model.topology, sum(result[1] for result in results), failed)
-
-
-def _hard_occupancy(
-    units: list[np.ndarray | None], table: FrameTable, topology: Topology, total: float, failed: Mapping[str, str]
-) -> Occupancy:
-    states, stays, visits = count_units(units, table, topology)
-    n_aligned = int((states >= 0).sum())
-    if not n_aligned:
-        raise AlignmentError(f"none of the {len(table)} utterances could be aligned; first reason: {next(iter(failed.values()))}")
-    order = np.argsort(states, kind="stable")
-    starts = np.searchsorted(states[order], np.arange(topology.n_states + 1))
-    return Occupancy(starts, order, None, stays, visits, total / n_aligned, failed)
-
-
-def count_units(
-    units: list[np.ndarray | None], table: FrameTable, topology: Topology
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """State of every frame of the table (-1 where its utterance has no units), and stays and visits of every unit."""
-    states = np.full(len(table.frames), -1, np.int32)
-    stays = np.zeros(topology.n_units)
-    visits = np.zeros(topology.n_units)
-    for number, path in enumerate(units):
-        if path is None:
-            continue
-        states[table.offsets[number] : table.offsets[number + 1]] = topology.unit_state[path]
-        entered = np.append(True, path[1:] != path[:-1])
-        visits += np.bincount(path[entered], minlength=topology.n_units)
-        stays += np.bincount(path[~entered], minlength=topology.n_units)
-    return states, stays, visits
+def _hard_occupancy(aligned: AlignedTable, n_states: int) -> Occupancy:
+    order = np.argsort(aligned.states, kind="stable")
+    starts = np.searchsorted(aligned.states[order], np.arange(n_states + 1))
+    return Occupancy(
+        starts, order, None, aligned.stays, aligned.visits, aligned.log_likelihood_per_frame, aligned.failed
+    )
 
 
 def _expected_occupancy(
-    model: GmmHmm, table: FrameTable, graphs: Mapping[str, StateGraph], pool: ThreadPoolExecutor
+    mixtures: GaussianMixtures,
+    table: FrameTable,
+    graphs: Mapping[str, StateGraph],
+    topology: Topology,
+    self_loops: np.ndarray,
+    pool: ThreadPoolExecutor,
 ) -> Occupancy:
-    def expect(name: str):  # type: ignore[no-untyped-def]
-        posteriors = forward_backward(
-            model.log_likelihood(table.utterance(name)), graphs[name], model.topology, model.self_loops
-        )
+    def expect(name: str) -> _Expectation | None:
+        scores = mixtures.log_likelihood(table.utterance(name))
+        posteriors = forward_backward(scores, graphs[name], topology, self_loops)
         if posteriors is None:
             return None
-        frames, states = np.nonzero(posteriors.states > 1e-4)
-        return (
-            posteriors.log_likelihood, frames, states, posteriors.states[frames, states], posteriors.stays,
+        frames, states = np.nonzero(posteriors.states > SMALLEST_OCCUPANCY)
+        return _Expectation(
+            frames + table.rows(name).start,
+            states,
+            posteriors.states[frames, states],
+            len(scores),
+            posteriors.log_likelihood,
+            posteriors.stays,
             posteriors.visits,
-        )  # fmt: skip
+        )
 
-    results = list(pool.map(expect, table.ids))
+    results = dict(zip(table.ids, pool.map(expect, table.ids), strict=True))
     failed = {
-        name: "no path through its transcript fits into its frames"
-        for name, result in zip(table.ids, results, strict=True)
-        if result is None
+        name: too_short(len(table.utterance(name)), graphs[name]) for name, found in results.items() if found is None
     }
-    kept = [(start, result) for start, result in zip(table.offsets[:-1], results, strict=True) if result is not None]
+    kept = [found for found in results.values() if found is not None]
     if not kept:
-        raise AlignmentError(f"none of the {len(table)} utterances could be aligned")
-    frames = np.concatenate([start + result[1] for start, result in kept])
-    states = np.concatenate([result[2] for _, result in kept])
-    weights = np.concatenate([result[3] for _, result in kept])
+        raise AlignmentError(f"none of the {len(table)} utterances can be aligned: their transcripts are too long")
+    states = np.concatenate([found.states for found in kept])
     order = np.argsort(states, kind="stable")
-    starts = np.searchsorted(states[order], np.arange(model.topology.n_states + 1))
-    n_frames = sum(int(length) for length, result in zip(np.diff(table.offsets), results, strict=True) if result is not None)
     return Occupancy(
-        starts,
-        frames[order],
-        weights[order],
-        sum(result[4] for _, result in kept),
-        sum(result[5] for _, result in kept),
-        sum(result[0] for _, result in kept) / n_frames,
+        np.searchsorted(states[order], np.arange(topology.n_states + 1)),
+        np.concatenate([found.frames for found in kept])[order],
+        np.concatenate([found.weights for found in kept])[order],
+        np.sum([found.stays for found in kept], axis=0),
+        np.sum([found.visits for found in kept], axis=0),
+        sum(found.log_likelihood for found in kept) / sum(found.n_frames for found in kept),
         failed,
     )
+
+
+@dataclass(frozen=True)
+class _Expectation:
+    """Occupancies of one utterance worth keeping: frame of the table, state, probability."""
+
+    frames: np.ndarray
+    states: np.ndarray
+    weights: np.ndarray
+    n_frames: int
+    log_likelihood: float
+    stays: np.ndarray
+    visits: np.ndarray

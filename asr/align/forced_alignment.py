@@ -1,7 +1,6 @@
 """Viterbi alignment of transcribed utterances, with wider beams for those that fail."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,29 +52,6 @@ def align_utterance(
     if len(scores) < shortest:
         return f"{len(scores)} frames are fewer than the {shortest} that its transcript needs at the least"
     return f"no path with a finite score through its transcript in {len(scores)} frames"
-
-
-def align_all(
-    scores: Mapping[str, np.ndarray] | Iterable[tuple[str, np.ndarray]],
-    graphs: Mapping[str, StateGraph],
-    topology: Topology,
-    self_loops: np.ndarray,
-    *,
-    beams: Sequence[float] = DEFAULT_BEAMS,
-    jobs: int = 1,
-) -> tuple[dict[str, Alignment], dict[str, str]]:
-    """Align many utterances; returns the alignments and, by utterance, why the others failed."""
-    items = scores.items() if isinstance(scores, Mapping) else scores
-
-    def align(item: tuple[str, np.ndarray]) -> tuple[str, Alignment | str]:
-        name, matrix = item
-        return name, align_utterance(matrix, graphs[name], topology, self_loops, beams)
-
-    with ThreadPoolExecutor(jobs) as pool:
-        results = list(pool.map(align, items))
-    done = {name: result for name, result in results if isinstance(result, Alignment)}
-    failed = {name: result for name, result in results if isinstance(result, str)}
-    return done, failed
 
 
 def shortest_path_frames(graph: StateGraph) -> int:

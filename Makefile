@@ -1,0 +1,64 @@
+# Every target sets up what it needs: a virtual environment in .venv, with this project installed in it.
+# Needs GNU make and Python 3.11, 3.12 or 3.13; another interpreter is named by `make PYTHON=/path/to/python ...`.
+
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/installed
+
+PYTHONS := $(if $(PYTHON),$(PYTHON),python3.13 python3.12 python3.11 python3 python)
+FITS := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
+QUICKSTART_DIR ?= runs/quickstart
+PYTEST_JOBS ?= 2
+PYTEST_FLAGS ?=
+
+.PHONY: help quickstart test lint format benchmarks wheel clean
+
+help:  ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+quickstart: $(STAMP)  ## Make a small corpus, train on it, recognise, score: runs/quickstart/report.html
+	$(BIN)/python -m recipes.quickstart --work-dir $(QUICKSTART_DIR)
+
+test: lint  ## Check style and types, then run every test
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 \
+	    $(BIN)/python -m pytest -n $(PYTEST_JOBS) $(PYTEST_FLAGS)
+
+lint: $(STAMP)  ## Check style and types only
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(STAMP)  ## Lay the code out as `make lint` wants it
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+benchmarks: $(STAMP)  ## Compare speeds with named peers, in the same run
+	$(BIN)/python -m benchmarks.acoustic_scoring
+
+wheel: $(STAMP)  ## Build the wheel and the source archive into dist/
+	rm -rf dist
+	$(BIN)/python -m build
+
+clean:  ## Remove the environment, builds, caches and runs/quickstart
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .benchmarks runs/quickstart
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamp is touched last, so an interrupted installation is begun again.
+$(STAMP): pyproject.toml
+	@if ! $(BIN)/python -c '$(FITS)' 2>/dev/null; then \
+	    for python in $(PYTHONS) ''; do \
+	        if [ -n "$$python" ] && "$$python" -c '$(FITS)' 2>/dev/null; then break; fi; \
+	    done; \
+	    if [ -z "$$python" ]; then \
+	        echo "make: no Python 3.11, 3.12 or 3.13 with its venv module among: $(PYTHONS)." >&2; \
+	        echo "make: install one (on Debian also python3-venv) or name it: make PYTHON=/path/to/python" >&2; \
+	        exit 1; \
+	    fi; \
+	    echo "Creating $(VENV) with $$("$$python" --version)"; \
+	    "$$python" -m venv --clear $(VENV); \
+	fi
+	@echo "Installing into $(VENV); this is done once and takes a minute or two"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[synth,dev]'
+	@touch $@

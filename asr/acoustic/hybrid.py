@@ -1,0 +1,121 @@
+"""A classifier over frames as acoustic model: posteriors divided by state priors (Bourlard and Morgan 1994).
+
+Seed of the method: Andelic (2007), section 4.2, p(x|i) ~ P(i|x) / P(i).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from asr.errors import ConfigError
+from discriminants.posteriors import LogisticOutputModel
+
+LOWEST_LOG_POSTERIOR = -30.0
+
+
+class HybridAcousticModel:
+    """Scaled likelihoods of a scikit-learn classifier.
+
+    Parameters
+    ----------
+    classifier : scikit-learn classifier
+        With `predict_log_proba`, `predict_proba` or `decision_function`; its classes are state numbers. A
+        classifier that has only the last is calibrated with a logistic model of its outputs (Platt 1999).
+    n_states : int
+    prior_exponent : float
+        log p(x|s) = log P(s|x) - prior_exponent * log P(s). One is Bayes' rule; less keeps part of the prior.
+    prior_floor : float
+        Least prior of a state, as a fraction of the mean prior 1 / n_states.
+    block : int
+        Frames scored at a time.
+    """
+
+    def __init__(
+        self,
+        classifier: Any,
+        n_states: int,
+        *,
+        prior_exponent: float = 1.0,
+        prior_floor: float = 0.01,
+        block: int = 4096,
+    ) -> None:
+        self.classifier = classifier
+        self.n_states = n_states
+        self.prior_exponent = prior_exponent
+        self.prior_floor = prior_floor
+        self.block = block
+        self.calibration: LogisticOutputModel | None = None
+        self.log_priors = np.zeros(n_states, np.float32)
+
+    def fit(self, frames: np.ndarray, states: np.ndarray, *, seed: int = 0) -> "HybridAcousticModel":
+        """Train the classifier and estimate the priors.
+
+        Parameters
+        ----------
+        frames : float32 (n_frames, n_features)
+        states : int32 (n_frames,)
+            State of every frame; -1 leaves a frame out.
+        seed : int
+            For the tenth of the frames held out when the classifier needs calibration.
+        """
+        used = np.flatnonzero(states >= 0)
+        if self._needs_calibration():
+            chosen = np.random.default_rng(seed).permutation(len(used))
+            held_out, used = used[chosen[: len(used) // 10]], np.sort(used[chosen[len(used) // 10 :]])
+            self.classifier.fit(frames[used], states[used])
+            outputs = self.classifier.decision_function(frames[held_out])
+            columns = np.searchsorted(self.classifier.classes_, states[held_out])
+            known = np.isin(states[held_out], self.classifier.classes_)
+            self.calibration = LogisticOutputModel().fit(outputs[known], columns[known])
+        else:
+            self.classifier.fit(frames[used], states[used])
+        self.set_priors(states)
+        return self
+
+    def set_priors(self, states: np.ndarray) -> None:
+        """Priors from an alignment: the share of every state, -1 left out."""
+        counts = np.bincount(states[states >= 0], minlength=self.n_states)
+        shares = np.maximum(counts / counts.sum(), self.prior_floor / self.n_states)
+        self.log_priors = np.log(shares / shares.sum()).astype(np.float32)
+
+    def log_posterior(self, frames: np.ndarray) -> np.ndarray:
+        """log P(s|x), float32 (n_frames, n_states), floored where a state had no training frames."""
+        posteriors = np.full((len(frames), self.n_states), LOWEST_LOG_POSTERIOR, np.float32)
+        columns = np.asarray(self.classifier.classes_, np.int64)
+        log_proba = self._log_proba()
+        for start in range(0, len(frames), self.block):
+            part = slice(start, start + self.block)
+            posteriors[part, columns] = log_proba(frames[part])
+        return np.maximum(posteriors, LOWEST_LOG_POSTERIOR, out=posteriors)
+
+    def log_likelihood(self, frames: np.ndarray) -> np.ndarray:
+        """Scaled log-likelihoods, float32 (n_frames, n_states), of frames, float32 (n_frames, n_features)."""
+        scores = self.log_posterior(frames)
+        scores -= np.float32(self.prior_exponent) * self.log_priors
+        return scores
+
+    def _needs_calibration(self) -> bool:
+        return not (hasattr(self.classifier, "predict_log_proba") or hasattr(self.classifier, "predict_proba"))
+
+    def _log_proba(self) -> Callable[[np.ndarray], np.ndarray]:
+        if self.calibration is not None:
+            calibration = self.calibration
+            return lambda frames: calibration.predict_log_proba(self.classifier.decision_function(frames))
+        if hasattr(self.classifier, "predict_log_proba"):
+            return self._silenced(self.classifier.predict_log_proba)
+        if hasattr(self.classifier, "predict_proba"):
+            return self._silenced(lambda frames: np.log(self.classifier.predict_proba(frames)))
+        raise ConfigError(
+            f"{type(self.classifier).__name__} has neither predict_log_proba, predict_proba nor decision_function"
+        )
+
+    @staticmethod
+    def _silenced(function: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:
+        """A probability of zero has the logarithm -inf, which the floor then replaces."""
+
+        def evaluate(frames: np.ndarray) -> np.ndarray:
+            with np.errstate(divide="ignore"):
+                return function(frames)
+
+        return evaluate

@@ -1,0 +1,95 @@
+"""Training a hybrid: fit a classifier to aligned frames, realign with it, fit again."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from asr.acoustic.classifiers import make_classifier
+from asr.acoustic.hybrid import HybridAcousticModel
+from asr.acoustic.phone_hmm import PhoneHmm
+from asr.align.aligned_table import align_table
+from asr.features.frame_table import FrameTable
+from asr.hmm.state_graph import StateGraph
+from asr.hmm.topology import Topology, estimate_self_loops
+
+log = logging.getLogger(__name__)
+
+
+class HybridSettings(BaseModel):
+    """Which classifier, and how its posteriors are used."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    classifier: str = "kernel-logistic"
+    """Name known to `asr.acoustic.classifiers`."""
+    parameters: dict[str, Any] = {}
+    """Keyword parameters of the classifier."""
+    realignments: int = Field(1, ge=0)
+    """How often the training set is realigned with the hybrid and the classifier trained again."""
+    prior_exponent: float = Field(1.0, ge=0)
+    prior_floor: float = Field(0.01, ge=0)
+
+
+@dataclass(frozen=True)
+class HybridResult:
+    """A trained hybrid, the alignment it was trained on, int32 (n_frames,), and the loss curve of every round."""
+
+    hmm: PhoneHmm
+    states: np.ndarray
+    curves: tuple[tuple[float, ...], ...]
+
+
+def train_hybrid(
+    table: FrameTable,
+    states: np.ndarray,
+    graphs: Mapping[str, StateGraph],
+    topology: Topology,
+    self_loops: np.ndarray,
+    settings: HybridSettings = HybridSettings(),  # noqa: B008 (frozen)
+    *,
+    seed: int = 0,
+    jobs: int = 1,
+) -> HybridResult:
+    """Fit, realign, and fit again.
+
+    Parameters
+    ----------
+    table : FrameTable
+        Transformed training frames.
+    states : int32 (n_frames,)
+        Alignment to start from; -1 leaves a frame out.
+    graphs : mapping of utterance id to StateGraph
+    self_loops : float64 (n_units,)
+        From the model that made the alignment.
+    """
+    parameters = dict(settings.parameters)
+    classifier = make_classifier(settings.classifier, parameters)
+    known = classifier.get_params()
+    if "random_state" in known and "random_state" not in parameters:
+        classifier.set_params(random_state=seed)
+    curves = []
+    for round_number in range(settings.realignments + 1):
+        model = HybridAcousticModel(
+            classifier,
+            topology.n_states,
+            prior_exponent=settings.prior_exponent,
+            prior_floor=settings.prior_floor,
+        ).fit(table.frames, states, seed=seed)
+        hmm = PhoneHmm(topology, model, self_loops)
+        curves.append(tuple(float(loss) for loss in getattr(classifier, "loss_curve_", ())))
+        log.info("trained %s on %d frames, round %d", settings.classifier, (states >= 0).sum(), round_number)
+        if round_number < settings.realignments:
+            aligned = align_table(hmm.log_likelihood, table, graphs, topology, self_loops, jobs=jobs)
+            moved = float((aligned.states != states).mean())
+            log.info("realigned: %.1f %% of the frames changed state, %d utterances failed", 100 * moved, len(aligned.failed))
+            states = aligned.states
+            self_loops = estimate_self_loops(aligned.stays, aligned.visits)
+            if "warm_start" in known:
+                classifier.set_params(warm_start=True)
+    if "warm_start" in known:
+        classifier.set_params(warm_start=known["warm_start"])
+    return HybridResult(PhoneHmm(topology, model, self_loops), states, tuple(curves))

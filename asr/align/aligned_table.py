@@ -1,0 +1,109 @@
+"""A whole table of frames aligned: one state a frame, and how long units were held."""
+
+import logging
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from asr.align.forced_alignment import DEFAULT_BEAMS, align_utterance, equal_units, shortest_path_frames
+from asr.errors import AlignmentError
+from asr.features.frame_table import FrameTable
+from asr.hmm.state_graph import StateGraph
+from asr.hmm.topology import Topology
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class AlignedTable:
+    """Alignment of a FrameTable.
+
+    Attributes
+    ----------
+    states : int32 (n_frames,)
+        Emission state of every frame; -1 in utterances that failed.
+    stays, visits : float64 (n_units,)
+        Self-transitions and entries of every unit.
+    log_likelihood_per_frame : float
+        Of the best paths, natural log.
+    failed : mapping of utterance id to the reason
+    """
+
+    states: np.ndarray
+    stays: np.ndarray
+    visits: np.ndarray
+    log_likelihood_per_frame: float
+    failed: Mapping[str, str]
+
+
+def align_table(
+    log_likelihood: Callable[[np.ndarray], np.ndarray],
+    table: FrameTable,
+    graphs: Mapping[str, StateGraph],
+    topology: Topology,
+    self_loops: np.ndarray,
+    *,
+    beams: tuple[float, ...] = DEFAULT_BEAMS,
+    jobs: int = 1,
+) -> AlignedTable:
+    """Viterbi alignment of every utterance; the result does not depend on `jobs`.
+
+    Parameters
+    ----------
+    log_likelihood : callable
+        State scores of frames, float32 (n_frames, n_features) to (n_frames, n_states).
+    graphs : mapping of utterance id to StateGraph
+        Transcript graphs of all utterances of the table.
+
+    Raises
+    ------
+    AlignmentError
+        If no utterance at all can be aligned.
+    """
+
+    def align(name: str) -> tuple[np.ndarray | str, float]:
+        scores = log_likelihood(table.utterance(name))
+        result = align_utterance(scores, graphs[name], topology, self_loops, beams)
+        return (result, 0.0) if isinstance(result, str) else (result.units, result.path.score)
+
+    with ThreadPoolExecutor(jobs) as pool, threadpool_limits(1):
+        results = list(pool.map(align, table.ids))
+    return _collect(table, topology, [units for units, _ in results], sum(score for _, score in results))
+
+
+def flat_alignment(table: FrameTable, graphs: Mapping[str, StateGraph], topology: Topology) -> AlignedTable:
+    """Every utterance divided evenly among the units of its transcript: where a flat start begins."""
+    units: list[np.ndarray | str] = []
+    for name, length in zip(table.ids, np.diff(table.offsets).tolist(), strict=True):
+        flat = equal_units(graphs[name], topology, length)
+        units.append(too_short(length, graphs[name]) if flat is None else flat)
+    return _collect(table, topology, units, 0.0)
+
+
+def too_short(n_frames: int, graph: StateGraph) -> str:
+    """The reason why an utterance of `n_frames` cannot be aligned, in words."""
+    return f"{n_frames} frames are fewer than the {shortest_path_frames(graph)} that its transcript needs at the least"
+
+
+def _collect(
+    table: FrameTable, topology: Topology, units: list[np.ndarray | str], total_score: float
+) -> AlignedTable:
+    states = np.full(table.n_frames, -1, np.int32)
+    stays, visits = np.zeros(topology.n_units), np.zeros(topology.n_units)
+    failed = {}
+    for number, path in enumerate(units):
+        if isinstance(path, str):
+            failed[table.ids[number]] = path
+            continue
+        states[table.rows(number)] = topology.unit_state[path]
+        entered = np.append(True, path[1:] != path[:-1])
+        visits += np.bincount(path[entered], minlength=topology.n_units)
+        stays += np.bincount(path[~entered], minlength=topology.n_units)
+    n_aligned = int((states >= 0).sum())
+    if not n_aligned:
+        name, reason = next(iter(failed.items()), ("", "there are no utterances"))
+        raise AlignmentError(f"none of the {len(table)} utterances can be aligned; the first, {name}: {reason}")
+    return AlignedTable(states, stays, visits, total_score / n_aligned, failed)

@@ -1,0 +1,5 @@
+"""The command line, `asr features | train | align | decode | score | info`: a thin front to `asr.recipe`."""
+
+from asr.cli.app import main
+
+__all__ = ["main"]

@@ -1,0 +1,52 @@
+"""`asr align`: when each word, phone and state of a known transcript was spoken."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from asr.cli.options import ALL_CORES, Data, Jobs, Model, Root, require_directory, require_file
+from asr.errors import LexiconError, ModelFormatError
+
+
+def align(
+    model: Model,
+    data: Data,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where the alignments go.", show_default=False)
+    ],
+    lexicon: Annotated[
+        Path | None,
+        typer.Option(
+            "--lexicon",
+            metavar="FILE",
+            help="Pronunciations to align with.  [default: those the model was trained with]",
+            show_default=False,
+        ),
+    ] = None,
+    textgrid: Annotated[
+        bool, typer.Option("--textgrid", help="Write a Praat TextGrid for every utterance too.")
+    ] = False,
+    root: Root = None,
+    jobs: Jobs = ALL_CORES,
+) -> None:
+    """Find the times of the words and phones of a corpus whose transcripts are known.
+
+    Writes words.ctm and phones.ctm (utterance, channel, start and duration in seconds, label) and states.npz
+    (one state number a frame). An utterance that cannot be aligned is left out and listed.
+
+    \b
+    Example:
+      asr align --model runs/mine/model.safetensors --data data/train --out runs/mine/alignment --textgrid
+    """
+    require_file(model, "--model", ModelFormatError)
+    require_directory(data, "--data")
+    require_file(lexicon, "--lexicon", LexiconError)
+    require_directory(root, "--root")
+
+    from asr.cli.reporting import report_problems
+    from asr.recipe.aligning import align as align_corpus
+
+    summary = align_corpus(model, data, out, root=root, lexicon=lexicon, textgrid=textgrid, jobs=jobs)
+    typer.echo(out / "words.ctm")
+    report_problems(summary.failures)

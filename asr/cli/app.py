@@ -1,0 +1,92 @@
+"""The `asr` command: its six subcommands, and how an error reaches the user."""
+
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+
+from asr import __version__
+from asr.cli import align, decode, features, info, score, train
+from asr.errors import AsrError
+
+HELP = """\
+Train a hybrid speech recogniser on your own corpus, and recognise with it.
+
+A corpus is a Kaldi data directory: `wav.scp` names the audio files, `text` what was said, `utt2spk` who said
+it. A lexicon says how each word is pronounced. From these two, training makes one model file.
+
+\b
+  asr train  --data data/train --lexicon lexicon.txt --work-dir runs/mine
+  asr decode --model runs/mine/model.safetensors --out runs/mine/test --data data/test
+  asr score  data/test/text runs/mine/test/hyp.txt
+
+Each command explains itself: asr train --help.
+"""
+
+EPILOG = "Exit status: 0 done, 1 the input was at fault, 2 the command line was, 130 interrupted."
+
+app = typer.Typer(
+    name="asr",
+    help=HELP,
+    epilog=EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # plain help: importing rich would triple the time to answer --help
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+
+app.command("features", short_help="Compute the features of a corpus once.")(features.features)
+app.command("train", short_help="Train a model on a corpus and a lexicon.")(train.train)
+app.command("align", short_help="Find the times of known words and phones.")(align.align)
+app.command("decode", short_help="Recognise audio files or a data directory.")(decode.decode)
+app.command("score", short_help="Count word errors against a reference.")(score.score)
+app.command("info", short_help="Describe a model file.")(info.info)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"asr {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Take the options that come before a command's name."""
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit: 0 done, 1 bad input, 2 wrong usage, 130 interrupted.
+
+    An error in the input becomes one sentence on standard error. Any other exception is a fault of this
+    program and keeps its traceback.
+    """
+    try:
+        app(args=arguments, prog_name="asr")
+    except KeyboardInterrupt:
+        _fail("interrupted", status=130)
+    except OSError as error:
+        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error), status=1)
+    except Exception as error:
+        if not _is_expected(error):
+            raise
+        _fail(str(error), status=1)
+    sys.exit(0)
+
+
+def _is_expected(error: Exception) -> bool:
+    """Whether the error names a fault in what the user gave, rather than in this program."""
+    if isinstance(error, AsrError):
+        return True
+    from discriminants.errors import DiscriminantError
+
+    return isinstance(error, DiscriminantError)
+
+
+def _fail(message: str, *, status: int) -> NoReturn:
+    print(f"asr: error: {message}", file=sys.stderr)
+    sys.exit(status)

@@ -1,0 +1,120 @@
+"""`asr decode`: recognise audio files or a data directory."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from asr.cli.options import ALL_CORES, Jobs, Model, OptionalData, Root, require_directory, require_file
+from asr.errors import CorpusError, GrammarError, ModelFormatError
+
+BUILT_IN_GRAMMARS = ("loop", "one")
+
+
+def decode(
+    model: Model,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where hyp.txt and hyp.ctm go.", show_default=False)
+    ],
+    audio: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="AUDIO", help="Audio files: WAV, FLAC or SPHERE, of any rate."),
+    ] = None,
+    data: OptionalData = None,
+    grammar: Annotated[
+        str | None,
+        typer.Option(
+            "--grammar",
+            metavar="NAME|FILE",
+            help="'loop' (any words in any order), 'one' (exactly one word), an ARPA n-gram file or a "
+            "word-pair file.  [default: the model's own]",
+            show_default=False,
+        ),
+    ] = None,
+    lm_scale: Annotated[
+        float | None,
+        typer.Option(
+            "--lm-scale",
+            min=0.0,
+            metavar="X",
+            help="Weight of the grammar's log probabilities.  [default: the model's]",
+            show_default=False,
+        ),
+    ] = None,
+    insertion_penalty: Annotated[
+        float | None,
+        typer.Option(
+            "--insertion-penalty",
+            metavar="X",
+            help="Added to the log score at every word; negative values give fewer words.  "
+            "[default: the model's]",
+            show_default=False,
+        ),
+    ] = None,
+    beam: Annotated[
+        float | None,
+        typer.Option(
+            "--beam",
+            min=0.0,
+            metavar="X",
+            help="Drop hypotheses this much below the best, in natural log.  [default: the model's]",
+            show_default=False,
+        ),
+    ] = None,
+    max_active: Annotated[
+        int | None,
+        typer.Option(
+            "--max-active",
+            min=0,
+            metavar="N",
+            help="Keep at most this many hypotheses a frame; 0 for no limit.  [default: the model's]",
+            show_default=False,
+        ),
+    ] = None,
+    root: Root = None,
+    jobs: Jobs = ALL_CORES,
+) -> None:
+    """Recognise the words in audio files, or in every utterance of a data directory.
+
+    Writes hyp.txt (utterance and words) and hyp.ctm (a word a line with its times). An utterance that cannot
+    be decoded is left out and listed.
+
+    \b
+    Examples:
+      asr decode --model runs/mine/model.safetensors --out out hello.wav
+      asr decode --model runs/mine/model.safetensors --out out --data data/test --grammar bigram.arpa
+    """
+    audio = audio or []
+    if bool(audio) == (data is not None):
+        raise typer.BadParameter("give either audio files or --data DIR", param_hint="AUDIO | --data")
+    require_file(model, "--model", ModelFormatError)
+    require_directory(data, "--data")
+    require_directory(root, "--root")
+    for path in audio:
+        require_file(path, "AUDIO", CorpusError)
+    if grammar is not None and grammar not in BUILT_IN_GRAMMARS:
+        require_file(Path(grammar), "--grammar", GrammarError)
+
+    from asr.cli.reporting import report_problems
+    from asr.recipe.decoding import decode as decode_corpus
+
+    summary = decode_corpus(
+        model,
+        audio=audio,
+        data=data,
+        root=root,
+        grammar=grammar if grammar is None or grammar in BUILT_IN_GRAMMARS else Path(grammar),
+        out=out,
+        lm_scale=lm_scale,
+        insertion_penalty=insertion_penalty,
+        beam=beam,
+        max_active=max_active,
+        jobs=jobs,
+    )
+    hypotheses = out / "hyp.txt"
+    if audio:
+        typer.echo(hypotheses.read_text(encoding="utf-8"), nl=False)
+    else:
+        typer.echo(hypotheses)
+    typer.echo(f"{summary.rtf:.3f} CPU seconds per second of audio", err=True)
+    report_problems(summary.failures)

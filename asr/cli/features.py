@@ -1,0 +1,41 @@
+"""`asr features`: compute the features of a corpus once, into a Kaldi archive."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from asr.cli.options import ALL_CORES, Config, Data, Jobs, Root, require_directory, require_file
+
+
+def features(
+    data: Data,
+    out: Annotated[
+        Path,
+        typer.Option("--out", metavar="DIR", help="Where feats.ark and feats.scp go.", show_default=False),
+    ],
+    root: Root = None,
+    config: Config = None,
+    jobs: Jobs = ALL_CORES,
+) -> None:
+    """Compute the features of every utterance and write them as a Kaldi archive.
+
+    The archive holds the static coefficients, one row every 10 ms; differences, normalisation and splicing
+    belong to the model and are computed when it is trained or used. Copy feats.scp into a data directory in
+    place of wav.scp, and the audio is not read again.
+
+    \b
+    Example:
+      asr features --data data/train --out features/train
+    """
+    require_directory(data, "--data")
+    require_directory(root, "--root")
+    require_file(config, "--config")
+
+    from asr.cli.reporting import report_problems
+    from asr.recipe.config import load_config
+    from asr.recipe.extracting import extract_features
+
+    summary = extract_features(data, out, root=root, config=load_config(config), jobs=jobs)
+    typer.echo(out / "feats.scp")
+    report_problems(summary.failures)

@@ -1,0 +1,46 @@
+"""`asr info`: what a model file holds."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from asr.cli.options import require_file
+from asr.errors import ModelFormatError
+
+
+def info(
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="Model file made by `asr train`.", show_default=False)
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with sorted keys.")] = False,
+) -> None:
+    """Describe a model file: its kind, front end, phones, settings, and what it was trained on.
+
+    \b
+    Example:
+      asr info runs/mine/model.safetensors
+    """
+    require_file(model, "MODEL", ModelFormatError)
+
+    from asr.acoustic.model_file import describe_model
+
+    description = describe_model(model)
+    if as_json:
+        typer.echo(json.dumps(description, sort_keys=True, ensure_ascii=False, indent=2))
+    else:
+        for line in _indented(description):
+            typer.echo(line)
+
+
+def _indented(description: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
+    """Lines of `key: value`, nested mappings below their key and two columns further in."""
+    for key, value in description.items():
+        if isinstance(value, Mapping):
+            yield f"{'  ' * depth}{key}:"
+            yield from _indented(value, depth + 1)
+        else:
+            shown = " ".join(map(str, value)) if isinstance(value, list | tuple) else value
+            yield f"{'  ' * depth}{key}: {shown}"

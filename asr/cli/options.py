@@ -1,0 +1,66 @@
+"""The options that several commands share, and the checks made before anything slow is imported."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from asr.errors import AsrError, ConfigError, CorpusError
+
+Data = Annotated[
+    Path, typer.Option("--data", metavar="DIR", help="Kaldi data directory.", show_default=False)
+]
+OptionalData = Annotated[
+    Path | None, typer.Option("--data", metavar="DIR", help="Kaldi data directory.", show_default=False)
+]
+Model = Annotated[
+    Path,
+    typer.Option("--model", metavar="FILE", help="Model file made by `asr train`.", show_default=False),
+]
+Root = Annotated[
+    Path | None,
+    typer.Option(
+        "--root",
+        metavar="DIR",
+        help="Folder that relative audio paths start from.  [default: the folder above the data directory, "
+        "then the data directory itself]",
+        show_default=False,
+    ),
+]
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", help="Settings in TOML.", show_default=False),
+]
+
+
+ALL_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+"""The number of cores this process may run on."""
+
+Jobs = Annotated[
+    int,
+    typer.Option(
+        "--jobs",
+        "-j",
+        min=1,
+        metavar="N",
+        show_default="all cores",
+        help="Processes to use; the result is the same for any number.",
+    ),
+]
+
+
+def require_directory(path: Path | None, option: str, error: type[AsrError] = CorpusError) -> None:
+    """Raise `error` unless `path` is None or a directory."""
+    if path is None or path.is_dir():
+        return
+    found = "is a file" if path.exists() else "does not exist"
+    raise error(f"{option}: '{path}' {found}; a directory is needed")
+
+
+def require_file(path: Path | None, option: str, error: type[AsrError] = ConfigError) -> None:
+    """Raise `error` unless `path` is None or a file."""
+    if path is None or path.is_file():
+        return
+    found = "is a directory" if path.is_dir() else "does not exist"
+    raise error(f"{option}: '{path}' {found}; a file is needed")

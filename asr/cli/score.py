@@ -1,0 +1,79 @@
+"""`asr score`: compare what was recognised with what was said."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from asr.cli.options import require_file
+from asr.errors import CorpusError
+
+
+def score(
+    reference: Annotated[
+        Path, typer.Argument(metavar="REF", help="What was said: Kaldi text or NIST trn.", show_default=False)
+    ],
+    hypothesis: Annotated[
+        Path, typer.Argument(metavar="HYP", help="What was recognised: hyp.txt or trn.", show_default=False)
+    ],
+    utt2spk: Annotated[
+        Path | None,
+        typer.Option(
+            "--utt2spk", metavar="FILE", help="Add a table of rates per speaker.", show_default=False
+        ),
+    ] = None,
+    alignments: Annotated[
+        Path | None,
+        typer.Option(
+            "--alignments",
+            metavar="FILE",
+            help="Write every reference above its hypothesis, errors marked, in sclite's layout.",
+            show_default=False,
+        ),
+    ] = None,
+    level: Annotated[
+        float,
+        typer.Option("--level", min=0.5, max=0.999, metavar="X", help="Level of the confidence interval."),
+    ] = 0.95,
+) -> None:
+    """Count the word errors of a recogniser.
+
+    The word error rate (WER) is the fewest substituted, deleted and inserted words that turn the reference
+    into the hypothesis, in % of the reference words; the sentence error rate (SER) is the share of utterances
+    with any error. The interval comes from redrawing the utterances 10,000 times. An utterance missing from
+    HYP counts as wholly deleted and is listed.
+
+    \b
+    Example:
+      asr score data/test/text out/hyp.txt --utt2spk data/test/utt2spk --alignments out/score.pra
+    """
+    require_file(reference, "REF", CorpusError)
+    require_file(hypothesis, "HYP", CorpusError)
+    require_file(utt2spk, "--utt2spk", CorpusError)
+
+    from asr.files import atomic_write
+    from asr.score.bootstrap import wer_interval
+    from asr.score.files import read_transcripts, read_utt2spk
+    from asr.score.transcript import aligned_transcripts, speaker_summary
+    from asr.score.wer import score_utterances
+
+    report = score_utterances(
+        read_transcripts(reference),
+        read_transcripts(hypothesis),
+        speakers=None if utt2spk is None else read_utt2spk(utt2spk),
+    )
+    interval = wer_interval(report, level=level)
+    if utt2spk is not None:
+        typer.echo(speaker_summary(report))
+    if alignments is not None:
+        with atomic_write(alignments) as temporary:
+            temporary.write_text(aligned_transcripts(report), encoding="utf-8")
+    totals = report.totals
+    typer.echo(
+        f"WER {report.wer:.2f} %  [{interval.low:.2f}, {interval.high:.2f}] at {100 * level:g} %  "
+        f"({report.errors} errors in {report.words} words: {report.substitutions} substituted, "
+        f"{report.deletions} deleted, {report.insertions} inserted)"
+    )
+    typer.echo(f"SER {report.ser:.2f} %  ({totals.wrong_sentences} of {totals.sentences} utterances)")
+    for problem in report.problems:
+        typer.echo(f"asr: {problem}", err=True)

@@ -1,0 +1,77 @@
+"""`asr train`: from a corpus and a lexicon to a hybrid model file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from asr.cli.options import ALL_CORES, Config, Data, Jobs, Root, require_directory, require_file
+from asr.errors import LexiconError
+
+
+def train(
+    data: Data,
+    lexicon: Annotated[
+        Path,
+        typer.Option(
+            "--lexicon",
+            metavar="FILE",
+            help="Pronunciations, in the format of Kaldi, HTK or the CMU dictionary.",
+            show_default=False,
+        ),
+    ],
+    work_dir: Annotated[
+        Path,
+        typer.Option("--work-dir", metavar="DIR", help="Where the run keeps its stages.", show_default=False),
+    ],
+    config: Config = None,
+    classifier: Annotated[
+        str | None,
+        typer.Option(
+            "--classifier",
+            metavar="NAME",
+            help="Frame classifier of the hybrid model, such as kernel-logistic, orols or mlp, or a name "
+            "that another package registers under asr.classifiers.  [default: the one in the settings]",
+            show_default=False,
+        ),
+    ] = None,
+    root: Root = None,
+    jobs: Jobs = ALL_CORES,
+    allow_changes: Annotated[
+        bool,
+        typer.Option(
+            "--allow-changes",
+            help="Go on in a work directory begun with other settings or data; stages that depend on what "
+            "changed are run again.",
+        ),
+    ] = False,
+) -> None:
+    """Train a Gaussian-mixture model, align the corpus with it, and train the hybrid model on the alignment.
+
+    The work directory then holds gmm.safetensors (the baseline) and model.safetensors (the hybrid). Run the
+    same command again after an interruption: finished stages are kept, and the model comes out the same.
+
+    \b
+    Examples:
+      asr train --data data/train --lexicon lexicon.txt --work-dir runs/mine
+      asr train --data data/train --lexicon lexicon.txt --work-dir runs/wide --config wide.toml -j 2
+    """
+    require_directory(data, "--data")
+    require_file(lexicon, "--lexicon", LexiconError)
+    require_directory(root, "--root")
+    require_file(config, "--config")
+
+    from asr.recipe.config import load_config
+    from asr.recipe.training import train as train_model
+
+    model = train_model(
+        data,
+        lexicon,
+        work_dir,
+        root=root,
+        config=load_config(config),
+        classifier=classifier,
+        jobs=jobs,
+        allow_changes=allow_changes,
+    )
+    typer.echo(model)

@@ -1,0 +1,100 @@
+"""Progress of long work: a bar with the time left on a terminal, one log line at the end everywhere."""
+
+import logging
+import os
+import time
+from collections.abc import Iterable, Iterator, Sized
+from types import TracebackType
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_PATIENCE = 2.0  # seconds; shorter work shows no bar
+
+
+class Progress(Generic[T]):
+    """A count of work done. Iterate over it, or enter it in a `with` block and call `advance`.
+
+    The bar appears on standard error once the work has taken two seconds; only on a terminal, and not where
+    the environment variable `CI` is set.
+    """
+
+    def __init__(self, work: Iterable[T] | int, description: str):
+        self.description = description
+        self.done = 0
+        self._items: Iterable[T] = () if isinstance(work, int) else work
+        self.total: int | None = None
+        if isinstance(work, int):
+            self.total = work
+        elif isinstance(work, Sized):
+            self.total = len(work)
+        self._bar: RichProgress | None = None
+        self._started = time.monotonic()
+        self._visible = False
+
+    def __iter__(self) -> Iterator[T]:
+        with self:
+            for item in self._items:
+                yield item
+                self.advance()
+
+    def __enter__(self) -> Self:
+        self._started = time.monotonic()
+        self._visible = _on_terminal()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+        seconds = time.monotonic() - self._started
+        if kind is None:
+            logger.info("%s: %d in %.1f s", self.description, self.done, seconds)
+        else:
+            total = "" if self.total is None else f" of {self.total}"
+            logger.info("%s: stopped after %d%s in %.1f s", self.description, self.done, total, seconds)
+
+    def advance(self, n: int = 1) -> None:
+        """Count `n` more pieces of work as done."""
+        self.done += n
+        if self._bar is None:
+            if not self._visible or time.monotonic() - self._started < _PATIENCE:
+                return
+            self._bar = _start_bar(self.description, self.total)
+        self._bar.update(self._bar.task_ids[0], completed=self.done)
+
+
+def progress(work: Iterable[T] | int, description: str) -> Progress[T]:
+    """Follow `work`: an iterable to loop over, or a number of pieces to `advance` through in a `with` block.
+
+    >>> words = [word.lower() for word in progress(["ONE", "TWO"], "lowering words")]
+    >>> with progress(3, "counting") as counter:
+    ...     counter.advance(3)
+    """
+    return Progress(work, description)
+
+
+def _on_terminal() -> bool:
+    if os.environ.get("CI"):
+        return False
+    try:
+        return os.isatty(2)
+    except OSError:
+        return False
+
+
+def _start_bar(description: str, total: int | None) -> "RichProgress":
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, TextColumn("left"), console=Console(stderr=True), transient=True)
+    bar.add_task(description, total=total)
+    bar.start()
+    return bar

@@ -1,0 +1,147 @@
+"""The rows of results that a recipe ends with: `results.json` and the table on the terminal."""
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, TypedDict
+
+from asr.errors import RunError
+from asr.files import atomic_write
+from asr.score.wer import ScoreReport
+
+Kind = Literal["gmm", "discriminant", "other"]
+Unit = Literal["mono", "tri", "word"]
+
+ResultRow = TypedDict(
+    "ResultRow",
+    {
+        "system": str,
+        "kind": Kind,
+        "unit": Unit,
+        "primary": bool,
+        "grammar": str,
+        "split": str,
+        "wer": float,
+        "ser": float,
+        "words": int,
+        "errors": int,
+        "sub": int,
+        "del": int,
+        "ins": int,
+        "decode_rtf": float,
+        "train_seconds": float,
+        "frame_accuracy": float | None,
+    },
+)
+"""One system in one grammar on one split: rates and accuracy in %, RTF in CPU seconds a second of audio."""
+
+COLUMNS = tuple(ResultRow.__annotations__)
+
+
+def result_row(
+    report: ScoreReport,
+    *,
+    system: str,
+    kind: Kind,
+    unit: Unit,
+    primary: bool,
+    grammar: str,
+    split: str,
+    decode_rtf: float,
+    train_seconds: float,
+    frame_accuracy: float | None = None,
+) -> ResultRow:
+    """Row of a scored system; see `ResultRow` for the units."""
+    return {
+        "system": system,
+        "kind": kind,
+        "unit": unit,
+        "primary": primary,
+        "grammar": grammar,
+        "split": split,
+        "wer": report.wer,
+        "ser": report.ser,
+        "words": report.words,
+        "errors": report.errors,
+        "sub": report.substitutions,
+        "del": report.deletions,
+        "ins": report.insertions,
+        "decode_rtf": decode_rtf,
+        "train_seconds": train_seconds,
+        "frame_accuracy": frame_accuracy,
+    }
+
+
+def write_results(path: Path | str, rows: Sequence[ResultRow]) -> None:
+    """Write the rows as a JSON list, whole or not at all.
+
+    Raises
+    ------
+    RunError
+        When a row lacks a key or has another, a number is not finite, two rows are of one system in one
+        place, or the primary rows are not one discriminant per unit and split, the same in every grammar.
+    """
+    _check(rows)
+    ordered = [{key: row[key] for key in COLUMNS} for row in rows]  # type: ignore[literal-required]
+    with atomic_write(path) as temporary:
+        temporary.write_text(json.dumps(ordered, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def _check(rows: Sequence[ResultRow]) -> None:
+    places: set[tuple[str, ...]] = set()
+    primary: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for row in rows:
+        name = "result row " + " / ".join(str(row.get(key)) for key in ("system", "unit", "grammar", "split"))
+        if row.keys() != set(COLUMNS):
+            odd = ", ".join(sorted(row.keys() ^ set(COLUMNS)))
+            raise RunError(f"{name}: keys missing or unknown: {odd}; exactly {', '.join(COLUMNS)} are needed")
+        for key, value in row.items():
+            if isinstance(value, float) and not math.isfinite(value):
+                raise RunError(f"{name}: {key} is {value}; a finite number is needed")
+        place = (row["system"], row["unit"], row["grammar"], row["split"])
+        if place in places:
+            raise RunError(f"{name}: is there twice; give each system one row per grammar, split and unit")
+        places.add(place)
+        if not row["primary"]:
+            continue
+        if row["kind"] != "discriminant":
+            raise RunError(f"{name}: is primary but of kind {row['kind']!r}; only a discriminant can be")
+        chosen = primary[row["split"], row["unit"]]
+        others = {row["system"], *chosen.values()}
+        if len(others) > 1 or row["grammar"] in chosen:
+            raise RunError(
+                f"{name}: primary systems of one split and unit are {', '.join(sorted(others))}; "
+                "choose one, the same in every grammar"
+            )
+        chosen[row["grammar"]] = row["system"]
+
+
+def print_table(rows: Sequence[ResultRow]) -> None:
+    """Print the rows on standard output, the primary ones starred."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table()
+    for name in ("system", "kind", "unit", "grammar", "split"):
+        table.add_column(name, no_wrap=True)
+    for name in ("WER %", "SER %", "words", "errors", "sub", "del", "ins", "RTF", "train s", "frames %"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        accuracy = row["frame_accuracy"]
+        table.add_row(
+            row["system"] + (" *" if row["primary"] else ""),
+            *(row["kind"], row["unit"], row["grammar"], row["split"]),
+            *(f"{row['wer']:.2f}", f"{row['ser']:.2f}"),
+            *map(str, (row["words"], row["errors"], row["sub"], row["del"], row["ins"])),
+            *(f"{row['decode_rtf']:.4f}", f"{row['train_seconds']:.1f}"),
+            "" if accuracy is None else f"{accuracy:.1f}",
+            style="bold" if row["primary"] else None,
+        )
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=200)  # a file or pipe has no width; rows must not be cut
+    console.print(table)
+    if any(row["primary"] for row in rows):
+        console.print("* primary: chosen on held-out training speakers before the test set was decoded")

@@ -1,0 +1,182 @@
+"""Training the systems that recipes compare: the Gaussian mixtures, and the hybrids aligned by them."""
+
+import json
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from asr.acoustic.gmm_training import train_gmm
+from asr.acoustic.hybrid import HybridAcousticModel
+from asr.acoustic.hybrid_training import HybridSettings, train_hybrid
+from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
+from asr.align.aligned_table import align_table
+from asr.errors import ConfigError
+from asr.features.config import FeatureConfig
+from asr.features.frame_table import FrameTable
+from asr.features.frontend import FrontEnd
+from asr.hmm.topology import Topology
+from asr.lexicon import Lexicon
+from asr.recipe.config import TrainingConfig
+from asr.recipe.material import Material
+from asr.recipe.run import Run
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """What every training of one corpus shares."""
+
+    run: Run
+    lexicon: Lexicon
+    config: TrainingConfig
+    source: Literal["audio", "archive"]
+    jobs: int = 1
+
+    @property
+    def topology(self) -> Topology:
+        """Phones of the lexicon, with silence and short pause."""
+        return Topology(self.lexicon.phones, self.config.states_per_phone)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained system: where its model is, how long training took, and its training curves by name."""
+
+    path: Path
+    seconds: float
+    curves: Mapping[str, Sequence[float]]
+
+    def load(self) -> SpeechModel:
+        """The model."""
+        return load_model(self.path)
+
+
+@dataclass(frozen=True)
+class Mixtures:
+    """GMM-HMMs by number of components, and the state of every training frame as the largest one aligns it."""
+
+    models: Mapping[int, Trained]
+    states: np.ndarray
+
+    @property
+    def largest(self) -> Trained:
+        """The model with the most components."""
+        return self.models[max(self.models)]
+
+
+def train_mixtures(workshop: Workshop, name: str, material: Material) -> Mixtures:
+    """Stage `name`: GMM-HMMs at every number of components; their seconds count from the flat start."""
+
+    def build(directory: Path) -> None:
+        started = time.monotonic()
+        front_end, table = _frames(workshop.config.features, material, None)
+        graphs = material.graphs(workshop.lexicon, workshop.topology)
+        record = {}
+        for n_components, hmm, curve in train_gmm(
+            table, graphs, workshop.topology, workshop.config.gmm, jobs=workshop.jobs
+        ):
+            model = SpeechModel(hmm, front_end, workshop.lexicon, workshop.config.gmm_search, workshop.source)
+            save_model(directory / f"gmm-{n_components}.safetensors", model)
+            record[n_components] = {"curve": curve, "seconds": time.monotonic() - started}
+        aligned = align_table(
+            hmm.log_likelihood, table, graphs, workshop.topology, hmm.self_loops, jobs=workshop.jobs
+        )
+        for utterance, reason in sorted(aligned.failed.items()):
+            log.warning("%s: not aligned: %s", utterance, reason)
+        np.save(directory / "states.npy", aligned.states)
+        (directory / "training.json").write_text(json.dumps(record))
+
+    directory = workshop.run.stage(name, build)
+    record = json.loads((directory / "training.json").read_text())
+    models = {
+        int(n): Trained(
+            directory / f"gmm-{n}.safetensors", value["seconds"], {"log-likelihood per frame": value["curve"]}
+        )
+        for n, value in record.items()
+    }
+    return Mixtures(models, np.load(directory / "states.npy", allow_pickle=False))
+
+
+def train_hybrid_system(
+    workshop: Workshop,
+    name: str,
+    material: Material,
+    mixtures: Mixtures,
+    settings: HybridSettings,
+    features: FeatureConfig,
+) -> Trained:
+    """Stage `name`: a hybrid trained on the alignment of the same material by Gaussian mixtures."""
+    _check_same_static(workshop.config.features, features)
+
+    def build(directory: Path) -> None:
+        front_end, table = _frames(features, material, mixtures.states)
+        result = train_hybrid(
+            table,
+            mixtures.states,
+            material.graphs(workshop.lexicon, workshop.topology),
+            workshop.topology,
+            mixtures.largest.load().hmm.self_loops,
+            settings,
+            seed=workshop.config.seed,
+            jobs=workshop.jobs,
+        )
+        model = SpeechModel(
+            result.hmm, front_end, workshop.lexicon, workshop.config.hybrid_search, workshop.source
+        )
+        save_model(directory / "hybrid.safetensors", model)
+        (directory / "training.json").write_text(json.dumps(result.curves))
+
+    directory = workshop.run.stage(name, build)
+    curves = json.loads((directory / "training.json").read_text())
+    return Trained(
+        directory / "hybrid.safetensors",
+        workshop.run.stage_time(name).wall,
+        {f"round {number}": curve for number, curve in enumerate(curves)},
+    )
+
+
+def frame_accuracy(model: SpeechModel, material: Material, states: np.ndarray) -> float:
+    """Share of the frames, in %, whose most probable state under a hybrid is the aligned one; -1 is left out."""
+    acoustic = model.hmm.acoustic_model
+    if not isinstance(acoustic, HybridAcousticModel):
+        raise ConfigError("frame accuracy is defined for hybrids, whose scores are posteriors")
+    with threadpool_limits(1):
+        frames = model.front_end.transform(material.static).frames
+        correct = sum(
+            int((acoustic.log_posterior(frames[start : start + 8192]).argmax(1) == states[start : start + 8192]).sum())
+            for start in range(0, len(frames), 8192)
+        )
+    return 100.0 * correct / max(1, int((states >= 0).sum()))
+
+
+def with_search(model: SpeechModel, search: SearchSettings, arpa: str | None) -> SpeechModel:
+    """The same model with other search settings and default grammar."""
+    return SpeechModel(model.hmm, model.front_end, model.lexicon, search, model.source, arpa)
+
+
+def _frames(
+    config: FeatureConfig, material: Material, states: np.ndarray | None
+) -> tuple[FrontEnd, FrameTable]:
+    front_end = FrontEnd(config).fit(material.static, states)
+    return front_end, front_end.transform(material.static)
+
+
+def _check_same_static(first: FeatureConfig, second: FeatureConfig) -> None:
+    """Both front ends work on one table of static features."""
+    later = {"delta_window", "delta_order", "normalise", "context", "lda_dimension"}
+    differing = sorted(
+        key
+        for key, value in first.model_dump(exclude=later).items()
+        if value != second.model_dump(exclude=later)[key]
+    )
+    if differing:
+        raise ConfigError(
+            f"features and hybrid_features differ in {', '.join(differing)}; static features are computed only once"
+        )

@@ -1,0 +1,133 @@
+"""The report of a run: one HTML page that needs neither network nor script."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from asr.files import atomic_write
+from asr.report.figures import curve, speaker_bars
+from asr.score.wer import SpeakerScore, UtteranceScore
+
+Points = Sequence[tuple[float, float]]
+
+_MOST_BARS = 24  # speakers in the figure; the table beside it has all of them
+
+
+@dataclass(frozen=True, slots=True)
+class _SpeakerLine:
+    """A line of the table of speakers: the sizes, and a score of every system (None where it has none)."""
+
+    speaker: str
+    sentences: int
+    words: int
+    scores: tuple[SpeakerScore | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Curve:
+    title: str
+    x_label: str
+    points: Points
+    svg: str
+
+
+def write_report(
+    path: Path | str,
+    *,
+    title: str,
+    rows: Sequence[Mapping[str, Any]],
+    speakers: Mapping[str, Sequence[SpeakerScore]],
+    curves: Mapping[str, Points],
+    transcripts: Sequence[UtteranceScore],
+    notes: Sequence[str] = (),
+    transcripts_of: str = "",
+) -> None:
+    """Write the page; equal arguments give equal bytes.
+
+    Parameters
+    ----------
+    title : heading of the page
+    rows : the rows of `results.json`
+    speakers : system -> scores of its speakers, as `ScoreReport.speakers` gives them
+    curves : title -> points (x, y), a figure each; " by " in a title such as "log-likelihood by iteration"
+        parts the name of the y axis from that of the x axis
+    transcripts : utterances to show word by word, such as `ScoreReport.worst(20)` of one system
+    notes : sentences, each its own paragraph under the title
+    transcripts_of : name of the system that `transcripts` come from
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("asr.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["number"] = _number
+    page = environment.get_template("page.html.j2").render(
+        title=title,
+        notes=notes,
+        rows=rows,
+        systems=list(speakers),
+        speaker_lines=_speaker_lines(speakers),
+        speaker_figure=_speaker_figure(speakers),
+        curves=[_curve(number, *item) for number, item in enumerate(curves.items())],
+        transcripts=transcripts,
+        transcripts_of=transcripts_of,
+    )
+    with atomic_write(path) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+
+
+def _speaker_lines(speakers: Mapping[str, Sequence[SpeakerScore]]) -> list[_SpeakerLine]:
+    by_system = [{score.speaker: score for score in scores} for scores in speakers.values()]
+    lines = []
+    for speaker in sorted({speaker for scores in by_system for speaker in scores}):
+        scores = tuple(scores.get(speaker) for scores in by_system)
+        counts = next(score.counts for score in scores if score is not None)
+        lines.append(_SpeakerLine(speaker, counts.sentences, counts.words, scores))
+    return lines
+
+
+def _speaker_figure(speakers: Mapping[str, Sequence[SpeakerScore]]) -> str:
+    """Word error rates as bars, of the highest only if there are many; empty when nobody said a word."""
+    rates = {
+        system: {score.speaker: score.counts.wer for score in scores if score.counts.words}
+        for system, scores in speakers.items()
+    }
+    highest: dict[str, float] = {}
+    for by_speaker in rates.values():
+        for speaker, rate in by_speaker.items():
+            highest[speaker] = max(rate, highest.get(speaker, 0.0))
+    if not highest:
+        return ""
+    shown = sorted(highest, key=lambda speaker: (-highest[speaker], speaker))[:_MOST_BARS]
+    title = "Word error rate by speaker"
+    if len(shown) < len(highest):
+        title += f": the {len(shown)} speakers of {len(highest)} with the highest"
+    worst, best = shown[0], min(highest, key=lambda speaker: (highest[speaker], speaker))
+    text = f"Highest for {worst}, {_number(highest[worst], 1)} %; lowest for {best}. The table has them all."
+    kept = {
+        system: {s: by_speaker[s] for s in shown if s in by_speaker} for system, by_speaker in rates.items()
+    }
+    return speaker_bars(kept, label="word error rate, %", id="speakers", title=title, text=text)
+
+
+def _curve(number: int, title: str, points: Points) -> _Curve:
+    y_label, by, x_label = title.rpartition(" by ")
+    if not by:
+        y_label, x_label = "", "iteration"
+    if not points:
+        return _Curve(title, x_label, points, "")
+    (x0, y0), (x1, y1) = points[0], points[-1]
+    text = f"From {_number(y0, 3)} at {_number(x0, 0)} to {_number(y1, 3)} at {_number(x1, 0)}."
+    svg = curve(points, x_label=x_label, y_label=y_label, id=f"curve{number}", title=title, text=text)
+    return _Curve(title, x_label, points, svg)
+
+
+def _number(value: float | None, digits: int = 2) -> str:
+    """`value` with a fixed number of decimals; a dash where there is none."""
+    return "–" if value is None or not math.isfinite(value) else f"{value:.{digits}f}"

@@ -1,0 +1,1 @@
+"""Word error rates: alignment, counts per utterance and speaker, confidence, aligned transcripts."""

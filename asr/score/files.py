@@ -1,0 +1,125 @@
+"""Reading transcripts for scoring: Kaldi `text` and `hyp.txt`, and NIST `.trn`."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from asr.errors import CorpusError
+from asr.files import atomic_write
+
+TranscriptFormat = Literal["auto", "kaldi", "trn"]
+
+_TRN_LINE = re.compile(r"(?P<words>(?:.*\s)?)\((?P<id>[^\s()]+)\)")
+
+
+def read_transcripts(path: Path | str, *, format: TranscriptFormat = "auto") -> dict[str, tuple[str, ...]]:
+    """Read the words of every utterance of a transcript file.
+
+    Parameters
+    ----------
+    path : UTF-8 text, an utterance a line; blank lines are passed over
+    format : "kaldi" for `utterance-id word word`, "trn" for `word word (utterance-id)`; "auto" takes the file
+        as trn when every line ends in an utterance id in parentheses
+
+    Returns
+    -------
+    dict : utterance id -> words, in the order of the file; an utterance may have no words
+
+    Raises
+    ------
+    CorpusError
+        When the file is missing, not UTF-8, or a line, which is named, is malformed or repeats an utterance.
+    """
+    path = Path(path)
+    lines = list(_numbered_lines(path))
+    if format == "auto":
+        format = _guess_format(path, lines)
+    transcripts: dict[str, tuple[str, ...]] = {}
+    first_line: dict[str, int] = {}
+    for number, line in lines:
+        id, words = _parse_trn(path, number, line) if format == "trn" else _parse_kaldi(line)
+        if id in transcripts:
+            raise CorpusError(
+                f"{path}:{number}: utterance {id!r} was already given on line {first_line[id]}; give it once"
+            )
+        transcripts[id] = words
+        first_line[id] = number
+    return transcripts
+
+
+def write_transcripts(path: Path | str, transcripts: Mapping[str, Sequence[str]]) -> None:
+    """Write `utterance-id word word` lines sorted by utterance id, as Kaldi's `text` and our `hyp.txt`."""
+    with atomic_write(path) as temporary:
+        lines = (" ".join((id, *transcripts[id])) for id in sorted(transcripts))
+        temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def read_utt2spk(path: Path | str) -> dict[str, str]:
+    """Read `utterance-id speaker-id` lines.
+
+    Raises CorpusError, naming file and line, where a line has not exactly two fields or repeats an utterance.
+    """
+    path = Path(path)
+    speakers: dict[str, str] = {}
+    for number, line in _numbered_lines(path):
+        fields = line.split()
+        if len(fields) != 2:
+            raise CorpusError(
+                f"{path}:{number}: {_shorten(line)} must have two fields, 'utterance-id speaker-id'"
+            )
+        if fields[0] in speakers:
+            raise CorpusError(f"{path}:{number}: utterance {fields[0]!r} was already given; give it once")
+        speakers[fields[0]] = fields[1]
+    return speakers
+
+
+def _numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise CorpusError(f"{path}: cannot be read ({error.strerror}); give a readable text file") from error
+    for number, raw in enumerate(content.split(b"\n"), 1):
+        try:
+            line = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+        except UnicodeDecodeError as error:
+            byte = f"{raw[error.start]:#04x}"
+            raise CorpusError(f"{path}:{number}: byte {byte} is not UTF-8; save the file as UTF-8") from error
+        if "\0" in line:
+            raise CorpusError(f"{path}:{number}: holds a zero byte; give a text file, an utterance a line")
+        if line:
+            yield number, line
+
+
+def _guess_format(path: Path, lines: list[tuple[int, str]]) -> TranscriptFormat:
+    """All lines end in '(id)': trn; few do: Kaldi, '(noise)' is a word; most do: a malformed trn file."""
+    matches = [_TRN_LINE.fullmatch(line) for _, line in lines]
+    n_trn = sum(match is not None for match in matches)
+    if lines and n_trn == len(lines):
+        return "trn"
+    ids = {match["id"] for match in matches if match is not None}
+    if len(ids) == n_trn > len(lines) / 2:
+        number, line = next(pair for pair, match in zip(lines, matches, strict=True) if match is None)
+        raise CorpusError(
+            f"{path}:{number}: {_shorten(line)} does not end in '(utterance-id)' as most lines do"
+        )
+    return "kaldi"
+
+
+def _parse_kaldi(line: str) -> tuple[str, tuple[str, ...]]:
+    id, *words = line.split()
+    return id, tuple(words)
+
+
+def _parse_trn(path: Path, number: int, line: str) -> tuple[str, tuple[str, ...]]:
+    match = _TRN_LINE.fullmatch(line)
+    if match is None:
+        raise CorpusError(f"{path}:{number}: {_shorten(line)} must end in '(utterance-id)', as trn lines do")
+    words = tuple(match["words"].split())
+    if "{" in words:
+        raise CorpusError(f"{path}:{number}: alternatives in braces cannot be scored; write one transcript")
+    return match["id"], words
+
+
+def _shorten(line: str) -> str:
+    return repr(line if len(line) <= 60 else line[:59] + "…")

@@ -1,0 +1,99 @@
+"""Aligned transcripts and the table of speakers, laid out as NIST sclite writes them (`.pra` and `.sys`)."""
+
+import unicodedata
+
+import numpy as np
+
+from asr.score.wer import ErrorCounts, Pair, ScoreReport, UtteranceScore
+
+
+def aligned_transcripts(report: ScoreReport) -> str:
+    """All utterances in sclite's `.pra` layout, grouped by speaker."""
+    lines = ["", "\t\tDUMP OF SYSTEM ALIGNMENT STRUCTURE", ""]
+    for number, speaker in enumerate(report.speakers()):
+        lines += [f"Speaker sentences {number:3d}:  {speaker.speaker}   #utts: {speaker.counts.sentences}"]
+        lines += [aligned_transcript(u) for u in report.utterances if u.speaker == speaker.speaker]
+    return "\n".join(lines) + "\n"
+
+
+def aligned_transcript(utterance: UtteranceScore) -> str:
+    """One utterance: id, scores, and REF, HYP and Eval lines in columns.
+
+    Right words stand in lower case, errors in upper case; asterisks stand where a word is missing, and the
+    Eval line marks the column with S, D or I.
+    """
+    counts = utterance.counts
+    columns = [_column(pair) for pair in utterance.pairs]
+    scores = f"{counts.correct} {counts.substitutions} {counts.deletions} {counts.insertions}"
+    lines = [f"id: ({utterance.id})", f"Scores: (#C #S #D #I) {scores}"]
+    for row, name in enumerate(("REF: ", "HYP: ", "Eval:")):
+        lines.append(" ".join([name, *(column[row] for column in columns)]).rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def _column(pair: Pair) -> tuple[str, str, str]:
+    ref, hyp = pair
+    if ref is not None and ref == hyp:
+        cells = (ref.lower(), ref.lower(), "")
+    elif hyp is None:
+        assert ref is not None
+        cells = (ref.upper(), "*" * _width(ref.upper()), "D")
+    elif ref is None:
+        cells = ("*" * _width(hyp.upper()), hyp.upper(), "I")
+    else:
+        cells = (ref.upper(), hyp.upper(), "S")
+    width = max(map(_width, cells))
+    first, second, mark = (cell + " " * (width - _width(cell)) for cell in cells)
+    return first, second, mark
+
+
+def _width(text: str) -> int:
+    """Columns of a terminal that `text` takes: none for a combining mark, two for a wide character."""
+    narrow = [char for char in text if not unicodedata.combining(char)]
+    return len(narrow) + sum(unicodedata.east_asian_width(char) in "WF" for char in narrow)
+
+
+def speaker_summary(report: ScoreReport, *, title: str = "Word errors") -> str:
+    """Rates of every speaker in %, with sum, mean, deviation and median, in sclite's `.sys` layout."""
+    speakers = report.speakers()
+    body = [_row(s.speaker, s.counts) for s in speakers]
+    total = [_row("Sum/Avg", report.totals)]
+    spoken = [s.counts for s in speakers if s.counts.words]
+    table = np.array([(c.sentences, c.words, *_rates(c)) for c in spoken]).reshape(len(spoken), 8)
+    spread = []
+    if len(spoken) > 1:
+        statistics = {
+            "Mean": table.mean(axis=0),
+            "S.D.": table.std(axis=0, ddof=1),
+            "Median": np.median(table, axis=0),
+        }
+        spread = [[name, *(f"{value:.1f}" for value in values)] for name, values in statistics.items()]
+    header = ["SPKR", "# Snt", "# Wrd", "Corr", "Sub", "Del", "Ins", "Err", "S.Err"]
+    return _draw(title, header, [body, total, spread])
+
+
+def _rates(counts: ErrorCounts) -> list[float]:
+    kinds = (counts.correct, counts.substitutions, counts.deletions, counts.insertions, counts.errors)
+    return [*map(counts.percent, kinds), counts.ser]
+
+
+def _row(name: str, counts: ErrorCounts) -> list[str]:
+    return [name, str(counts.sentences), str(counts.words), *(f"{rate:.1f}" for rate in _rates(counts))]
+
+
+def _draw(title: str, header: list[str], groups: list[list[list[str]]]) -> str:
+    rows = [header, *(row for group in groups for row in group)]
+    widths = [max(_width(row[column]) for row in rows) for column in range(len(header))]
+
+    def line(row: list[str]) -> str:
+        name, *numbers = (
+            " " * (width - _width(cell)) + cell if column else cell + " " * (width - _width(cell))
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        return f"| {name} | {'  '.join(numbers[:2])} | {'  '.join(numbers[2:])} |"
+
+    inner = len(line(header)) - 2
+    lines = [f",{'-' * inner}.", f"|{title[:inner].center(inner)}|", f"|{'-' * inner}|", line(header)]
+    for number, group in enumerate(filter(None, groups)):
+        lines += [f"|{'=' * inner}|" if number else f"|{'-' * inner}|", *map(line, group)]
+    return "\n".join([*lines, f"`{'-' * inner}'", ""])

@@ -1,0 +1,238 @@
+"""Word error rate: minimum-edit-distance alignment of hypotheses with references, and its counts."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, nan
+
+from kaldialign import align
+
+from asr.errors import CorpusError
+
+Pair = tuple[str | None, str | None]
+"""One column of an alignment: (reference word, hypothesis word); None where there is no word."""
+
+_GAP = ""  # no word is empty, so the gap cannot be mistaken for one
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCounts:
+    """Reference words and sentences, and the errors made on them; counts add up with `+`."""
+
+    words: int = 0
+    substitutions: int = 0
+    deletions: int = 0
+    insertions: int = 0
+    sentences: int = 0
+    wrong_sentences: int = 0
+
+    def __add__(self, other: "ErrorCounts") -> "ErrorCounts":
+        return ErrorCounts(
+            self.words + other.words,
+            self.substitutions + other.substitutions,
+            self.deletions + other.deletions,
+            self.insertions + other.insertions,
+            self.sentences + other.sentences,
+            self.wrong_sentences + other.wrong_sentences,
+        )
+
+    @property
+    def errors(self) -> int:
+        """S + D + I."""
+        return self.substitutions + self.deletions + self.insertions
+
+    @property
+    def correct(self) -> int:
+        """Reference words recognised as they are."""
+        return self.words - self.substitutions - self.deletions
+
+    @property
+    def wer(self) -> float:
+        """(S + D + I) / N in %; without reference words nan, or infinite if words were inserted."""
+        return self.percent(self.errors)
+
+    @property
+    def word_accuracy(self) -> float:
+        """A = 100 - (S + I + D) / N 100 in % (Andelić 2007, equation 4.5); it can be negative."""
+        return 100.0 - self.wer
+
+    @property
+    def ser(self) -> float:
+        """Sentence error rate in %: the share of utterances with at least one word wrong."""
+        return 100.0 * self.wrong_sentences / self.sentences if self.sentences else nan
+
+    def percent(self, count: int) -> float:
+        """`count` in % of the reference words."""
+        if self.words:
+            return 100.0 * count / self.words
+        return inf if count else nan
+
+
+@dataclass(frozen=True, slots=True)
+class UtteranceScore:
+    """One utterance: its alignment with the reference and the counts that follow from it."""
+
+    id: str
+    speaker: str
+    pairs: tuple[Pair, ...]
+    counts: ErrorCounts
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakerScore:
+    """The counts of one speaker's utterances."""
+
+    speaker: str
+    counts: ErrorCounts
+
+
+@dataclass(frozen=True, slots=True)
+class Unpaired:
+    """An utterance that has only a reference or only a hypothesis, and what scoring made of it."""
+
+    utterance_id: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class ScoreReport:
+    """Scores of a set of utterances, sorted by id.
+
+    Attributes
+    ----------
+    utterances : every utterance that has a reference
+    missing : utterances without a hypothesis; all their words count as deleted
+    extra : hypotheses without a reference; not scored
+    """
+
+    utterances: tuple[UtteranceScore, ...]
+    missing: tuple[str, ...]
+    extra: tuple[str, ...]
+
+    @cached_property
+    def totals(self) -> ErrorCounts:
+        """Counts over all utterances."""
+        return sum((utterance.counts for utterance in self.utterances), ErrorCounts())
+
+    @property
+    def wer(self) -> float:
+        """Word error rate in %."""
+        return self.totals.wer
+
+    @property
+    def word_accuracy(self) -> float:
+        """Word accuracy in %, 100 - WER."""
+        return self.totals.word_accuracy
+
+    @property
+    def ser(self) -> float:
+        """Sentence error rate in %."""
+        return self.totals.ser
+
+    @property
+    def words(self) -> int:
+        """Reference words, N."""
+        return self.totals.words
+
+    @property
+    def errors(self) -> int:
+        """S + D + I."""
+        return self.totals.errors
+
+    @property
+    def substitutions(self) -> int:
+        """Reference words recognised as another word, S."""
+        return self.totals.substitutions
+
+    @property
+    def deletions(self) -> int:
+        """Reference words with nothing recognised in their place, D."""
+        return self.totals.deletions
+
+    @property
+    def insertions(self) -> int:
+        """Recognised words with no reference word in their place, I."""
+        return self.totals.insertions
+
+    @property
+    def problems(self) -> tuple[Unpaired, ...]:
+        """Every utterance that has only a reference or only a hypothesis."""
+        missing = [Unpaired(id, "no hypothesis, so its words count as deleted") for id in self.missing]
+        extra = [Unpaired(id, "hypothesis without reference, so it is not scored") for id in self.extra]
+        return (*missing, *extra)
+
+    def speakers(self) -> tuple[SpeakerScore, ...]:
+        """Counts per speaker, sorted by speaker."""
+        counts: defaultdict[str, ErrorCounts] = defaultdict(ErrorCounts)
+        for utterance in self.utterances:
+            counts[utterance.speaker] += utterance.counts
+        return tuple(SpeakerScore(speaker, counts[speaker]) for speaker in sorted(counts))
+
+    def worst(self, n: int) -> tuple[UtteranceScore, ...]:
+        """The `n` utterances with most errors (then by rate and id), fewer if fewer have any."""
+        wrong = [utterance for utterance in self.utterances if utterance.counts.errors]
+        return tuple(sorted(wrong, key=lambda u: (-u.counts.errors, -u.counts.wer, u.id))[:n])
+
+    def confusions(self) -> tuple[tuple[Pair, int], ...]:
+        """Every error with its count, most frequent first; a None stands for the missing side."""
+        pairs = (pair for utterance in self.utterances for pair in utterance.pairs)
+        counts = Counter(pair for pair in pairs if pair[0] != pair[1])
+        return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0][0] or "", item[0][1] or "")))
+
+
+def align_words(reference: Sequence[str], hypothesis: Sequence[str]) -> tuple[Pair, ...]:
+    """Align two word sequences with the fewest substitutions, deletions and insertions (Levenshtein 1966).
+
+    Raises CorpusError for an empty word, which no transcript file can hold.
+    """
+    if _GAP in reference or _GAP in hypothesis:
+        raise CorpusError(f"an empty word cannot be scored: {list(reference)} against {list(hypothesis)}")
+    return tuple((ref or None, hyp or None) for ref, hyp in align(reference, hypothesis, _GAP))
+
+
+def count_errors(pairs: Iterable[Pair]) -> ErrorCounts:
+    """Counts of one aligned sentence."""
+    words = substitutions = deletions = insertions = 0
+    for ref, hyp in pairs:
+        words += ref is not None
+        insertions += ref is None
+        deletions += hyp is None
+        substitutions += ref is not None and hyp is not None and ref != hyp
+    wrong = substitutions + deletions + insertions > 0
+    return ErrorCounts(words, substitutions, deletions, insertions, sentences=1, wrong_sentences=int(wrong))
+
+
+def score_utterances(
+    references: Mapping[str, Sequence[str]],
+    hypotheses: Mapping[str, Sequence[str]],
+    *,
+    speakers: Mapping[str, str] | None = None,
+) -> ScoreReport:
+    """Score hypotheses against references, both by utterance id.
+
+    A reference without hypothesis counts as all deleted and is listed in `missing`; a hypothesis without
+    reference is listed in `extra` and not scored. A reference may be empty: all words are then insertions.
+
+    Parameters
+    ----------
+    references, hypotheses : words by utterance id
+    speakers : speaker by utterance id (`utt2spk`); without it everything belongs to the speaker "all"
+
+    Raises
+    ------
+    CorpusError
+        When there are no references, or `speakers` lacks an utterance.
+    """
+    if not references:
+        raise CorpusError("there are no references to score against; at least one utterance is needed")
+    utterances = []
+    for id in sorted(references):
+        if speakers is not None and id not in speakers:
+            raise CorpusError(f"utterance {id} has a reference but no speaker; list it in utt2spk")
+        speaker = "all" if speakers is None else speakers[id]
+        pairs = align_words(references[id], hypotheses.get(id, ()))
+        utterances.append(UtteranceScore(id, speaker, pairs, count_errors(pairs)))
+    missing = tuple(sorted(references.keys() - hypotheses.keys()))
+    extra = tuple(sorted(hypotheses.keys() - references.keys()))
+    return ScoreReport(tuple(utterances), missing, extra)

@@ -1,0 +1,130 @@
+"""What the shell sees: exit status and standard error of the `asr` command."""
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from asr import __version__
+from asr.cli import main, score
+from asr.errors import LexiconError
+
+NO_FILE, NOT_A_FILE = "does not exist; a file is needed", "is a directory; a file is needed"
+NO_DIRECTORY, NOT_A_DIRECTORY = "does not exist; a directory is needed", "is a file; a directory is needed"
+BAD_LEXICON = "lexicon.txt:3: word 'two' has no phones"
+
+Outcome = tuple[int, str, str]
+
+
+@pytest.fixture
+def asr(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """Run `asr` with these arguments: (exit status, standard output, standard error)."""
+
+    def run(*arguments: str | Path) -> Outcome:
+        with pytest.raises(SystemExit) as stop:
+            main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        code = stop.value.code
+        assert isinstance(code, int)
+        return code, out, err
+
+    return run
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    path = tmp_path / "text"
+    path.write_text("a-1 one two\n")
+    return path
+
+
+def test_the_version_is_printed(asr: Callable[..., Outcome]) -> None:
+    assert asr("--version") == (0, f"asr {__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["bogus"], "bogus"),
+        (["train"], "--data"),
+        (["train", "--data", "d", "--lexicon", "l", "--work-dir", "w", "--jobs", "0"], "--jobs"),
+        (["decode", "--model", "m", "--out", "o"], "either audio files or --data"),
+        (["decode", "--model", "m", "--out", "o", "--data", "d", "a.wav"], "either audio files or --data"),
+        (["decode", "--model", "m", "--out", "o", "--beam", "wide", "a.wav"], "--beam"),
+    ],
+)
+def test_a_wrong_command_line_is_named_with_status_2(
+    asr: Callable[..., Outcome], arguments: list[str], complaint: str
+) -> None:
+    status, out, err = asr(*arguments)
+    assert status == 2
+    assert out == ""
+    assert complaint in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("features --data none --out out", f"--data: 'none' {NO_DIRECTORY}"),
+        ("features --data {file} --out out", f"--data: '{{file}}' {NOT_A_DIRECTORY}"),
+        ("features --data {dir} --out out --config no.toml", f"--config: 'no.toml' {NO_FILE}"),
+        ("train --data none --lexicon {file} --work-dir w", f"--data: 'none' {NO_DIRECTORY}"),
+        ("train --data {dir} --lexicon {dir} --work-dir w", f"--lexicon: '{{dir}}' {NOT_A_FILE}"),
+        ("align --model none --data {dir} --out out", f"--model: 'none' {NO_FILE}"),
+        ("align --model {file} --data none --out out", f"--data: 'none' {NO_DIRECTORY}"),
+        ("decode --model {file} --out out no.wav", f"AUDIO: 'no.wav' {NO_FILE}"),
+        ("decode --model {file} --out out --data none", f"--data: 'none' {NO_DIRECTORY}"),
+        (
+            "decode --model {file} --out out --data {dir} --grammar trigram",
+            f"--grammar: 'trigram' {NO_FILE}",
+        ),
+        ("score {file} none", f"HYP: 'none' {NO_FILE}"),
+        ("info none", f"MODEL: 'none' {NO_FILE}"),
+    ],
+)  # fmt: skip
+def test_a_missing_input_is_one_sentence_with_status_1(
+    asr: Callable[..., Outcome], transcript: Path, arguments: str, sentence: str
+) -> None:
+    names = {"file": transcript, "dir": transcript.parent}
+    status, out, err = asr(*arguments.format(**names).split())
+    assert (status, out) == (1, "")
+    assert err == f"asr: error: {sentence.format(**names)}\n"
+
+
+@pytest.mark.parametrize(
+    ("raised", "status", "message"),
+    [
+        (LexiconError(BAD_LEXICON), 1, BAD_LEXICON),
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "out/x"), 1, "out/x: No space left on device"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+    ],
+)  # fmt: skip
+def test_what_a_command_raises_decides_the_exit_status(
+    asr: Callable[..., Outcome],
+    transcript: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    raised: BaseException,
+    status: int,
+    message: str,
+) -> None:
+    def fail(*_: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(score, "require_file", fail)
+    code, out, err = asr("score", transcript, transcript)
+    assert (code, out) == (status, "")
+    assert err in (f"asr: error: {message}\n", "")  # Typer itself ends an interrupted command, silently
+
+
+def test_a_fault_of_the_program_keeps_its_traceback(
+    transcript: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(score, "require_file", fail)
+    with pytest.raises(ZeroDivisionError):
+        main(["score", str(transcript), str(transcript)])

@@ -1,0 +1,61 @@
+"""`asr score` on files small enough to count by hand."""
+
+from pathlib import Path
+
+import pytest
+
+from asr.cli import main
+
+
+def run(*arguments: str | Path) -> int:
+    with pytest.raises(SystemExit) as stop:
+        main(["score", *map(str, arguments)])
+    assert isinstance(stop.value.code, int)
+    return stop.value.code
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path, Path]:
+    reference, hypothesis, utt2spk = (tmp_path / name for name in ("text", "hyp.txt", "utt2spk"))
+    reference.write_text("a-1 one two three\na-2 four\nb-1 five six\n")
+    hypothesis.write_text("a-1 one too three\na-2 four\nb-1 five six seven\n")
+    utt2spk.write_text("a-1 a\na-2 a\nb-1 b\n")
+    return reference, hypothesis, utt2spk
+
+
+def test_the_rates_are_those_counted_by_hand(
+    files: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*files[:2]) == 0
+    out, err = capsys.readouterr()
+    assert "WER 33.33 %" in out
+    assert "2 errors in 6 words: 1 substituted, 0 deleted, 1 inserted" in out
+    assert "SER 66.67 %  (2 of 3 utterances)" in out
+    assert err == ""
+
+
+def test_a_speaker_table_and_alignments_are_written_on_request(
+    files: tuple[Path, Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alignments = tmp_path / "score.pra"
+    assert run(*files[:2], "--utt2spk", files[2], "--alignments", alignments) == 0
+    assert "| a " in capsys.readouterr().out
+    assert "TOO" in alignments.read_text()
+
+
+def test_a_missing_hypothesis_is_counted_and_listed(
+    files: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    files[1].write_text("a-1 one two three\na-2 four\n")
+    assert run(*files[:2]) == 0
+    out, err = capsys.readouterr()
+    assert "2 deleted" in out
+    assert "b-1" in err
+
+
+def test_a_repeated_utterance_is_refused_with_its_line(
+    files: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    files[1].write_text("a-1 one\na-1 one\n")
+    assert run(*files[:2]) == 1
+    assert f"asr: error: {files[1]}:2: " in capsys.readouterr().err

@@ -1,0 +1,213 @@
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import pytest
+
+from asr.report.page import write_report
+from asr.score.wer import score_utterances
+
+VOID = {"meta", "link", "br", "img", "hr", "use"}
+
+
+class Page(HTMLParser):
+    """Elements, ids and visible text of a page; refuses tags that are not closed in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.elements, self.text = [], [], []
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not self.open or self.open[-1] not in ("style", "script"):
+            self.text.append(data)
+
+    def all(self, tag):
+        return [attrs for name, attrs in self.elements if name == tag]
+
+    @property
+    def words(self):
+        return " ".join(" ".join(self.text).split())
+
+
+def make_arguments(n_speakers=3):
+    references = {f"s{s}-{n}": ["SHOW", "THE", "SHIPS"] for s in range(n_speakers) for n in range(2)}
+    hypotheses = {
+        id: ["SHOW", "SHIPS", "NOW"] if id.endswith("1") else ["SHOW", "THE", "SHIP"] for id in references
+    }
+    speakers = {id: id.partition("-")[0] for id in references}
+    report = score_utterances(references, hypotheses, speakers=speakers)
+    row = {
+        "system": "gmm-8", "kind": "gmm", "unit": "mono", "primary": False,
+        "grammar": "wordpair", "split": "test",
+        "wer": report.wer, "ser": report.ser, "words": report.words, "errors": report.errors,
+        "sub": report.substitutions, "del": report.deletions, "ins": report.insertions,
+        "decode_rtf": 0.0123, "train_seconds": 31.4, "frame_accuracy": None,
+    }  # fmt: skip
+    return {
+        "title": "Quickstart",
+        "rows": [
+            row,
+            row | {"system": "orols", "kind": "discriminant", "primary": True, "frame_accuracy": 61.25},
+        ],
+        "speakers": {"gmm-8": report.speakers(), "orols": report.speakers()[1:]},
+        "curves": {
+            "GMM log-likelihood per frame by iteration": [(1, -80.0), (2, -71.5), (3, -70.25)],
+            "Discriminant loss by pass": [(n, 2.0 / (n + 1)) for n in range(60)],
+        },
+        "transcripts": report.worst(4),
+        "notes": ["Four voices were not heard in training."],
+    }
+
+
+@pytest.fixture
+def render(tmp_path):
+    def render_page(**changes):
+        path = tmp_path / "report.html"
+        write_report(path, **(make_arguments() | changes))
+        return path.read_text(encoding="utf-8")
+
+    return render_page
+
+
+def test_the_page_shows_results_speakers_curves_and_transcripts(render):
+    page = Page(render())
+    for expected in ("Quickstart", "Four voices", "orols", "primary", "0.0123", "61.2", "s2", "−70", "NOW"):
+        assert expected in page.words
+    assert [attrs["id"] for attrs in page.all("desc")] == ["speakers-text", "curve0-text", "curve1-text"]
+
+
+def test_the_page_needs_neither_network_nor_script(render):
+    html = render()
+    page = Page(html)
+    assert not page.all("script") + page.all("link") + page.all("img") + page.all("iframe")
+    assert not re.search(r"https?://|@import|url\((?!#)|\bon\w+=", html)
+    policy = [attrs["content"] for attrs in page.all("meta") if attrs.get("http-equiv")]
+    assert policy == ["default-src 'none'; style-src 'unsafe-inline'"]
+
+
+def test_equal_arguments_give_equal_bytes_without_date_or_version(render):
+    first = render()
+    assert first == render()
+    assert "matplotlib v" not in first.lower()
+    assert not re.search(r"20\d\d-\d\d", first)
+
+
+def test_another_process_gives_the_same_bytes(tmp_path):
+    program = (
+        "import sys; from asr.report.page import write_report; write_report(sys.argv[1], title='t', rows=[], "
+        "speakers={}, curves={'loss by pass': [(1, 2.0), (2, 1.0)]}, transcripts=[])"
+    )
+    pages = []
+    for name in ("a.html", "b.html"):
+        subprocess.run([sys.executable, "-c", program, str(tmp_path / name)], check=True)
+        pages.append((tmp_path / name).read_bytes())
+    assert pages[0] == pages[1]
+
+
+def test_ids_are_unique_and_references_lead_to_them(render):
+    html = render()
+    ids = [attrs["id"] for _, attrs in Page(html).elements if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    labels = {name for value in re.findall(r'aria-labelledby="([^"]*)"', html) for name in value.split()}
+    targets = set(re.findall(r'(?:href="|url\()#([^")]+)', html)) | labels
+    assert targets
+    assert targets <= set(ids)
+
+
+def test_the_page_is_readable_without_sight_and_on_a_phone(render):
+    page = Page(render())
+    assert page.all("html") == [{"lang": "en"}]
+    assert {"name": "viewport", "content": "width=device-width, initial-scale=1"} in page.all("meta")
+    assert len(page.all("h1")) == 1
+    assert all(attrs.get("scope") in ("col", "row", "colgroup") for attrs in page.all("th"))
+    assert all(attrs.get("role") == "img" and "aria-labelledby" in attrs for attrs in page.all("svg"))
+    assert all("viewbox" in attrs and "width" not in attrs for attrs in page.all("svg"))
+    regions = [attrs for attrs in page.all("div") if attrs.get("role") == "region"]
+    assert all("aria-labelledby" in attrs or "aria-label" in attrs for attrs in regions)
+
+
+def test_figures_take_their_colours_from_the_page(render):
+    html = render()
+    figures = "".join(re.findall(r"<svg.*?</svg>", html, flags=re.DOTALL))
+    assert "currentColor" in figures
+    assert "var(--series-1)" in figures
+    assert not re.search(r"#[0-9a-f]{6}\b", figures)
+    assert "<style" not in figures
+
+
+def test_markup_in_names_is_shown_as_it_is(render):
+    nasty = '<b>$x^2$ & "co"</b>'
+    references = {nasty: [nasty.replace(" ", "")], "b": ["ONE"]}
+    report = score_utterances(references, {}, speakers={nasty: nasty, "b": "_b"})
+    html = render(
+        title=nasty,
+        notes=[nasty],
+        speakers={nasty: report.speakers()},
+        curves={f"{nasty} by {nasty}": [(1, 2.0)]},
+        transcripts=report.utterances,
+        transcripts_of=nasty,
+    )
+    page = Page(html)
+    assert not page.all("b")
+    assert page.words.count(nasty) >= 8
+
+
+def test_an_empty_report_is_still_a_page(render):
+    page = Page(render(rows=[], speakers={}, curves={}, transcripts=[], notes=[]))
+    assert "There are no results." in page.words
+    assert not page.all("svg")
+
+
+def test_a_curve_without_points_says_so(render):
+    assert "No point was recorded." in Page(render(curves={"loss by pass": []})).words
+
+
+def test_a_speaker_without_words_has_a_dash_and_no_bar(render):
+    report = score_utterances({"a-1": [], "b-1": ["ONE"]}, {}, speakers={"a-1": "ann", "b-1": "bob"})
+    html = render(speakers={"gmm-8": report.speakers()})
+    figure = re.search(r"<svg.*?</svg>", html, flags=re.DOTALL)[0]
+    assert "bob" in figure
+    assert "ann" not in figure
+    assert "ann 1 0 0 –" in Page(html).words
+
+
+def test_many_speakers_are_all_in_the_table_and_the_worst_in_the_figure(render):
+    arguments = make_arguments(n_speakers=40)
+    html = render(speakers=arguments["speakers"])
+    figure = re.search(r"<svg.*?</svg>", html, flags=re.DOTALL)[0]
+    assert "the 24 speakers of 40 with the highest" in figure
+    rows = re.findall(r'<tr>\s*<th scope="row">(s\d+)</th>', html)
+    assert len(rows) == 40
+    assert float(re.search(r'viewBox="0 0 [\d.]+ ([\d.]+)"', figure)[1]) < 1000
+
+
+def test_a_matplotlibrc_of_the_user_changes_nothing(render):
+    import matplotlib
+
+    plain = render()
+    with matplotlib.rc_context({"font.size": 30, "axes.facecolor": "red", "svg.fonttype": "path"}):
+        assert render() == plain
+
+
+def test_matplotlib_and_jinja_load_only_when_a_page_is_written():
+    program = (
+        "import sys; import asr.report.page; "
+        "assert not {'matplotlib', 'jinja2'} & {name.partition('.')[0] for name in sys.modules}"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

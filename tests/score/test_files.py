@@ -1,0 +1,103 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from asr.errors import CorpusError
+from asr.score.files import read_transcripts, read_utt2spk, write_transcripts
+
+token = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=6)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_file(content):
+        path = tmp_path / "text"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write_file
+
+
+def test_a_kaldi_file_gives_words_by_utterance(write):
+    path = write("u1 ONE TWO\n\nu2\nu3\tTHREE  FOUR \r\n")
+    assert read_transcripts(path) == {"u1": ("ONE", "TWO"), "u2": (), "u3": ("THREE", "FOUR")}
+
+
+def test_a_trn_file_is_recognised_by_the_ids_at_the_line_ends(write):
+    path = write("ONE TWO (an4-u1)\n(an4-u2)\nTHREE\t(an4-u3)\n")
+    assert read_transcripts(path) == {"an4-u1": ("ONE", "TWO"), "an4-u2": (), "an4-u3": ("THREE",)}
+
+
+def test_a_word_in_parentheses_does_not_make_a_kaldi_file_trn(write):
+    path = write("u1 ONE (noise)\nu2 TWO\nu3 THREE\n")
+    assert read_transcripts(path)["u1"] == ("ONE", "(noise)")
+    assert read_transcripts(write("u1 ONE (noise)\n"), format="kaldi") == {"u1": ("ONE", "(noise)")}
+
+
+def test_a_trn_file_with_one_bad_line_is_refused_with_its_line(write):
+    with pytest.raises(CorpusError, match=r"text:2: 'TWO u2' does not end in"):
+        read_transcripts(write("ONE (u1)\nTWO u2\nTHREE (u3)\n"))
+    with pytest.raises(CorpusError, match=r"text:2: .*must end in"):
+        read_transcripts(write("ONE (u1)\nTWO u2\n"), format="trn")
+
+
+def test_alternatives_of_a_trn_file_are_refused(write):
+    with pytest.raises(CorpusError, match=r"text:1: alternatives"):
+        read_transcripts(write("{ ONE / WON } (u1)\n"))
+
+
+def test_a_repeated_utterance_is_refused_with_both_lines(write):
+    with pytest.raises(CorpusError, match=r"text:3: utterance 'u1' was already given on line 1"):
+        read_transcripts(write("u1 ONE\nu2 TWO\nu1 THREE\n"))
+
+
+def test_a_file_that_is_not_text_is_refused(write):
+    with pytest.raises(CorpusError, match=r"text:2: byte 0xff is not UTF-8"):
+        read_transcripts(write(b"u1 ONE\nu2 \xff\n"))
+    with pytest.raises(CorpusError, match=r"text:1: holds a zero byte"):
+        read_transcripts(write(b"u1 \0\n"))
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(CorpusError, match="nowhere: cannot be read"):
+        read_transcripts(tmp_path / "nowhere")
+
+
+def test_a_byte_order_mark_is_not_part_of_the_first_utterance(write):
+    assert read_transcripts(write(b"\xef\xbb\xbfu1 ONE\n")) == {"u1": ("ONE",)}
+
+
+@settings(max_examples=50)
+@given(st.dictionaries(token, st.lists(token, max_size=4).map(tuple), max_size=5))
+def test_what_is_written_is_read_again(tmp_path_factory, transcripts):
+    path = tmp_path_factory.mktemp("transcripts") / "hyp.txt"
+    write_transcripts(path, transcripts)
+    assert read_transcripts(path, format="kaldi") == transcripts
+
+
+def test_utterances_are_written_sorted(tmp_path):
+    write_transcripts(tmp_path / "hyp.txt", {"b": ["TWO"], "a": ()})
+    assert (tmp_path / "hyp.txt").read_text() == "a\nb TWO\n"
+
+
+@settings(max_examples=200)
+@given(st.binary(max_size=60))
+def test_any_bytes_are_read_or_refused_with_a_sentence(tmp_path_factory, content):
+    path = tmp_path_factory.mktemp("bytes") / "text"
+    path.write_bytes(content)
+    try:
+        transcripts = read_transcripts(path)
+    except CorpusError as error:
+        assert str(path) in str(error)
+    else:
+        assert all(id and all(words) for id, words in transcripts.items())
+
+
+def test_speakers_are_read_by_utterance(write):
+    assert read_utt2spk(write("u1 ann\nu2 bob\n")) == {"u1": "ann", "u2": "bob"}
+
+
+@pytest.mark.parametrize("content", ["u1\n", "u0 a\nu1 ann bob\n", "u1 a\nu1 b\n"])
+def test_a_malformed_list_of_speakers_is_refused_with_its_line(write, content):
+    with pytest.raises(CorpusError, match=rf"text:{content.count(chr(10))}: .*u1"):
+        read_utt2spk(write(content))
