@@ -31,19 +31,22 @@ class GaussianMixtures:
 
     @cached_property
     def _projection(self) -> tuple[np.ndarray, np.ndarray]:
-        """Weights and offsets under which [x^2, x] gives the log density of every component."""
-        n_states, n_components, n_features = self.means.shape
+        """Weights and offsets under which [x^2, x] gives the log density of every component of every state.
+
+        Columns are sorted by component, then state: reductions over components then run along contiguous states.
+        """
+        n_features = self.means.shape[2]
         precision = 1.0 / self.variances
         offset = self.log_weights - 0.5 * (
             n_features * LOG_TWO_PI + np.log(self.variances).sum(-1) + (self.means**2 * precision).sum(-1)
         )
         weights = np.concatenate([-0.5 * precision, self.means * precision], axis=-1)
         return (
-            np.ascontiguousarray(weights.reshape(n_states * n_components, -1).T, np.float32),
-            offset.astype(np.float32).ravel(),
+            np.ascontiguousarray(weights.transpose(2, 1, 0).reshape(2 * n_features, -1), np.float32),
+            offset.T.astype(np.float32).ravel(),
         )
 
-    def log_likelihood(self, frames: np.ndarray, block: int = 2048) -> np.ndarray:
+    def log_likelihood(self, frames: np.ndarray, block: int = 512) -> np.ndarray:
         """Natural log density of every frame under every state.
 
         Parameters
@@ -61,11 +64,11 @@ class GaussianMixtures:
             part = frames[start : start + block]
             densities = np.concatenate([part * part, part], axis=1) @ weights
             densities += offset
-            densities = densities.reshape(len(part), n_states, n_components)
-            peak = densities.max(axis=2)
-            densities -= peak[:, :, None]
+            densities = densities.reshape(len(part), n_components, n_states)
+            peak = densities.max(axis=1)
+            densities -= peak[:, None]
             np.exp(densities, out=densities)
-            scores[start : start + block] = np.log(densities.sum(axis=2)) + peak
+            scores[start : start + block] = np.log(densities.sum(axis=1)) + peak
         return scores
 
     def update(

@@ -4,15 +4,16 @@ import logging
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 from threadpoolctl import threadpool_limits
 
 from asr.acoustic.gmm import GaussianMixtures, single_gaussians
 from asr.acoustic.phone_hmm import PhoneHmm
-from asr.align.aligned_table import AlignedTable, align_table, flat_alignment, too_short
+from asr.align.aligned_table import AlignedTable, align_table, flat_alignment
+from asr.align.forced_alignment import no_path_reason
 from asr.align.forward_backward import forward_backward
 from asr.errors import AlignmentError
 from asr.features.frame_table import FrameTable
@@ -37,6 +38,15 @@ class GmmSettings(BaseModel):
     """`viterbi` (best path) or `baum-welch` (expected occupancies)."""
     variance_floor: float = 0.01
     """Smallest variance, as a fraction of the variance over all frames."""
+
+    @model_validator(mode="after")
+    def _check_growth(self) -> Self:
+        mixtures, iterations = list(self.mixtures), list(self.iterations)
+        if not mixtures or mixtures != [2**number for number in range(len(mixtures))]:
+            raise ValueError(f"mixtures {mixtures} must be 1, 2, 4, ..., each twice the one before")
+        if len(iterations) != len(mixtures) or min(iterations) < 1:
+            raise ValueError(f"iterations {iterations} must be {len(mixtures)} numbers, each at least 1")
+        return self
 
 
 @dataclass(frozen=True)
@@ -85,6 +95,7 @@ def train_gmm(
     """
     mean = table.frames.mean(axis=0, dtype=np.float64)
     variance = np.square(table.frames - mean.astype(np.float32)).mean(axis=0, dtype=np.float64)
+    variance[variance == 0.0] = 1.0  # a constant feature tells no state from another
     floor = settings.variance_floor * variance
     mixtures = single_gaussians(mean, variance, topology.n_states)
     self_loops = uniform_self_loops(topology)
@@ -160,7 +171,9 @@ def _expected_occupancy(
 
     results = dict(zip(table.ids, pool.map(expect, table.ids), strict=True))
     failed = {
-        name: too_short(len(table.utterance(name)), graphs[name]) for name, found in results.items() if found is None
+        name: no_path_reason(len(table.utterance(name)), graphs[name])
+        for name, found in results.items()
+        if found is None
     }
     kept = [found for found in results.values() if found is not None]
     if not kept:

@@ -1,20 +1,23 @@
 """A whole table of frames aligned: one state a frame, and how long units were held."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from asr.align.forced_alignment import DEFAULT_BEAMS, align_utterance, equal_units, shortest_path_frames
+from asr.align.forced_alignment import DEFAULT_BEAMS, align_utterance, equal_runs, no_path_reason
 from asr.errors import AlignmentError
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
 
 log = logging.getLogger(__name__)
+
+
+UnitRuns = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -64,44 +67,39 @@ def align_table(
         If no utterance at all can be aligned.
     """
 
-    def align(name: str) -> tuple[np.ndarray | str, float]:
+    def align(name: str) -> tuple[UnitRuns | str, float]:
         scores = log_likelihood(table.utterance(name))
         result = align_utterance(scores, graphs[name], topology, self_loops, beams)
-        return (result, 0.0) if isinstance(result, str) else (result.units, result.path.score)
+        return (result, 0.0) if isinstance(result, str) else (result.runs, result.path.score)
 
     with ThreadPoolExecutor(jobs) as pool, threadpool_limits(1):
         results = list(pool.map(align, table.ids))
-    return _collect(table, topology, [units for units, _ in results], sum(score for _, score in results))
+    return _collect(table, topology, [runs for runs, _ in results], sum(score for _, score in results))
 
 
 def flat_alignment(table: FrameTable, graphs: Mapping[str, StateGraph], topology: Topology) -> AlignedTable:
     """Every utterance divided evenly among the units of its transcript: where a flat start begins."""
-    units: list[np.ndarray | str] = []
+    found = []
     for name, length in zip(table.ids, np.diff(table.offsets).tolist(), strict=True):
-        flat = equal_units(graphs[name], topology, length)
-        units.append(too_short(length, graphs[name]) if flat is None else flat)
-    return _collect(table, topology, units, 0.0)
-
-
-def too_short(n_frames: int, graph: StateGraph) -> str:
-    """The reason why an utterance of `n_frames` cannot be aligned, in words."""
-    return f"{n_frames} frames are fewer than the {shortest_path_frames(graph)} that its transcript needs at the least"
+        flat = equal_runs(graphs[name], topology, length)
+        found.append(no_path_reason(length, graphs[name]) if flat is None else flat)
+    return _collect(table, topology, found, 0.0)
 
 
 def _collect(
-    table: FrameTable, topology: Topology, units: list[np.ndarray | str], total_score: float
+    table: FrameTable, topology: Topology, found: Sequence[UnitRuns | str], total_score: float
 ) -> AlignedTable:
     states = np.full(table.n_frames, -1, np.int32)
     stays, visits = np.zeros(topology.n_units), np.zeros(topology.n_units)
     failed = {}
-    for number, path in enumerate(units):
-        if isinstance(path, str):
-            failed[table.ids[number]] = path
+    for number, runs in enumerate(found):
+        if isinstance(runs, str):
+            failed[table.ids[number]] = runs
             continue
-        states[table.rows(number)] = topology.unit_state[path]
-        entered = np.append(True, path[1:] != path[:-1])
-        visits += np.bincount(path[entered], minlength=topology.n_units)
-        stays += np.bincount(path[~entered], minlength=topology.n_units)
+        units, lengths = runs
+        states[table.rows(number)] = np.repeat(topology.unit_state[units], lengths)
+        visits += np.bincount(units, minlength=topology.n_units)
+        stays += np.bincount(units, lengths - 1, minlength=topology.n_units)
     n_aligned = int((states >= 0).sum())
     if not n_aligned:
         name, reason = next(iter(failed.items()), ("", "there are no utterances"))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from asr.decode.path_segments import frame_units
+from asr.decode.path_segments import unit_runs
 from asr.decode.token_passing import BestPath, best_path
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
@@ -21,9 +21,9 @@ class Alignment:
     graph: StateGraph
 
     @property
-    def units(self) -> np.ndarray:
-        """HMM unit of every frame, int32 (n_frames,)."""
-        return frame_units(self.path, self.graph)
+    def runs(self) -> tuple[np.ndarray, np.ndarray]:
+        """The units entered one after the other, int32 (n,), and for how many frames each, int (n,)."""
+        return unit_runs(self.path, self.graph)
 
 
 def align_utterance(
@@ -48,10 +48,15 @@ def align_utterance(
         path = best_path(scores, graph, topology.unit_state, self_loops, beam=beam)
         if path is not None and path.complete:
             return Alignment(path, graph)
+    return no_path_reason(len(scores), graph)
+
+
+def no_path_reason(n_frames: int, graph: StateGraph) -> str:
+    """Why an utterance of `n_frames` cannot be aligned, in words."""
     shortest = shortest_path_frames(graph)
-    if len(scores) < shortest:
-        return f"{len(scores)} frames are fewer than the {shortest} that its transcript needs at the least"
-    return f"no path with a finite score through its transcript in {len(scores)} frames"
+    if n_frames < shortest:
+        return f"{n_frames} frames are fewer than the {shortest} that its transcript needs at the least"
+    return f"no path with a finite score through its transcript in {n_frames} frames"
 
 
 def shortest_path_frames(graph: StateGraph) -> int:
@@ -69,16 +74,16 @@ def shortest_path_frames(graph: StateGraph) -> int:
     return int(fewest[np.isfinite(graph.final_weight)].min())
 
 
-def equal_units(graph: StateGraph, topology: Topology, n_frames: int) -> np.ndarray | None:
-    """Flat start: the units of a path with silence at both ends, all of equal length; int32 (n_frames,).
+def equal_runs(graph: StateGraph, topology: Topology, n_frames: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """Flat start: the units of a path with silence at both ends, int32 (n,), all of equal length, int (n,).
 
     The first pronunciation of every word is taken and no pause between words. Where silence leaves too few frames it
-    is left out; None if even then there are too few.
+    is left out; None if even then there are too few. An utterance without words is all one silence.
     """
     for silence_at_ends in (True, False):
         units = _straight_units(graph, topology, silence_at_ends)
-        if len(units) <= n_frames:
-            return units[np.arange(n_frames) * len(units) // n_frames]
+        if 0 < len(units) <= n_frames:
+            return units, np.bincount(np.arange(n_frames) * len(units) // n_frames)
     return None
 
 
@@ -98,5 +103,5 @@ def _straight_units(graph: StateGraph, topology: Topology, silence_at_ends: bool
         else:
             break
     if silence_at_ends:
-        units = [*silence, *units, *silence]
+        units = [*silence, *units, *silence] if units else [*silence]
     return np.asarray(units, np.int32)

@@ -43,15 +43,14 @@ def forward_backward(
     self_loops : float64 (n_units,)
     """
     order = graph.topological_order()
-    stay = np.log(self_loops)[graph.arc_unit]
-    leave = np.log1p(-self_loops)[graph.arc_unit]
-    arc_state = topology.unit_state[graph.arc_unit]
-    log_likelihood, occupied, stayed, entered = _recursions(
+    with np.errstate(divide="ignore"):
+        stay, leave = np.log(self_loops)[graph.arc_unit], np.log1p(-self_loops)[graph.arc_unit]
+    log_likelihood, states, stayed, entered = _recursions(
         np.ascontiguousarray(scores, np.float64),
         order,
         graph.arc_start,
         graph.arc_end,
-        arc_state,
+        topology.unit_state[graph.arc_unit],
         stay,
         leave,
         graph.arc_weight,
@@ -60,13 +59,12 @@ def forward_backward(
         graph.jump_weight,
         graph.final_weight,
         graph.initial,
+        topology.n_states,
     )
     if not np.isfinite(log_likelihood):
         return None
-    states = np.zeros((len(scores), topology.n_states))
-    np.add.at(states.T, arc_state, occupied.T)
     return Posteriors(
-        float(log_likelihood),
+        log_likelihood,
         states,
         np.bincount(graph.arc_unit, stayed, topology.n_units),
         np.bincount(graph.arc_unit, entered, topology.n_units),
@@ -83,7 +81,7 @@ def _log_add(a, b):
 @njit(cache=True, nogil=True)
 def _recursions(
     scores, order, arc_start, arc_end, arc_state, stay, leave, arc_weight,
-    jump_start, jump_end, jump_weight, final_weight, initial,
+    jump_start, jump_end, jump_weight, final_weight, initial, n_states,
 ):  # fmt: skip
     n_frames = scores.shape[0]
     n_arcs = len(arc_end)
@@ -117,7 +115,7 @@ def _recursions(
     likelihood = -np.inf
     for n in range(n_nodes):
         likelihood = _log_add(likelihood, at_node[n_frames, n] + final_weight[n])
-    occupied = np.zeros((n_frames, n_arcs))
+    occupied = np.zeros((n_frames, n_states))
     stayed = np.zeros(n_arcs)
     entered = np.zeros(n_arcs)
     if likelihood == -np.inf:
@@ -138,7 +136,7 @@ def _recursions(
                     staying = stay[arc] + later[arc]
                     stayed[arc] += np.exp(inside[frame, arc] + staying - likelihood)
                     to_come = _log_add(to_come, staying)
-                occupied[frame, arc] = np.exp(inside[frame, arc] + to_come - likelihood)
+                occupied[frame, arc_state[arc]] += np.exp(inside[frame, arc] + to_come - likelihood)
                 later[arc] = to_come + scores[frame, arc_state[arc]]
                 entry = arc_weight[arc] + later[arc]
                 entered[arc] += np.exp(at_node[frame, n] + entry - likelihood)

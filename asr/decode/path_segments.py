@@ -18,11 +18,15 @@ class Segment:
     end: int
 
 
+def unit_runs(path: BestPath, graph: StateGraph) -> tuple[np.ndarray, np.ndarray]:
+    """The units entered one after the other, int32 (n,), and for how many frames each, int (n,)."""
+    taken = path.arcs >= 0
+    return graph.arc_unit[path.arcs[taken]], np.diff(np.append(path.frames[taken], path.n_frames))
+
+
 def frame_units(path: BestPath, graph: StateGraph) -> np.ndarray:
     """Unit of every frame, int32 (n_frames,)."""
-    taken = path.arcs >= 0
-    lengths = np.diff(np.append(path.frames[taken], path.n_frames))
-    return np.repeat(graph.arc_unit[path.arcs[taken]], lengths)
+    return np.repeat(*unit_runs(path, graph))
 
 
 def frame_states(path: BestPath, graph: StateGraph, topology: Topology) -> np.ndarray:
@@ -38,7 +42,7 @@ def phone_segments(path: BestPath, graph: StateGraph, topology: Topology) -> lis
     phones = topology.unit_phone[units]
     first_units = np.array([topology.units(name)[0] for name in topology.phone_names])
     starts = np.flatnonzero(units == first_units[phones])
-    ends = np.append(frames[starts[1:]], path.n_frames)
+    ends = np.append(frames[starts], path.n_frames)[1:]
     return [
         Segment(topology.phone_names[phones[start]], int(frames[start]), int(end))
         for start, end in zip(starts, ends, strict=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from asr.errors import DecodeError
 from asr.hmm.state_graph import StateGraph
 
 RECORD_ROOM = 1 << 16
@@ -74,30 +75,45 @@ def best_path(
     -------
     BestPath or None
         None when no token survives (the utterance is shorter than every path and the beam lost the rest).
+
+    Raises
+    ------
+    DecodeError
+        If a score is not a number.
     """
+    if np.isnan(scores).any():
+        frame, state = np.argwhere(np.isnan(scores))[0]
+        raise DecodeError(f"the score of state {state} at frame {frame} is no number; check the features")
     words_on_arcs = graph.arc_word >= 0
     words_on_jumps = graph.jump_word >= 0
+    with np.errstate(divide="ignore"):
+        stay, leave = np.log(self_loops), np.log1p(-self_loops)
     status, arcs, frames, score = _search(
         np.ascontiguousarray(scores, np.float32),
         graph.arc_start,
         graph.arc_end,
         unit_state[graph.arc_unit],
-        np.log(self_loops)[graph.arc_unit],
-        np.log1p(-self_loops)[graph.arc_unit],
-        lm_scale * graph.arc_weight + insertion_penalty * words_on_arcs,
+        stay[graph.arc_unit],
+        leave[graph.arc_unit],
+        _scaled(graph.arc_weight, lm_scale) + insertion_penalty * words_on_arcs,
         graph.jump_start,
         graph.jump_end,
-        lm_scale * graph.jump_weight + insertion_penalty * words_on_jumps,
+        _scaled(graph.jump_weight, lm_scale) + insertion_penalty * words_on_jumps,
         words_on_jumps,
-        lm_scale * graph.final_weight,
+        _scaled(graph.final_weight, lm_scale),
         graph.initial,
-        beam,
-        max_active,
+        float(beam),
+        int(max_active),
         RECORD_ROOM,
     )
     if status == NOT_FOUND:
         return None
     return BestPath(arcs, frames, len(scores), score, status == FOUND)
+
+
+def _scaled(weights: np.ndarray, lm_scale: float) -> np.ndarray:
+    """What is impossible stays so at a scale of zero."""
+    return np.multiply(weights, lm_scale, out=np.full(len(weights), -np.inf), where=weights > -np.inf)
 
 
 @njit(cache=True, nogil=True)
@@ -143,8 +159,34 @@ def _follow_jumps(
 @njit(cache=True, nogil=True)
 def _grown(values):
     larger = np.empty(max(16, 2 * len(values)), values.dtype)
-    larger[: len(values)] = values
+    for i in range(len(values)):  # a slice assignment takes seconds to compile
+        larger[i] = values[i]
     return larger
+
+
+@njit(cache=True, nogil=True)
+def _kth_largest(values, k):
+    """The value with k - 1 larger or equal ones before it, by Hoare's selection (1961); reorders `values`."""
+    low, high = 0, len(values) - 1
+    while low < high:
+        pivot = values[(low + high) // 2]
+        left, right = low, high
+        while left <= right:
+            while values[left] > pivot:
+                left += 1
+            while values[right] < pivot:
+                right -= 1
+            if left <= right:
+                values[left], values[right] = values[right], values[left]
+                left += 1
+                right -= 1
+        if k - 1 <= right:
+            high = right
+        elif k - 1 >= left:
+            low = left
+        else:
+            break
+    return values[k - 1]
 
 
 @njit(cache=True, nogil=True)
@@ -200,8 +242,14 @@ def _search(
     )  # fmt: skip
     floor = -np.inf
     for frame in range(n_frames):
+        staying = 0
         for i in range(n_active):
-            arc_score[active[i]] += arc_stay[active[i]]
+            arc = active[i]
+            arc_score[arc] += arc_stay[arc]
+            if arc_score[arc] > -np.inf:
+                active[staying] = arc
+                staying += 1
+        n_active = staying
         for i in range(n_nodes):
             node = nodes[i]
             entry = node_score[node]
@@ -227,7 +275,7 @@ def _search(
             ranked = np.empty(n_active)
             for i in range(n_active):
                 ranked[i] = arc_score[active[i]]
-            floor = max(floor, np.partition(ranked, n_active - max_active)[n_active - max_active])
+            floor = max(floor, _kth_largest(ranked, max_active))
 
         survivors = 0
         for i in range(n_active):

@@ -1,0 +1,102 @@
+"""Time-marked conversation files (NIST CTM): a word or phone a line, with its times in seconds."""
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from asr.decode.path_segments import Segment
+from asr.errors import CorpusError
+from asr.files import atomic_write
+
+_NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class CtmRow:
+    """A label of an utterance from `start` for `duration` seconds; None: `confidence` unknown."""
+
+    utterance: str
+    start: float
+    duration: float
+    label: str
+    confidence: float | None = None
+    channel: str = "1"
+
+
+def ctm_rows(utterance: str, segments: Iterable[Segment], shift_seconds: float) -> list[CtmRow]:
+    """The rows of one utterance's segments, whose frames are `shift_seconds` apart.
+
+    Times are rounded to milliseconds such that segments that touch still touch.
+    """
+    rows = []
+    for segment in segments:
+        start, end = round(segment.start * shift_seconds, 3), round(segment.end * shift_seconds, 3)
+        rows.append(CtmRow(utterance, start, round(end - start, 3), segment.label))
+    return rows
+
+
+def write_ctm(path: Path | str, rows: Iterable[CtmRow]) -> None:
+    """Write rows, in the order given, times in milliseconds' precision.
+
+    Raises
+    ------
+    CorpusError
+        If a name or label is empty, holds white space, or would make the line a comment (`;;`).
+    """
+    with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
+        for row in rows:
+            for name in (row.utterance, row.channel, row.label):
+                if name.split() != [name] or row.utterance.startswith(";;"):
+                    raise CorpusError(
+                        f"{path}: {name!r} cannot stand in a CTM file; it must be a name without white space"
+                    )
+            confidence = "" if row.confidence is None else f" {row.confidence:.3f}"
+            stream.write(
+                f"{row.utterance} {row.channel} {row.start:.3f} {row.duration:.3f} {row.label}{confidence}\n"
+            )
+
+
+def read_ctm(path: Path | str) -> list[CtmRow]:
+    """Read a CTM file; blank lines and comments (`;;`) are skipped.
+
+    Raises
+    ------
+    CorpusError
+        With file, line and value: when the file cannot be read as UTF-8, or a line has other than five or
+        six fields, or a time or confidence that is no number of at least zero.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CorpusError(f"{path}: cannot be read as UTF-8 text ({error})") from error
+    rows = []
+    for number, line in enumerate(lines, 1):
+        fields = line.split()
+        if not fields or fields[0].startswith(";;"):
+            continue
+        if len(fields) not in (5, 6):
+            raise CorpusError(
+                f"{path}:{number}: {line!r} has {len(fields)} fields; "
+                "it must be 'utterance channel start duration label [confidence]'"
+            )
+        utterance, channel, start, duration, label = fields[:5]
+        rows.append(
+            CtmRow(
+                utterance,
+                _number(path, number, start),
+                _number(path, number, duration),
+                label,
+                _number(path, number, fields[5]) if len(fields) == 6 else None,
+                channel,
+            )
+        )
+    return rows
+
+
+def _number(path: Path | str, line: int, text: str) -> float:
+    value = float(text) if _NUMBER.fullmatch(text) else math.nan
+    if not 0 <= value < math.inf:
+        raise CorpusError(f"{path}:{line}: {text!r} must be a number of at least 0")
+    return value

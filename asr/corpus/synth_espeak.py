@@ -1,0 +1,124 @@
+"""eSpeak NG through ctypes, in a process of its own.
+
+The library keeps its state (jitter phase, noise position) in globals that no call resets, so that the same
+sentence sounds a little different each time. `speak` therefore starts one process per list of sentences: the
+result depends on the list alone. The process runs this very file and imports nothing but the standard
+library, so it starts in a few hundredths of a second, and eSpeak NG, which is under the GPL, never enters the
+process of the recogniser.
+
+Exchange: one JSON object on the standard input; for every sentence a 4-byte little-endian length and 16-bit
+mono samples on the standard output. Names of constants and functions are those of `speak_lib.h` (eSpeak NG
+1.52).
+"""
+
+import ctypes
+import json
+import struct
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from typing import Any
+
+AUDIO_OUTPUT_SYNCHRONOUS = 2
+INITIALIZE_DONT_EXIT = 0x8000
+CHARS_UTF8 = 1
+POS_CHARACTER = 1
+RATE, VOLUME, PITCH, RANGE = 1, 2, 3, 4
+
+SAMPLE_RATE = 22050
+"""Hz; the rate of every eSpeak NG voice used here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """What to say and how: rate in words a minute (80-450), pitch and range 0-100, volume 0-200.
+
+    At volume 100 some voices clip.
+    """
+
+    text: str
+    rate: int = 175
+    pitch: int = 50
+    range: int = 50
+    volume: int = 60
+
+
+def speak(voice: str, sentences: Sequence[Sentence]) -> list[bytes]:
+    """16-bit little-endian mono samples at 22,050 Hz of every sentence.
+
+    `voice` is a voice of eSpeak NG with an optional variant, e.g. `en-us+f2`. Raises CorpusError when the
+    package espeakng-loader is not installed, when the voice does not exist and when the synthesiser fails.
+    """
+    from asr.errors import CorpusError  # not above: the process below may not find asr
+
+    if find_spec("espeakng_loader") is None:
+        raise CorpusError(
+            'making speech needs the package espeakng-loader; install it: pip install "hybrid-asr[synth]"'
+        )
+    request = json.dumps({"voice": voice, "sentences": [asdict(sentence) for sentence in sentences]})
+    # -P keeps the folder of this file off the module path, where its neighbours could shadow other modules.
+    process = subprocess.run(
+        [sys.executable, "-P", __file__], input=request.encode(), capture_output=True, check=False
+    )
+    if process.returncode:
+        reason = (
+            process.stderr.decode(errors="replace").strip() or f"it ended with status {process.returncode}"
+        )
+        raise CorpusError(f"eSpeak NG could not speak with voice '{voice}': {reason}")
+    waves = []
+    start = 0
+    while start < len(process.stdout):
+        (size,) = struct.unpack_from("<I", process.stdout, start)
+        waves.append(process.stdout[start + 4 : start + 4 + size])
+        start += 4 + size
+    return waves
+
+
+def _serve() -> None:
+    """The process: read the request, speak every sentence, write the samples."""
+    request = json.load(sys.stdin)
+    library, chunks, _callback = _start_library()
+    if library.espeak_SetVoiceByName(request["voice"].encode()) != 0:
+        sys.exit("there is no such voice")
+    for sentence in request["sentences"]:
+        for parameter, name in ((RATE, "rate"), (VOLUME, "volume"), (PITCH, "pitch"), (RANGE, "range")):
+            library.espeak_SetParameter(parameter, sentence[name], 0)
+        chunks.clear()
+        text = sentence["text"].encode()
+        status = library.espeak_Synth(text, len(text) + 1, 0, POS_CHARACTER, 0, CHARS_UTF8, None, None)
+        if status != 0 or not chunks:
+            sys.exit(f"status {status} for '{sentence['text']}'")
+        samples = b"".join(chunks)
+        sys.stdout.buffer.write(struct.pack("<I", len(samples)) + samples)
+
+
+def _start_library() -> tuple[ctypes.CDLL, list[bytes], Any]:
+    """The initialised library, the list that its callback appends to, and the callback, to be kept."""
+    import espeakng_loader
+
+    chunks: list[bytes] = []
+
+    def append(samples: int | None, n_samples: int, _events: int | None) -> int:
+        if samples and n_samples > 0:
+            chunks.append(ctypes.string_at(samples, 2 * n_samples))
+        return 0
+
+    collect = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(append)
+    library = ctypes.CDLL(espeakng_loader.get_library_path())
+    library.espeak_Synth.argtypes = [
+        ctypes.c_char_p, ctypes.c_size_t, ctypes.c_uint, ctypes.c_int, ctypes.c_uint, ctypes.c_uint,
+        ctypes.c_void_p, ctypes.c_void_p,
+    ]  # fmt: skip
+    data = str(espeakng_loader.get_data_path()).encode()
+    rate = library.espeak_Initialize(AUDIO_OUTPUT_SYNCHRONOUS, 0, data, INITIALIZE_DONT_EXIT)
+    if rate != SAMPLE_RATE:
+        sys.exit(f"espeak_Initialize answered {rate} instead of the rate {SAMPLE_RATE}")
+    library.espeak_ng_SetRandSeed(ctypes.c_long(0))  # breathy voices: else seeded with the time of day
+    library.espeak_SetSynthCallback(collect)
+    return library, chunks, collect
+
+
+if __name__ == "__main__":
+    _serve()

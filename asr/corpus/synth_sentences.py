@@ -1,0 +1,161 @@
+"""A sentence grammar of templates: reads it, draws sentences from it, and derives its word-pair grammar.
+
+The file holds rules `<NAME> = alternative | alternative`, continued on lines that begin with `|`; an
+alternative is a row of words and `<NAMES>`, and what stands in square brackets may be left out. There is no
+recursion, so the language is finite.
+
+A word-pair grammar (Price, Fisher, Bernstein & Pallett 1988) allows every pair of neighbouring words that
+some sentence contains, `SENTENCE-END` standing for the end and for the start of a sentence.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise, product
+from pathlib import Path
+
+import numpy as np
+
+from asr.errors import GrammarError
+
+SENTENCE_END = "SENTENCE-END"
+_START = "<SENTENCE>"
+_RULE = re.compile(r"(<\w+>)\s*=(.*)")
+_SYMBOL = re.compile(r"<\w+>|[A-Z][A-Z'.-]*")
+
+Alternative = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SentenceGrammar:
+    """Rules by name; names are written `<NAME>`, everything else in an alternative is a word."""
+
+    rules: Mapping[str, tuple[Alternative, ...]]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Every word, sorted."""
+        symbols = {symbol for alternatives in self.rules.values() for row in alternatives for symbol in row}
+        return tuple(sorted(symbols - self.rules.keys()))
+
+    def draw(self, rng: np.random.Generator) -> tuple[str, ...]:
+        """One sentence; every alternative of a rule is equally likely."""
+        return tuple(self._expand(_START, rng))
+
+    def _expand(self, symbol: str, rng: np.random.Generator) -> Iterator[str]:
+        alternatives = self.rules.get(symbol)
+        if alternatives is None:
+            yield symbol
+            return
+        for part in alternatives[rng.integers(len(alternatives))]:
+            yield from self._expand(part, rng)
+
+    def word_pairs(self) -> dict[str, tuple[str, ...]]:
+        """Successors of every word and of SENTENCE-END, sorted."""
+        first = self._edge_words(0)
+        last = self._edge_words(-1)
+        successors: dict[str, set[str]] = {word: set() for word in (*self.words, SENTENCE_END)}
+        for alternatives in self.rules.values():
+            for row in alternatives:
+                for left, right in pairwise(row):
+                    for word in last.get(left, {left}):
+                        successors[word] |= first.get(right, {right})
+        for word in last[_START]:
+            successors[word].add(SENTENCE_END)
+        successors[SENTENCE_END] = first[_START]
+        return {word: tuple(sorted(following)) for word, following in sorted(successors.items())}
+
+    def _edge_words(self, edge: int) -> dict[str, set[str]]:
+        """The words that every rule can begin (edge 0) or end (edge -1) with."""
+        found: dict[str, set[str]] = {}
+        for name in _in_order(self.rules):
+            symbols = {row[edge] for row in self.rules[name]}
+            found[name] = set().union(*(found.get(symbol, {symbol}) for symbol in symbols))
+        return found
+
+
+def read_sentence_grammar(path: Path | str) -> SentenceGrammar:
+    """Read a sentence grammar.
+
+    Raises GrammarError, with file and line, for what is not a rule, a name without a rule, a rule defined
+    twice, unused or recursive, and an alternative without words.
+    """
+    path = Path(path)
+    rules: dict[str, list[Alternative]] = {}
+    lines: dict[str, int] = {}
+    name = ""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        text = line.split("#", 1)[0].strip()
+        if not text:
+            continue
+        where = f"{path}:{number}"
+        match = _RULE.fullmatch(text)
+        if match:
+            name, text = match[1], match[2]
+            if name in rules:
+                raise GrammarError(
+                    f"{where}: rule {name} is defined a second time; add to line {lines[name]}"
+                )
+            rules[name], lines[name] = [], number
+        elif text.startswith("|") and name:
+            text = text[1:]
+        else:
+            raise GrammarError(
+                f"{where}: '{text}' is not a rule; write '<NAME> = words | words', or begin with '|' to go on"
+            )
+        for alternative in text.split("|"):
+            rules[name].extend(_without_options(alternative, where))
+    grammar = SentenceGrammar({name: tuple(alternatives) for name, alternatives in rules.items()})
+    _check(grammar, path, lines)
+    return grammar
+
+
+def _without_options(alternative: str, where: str) -> Iterator[Alternative]:
+    """The rows that an alternative with optional parts stands for, the longest first."""
+    pieces = re.findall(r"\[([^][]*)\]|([^][]+)", alternative)
+    if "".join(f"[{option}]" if option else fixed for option, fixed in pieces) != alternative:
+        raise GrammarError(
+            f"{where}: '{alternative.strip()}' has an empty or unmatched bracket; write '[words]'"
+        )
+    choices = [(tuple(option.split()), ()) if option else (tuple(fixed.split()),) for option, fixed in pieces]
+    for choice in product(*choices):
+        row = sum(choice, ())
+        for symbol in row:
+            if not _SYMBOL.fullmatch(symbol):
+                raise GrammarError(f"{where}: '{symbol}' is neither a word in capitals nor a <NAME>")
+        if not row:
+            raise GrammarError(
+                f"{where}: the alternative '{alternative.strip()}' may be empty; give it a word"
+            )
+        yield row
+
+
+def _check(grammar: SentenceGrammar, path: Path, lines: Mapping[str, int]) -> None:
+    if _START not in grammar.rules:
+        raise GrammarError(f"{path}: has no rule {_START}, from which sentences are drawn")
+    used = {_START}
+    for name, alternatives in grammar.rules.items():
+        for symbol in (symbol for row in alternatives for symbol in row if symbol.startswith("<")):
+            used.add(symbol)
+            if symbol not in grammar.rules:
+                raise GrammarError(f"{path}:{lines[name]}: rule {name} uses {symbol}, which no line defines")
+    for name in grammar.rules.keys() - used:
+        raise GrammarError(
+            f"{path}:{lines[name]}: rule {name} is never used; remove it or use it in another rule"
+        )
+    try:
+        _in_order(grammar.rules)
+    except CycleError as error:
+        cycle = " -> ".join(reversed(error.args[1]))
+        raise GrammarError(
+            f"{path}:{lines[error.args[1][0]]}: the rules run in a circle, {cycle}; recursion is not allowed"
+        ) from error
+
+
+def _in_order(rules: Mapping[str, tuple[Alternative, ...]]) -> list[str]:
+    """Rule names, each after the rules that it uses."""
+    graph = {
+        name: {symbol for row in rows for symbol in row if symbol in rules} for name, rows in rules.items()
+    }
+    return list(TopologicalSorter(graph).static_order())

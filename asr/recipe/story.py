@@ -1,0 +1,184 @@
+"""What every recipe begins and ends with: the command line, the run directory, the table and the report."""
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from asr.corpus.data_directory import DataDirectory, read_data_directory
+from asr.errors import AsrError
+from asr.lexicon import read_lexicon
+from asr.recipe.comparison import HybridSpecification, System
+from asr.recipe.config import TrainingConfig
+from asr.recipe.material import Material, build_static, load_material, trainable
+from asr.recipe.progress import progress
+from asr.recipe.results import ResultRow, print_table, write_results
+from asr.recipe.run import Run
+from asr.recipe.systems import Workshop
+from asr.report.page import write_report
+from asr.score.transcript import aligned_transcripts, speaker_summary
+from asr.score.wer import ScoreReport
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Story:
+    """A recipe under way."""
+
+    title: str
+    work_dir: Path
+    workshop: Workshop
+    corpora: dict[str, DataDirectory]
+
+    def material(self, name: str) -> Material:
+        """Stage `features-NAME`: the static features of one data directory, and its transcripts."""
+        corpus, problems = trainable(self.corpora[name], self.workshop.lexicon)
+        features = self.workshop.config.features
+
+        def build(directory: Path) -> None:
+            with progress(len(corpus.utterances), f"features of {name}") as bar:
+                problems.extend(
+                    build_static(
+                        directory,
+                        corpus,
+                        features,
+                        jobs=self.workshop.jobs,
+                        progress=lambda done: bar.advance(done - bar.done),
+                    )
+                )
+
+        directory = self.workshop.run.stage(f"features-{name}", build)
+        for problem in problems:
+            log.warning("%s: left out: %s", problem.utterance_id, problem.reason)
+        return load_material(directory, corpus, features)
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Command line of a recipe."""
+
+    corpus_dir: Path | None
+    work_dir: Path
+    jobs: int
+    allow_changes: bool
+
+
+def parse_arguments(description: str, *, needs_corpus: bool = True) -> Arguments:
+    """Read the command line that all recipes share, and start logging to standard error."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    if needs_corpus:
+        parser.add_argument("--corpus-dir", type=Path, required=True, help="folder of the corpus")
+    parser.add_argument(
+        "--work-dir", type=Path, required=True, help="where the run keeps its stages, models, results.json"
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, help="threads and processes (default: all cores)"
+    )
+    parser.add_argument(
+        "--allow-changes", action="store_true", help="start anew where the work directory holds another run"
+    )
+    found = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
+    corpus_dir = found.corpus_dir if needs_corpus else None
+    if corpus_dir is not None and not corpus_dir.is_dir():
+        parser.error(f"--corpus-dir {corpus_dir} is not a directory")
+    return Arguments(corpus_dir, found.work_dir, max(1, found.jobs), found.allow_changes)
+
+
+def open_story(
+    title: str,
+    arguments: Arguments,
+    corpus_dir: Path,
+    config: TrainingConfig,
+    hybrids: Sequence[HybridSpecification],
+    splits: Sequence[str] = ("train", "test"),
+) -> Story:
+    """Open the run of a recipe over the data directories `corpus_dir/SPLIT` and `corpus_dir/lexicon.txt`."""
+    corpora = {split: read_data_directory(corpus_dir / split) for split in splits}
+    lexicon = read_lexicon(corpus_dir / "lexicon.txt")
+    configuration: dict[str, Any] = {
+        "training": config.model_dump(mode="json"),
+        "hybrids": {
+            hybrid.name: {
+                "settings": hybrid.settings.model_dump(mode="json"),
+                "features": hybrid.features.model_dump(mode="json"),
+            }
+            for hybrid in hybrids
+        },
+    }
+    run = Run.open(
+        arguments.work_dir,
+        command=sys.argv,
+        configuration=configuration,
+        inputs={"lexicon": lexicon.digest(), **{split: corpus.digest() for split, corpus in corpora.items()}},
+        seed=config.seed,
+        allow_changes=arguments.allow_changes,
+    )
+    archive = any(utterance.archive is not None for utterance in corpora[splits[0]].utterances)
+    workshop = Workshop(run, lexicon, config, "archive" if archive else "audio", arguments.jobs)
+    return Story(title, arguments.work_dir, workshop, corpora)
+
+
+def finish(
+    story: Story,
+    scored: Sequence[tuple[ResultRow, ScoreReport]],
+    systems: Sequence[System],
+    notes: Sequence[str] = (),
+) -> None:
+    """Write `results.json`, the scored transcripts and `report.html`, and print the table."""
+    rows = [row for row, _ in scored]
+    write_results(story.work_dir / "results.json", rows)
+    (story.work_dir / "score").mkdir(exist_ok=True)
+    for row, report in scored:
+        name = f"{row['split']}-{row['system']}-{row['grammar']}"
+        (story.work_dir / "score" / f"{name}.pra").write_text(aligned_transcripts(report), encoding="utf-8")
+        (story.work_dir / "score" / f"{name}.sys").write_text(
+            speaker_summary(report, title=name), encoding="utf-8"
+        )
+    shown = next(((row, report) for row, report in scored if row["primary"]), scored[0])
+    place = (shown[0]["grammar"], shown[0]["split"])
+    write_report(
+        story.work_dir / "report.html",
+        title=story.title,
+        rows=rows,
+        speakers={row["system"]: report.speakers() for row, report in scored if (row["grammar"], row["split"]) == place},
+        curves=_curves(systems),
+        transcripts=shown[1].worst(20),
+        transcripts_of=f"{shown[0]['system']}, grammar {place[0]}, {place[1]}",
+        notes=notes,
+    )
+    print_table(rows)
+    log.info("results in %s, report in %s", story.work_dir / "results.json", story.work_dir / "report.html")
+
+
+def run_recipe(main: Any) -> NoReturn:
+    """Call a recipe's main function; an error that a user can mend becomes one sentence and exit status 1."""
+    try:
+        main()
+    except AsrError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(1) from error
+    raise SystemExit(0)
+
+
+def _curves(systems: Sequence[System]) -> dict[str, list[tuple[float, float]]]:
+    curves: dict[str, list[tuple[float, float]]] = {}
+    growth: list[float] = []
+    for system in systems:
+        for name, values in system.trained.curves.items():
+            if system.kind == "gmm":
+                growth.extend(values)
+            elif values:
+                curves[f"{system.name}, {name}: cross-entropy by pass"] = _points(values)
+    return {"GMM log-likelihood per frame by re-estimation": _points(growth), **curves}
+
+
+def _points(values: Sequence[float]) -> list[tuple[float, float]]:
+    return [(float(number), value) for number, value in enumerate(values, start=1)]

@@ -1,0 +1,144 @@
+"""Training on a corpus made of well-separated Gaussians, whose true segmentation is known."""
+
+import itertools
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from asr.acoustic.gmm_training import GmmSettings, train_gmm
+from asr.align.forced_alignment import align_utterance
+from asr.align.transcript_graph import transcript_graph
+from asr.decode.path_segments import Segment, phone_segments
+from asr.errors import AlignmentError
+from asr.features.frame_table import FrameTable
+from asr.hmm.state_graph import StateGraph
+from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
+from asr.lexicon import Lexicon
+
+# No word ends with the phone that another begins with: the border between two like phones could not be found.
+LEXICON = Lexicon({"A": (("a", "b"),), "B": (("a", "c"),), "C": (("a", "b", "c"),), "D": (("a", "c", "b"),)})
+TOPOLOGY = Topology(("a", "b", "c"))
+MEANS = {SILENCE: (0.0, 0.0), "a": (6.0, 0.0), "b": (0.0, 6.0), "c": (-6.0, -6.0)}
+
+
+class Corpus:
+    """Twenty-five utterances of one to three words; silence only at the ends."""
+
+    def __init__(self, seed: int = 0) -> None:
+        rng = np.random.default_rng(seed)
+        self.true_segments: dict[str, list[Segment]] = {}
+        self.graphs: dict[str, StateGraph] = {}
+        matrices = []
+        for number in range(25):
+            words = rng.choice(LEXICON.words, rng.integers(1, 4)).tolist()
+            phones = [SILENCE, *(phone for word in words for phone in LEXICON[word][0]), SILENCE]
+            lengths = rng.integers(5, 12, len(phones))
+            ends = np.cumsum(lengths)
+            name = f"u{number:02d}"
+            self.true_segments[name] = [
+                Segment(phone, int(end - length), int(end))
+                for phone, length, end in zip(phones, lengths, ends, strict=True)
+            ]
+            self.graphs[name] = transcript_graph(words, LEXICON, TOPOLOGY)
+            means = np.repeat([MEANS[phone] for phone in phones], lengths, axis=0)
+            matrices.append((means + rng.normal(size=means.shape)).astype(np.float32))
+        self.table = FrameTable.from_utterances(sorted(self.graphs), ["s"] * 25, matrices)
+
+    def with_short_utterance(self) -> FrameTable:
+        """One more utterance, of two frames and two words."""
+        self.graphs["zz"] = transcript_graph(["A", "B"], LEXICON, TOPOLOGY)
+        names = (*self.table.ids, "zz")
+        parts = [*(self.table.utterance(name) for name in self.table.ids), np.zeros((2, 2), np.float32)]
+        return FrameTable.from_utterances(names, ["s"] * len(names), parts)
+
+
+def settings(training: str = "viterbi") -> GmmSettings:
+    return GmmSettings(mixtures=(1, 2), iterations=(6, 3), training=training)
+
+
+@pytest.mark.parametrize("training", ["viterbi", "baum-welch"])
+def test_a_flat_start_ends_at_the_true_segmentation(training):
+    corpus = Corpus()
+    stages = list(train_gmm(corpus.table, corpus.graphs, TOPOLOGY, settings(training)))
+    assert [n_components for n_components, _, _ in stages] == [1, 2]
+    curve = stages[0][2]
+    assert all(later > earlier - 0.02 for earlier, later in itertools.pairwise(curve))
+    for _, model, _ in stages:
+        distances = []
+        for name, true in corpus.true_segments.items():
+            scores = model.log_likelihood(corpus.table.utterance(name))
+            alignment = align_utterance(scores, corpus.graphs[name], TOPOLOGY, model.self_loops)
+            found = phone_segments(alignment.path, alignment.graph, TOPOLOGY)
+            labels = [SILENCE if segment.label == SHORT_PAUSE else segment.label for segment in found]
+            assert labels == [segment.label for segment in true]
+            distances += [abs(ours.start - theirs.start) for ours, theirs in zip(found, true, strict=True)]
+        assert np.mean(np.array(distances) <= 1) > 0.98
+    for phone, mean in MEANS.items():
+        centre = stages[0][1].acoustic_model.means[TOPOLOGY.units(phone)[1], 0]
+        np.testing.assert_allclose(centre, mean, atol=0.6)
+
+
+@pytest.mark.parametrize("training", ["viterbi", "baum-welch"])
+def test_the_number_of_jobs_does_not_change_a_bit_and_a_short_utterance_is_reported(training, caplog):
+    corpus = Corpus()
+    table = corpus.with_short_utterance()
+    alone, shared = (
+        list(train_gmm(table, corpus.graphs, TOPOLOGY, settings(training), jobs=jobs)) for jobs in (1, 2)
+    )
+    for (_, one, curve), (_, two, same_curve) in zip(alone, shared, strict=True):
+        assert curve == same_curve
+        assert one.self_loops.tobytes() == two.self_loops.tobytes()
+        for name in ("log_weights", "means", "variances"):
+            assert getattr(one.acoustic_model, name).tobytes() == getattr(two.acoustic_model, name).tobytes()
+    messages = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert (
+        messages
+        == ["zz: not aligned: 2 frames are fewer than the 12 that its transcript needs at the least"] * 2
+    )
+
+
+def test_a_short_utterance_does_not_change_the_model():
+    corpus = Corpus()
+    plain = list(train_gmm(corpus.table, corpus.graphs, TOPOLOGY, settings()))[-1][1]
+    means = plain.acoustic_model.means
+    other = list(train_gmm(corpus.with_short_utterance(), corpus.graphs, TOPOLOGY, settings()))[-1][1]
+    np.testing.assert_allclose(other.acoustic_model.means, means, atol=1e-3)
+
+
+def test_baum_welch_never_lowers_the_likelihood_of_one_gaussian_a_state():
+    corpus = Corpus(1)
+    grow = GmmSettings(mixtures=(1,), iterations=(8,), training="baum-welch")
+    ((_, _, curve),) = train_gmm(corpus.table, corpus.graphs, TOPOLOGY, grow)
+    assert all(later > earlier - 1e-3 for earlier, later in itertools.pairwise(curve))
+
+
+def test_a_constant_feature_does_no_harm():
+    corpus = Corpus()
+    frames = np.hstack([corpus.table.frames, np.full((corpus.table.n_frames, 1), 7.0, np.float32)])
+    table = FrameTable(corpus.table.ids, corpus.table.speakers, frames, corpus.table.offsets)
+    (*_, (_, model, curve)) = train_gmm(table, corpus.graphs, TOPOLOGY, settings())
+    assert np.isfinite(curve).all()
+    assert np.isfinite(model.log_likelihood(frames)).all()
+
+
+def test_a_corpus_of_which_nothing_can_be_aligned_is_refused():
+    table = FrameTable.from_utterances(["u"], ["s"], [np.zeros((2, 2), np.float32)])
+    graphs = {"u": transcript_graph(["D"], LEXICON, TOPOLOGY)}
+    with pytest.raises(AlignmentError, match="none of the 1 utterances can be aligned"):
+        list(train_gmm(table, graphs, TOPOLOGY, settings()))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"mixtures": (1, 3)},
+        {"mixtures": ()},
+        {"mixtures": (2, 4)},
+        {"iterations": (5,)},
+        {"iterations": (0,) * 5},
+    ],
+)
+def test_settings_that_cannot_be_followed_are_refused(wrong):
+    with pytest.raises(ValidationError, match="must be"):
+        GmmSettings(**wrong)

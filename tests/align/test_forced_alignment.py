@@ -1,0 +1,138 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asr.align.aligned_table import align_table, flat_alignment
+from asr.align.forced_alignment import Alignment, align_utterance, equal_runs, shortest_path_frames
+from asr.align.transcript_graph import transcript_graph
+from asr.decode.path_segments import frame_units, word_segments
+from asr.errors import AlignmentError, LexiconError
+from asr.features.frame_table import FrameTable
+from asr.hmm.topology import SILENCE, Topology
+from asr.lexicon import Lexicon
+
+LEXICON = Lexicon({"A": (("x", "y"),), "B": (("y",), ("y", "x", "y")), "C": (("x", "x", "y"), ("y", "x"))})
+TOPOLOGY = Topology(("x", "y"))
+SELF_LOOPS = np.full(TOPOLOGY.n_units, 0.7)
+sentences = st.lists(st.sampled_from(LEXICON.words), max_size=5)
+
+
+def scores_of(states: list[int], likely: float = 0.0, unlikely: float = -60.0) -> np.ndarray:
+    return np.where(np.array(states)[:, None] == np.arange(TOPOLOGY.n_states), likely, unlikely).astype(
+        np.float32
+    )
+
+
+def units_of(*phones: str) -> list[int]:
+    return [unit for phone in phones for unit in TOPOLOGY.units(phone)]
+
+
+@given(sentences)
+def test_the_shortest_path_takes_the_shortest_variant_of_every_word(words):
+    shortest = sum(min(TOPOLOGY.minimum_frames(p) for p in LEXICON[word]) for word in words)
+    assert shortest_path_frames(transcript_graph(words, LEXICON, TOPOLOGY)) == shortest
+
+
+@given(sentences, st.integers(0, 60), st.integers(0, 2**32 - 1))
+def test_an_utterance_is_aligned_when_it_is_long_enough_and_else_the_reason_is_given(words, n_frames, seed):
+    graph = transcript_graph(words, LEXICON, TOPOLOGY)
+    scores = np.random.default_rng(seed).normal(size=(n_frames, TOPOLOGY.n_states)).astype(np.float32)
+    result = align_utterance(scores, graph, TOPOLOGY, SELF_LOOPS)
+    if isinstance(result, Alignment):
+        assert len(frame_units(result.path, graph)) == n_frames
+        assert [segment.label for segment in word_segments(result.path, graph, TOPOLOGY)] == words
+    elif words:
+        assert result == (
+            f"{n_frames} frames are fewer than the {shortest_path_frames(graph)} "
+            "that its transcript needs at the least"
+        )
+    else:
+        assert n_frames in (1, 2)  # silence takes three
+        assert "no path" in result
+
+
+def test_the_best_variant_and_pause_are_chosen():
+    units = units_of(SILENCE, "y", "x", "y", SILENCE, "x", "y")
+    result = align_utterance(
+        scores_of(units), transcript_graph(["B", "A"], LEXICON, TOPOLOGY), TOPOLOGY, SELF_LOOPS
+    )
+    assert frame_units(result.path, result.graph).tolist() == units
+    spans = [(s.label, s.start, s.end) for s in word_segments(result.path, result.graph, TOPOLOGY)]
+    assert spans == [("B", 3, 12), ("A", 15, 21)]
+
+
+def test_a_path_that_a_narrow_beam_loses_is_found_by_the_next_wider():
+    units = units_of("x", "y")
+    scores = scores_of(units)
+    scores[:4, TOPOLOGY.units(SILENCE)] = 10.0  # silence looks better until it is too late for the word
+    graph = transcript_graph(["A"], LEXICON, TOPOLOGY)
+    assert isinstance(align_utterance(scores, graph, TOPOLOGY, SELF_LOOPS, beams=(5.0,)), str)
+    result = align_utterance(scores, graph, TOPOLOGY, SELF_LOOPS, beams=(5.0, np.inf))
+    assert frame_units(result.path, graph).tolist() == units
+
+
+def test_a_word_without_pronunciation_is_refused():
+    with pytest.raises(LexiconError, match="no pronunciation for D E;"):
+        transcript_graph(["E", "A", "D"], LEXICON, TOPOLOGY)
+
+
+@pytest.mark.parametrize("n_frames", [12, 17, 40])
+def test_a_flat_start_divides_the_frames_evenly_with_silence_at_both_ends(n_frames):
+    units, lengths = equal_runs(transcript_graph(["A"], LEXICON, TOPOLOGY), TOPOLOGY, n_frames)
+    assert units.tolist() == units_of(SILENCE, "x", "y", SILENCE)
+    assert lengths.sum() == n_frames
+    assert lengths.max() - lengths.min() <= 1
+
+
+def test_a_flat_start_leaves_silence_out_of_a_short_utterance_and_refuses_one_that_is_too_short():
+    graph = transcript_graph(["A"], LEXICON, TOPOLOGY)
+    assert equal_runs(graph, TOPOLOGY, 6)[0].tolist() == units_of("x", "y")
+    assert equal_runs(graph, TOPOLOGY, 5) is None
+
+
+def test_an_utterance_without_words_is_all_silence():
+    graph = transcript_graph([], LEXICON, TOPOLOGY)
+    units, lengths = equal_runs(graph, TOPOLOGY, 4)
+    assert (units.tolist(), lengths.tolist()) == ([0, 1, 2], [2, 1, 1])
+    assert equal_runs(graph, TOPOLOGY, 2) is None
+
+
+def table_of(*lengths: int) -> FrameTable:
+    rng = np.random.default_rng(0)
+    matrices = [rng.normal(size=(length, TOPOLOGY.n_states)) for length in lengths]
+    return FrameTable.from_utterances([f"u{n}" for n in range(len(lengths))], ["s"] * len(lengths), matrices)
+
+
+def test_a_table_is_aligned_alike_by_one_or_two_jobs_and_counts_stays_and_visits():
+    table = table_of(30, 4, 21)
+    graphs = {name: transcript_graph(["A", "B"], LEXICON, TOPOLOGY) for name in table.ids}
+    one, two = (align_table(lambda x: x, table, graphs, TOPOLOGY, SELF_LOOPS, jobs=jobs) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.states, two.states)
+    assert one.log_likelihood_per_frame == two.log_likelihood_per_frame
+    assert one.failed == {"u1": "4 frames are fewer than the 9 that its transcript needs at the least"}
+    assert (one.states[table.rows("u1")] == -1).all() and (one.states[table.rows("u2")] >= 0).all()
+    assert one.stays.sum() + one.visits.sum() == 51
+    assert one.visits[TOPOLOGY.units("x")].tolist() in ([2, 2, 2], [3, 3, 3], [4, 4, 4])
+
+
+def test_one_state_phones_that_follow_themselves_are_entered_anew():
+    topology = Topology(("x", "y"), states_per_phone=1)
+    scores = scores_of([1, 1, 2])[:, : topology.n_states]
+    table = FrameTable.from_utterances(["u"], ["s"], [scores])
+    graphs = {"u": transcript_graph(["C"], Lexicon({"C": (("x", "x", "y"),)}), topology)}
+    aligned = align_table(lambda x: x, table, graphs, topology, np.full(topology.n_units, 0.5))
+    assert (aligned.visits[1], aligned.stays[1]) == (2, 0)
+    flat = flat_alignment(table, graphs, topology)
+    assert (flat.visits[1], flat.stays[1]) == (2, 0)
+
+
+def test_a_table_of_which_nothing_fits_is_refused_with_the_first_reason():
+    table = table_of(2, 3)
+    graphs = {name: transcript_graph(["A"], LEXICON, TOPOLOGY) for name in table.ids}
+    for run in (
+        lambda: flat_alignment(table, graphs, TOPOLOGY),
+        lambda: align_table(lambda x: x, table, graphs, TOPOLOGY, SELF_LOOPS),
+    ):
+        with pytest.raises(AlignmentError, match=r"none of the 2 utterances .* u0: 2 frames are fewer"):
+            run()

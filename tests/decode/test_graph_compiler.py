@@ -1,0 +1,169 @@
+"""The compiled graph against a naive expansion: every sentence aligned on its own, plus its grammar score."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from asr.align.transcript_graph import transcript_graph
+from asr.decode.graph_compiler import compile_graph
+from asr.decode.path_segments import frame_states, phone_segments, word_segments
+from asr.decode.token_passing import best_path
+from asr.errors import DecodeError, LexiconError
+from asr.grammar import Grammar, arpa_grammar, estimate_ngram, one_word, score_sentence, word_loop, word_pair
+from asr.grammar.automaton import Arc, build_grammar
+from asr.hmm.topology import Topology
+from asr.lexicon import Lexicon
+
+TOPOLOGY = Topology(("x", "y"), states_per_phone=2)
+WORDS = ("A", "B", "C")
+PRONUNCIATIONS = [p for length in (1, 2, 3) for p in product("xy", repeat=length)]
+N_FRAMES = 8
+
+lexicons = st.fixed_dictionaries(
+    {word: st.lists(st.sampled_from(PRONUNCIATIONS), min_size=1, max_size=2).map(tuple) for word in WORDS}
+).map(Lexicon)
+sentences = st.lists(st.lists(st.sampled_from(WORDS), max_size=4), min_size=1, max_size=4)
+
+
+@st.composite
+def grammars(draw: st.DrawFn) -> Grammar:
+    kind = draw(st.sampled_from(["loop", "one", "wordpair", "bigram", "trigram"]))
+    if kind == "loop":
+        return word_loop(WORDS)
+    if kind == "one":
+        return one_word(WORDS)
+    if kind == "wordpair":
+        following = {word: draw(st.sets(st.sampled_from(WORDS), max_size=2)) for word in WORDS}
+        return word_pair(
+            {"SENTENCE-END": WORDS[:2], **{word: [*rest, "SENTENCE-END"] for word, rest in following.items()}}
+        )
+    model = estimate_ngram(draw(sentences), {"bigram": 2, "trigram": 3}[kind], vocabulary=WORDS)
+    return arpa_grammar(model, WORDS)
+
+
+def best_grammar_score(grammar: Grammar, words: tuple[str, ...]) -> float:
+    """Best log score of a sentence when `#0` may be taken anywhere, as in a decoding graph."""
+    states = {grammar.fst.start: 0.0}
+    for word in (*words, None):
+        waiting = list(states)
+        while waiting:
+            state = waiting.pop()
+            if grammar.back_off_label in grammar.arcs[state]:
+                target, cost = grammar.arcs[state][grammar.back_off_label]
+                if states[state] - cost > states.get(target, -np.inf):
+                    states[target] = states[state] - cost
+                    waiting.append(target)
+        if word is None:
+            break
+        following: dict[int, float] = {}
+        for state, score in states.items():
+            if grammar.labels.get(word) in grammar.arcs[state]:
+                target, cost = grammar.arcs[state][grammar.labels[word]]
+                following[target] = max(score - cost, following.get(target, -np.inf))
+        states = following
+    return max((score - grammar.final_costs[state] for state, score in states.items()), default=-np.inf)
+
+
+def scores_and_self_loops(seed: int, topology: Topology, n_frames: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(scale=4.0, size=(n_frames, topology.n_states)).astype(np.float32)
+    return scores, rng.uniform(0.2, 0.8, topology.n_units)
+
+
+@settings(max_examples=60)
+@given(
+    lexicons,
+    grammars(),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([0.0, 1.0, 2.5]),
+    st.sampled_from([0.0, -3.0, 2.0]),
+)
+def test_decoding_finds_the_best_of_all_sentences_pronunciations_and_pauses(
+    lexicon, grammar, seed, lm_scale, insertion_penalty
+):
+    scores, self_loops = scores_and_self_loops(seed, TOPOLOGY, N_FRAMES)
+    graph = compile_graph(lexicon, grammar, TOPOLOGY)
+    path = best_path(
+        scores, graph, TOPOLOGY.unit_state, self_loops, lm_scale=lm_scale, insertion_penalty=insertion_penalty
+    )
+    totals: dict[tuple[str, ...], float] = {}
+    aligned = {}
+    for length in range(N_FRAMES // 2 + 1):
+        for words in product(grammar.words, repeat=length):
+            grammar_score = best_grammar_score(grammar, words)
+            transcript = transcript_graph(words, lexicon, TOPOLOGY)
+            alone = best_path(scores, transcript, TOPOLOGY.unit_state, self_loops)
+            if grammar_score > -np.inf and alone is not None and alone.complete:
+                totals[words] = alone.score + lm_scale * grammar_score + insertion_penalty * length
+                aligned[words] = word_segments(alone, transcript, TOPOLOGY)
+    assert path is not None
+    assert path.complete is bool(totals)
+    if totals:
+        found = word_segments(path, graph, TOPOLOGY)
+        words = tuple(segment.label for segment in found)
+        assert path.score == pytest.approx(max(totals.values()), abs=2e-4)
+        assert totals[words] == pytest.approx(path.score, abs=2e-4)
+        assert found == aligned[words]
+        assert len(frame_states(path, graph, TOPOLOGY)) == N_FRAMES
+        assert phone_segments(path, graph, TOPOLOGY)[-1].end == N_FRAMES
+
+
+@settings(max_examples=60)
+@given(grammars(), sentences)
+def test_back_off_beside_an_explicit_ngram_can_only_raise_the_score(grammar, texts):
+    for words in texts:
+        assert best_grammar_score(grammar, tuple(words)) >= score_sentence(grammar, words) - 1e-6
+
+
+LEXICON = Lexicon(
+    {
+        "TO": (("t", "u"),),
+        "TWO": (("t", "u"), ("t", "w", "u")),
+        "TOO": (("t", "u"),),
+        "TOOT": (("t", "u", "t"),),
+    }
+)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.sampled_from(LEXICON.words), min_size=1, max_size=5).map(tuple), st.integers(0, 2**32 - 1))
+def test_words_begin_and_end_where_forced_alignment_puts_them(words, seed):
+    """Three states a phone, and a grammar that leaves only the one sentence among homophones and prefixes."""
+    topology = Topology(("t", "u", "w"))
+    arcs = [Arc(number, word, 0.1, number + 1) for number, word in enumerate(words)]
+    grammar = build_grammar("sentence", words, arcs, final_costs={len(words): 0.2}, n_states=len(words) + 1)
+    scores, self_loops = scores_and_self_loops(seed, topology, 70)
+    transcript = transcript_graph(words, LEXICON, topology)
+    forced = best_path(scores, transcript, topology.unit_state, self_loops)
+    graph = compile_graph(LEXICON, grammar, topology)
+    decoded = best_path(scores, graph, topology.unit_state, self_loops)
+    assert decoded.complete and forced.complete
+    assert decoded.score == pytest.approx(forced.score - 0.1 * len(words) - 0.2, abs=1e-4)
+    assert word_segments(decoded, graph, topology) == word_segments(forced, transcript, topology)
+    assert phone_segments(decoded, graph, topology) == phone_segments(forced, transcript, topology)
+
+
+@given(lexicons, grammars())
+def test_the_same_lexicon_and_grammar_compile_to_the_same_graph(lexicon, grammar):
+    first, second = (compile_graph(lexicon, grammar, TOPOLOGY) for _ in range(2))
+    for name in vars(first):
+        assert np.array_equal(getattr(first, name), getattr(second, name)), name
+
+
+def test_a_word_without_pronunciation_is_refused_by_name():
+    with pytest.raises(LexiconError, match="1 words that the lexicon lacks: D"):
+        compile_graph(Lexicon({"A": (("x",),)}), word_loop(["A", "D"]), TOPOLOGY)
+
+
+def test_a_phone_that_the_model_lacks_is_refused_with_its_word():
+    with pytest.raises(LexiconError, match="word 'A' uses phone 'q'"):
+        compile_graph(Lexicon({"A": (("q",),)}), word_loop(["A"]), TOPOLOGY)
+
+
+def test_a_grammar_that_never_ends_a_sentence_is_refused():
+    endless = build_grammar("endless", ["A"], [Arc(0, "A", 0.0, 0)], final_costs={}, n_states=1)
+    with pytest.raises(DecodeError, match="accepts no sentence"):
+        compile_graph(Lexicon({"A": (("x",),)}), endless, TOPOLOGY)

@@ -1,0 +1,125 @@
+"""NPD and OROLS as classifiers."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_digits, make_blobs
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+
+from discriminants import NPDClassifier, OROLSClassifier
+from discriminants.kernels import GaussianKernel
+
+LEARNERS = [NPDClassifier, OROLSClassifier]
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[np.ndarray, ...]:
+    X, y = load_digits(return_X_y=True)
+    return tuple(train_test_split(X, y, test_size=0.4, random_state=0, stratify=y))
+
+
+def test_a_shared_dictionary_of_200_kernels_reads_digits(digits: tuple[np.ndarray, ...]) -> None:
+    X, X_test, y, y_test = digits
+    for learner in (NPDClassifier(200, random_state=0), OROLSClassifier(200, random_state=0)):
+        assert learner.fit(X, y).score(X_test, y_test) > 0.985
+        assert learner.basis_centers_.shape[0] <= 200
+
+
+def test_the_seeds_own_form_reads_digits_with_a_private_dictionary_for_each_class(
+    digits: tuple[np.ndarray, ...],
+) -> None:
+    X, X_test, y, y_test = digits
+    learner = OROLSClassifier(
+        60, dictionary="private", rule="largest_residual", n_candidates=None, sigma=20.0
+    )
+    assert learner.fit(X, y).score(X_test, y_test) > 0.97
+    assert learner.lambda_.shape == (10,)
+    used = (learner.dual_coef_ != 0).sum(axis=0)
+    assert used.max() <= 60
+    assert learner.basis_centers_.shape[0] <= used.sum()
+
+
+@pytest.mark.parametrize("form", [{"n_candidates": None}, {"n_candidates": 500}])
+@pytest.mark.parametrize("dictionary", ["shared", "private"])
+def test_npd_is_least_squares_in_the_columns_it_chose(dictionary: str, form: dict[str, Any]) -> None:
+    X, y = make_blobs(150, centers=3, cluster_std=3.0, random_state=0)
+    learner = NPDClassifier(12, dictionary=dictionary, sigma=3.0, epsilon=0.2, **form).fit(X, y)
+    K = GaussianKernel(3.0)(X, X[learner.center_indices_])
+    K[learner.center_indices_, np.arange(K.shape[1])] += 0.2
+    for output in range(3):
+        used = np.flatnonzero(learner.dual_coef_[:, output])
+        A = np.hstack([np.ones((150, 1)), K[:, used]])
+        expected = np.linalg.lstsq(A, np.where(y == output, 1.0, -1.0), rcond=None)[0]
+        found = np.concatenate([[learner.intercept_[output]], learner.dual_coef_[used, output]])
+        np.testing.assert_allclose(found, expected, atol=1e-8 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("learner_class", LEARNERS)
+@pytest.mark.parametrize("posterior", ["gaussian", "logistic"])
+@pytest.mark.parametrize("names", [["no", "yes"], ["a", "b", "c"]])
+def test_outputs_posteriors_and_labels_fit_together(
+    learner_class: Any, posterior: str, names: list[str]
+) -> None:
+    X, codes = make_blobs(300, centers=len(names), cluster_std=1.5, random_state=1)
+    y = np.array(names)[codes]
+    learner = learner_class(10, posterior=posterior).fit(X, y)
+    outputs, proba = learner.decision_function(X), learner.predict_proba(X)
+    assert outputs.shape == ((300,) if len(names) == 2 else (300, len(names)))
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    np.testing.assert_allclose(proba, np.exp(learner.predict_log_proba(X)))
+    best = (outputs > 0).astype(int) if len(names) == 2 else outputs.argmax(axis=1)
+    np.testing.assert_array_equal(learner.predict(X), np.array(names)[best])
+    assert learner.score(X, y) > 0.9
+    assert (np.array(names)[proba.argmax(axis=1)] == learner.predict(X)).mean() > 0.95
+    assert log_loss(y, proba) < 0.3
+
+
+def test_the_residual_threshold_stops_the_selection() -> None:
+    X, y = make_blobs(200, centers=2, cluster_std=0.5, random_state=2)
+    for form in ({"n_candidates": None}, {"n_candidates": 500}):
+        loose = NPDClassifier(100, residual_threshold=0.5, rule="largest_residual", **form).fit(X, y)
+        tight = NPDClassifier(100, residual_threshold=0.05, rule="largest_residual", **form).fit(X, y)
+        assert loose.basis_centers_.shape[0] < tight.basis_centers_.shape[0] < 100
+
+
+def test_orols_stops_by_itself_when_lambda_has_settled() -> None:
+    X, y = make_blobs(400, centers=2, cluster_std=3.0, random_state=3)
+    settled = OROLSClassifier(300, sigma=1.5, random_state=0).fit(X, y)
+    endless = clone(settled).set_params(tol=0.0, n_centers=150).fit(X, y)
+    assert settled.basis_centers_.shape[0] < 150
+    assert endless.basis_centers_.shape[0] == 150
+    assert settled.lambda_[0] > 0
+
+
+def test_the_condition_guard_ends_the_selection() -> None:
+    X, y = make_blobs(200, centers=2, random_state=4)
+    strict = OROLSClassifier(100, tol=0.0, max_condition=100.0).fit(X, y)
+    free = OROLSClassifier(100, tol=0.0, max_condition=1e6).fit(X, y)
+    assert strict.basis_centers_.shape[0] < free.basis_centers_.shape[0]
+
+
+@pytest.mark.parametrize("learner_class", LEARNERS)
+@pytest.mark.parametrize("n_candidates", [None, 100])
+def test_constant_features_are_refused_in_words(learner_class: Any, n_candidates: int | None) -> None:
+    with pytest.raises(ValueError, match="constant"):
+        learner_class(n_candidates=n_candidates).fit(np.full((20, 3), 3.3), np.arange(20) % 2)
+
+
+@pytest.mark.parametrize("learner_class", LEARNERS)
+def test_more_centres_than_samples_and_repeated_rows_give_finite_weights(learner_class: Any) -> None:
+    X = np.repeat(np.random.default_rng(5).normal(size=(10, 2)), 3, axis=0)
+    y = np.arange(30) % 3
+    for n_candidates in (None, 1000):
+        learner = learner_class(500, n_candidates=n_candidates).fit(X, y)
+        assert learner.basis_centers_.shape[0] <= 10
+        assert np.isfinite(learner.dual_coef_).all()
+        assert np.isfinite(learner.predict_proba(X)).all()
+
+
+def test_a_rule_of_the_users_own_chooses_the_centres() -> None:
+    X, y = make_blobs(60, centers=2, random_state=6)
+    learner = NPDClassifier(5, rule=lambda state: int(np.flatnonzero(state.available)[-1]), n_candidates=None)
+    np.testing.assert_array_equal(learner.fit(X, y).center_indices_, [59, 58, 57, 56, 55])

@@ -1,0 +1,203 @@
+"""Forward selection, least squares and generalised cross-validation against naive transcriptions."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from discriminants.column_state import ColumnState
+from discriminants.gram import accumulate_gram
+from discriminants.gram_state import GramState
+from discriminants.kernels import GaussianKernel
+from discriminants.orthogonal_system import OrthogonalSystem
+from discriminants.selection import RULES, SelectionState, error_reduction, forward_selection
+
+KERNEL = GaussianKernel(1.5)
+
+
+def problem(
+    n_samples: int = 300, n_targets: int = 3, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n_samples, 4))
+    Y = np.sign(random.normal(size=(n_samples, n_targets)) + 2 * X[:, :1] * X[:, 1:2])
+    return X, Y, KERNEL(X, X)
+
+
+def gram_state(
+    X: np.ndarray, Y: np.ndarray, n_centers: int, residual: bool = False, rows: int | None = None
+) -> GramState:
+    gram = accumulate_gram(KERNEL, X, Y, X[:rows], block=64)
+    return GramState(gram, n_centers, points=(KERNEL(X[:rows], X[:rows]), Y[:rows]) if residual else None)
+
+
+def naive_orthogonal_least_squares(K: np.ndarray, Y: np.ndarray, n_centers: int) -> list[int]:
+    """Modified Gram-Schmidt over all candidate columns; the column that explains most of Y comes next."""
+    residual = Y - Y.mean(axis=0)
+    columns = K - K.mean(axis=0)
+    order: list[int] = []
+    for _ in range(n_centers):
+        energy = (columns**2).sum(axis=0)
+        reduction = ((columns.T @ residual) ** 2).sum(axis=1) / np.maximum(energy, 1e-300)
+        reduction[order] = -1
+        best = int(reduction.argmax())
+        order.append(best)
+        q = columns[:, best] / np.sqrt(energy[best])
+        residual = residual - np.outer(q, q @ residual)
+        columns = columns - np.outer(q, q @ columns)
+    return order
+
+
+def naive_largest_residual(K: np.ndarray, Y: np.ndarray, n_centers: int) -> list[int]:
+    order: list[int] = []
+    for _ in range(n_centers):
+        A = np.hstack([np.ones((K.shape[0], 1)), K[:, order]])
+        residual = Y - A @ np.linalg.lstsq(A, Y, rcond=None)[0]
+        size = (residual**2).sum(axis=1)
+        size[order] = -1
+        order.append(int(size.argmax()))
+    return order
+
+
+def test_gram_form_chooses_in_the_order_of_naive_orthogonal_least_squares() -> None:
+    X, Y, K = problem()
+    expected = naive_orthogonal_least_squares(K[:, :200], Y, 150)  # more than two panels
+    assert forward_selection(gram_state(X, Y, 150, rows=200), error_reduction, 150) == expected
+
+
+def test_column_form_chooses_by_error_reduction_as_the_gram_form_does() -> None:
+    X, Y, K = problem()
+    columns = forward_selection(ColumnState(lambda i: K[:, i], Y, 80), error_reduction, 80)
+    assert columns == forward_selection(gram_state(X, Y, 80), error_reduction, 80)
+
+
+def test_both_forms_choose_by_largest_residual_as_least_squares_from_scratch_does() -> None:
+    X, Y, K = problem(n_samples=150)
+    expected = naive_largest_residual(K, Y, 60)
+    rule = RULES["largest_residual"]
+    assert forward_selection(ColumnState(lambda i: K[:, i], Y, 60), rule, 60) == expected
+    assert forward_selection(gram_state(X, Y, 60, residual=True), rule, 60) == expected
+
+
+def test_a_rule_that_needs_residuals_says_so_when_the_gram_form_has_none() -> None:
+    X, Y, _ = problem(50)
+    with pytest.raises(ValueError, match="residuals"):
+        forward_selection(gram_state(X, Y, 5), RULES["largest_residual"], 5)
+
+
+@pytest.mark.parametrize("form", ["columns", "gram"])
+def test_weights_and_residual_equal_least_squares_in_the_chosen_columns_after_every_step(form: str) -> None:
+    X, Y, K = problem()
+    steps = 0
+
+    def check(state: SelectionState) -> bool:
+        nonlocal steps
+        steps += 1
+        A = np.hstack([np.ones((K.shape[0], 1)), K[:, state.order]])
+        W = np.linalg.lstsq(A, Y, rcond=None)[0]
+        np.testing.assert_allclose(state.system.weights(), W, rtol=0, atol=1e-8 * np.abs(W).max())
+        np.testing.assert_allclose(state.residual(), Y - A @ W, atol=1e-8)
+        np.testing.assert_allclose(
+            state.system.residual_sum_of_squares(), ((Y - A @ W) ** 2).sum(axis=0), rtol=1e-8
+        )
+        return False
+
+    state = (
+        ColumnState(lambda i: K[:, i], Y, 70) if form == "columns" else gram_state(X, Y, 70, residual=True)
+    )
+    forward_selection(state, RULES["largest_residual"], 70, check)
+    assert steps == 70
+
+
+@pytest.mark.parametrize("form", ["columns", "gram"])
+@pytest.mark.parametrize("lam", [0.0, 1e-3, 0.5, 20.0])
+def test_a_penalty_applies_to_all_orthogonal_weights_at_once(form: str, lam: float) -> None:
+    X, Y, K = problem()
+    state = (
+        ColumnState(lambda i: K[:, i], Y, 40) if form == "columns" else gram_state(X, Y, 40, residual=True)
+    )
+    forward_selection(state, RULES["largest_residual"], 40)
+    state.lam = lam
+    A = np.hstack([np.ones((K.shape[0], 1)), K[:, state.order]])
+    R = np.linalg.cholesky(A.T @ A).T
+    U = R / np.diagonal(R)[:, None]  # A = Q U with orthogonal, not normalised columns
+    W = np.linalg.solve(A.T @ A + lam * U.T @ U, A.T @ Y)
+    np.testing.assert_allclose(state.system.weights(lam), W, atol=1e-8 * np.abs(W).max())
+    np.testing.assert_allclose(state.residual(), Y - A @ W, atol=1e-8)
+    residual_sum = ((Y - A @ W) ** 2).sum(axis=0)
+    np.testing.assert_allclose(state.system.residual_sum_of_squares(lam), residual_sum, rtol=1e-8)
+    hat = A @ np.linalg.solve(A.T @ A + lam * U.T @ U, A.T)
+    free = X.shape[0] - np.trace(hat)
+    gcv = X.shape[0] * residual_sum.sum() / free**2
+    assert state.system.generalised_cross_validation(lam) == pytest.approx(gcv, rel=1e-8)
+
+
+def test_lambda_that_reestimates_to_itself_is_a_minimum_of_generalised_cross_validation() -> None:
+    _, Y, K = problem(n_targets=1)
+    state = ColumnState(lambda i: K[:, i], Y, 60)
+    forward_selection(state, RULES["largest_residual"], 60)
+    lam = 0.0
+    for _ in range(500):
+        lam = state.system.reestimate_lambda(lam)
+    assert lam > 0
+    here = state.system.generalised_cross_validation(lam)
+    assert here <= state.system.generalised_cross_validation(lam * 1.01)
+    assert here <= state.system.generalised_cross_validation(lam * 0.99)
+
+
+def test_lambda_stays_where_the_formula_is_undefined() -> None:
+    system = OrthogonalSystem(1, np.zeros(1), np.zeros(1), 10.0)
+    assert system.reestimate_lambda(0.25) == 0.25
+
+
+@pytest.mark.parametrize("form", ["columns", "gram"])
+def test_columns_that_depend_on_chosen_ones_are_dropped(form: str) -> None:
+    X, Y, _ = problem(40)
+    X = np.vstack([X, X])
+    Y = np.vstack([Y, -Y[:, ::-1]])
+    K = KERNEL(X, X)
+    state = ColumnState(lambda i: K[:, i], Y, 80) if form == "columns" else gram_state(X, Y, 80)
+    order = forward_selection(state, error_reduction, 80)
+    points = [i % 40 for i in order]
+    assert len(set(points)) == len(points)
+    assert np.isfinite(state.system.weights()).all()
+    assert not state.available.any()
+
+
+def test_weights_of_samples_are_repetitions() -> None:
+    X, Y, _ = problem(60)
+    weight = np.random.default_rng(5).integers(1, 4, size=60)
+    one = accumulate_gram(KERNEL, X, Y, X[:20], sample_weight=weight, block=16)
+    other = accumulate_gram(KERNEL, X.repeat(weight, axis=0), Y.repeat(weight, axis=0), X[:20], block=16)
+    for name in ("gram", "correlation", "means", "target_means", "target_energy", "n_samples"):
+        np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-9)
+
+
+def test_epsilon_is_added_where_a_candidate_meets_itself() -> None:
+    X, Y, K = problem(50)
+    rows = np.array([3, 17, 40, 41])
+    gram = accumulate_gram(KERNEL, X, Y, X[rows], diagonal=(rows, 0.3), block=16)
+    A = K[:, rows].copy()
+    A[rows, np.arange(4)] += 0.3
+    centred = A - A.mean(axis=0)
+    np.testing.assert_allclose(gram.gram, centred.T @ centred, atol=1e-10)
+    np.testing.assert_allclose(gram.correlation, centred.T @ Y, atol=1e-10)
+
+
+def test_float32_products_summed_in_float64_stay_close_even_for_wide_kernels() -> None:
+    X, Y, _ = problem(5000)
+    wide = GaussianKernel(20.0)
+    exact = accumulate_gram(wide, X, Y, X[:50]).gram
+    single = accumulate_gram(wide, X.astype(np.float32), Y, X[:50].astype(np.float32)).gram
+    assert np.abs(single - exact).max() < 2e-5 * np.diagonal(exact).max()
+    np.testing.assert_array_equal(single, single.T)
+
+
+def test_the_gram_matrix_is_streamed() -> None:
+    X = np.random.default_rng(6).normal(size=(40_000, 4)).astype(np.float32)
+    Y = np.ones((40_000, 1), dtype=np.int8)
+    tracemalloc.start()
+    accumulate_gram(KERNEL, X, Y, X[:400], block=1024)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40_000 * 400 * 4 / 4
