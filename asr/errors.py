@@ -1,4 +1,4 @@
-"""The errors a user can meet. Each message is one sentence naming the file, line and value at fault and what would be right."""
+"""The errors a user can meet: each message names file, line and value at fault, and says what would be right."""
 
 
 class AsrError(Exception):

@@ -16,7 +16,7 @@ def atomic_write(path: Path | str) -> Iterator[Path]:
     try:
         yield temporary
         _sync(temporary)
-        os.replace(temporary, path)
+        temporary.replace(path)
         _sync(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
@@ -24,7 +24,7 @@ def atomic_write(path: Path | str) -> Iterator[Path]:
 
 @contextmanager
 def atomic_directory(path: Path | str) -> Iterator[Path]:
-    """Yield a temporary sibling directory of `path`, renamed to `path` (which must not exist) when the block ends well."""
+    """Yield a temporary sibling directory, renamed to `path` (which must not exist) when the block ends well."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.partial-{os.getpid()}")
@@ -35,7 +35,7 @@ def atomic_directory(path: Path | str) -> Iterator[Path]:
         for child in sorted(temporary.rglob("*")):
             _sync(child)
         _sync(temporary)
-        os.replace(temporary, path)
+        temporary.replace(path)
         _sync(path.parent)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

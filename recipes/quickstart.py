@@ -16,7 +16,7 @@ from asr.grammar import Grammar, read_word_pair, word_pair
 from asr.recipe.comparison import HybridSpecification, choose_primary, decode_test, pooled_row, train_and_tune
 from asr.recipe.config import TrainingConfig
 from asr.recipe.material import Material
-from asr.recipe.progress import progress
+from asr.recipe.progress import counted
 from asr.recipe.story import finish, open_story, parse_arguments, run_recipe
 
 CORPUS = CorpusSettings()
@@ -38,9 +38,9 @@ def main() -> None:
     corpus_dir = arguments.work_dir.with_name(arguments.work_dir.name + "-corpus")
     if not corpus_dir.is_dir():
         n_utterances = CORPUS.n_train_utterances + CORPUS.n_test_utterances
-        with progress(n_utterances, "synthesising speech") as bar:
+        with counted(n_utterances, "synthesising speech") as finished:
             make_naval_corpus(
-                corpus_dir, CORPUS, jobs=arguments.jobs, progress=lambda done: bar.advance(done - bar.done)
+                corpus_dir, CORPUS, jobs=arguments.jobs, progress=finished
             )
     story = open_story("Quickstart", arguments, corpus_dir, CONFIG, HYBRIDS)
     train, test = story.material("train"), story.material("test")

@@ -77,7 +77,7 @@ class GaussianMixtures:
         *,
         variance_floor: np.ndarray,
         minimum_count: float = 8.0,
-        map_states: Callable[..., Iterable] = map,
+        map_states: Callable[..., Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]] = map,
     ) -> "GaussianMixtures":
         """One EM step (Dempster, Laird and Rubin 1977).
 

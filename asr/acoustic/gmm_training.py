@@ -1,7 +1,7 @@
 """GMM-HMM training from a flat start: align, re-estimate, split the mixtures, again."""
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal, Self
@@ -72,6 +72,7 @@ def train_gmm(
     settings: GmmSettings = GmmSettings(),  # noqa: B008 (frozen)
     *,
     jobs: int = 1,
+    progress: Callable[[int], None] | None = None,
 ) -> Iterator[tuple[int, PhoneHmm, list[float]]]:
     """Grow GMM-HMMs from a flat start.
 
@@ -81,6 +82,8 @@ def train_gmm(
         Training frames.
     graphs : mapping of utterance id to StateGraph
         Transcript graphs of all utterances of the table.
+    progress : callable, optional
+        Called after every re-estimation with the number done so far, of `sum(settings.iterations)`.
 
     Yields
     ------
@@ -100,6 +103,7 @@ def train_gmm(
     mixtures = single_gaussians(mean, variance, topology.n_states)
     self_loops = uniform_self_loops(topology)
     occupancy = _hard_occupancy(flat_alignment(table, graphs, topology), topology.n_states)
+    done = 0
     with ThreadPoolExecutor(jobs) as pool, threadpool_limits(1):
         mixtures, self_loops = _reestimate(mixtures, table, occupancy, floor, pool)
         for n_components, iterations in zip(settings.mixtures, settings.iterations, strict=True):
@@ -116,6 +120,9 @@ def train_gmm(
                     )
                 curve.append(occupancy.log_likelihood_per_frame)
                 mixtures, self_loops = _reestimate(mixtures, table, occupancy, floor, pool)
+                done += 1
+                if progress is not None:
+                    progress(done)
             log.info(
                 "trained %d Gaussians a state: log-likelihood per frame %.3f, %d of %d utterances not aligned",
                 n_components, curve[-1], len(occupancy.failed), len(table),
@@ -126,7 +133,11 @@ def train_gmm(
 
 
 def _reestimate(
-    mixtures: GaussianMixtures, table: FrameTable, occupancy: Occupancy, floor: np.ndarray, pool: ThreadPoolExecutor
+    mixtures: GaussianMixtures,
+    table: FrameTable,
+    occupancy: Occupancy,
+    floor: np.ndarray,
+    pool: ThreadPoolExecutor,
 ) -> tuple[GaussianMixtures, np.ndarray]:
     def frames_of_state(state: int) -> tuple[np.ndarray, np.ndarray | None]:
         rows = slice(occupancy.starts[state], occupancy.starts[state + 1])

@@ -4,6 +4,7 @@ Seed of the method: Andelic (2007), section 4.2, p(x|i) ~ P(i|x) / P(i).
 """
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,14 @@ class HybridAcousticModel:
         self.calibration: LogisticOutputModel | None = None
         self.log_priors = np.zeros(n_states, np.float32)
 
-    def fit(self, frames: np.ndarray, states: np.ndarray, *, seed: int = 0) -> "HybridAcousticModel":
+    def fit(
+        self,
+        frames: np.ndarray,
+        states: np.ndarray,
+        *,
+        seed: int = 0,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> "HybridAcousticModel":
         """Train the classifier and estimate the priors.
 
         Parameters
@@ -58,18 +66,23 @@ class HybridAcousticModel:
             State of every frame; -1 leaves a frame out.
         seed : int
             For the tenth of the frames held out when the classifier needs calibration.
+        progress : callable, optional
+            Called with the passes done and their number by classifiers that tell.
         """
         used = np.flatnonzero(states >= 0)
+        extra: dict[str, Any] = {}
+        if progress is not None and "progress" in signature(self.classifier.fit).parameters:
+            extra["progress"] = lambda done, total, *_: progress(done, total)
         if self._needs_calibration():
             chosen = np.random.default_rng(seed).permutation(len(used))
             held_out, used = used[chosen[: len(used) // 10]], np.sort(used[chosen[len(used) // 10 :]])
-            self.classifier.fit(frames[used], states[used])
+            self.classifier.fit(frames[used], states[used], **extra)
             outputs = self.classifier.decision_function(frames[held_out])
             columns = np.searchsorted(self.classifier.classes_, states[held_out])
             known = np.isin(states[held_out], self.classifier.classes_)
             self.calibration = LogisticOutputModel().fit(outputs[known], columns[known])
         else:
-            self.classifier.fit(frames[used], states[used])
+            self.classifier.fit(frames[used], states[used], **extra)
         self.set_priors(states)
         return self
 

@@ -1,7 +1,7 @@
 """Training a hybrid: fit a classifier to aligned frames, realign with it, fit again."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,6 +53,7 @@ def train_hybrid(
     *,
     seed: int = 0,
     jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
 ) -> HybridResult:
     """Fit, realign, and fit again.
 
@@ -65,6 +66,8 @@ def train_hybrid(
     graphs : mapping of utterance id to StateGraph
     self_loops : float64 (n_units,)
         From the model that made the alignment.
+    progress : callable, optional
+        Called with the passes done and their number, over all rounds, by classifiers that tell.
     """
     parameters = dict(settings.parameters)
     classifier = make_classifier(settings.classifier, parameters)
@@ -78,14 +81,18 @@ def train_hybrid(
             topology.n_states,
             prior_exponent=settings.prior_exponent,
             prior_floor=settings.prior_floor,
-        ).fit(table.frames, states, seed=seed)
+        ).fit(table.frames, states, seed=seed, progress=_in_round(progress, round_number, settings.realignments + 1))
         hmm = PhoneHmm(topology, model, self_loops)
         curves.append(tuple(float(loss) for loss in getattr(classifier, "loss_curve_", ())))
         log.info("trained %s on %d frames, round %d", settings.classifier, (states >= 0).sum(), round_number)
         if round_number < settings.realignments:
             aligned = align_table(hmm.log_likelihood, table, graphs, topology, self_loops, jobs=jobs)
             moved = float((aligned.states != states).mean())
-            log.info("realigned: %.1f %% of the frames changed state, %d utterances failed", 100 * moved, len(aligned.failed))
+            log.info(
+                "realigned: %.1f %% of the frames changed state, %d utterances failed",
+                100 * moved,
+                len(aligned.failed),
+            )
             states = aligned.states
             self_loops = estimate_self_loops(aligned.stays, aligned.visits)
             if "warm_start" in known:
@@ -93,3 +100,12 @@ def train_hybrid(
     if "warm_start" in known:
         classifier.set_params(warm_start=known["warm_start"])
     return HybridResult(PhoneHmm(topology, model, self_loops), states, tuple(curves))
+
+
+def _in_round(
+    progress: Callable[[int, int], None] | None, number: int, rounds: int
+) -> Callable[[int, int], None] | None:
+    """The progress of one round as progress of all of them, taken to be equally long."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(number * total + done, rounds * total)

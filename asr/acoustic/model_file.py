@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.hybrid import HybridAcousticModel
@@ -15,7 +15,9 @@ from asr.errors import AsrError, ModelFormatError
 from asr.features.frontend import FrontEnd
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays, load_arrays, save_arrays
+from discriminants.errors import DiscriminantError
+from discriminants.model_file import load_arrays, save_arrays
+from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
 from discriminants.posteriors import LogisticOutputModel
 
 FORMAT = "hybrid-asr model 1"
@@ -71,7 +73,9 @@ def save_model(path: Path, model: SpeechModel) -> None:
         "phones": list(model.hmm.topology.phones),
         "states_per_phone": model.hmm.topology.states_per_phone,
         "front_end": front_metadata,
-        "lexicon": {word: [list(variant) for variant in variants] for word, variants in model.lexicon.pronunciations.items()},
+        "lexicon": {
+            word: [list(variant) for variant in variants] for word, variants in model.lexicon.pronunciations.items()
+        },
         "lexicon_digest": model.lexicon.digest(),
         "search": model.search.model_dump(),
         "source": model.source,
@@ -112,10 +116,12 @@ def load_model(path: Path, trusted: tuple[str, ...] = ()) -> SpeechModel:
     """
     arrays, metadata = load_arrays(path)
     if metadata.get("format") != FORMAT:
-        raise ModelFormatError(f"{path}: format is {metadata.get('format')!r}, not {FORMAT!r}; is it a recogniser's model?")
+        raise ModelFormatError(
+            f"{path}: format is {metadata.get('format')!r}, not {FORMAT!r}; is it a recogniser's model?"
+        )
     try:
         return _rebuild(arrays, metadata, trusted)
-    except (KeyError, TypeError, ValueError, IndexError, AsrError, ValidationError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AsrError, DiscriminantError) as error:
         raise ModelFormatError(f"{path}: the model's parts do not fit together: {error}") from error
 
 
@@ -160,7 +166,9 @@ def describe_model(path: Path) -> dict[str, Any]:
     """What a model file holds, for people: kind, states, features, words, search settings, sizes of the arrays."""
     arrays, metadata = load_arrays(path)
     if metadata.get("format") != FORMAT:
-        raise ModelFormatError(f"{path}: format is {metadata.get('format')!r}, not {FORMAT!r}; is it a recogniser's model?")
+        raise ModelFormatError(
+            f"{path}: format is {metadata.get('format')!r}, not {FORMAT!r}; is it a recogniser's model?"
+        )
     described = {
         "kind": metadata["kind"],
         "phones": len(metadata["phones"]),
@@ -183,6 +191,4 @@ def _prefixed(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.nda
 
 
 def _without_prefix(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    return {
-        name.removeprefix(f"{prefix}."): array for name, array in arrays.items() if name.startswith(f"{prefix}.")
-    }
+    return {name.removeprefix(f"{prefix}."): array for name, array in arrays.items() if name.startswith(f"{prefix}.")}

@@ -76,4 +76,4 @@ def score(
     )
     typer.echo(f"SER {report.ser:.2f} %  ({totals.wrong_sentences} of {totals.sentences} utterances)")
     for problem in report.problems:
-        typer.echo(f"asr: {problem}", err=True)
+        typer.echo(f"asr: {problem.utterance_id}: {problem.reason}", err=True)

@@ -9,9 +9,9 @@ class FeatureConfig(BaseModel):
     """What a frame is made of; the defaults are HTK's MFCC_E_D_A with USEPOWER, and without ENORMALISE.
 
     `context` is the number of frames spliced on each side, `lda_dimension` the number kept by LDA (None: no
-    LDA). `log_floor` is the least mel power and frame energy before the logarithm, on the 16-bit scale:
-    Kaldi's single-precision epsilon; HTK's MELFLOOR is 1, which tells digital silence less sharply from near
-    silence.
+    LDA), or one less than the classes where those are fewer. `log_floor` is the least mel power and frame
+    energy before the logarithm, on the 16-bit scale: Kaldi's single-precision epsilon; HTK's MELFLOOR is 1,
+    which tells digital silence less sharply from near silence.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -76,7 +76,7 @@ class FrontEnd:
     @property
     def n_features_(self) -> int:
         """Columns of the transformed frames."""
-        return self.config.lda_dimension or self._dimension * (2 * self.config.context + 1)
+        return self._dimension * (2 * self.config.context + 1) if self.lda_ is None else self.lda_.shape[1]
 
     def stream(self) -> StreamingFrontEnd:
         """The same front end on samples as they come; FeatureError if normalised per speaker or utterance."""
@@ -119,8 +119,10 @@ class FrontEnd:
         if config.normalise == "corpus":
             expected = {"mean": (front_end._dimension,), "deviation": (front_end._dimension,)}
         if config.lda_dimension is not None:
-            expected["lda"] = (front_end._dimension * (2 * config.context + 1), config.lda_dimension)
-            expected["lda_offset"] = (config.lda_dimension,)
+            # No more than asked for: few classes allow fewer.
+            found_dimension = min(config.lda_dimension, *arrays["lda"].shape[-1:]) if "lda" in arrays else 0
+            expected["lda"] = (front_end._dimension * (2 * config.context + 1), found_dimension)
+            expected["lda_offset"] = (found_dimension,)
         found = {name: tuple(array.shape) for name, array in arrays.items()}
         if found != expected:
             raise ModelFormatError(
@@ -179,4 +181,4 @@ class FrontEnd:
         for number, speaker in enumerate(static.speakers):
             frames = self._normalised(self._with_deltas(static.utterance(number)), normalisers.get(speaker))
             statistics.add(splice(frames, self.config.context), labels[static.rows(number)])
-        self.lda_, self.lda_offset_ = statistics.solve(dimension)
+        self.lda_, self.lda_offset_ = statistics.solve(min(dimension, statistics.greatest_dimension))

@@ -33,6 +33,11 @@ class LdaStatistics:
         self.sums += indicator @ x
         self.scatter += x.T @ x
 
+    @property
+    def greatest_dimension(self) -> int:
+        """Most columns that the classes seen allow."""
+        return max(1, int((self.counts > 0).sum()) - 1)
+
     def solve(self, dimension: int) -> tuple[np.ndarray, np.ndarray]:
         """Matrix, float32 (n, dimension), and offset, float32 (dimension,), of frames @ matrix - offset.
 

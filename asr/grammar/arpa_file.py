@@ -2,6 +2,7 @@ r"""The ARPA text format of n-gram models: a `\data\` block of counts, a section
 
 import math
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from asr.errors import GrammarError
@@ -27,7 +28,12 @@ def read_arpa(path: Path | str) -> ArpaModel:
         too few or too many fields, a value that is no number, a probability above 1, an n-gram listed twice
         or with a word that is no unigram.
     """
-    reader = _Reader(path)
+    return parse_arpa(read_text_lines(path, GrammarError), str(path))
+
+
+def parse_arpa(lines: Iterable[str], source: str) -> ArpaModel:
+    """As `read_arpa`, from lines of text; `source` names them in errors."""
+    reader = _Reader(source, lines)
     counts = reader.counts()
     log_probabilities: list[dict[Ngram, float]] = []
     back_offs: dict[Ngram, float] = {}
@@ -35,15 +41,15 @@ def read_arpa(path: Path | str) -> ArpaModel:
         vocabulary = log_probabilities[0] if order > 1 else None
         log_probabilities.append(reader.section(order, count, order == len(counts), vocabulary, back_offs))
     reader.expect("\\end\\")
-    return ArpaModel(tuple(log_probabilities), back_offs, str(path))
+    return ArpaModel(tuple(log_probabilities), back_offs, source)
 
 
 class _Reader:
     """The lines of the file and how far they are read."""
 
-    def __init__(self, path: Path | str) -> None:
-        self.path = path
-        self.lines = [line.strip() for line in read_text_lines(path, GrammarError)]
+    def __init__(self, source: str, lines: Iterable[str]) -> None:
+        self.path = source
+        self.lines = [line.strip() for line in lines]
         self.next = 0
 
     def error(self, message: str) -> GrammarError:

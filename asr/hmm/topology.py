@@ -36,7 +36,7 @@ class Topology:
         for reserved in (SILENCE, SHORT_PAUSE):
             if reserved in self.phones:
                 raise LexiconError(
-                    f"phone {reserved!r} is reserved for the silence models; remove it from the lexicon's pronunciations"
+                    f"phone {reserved!r} is reserved for the silence models; remove it from the pronunciations"
                 )
         if len(set(self.phones)) != len(self.phones):
             raise LexiconError("the list of phones names one phone twice")
@@ -79,7 +79,9 @@ class Topology:
         """Units of a phone in order."""
         number = self.phone_number.get(phone)
         if number is None:
-            raise LexiconError(f"phone {phone!r} is unknown; the model's phones are {' '.join(self.phone_names)}")
+            raise LexiconError(
+                f"phone {phone!r} is unknown; the model's phones are {' '.join(self.phone_names)}"
+            )
         if phone == SHORT_PAUSE:
             return range(self.n_units - 1, self.n_units)
         return range(number * self.states_per_phone, (number + 1) * self.states_per_phone)

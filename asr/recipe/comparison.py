@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from asr.acoustic.hybrid_training import HybridSettings
@@ -12,6 +13,7 @@ from asr.align.aligned_table import align_table
 from asr.decode.graph_compiler import compile_graph
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar
+from asr.hmm.state_graph import StateGraph
 from asr.recipe.material import Material
 from asr.recipe.recognition import recognise
 from asr.recipe.results import Kind, ResultRow, result_row
@@ -126,15 +128,10 @@ def decode_test(
     for grammar_name, grammar in grammars.items():
         graph = compile_graph(workshop.lexicon, grammar, workshop.topology)
         for system in systems:
-
-            def build(directory: Path, system: System = system) -> None:
-                found = recognise(system.trained.load(), test.static, graph, system.search[grammar_name])
-                for utterance, reason in sorted(found.failed.items()):
-                    log.warning("%s: not decoded: %s", utterance, reason)
-                write_transcripts(directory / "hyp.txt", found.hypotheses)
-                (directory / "time.json").write_text(json.dumps(found.cpu_seconds))
-
-            directory = workshop.run.stage(f"{name}-decode-{system.name}-{grammar_name}", build)
+            directory = workshop.run.stage(
+                f"{name}-decode-{system.name}-{grammar_name}",
+                partial(_decode, system=system, test=test, graph=graph, grammar=grammar_name),
+            )
             decoded.append(
                 Decoded(
                     system,
@@ -147,6 +144,14 @@ def decode_test(
                 )
             )
     return decoded
+
+
+def _decode(directory: Path, system: System, test: Material, graph: StateGraph, grammar: str) -> None:
+    found = recognise(system.trained.load(), test.static, graph, system.search[grammar])
+    for utterance, reason in sorted(found.failed.items()):
+        log.warning("%s: not decoded: %s", utterance, reason)
+    write_transcripts(directory / "hyp.txt", found.hypotheses)
+    (directory / "time.json").write_text(json.dumps(found.cpu_seconds))
 
 
 def pool(parts: Sequence[Decoded]) -> tuple[ScoreReport, float]:
@@ -220,9 +225,7 @@ def _tune_all(
             model = twin.load()
             by_grammar = {}
             for grammar_name, graph in graphs.items():
-                search, errors, wer = tune_search(
-                    model, held_out, graph, workshop.config.tuning, jobs=workshop.jobs
-                )
+                search, errors, wer = tune_search(model, held_out, graph, workshop.config.tuning, jobs=workshop.jobs)
                 log.info(
                     "%s, %s: scale %g, penalty %g; %d errors, %.2f %% WER on held-out speakers",
                     system, grammar_name, search.lm_scale, search.insertion_penalty, errors, wer,

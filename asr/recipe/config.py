@@ -19,8 +19,10 @@ class TuningSettings(BaseModel):
 
     held_out: float = Field(0.15, ge=0, lt=1)
     """Fraction of the training speakers (utterances, if there is only one speaker) held out; 0 for no tuning."""
-    lm_scales: tuple[float, ...] = (1.0, 2.0, 3.0, 4.5, 6.0, 8.0, 10.0, 13.0, 17.0)
-    insertion_penalties: tuple[float, ...] = (-40.0, -25.0, -15.0, -8.0, -4.0, 0.0, 4.0, 8.0)
+    scale_factors: tuple[float, ...] = (0.4, 0.6, 0.8, 1.0, 1.3, 1.7, 2.2)
+    """Language-model scales tried, as multiples of the search settings' own."""
+    penalty_factors: tuple[float, ...] = (-4.0, -2.5, -1.5, -0.75, 0.0, 0.75, 1.5)
+    """Insertion penalties tried, likewise multiples of that scale."""
 
 
 class TrainingConfig(BaseModel):
@@ -62,7 +64,13 @@ def load_config(path: Path | None) -> TrainingConfig:
         # What both front ends share need be said only once.
         own = values.setdefault("hybrid_features", {})
         if isinstance(own, dict):
-            values["hybrid_features"] = {"normalise": "speaker", "context": 7, "lda_dimension": 60, **shared, **own}
+            values["hybrid_features"] = {
+                "normalise": "speaker",
+                "context": 7,
+                "lda_dimension": 60,
+                **shared,
+                **own,
+            }
             values["features"] = {"normalise": "speaker", **shared}
     try:
         return TrainingConfig.model_validate(values)

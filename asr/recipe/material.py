@@ -1,6 +1,6 @@
 """Transcribed frames: what models are trained on and scored against."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,6 +67,18 @@ class Material:
     def graphs(self, lexicon: Lexicon, topology: Topology) -> dict[str, StateGraph]:
         """Transcript graph of every utterance."""
         return {name: transcript_graph(self.transcripts[name], lexicon, topology) for name in self.static.ids}
+
+
+def joined(parts: Sequence[Material]) -> Material:
+    """All utterances of several materials, whose ids must differ."""
+    tables = [part.static for part in parts]
+    static = FrameTable.from_utterances(
+        [name for table in tables for name in table.ids],
+        [speaker for table in tables for speaker in table.speakers],
+        [table.utterance(number) for table in tables for number in range(len(table))],
+    )
+    transcripts = {name: words for part in parts for name, words in part.transcripts.items()}
+    return Material(static, transcripts, parts[0].frame_shift)
 
 
 def trainable(corpus: DataDirectory, lexicon: Lexicon) -> tuple[DataDirectory, list[Problem]]:

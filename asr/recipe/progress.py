@@ -3,7 +3,8 @@
 import logging
 import os
 import time
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
@@ -78,6 +79,18 @@ def progress(work: Iterable[T] | int, description: str) -> Progress[T]:
     ...     counter.advance(3)
     """
     return Progress(work, description)
+
+
+@contextmanager
+def counted(total: int, description: str) -> Iterator[Callable[[int], None]]:
+    """Follow work that reports how many pieces are finished altogether, through the function handed out.
+
+    >>> with counted(3, "counting") as finished:
+    ...     finished(3)
+    """
+    bar: Progress[int] = Progress(total, description)
+    with bar:
+        yield lambda done: bar.advance(done - bar.done)
 
 
 def _on_terminal() -> bool:

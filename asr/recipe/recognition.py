@@ -82,9 +82,7 @@ def recognise(
     )
 
 
-def search_words(
-    hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings
-) -> list[Segment] | None:
+def search_words(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings) -> list[Segment] | None:
     """Words of the best path for state scores, float32 (n_frames, n_states); None if no path survives."""
     path = best_path(
         scores,

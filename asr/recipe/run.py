@@ -78,9 +78,7 @@ class Run:
             directory.mkdir(parents=True, exist_ok=True)
             lock = _take_lock(directory)
         except OSError as error:
-            raise RunError(
-                f"{directory}: cannot be used ({error.strerror}); give a writable directory"
-            ) from error
+            raise RunError(f"{directory}: cannot be used ({error.strerror}); give a writable directory") from error
         run = cls(directory, lock)
         try:
             run._remove_leftovers()
@@ -122,9 +120,7 @@ class Run:
     def stage_time(self, name: str) -> StageTime:
         """Time that stage `name` took, in this process or an earlier one; RunError if it is not done."""
         if not self.is_done(name):
-            raise RunError(
-                f"{self._stage_path(name)}: this stage is not done, so it has no time; build it first"
-            )
+            raise RunError(f"{self._stage_path(name)}: this stage is not done, so it has no time; build it first")
         taken = _read_json(self._seconds_path(name))
         return StageTime(wall=taken["wall"], cpu=taken["cpu"])
 
@@ -220,9 +216,7 @@ def _check_is_run_or_empty(directory: Path) -> None:
     ours = re.compile(rf"{re.escape(_LOCK)}|\.{re.escape(_RECORD)}\.partial-\d+")
     foreign = sorted(child.name for child in directory.iterdir() if not ours.fullmatch(child.name))
     if foreign:
-        raise RunError(
-            f"{directory}: holds {foreign[0]!r} but no {_RECORD}, so it is no run; use an empty directory"
-        )
+        raise RunError(f"{directory}: holds {foreign[0]!r} but no {_RECORD}, so it is no run; use an empty directory")
 
 
 def _take_lock(directory: Path) -> IO[str]:
@@ -279,6 +273,4 @@ def _read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise RunError(
-            f"{path}: cannot be read ({error}); restore it or start in another directory"
-        ) from error
+        raise RunError(f"{path}: cannot be read ({error}); restore it or start in another directory") from error

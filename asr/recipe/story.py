@@ -15,7 +15,7 @@ from asr.lexicon import read_lexicon
 from asr.recipe.comparison import HybridSpecification, System
 from asr.recipe.config import TrainingConfig
 from asr.recipe.material import Material, build_static, load_material, trainable
-from asr.recipe.progress import progress
+from asr.recipe.progress import counted
 from asr.recipe.results import ResultRow, print_table, write_results
 from asr.recipe.run import Run
 from asr.recipe.systems import Workshop
@@ -41,14 +41,14 @@ class Story:
         features = self.workshop.config.features
 
         def build(directory: Path) -> None:
-            with progress(len(corpus.utterances), f"features of {name}") as bar:
+            with counted(len(corpus.utterances), f"features of {name}") as finished:
                 problems.extend(
                     build_static(
                         directory,
                         corpus,
                         features,
                         jobs=self.workshop.jobs,
-                        progress=lambda done: bar.advance(done - bar.done),
+                        progress=finished,
                     )
                 )
 
@@ -70,9 +70,7 @@ class Arguments:
 
 def parse_arguments(description: str, *, needs_corpus: bool = True) -> Arguments:
     """Read the command line that all recipes share, and start logging to standard error."""
-    parser = argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     if needs_corpus:
         parser.add_argument("--corpus-dir", type=Path, required=True, help="folder of the corpus")
     parser.add_argument(
@@ -139,16 +137,16 @@ def finish(
     for row, report in scored:
         name = f"{row['split']}-{row['system']}-{row['grammar']}"
         (story.work_dir / "score" / f"{name}.pra").write_text(aligned_transcripts(report), encoding="utf-8")
-        (story.work_dir / "score" / f"{name}.sys").write_text(
-            speaker_summary(report, title=name), encoding="utf-8"
-        )
+        (story.work_dir / "score" / f"{name}.sys").write_text(speaker_summary(report, title=name), encoding="utf-8")
     shown = next(((row, report) for row, report in scored if row["primary"]), scored[0])
     place = (shown[0]["grammar"], shown[0]["split"])
     write_report(
         story.work_dir / "report.html",
         title=story.title,
         rows=rows,
-        speakers={row["system"]: report.speakers() for row, report in scored if (row["grammar"], row["split"]) == place},
+        speakers={
+            row["system"]: report.speakers() for row, report in scored if (row["grammar"], row["split"]) == place
+        },
         curves=_curves(systems),
         transcripts=shown[1].worst(20),
         transcripts_of=f"{shown[0]['system']}, grammar {place[0]}, {place[1]}",

@@ -24,6 +24,7 @@ from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
 from asr.recipe.config import TrainingConfig
 from asr.recipe.material import Material
+from asr.recipe.progress import counted
 from asr.recipe.run import Run
 
 log = logging.getLogger(__name__)
@@ -79,15 +80,15 @@ def train_mixtures(workshop: Workshop, name: str, material: Material) -> Mixture
         front_end, table = _frames(workshop.config.features, material, None)
         graphs = material.graphs(workshop.lexicon, workshop.topology)
         record = {}
-        for n_components, hmm, curve in train_gmm(
-            table, graphs, workshop.topology, workshop.config.gmm, jobs=workshop.jobs
-        ):
-            model = SpeechModel(hmm, front_end, workshop.lexicon, workshop.config.gmm_search, workshop.source)
-            save_model(directory / f"gmm-{n_components}.safetensors", model)
-            record[n_components] = {"curve": curve, "seconds": time.monotonic() - started}
-        aligned = align_table(
-            hmm.log_likelihood, table, graphs, workshop.topology, hmm.self_loops, jobs=workshop.jobs
-        )
+        settings = workshop.config.gmm
+        with counted(sum(settings.iterations), f"{name}: re-estimations") as finished:
+            for n_components, hmm, curve in train_gmm(
+                table, graphs, workshop.topology, settings, jobs=workshop.jobs, progress=finished
+            ):
+                model = SpeechModel(hmm, front_end, workshop.lexicon, workshop.config.gmm_search, workshop.source)
+                save_model(directory / f"gmm-{n_components}.safetensors", model)
+                record[n_components] = {"curve": curve, "seconds": time.monotonic() - started}
+        aligned = align_table(hmm.log_likelihood, table, graphs, workshop.topology, hmm.self_loops, jobs=workshop.jobs)
         for utterance, reason in sorted(aligned.failed.items()):
             log.warning("%s: not aligned: %s", utterance, reason)
         np.save(directory / "states.npy", aligned.states)
@@ -117,19 +118,19 @@ def train_hybrid_system(
 
     def build(directory: Path) -> None:
         front_end, table = _frames(features, material, mixtures.states)
-        result = train_hybrid(
-            table,
-            mixtures.states,
-            material.graphs(workshop.lexicon, workshop.topology),
-            workshop.topology,
-            mixtures.largest.load().hmm.self_loops,
-            settings,
-            seed=workshop.config.seed,
-            jobs=workshop.jobs,
-        )
-        model = SpeechModel(
-            result.hmm, front_end, workshop.lexicon, workshop.config.hybrid_search, workshop.source
-        )
+        with counted(100, f"{name}: % of the passes") as finished:
+            result = train_hybrid(
+                table,
+                mixtures.states,
+                material.graphs(workshop.lexicon, workshop.topology),
+                workshop.topology,
+                mixtures.largest.load().hmm.self_loops,
+                settings,
+                seed=workshop.config.seed,
+                jobs=workshop.jobs,
+                progress=lambda done, total: finished(100 * done // total),
+            )
+        model = SpeechModel(result.hmm, front_end, workshop.lexicon, workshop.config.hybrid_search, workshop.source)
         save_model(directory / "hybrid.safetensors", model)
         (directory / "training.json").write_text(json.dumps(result.curves))
 
@@ -161,9 +162,7 @@ def with_search(model: SpeechModel, search: SearchSettings, arpa: str | None) ->
     return SpeechModel(model.hmm, model.front_end, model.lexicon, search, model.source, arpa)
 
 
-def _frames(
-    config: FeatureConfig, material: Material, states: np.ndarray | None
-) -> tuple[FrontEnd, FrameTable]:
+def _frames(config: FeatureConfig, material: Material, states: np.ndarray | None) -> tuple[FrontEnd, FrameTable]:
     front_end = FrontEnd(config).fit(material.static, states)
     return front_end, front_end.transform(material.static)
 
@@ -172,9 +171,7 @@ def _check_same_static(first: FeatureConfig, second: FeatureConfig) -> None:
     """Both front ends work on one table of static features."""
     later = {"delta_window", "delta_order", "normalise", "context", "lda_dimension"}
     differing = sorted(
-        key
-        for key, value in first.model_dump(exclude=later).items()
-        if value != second.model_dump(exclude=later)[key]
+        key for key, value in first.model_dump(exclude=later).items() if value != second.model_dump(exclude=later)[key]
     )
     if differing:
         raise ConfigError(

@@ -13,6 +13,7 @@ from asr.recipe.material import Material
 from asr.recipe.recognition import search_words
 from asr.score.wer import score_utterances
 
+
 def hold_out(material: Material, fraction: float, seed: int) -> tuple[Material, Material]:
     """Divide training material into speakers to train on and speakers held out, by a seeded draw.
 
@@ -40,7 +41,7 @@ def tune_search(
     """Find language-model scale and insertion penalty with the fewest word errors.
 
     A sweep over the scales without penalty, one over the penalties at the best scale, and a last one over the scales
-    at that penalty. Among equal error counts the middle of the sweep's best run wins.
+    next to the best at that penalty. Of equal counts the scale in the middle and the smaller penalty win.
 
     Returns
     -------
@@ -56,9 +57,7 @@ def tune_search(
         def errors(lm_scale: float, insertion_penalty: float) -> int:
             key = (lm_scale, insertion_penalty)
             if key not in found:
-                search = model.search.model_copy(
-                    update={"lm_scale": lm_scale, "insertion_penalty": insertion_penalty}
-                )
+                search = model.search.model_copy(update={"lm_scale": lm_scale, "insertion_penalty": insertion_penalty})
                 segments = pool.map(lambda matrix: search_words(model.hmm, matrix, graph, search), scores)
                 hypotheses = {
                     name: [segment.label for segment in words or ()]
@@ -67,10 +66,13 @@ def tune_search(
                 found[key] = score_utterances(held_out.references, hypotheses).errors
             return found[key]
 
-        scale = _middle_of_best(settings.lm_scales, [errors(scale, 0.0) for scale in settings.lm_scales])
-        penalties = settings.insertion_penalties
-        penalty = _middle_of_best(penalties, [errors(scale, penalty) for penalty in penalties])
-        scale = _middle_of_best(settings.lm_scales, [errors(scale, penalty) for scale in settings.lm_scales])
+        scales = [factor * model.search.lm_scale for factor in settings.scale_factors]
+        penalties = [factor * model.search.lm_scale for factor in settings.penalty_factors]
+        scale = _middle_of_best(scales, [errors(scale, 0.0) for scale in scales])
+        penalty = min(penalties, key=lambda penalty: (errors(scale, penalty), abs(penalty)))
+        best = scales.index(scale)
+        nearby = scales[max(0, best - 1) : best + 2]
+        scale = _middle_of_best(nearby, [errors(scale, penalty) for scale in nearby])
     n_words = sum(len(words) for words in held_out.references.values())
     search = model.search.model_copy(update={"lm_scale": scale, "insertion_penalty": penalty})
     return search, found[scale, penalty], 100.0 * found[scale, penalty] / max(1, n_words)

@@ -1,0 +1,122 @@
+"""`asr decode`: audio files or a data directory to words."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from asr.acoustic.model_file import SpeechModel, load_model
+from asr.align.ctm import CtmRow, ctm_rows, write_ctm
+from asr.corpus.data_directory import DataDirectory, Problem, Utterance, read_data_directory
+from asr.decode.graph_compiler import compile_graph
+from asr.errors import CorpusError, DecodeError, GrammarError
+from asr.features.extraction import extract_static
+from asr.features.frame_table import FrameTable
+from asr.grammar import Grammar, arpa_grammar, one_word, read_grammar, word_loop
+from asr.grammar.arpa_file import parse_arpa
+from asr.recipe.outcome import Outcome
+from asr.recipe.progress import counted
+from asr.recipe.recognition import recognise
+from asr.score.files import write_transcripts
+
+
+def decode(
+    model: Path,
+    *,
+    audio: Sequence[Path] = (),
+    data: Path | None = None,
+    root: Path | None = None,
+    grammar: str | Path | None = None,
+    out: Path,
+    lm_scale: float | None = None,
+    insertion_penalty: float | None = None,
+    beam: float | None = None,
+    max_active: int | None = None,
+    jobs: int = 1,
+) -> Outcome:
+    """Recognise, and write `out/hyp.txt` and `out/hyp.ctm`.
+
+    Parameters
+    ----------
+    audio : paths of audio files
+        Each is an utterance named after its file; together they count as one speaker.
+    data : path of a Kaldi data directory, instead of `audio`
+    grammar : "loop", "one", or the path of an ARPA or word-pair file; None for the model's own
+    lm_scale, insertion_penalty, beam, max_active : instead of the model's own settings
+
+    Raises
+    ------
+    AsrError
+        One of its kinds; DecodeError if no utterance at all could be decoded.
+    """
+    speech_model = load_model(model)
+    corpus = _files_as_corpus(audio) if data is None else read_data_directory(data, root=root)
+    wanted = {
+        "lm_scale": lm_scale,
+        "insertion_penalty": insertion_penalty,
+        "beam": beam,
+        "max_active": max_active,
+    }
+    search = speech_model.search.model_copy(update={name: value for name, value in wanted.items() if value is not None})
+    graph = compile_graph(speech_model.lexicon, _grammar(speech_model, grammar), speech_model.hmm.topology)
+    static, problems = static_frames(speech_model, corpus, jobs)
+    recognition = recognise(speech_model, static, graph, search, jobs=min(jobs, len(static)))
+    failures = [
+        *corpus.problems,
+        *problems,
+        *(Problem(name, reason) for name, reason in recognition.failed.items()),
+    ]
+    if not recognition.words:
+        raise DecodeError(f"no utterance could be decoded; the first: {failures[0].utterance_id}: {failures[0].reason}")
+    shift = speech_model.front_end.config.shift_ms / 1000.0
+    rows: list[CtmRow] = []
+    for name, segments in recognition.words.items():
+        rows += ctm_rows(name, segments, shift)
+    out.mkdir(parents=True, exist_ok=True)
+    write_transcripts(out / "hyp.txt", recognition.hypotheses)
+    write_ctm(out / "hyp.ctm", rows)
+    return Outcome(len(recognition.words), failures, recognition.cpu_seconds / (static.n_frames * shift))
+
+
+def static_frames(model: SpeechModel, corpus: DataDirectory, jobs: int) -> tuple[FrameTable, list[Problem]]:
+    """Static features of a corpus as the model needs them.
+
+    Raises
+    ------
+    CorpusError
+        If the model was trained on archived features and the corpus is audio, or the other way round.
+    """
+    archived = any(utterance.archive is not None for utterance in corpus.utterances)
+    if archived != (model.source == "archive"):
+        had, given = ("feats.scp", "audio") if model.source == "archive" else ("audio", "feats.scp")
+        raise CorpusError(
+            f"{corpus.path}: gives {given}, but the model was trained on {had}; features must be made the same way"
+        )
+    with counted(len(corpus.utterances), "features") as finished:
+        return extract_static(corpus, model.front_end.config, jobs=jobs, progress=finished)
+
+
+def _grammar(model: SpeechModel, wanted: str | Path | None) -> Grammar:
+    words = model.lexicon.words
+    if wanted is None:
+        return (
+            word_loop(words)
+            if model.arpa is None
+            else arpa_grammar(parse_arpa(model.arpa.splitlines(), "the model's own grammar"), words)
+        )
+    if wanted == "loop":
+        return word_loop(words)
+    if wanted == "one":
+        return one_word(words)
+    found = read_grammar(Path(wanted), vocabulary=words)
+    if not found.words:
+        raise GrammarError(f"{wanted}: shares no word with the model's lexicon")
+    return found
+
+
+def _files_as_corpus(audio: Sequence[Path]) -> DataDirectory:
+    utterances: dict[str, Utterance] = {}
+    for path in audio:
+        name = "_".join(path.stem.split())
+        if name in utterances:
+            raise CorpusError(f"two files are named {name!r}: {utterances[name].audio} and {path}; rename one")
+        utterances[name] = Utterance(name, "speaker", None, audio=path)
+    return DataDirectory(Path(), tuple(utterances[name] for name in sorted(utterances)), {}, ())

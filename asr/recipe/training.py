@@ -1,0 +1,142 @@
+"""`asr train`: from a data directory and a lexicon to a GMM-HMM and a hybrid model file."""
+
+import json
+import logging
+import sys
+from pathlib import Path
+
+from asr.acoustic.classifiers import available_classifiers
+from asr.acoustic.hybrid_training import HybridSettings
+from asr.acoustic.model_file import SearchSettings, save_model
+from asr.corpus.data_directory import read_data_directory
+from asr.decode.graph_compiler import compile_graph
+from asr.errors import ConfigError
+from asr.grammar import arpa_grammar, estimate_ngram, write_arpa
+from asr.lexicon import read_lexicon
+from asr.recipe.config import TrainingConfig
+from asr.recipe.material import Material, build_static, load_material, trainable
+from asr.recipe.progress import counted
+from asr.recipe.run import Run
+from asr.recipe.systems import Mixtures, Trained, Workshop, train_hybrid_system, train_mixtures, with_search
+from asr.recipe.tuning import hold_out, tune_search
+
+log = logging.getLogger(__name__)
+
+
+def train(
+    data: Path,
+    lexicon: Path,
+    work_dir: Path,
+    *,
+    root: Path | None = None,
+    config: TrainingConfig | None = None,
+    classifier: str | None = None,
+    jobs: int = 1,
+    allow_changes: bool = False,
+) -> Path:
+    """Train a recogniser; returns the path of the hybrid model, `work_dir/model.safetensors`.
+
+    `work_dir/gmm.safetensors` is the baseline with the largest mixtures, `work_dir/grammar.arpa` the n-gram of the
+    training transcripts that both models use by default. Stages that are whole are not done again.
+
+    Raises
+    ------
+    AsrError
+        One of its kinds, with the cause in one sentence.
+    """
+    config = TrainingConfig() if config is None else config
+    if classifier is not None:
+        # Parameters in the settings are those of the classifier that the settings name.
+        parameters = config.hybrid.parameters if classifier == config.hybrid.classifier else {}
+        hybrid = config.hybrid.model_copy(update={"classifier": classifier, "parameters": parameters})
+        config = config.model_copy(update={"hybrid": hybrid})
+    if config.hybrid.classifier not in available_classifiers():
+        raise ConfigError(
+            f"unknown classifier {config.hybrid.classifier!r}; known are {', '.join(available_classifiers())}"
+        )
+    pronunciations = read_lexicon(lexicon)
+    corpus, problems = trainable(read_data_directory(data, root=root), pronunciations)
+    with Run.open(
+        work_dir,
+        command=sys.argv,
+        configuration=config.model_dump(mode="json"),
+        inputs={"data": corpus.digest(), "lexicon": pronunciations.digest()},
+        seed=config.seed,
+        allow_changes=allow_changes,
+    ) as run:
+        archive = any(utterance.archive is not None for utterance in corpus.utterances)
+        workshop = Workshop(run, pronunciations, config, "archive" if archive else "audio", jobs)
+
+        def build_features(directory: Path) -> None:
+            with counted(len(corpus.utterances), "features") as finished:
+                failed = build_static(
+                    directory,
+                    corpus,
+                    config.features,
+                    jobs=jobs,
+                    progress=finished,
+                )
+            problems.extend(failed)
+
+        material = load_material(run.stage("features", build_features), corpus, config.features)
+        for problem in problems:
+            log.warning("%s: left out: %s", problem.utterance_id, problem.reason)
+
+        search = _tune(workshop, material)
+        mixtures = train_mixtures(workshop, "gmm", material)
+        hybrid_system = train_hybrid_system(
+            workshop, "hybrid", material, mixtures, config.hybrid, config.hybrid_features
+        )
+        grammar = work_dir / "grammar.arpa"
+        write_arpa(_ngram(material, workshop), grammar)
+        arpa = grammar.read_text(encoding="utf-8")
+        for name, trained in (("gmm", mixtures.largest), ("model", hybrid_system)):
+            model = with_search(trained.load(), search[name], arpa)
+            save_model(work_dir / f"{name}.safetensors", model)
+    return work_dir / "model.safetensors"
+
+
+def _ngram(material: Material, workshop: Workshop):  # type: ignore[no-untyped-def]
+    return estimate_ngram(material.references.values(), workshop.config.ngram_order, vocabulary=workshop.lexicon.words)
+
+
+def _tune(workshop: Workshop, material: Material) -> dict[str, SearchSettings]:
+    """Search settings of both models, from twins trained without the held-out speakers."""
+    config = workshop.config
+    defaults = {"gmm": config.gmm_search, "model": config.hybrid_search}
+    if config.tuning.held_out == 0 or len(material.static) < 2:
+        return defaults
+    inner, held_out = hold_out(material, config.tuning.held_out, config.seed)
+    mixtures: Mixtures = train_mixtures(workshop, "tuning-gmm", inner)
+    hybrid: Trained = train_hybrid_system(
+        workshop,
+        "tuning-hybrid",
+        inner,
+        mixtures,
+        _without_realignment(config.hybrid),
+        config.hybrid_features,
+    )
+
+    def build(directory: Path) -> None:
+        graph = compile_graph(workshop.lexicon, arpa_grammar(_ngram(inner, workshop)), workshop.topology)
+        found = {}
+        for name, twin in (("gmm", mixtures.largest), ("model", hybrid)):
+            search, errors, wer = tune_search(twin.load(), held_out, graph, config.tuning, jobs=workshop.jobs)
+            log.info(
+                "%s: %d errors, %.2f %% WER on %d held-out utterances",
+                name,
+                errors,
+                wer,
+                len(held_out.static),
+            )
+            found[name] = search.model_dump()
+        (directory / "search.json").write_text(json.dumps(found, sort_keys=True))
+
+    directory = workshop.run.stage("tuning-search", build)
+    found = json.loads((directory / "search.json").read_text())
+    return {name: SearchSettings(**found[name]) for name in defaults}
+
+
+def _without_realignment(settings: HybridSettings) -> HybridSettings:
+    """Scale and penalty hardly depend on realignment, and the twin need not cost as much."""
+    return settings.model_copy(update={"realignments": 0})
