@@ -17,12 +17,19 @@ from asr.recipe.config import TrainingConfig
 from asr.recipe.material import Material
 from asr.recipe.story import finish, open_story, parse_arguments, run_recipe
 
-CONFIG = TrainingConfig(features=FeatureConfig(normalise="speaker"))
+# How the archived cepstra were made (CMU Sphinx); vocal-tract warps need to know.
+FEATURES = FeatureConfig(n_filters=40, low_hz=130.0, high_hz=6800.0, lifter=0, energy="c0", energy_first=True)
+CONFIG = TrainingConfig(features=FEATURES)
 HYBRIDS = (
     HybridSpecification(
         "klr",
-        HybridSettings(classifier="kernel-logistic", parameters={"n_centers": 3000, "n_candidates": 6000}),
-        FeatureConfig(normalise="speaker", context=7, lda_dimension=60),
+        HybridSettings(
+            classifier="kernel-logistic",
+            parameters={"n_centers": 2000, "n_candidates": 4000, "max_iter": 3},
+            warps=(0.92, 1.08),
+            realignments=0,
+        ),
+        FEATURES.model_copy(update={"normalise": "speaker", "context": 7, "lda_dimension": 60}),
     ),
 )
 

@@ -20,7 +20,7 @@ from asr.recipe.progress import counted
 from asr.recipe.story import finish, open_story, parse_arguments, run_recipe
 
 CORPUS = CorpusSettings()
-CONFIG = TrainingConfig(features=FeatureConfig(normalise="speaker"))
+CONFIG = TrainingConfig()
 HYBRIDS = (
     HybridSpecification(
         "klr",

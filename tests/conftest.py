@@ -1,10 +1,18 @@
-"""Where the tests look for real corpora; tests that need one skip, saying so, where it is absent."""
+"""What tests share: real corpora (tests that need one skip where it is absent), a toy corpus and a model of it, and
+the command line.
+"""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from asr.cli import main
+from tests.toy_corpus import make_toy_corpus
+
+Finished = tuple[int, str, str]  # exit status, standard output, standard error
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -31,3 +39,59 @@ def ml_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no benchmark sets at {folder}")
     return folder
+
+
+@pytest.fixture
+def asr(capfd: pytest.CaptureFixture[str]) -> Callable[..., Finished]:
+    """Run `asr` with these arguments in this process: (exit status, standard output, standard error)."""
+
+    def run(*arguments: object) -> Finished:
+        with pytest.raises(SystemExit) as stop:
+            main([str(argument) for argument in arguments])
+        code = stop.value.code
+        assert isinstance(code, int)
+        out, err = capfd.readouterr()
+        return code, out, err
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def toy_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with the data directories train and test, lexicon.txt, and settings.toml fit for so little speech."""
+    corpus = make_toy_corpus(tmp_path_factory.mktemp("toy"))
+    (corpus / "settings.toml").write_text(
+        "features = {sample_rate = 8000}\n"
+        "gmm = {mixtures = [1, 2], iterations = [6, 4]}\n"
+        "hybrid = {parameters = {n_centers = 100, n_candidates = 300}}\n"
+    )
+    return corpus
+
+
+@pytest.fixture(scope="session")
+def tiny_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As `toy_corpus`, with so little speech that training takes a second and the model makes errors."""
+    corpus = make_toy_corpus(tmp_path_factory.mktemp("tiny"), n_speakers=3, n_utterances=9, n_test_utterances=2)
+    (corpus / "settings.toml").write_text(
+        "features = {sample_rate = 8000}\n"
+        "gmm = {mixtures = [1, 2], iterations = [3, 2]}\n"
+        "hybrid = {parameters = {n_centers = 30, n_candidates = 60, max_iter = 2, min_steps = 20}}\n"
+    )
+    return corpus
+
+
+@pytest.fixture(scope="session")
+def toy_run(toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Work directory of a model trained on the toy corpus, with `--jobs 1`."""
+    work_dir = tmp_path_factory.mktemp("toy-run") / "run"
+    arguments = ["--data", toy_corpus / "train", "--lexicon", toy_corpus / "lexicon.txt", "--work-dir", work_dir]
+    with pytest.raises(SystemExit) as stop:
+        main(["train", *map(str, arguments), "--config", str(toy_corpus / "settings.toml"), "--jobs", "1"])
+    assert stop.value.code == 0
+    return work_dir
+
+
+@pytest.fixture(scope="session")
+def toy_model(toy_run: Path) -> Path:
+    """A hybrid model of the toy corpus."""
+    return toy_run / "model.safetensors"

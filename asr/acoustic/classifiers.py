@@ -1,10 +1,12 @@
-"""Finding classifiers by name: the built-in ones and those that other packages register.
+"""Finding classifiers by name: the built-in ones, scikit-learn's, and those that other packages register.
 
 A package offers its own through the entry-point group `asr.classifiers`; the entry point names a class or function
-that takes keyword parameters and returns a scikit-learn classifier.
+that takes keyword parameters and returns a scikit-learn classifier of the same package. A classifier of
+scikit-learn is named by where it is imported from, such as `sklearn.naive_bayes.GaussianNB`.
 """
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -50,24 +52,57 @@ def available_classifiers() -> list[str]:
     return sorted({*BUILT_IN, *(entry.name for entry in entry_points(group=GROUP))})
 
 
+def registered_packages() -> tuple[str, ...]:
+    """Packages that register a classifier, sorted: their classes may be made from a model file."""
+    return tuple(sorted({entry.module.partition(".")[0] for entry in entry_points(group=GROUP)}))
+
+
 def make_classifier(name: str, parameters: Mapping[str, Any]) -> Any:
     """An unfitted classifier.
 
     Raises
     ------
     ConfigError
-        If the name is unknown, its package cannot be imported, or it does not take the parameters.
+        If the name is unknown, its package cannot be imported, it does not take the parameters, or what is made
+        is no scikit-learn classifier that a model file could bring back.
     """
-    factory = BUILT_IN.get(name)
-    if factory is None:
-        found = [entry for entry in entry_points(group=GROUP) if entry.name == name]
-        if not found:
-            raise ConfigError(f"unknown classifier {name!r}; known are {', '.join(available_classifiers())}")
-        try:
-            factory = found[0].load()
-        except ImportError as error:
-            raise ConfigError(f"classifier {name!r} cannot be imported from {found[0].value}: {error}") from error
+    factory = _factory(name)
     try:
-        return factory(**parameters)
-    except TypeError as error:
+        classifier = factory(**parameters)
+        if hasattr(classifier, "_validate_params"):
+            classifier._validate_params()  # scikit-learn would tell only when it is fitted
+    except (TypeError, ValueError) as error:
         raise ConfigError(f"classifier {name!r} does not take its parameters: {error}") from error
+    from sklearn.base import BaseEstimator, is_classifier
+
+    if not (isinstance(classifier, BaseEstimator) and is_classifier(classifier)):
+        raise ConfigError(f"classifier {name!r} makes a {type(classifier).__name__}, which is no classifier")
+    package = type(classifier).__module__.partition(".")[0]
+    known = ("discriminants", "sklearn", *registered_packages())
+    if package not in known:
+        raise ConfigError(
+            f"classifier {name!r} makes a {type(classifier).__name__} of the package {package!r}, which a model file "
+            f"could not bring back; its class must belong to one of {', '.join(known)}"
+        )
+    return classifier
+
+
+def _factory(name: str) -> Callable[..., Any]:
+    if name in BUILT_IN:
+        return BUILT_IN[name]
+    found = [entry for entry in entry_points(group=GROUP) if entry.name == name]
+    try:
+        if found:
+            factory: Callable[..., Any] = found[0].load()
+            return factory
+        module, _, attribute = name.rpartition(".")
+        if module == "sklearn" or module.startswith("sklearn."):
+            factory = getattr(import_module(module), attribute)
+            return factory
+    except (ImportError, AttributeError) as error:
+        source = found[0].value if found else "scikit-learn"
+        raise ConfigError(f"classifier {name!r} cannot be imported from {source}: {error}") from error
+    raise ConfigError(
+        f"unknown classifier {name!r}; known are {', '.join(available_classifiers())}, and scikit-learn's by their "
+        "import path, such as sklearn.naive_bayes.GaussianNB"
+    )

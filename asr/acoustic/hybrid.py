@@ -27,9 +27,15 @@ class HybridAcousticModel:
     prior_exponent : float
         log p(x|s) = log P(s|x) - prior_exponent * log P(s). One is Bayes' rule; less keeps part of the prior.
     prior_floor : float
-        Least prior of a state, as a fraction of the mean prior 1 / n_states.
+        Least prior of a state, as a fraction of the mean prior 1 / n_states; above 0, or a state without frames
+        would be infinitely likely.
     block : int
         Frames scored at a time.
+
+    Raises
+    ------
+    ConfigError
+        If the floor is not above 0, or the classifier has none of the three methods.
     """
 
     def __init__(
@@ -41,6 +47,11 @@ class HybridAcousticModel:
         prior_floor: float = 0.01,
         block: int = 4096,
     ) -> None:
+        if not prior_floor > 0:
+            raise ConfigError(f"prior_floor is {prior_floor}, but must be above 0")
+        methods = ("predict_log_proba", "predict_proba", "decision_function")
+        if not any(hasattr(classifier, method) for method in methods):
+            raise ConfigError(f"{type(classifier).__name__} has none of {', '.join(methods)}, so it scores no states")
         self.classifier = classifier
         self.n_states = n_states
         self.prior_exponent = prior_exponent
@@ -65,7 +76,8 @@ class HybridAcousticModel:
         states : int32 (n_frames,)
             State of every frame; -1 leaves a frame out.
         seed : int
-            For the tenth of the frames held out when the classifier needs calibration.
+            For the tenth of every state's frames held out when the classifier needs calibration; a state with
+            a single frame then counts as one without.
         progress : callable, optional
             Called with the passes done and their number by classifiers that tell.
         """
@@ -74,13 +86,10 @@ class HybridAcousticModel:
         if progress is not None and "progress" in signature(self.classifier.fit).parameters:
             extra["progress"] = lambda done, total, *_: progress(done, total)
         if self._needs_calibration():
-            chosen = np.random.default_rng(seed).permutation(len(used))
-            held_out, used = used[chosen[: len(used) // 10]], np.sort(used[chosen[len(used) // 10 :]])
+            used, held_out = _tenth_of_each(used, states, seed)
             self.classifier.fit(frames[used], states[used], **extra)
-            outputs = self.classifier.decision_function(frames[held_out])
             columns = np.searchsorted(self.classifier.classes_, states[held_out])
-            known = np.isin(states[held_out], self.classifier.classes_)
-            self.calibration = LogisticOutputModel().fit(outputs[known], columns[known])
+            self.calibration = LogisticOutputModel().fit(self._outputs(frames[held_out]), columns)
         else:
             self.classifier.fit(frames[used], states[used], **extra)
         self.set_priors(states)
@@ -114,14 +123,15 @@ class HybridAcousticModel:
     def _log_proba(self) -> Callable[[np.ndarray], np.ndarray]:
         if self.calibration is not None:
             calibration = self.calibration
-            return lambda frames: calibration.predict_log_proba(self.classifier.decision_function(frames))
+            return lambda frames: calibration.predict_log_proba(self._outputs(frames))
         if hasattr(self.classifier, "predict_log_proba"):
             return self._silenced(self.classifier.predict_log_proba)
-        if hasattr(self.classifier, "predict_proba"):
-            return self._silenced(lambda frames: np.log(self.classifier.predict_proba(frames)))
-        raise ConfigError(
-            f"{type(self.classifier).__name__} has neither predict_log_proba, predict_proba nor decision_function"
-        )
+        return self._silenced(lambda frames: np.log(self.classifier.predict_proba(frames)))
+
+    def _outputs(self, frames: np.ndarray) -> np.ndarray:
+        """Outputs of a classifier without probabilities, (n_frames, n_outputs); two classes have one."""
+        outputs = self.classifier.decision_function(frames)
+        return outputs[:, None] if outputs.ndim == 1 else outputs
 
     @staticmethod
     def _silenced(function: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:
@@ -132,3 +142,13 @@ class HybridAcousticModel:
                 return function(frames)
 
         return evaluate
+
+
+def _tenth_of_each(used: np.ndarray, states: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Divide frame numbers, state by state, into nine tenths and one tenth but at least one frame; singles drop out."""
+    drawn = np.random.default_rng(seed).permutation(used)
+    drawn = drawn[np.argsort(states[drawn], kind="stable")]
+    _, first, counts = np.unique(states[drawn], return_index=True, return_counts=True)
+    rank = np.arange(len(drawn)) - np.repeat(first, counts)
+    several, n_held_out = np.repeat(counts > 1, counts), np.repeat(np.maximum(1, counts // 10), counts)
+    return np.sort(drawn[several & (rank >= n_held_out)]), np.sort(drawn[several & (rank < n_held_out)])

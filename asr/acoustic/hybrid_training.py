@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from asr.acoustic.classifiers import make_classifier
+from asr.acoustic.classifiers import BUILT_IN, make_classifier
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.align.aligned_table import align_table
+from asr.errors import ConfigError
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology, estimate_self_loops
@@ -30,8 +31,10 @@ class HybridSettings(BaseModel):
     """Keyword parameters of the classifier."""
     realignments: int = Field(1, ge=0)
     """How often the training set is realigned with the hybrid and the classifier trained again."""
-    prior_exponent: float = Field(1.0, ge=0)
-    prior_floor: float = Field(0.01, ge=0)
+    warps: tuple[float, ...] = ()
+    """Vocal-tract length warps: the classifier also sees a copy of the training set under each."""
+    prior_exponent: float = Field(0.7, ge=0)
+    prior_floor: float = Field(0.01, gt=0)
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,13 @@ def train_hybrid(
         From the model that made the alignment.
     progress : callable, optional
         Called with the passes done and their number, over all rounds, by classifiers that tell.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such classifier, or it cannot be trained on these frames with these parameters.
+    AlignmentError
+        If no utterance can be realigned.
     """
     parameters = dict(settings.parameters)
     classifier = make_classifier(settings.classifier, parameters)
@@ -76,12 +86,24 @@ def train_hybrid(
         classifier.set_params(random_state=seed)
     curves = []
     for round_number in range(settings.realignments + 1):
+        if "warm_start" in known and settings.classifier in BUILT_IN:
+            # The built-in ones then start from their weights; elsewhere it may mean to keep the fit as it is.
+            same = round_number > 0 and np.array_equal(classifier.classes_, np.unique(states[states >= 0]))
+            classifier.set_params(warm_start=bool(same or known["warm_start"]))
         model = HybridAcousticModel(
             classifier,
             topology.n_states,
             prior_exponent=settings.prior_exponent,
             prior_floor=settings.prior_floor,
-        ).fit(table.frames, states, seed=seed, progress=_in_round(progress, round_number, settings.realignments + 1))
+        )
+        in_round = _in_round(progress, round_number, settings.realignments + 1)
+        try:
+            model.fit(table.frames, states, seed=seed, progress=in_round)
+        except ValueError as error:
+            raise ConfigError(
+                f"classifier {settings.classifier!r} cannot be trained on {int((states >= 0).sum())} frames of "
+                f"{len(np.unique(states[states >= 0]))} states: {error}"
+            ) from error
         hmm = PhoneHmm(topology, model, self_loops)
         curves.append(tuple(float(loss) for loss in getattr(classifier, "loss_curve_", ())))
         log.info("trained %s on %d frames, round %d", settings.classifier, (states >= 0).sum(), round_number)
@@ -93,10 +115,10 @@ def train_hybrid(
                 100 * moved,
                 len(aligned.failed),
             )
+            for name, reason in sorted(aligned.failed.items()):
+                log.warning("%s: not realigned: %s", name, reason)
             states = aligned.states
             self_loops = estimate_self_loops(aligned.stays, aligned.visits)
-            if "warm_start" in known:
-                classifier.set_params(warm_start=True)
     if "warm_start" in known:
         classifier.set_params(warm_start=known["warm_start"])
     return HybridResult(PhoneHmm(topology, model, self_loops), states, tuple(curves))

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from asr.acoustic.classifiers import registered_packages
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.phone_hmm import PhoneHmm
@@ -22,15 +23,20 @@ from discriminants.posteriors import LogisticOutputModel
 
 FORMAT = "hybrid-asr model 1"
 
+# What metadata and arrays that disagree can raise.
+_MALFORMED = (
+    KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, AsrError, DiscriminantError,
+)  # fmt: skip
+
 
 class SearchSettings(BaseModel):
     """How the search weighs its parts."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    lm_scale: float = Field(8.0, ge=0)
+    lm_scale: float = Field(8.0, ge=0, allow_inf_nan=False)
     """Factor on the grammar's log probabilities."""
-    insertion_penalty: float = 0.0
+    insertion_penalty: float = Field(0.0, allow_inf_nan=False)
     """Added to a path's score for every word; negative discourages words."""
     beam: float = Field(200.0, gt=0)
     """Natural log below the best token of a frame at which tokens are dropped."""
@@ -107,54 +113,80 @@ def load_model(path: Path, trusted: tuple[str, ...] = ()) -> SpeechModel:
     Parameters
     ----------
     trusted : tuple of str
-        Packages beside scikit-learn and this project whose classifiers may be instantiated.
+        Packages whose classifiers may be made, besides scikit-learn, this project and those that register
+        classifiers.
 
     Raises
     ------
     ModelFormatError
         If the file is missing, truncated, no model of this format, or its parts do not fit together.
     """
+    arrays, metadata = _read(path)
+    try:
+        return _rebuild(arrays, metadata, (*registered_packages(), *trusted))
+    except _MALFORMED as error:
+        raise _misfit(path, error) from error
+
+
+def _read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     arrays, metadata = load_arrays(path)
     if metadata.get("format") != FORMAT:
         raise ModelFormatError(
             f"{path}: format is {metadata.get('format')!r}, not {FORMAT!r}; is it a recogniser's model?"
         )
-    try:
-        return _rebuild(arrays, metadata, trusted)
-    except (KeyError, TypeError, ValueError, IndexError, AsrError, DiscriminantError) as error:
-        raise ModelFormatError(f"{path}: the model's parts do not fit together: {error}") from error
+    return arrays, metadata
+
+
+def _misfit(path: Path, error: Exception) -> ModelFormatError:
+    missing = f"{error} is missing" if isinstance(error, KeyError) else " ".join(str(error).split())
+    return ModelFormatError(f"{path}: the model's parts do not fit together: {missing}")
 
 
 def _rebuild(arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any], trusted: tuple[str, ...]) -> SpeechModel:
     topology = Topology(tuple(metadata["phones"]), int(metadata["states_per_phone"]))
     self_loops = arrays["self_loops"]
-    if self_loops.shape != (topology.n_units,):
-        raise ValueError(f"{self_loops.shape} self-loops for {topology.n_units} units")
+    _check("self_loops", self_loops, (topology.n_units,), between=(0.0, 1.0))
+    front_end = FrontEnd.from_arrays(_without_prefix("front_end", arrays), metadata["front_end"])
+    n_states, n_features = topology.n_states, front_end.n_features_
     acoustic: GaussianMixtures | HybridAcousticModel
     if metadata["kind"] == "gmm":
         acoustic = GaussianMixtures(arrays["gmm.log_weights"], arrays["gmm.means"], arrays["gmm.variances"])
-        n_states = len(acoustic.means)
-    else:
+        shape = (n_states, acoustic.n_components)
+        _check("gmm.log_weights", acoustic.log_weights, shape, between=None)
+        _check("gmm.means", acoustic.means, (*shape, n_features))
+        _check("gmm.variances", acoustic.variances, (*shape, n_features), between=(0.0, np.inf))
+    elif metadata["kind"] == "hybrid":
         acoustic = HybridAcousticModel(
             estimator_from_arrays(_without_prefix("classifier", arrays), metadata["classifier"], trusted=trusted),
-            topology.n_states,
+            n_states,
             **metadata["hybrid"],
         )
         acoustic.log_priors = arrays["log_priors"]
+        _check("log_priors", acoustic.log_priors, (n_states,))
         if "calibration" in metadata:
             calibration = estimator_from_arrays(_without_prefix("calibration", arrays), metadata["calibration"])
             if not isinstance(calibration, LogisticOutputModel):
                 raise TypeError(f"calibration is a {type(calibration).__name__}")
             acoustic.calibration = calibration
-        n_states = len(acoustic.log_priors)
-    if n_states != topology.n_states:
-        raise ValueError(f"{n_states} scored states for a topology of {topology.n_states}")
+        classes = np.asarray(acoustic.classifier.classes_)
+        if classes.ndim != 1 or classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= n_states:
+            raise ValueError(f"the classes of the classifier are not among the {n_states} states")
+    else:
+        raise ValueError(f"the kind is {metadata['kind']!r}, neither 'gmm' nor 'hybrid'")
+    scores = acoustic.log_likelihood(np.zeros((1, n_features), np.float32))  # a model that cannot score is refused here
+    if scores.shape != (1, n_states) or np.isnan(scores).any():
+        raise ValueError(f"a frame does not get {n_states} numbers as scores")
     lexicon = Lexicon(
         {word: tuple(tuple(variant) for variant in variants) for word, variants in metadata["lexicon"].items()}
     )
+    lexicon.require_phones(topology.phones)
+    if metadata["source"] not in ("audio", "archive"):
+        raise ValueError(f"the source of the features is {metadata['source']!r}, neither 'audio' nor 'archive'")
+    if not isinstance(metadata["arpa"], str | None):
+        raise TypeError("the grammar is no text")
     return SpeechModel(
         hmm=PhoneHmm(topology, acoustic, self_loops),
-        front_end=FrontEnd.from_arrays(_without_prefix("front_end", arrays), metadata["front_end"]),
+        front_end=front_end,
         lexicon=lexicon,
         search=SearchSettings(**metadata["search"]),
         source=metadata["source"],
@@ -164,11 +196,14 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any], trus
 
 def describe_model(path: Path) -> dict[str, Any]:
     """What a model file holds, for people: kind, states, features, words, search settings, sizes of the arrays."""
-    arrays, metadata = load_arrays(path)
-    if metadata.get("format") != FORMAT:
-        raise ModelFormatError(
-            f"{path}: format is {metadata.get('format')!r}, not {FORMAT!r}; is it a recogniser's model?"
-        )
+    arrays, metadata = _read(path)
+    try:
+        return _description(arrays, metadata)
+    except _MALFORMED as error:
+        raise _misfit(path, error) from error
+
+
+def _description(arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any]) -> dict[str, Any]:
     described = {
         "kind": metadata["kind"],
         "phones": len(metadata["phones"]),
@@ -182,8 +217,22 @@ def describe_model(path: Path) -> dict[str, Any]:
         "parameters": int(sum(array.size for array in arrays.values())),
     }
     if metadata["kind"] == "hybrid":
-        described["classifier"] = metadata["classifier"].get("class", "")
+        kind, name, parameters, _ = metadata["classifier"]["estimator"]
+        if kind != "estimator":
+            raise ValueError(f"the classifier is a {kind!r}")
+        described["classifier"] = name.replace(":", ".")
+        described["classifier settings"] = {key: value for key, value in parameters if not isinstance(value, list)}
+        described["state priors"] = metadata["hybrid"]
     return described
+
+
+def _check(
+    name: str, array: np.ndarray, shape: tuple[int, ...], *, between: tuple[float, float] | None = (-np.inf, np.inf)
+) -> None:
+    if array.shape != shape or array.dtype.kind != "f":
+        raise ValueError(f"{name} is {array.dtype} of shape {array.shape}, not floats of shape {shape}")
+    if between is not None and not np.all((array > between[0]) & (array < between[1])):
+        raise ValueError(f"{name} holds numbers that do not lie between {between[0]:g} and {between[1]:g}")
 
 
 def _prefixed(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -21,12 +21,13 @@ def features(
     """Compute the features of every utterance and write them as a Kaldi archive.
 
     The archive holds the static coefficients, one row every 10 ms; differences, normalisation and splicing
-    belong to the model and are computed when it is trained or used. Copy feats.scp into a data directory in
-    place of wav.scp, and the audio is not read again.
+    belong to the model and are computed when it is trained or used. Transcripts and speakers are copied, so that
+    DIR is a data directory itself, and the audio is not read again.
 
     \b
     Example:
       asr features --data data/train --out features/train
+      asr train --data features/train --lexicon lexicon.txt --work-dir runs/mine
     """
     require_directory(data, "--data")
     require_directory(root, "--root")

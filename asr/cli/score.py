@@ -57,9 +57,12 @@ def score(
     from asr.score.transcript import aligned_transcripts, speaker_summary
     from asr.score.wer import score_utterances
 
+    references, hypotheses = read_transcripts(reference), read_transcripts(hypothesis)
+    if references.keys().isdisjoint(hypotheses):
+        raise CorpusError(f"{hypothesis}: has no utterance of {reference}; give two files of the same corpus")
     report = score_utterances(
-        read_transcripts(reference),
-        read_transcripts(hypothesis),
+        references,
+        hypotheses,
         speakers=None if utt2spk is None else read_utt2spk(utt2spk),
     )
     interval = wer_interval(report, level=level)

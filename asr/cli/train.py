@@ -1,5 +1,6 @@
 """`asr train`: from a corpus and a lexicon to a hybrid model file."""
 
+import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -61,10 +62,12 @@ def train(
     require_directory(root, "--root")
     require_file(config, "--config")
 
+    from asr.cli.reporting import report_problems
     from asr.recipe.config import load_config
     from asr.recipe.training import train as train_model
 
-    model = train_model(
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    outcome = train_model(
         data,
         lexicon,
         work_dir,
@@ -74,4 +77,5 @@ def train(
         jobs=jobs,
         allow_changes=allow_changes,
     )
-    typer.echo(model)
+    typer.echo(work_dir / "model.safetensors")
+    report_problems(outcome.failures)

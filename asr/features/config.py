@@ -11,7 +11,8 @@ class FeatureConfig(BaseModel):
     `context` is the number of frames spliced on each side, `lda_dimension` the number kept by LDA (None: no
     LDA), or one less than the classes where those are fewer. `log_floor` is the least mel power and frame
     energy before the logarithm, on the 16-bit scale: Kaldi's single-precision epsilon; HTK's MELFLOOR is 1,
-    which tells digital silence less sharply from near silence.
+    which tells digital silence less sharply from near silence. `energy_first` puts the energy before the cepstra.
+    Where features come from an archive, the settings of cepstra and filters say how they were made.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -27,6 +28,7 @@ class FeatureConfig(BaseModel):
     n_cepstra: int = Field(12, ge=1)
     lifter: int = Field(22, ge=0)
     energy: Literal["log", "c0"] = "log"
+    energy_first: bool = False
     delta_window: int = Field(2, ge=1)
     delta_order: int = Field(2, ge=0, le=4)
     normalise: Literal["none", "corpus", "speaker", "utterance"] = "corpus"

@@ -11,12 +11,12 @@ from asr.align.ctm import ctm_rows, write_ctm
 from asr.align.forced_alignment import Alignment, align_utterance
 from asr.align.textgrid import write_textgrid
 from asr.align.transcript_graph import transcript_graph
-from asr.corpus.data_directory import Problem, read_data_directory
+from asr.corpus.data_directory import Problem
 from asr.decode.path_segments import frame_states, phone_segments, word_segments
 from asr.errors import AlignmentError
 from asr.files import atomic_write
 from asr.lexicon import read_lexicon
-from asr.recipe.decoding import static_frames
+from asr.recipe.decoding import corpus_for, static_frames
 from asr.recipe.material import trainable
 from asr.recipe.outcome import Outcome
 from asr.recipe.progress import progress
@@ -43,7 +43,7 @@ def align(
     topology = speech_model.hmm.topology
     pronunciations = speech_model.lexicon if lexicon is None else read_lexicon(lexicon)
     pronunciations.require_phones(topology.phones)
-    corpus, problems = trainable(read_data_directory(data, root=root), pronunciations)
+    corpus, problems = trainable(corpus_for(speech_model, data, root), pronunciations)
     static, failed = static_frames(speech_model, corpus, jobs)
     problems += failed
     words = {utterance.id: utterance.words or () for utterance in corpus.utterances}

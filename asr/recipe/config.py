@@ -34,7 +34,7 @@ class TrainingConfig(BaseModel):
     states_per_phone: int = Field(3, ge=1)
     ngram_order: int = Field(2, ge=1)
     """Order of the default grammar, estimated from the training transcripts."""
-    features: FeatureConfig = FeatureConfig(normalise="speaker")
+    features: FeatureConfig = FeatureConfig()
     """Frames of the Gaussian mixtures."""
     hybrid_features: FeatureConfig = FeatureConfig(normalise="speaker", context=7, lda_dimension=60)
     """Frames of the classifier; what concerns static features has to agree with `features`."""
@@ -59,23 +59,29 @@ def load_config(path: Path | None) -> TrainingConfig:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"{path}: cannot be read as TOML: {error}") from error
+    defaults = TrainingConfig()
     shared = values.get("features")
-    if isinstance(shared, dict):
-        # What both front ends share need be said only once.
-        own = values.setdefault("hybrid_features", {})
-        if isinstance(own, dict):
-            values["hybrid_features"] = {
-                "normalise": "speaker",
-                "context": 7,
-                "lda_dimension": 60,
-                **shared,
-                **own,
-            }
-            values["features"] = {"normalise": "speaker", **shared}
+    for name, default in defaults:
+        own = values.get(name, {})
+        if isinstance(default, BaseModel) and isinstance(own, dict):
+            # What both front ends share need be said only once.
+            common = shared if name == "hybrid_features" and isinstance(shared, dict) else {}
+            values[name] = {**default.model_dump(), **common, **own}
     try:
         return TrainingConfig.model_validate(values)
     except ValidationError as error:
-        reasons = "; ".join(
-            f"{'.'.join(map(str, problem['loc'])) or 'settings'}: {problem['msg']}" for problem in error.errors()
-        )
-        raise ConfigError(f"{path}: {reasons}") from error
+        raise ConfigError(f"{path}: {'; '.join(_reasons(error))}") from error
+
+
+def _reasons(error: ValidationError) -> list[str]:
+    """A phrase for every wrong setting; one that both front ends share is named once."""
+    found: dict[str, str] = {}
+    for problem in error.errors():
+        where = ".".join(map(str, problem["loc"])) or "settings"
+        if where.removeprefix("hybrid_") in found:
+            continue
+        if problem["type"] == "extra_forbidden":
+            found[where] = f"{where} is no setting"
+        else:
+            found[where] = f"{where}: {problem['msg'].removeprefix('Value error, ')}, not {problem['input']!r}"
+    return list(found.values())

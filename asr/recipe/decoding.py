@@ -1,21 +1,27 @@
 """`asr decode`: audio files or a data directory to words."""
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from asr.acoustic.model_file import SpeechModel, load_model
+from pydantic import ValidationError
+
+from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model
 from asr.align.ctm import CtmRow, ctm_rows, write_ctm
 from asr.corpus.data_directory import DataDirectory, Problem, Utterance, read_data_directory
 from asr.decode.graph_compiler import compile_graph
-from asr.errors import CorpusError, DecodeError, GrammarError
+from asr.errors import ConfigError, CorpusError, DecodeError, GrammarError
 from asr.features.extraction import extract_static
 from asr.features.frame_table import FrameTable
 from asr.grammar import Grammar, arpa_grammar, one_word, read_grammar, word_loop
 from asr.grammar.arpa_file import parse_arpa
+from asr.recipe.material import require_some
 from asr.recipe.outcome import Outcome
 from asr.recipe.progress import counted
 from asr.recipe.recognition import recognise
 from asr.score.files import write_transcripts
+
+log = logging.getLogger(__name__)
 
 
 def decode(
@@ -48,14 +54,19 @@ def decode(
         One of its kinds; DecodeError if no utterance at all could be decoded.
     """
     speech_model = load_model(model)
-    corpus = _files_as_corpus(audio) if data is None else read_data_directory(data, root=root)
+    corpus = _files_as_corpus(audio) if data is None else corpus_for(speech_model, data, root)
     wanted = {
         "lm_scale": lm_scale,
         "insertion_penalty": insertion_penalty,
         "beam": beam,
         "max_active": max_active,
     }
-    search = speech_model.search.model_copy(update={name: value for name, value in wanted.items() if value is not None})
+    given = {name: value for name, value in wanted.items() if value is not None}
+    try:
+        search = SearchSettings.model_validate(speech_model.search.model_dump() | given)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        raise ConfigError(f"{problem['loc'][0]} is {problem['input']}: {problem['msg']}") from error
     graph = compile_graph(speech_model.lexicon, _grammar(speech_model, grammar), speech_model.hmm.topology)
     static, problems = static_frames(speech_model, corpus, jobs)
     recognition = recognise(speech_model, static, graph, search, jobs=min(jobs, len(static)))
@@ -76,6 +87,11 @@ def decode(
     return Outcome(len(recognition.words), failures, recognition.cpu_seconds / (static.n_frames * shift))
 
 
+def corpus_for(model: SpeechModel, data: Path, root: Path | None) -> DataDirectory:
+    """A data directory's audio or archived features, whichever the model was trained on if there are both."""
+    return read_data_directory(data, root=root, prefer="features" if model.source == "archive" else "audio")
+
+
 def static_frames(model: SpeechModel, corpus: DataDirectory, jobs: int) -> tuple[FrameTable, list[Problem]]:
     """Static features of a corpus as the model needs them.
 
@@ -84,6 +100,7 @@ def static_frames(model: SpeechModel, corpus: DataDirectory, jobs: int) -> tuple
     CorpusError
         If the model was trained on archived features and the corpus is audio, or the other way round.
     """
+    require_some(corpus.path, corpus.utterances, corpus.problems)
     archived = any(utterance.archive is not None for utterance in corpus.utterances)
     if archived != (model.source == "archive"):
         had, given = ("feats.scp", "audio") if model.source == "archive" else ("audio", "feats.scp")
@@ -106,9 +123,15 @@ def _grammar(model: SpeechModel, wanted: str | Path | None) -> Grammar:
         return word_loop(words)
     if wanted == "one":
         return one_word(words)
-    found = read_grammar(Path(wanted), vocabulary=words)
+    try:
+        found = read_grammar(Path(wanted), vocabulary=words)
+    except GrammarError as error:
+        # What is wrong with the grammar under this vocabulary is said without the name of its file.
+        raise error if str(wanted) in str(error) else GrammarError(f"{wanted}: {error}") from error
     if not found.words:
         raise GrammarError(f"{wanted}: shares no word with the model's lexicon")
+    if found.left_out:
+        log.warning("%s: the model has no pronunciation for %s", wanted, " ".join(found.left_out))
     return found
 
 

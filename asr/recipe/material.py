@@ -1,5 +1,6 @@
 """Transcribed frames: what models are trained on and scored against."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +11,12 @@ from asr.errors import CorpusError
 from asr.features.config import FeatureConfig
 from asr.features.extraction import extract_static
 from asr.features.frame_table import FrameTable
+from asr.features.warping import warped_copies
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
+
+_LEFT_OUT = "left-out.json"
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,14 @@ class Material:
         static = self.static.subset(name for name, speaker in pairs if condition(name, speaker))
         return Material(static, self.transcripts, self.frame_shift)
 
+    def warped(self, warps: Sequence[float], config: FeatureConfig) -> "Material":
+        """With a copy of every utterance for each vocal-tract length warp, after the utterances themselves."""
+        static = warped_copies(self.static, warps, config)
+        n_utterances = len(self.static)
+        words = [self.transcripts[name] for name in self.static.ids]
+        transcripts = {name: words[number % n_utterances] for number, name in enumerate(static.ids)}
+        return Material(static, transcripts, self.frame_shift)
+
     def graphs(self, lexicon: Lexicon, topology: Topology) -> dict[str, StateGraph]:
         """Transcript graph of every utterance."""
         return {name: transcript_graph(self.transcripts[name], lexicon, topology) for name in self.static.ids}
@@ -93,14 +105,20 @@ def trainable(corpus: DataDirectory, lexicon: Lexicon) -> tuple[DataDirectory, l
             problems.append(Problem(utterance.id, f"the lexicon has no pronunciation for {' '.join(missing)}"))
         else:
             kept.append(utterance.id)
-    if not kept:
-        raise CorpusError(
-            f"{corpus.path}: none of its {len(corpus.utterances)} utterances can be used; "
-            f"the first reason: {problems[0].utterance_id}: {problems[0].reason}"
-            if problems
-            else f"{corpus.path}: has no utterances"
-        )
+    require_some(corpus.path, kept, problems)
     return corpus.subset(kept), problems
+
+
+def require_some(path: Path, usable: Sequence[object], problems: Sequence[Problem]) -> None:
+    """Raise CorpusError, with the first reason, when there is nothing to work on."""
+    if usable:
+        return
+    if not problems:
+        raise CorpusError(f"{path}: has no utterances")
+    raise CorpusError(
+        f"{path}: none of its {len(problems)} utterances can be used; the first: {problems[0].utterance_id}: "
+        f"{problems[0].reason}"
+    )
 
 
 def build_static(
@@ -110,11 +128,16 @@ def build_static(
     *,
     jobs: int = 1,
     progress: Callable[[int], None] | None = None,
-) -> list[Problem]:
-    """Stage: write the static features of a corpus as a table; returns what could not be used."""
+) -> None:
+    """Stage: write the static features of a corpus as a table, and a list of what could not be used."""
     table, problems = extract_static(corpus, config, jobs=jobs, progress=progress)
     table.save(directory)
-    return problems
+    (directory / _LEFT_OUT).write_text(json.dumps(problems), encoding="utf-8")
+
+
+def left_out(directory: Path) -> list[Problem]:
+    """The utterances that `build_static` could not use, also if it ran in an earlier process."""
+    return [Problem(*fields) for fields in json.loads((directory / _LEFT_OUT).read_text(encoding="utf-8"))]
 
 
 def load_material(directory: Path, corpus: DataDirectory, config: FeatureConfig) -> Material:

@@ -14,7 +14,7 @@ from asr.errors import AsrError
 from asr.lexicon import read_lexicon
 from asr.recipe.comparison import HybridSpecification, System
 from asr.recipe.config import TrainingConfig
-from asr.recipe.material import Material, build_static, load_material, trainable
+from asr.recipe.material import Material, build_static, left_out, load_material, trainable
 from asr.recipe.progress import counted
 from asr.recipe.results import ResultRow, print_table, write_results
 from asr.recipe.run import Run
@@ -42,18 +42,10 @@ class Story:
 
         def build(directory: Path) -> None:
             with counted(len(corpus.utterances), f"features of {name}") as finished:
-                problems.extend(
-                    build_static(
-                        directory,
-                        corpus,
-                        features,
-                        jobs=self.workshop.jobs,
-                        progress=finished,
-                    )
-                )
+                build_static(directory, corpus, features, jobs=self.workshop.jobs, progress=finished)
 
         directory = self.workshop.run.stage(f"features-{name}", build)
-        for problem in problems:
+        for problem in [*problems, *left_out(directory)]:
             log.warning("%s: left out: %s", problem.utterance_id, problem.reason)
         return load_material(directory, corpus, features)
 

@@ -61,10 +61,14 @@ class Trained:
 
 @dataclass(frozen=True)
 class Mixtures:
-    """GMM-HMMs by number of components, and the state of every training frame as the largest one aligns it."""
+    """GMM-HMMs by number of components, and the state of every training frame as the largest one aligns it.
+
+    `failed` has the reason for every utterance that it cannot align, whose frames have state -1.
+    """
 
     models: Mapping[int, Trained]
     states: np.ndarray
+    failed: Mapping[str, str]
 
     @property
     def largest(self) -> Trained:
@@ -89,20 +93,20 @@ def train_mixtures(workshop: Workshop, name: str, material: Material) -> Mixture
                 save_model(directory / f"gmm-{n_components}.safetensors", model)
                 record[n_components] = {"curve": curve, "seconds": time.monotonic() - started}
         aligned = align_table(hmm.log_likelihood, table, graphs, workshop.topology, hmm.self_loops, jobs=workshop.jobs)
-        for utterance, reason in sorted(aligned.failed.items()):
-            log.warning("%s: not aligned: %s", utterance, reason)
         np.save(directory / "states.npy", aligned.states)
+        (directory / "failed.json").write_text(json.dumps(aligned.failed, sort_keys=True), encoding="utf-8")
         (directory / "training.json").write_text(json.dumps(record))
 
     directory = workshop.run.stage(name, build)
     record = json.loads((directory / "training.json").read_text())
+    failed = json.loads((directory / "failed.json").read_text(encoding="utf-8"))
     models = {
         int(n): Trained(
             directory / f"gmm-{n}.safetensors", value["seconds"], {"log-likelihood per frame": value["curve"]}
         )
         for n, value in record.items()
     }
-    return Mixtures(models, np.load(directory / "states.npy", allow_pickle=False))
+    return Mixtures(models, np.load(directory / "states.npy", allow_pickle=False), failed)
 
 
 def train_hybrid_system(
@@ -114,15 +118,17 @@ def train_hybrid_system(
     features: FeatureConfig,
 ) -> Trained:
     """Stage `name`: a hybrid trained on the alignment of the same material by Gaussian mixtures."""
-    _check_same_static(workshop.config.features, features)
+    check_same_static(workshop.config.features, features)
 
     def build(directory: Path) -> None:
-        front_end, table = _frames(features, material, mixtures.states)
+        copies = material.warped(settings.warps, features)
+        states = np.tile(mixtures.states, 1 + len(settings.warps))
+        front_end, table = _frames(features, copies, states)
         with counted(100, f"{name}: % of the passes") as finished:
             result = train_hybrid(
                 table,
-                mixtures.states,
-                material.graphs(workshop.lexicon, workshop.topology),
+                states,
+                copies.graphs(workshop.lexicon, workshop.topology),
                 workshop.topology,
                 mixtures.largest.load().hmm.self_loops,
                 settings,
@@ -167,8 +173,8 @@ def _frames(config: FeatureConfig, material: Material, states: np.ndarray | None
     return front_end, front_end.transform(material.static)
 
 
-def _check_same_static(first: FeatureConfig, second: FeatureConfig) -> None:
-    """Both front ends work on one table of static features."""
+def check_same_static(first: FeatureConfig, second: FeatureConfig) -> None:
+    """Raise ConfigError unless both front ends can work on one table of static features."""
     later = {"delta_window", "delta_order", "normalise", "context", "lda_dimension"}
     differing = sorted(
         key for key, value in first.model_dump(exclude=later).items() if value != second.model_dump(exclude=later)[key]

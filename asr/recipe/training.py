@@ -5,19 +5,28 @@ import logging
 import sys
 from pathlib import Path
 
-from asr.acoustic.classifiers import available_classifiers
+from asr.acoustic.classifiers import make_classifier
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings, save_model
-from asr.corpus.data_directory import read_data_directory
+from asr.corpus.data_directory import Problem, read_data_directory
 from asr.decode.graph_compiler import compile_graph
-from asr.errors import ConfigError
 from asr.grammar import arpa_grammar, estimate_ngram, write_arpa
+from asr.hmm.topology import Topology
 from asr.lexicon import read_lexicon
 from asr.recipe.config import TrainingConfig
-from asr.recipe.material import Material, build_static, load_material, trainable
+from asr.recipe.material import Material, build_static, left_out, load_material, trainable
+from asr.recipe.outcome import Outcome
 from asr.recipe.progress import counted
 from asr.recipe.run import Run
-from asr.recipe.systems import Mixtures, Trained, Workshop, train_hybrid_system, train_mixtures, with_search
+from asr.recipe.systems import (
+    Mixtures,
+    Trained,
+    Workshop,
+    check_same_static,
+    train_hybrid_system,
+    train_mixtures,
+    with_search,
+)
 from asr.recipe.tuning import hold_out, tune_search
 
 log = logging.getLogger(__name__)
@@ -33,11 +42,12 @@ def train(
     classifier: str | None = None,
     jobs: int = 1,
     allow_changes: bool = False,
-) -> Path:
-    """Train a recogniser; returns the path of the hybrid model, `work_dir/model.safetensors`.
+) -> Outcome:
+    """Train a recogniser: `work_dir/model.safetensors`.
 
     `work_dir/gmm.safetensors` is the baseline with the largest mixtures, `work_dir/grammar.arpa` the n-gram of the
-    training transcripts that both models use by default. Stages that are whole are not done again.
+    training transcripts that both models use by default. Stages that are whole are not done again. Returned is
+    which utterances could not be used.
 
     Raises
     ------
@@ -50,11 +60,11 @@ def train(
         parameters = config.hybrid.parameters if classifier == config.hybrid.classifier else {}
         hybrid = config.hybrid.model_copy(update={"classifier": classifier, "parameters": parameters})
         config = config.model_copy(update={"hybrid": hybrid})
-    if config.hybrid.classifier not in available_classifiers():
-        raise ConfigError(
-            f"unknown classifier {config.hybrid.classifier!r}; known are {', '.join(available_classifiers())}"
-        )
+    # What would be found wrong only after hours of training is found wrong now.
+    make_classifier(config.hybrid.classifier, config.hybrid.parameters)
+    check_same_static(config.features, config.hybrid_features)
     pronunciations = read_lexicon(lexicon)
+    Topology(pronunciations.phones, config.states_per_phone)
     corpus, problems = trainable(read_data_directory(data, root=root), pronunciations)
     with Run.open(
         work_dir,
@@ -69,19 +79,10 @@ def train(
 
         def build_features(directory: Path) -> None:
             with counted(len(corpus.utterances), "features") as finished:
-                failed = build_static(
-                    directory,
-                    corpus,
-                    config.features,
-                    jobs=jobs,
-                    progress=finished,
-                )
-            problems.extend(failed)
+                build_static(directory, corpus, config.features, jobs=jobs, progress=finished)
 
-        material = load_material(run.stage("features", build_features), corpus, config.features)
-        for problem in problems:
-            log.warning("%s: left out: %s", problem.utterance_id, problem.reason)
-
+        features = run.stage("features", build_features)
+        material = load_material(features, corpus, config.features)
         search = _tune(workshop, material)
         mixtures = train_mixtures(workshop, "gmm", material)
         hybrid_system = train_hybrid_system(
@@ -93,7 +94,8 @@ def train(
         for name, trained in (("gmm", mixtures.largest), ("model", hybrid_system)):
             model = with_search(trained.load(), search[name], arpa)
             save_model(work_dir / f"{name}.safetensors", model)
-    return work_dir / "model.safetensors"
+    unaligned = [Problem(name, f"not aligned: {reason}") for name, reason in sorted(mixtures.failed.items())]
+    return Outcome(len(material.static) - len(unaligned), [*problems, *left_out(features), *unaligned])
 
 
 def _ngram(material: Material, workshop: Workshop):  # type: ignore[no-untyped-def]

@@ -21,7 +21,7 @@ def hold_out(material: Material, fraction: float, seed: int) -> tuple[Material, 
     """
     speakers = material.speakers
     units = speakers if len(speakers) > 1 else tuple(sorted(material.static.ids))
-    n_held_out = max(1, round(fraction * len(units)))
+    n_held_out = min(max(1, round(fraction * len(units))), len(units) - 1)
     drawn = {units[i] for i in np.random.default_rng(seed).permutation(len(units))[:n_held_out]}
 
     def is_held_out(name: str, speaker: str) -> bool:

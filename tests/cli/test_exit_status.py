@@ -19,21 +19,6 @@ Outcome = tuple[int, str, str]
 
 
 @pytest.fixture
-def asr(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
-    """Run `asr` with these arguments: (exit status, standard output, standard error)."""
-
-    def run(*arguments: str | Path) -> Outcome:
-        with pytest.raises(SystemExit) as stop:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        code = stop.value.code
-        assert isinstance(code, int)
-        return code, out, err
-
-    return run
-
-
-@pytest.fixture
 def transcript(tmp_path: Path) -> Path:
     path = tmp_path / "text"
     path.write_text("a-1 one two\n")

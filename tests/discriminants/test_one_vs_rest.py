@@ -123,3 +123,14 @@ def test_a_rule_of_the_users_own_chooses_the_centres() -> None:
     X, y = make_blobs(60, centers=2, random_state=6)
     learner = NPDClassifier(5, rule=lambda state: int(np.flatnonzero(state.available)[-1]), n_candidates=None)
     np.testing.assert_array_equal(learner.fit(X, y).center_indices_, [59, 58, 57, 56, 55])
+
+
+def test_float32_learners_are_right_where_columns_nearly_depend_on_each_other(
+    digits: tuple[np.ndarray, ...],
+) -> None:
+    X, X_test, y, y_test = digits
+    for learner in (NPDClassifier(600, sigma=60.0), OROLSClassifier(600, sigma=60.0, tol=0.0)):
+        wide = learner.fit(X, y).score(X_test, y_test)
+        single = learner.fit(X.astype(np.float32), y).score(X_test.astype(np.float32), y_test)
+        assert single > 0.97
+        assert single == pytest.approx(wide, abs=0.01)

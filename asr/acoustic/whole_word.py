@@ -1,0 +1,256 @@
+"""One HMM a word, for utterances of exactly one word: the baseline that knows no phones.
+
+hmmlearn trains the models; only its public interface is used, and nothing of it is left in what was learnt, which is
+plain arrays. Recognition compares the words' likelihoods, for all utterances at once.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Self
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from asr.acoustic.gmm import GaussianMixtures
+from asr.errors import ConfigError, CorpusError, FeatureError
+from asr.features.frame_table import FrameTable
+
+log = logging.getLogger(__name__)
+
+WordHmm = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Start probabilities (n,), transitions (n, n), means and variances (n, n_features)."""
+
+
+class WholeWordHmms:
+    """Left-to-right HMMs of whole words with several diagonal Gaussians a state.
+
+    The Gaussians of a state are HMM states of their own, side by side: from each a path may stay, change to another of
+    the same state, or move on to any of the next. This is a mixture whose weights depend on the Gaussian of the frame
+    before, and takes a fifth of the time of hmmlearn's own mixtures. Parameters are estimated by Baum-Welch with weak
+    conjugate priors, which keep variances off zero and what is never visited finite.
+
+    Parameters
+    ----------
+    n_states : int
+        States of every word.
+    n_mixtures : int
+        Gaussians of every state.
+    n_iter : int
+        Most Baum-Welch iterations; fewer where the log-likelihood per frame gains less than 1e-3.
+    seed : int
+        Of the k-means that begins the training.
+
+    Attributes
+    ----------
+    words_ : tuple of str
+        Sorted.
+    start_, transitions_ : float64 (n_words, n), (n_words, n, n)
+        Probabilities; n = n_states * n_mixtures, the Gaussians of a state next to each other.
+    gaussians_ : GaussianMixtures
+        One component for each of n_words * n, of standardised frames.
+    mean_, deviation_ : float32 (n_features,)
+        Of all training frames; frames are standardised by them.
+    curves_ : mapping of word to float64 (n_iterations,)
+        Log-likelihood per frame before each re-estimation.
+    """
+
+    words_: tuple[str, ...]
+    start_: np.ndarray
+    transitions_: np.ndarray
+    gaussians_: GaussianMixtures
+    mean_: np.ndarray
+    deviation_: np.ndarray
+    curves_: Mapping[str, np.ndarray]
+
+    def __init__(self, n_states: int = 5, n_mixtures: int = 2, n_iter: int = 8, seed: int = 0) -> None:
+        self.n_states = n_states
+        self.n_mixtures = n_mixtures
+        self.n_iter = n_iter
+        self.seed = seed
+
+    def fit(self, table: FrameTable, transcripts: Mapping[str, Sequence[str]], *, jobs: int = 1) -> Self:
+        """Train a model for every word; the result does not depend on `jobs`, the number of processes.
+
+        Parameters
+        ----------
+        table : FrameTable
+            Training frames.
+        transcripts : mapping of utterance id to words
+            Exactly one word for every utterance of the table.
+
+        Raises
+        ------
+        CorpusError
+            If an utterance has no transcript or not exactly one word, or a word has too few frames.
+        FeatureError
+            If a frame is not finite.
+        ConfigError
+            If training ends with numbers that are not finite.
+        """
+        from joblib import Parallel, delayed
+
+        by_word = _utterances_by_word(table, transcripts)
+        if not np.isfinite(table.frames).all():
+            frame = int(np.flatnonzero(~np.isfinite(table.frames).all(axis=1))[0])
+            name = table.ids[int(np.searchsorted(table.offsets, frame, side="right")) - 1]
+            raise FeatureError(f"{name}: holds features that are not finite; check its audio")
+        self.mean_ = table.frames.mean(axis=0, dtype=np.float64).astype(np.float32)
+        deviation = (table.frames - self.mean_).std(axis=0, dtype=np.float64)
+        self.deviation_ = np.where(deviation > 0, deviation, 1.0).astype(np.float32)
+        self.words_ = tuple(sorted(by_word))
+        trained = Parallel(n_jobs=jobs)(
+            delayed(_train_word)(
+                word,
+                [self._standardised(table.utterance(name)) for name in by_word[word]],
+                self.n_states,
+                self.n_mixtures,
+                self.n_iter,
+                self.seed,
+            )
+            for word in self.words_
+        )
+        models, curves = zip(*trained, strict=True)
+        start, transitions, means, variances = (np.stack(arrays) for arrays in zip(*models, strict=True))
+        self.start_, self.transitions_ = start, transitions
+        n_features = means.shape[-1]
+        self.gaussians_ = GaussianMixtures(
+            np.zeros((start.size, 1)), means.reshape(-1, 1, n_features), variances.reshape(-1, 1, n_features)
+        )
+        self.curves_ = dict(zip(self.words_, curves, strict=True))
+        return self
+
+    def recognise(self, table: FrameTable) -> dict[str, tuple[str]]:
+        """The most likely word of every utterance, as a transcript of one word; FeatureError as for `score`."""
+        best = self.score(table).argmax(axis=1)
+        return {name: (self.words_[word],) for name, word in zip(table.ids, best.tolist(), strict=True)}
+
+    def score(self, table: FrameTable) -> np.ndarray:
+        """Natural log-likelihood of every utterance under every word, float64 (n_utterances, n_words).
+
+        Paths may end in any state. Raises FeatureError if the frames have another number of features than in training.
+        """
+        if table.n_features != len(self.mean_):
+            raise FeatureError(
+                f"these frames have {table.n_features} features, but the word models were trained on {len(self.mean_)}"
+            )
+        with threadpool_limits(1):
+            scores = self.gaussians_.log_likelihood(self._standardised(table.frames))
+            return _forward(scores, table.offsets, self.start_, self.transitions_)
+
+    def _standardised(self, frames: np.ndarray) -> np.ndarray:
+        return (frames - self.mean_) / self.deviation_
+
+
+def _utterances_by_word(table: FrameTable, transcripts: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    by_word: dict[str, list[str]] = {}
+    for name in table.ids:
+        if name not in transcripts:
+            raise CorpusError(f"{name}: has no transcript; a whole-word model needs exactly one word")
+        words = transcripts[name]
+        if len(words) != 1:
+            raise CorpusError(
+                f"{name}: has {len(words)} words ({' '.join(words)}); a whole-word model needs exactly one"
+            )
+        by_word.setdefault(words[0], []).append(name)
+    return by_word
+
+
+def _train_word(
+    word: str, utterances: Sequence[np.ndarray], n_states: int, n_mixtures: int, n_iter: int, seed: int
+) -> tuple[WordHmm, np.ndarray]:
+    """Baum-Welch through hmmlearn; returns the model and its log-likelihood per frame before each iteration."""
+    from hmmlearn.hmm import GaussianHMM
+
+    frames = np.concatenate(utterances).astype(np.float64)
+    lengths = [len(utterance) for utterance in utterances]
+    with threadpool_limits(1):
+        start, transitions, means, variances = _flat_start(word, frames, lengths, n_states, n_mixtures, seed)
+        hmm = GaussianHMM(
+            len(start),
+            covariance_type="diag",
+            init_params="",
+            params="stmc",
+            n_iter=n_iter,
+            tol=1e-3 * len(frames),
+            # Each prior counts as one frame, or one transition, of standard normal data.
+            means_weight=1.0,
+            covars_prior=1.0,
+            covars_weight=2.0,
+            startprob_prior=2.0,
+            transmat_prior=2.0,
+        )
+        hmm.startprob_, hmm.transmat_, hmm.means_, hmm.covars_ = start, transitions, means, variances
+        hmm.fit(frames, lengths)
+    variances = np.diagonal(hmm.covars_, axis1=1, axis2=2)
+    curve = np.array(hmm.monitor_.history) / len(frames)
+    # hmmlearn takes a likelihood that is not a number as converged.
+    for numbers in (curve, hmm.startprob_, hmm.transmat_, hmm.means_, variances):
+        if not np.isfinite(numbers).all():
+            raise ConfigError(
+                f"word {word!r}: training ended with numbers that are not finite; use fewer states, "
+                f"mixtures or iterations than {n_states}, {n_mixtures} and {n_iter}"
+            )
+    log.debug("%s: log-likelihood per frame %.3f after %d iterations", word, curve[-1], len(curve))
+    return (hmm.startprob_, hmm.transmat_, hmm.means_, variances), curve
+
+
+def _flat_start(
+    word: str, frames: np.ndarray, lengths: Sequence[int], n_states: int, n_mixtures: int, seed: int
+) -> WordHmm:
+    """Every utterance divided evenly among the states; k-means within each state finds its Gaussians."""
+    from sklearn.cluster import KMeans
+
+    state = np.concatenate([np.arange(length) * n_states // length for length in lengths])
+    means, weights, variances = [], [], []
+    for number in range(n_states):
+        own = frames[state == number]
+        if len(own) < n_mixtures:
+            raise CorpusError(
+                f"word {word!r}: its {len(lengths)} training utterances give state {number + 1} of {n_states} "
+                f"only {len(own)} frames; {n_mixtures} mixtures need at least as many"
+            )
+        clusters = KMeans(n_mixtures, n_init=1, random_state=seed).fit(own)
+        means.append(clusters.cluster_centers_)
+        weights.append((np.bincount(clusters.labels_, minlength=n_mixtures) + 1) / (len(own) + n_mixtures))
+        variances.append(np.tile(own.var(axis=0) + 0.01, (n_mixtures, 1)))
+    move = min(0.5, n_states * len(lengths) / len(frames))
+    step = (1 - move) * np.eye(n_states) + move * np.eye(n_states, k=1)
+    step[-1, -1] = 1.0
+    transitions = np.kron(step, np.ones((n_mixtures, n_mixtures))) * np.concatenate(weights)
+    start = np.concatenate([weights[0], np.zeros((n_states - 1) * n_mixtures)])
+    return start, transitions, np.concatenate(means), np.concatenate(variances)
+
+
+def _forward(scores: np.ndarray, offsets: np.ndarray, start: np.ndarray, transitions: np.ndarray) -> np.ndarray:
+    """Forward recursion (Rabiner 1989, equations 19-21) of all utterances under all words, frame by frame.
+
+    Parameters
+    ----------
+    scores : float32 (n_frames, n_words * n)
+    offsets : int64 (n_utterances + 1,)
+    start, transitions : float64 (n_words, n), (n_words, n, n)
+
+    Returns
+    -------
+    float64 (n_utterances, n_words)
+    """
+    lengths = np.diff(offsets)
+    order = np.argsort(-lengths, kind="stable")  # those still running at a frame are then the first few
+    n_running = np.searchsorted(-lengths[order], -np.arange(lengths.max(initial=0)), side="left")
+    log_likelihood = np.zeros((len(lengths), len(start)))
+    probability = np.tile(start, (len(lengths), 1, 1))  # of the states given what was heard, (utterance, word, n)
+    for frame, running in enumerate(n_running.tolist()):
+        rows = offsets[order[:running]] + frame
+        emission = scores[rows].reshape(running, *start.shape).astype(np.float64)
+        peak = emission.max(axis=2, keepdims=True)
+        probability = probability[:running]
+        if frame:
+            probability = np.einsum("uwi,wij->uwj", probability, transitions, optimize=True)
+        probability = probability * np.exp(emission - peak)
+        total = probability.sum(axis=2, keepdims=True)
+        with np.errstate(divide="ignore"):
+            log_likelihood[:running] += (np.log(total) + peak)[..., 0]
+        probability = np.divide(probability, total, out=np.zeros_like(probability), where=total > 0)
+    found = np.empty_like(log_likelihood)
+    found[order] = log_likelihood
+    return found

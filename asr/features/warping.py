@@ -1,0 +1,67 @@
+"""Vocal-tract length warps of cepstra: the same utterance as if spoken by a longer or shorter vocal tract.
+
+A warp of the frequency axis is a linear map of the cepstra (Pitz and Ney 2005, "Vocal tract normalization equals
+linear transformation in cepstral space"): evaluate the log mel spectrum that the cepstra stand for at the warped
+places, and transform back. So training material can be multiplied where only cepstra are left of the audio.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from asr.features.config import FeatureConfig
+from asr.features.frame_table import FrameTable
+from asr.features.mel import hertz_to_mel
+
+BREAK = 0.8  # the warp is linear up to this part of the band, then bends to keep its upper end
+
+
+def warped_hertz(hertz: np.ndarray, warp: float, high_hz: float) -> np.ndarray:
+    """Piecewise linear warp: `warp` times the frequency up to the break, straight from there to (high_hz, high_hz)."""
+    turn = BREAK * high_hz * min(1.0, 1.0 / warp)
+    slope = (high_hz - warp * turn) / (high_hz - turn)
+    return np.where(hertz <= turn, warp * hertz, warp * turn + slope * (hertz - turn))
+
+
+def warping_matrix(warp: float, config: FeatureConfig) -> np.ndarray:
+    """Matrix A, float64 (n_cepstra, n_cepstra), under which A @ c are the warped cepstra c1, ..., cn.
+
+    c0, a constant of the log spectrum, neither changes them nor is changed itself here.
+
+    Parameters
+    ----------
+    warp : float
+        Frequency f of the result is taken from `warp` times f: above one, as if the vocal tract were longer.
+    config : FeatureConfig
+        How the cepstra were made: filters, band and lifter.
+    """
+    high_hz = config.sample_rate / 2 if config.high_hz is None else config.high_hz
+    edges = np.linspace(hertz_to_mel(config.low_hz), hertz_to_mel(high_hz), config.n_filters + 2)
+    centres = 700.0 * np.expm1(edges[1:-1] / 1127.0)
+    sources = (hertz_to_mel(warped_hertz(centres, warp, high_hz)) - edges[1]) / (edges[1] - edges[0])
+    orders = np.arange(1, config.n_cepstra + 1)
+    angle = np.pi * orders / config.n_filters
+    forward = np.cos(np.outer(np.arange(config.n_filters) + 0.5, angle))
+    warped = np.cos(np.outer(sources + 0.5, angle))
+    matrix = 2.0 / config.n_filters * forward.T @ warped
+    if config.lifter:
+        lifter = 1.0 + config.lifter / 2 * np.sin(np.pi * orders / config.lifter)
+        matrix = matrix * lifter[:, None] / lifter
+    return matrix
+
+
+def warped_copies(static: FrameTable, warps: Sequence[float], config: FeatureConfig) -> FrameTable:
+    """The table followed by a copy for every warp, whose utterances and speakers are named `NAME~WARP`.
+
+    A warped speaker is a speaker of its own, so that normalisation per speaker sees it as one.
+    """
+    cepstra = slice(1, None) if config.energy_first else slice(0, config.n_cepstra)
+    ids, speakers, frames = list(static.ids), list(static.speakers), [static.frames]
+    for warp in warps:
+        copy = np.array(static.frames)
+        copy[:, cepstra] = static.frames[:, cepstra] @ warping_matrix(warp, config).T.astype(np.float32)
+        frames.append(copy)
+        ids += [f"{name}~{warp:g}" for name in static.ids]
+        speakers += [f"{name}~{warp:g}" for name in static.speakers]
+    offsets = [static.offsets, *(static.offsets[1:] + n * static.n_frames for n in range(1, len(frames)))]
+    return FrameTable(tuple(ids), tuple(speakers), np.concatenate(frames), np.concatenate(offsets))

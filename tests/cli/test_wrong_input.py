@@ -1,0 +1,452 @@
+"""What is wrong with the input is told in one clear sentence with status 1, or the utterance is left out and listed."""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from discriminants.model_file import load_arrays, save_arrays
+
+Asr = Callable[..., tuple[int, str, str]]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder to spoil: a copy of the toy corpus and of a model of it."""
+
+    folder: Path
+
+    @property
+    def model(self) -> Path:
+        return self.folder / "model.safetensors"
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "test"
+
+    @property
+    def names(self) -> list[str]:
+        return [line.split()[0] for line in (self.data / "wav.scp").read_text().splitlines()]
+
+    def wav(self, number: int) -> Path:
+        return self.folder / "audio" / "test" / f"{self.names[number]}.wav"
+
+    def write(self, name: str, text: str | bytes) -> Path:
+        path = self.folder / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        text = (self.folder / name).read_text()
+        assert old in text
+        (self.folder / name).write_text(text.replace(old, new, 1))
+
+    def retell(self, **changed: object) -> None:
+        """Change top-level values of the model's metadata."""
+        arrays, metadata = load_arrays(self.model)
+        save_arrays(self.model, arrays, metadata | changed)
+
+    def replace_array(self, name: str, array: np.ndarray) -> None:
+        arrays, metadata = load_arrays(self.model)
+        assert name in arrays
+        save_arrays(self.model, arrays | {name: array}, metadata)
+
+    def retell_classifier(self, change: Callable[[list], None]) -> None:
+        """Change the description of the classifier: ["estimator", class, parameters, attributes]."""
+        arrays, metadata = load_arrays(self.model)
+        change(metadata["classifier"]["estimator"])
+        save_arrays(self.model, arrays, metadata)
+
+
+@pytest.fixture
+def place(toy_corpus: Path, toy_model: Path, tmp_path: Path) -> Place:
+    folder = tmp_path / "place"
+    shutil.copytree(toy_corpus, folder)
+    shutil.copy(toy_model, folder)
+    return Place(folder)
+
+
+def attribute(name: str, value: object) -> Callable[[list], None]:
+    def change(description: list) -> None:
+        description[3] = [[key, value if key == name else old] for key, old in description[3]]
+
+    return change
+
+
+def check_one_sentence(finished: tuple[int, str, str], *parts: str) -> None:
+    status, out, err = finished
+    assert (status, out) == (1, ""), err
+    assert err.startswith("asr: error: ")
+    assert err.count("\n") == 1, err
+    for part in parts:
+        assert part in err, err
+    assert "Traceback" not in err
+
+
+DATA_DIRECTORY = {
+    "no lists": (lambda p: [(p.data / name).unlink() for name in ("wav.scp", "utt2spk")], ("wav.scp",)),
+    "no speakers": (lambda p: (p.data / "utt2spk").unlink(), ("utt2spk", "No such file")),
+    "a pipe": (
+        lambda p: p.edit("test/wav.scp", f"audio/test/{p.names[2]}.wav", "sox in.wav -t wav - |"),
+        ("wav.scp:3", "pipe", "sox in.wav"),
+    ),
+    "a key without value": (lambda p: p.edit("test/utt2spk", " test0\n", "\n"), ("utt2spk:1", "stands alone")),
+    "a key twice": (lambda p: p.edit("test/wav.scp", "test0-002", "test0-000"), ("wav.scp:2", "already occurs")),
+    "not UTF-8": (lambda p: p.write("test/text", b"test0-000 \xff\n"), ("text:1", "0xff")),
+    "a gender": (lambda p: p.edit("test/spk2gender", "test0 m", "test0 male"), ("spk2gender:1", "'male'")),
+    "bad segments": (lambda p: p.write("test/segments", "a test0-000 2 1\n"), ("segments:1",)),
+    "all audio gone": (lambda p: shutil.rmtree(p.folder / "audio"), ("none of its", "does not exist")),
+    "all audio empty": (
+        lambda p: [p.wav(number).write_bytes(b"") for number in range(len(p.names))],
+        ("none of its", "empty file"),
+    ),
+    "all audio rubbish": (
+        lambda p: [p.wav(number).write_bytes(b"rubbish" * 99) for number in range(len(p.names))],
+        ("cannot be read as audio",),
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", DATA_DIRECTORY)
+@pytest.mark.parametrize("command", ["features", "train", "align", "decode"])
+def test_a_fault_of_a_data_directory_is_named_by_every_command(
+    asr: Asr, place: Place, tmp_path: Path, fault: str, command: str
+) -> None:
+    spoil, parts = DATA_DIRECTORY[fault]
+    spoil(place)
+    more = {
+        "features": ["--out", tmp_path / "out", "--config", place.folder / "settings.toml"],
+        "train": ["--lexicon", place.folder / "lexicon.txt", "--work-dir", tmp_path / "out"],
+        "align": ["--model", place.model, "--out", tmp_path / "out"],
+        "decode": ["--model", place.model, "--out", tmp_path / "out"],
+    }[command]
+    check_one_sentence(asr(command, "--data", place.data, "--jobs", "1", *more), *parts)
+
+
+LEXICONS = {
+    "a word without phones": ("ONE W AH N\nTWO\n", ("line 2", "'TWO'", "no phones")),
+    "nothing": ("", ("has no words",)),
+    "only comments": ("# ONE\n", ("has no words",)),
+    "silence as phone": ("ONE W AH SIL\nTWO T\nSEVEN S\nWISE W\nNO N\n", ("'SIL'", "reserved")),
+    "binary": (b"\x80\x04\x95ONE\n", ("lexicon.txt",)),
+    "no word of the corpus": ("ELEVEN IH L EH V AH N\n", ("none of its", "no pronunciation for")),
+}
+
+
+@pytest.mark.parametrize("fault", LEXICONS)
+def test_a_fault_of_the_lexicon_is_named(asr: Asr, place: Place, tmp_path: Path, fault: str) -> None:
+    text, parts = LEXICONS[fault]
+    lexicon = place.write("lexicon.txt", text)
+    check_one_sentence(asr("train", "--data", place.data, "--lexicon", lexicon, "--work-dir", tmp_path / "run"), *parts)
+
+
+def test_a_phone_that_the_model_does_not_know_is_named_with_its_word(asr: Asr, place: Place, tmp_path: Path) -> None:
+    place.edit("lexicon.txt", "TWO S UW", "TWO T UW")
+    finished = asr(
+        "align", "--model", place.model, "--data", place.data, "--out", tmp_path / "out",
+        "--lexicon", place.folder / "lexicon.txt",
+    )  # fmt: skip
+    check_one_sentence(finished, "lexicon.txt", "'TWO'", "'T'", "AH IY N S")
+
+
+SETTINGS = {
+    "an unknown key": ("[features]\nsample_rat = 8000\n", ("features.sample_rat is no setting",)),
+    "an unknown table": ("[feature]\nsample_rate = 8000\n", ("feature is no setting",)),
+    "a wrong type": ("seed = 'one'\n", ("seed", "'one'")),
+    "out of range": ("[tuning]\nheld_out = 1.5\n", ("tuning.held_out", "less than 1", "1.5")),
+    "a table that is none": ("features = 3\n", ("features",)),
+    "rates that disagree": (
+        "[features]\nsample_rate = 8000\n[hybrid_features]\nsample_rate = 16000\n",
+        ("features and hybrid_features differ in sample_rate",),
+    ),
+    "too many frequencies": ("[features]\nhigh_hz = 9000\n", ("high_hz",)),
+    "uneven mixtures": ("[gmm]\nmixtures = [1, 3]\niterations = [1, 1]\n", ("gmm", "[1, 3]")),
+    "a floor of zero": ("[hybrid]\nprior_floor = 0.0\n", ("hybrid.prior_floor",)),
+    "no TOML": ("features: 3\n", ("cannot be read as TOML", "line 1")),
+    "an unknown classifier": ("[hybrid]\nclassifier = 'forest'\n", ("unknown classifier 'forest'", "kernel-logistic")),
+    "an unknown parameter": ("[hybrid.parameters]\ncentres = 5\n", ("'kernel-logistic'", "centres")),
+    "a wrong parameter": ("[hybrid.parameters]\nn_centers = -5\n", ("'kernel-logistic'", "n_centers", "-5")),
+}
+
+
+@pytest.mark.parametrize("fault", SETTINGS)
+def test_a_fault_of_the_settings_is_named_before_any_work(asr: Asr, place: Place, tmp_path: Path, fault: str) -> None:
+    text, parts = SETTINGS[fault]
+    config = place.write("settings.toml", text)
+    finished = asr(
+        "train", "--data", place.data, "--lexicon", place.folder / "lexicon.txt", "--work-dir", tmp_path / "run",
+        "--config", config,
+    )  # fmt: skip
+    check_one_sentence(finished, *parts)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_classifier_is_looked_for_before_any_work(asr: Asr, place: Place, tmp_path: Path) -> None:
+    for name in ("perceptron", "sklearn.svm.NoSuch", "sklearn.nothing.At", "os.system", "sklearn.cluster.KMeans"):
+        finished = asr(
+            "train", "--data", place.data, "--lexicon", place.folder / "lexicon.txt", "--work-dir", tmp_path / "run",
+            "--classifier", name,
+        )  # fmt: skip
+        check_one_sentence(finished, name.rpartition(".")[2])
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_work_directory_with_other_files_is_left_alone(asr: Asr, place: Place, tmp_path: Path) -> None:
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.tex").write_text("x")
+    finished = asr(
+        "train", "--data", place.data, "--lexicon", place.folder / "lexicon.txt", "--work-dir", tmp_path / "thesis"
+    )
+    check_one_sentence(finished, "chapter.tex", "empty directory")
+
+
+MODELS = {
+    "empty": (lambda p: p.model.write_bytes(b""), ("damaged or no model file",)),
+    "another kind of file": (lambda p: shutil.copy(p.wav(0), p.model), ("damaged or no model file",)),
+    "not ours": (lambda p: save_arrays(p.model, {"a": np.zeros(3)}, {"b": 1}), ("format is None",)),
+    "another version": (lambda p: p.retell(format="hybrid-asr model 99"), ("'hybrid-asr model 99'",)),
+    "a kind unheard of": (lambda p: p.retell(kind="neural"), ("neural",)),
+    "phones gone": (lambda p: p.retell(phones=["AH"]), ("self_loops",)),
+    "endless states": (lambda p: p.retell(states_per_phone=10**12), ("self_loops",)),
+    "states of infinity": (lambda p: p.retell(states_per_phone="many"), ("many",)),
+    "no lexicon": (lambda p: p.retell(lexicon=[]), ("do not fit together",)),
+    "a phone the model lacks": (lambda p: p.retell(lexicon={"ONE": [["W", "AH", "NG"]]}), ("'NG'",)),
+    "no search": (lambda p: p.retell(search={"beam": -1}), ("beam",)),
+    "no grammar": (lambda p: p.retell(arpa=3), ("grammar",)),
+    "other features": (lambda p: p.retell(front_end={"config": {}, "static_dimension": 13}), ("front end",)),
+    "self-loops that never end": (lambda p: p.replace_array("self_loops", np.full(22, 1.5)), ("self_loops",)),
+    "priors missing": (lambda p: p.replace_array("log_priors", np.zeros(3, np.float32)), ("log_priors",)),
+    "priors of nan": (lambda p: p.replace_array("log_priors", np.full(21, np.nan, np.float32)), ("log_priors",)),
+    "a class outside": (
+        lambda p: p.retell_classifier(lambda d: d.__setitem__(1, "subprocess:Popen")),
+        ("subprocess:Popen", "trusted"),
+    ),
+    "another class": (
+        lambda p: p.retell_classifier(lambda d: d.__setitem__(1, "sklearn.svm:SVC")),
+        ("do not fit together",),
+    ),
+    "attributes gone": (lambda p: p.retell_classifier(lambda d: d.__setitem__(3, [])), ("do not fit together",)),
+    "classes of no state": (
+        lambda p: p.retell_classifier(attribute("classes_", ["list", [["scalar", "<i4", 77]]])),
+        ("classes",),
+    ),
+    "an array missing": (
+        lambda p: p.retell_classifier(attribute("dual_coef_", ["array", "nowhere"])),
+        ("'nowhere'", "missing"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", MODELS)
+def test_a_model_file_whose_parts_disagree_is_refused(asr: Asr, place: Place, tmp_path: Path, fault: str) -> None:
+    spoil, parts = MODELS[fault]
+    spoil(place)
+    finished = asr("decode", "--model", place.model, "--out", tmp_path / "out", place.wav(0))
+    check_one_sentence(finished, "model.safetensors", *parts)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("command", ["info", "align", "decode"])
+@pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 100, 0.2, 0.5, 0.9, -1])
+def test_a_truncated_model_file_is_refused_by_every_command(
+    asr: Asr, place: Place, tmp_path: Path, length: float, command: str
+) -> None:
+    content = place.model.read_bytes()
+    kept = int(length * len(content)) if 0 < length < 1 else int(length)
+    place.model.write_bytes(content[:kept])
+    arguments = {
+        "info": [place.model],
+        "align": ["--model", place.model, "--data", place.data, "--out", tmp_path / "out"],
+        "decode": ["--model", place.model, "--out", tmp_path / "out", place.wav(0)],
+    }[command]
+    check_one_sentence(asr(command, *arguments), str(place.model), "damaged or no model file")
+
+
+def test_a_header_changed_byte_by_byte_is_refused_or_harmless(asr: Asr, place: Place, tmp_path: Path) -> None:
+    content = place.model.read_bytes()
+    end = 8 + int.from_bytes(content[:8], "little")
+    generator = np.random.default_rng(0)
+    for position in generator.integers(0, end, 60).tolist():
+        changed = bytearray(content)
+        changed[position] = int(generator.integers(32, 127))
+        place.model.write_bytes(changed)
+        for arguments in (["info", place.model], ["decode", "--model", place.model, "--out", tmp_path, place.wav(0)]):
+            status, _, err = asr(*arguments)
+            assert status in (0, 1)
+            assert status == 0 or err.startswith("asr: error: "), (position, err)
+            assert "Traceback" not in err
+
+
+def test_info_of_a_tampered_description_is_refused(asr: Asr, place: Place) -> None:
+    place.retell(phones=7)
+    check_one_sentence(asr("info", place.model), "do not fit together")
+
+
+AUDIO = {
+    "zero bytes": (lambda path: path.write_bytes(b""), "cannot be read as audio"),
+    "no samples": (lambda path: soundfile.write(path, np.zeros(0), 8000), "holds no samples"),
+    "less than a window": (lambda path: soundfile.write(path, np.full(150, 0.1), 8000), "less than one window"),
+    "no audio": (lambda path: path.write_text("To whom it may concern"), "cannot be read as audio"),
+    "not a number": (
+        lambda path: soundfile.write(path, np.full(8000, np.nan), 8000, subtype="FLOAT"),
+        "not finite numbers",
+    ),
+    "broken off in its header": (lambda path: path.write_bytes(path.read_bytes()[:30]), "cannot be read as audio"),
+}
+
+
+@pytest.mark.parametrize("fault", AUDIO)
+def test_a_single_audio_file_with_a_fault_is_named(asr: Asr, place: Place, tmp_path: Path, fault: str) -> None:
+    spoil, reason = AUDIO[fault]
+    spoil(place.wav(0))
+    finished = asr("decode", "--model", place.model, "--out", tmp_path / "out", place.wav(0))
+    check_one_sentence(finished, str(place.wav(0)), reason)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("fault", AUDIO)
+@pytest.mark.parametrize("command", ["features", "align", "decode"])
+def test_an_utterance_with_a_fault_is_left_out_and_listed_and_the_rest_goes_on(
+    asr: Asr, place: Place, tmp_path: Path, fault: str, command: str
+) -> None:
+    spoil, reason = AUDIO[fault]
+    spoil(place.wav(0))
+    more = ["--config", place.folder / "settings.toml"] if command == "features" else ["--model", place.model]
+    status, _, err = asr(command, "--data", place.data, "--out", tmp_path, "--jobs", "1", *more)
+    assert status == 0, err
+    assert "asr: 1 utterance left out:\n" in err
+    listed = err.splitlines()[-1]
+    assert listed.startswith(f"  {place.names[0]}: ")
+    assert ("is an empty file" if fault == "zero bytes" else reason) in listed
+    written = {"features": "feats.scp", "align": "words.ctm", "decode": "hyp.txt"}[command]
+    found = {line.split()[0] for line in (tmp_path / written).read_text().splitlines()}
+    assert found == set(place.names[1:])
+
+
+def test_silence_and_clicks_are_no_fault(asr: Asr, place: Place, tmp_path: Path) -> None:
+    soundfile.write(place.wav(0), np.zeros(8000), 8000)
+    click = np.zeros(8000)
+    click[4000] = 1.0
+    soundfile.write(place.wav(1), click, 8000)
+    soundfile.write(place.wav(2), np.full(200, 0.5), 8000)  # a single frame
+    status, out, err = asr("decode", "--model", place.model, "--out", tmp_path, *(place.wav(n) for n in range(3)))
+    assert status == 0, err
+    assert [line.split()[0] for line in out.splitlines()] == place.names[:3]
+
+
+def test_an_utterance_shorter_than_its_transcript_is_not_aligned_but_listed(
+    asr: Asr, place: Place, tmp_path: Path
+) -> None:
+    soundfile.write(place.wav(0), np.random.default_rng(0).normal(0, 0.1, 1000), 8000)
+    status, _, err = asr("align", "--model", place.model, "--data", place.data, "--out", tmp_path)
+    assert status == 0
+    assert f"  {place.names[0]}: 11 frames are fewer than the" in err
+    assert not any(line.startswith(place.names[0]) for line in (tmp_path / "words.ctm").read_text().splitlines())
+
+
+GRAMMARS = {
+    "nothing": ("", ("neither an ARPA model", "empty")),
+    "prose": ("Hello there\n", ("neither an ARPA model", "Hello there")),
+    "words unknown to the lexicon": (">SENTENCE-END\n ELEVEN\n>ELEVEN\n SENTENCE-END\n", ("grammar",)),
+    "an ARPA file broken off": ("\\data\\\nngram 1=3\n\n\\1-grams:\n-1 <s>\n", ("at its end", "the header says 3")),
+    "an ARPA file of unknown words": (
+        "\\data\\\nngram 1=3\n\n\\1-grams:\n-99 <s>\n-1 </s>\n-1 ELEVEN\n\n\\end\\\n",
+        ("no word",),
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", GRAMMARS)
+def test_a_fault_of_the_grammar_is_named(asr: Asr, place: Place, tmp_path: Path, fault: str) -> None:
+    text, parts = GRAMMARS[fault]
+    grammar = place.write("grammar", text)
+    finished = asr("decode", "--model", place.model, "--out", tmp_path / "o", "--grammar", grammar, place.wav(0))
+    check_one_sentence(finished, str(grammar), *parts)
+
+
+def test_words_of_the_grammar_outside_the_lexicon_are_told(
+    asr: Asr, place: Place, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    pairs = place.write("grammar", ">SENTENCE-END\n ONE\n ELEVEN\n>ONE\n SENTENCE-END\n>ELEVEN\n SENTENCE-END\n")
+    status, out, err = asr("decode", "--model", place.model, "--out", tmp_path, "--grammar", pairs, place.wav(0))
+    assert status == 0, err
+    assert out.split()[1:] == ["ONE"]
+    assert caplog.messages == [f"{pairs}: the model has no pronunciation for ELEVEN"]
+
+
+def test_features_of_another_kind_than_the_model_s_are_refused(asr: Asr, place: Place, tmp_path: Path) -> None:
+    features = tmp_path / "features"
+    asr("features", "--data", place.data, "--out", features, "--config", place.folder / "settings.toml")
+    finished = asr("decode", "--model", place.model, "--out", tmp_path / "out", "--data", features)
+    check_one_sentence(finished, "feats.scp", "trained on audio")
+
+
+def test_a_feature_archive_broken_off_loses_one_utterance(asr: Asr, place: Place, tmp_path: Path) -> None:
+    features = tmp_path / "features"
+    asr("features", "--data", place.data, "--out", features, "--config", place.folder / "settings.toml")
+    archive = features / "feats.ark"
+    archive.write_bytes(archive.read_bytes()[:-20])
+    status, _, err = asr("features", "--data", features, "--out", tmp_path / "again")
+    assert status == 0
+    assert "asr: 1 utterance left out:\n" in err
+    assert place.names[-1] in err
+
+
+@pytest.mark.parametrize(("option", "value"), [("--lm-scale", "inf"), ("--beam", "0"), ("--insertion-penalty", "nan")])
+def test_a_search_setting_out_of_range_is_named(
+    asr: Asr, place: Place, tmp_path: Path, option: str, value: str
+) -> None:
+    finished = asr("decode", "--model", place.model, "--out", tmp_path / "out", option, value, place.wav(0))
+    check_one_sentence(finished, option[2:].replace("-", "_"), value)
+
+
+def test_two_audio_files_of_one_name_are_refused(asr: Asr, place: Place, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    shutil.copy(place.wav(0), other)
+    finished = asr("decode", "--model", place.model, "--out", tmp_path / "out", place.wav(0), other / place.wav(0).name)
+    check_one_sentence(finished, str(place.wav(0)), str(other / place.wav(0).name), "rename one")
+
+
+def test_an_output_directory_that_cannot_be_made_is_named(asr: Asr, place: Place) -> None:
+    blocked = place.write("blocked", "")
+    for arguments in (
+        ["decode", "--model", place.model, "--out", blocked, place.wav(0)],
+        ["align", "--model", place.model, "--data", place.data, "--out", blocked],
+        ["features", "--data", place.data, "--out", blocked, "--config", place.folder / "settings.toml"],
+        ["train", "--data", place.data, "--lexicon", place.folder / "lexicon.txt", "--work-dir", blocked],
+    ):
+        check_one_sentence(asr(*arguments), str(blocked))
+
+
+@pytest.mark.parametrize(
+    ("reference", "hypothesis", "part"),
+    [
+        ("a one two\n", "\x00\x01", "zero byte"),
+        ("a one two\n", "a one\na two\n", "hyp:2"),
+        ("", "a one\n", "ref"),
+        ("a one two\n", b"a \xff\n", "0xff"),
+        ("a one two\n", "b one two\n", "hyp"),
+    ],
+)
+def test_a_wrong_transcript_is_named(
+    asr: Asr, tmp_path: Path, reference: str, hypothesis: str | bytes, part: str
+) -> None:
+    (tmp_path / "ref").write_text(reference)
+    (tmp_path / "hyp").write_bytes(hypothesis if isinstance(hypothesis, bytes) else hypothesis.encode())
+    check_one_sentence(asr("score", tmp_path / "ref", tmp_path / "hyp"), part)
+
+
+def test_a_model_is_no_hypothesis(asr: Asr, place: Place) -> None:
+    check_one_sentence(asr("score", place.data / "text", place.model), str(place.model))
+
+
+def test_the_json_of_info_stays_json_for_models_of_any_classifier(asr: Asr, place: Place) -> None:
+    status, out, _ = asr("info", "--json", place.model)
+    assert status == 0
+    assert json.loads(out)["kind"] == "hybrid"

@@ -1,0 +1,159 @@
+"""Training on a corpus with faults, and going on with a run after something changed."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from asr.acoustic.model_file import load_model
+
+Asr = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def corpus(tiny_corpus: Path, tmp_path: Path) -> Path:
+    """A copy of the tiny corpus to spoil."""
+    return Path(shutil.copytree(tiny_corpus, tmp_path / "corpus"))
+
+
+@pytest.fixture
+def train(asr: Asr, corpus: Path, tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
+    """`asr train` on the copy, in `tmp_path/run`."""
+
+    def run(*more: object) -> tuple[int, str, str]:
+        return asr(
+            "train", "--data", corpus / "train", "--lexicon", corpus / "lexicon.txt", "--work-dir", tmp_path / "run",
+            "--config", corpus / "settings.toml", "--jobs", "1", *more,
+        )  # fmt: skip
+
+    return run
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def audio(corpus: Path, name: str) -> Path:
+    return corpus / "audio" / "train" / f"{name}.wav"
+
+
+def test_utterances_with_faults_are_counted_and_listed_and_the_others_trained_on(
+    train: Asr, corpus: Path, tmp_path: Path
+) -> None:
+    wav, text = corpus / "train" / "wav.scp", corpus / "train" / "text"
+    names = [line.split()[0] for line in text.read_text().splitlines()]
+    unread, silent, brief, unspoken, foreign = names[:5]
+    audio(corpus, unread).write_bytes(audio(corpus, unread).read_bytes()[:30])  # broken off within its header
+    soundfile.write(audio(corpus, silent), np.zeros(0), 8000)
+    soundfile.write(audio(corpus, brief), np.full(900, 0.1), 8000)  # ten frames for three words and more
+    edit(text, next(line for line in text.read_text().splitlines() if line.startswith(unspoken)), unspoken)
+    edit(text, f"{foreign} ", f"{foreign} ELEVEN ")
+    edit(wav, f"audio/train/{names[5]}.wav", "audio/train/none.wav")
+
+    for _ in range(2):  # a run that goes on tells the same
+        status, out, err = train()
+        assert status == 0, err
+        assert out == f"{tmp_path / 'run' / 'model.safetensors'}\n"
+        listed = err[err.index("asr: 6 utterances left out:\n") :].splitlines()[1:]
+        reasons = dict(line.strip().split(": ", 1) for line in listed)
+        assert reasons.keys() == set(names[:6])
+        assert "cannot be read as audio" in reasons[unread]
+        assert "holds no samples" in reasons[silent]
+        assert "9 frames are fewer than the" in reasons[brief]
+        assert reasons[unspoken] == "it has no transcript"
+        assert reasons[foreign] == "the lexicon has no pronunciation for ELEVEN"
+        assert "none.wav does not exist" in reasons[names[5]]
+
+
+def test_words_that_nobody_says_in_training_can_be_in_the_lexicon(
+    asr: Asr, train: Asr, corpus: Path, tmp_path: Path
+) -> None:
+    lexicon = corpus / "lexicon.txt"
+    lexicon.write_text(lexicon.read_text() + "ZHIVAGO ZH IY V AA G OW\nZHIVAGO S IY V AA\n")
+    status, _, err = train()
+    assert status == 0, err
+    model = load_model(tmp_path / "run" / "model.safetensors")
+    frames = np.zeros((3, model.front_end.n_features_), np.float32)
+    assert np.isfinite(model.hmm.log_likelihood(frames)).all()
+    status, _, err = asr(
+        "decode", "--model", tmp_path / "run" / "model.safetensors", "--out", tmp_path, "--data", corpus / "test"
+    )
+    assert status == 0, err
+    assert "ZHIVAGO" not in (tmp_path / "hyp.txt").read_text()
+
+
+def test_a_single_speaker_is_tuned_on_held_out_utterances(train: Asr, corpus: Path) -> None:
+    speakers = corpus / "train" / "utt2spk"
+    speakers.write_text("".join(f"{line.split()[0]} me\n" for line in speakers.read_text().splitlines()))
+    (corpus / "train" / "spk2gender").unlink()
+    status, _, err = train()
+    assert status == 0, err
+
+
+def test_a_run_with_other_settings_is_refused_with_the_difference(train: Asr, corpus: Path) -> None:
+    assert train()[0] == 0
+    edit(corpus / "settings.toml", "n_centers = 30", "n_centers = 31")
+    status, out, err = train()
+    assert (status, out) == (1, "")
+    assert "configuration.hybrid.parameters.n_centers was 30, is 31)" in err
+    assert "features, gmm, hybrid, tuning-gmm, tuning-hybrid, tuning-search" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_run_with_another_classifier_is_refused(train: Asr) -> None:
+    assert train()[0] == 0
+    status, _, err = train("--classifier", "mlp")
+    assert status == 1
+    assert 'configuration.hybrid.classifier was "kernel-logistic", is "mlp"' in err
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "input"),
+    [
+        ("train/text", " TWO", " SEVEN", "inputs.data"),
+        ("train/utt2spk", "train0\n", "train9\n", "inputs.data"),
+        ("lexicon.txt", "TWO S UW", "TWO S UW N", "inputs.lexicon"),
+    ],
+)
+def test_a_run_with_other_data_is_refused(train: Asr, corpus: Path, name: str, old: str, new: str, input: str) -> None:
+    assert train()[0] == 0
+    edit(corpus / name, old, new)
+    status, _, err = train()
+    assert status == 1
+    assert f"{input} was " in err
+
+
+def test_allowed_changes_give_the_model_of_a_new_run(train: Asr, corpus: Path, tmp_path: Path) -> None:
+    assert train()[0] == 0
+    edit(corpus / "settings.toml", "n_centers = 30", "n_centers = 25")
+    status, _, err = train("--allow-changes")
+    assert status == 0, err
+    changed = (tmp_path / "run" / "model.safetensors").read_bytes()
+    (tmp_path / "run").rename(tmp_path / "before")
+    assert train()[0] == 0
+    assert (tmp_path / "run" / "model.safetensors").read_bytes() == changed
+
+
+def test_the_data_may_be_moved_and_the_command_line_said_otherwise(train: Asr, corpus: Path, tmp_path: Path) -> None:
+    assert train()[0] == 0
+    before = (tmp_path / "run" / "model.safetensors").stat().st_mtime_ns
+    (corpus / "train").rename(corpus / "moved")
+    status, _, err = train("--data", corpus / "moved", "--jobs", "2")  # the last --data counts
+    assert status == 0, err
+    assert (tmp_path / "run" / "model.safetensors").stat().st_mtime_ns >= before
+
+
+def test_two_trainings_in_one_work_directory_are_kept_apart(train: Asr, tmp_path: Path) -> None:
+    import fcntl
+
+    assert train()[0] == 0
+    with (tmp_path / "run" / ".lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        status, _, err = train()
+    assert status == 1
+    assert "works in this run" in err
