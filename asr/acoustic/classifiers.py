@@ -69,7 +69,7 @@ def make_classifier(name: str, parameters: Mapping[str, Any]) -> Any:
     factory = _factory(name)
     try:
         classifier = factory(**parameters)
-        if hasattr(classifier, "_validate_params"):
+        if hasattr(classifier, "_parameter_constraints"):
             classifier._validate_params()  # scikit-learn would tell only when it is fitted
     except (TypeError, ValueError) as error:
         raise ConfigError(f"classifier {name!r} does not take its parameters: {error}") from error

@@ -39,6 +39,8 @@ class WholeWordHmms:
         Most Baum-Welch iterations; fewer where the log-likelihood per frame gains less than 1e-3.
     seed : int
         Of the k-means that begins the training.
+    jobs : int
+        Processes that share the words in training; the result does not depend on it.
 
     Attributes
     ----------
@@ -62,14 +64,15 @@ class WholeWordHmms:
     deviation_: np.ndarray
     curves_: Mapping[str, np.ndarray]
 
-    def __init__(self, n_states: int = 5, n_mixtures: int = 2, n_iter: int = 8, seed: int = 0) -> None:
+    def __init__(self, n_states: int = 5, n_mixtures: int = 2, n_iter: int = 8, seed: int = 0, jobs: int = 1) -> None:
         self.n_states = n_states
         self.n_mixtures = n_mixtures
         self.n_iter = n_iter
         self.seed = seed
+        self.jobs = jobs
 
-    def fit(self, table: FrameTable, transcripts: Mapping[str, Sequence[str]], *, jobs: int = 1) -> Self:
-        """Train a model for every word; the result does not depend on `jobs`, the number of processes.
+    def fit(self, table: FrameTable, transcripts: Mapping[str, Sequence[str]]) -> Self:
+        """Train a model for every word.
 
         Parameters
         ----------
@@ -85,10 +88,14 @@ class WholeWordHmms:
         FeatureError
             If a frame is not finite.
         ConfigError
-            If training ends with numbers that are not finite.
+            If a number of states, mixtures, iterations or jobs is below 1, or training ends with numbers that are not
+            finite.
         """
         from joblib import Parallel, delayed
 
+        for name in ("n_states", "n_mixtures", "n_iter", "jobs"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} is {getattr(self, name)}, but must be at least 1")
         by_word = _utterances_by_word(table, transcripts)
         if not np.isfinite(table.frames).all():
             frame = int(np.flatnonzero(~np.isfinite(table.frames).all(axis=1))[0])
@@ -98,7 +105,7 @@ class WholeWordHmms:
         deviation = (table.frames - self.mean_).std(axis=0, dtype=np.float64)
         self.deviation_ = np.where(deviation > 0, deviation, 1.0).astype(np.float32)
         self.words_ = tuple(sorted(by_word))
-        trained = Parallel(n_jobs=jobs)(
+        trained = Parallel(n_jobs=self.jobs)(
             delayed(_train_word)(
                 word,
                 [self._standardised(table.utterance(name)) for name in by_word[word]],

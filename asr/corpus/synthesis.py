@@ -6,6 +6,7 @@ microphone, noise and levels make it harder. The result is a directory with Kald
 made.
 """
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -77,6 +78,11 @@ class CorpusSettings:
     level_db: Interval = (-36.0, -20.0)
     silence_s: Interval = (0.15, 0.4)
     sample_rate: int = 16000
+
+    def digest(self) -> str:
+        """Eight hexadecimal digits that differ between different settings."""
+        text = json.dumps(asdict(self), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:8]
 
     def __post_init__(self) -> None:
         for field in fields(self):

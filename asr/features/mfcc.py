@@ -20,8 +20,9 @@ def mfcc(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
     """Cepstra and energy of `signal` (n,), samples on the 16-bit scale: float32 (n_frames, n_cepstra + 1).
 
     Columns are c1, ..., c12, then the log energy (of the frame as it is, before pre-emphasis and window) or
-    c0; with `energy_first` the last column comes first. Only whole frames count: n_frames = 1 + (n - window) // shift, or 0 when the signal is shorter than a
-    window. Raises FeatureError for a signal that is not one-dimensional or not finite.
+    c0; with `energy_first` the last column comes first. Only whole frames count: n_frames = 1 + (n - window)
+    // shift, or 0 when the signal is shorter than a window. Raises FeatureError for a signal that is not
+    one-dimensional or not finite.
     """
     signal = np.ascontiguousarray(signal)
     if signal.ndim != 1:

@@ -28,6 +28,19 @@ MakeGrammars = Callable[[Material], Mapping[str, Grammar]]
 
 
 @dataclass(frozen=True)
+class MixtureSpecification:
+    """A family of mixtures to be compared: what their names begin with, their frames, and which ones are shown."""
+
+    name: str
+    features: FeatureConfig
+    components: tuple[int, ...]
+
+    def system(self, n_components: int) -> str:
+        """`gmm-8` and the like."""
+        return f"{self.name}-{n_components}"
+
+
+@dataclass(frozen=True)
 class HybridSpecification:
     """A hybrid to be compared: its name in tables, its classifier and its frames."""
 
@@ -75,6 +88,7 @@ def train_and_tune(
     workshop: Workshop,
     name: str,
     material: Material,
+    mixtures: Sequence[MixtureSpecification],
     hybrids: Sequence[HybridSpecification],
     make_grammars: MakeGrammars,
 ) -> list[System]:
@@ -84,13 +98,15 @@ def train_and_tune(
     ----------
     name : str
         Beginning of the names of the stages.
+    mixtures : sequence of MixtureSpecification
+        The hybrids are trained on the alignment by the last of them, with its most components.
     make_grammars : callable
         Gives the grammars by name for training material: those that are estimated come from it alone.
     """
     inner, held_out = hold_out(material, workshop.config.tuning.held_out, workshop.config.seed)
-    twins = _train_all(workshop, f"{name}-tuning", inner, hybrids)
-    tuned = _tune_all(workshop, f"{name}-tuning", twins, hybrids, held_out, make_grammars(inner))
-    trained = _train_all(workshop, name, material, hybrids)
+    twins, aligner = _train_all(workshop, f"{name}-tuning", inner, mixtures, hybrids)
+    tuned = _tune_all(workshop, f"{name}-tuning", twins, aligner, held_out, make_grammars(inner))
+    trained, _ = _train_all(workshop, name, material, mixtures, hybrids)
     kinds: dict[str, Kind] = {hybrid.name: hybrid.kind for hybrid in hybrids}
     return [
         System(
@@ -185,22 +201,29 @@ def pooled_row(parts: Sequence[Decoded], *, split: str, primary: str) -> tuple[R
 
 
 def _train_all(
-    workshop: Workshop, name: str, material: Material, hybrids: Sequence[HybridSpecification]
-) -> dict[str, Trained]:
-    mixtures = train_mixtures(workshop, f"{name}-gmm", material)
-    trained = {f"gmm-{n}": model for n, model in mixtures.models.items()}
+    workshop: Workshop,
+    name: str,
+    material: Material,
+    mixtures: Sequence[MixtureSpecification],
+    hybrids: Sequence[HybridSpecification],
+) -> tuple[dict[str, Trained], Trained]:
+    """All systems by name, and the one that aligned for the hybrids."""
+    trained: dict[str, Trained] = {}
+    for family in mixtures:
+        grown = train_mixtures(workshop, f"{name}-{family.name}", material, family.features)
+        trained |= {family.system(n): grown.models[n] for n in family.components}
     for hybrid in hybrids:
         trained[hybrid.name] = train_hybrid_system(
-            workshop, f"{name}-{hybrid.name}", material, mixtures, hybrid.settings, hybrid.features
+            workshop, f"{name}-{hybrid.name}", material, grown, hybrid.settings, hybrid.features
         )
-    return trained
+    return trained, grown.largest
 
 
 def _tune_all(
     workshop: Workshop,
     name: str,
     twins: Mapping[str, Trained],
-    hybrids: Sequence[HybridSpecification],
+    aligner: Trained,
     held_out: Material,
     grammars: Mapping[str, Grammar],
 ) -> dict[str, dict]:  # type: ignore[type-arg]
@@ -209,8 +232,7 @@ def _tune_all(
             grammar_name: compile_graph(workshop.lexicon, grammar, workshop.topology)
             for grammar_name, grammar in grammars.items()
         }
-        mixtures = [system for system in twins if system.startswith("gmm-")]
-        largest = twins[max(mixtures, key=lambda system: int(system.removeprefix("gmm-")))].load()
+        largest = aligner.load()
         aligned = align_table(
             largest.hmm.log_likelihood,
             largest.front_end.transform(held_out.static),
@@ -219,7 +241,6 @@ def _tune_all(
             largest.hmm.self_loops,
             jobs=workshop.jobs,
         )
-        names = {hybrid.name for hybrid in hybrids}
         record = {}
         for system, twin in twins.items():
             model = twin.load()
@@ -233,7 +254,9 @@ def _tune_all(
                 by_grammar[grammar_name] = {"search": search.model_dump(), "errors": errors, "wer": wer}
             record[system] = {
                 "grammars": by_grammar,
-                "frame_accuracy": frame_accuracy(model, held_out, aligned.states) if system in names else None,
+                "frame_accuracy": frame_accuracy(model, held_out, aligned.states)
+                if model.kind == "hybrid"
+                else None,
             }
         (directory / "tuned.json").write_text(json.dumps(record, indent=1))
 

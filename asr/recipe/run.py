@@ -171,8 +171,8 @@ class Run:
         done = self._done_stages()
         if not allow_changes:
             raise RunError(
-                f"{path}: this directory belongs to another run ({'; '.join(differences)}); use another, "
-                f"or allow changes (--allow-changes), which throws away what is done ({', '.join(done) or 'nothing yet'})"
+                f"{path}: this directory belongs to another run ({'; '.join(differences)}); use another, or allow "
+                f"changes (--allow-changes), which throws away what is done ({', '.join(done) or 'nothing yet'})"
             )
         changes = "; ".join(differences)
         logger.warning("%s: %s; thrown away: %s", path, changes, ", ".join(done) or "nothing was done yet")

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from asr.corpus.data_directory import DataDirectory, read_data_directory
 from asr.errors import AsrError
 from asr.lexicon import read_lexicon
-from asr.recipe.comparison import HybridSpecification, System
+from asr.recipe.comparison import HybridSpecification, MixtureSpecification, System
 from asr.recipe.config import TrainingConfig
 from asr.recipe.material import Material, build_static, left_out, load_material, trainable
 from asr.recipe.progress import counted
@@ -87,6 +87,7 @@ def open_story(
     arguments: Arguments,
     corpus_dir: Path,
     config: TrainingConfig,
+    mixtures: Sequence[MixtureSpecification],
     hybrids: Sequence[HybridSpecification],
     splits: Sequence[str] = ("train", "test"),
 ) -> Story:
@@ -95,6 +96,10 @@ def open_story(
     lexicon = read_lexicon(corpus_dir / "lexicon.txt")
     configuration: dict[str, Any] = {
         "training": config.model_dump(mode="json"),
+        "mixtures": {
+            family.name: {"components": list(family.components), "features": family.features.model_dump(mode="json")}
+            for family in mixtures
+        },
         "hybrids": {
             hybrid.name: {
                 "settings": hybrid.settings.model_dump(mode="json"),

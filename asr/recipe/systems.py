@@ -76,12 +76,19 @@ class Mixtures:
         return self.models[max(self.models)]
 
 
-def train_mixtures(workshop: Workshop, name: str, material: Material) -> Mixtures:
-    """Stage `name`: GMM-HMMs at every number of components; their seconds count from the flat start."""
+def train_mixtures(
+    workshop: Workshop, name: str, material: Material, features: FeatureConfig | None = None
+) -> Mixtures:
+    """Stage `name`: GMM-HMMs at every number of components; their seconds count from the flat start.
+
+    `features` are those of the workshop's configuration unless given.
+    """
+    chosen = workshop.config.features if features is None else features
+    check_same_static(workshop.config.features, chosen)
 
     def build(directory: Path) -> None:
         started = time.monotonic()
-        front_end, table = _frames(workshop.config.features, material, None)
+        front_end, table = _frames(chosen, material, None)
         graphs = material.graphs(workshop.lexicon, workshop.topology)
         record = {}
         settings = workshop.config.gmm

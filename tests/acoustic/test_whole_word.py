@@ -79,7 +79,7 @@ def test_training_ends_early_where_nothing_is_gained():
 def test_the_result_depends_on_the_seed_alone(trained):
     table, transcripts = make_table(0)
     for jobs in (1, 2):
-        again = small().fit(table, transcripts, jobs=jobs)
+        again = small(jobs=jobs).fit(table, transcripts)
         np.testing.assert_array_equal(again.transitions_, trained.transitions_)
         np.testing.assert_array_equal(again.gaussians_.means, trained.gaussians_.means)
 
@@ -149,6 +149,11 @@ def test_a_training_that_ends_without_numbers_is_not_taken_for_converged(monkeyp
     monkeypatch.setattr(GaussianHMM, "fit", diverging)
     with pytest.raises(ConfigError, match="not finite"):
         small().fit(*make_table(0))
+
+
+def test_no_states_at_all_are_refused():
+    with pytest.raises(ConfigError, match="n_states is 0"):
+        small(n_states=0).fit(*make_table(0))
 
 
 def test_frames_of_another_front_end_are_refused(trained):

@@ -12,14 +12,26 @@ from collections.abc import Mapping
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram, word_loop
-from asr.recipe.comparison import HybridSpecification, choose_primary, decode_test, pooled_row, train_and_tune
+from asr.recipe.comparison import (
+    HybridSpecification,
+    MixtureSpecification,
+    choose_primary,
+    decode_test,
+    pooled_row,
+    train_and_tune,
+)
 from asr.recipe.config import TrainingConfig
 from asr.recipe.material import Material
 from asr.recipe.story import finish, open_story, parse_arguments, run_recipe
 
 # How the archived cepstra were made (CMU Sphinx); vocal-tract warps need to know.
 FEATURES = FeatureConfig(n_filters=40, low_hz=130.0, high_hz=6800.0, lifter=0, energy="c0", energy_first=True)
+BY_SPEAKER = FEATURES.model_copy(update={"normalise": "speaker"})
 CONFIG = TrainingConfig(features=FEATURES)
+MIXTURES = (
+    MixtureSpecification("gmm", FEATURES, (1, 4, 8, 16)),
+    MixtureSpecification("gmm-speaker", BY_SPEAKER, (8, 16)),
+)
 HYBRIDS = (
     HybridSpecification(
         "klr",
@@ -29,7 +41,7 @@ HYBRIDS = (
             warps=(0.92, 1.08),
             realignments=0,
         ),
-        FEATURES.model_copy(update={"normalise": "speaker", "context": 7, "lda_dimension": 60}),
+        BY_SPEAKER.model_copy(update={"context": 7, "lda_dimension": 60}),
     ),
 )
 
@@ -38,7 +50,7 @@ def main() -> None:
     """Run the recipe."""
     arguments = parse_arguments(__doc__ or "")
     assert arguments.corpus_dir is not None
-    story = open_story("AN4", arguments, arguments.corpus_dir, CONFIG, HYBRIDS)
+    story = open_story("AN4", arguments, arguments.corpus_dir, CONFIG, MIXTURES, HYBRIDS)
     train, test = story.material("train"), story.material("test")
     words = story.workshop.lexicon.words
 
@@ -46,7 +58,7 @@ def main() -> None:
         bigram = estimate_ngram(material.references.values(), 2, vocabulary=words)
         return {"bigram": arpa_grammar(bigram), "loop": word_loop(words)}
 
-    systems = train_and_tune(story.workshop, "an4", train, HYBRIDS, grammars)
+    systems = train_and_tune(story.workshop, "an4", train, MIXTURES, HYBRIDS, grammars)
     primary = choose_primary(systems)
     decoded = decode_test(story.workshop, "test", systems, test, grammars(train))
     finish(story, [pooled_row([part], split="test", primary=primary) for part in decoded], systems)

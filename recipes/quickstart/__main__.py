@@ -9,25 +9,35 @@ sentences with the word-pair grammar. `report.html` shows what came out.
 
 from collections.abc import Mapping
 
+from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.corpus.synthesis import CorpusSettings, make_naval_corpus
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, read_word_pair, word_pair
-from asr.recipe.comparison import HybridSpecification, choose_primary, decode_test, pooled_row, train_and_tune
+from asr.recipe.comparison import (
+    HybridSpecification,
+    MixtureSpecification,
+    choose_primary,
+    decode_test,
+    pooled_row,
+    train_and_tune,
+)
 from asr.recipe.config import TrainingConfig
 from asr.recipe.material import Material
 from asr.recipe.progress import counted
 from asr.recipe.story import finish, open_story, parse_arguments, run_recipe
 
 CORPUS = CorpusSettings()
-CONFIG = TrainingConfig()
+FEATURES = FeatureConfig()
+CONFIG = TrainingConfig(features=FEATURES, gmm=GmmSettings(mixtures=(1, 2, 4, 8), iterations=(10, 5, 5, 6)))
+MIXTURES = (MixtureSpecification("gmm", FEATURES, (1, 4, 8)),)
 HYBRIDS = (
     HybridSpecification(
         "klr",
         HybridSettings(
             classifier="kernel-logistic", parameters={"n_centers": 1500, "n_candidates": 3000}, realignments=0
         ),
-        FeatureConfig(normalise="speaker", context=7, lda_dimension=60),
+        FEATURES.model_copy(update={"normalise": "speaker", "context": 7, "lda_dimension": 60}),
     ),
 )
 
@@ -35,21 +45,21 @@ HYBRIDS = (
 def main() -> None:
     """Run the recipe."""
     arguments = parse_arguments(__doc__ or "", needs_corpus=False)
-    corpus_dir = arguments.work_dir.with_name(arguments.work_dir.name + "-corpus")
+    corpus_dir = arguments.work_dir.with_name(f"{arguments.work_dir.name}-corpus-{CORPUS.digest()}")
     if not corpus_dir.is_dir():
         n_utterances = CORPUS.n_train_utterances + CORPUS.n_test_utterances
         with counted(n_utterances, "synthesising speech") as finished:
             make_naval_corpus(
                 corpus_dir, CORPUS, jobs=arguments.jobs, progress=finished
             )
-    story = open_story("Quickstart", arguments, corpus_dir, CONFIG, HYBRIDS)
+    story = open_story("Quickstart", arguments, corpus_dir, CONFIG, MIXTURES, HYBRIDS)
     train, test = story.material("train"), story.material("test")
     successors = read_word_pair(corpus_dir / "wordpair.txt")
 
     def grammars(material: Material) -> Mapping[str, Grammar]:
         return {"wordpair": word_pair(successors)}
 
-    systems = train_and_tune(story.workshop, "quickstart", train, HYBRIDS, grammars)
+    systems = train_and_tune(story.workshop, "quickstart", train, MIXTURES, HYBRIDS, grammars)
     primary = choose_primary(systems)
     decoded = decode_test(story.workshop, "test", systems, test, grammars(train))
     notes = (

@@ -13,14 +13,14 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from asr.acoustic.whole_word import WholeWordHmms
-
 from asr.acoustic.hybrid_training import HybridSettings
+from asr.acoustic.whole_word import WholeWordHmms
 from asr.features.config import FeatureConfig
 from asr.features.frontend import FrontEnd
 from asr.grammar import Grammar, one_word, word_loop
 from asr.recipe.comparison import (
     HybridSpecification,
+    MixtureSpecification,
     System,
     choose_primary,
     decode_test,
@@ -34,13 +34,18 @@ from asr.recipe.story import Story, finish, open_story, parse_arguments, run_rec
 from asr.score.files import read_transcripts, write_transcripts
 from asr.score.wer import ScoreReport, score_utterances
 
-FEATURES = FeatureConfig(sample_rate=8000, normalise="speaker")
+FEATURES = FeatureConfig(sample_rate=8000)
+BY_SPEAKER = FEATURES.model_copy(update={"normalise": "speaker"})
 CONFIG = TrainingConfig(features=FEATURES, tuning=TuningSettings(held_out=0.2))
+MIXTURES = (
+    MixtureSpecification("gmm", FEATURES, (1, 4, 8, 16)),
+    MixtureSpecification("gmm-speaker", BY_SPEAKER, (8,)),
+)
 HYBRIDS = (
     HybridSpecification(
         "klr",
         HybridSettings(classifier="kernel-logistic", parameters={"n_centers": 1000, "n_candidates": 2000}),
-        FEATURES.model_copy(update={"context": 7, "lda_dimension": 50}),
+        BY_SPEAKER.model_copy(update={"context": 7, "lda_dimension": 50}),
     ),
 )
 
@@ -49,7 +54,7 @@ def main() -> None:
     """Run the recipe."""
     arguments = parse_arguments(__doc__ or "")
     assert arguments.corpus_dir is not None
-    story = open_story("Free Spoken Digits", arguments, arguments.corpus_dir, CONFIG, HYBRIDS)
+    story = open_story("Free Spoken Digits", arguments, arguments.corpus_dir, CONFIG, MIXTURES, HYBRIDS)
     train, test = story.material("train"), story.material("test")
     everything = joined([train, test])
     folds = {"official": (train, test)} | {
@@ -66,7 +71,7 @@ def main() -> None:
 
     trained: dict[str, list[System]] = {}
     for name, (material, _) in folds.items():
-        trained[name] = train_and_tune(story.workshop, name, material, HYBRIDS, grammars)
+        trained[name] = train_and_tune(story.workshop, name, material, MIXTURES, HYBRIDS, grammars)
     primary = choose_primary(system for systems in trained.values() for system in systems)
 
     decoded = {
@@ -92,7 +97,7 @@ def whole_word_row(
     for name, (train, test) in folds.items():
 
         def build(directory: Path, train: Material = train, test: Material = test) -> None:
-            front_end = FrontEnd(FEATURES).fit(train.static)
+            front_end = FrontEnd(BY_SPEAKER).fit(train.static)
             models = WholeWordHmms(seed=CONFIG.seed, jobs=story.workshop.jobs)
             started = time.monotonic()
             models.fit(front_end.transform(train.static), train.transcripts)

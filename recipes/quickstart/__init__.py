@@ -1,0 +1,1 @@
+"""Quickstart: synthesise a small naval resource-management corpus, train on it, recognise, and report."""

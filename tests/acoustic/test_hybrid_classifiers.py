@@ -1,0 +1,139 @@
+"""Finding classifiers by name, also those of other packages."""
+
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from asr.acoustic import classifiers
+from asr.acoustic.classifiers import available_classifiers, make_classifier, registered_packages
+from asr.errors import ConfigError
+
+PLUG = '''
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.naive_bayes import GaussianNB
+from collections import Counter
+
+
+class NearestMean(ClassifierMixin, BaseEstimator):
+    """Minus the squared distance from the mean of every class."""
+
+    def __init__(self, sharpness=1.0):
+        self.sharpness = sharpness
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.n_features_in_ = X.shape[1]
+        self.means_ = np.array([X[y == label].mean(axis=0) for label in self.classes_])
+        return self
+
+    def decision_function(self, X):
+        return -self.sharpness * ((X[:, None] - self.means_) ** 2).sum(axis=2)
+
+    def predict(self, X):
+        return self.classes_[self.decision_function(X).argmax(axis=1)]
+
+
+def nearest_mean(**parameters):
+    return NearestMean(**parameters)
+'''
+
+
+@pytest.fixture
+def plug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another package, `toy_plug`, that registers classifiers."""
+    (tmp_path / "toy_plug.py").write_text(PLUG)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    registered = {
+        "nearest-mean": "toy_plug:nearest_mean",
+        "nearest-mean-class": "toy_plug:NearestMean",
+        "broken": "toy_plug_that_is_not_there:Classifier",
+        "gone": "toy_plug:Gone",
+        "counter": "toy_plug:Counter",
+    }
+    points = [EntryPoint(name, value, classifiers.GROUP) for name, value in registered.items()]
+    monkeypatch.setattr(classifiers, "entry_points", lambda group: points if group == classifiers.GROUP else [])
+
+
+def test_the_built_in_classifiers_are_known_by_name() -> None:
+    assert {"kernel-logistic", "orols", "npd", "mlp"} <= set(available_classifiers())
+    for name in ("kernel-logistic", "orols", "npd"):
+        assert make_classifier(name, {"n_centers": 7}).n_centers == 7
+
+
+@pytest.mark.usefixtures("plug")
+def test_a_registered_class_or_function_makes_a_classifier_with_parameters() -> None:
+    assert "nearest-mean" in available_classifiers()
+    for name in ("nearest-mean", "nearest-mean-class"):
+        classifier = make_classifier(name, {"sharpness": 0.5})
+        assert type(classifier).__name__ == "NearestMean"
+        assert classifier.sharpness == 0.5
+    assert registered_packages() == ("toy_plug", "toy_plug_that_is_not_there")
+
+
+@pytest.mark.usefixtures("plug")
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("broken", "cannot be imported from toy_plug_that_is_not_there"),
+        ("gone", "cannot be imported from toy_plug:Gone"),
+        ("counter", "makes a Counter, which is no classifier"),
+        ("nowhere", "unknown classifier 'nowhere'; known are broken, counter, gone, kernel-logistic"),
+    ],
+)
+def test_what_is_wrong_with_a_registered_classifier_is_told(name: str, reason: str) -> None:
+    with pytest.raises(ConfigError, match=reason):
+        make_classifier(name, {})
+
+
+def test_a_class_that_a_model_file_could_not_bring_back_is_refused(plug: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    points = [EntryPoint("stray", "toy_plug:NearestMean", classifiers.GROUP)]
+    monkeypatch.setattr(classifiers, "entry_points", lambda group: points)
+    make_classifier("stray", {})
+    monkeypatch.setattr(classifiers, "registered_packages", lambda: ())
+    with pytest.raises(ConfigError, match="of the package 'toy_plug', which a model file could not bring back"):
+        make_classifier("stray", {})
+
+
+def test_scikit_learn_s_classifiers_are_named_by_their_import_path() -> None:
+    assert make_classifier("sklearn.naive_bayes.GaussianNB", {"var_smoothing": 1e-3}).var_smoothing == 1e-3
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("sklearn.naive_bayes.NoSuchNB", "cannot be imported from scikit-learn"),
+        ("sklearn.no_such_module.GaussianNB", "cannot be imported from scikit-learn"),
+        ("sklearn.linear_model.LinearRegression", "which is no classifier"),
+        ("sklearn.utils.check_array", "does not take its parameters"),
+        ("os.system", "unknown classifier"),
+        ("builtins.eval", "unknown classifier"),
+    ],
+)
+def test_a_path_that_leads_to_no_classifier_is_refused(name: str, reason: str) -> None:
+    with pytest.raises(ConfigError, match=reason):
+        make_classifier(name, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "part"),
+    [
+        ("kernel-logistic", {"n_centers": 0}, "n_centers"),
+        ("orols", {"centres": 5}, "centres"),
+        ("mlp", {"alpha": -1}, "alpha"),
+        ("sklearn.linear_model.LogisticRegression", {"C": "big"}, "'C'"),
+    ],
+)
+def test_parameters_are_checked_before_any_training(name: str, parameters: dict, part: str) -> None:
+    with pytest.raises(ConfigError, match=part) as caught:
+        make_classifier(name, parameters)
+    assert repr(name) in str(caught.value)
+
+
+def test_numbers_from_toml_suit_numpy_parameters() -> None:
+    classifier = make_classifier("mlp", {"hidden_layer_sizes": [8], "max_iter": 20})
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    with pytest.warns(UserWarning, match="Maximum iterations"):
+        assert classifier.fit(X, X[:, 0] > 0).n_layers_ == 3

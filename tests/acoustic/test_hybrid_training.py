@@ -1,0 +1,153 @@
+"""Fit, realign, fit again, on a corpus made of well-separated Gaussians."""
+
+import logging
+import warnings
+
+import numpy as np
+import pytest
+
+from asr.acoustic import hybrid_training
+from asr.acoustic.gmm_training import train_gmm
+from asr.acoustic.hybrid_training import HybridSettings, train_hybrid
+from asr.align.aligned_table import align_table
+from asr.errors import AlignmentError, ConfigError
+from tests.acoustic.test_gmm_training import TOPOLOGY, Corpus, settings
+
+Start = tuple[Corpus, np.ndarray, np.ndarray]
+SMALL = {"n_centers": 30, "n_candidates": 60, "max_iter": 2, "min_steps": 20}
+
+
+@pytest.fixture(scope="module")
+def start() -> Start:
+    """The corpus, and the alignment and self-loops of Gaussians trained on it."""
+    corpus = Corpus()
+    *_, (_, hmm, _) = train_gmm(corpus.table, corpus.graphs, TOPOLOGY, settings())
+    states = align_table(hmm.log_likelihood, corpus.table, corpus.graphs, TOPOLOGY, hmm.self_loops).states
+    return corpus, states, hmm.self_loops
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("kernel-logistic", SMALL),
+        ("orols", {"n_centers": 30}),
+        ("npd", {"n_centers": 30}),
+        ("mlp", {"hidden_layer_sizes": [16], "max_iter": 30}),
+        ("sklearn.naive_bayes.GaussianNB", {}),
+        ("sklearn.linear_model.RidgeClassifier", {}),
+        ("sklearn.linear_model.LogisticRegression", {"warm_start": True, "max_iter": 1000}),
+    ],
+)
+def test_every_kind_of_classifier_learns_the_phones_and_learns_them_again(
+    start: Start, name: str, parameters: dict
+) -> None:
+    corpus, states, self_loops = start
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*Maximum iterations")
+        result = train_hybrid(
+            corpus.table, states, corpus.graphs, TOPOLOGY, self_loops,
+            HybridSettings(classifier=name, parameters=parameters, realignments=2),
+        )  # fmt: skip
+    classifier = result.hmm.acoustic_model.classifier
+    if "warm_start" in classifier.get_params():
+        assert classifier.warm_start is parameters.get("warm_start", False)  # as it was asked for
+    phones = np.where(states < 0, -1, TOPOLOGY.unit_phone[np.maximum(states, 0)])
+    heard = TOPOLOGY.unit_phone[result.hmm.acoustic_model.log_posterior(corpus.table.frames).argmax(axis=1)]
+    assert (heard == phones).mean() > 0.9
+    assert len(result.curves) == 3
+
+
+def test_the_same_seed_gives_the_same_scores(start: Start) -> None:
+    corpus, states, self_loops = start
+    first, again, other = (
+        train_hybrid(
+            corpus.table, states, corpus.graphs, TOPOLOGY, self_loops, HybridSettings(parameters=SMALL), seed=seed,
+            jobs=jobs,
+        ).hmm.log_likelihood(corpus.table.frames)
+        for seed, jobs in ((0, 1), (0, 2), (1, 1))
+    )  # fmt: skip
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_an_utterance_that_cannot_be_aligned_stays_at_minus_one_and_is_named(
+    start: Start, caplog: pytest.LogCaptureFixture
+) -> None:
+    _, states, self_loops = start
+    corpus = Corpus()
+    table = corpus.with_short_utterance()
+    with_short = np.concatenate([states, [-1, -1]]).astype(np.int32)
+    with caplog.at_level(logging.WARNING):
+        result = train_hybrid(
+            table, with_short, corpus.graphs, TOPOLOGY, self_loops,
+            HybridSettings(classifier="sklearn.naive_bayes.GaussianNB", realignments=2),
+        )  # fmt: skip
+    assert (
+        caplog.messages
+        == ["zz: not realigned: 2 frames are fewer than the 12 that its transcript needs at the least"] * 2
+    )
+    np.testing.assert_array_equal(result.states[-2:], [-1, -1])
+    assert (result.states[:-2] >= 0).all()
+
+
+def test_an_utterance_that_failed_at_first_is_trained_on_once_it_can_be_aligned(start: Start) -> None:
+    corpus, states, self_loops = start
+    partly = states.copy()
+    partly[corpus.table.rows("u03")] = -1
+    result = train_hybrid(
+        corpus.table, partly, corpus.graphs, TOPOLOGY, self_loops,
+        HybridSettings(classifier="sklearn.naive_bayes.GaussianNB"),
+    )  # fmt: skip
+    assert (result.states >= 0).all()
+    assert result.hmm.acoustic_model.classifier.class_count_.sum() == len(states)
+
+
+def test_nothing_to_align_at_all_is_an_error(start: Start) -> None:
+    corpus, states, self_loops = start
+    graphs = dict.fromkeys(corpus.table.ids, max(corpus.graphs.values(), key=lambda graph: graph.n_nodes))
+    short = corpus.table.subset(corpus.table.ids)
+    short = type(short).from_utterances(short.ids, short.speakers, [short.utterance(n)[:3] for n in short.ids])
+    kept = np.concatenate([states[corpus.table.rows(name)][:3] for name in corpus.table.ids])
+    with pytest.raises(AlignmentError, match="none of the 25 utterances"):
+        train_hybrid(
+            short, kept, graphs, TOPOLOGY, self_loops, HybridSettings(classifier="sklearn.naive_bayes.GaussianNB")
+        )
+
+
+def test_a_state_that_vanishes_in_realignment_does_not_stop_a_warm_start(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus, states, self_loops = start
+
+    def without_one_state(*arguments: object, **options: object) -> object:
+        aligned = align_table(*arguments, **options)
+        aligned.states[aligned.states == states.max()] = states.max() - 1
+        return aligned
+
+    monkeypatch.setattr(hybrid_training, "align_table", without_one_state)
+    result = train_hybrid(
+        corpus.table, states, corpus.graphs, TOPOLOGY, self_loops,
+        HybridSettings(classifier="mlp", parameters={"max_iter": 2000, "hidden_layer_sizes": [4], "tol": 1e-2}),
+    )  # fmt: skip
+    assert states.max() not in result.hmm.acoustic_model.classifier.classes_
+
+
+def test_a_classifier_that_cannot_be_fitted_is_named(start: Start) -> None:
+    corpus, states, self_loops = start
+    with pytest.raises(ConfigError, match=r"'sklearn\.naive_bayes\.CategoricalNB' cannot be trained on .* Negative"):
+        train_hybrid(
+            corpus.table, states, corpus.graphs, TOPOLOGY, self_loops,
+            HybridSettings(classifier="sklearn.naive_bayes.CategoricalNB"),
+        )  # fmt: skip
+
+
+def test_progress_counts_the_passes_of_all_rounds(start: Start) -> None:
+    corpus, states, self_loops = start
+    seen: list[tuple[int, int]] = []
+    train_hybrid(
+        corpus.table, states, corpus.graphs, TOPOLOGY, self_loops, HybridSettings(parameters=SMALL, realignments=1),
+        progress=lambda done, total: seen.append((done, total)),
+    )  # fmt: skip
+    assert seen == sorted(seen)
+    assert seen[-1][0] == seen[-1][1]
+    assert {total for _, total in seen} == {seen[-1][1]}

@@ -1,0 +1,151 @@
+"""A recogniser written to a file and read again is the same recogniser."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from asr.acoustic.gmm import GaussianMixtures
+from asr.acoustic.hybrid import HybridAcousticModel
+from asr.acoustic.model_file import SearchSettings, SpeechModel, describe_model, load_model, save_model
+from asr.acoustic.phone_hmm import PhoneHmm
+from asr.errors import ModelFormatError
+from asr.features.config import FeatureConfig
+from asr.features.frame_table import FrameTable
+from asr.features.frontend import FrontEnd
+from asr.hmm.topology import Topology, uniform_self_loops
+from asr.lexicon import Lexicon
+from discriminants.npd import NPDClassifier
+from discriminants.orols import OROLSClassifier
+from discriminants.sparse_logistic import SparseKernelLogisticClassifier
+
+TOPOLOGY = Topology(("a", "b"))
+LEXICON = Lexicon({"äh": (("a",), ("a", "b")), "BA": (("b", "a"),)})
+CONFIG = FeatureConfig(normalise="corpus", context=1, lda_dimension=4)
+ARPA = "\\data\\\nngram 1=4\n\n\\1-grams:\n-99 <s>\n-1 </s>\n-1 BA\n-1 äh\n\n\\end\\\n"
+
+CLASSIFIERS: dict[str, Callable[[], object]] = {
+    "kernel-logistic": lambda: SparseKernelLogisticClassifier(20, n_candidates=50, max_iter=2, random_state=0),
+    "orols": lambda: OROLSClassifier(20, random_state=0),
+    "npd": lambda: NPDClassifier(20, random_state=0),
+    "orols, logistic posteriors": lambda: OROLSClassifier(20, posterior="logistic", random_state=0),
+    "mlp": lambda: MLPClassifier((8,), max_iter=2000, tol=1e-2, random_state=0),
+    "logistic regression": lambda: LogisticRegression(),
+    "naive Bayes": lambda: GaussianNB(),
+    "ridge, calibrated": lambda: RidgeClassifier(),
+    "support vectors, calibrated": lambda: SVC(),
+    "pipeline": lambda: make_pipeline(StandardScaler(), LogisticRegression()),
+}
+
+
+def training() -> tuple[FrameTable, np.ndarray]:
+    """Static features of 300 frames, and a state for each but for the last state, which has none."""
+    generator = np.random.default_rng(0)
+    states = generator.integers(0, TOPOLOGY.n_states - 1, 300).astype(np.int32)
+    frames = (np.eye(TOPOLOGY.n_states, 5)[states] * 4 + generator.normal(size=(300, 5))).astype(np.float32)
+    return FrameTable.from_utterances(["u", "v"], ["s", "t"], [frames[:120], frames[120:]]), states
+
+
+def hybrid(classifier: object) -> SpeechModel:
+    static, states = training()
+    front_end = FrontEnd(CONFIG).fit(static, states)
+    acoustic = HybridAcousticModel(classifier, TOPOLOGY.n_states, prior_exponent=0.7, prior_floor=0.1)
+    acoustic.fit(front_end.transform(static).frames, states)
+    hmm = PhoneHmm(TOPOLOGY, acoustic, uniform_self_loops(TOPOLOGY))
+    return SpeechModel(hmm, front_end, LEXICON, SearchSettings(lm_scale=3.0), "audio", ARPA)
+
+
+def mixtures() -> SpeechModel:
+    static, _ = training()
+    front_end = FrontEnd(FeatureConfig(normalise="utterance")).fit(static)
+    generator = np.random.default_rng(1)
+    shape = (TOPOLOGY.n_states, 2)
+    acoustic = GaussianMixtures(
+        np.log(np.full(shape, 0.5)), generator.normal(size=(*shape, 15)), generator.uniform(0.5, 2, (*shape, 15))
+    )
+    hmm = PhoneHmm(TOPOLOGY, acoustic, uniform_self_loops(TOPOLOGY))
+    return SpeechModel(hmm, front_end, LEXICON, SearchSettings(), "archive")
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_a_hybrid_read_again_gives_equal_scores(tmp_path: Path, name: str) -> None:
+    model = hybrid(CLASSIFIERS[name]())
+    save_model(tmp_path / "model", model)
+    again = load_model(tmp_path / "model")
+    static, _ = training()
+    frames = model.front_end.transform(static).frames
+    np.testing.assert_array_equal(again.front_end.transform(static).frames, frames)
+    np.testing.assert_array_equal(again.hmm.log_likelihood(frames), model.hmm.log_likelihood(frames))
+    assert (again.kind, again.source, again.arpa) == ("hybrid", "audio", ARPA)
+    assert (again.lexicon, again.search, again.hmm.topology) == (LEXICON, model.search, TOPOLOGY)
+    save_model(tmp_path / "again", again)
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+
+
+def test_mixtures_read_again_give_equal_scores(tmp_path: Path) -> None:
+    model = mixtures()
+    save_model(tmp_path / "model", model)
+    again = load_model(tmp_path / "model")
+    frames = model.front_end.transform(training()[0]).frames
+    np.testing.assert_array_equal(again.hmm.log_likelihood(frames), model.hmm.log_likelihood(frames))
+    np.testing.assert_array_equal(again.hmm.self_loops, model.hmm.self_loops)
+    assert (again.kind, again.source, again.arpa) == ("gmm", "archive", None)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("npd", "discriminants.npd.NPDClassifier"),
+        ("pipeline", "sklearn.pipeline.Pipeline"),
+        ("naive Bayes", "sklearn.naive_bayes.GaussianNB"),
+    ],
+)
+def test_a_description_names_the_class_of_the_classifier_and_its_settings(
+    tmp_path: Path, name: str, shown: str
+) -> None:
+    save_model(tmp_path / "model", hybrid(CLASSIFIERS[name]()))
+    description = describe_model(tmp_path / "model")
+    assert description["classifier"] == shown
+    assert description["state priors"] == {"prior_exponent": 0.7, "prior_floor": 0.1}
+    if name == "npd":
+        assert description["classifier settings"]["n_centers"] == 20
+        assert description["classifier settings"]["dictionary"] == "shared"
+
+
+def test_a_description_of_mixtures_has_no_classifier(tmp_path: Path) -> None:
+    save_model(tmp_path / "model", mixtures())
+    description = describe_model(tmp_path / "model")
+    assert "classifier" not in description
+    assert (description["kind"], description["states"], description["words"]) == ("gmm", 9, 2)
+    assert description["grammar"] == "free word loop"
+
+
+def test_mixtures_for_other_features_are_refused(tmp_path: Path) -> None:
+    model = mixtures()
+    static = FrameTable.from_utterances(["u"], ["s"], [np.zeros((9, 4), np.float32)])
+    other = FrontEnd(FeatureConfig(normalise="utterance")).fit(static)
+    save_model(tmp_path / "model", SpeechModel(model.hmm, other, LEXICON, SearchSettings(), "audio"))
+    with pytest.raises(ModelFormatError, match=r"gmm\.means is float64 of shape \(9, 2, 15\), not floats .* 12\)"):
+        load_model(tmp_path / "model")
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_a_classifier_of_other_features_is_refused(tmp_path: Path, name: str) -> None:
+    model = hybrid(CLASSIFIERS[name]())
+    static, states = training()
+    other = FrontEnd(CONFIG.model_copy(update={"lda_dimension": 3})).fit(static, states)
+    save_model(tmp_path / "model", SpeechModel(model.hmm, other, LEXICON, SearchSettings(), "audio"))
+    with pytest.raises(ModelFormatError, match="do not fit together"):
+        load_model(tmp_path / "model")
+
+
+def test_a_missing_file_is_told_by_the_system(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        load_model(tmp_path / "none")

@@ -1,0 +1,97 @@
+"""What the guides in docs/ show is what the program does."""
+
+import re
+import sys
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from asr.acoustic.classifiers import available_classifiers
+from asr.recipe.config import TrainingConfig, load_config
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def shown(guide: str, name: str) -> str:
+    """The code block between the comments `name` and `/name` of a guide."""
+    text = (DOCS / guide).read_text(encoding="utf-8")
+    found = re.findall(rf"<!-- {name}.*?-->\n\n```\w+\n(.*?)```\n\n<!-- /{name} -->", text, re.DOTALL)
+    assert len(found) == 1
+    return found[0]
+
+
+def setting_names(model: type[BaseModel]) -> Mapping[str, set[str]]:
+    """Names of the settings of every table, those of no table under ''."""
+    tables: dict[str, set[str]] = {"": set()}
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            tables[name] = set(kind.model_fields)
+        else:
+            tables[""].add(name)
+    return tables
+
+
+def test_the_settings_shown_are_the_defaults(tmp_path):
+    path = tmp_path / "settings.toml"
+    path.write_text(shown("training.md", "settings"), encoding="utf-8")
+    assert load_config(path) == TrainingConfig()
+
+
+def test_every_setting_is_shown():
+    tables: dict[str, set[str]] = {}
+    table = ""
+    for line in shown("training.md", "settings").splitlines():
+        if heading := re.match(r"\[(\w+)\]", line):
+            table = heading[1]
+        elif setting := re.match(r"(?:# )?(\w+) = ", line):
+            tables.setdefault(table, set()).add(setting[1])
+    expected = dict(setting_names(TrainingConfig))
+    assert tables.pop("hybrid_features") <= expected.pop("hybrid_features")
+    assert tables == expected
+
+
+def test_the_classifier_shown_trains_and_decodes_from_a_package_of_its_own(tmp_path, monkeypatch, tiny_corpus, asr):
+    package = tmp_path / "site" / "my_package"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "acoustic.py").write_text(shown("training.md", "classifier"), encoding="utf-8")
+    installed = tmp_path / "site" / "my_package-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
+    entry_point = re.search(r"class-means = \"(.*?)\"", (DOCS / "training.md").read_text(encoding="utf-8"))
+    assert entry_point
+    (installed / "entry_points.txt").write_text(f"[asr.classifiers]\nclass-means = {entry_point[1]}\n")
+    monkeypatch.syspath_prepend(package.parent)
+    assert "class-means" in available_classifiers()
+    try:
+        status, _, err = asr(
+            "train", "--data", tiny_corpus / "train", "--lexicon", tiny_corpus / "lexicon.txt",
+            "--work-dir", tmp_path / "run", "--config", tiny_corpus / "settings.toml", "--jobs", 1,
+            "--classifier", "class-means",
+        )  # fmt: skip
+        assert status == 0, err
+        model = tmp_path / "run" / "model.safetensors"
+        status, out, err = asr("decode", "--model", model, "--data", tiny_corpus / "test", "--out", tmp_path / "out")
+        assert status == 0, err
+        assert len(Path(out.strip()).read_text(encoding="utf-8").splitlines()) == 2
+        assert "ClassMeans" in asr("info", model)[1]
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "my_package"]:
+            del sys.modules[name]
+
+
+def test_links_between_the_guides_lead_somewhere():
+    for guide in [*DOCS.glob("*.md"), *DOCS.parent.glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", guide.read_text(encoding="utf-8")):
+            assert (guide.parent / target).exists(), f"{guide.name}: {target}"
+
+
+@pytest.mark.parametrize("guide", sorted(path.name for path in DOCS.glob("*.md")))
+def test_the_python_of_the_guides_compiles(guide):
+    text = (DOCS / guide).read_text(encoding="utf-8")
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        compile(textwrap.dedent(block), guide, "exec")
