@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigh
+from threadpoolctl import threadpool_limits
 
 
 @dataclass(frozen=True)
@@ -52,11 +53,19 @@ def whiten(
     tolerance : float
         Eigenvalues of K_mm below this share of the largest are dropped.
     """
-    values, vectors = eigh(center_kernel, driver="evd")
+    values, vectors = _eigh(center_kernel)
     kept = values > tolerance * values[-1]
     basis = vectors[:, kept] / np.sqrt(values[kept])
-    variances, rotation = eigh(basis.T @ covariance @ basis, driver="evd")
+    variances, rotation = _eigh(basis.T @ covariance @ basis)
     scale = np.sqrt(np.maximum(variances, 0.0) + damping)
     transform = (basis @ rotation) / scale
     inverse = (rotation * scale).T @ (vectors[:, kept] * np.sqrt(values[kept])).T
     return Whitening(transform, inverse, 1.0 / scale**2, mean)
+
+
+def _eigh(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues, rising, and eigenvectors, on one thread: its many small steps gain little from a second one, and
+    wait for each other badly where cores are shared.
+    """
+    with threadpool_limits(1, user_api="blas"):
+        return eigh(matrix, driver="evd")

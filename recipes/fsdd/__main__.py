@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.whole_word import WholeWordHmms
 from asr.features.config import FeatureConfig
@@ -36,15 +37,24 @@ from asr.score.wer import ScoreReport, score_utterances
 
 FEATURES = FeatureConfig(sample_rate=8000)
 BY_SPEAKER = FEATURES.model_copy(update={"normalise": "speaker"})
-CONFIG = TrainingConfig(features=FEATURES, tuning=TuningSettings(held_out=0.2))
+CONFIG = TrainingConfig(
+    features=FEATURES,
+    gmm=GmmSettings(mixtures=(1, 2, 4, 8), iterations=(10, 5, 5, 6)),
+    tuning=TuningSettings(held_out=0.2),
+)
 MIXTURES = (
-    MixtureSpecification("gmm", FEATURES, (1, 4, 8, 16)),
+    MixtureSpecification("gmm", FEATURES, (1, 4, 8)),
     MixtureSpecification("gmm-speaker", BY_SPEAKER, (8,)),
 )
 HYBRIDS = (
     HybridSpecification(
         "klr",
-        HybridSettings(classifier="kernel-logistic", parameters={"n_centers": 1000, "n_candidates": 2000}),
+        HybridSettings(
+            classifier="kernel-logistic",
+            parameters={"n_centers": 1000, "n_candidates": 2000, "max_iter": 3},
+            warps=(0.92, 1.08),
+            realignments=0,
+        ),
         BY_SPEAKER.model_copy(update={"context": 7, "lda_dimension": 50}),
     ),
 )
