@@ -41,9 +41,7 @@ class ColumnState:
         self._column = column
         self._targets = targets
         self._tolerance = tolerance
-        self.system = OrthogonalSystem(
-            n_centers, means, ((targets - means) ** 2).sum(axis=0), targets.shape[0]
-        )
+        self.system = OrthogonalSystem(n_centers, means, ((targets - means) ** 2).sum(axis=0), targets.shape[0])
         self._points = OrthogonalResidual(targets, n_centers, self.system)
         self.available = np.ones(targets.shape[0], dtype=bool)
         self.order: list[int] = []

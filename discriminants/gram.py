@@ -107,9 +107,7 @@ def accumulate_gram(
     gram -= total * np.outer(offset, offset)
     precision = 1e-10 if product_type == np.float64 else 1e-6
     rounding = 1e-14 if X.dtype == np.float64 else 3e-6
-    return GramSystem(
-        gram, correlation, guess + offset, target_means, target_energy, total, precision, rounding
-    )
+    return GramSystem(gram, correlation, guess + offset, target_means, target_energy, total, precision, rounding)
 
 
 class _SymmetricSum:

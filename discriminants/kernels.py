@@ -76,9 +76,7 @@ class KernelColumns:
     large against sigma, the exponent of float32 data is formed in float64.
     """
 
-    def __init__(
-        self, kernel: GaussianKernel, centers: np.ndarray, dtype: np.dtype | type = np.float32
-    ) -> None:
+    def __init__(self, kernel: GaussianKernel, centers: np.ndarray, dtype: np.dtype | type = np.float32) -> None:
         wide = np.asarray(centers, dtype=np.float64)
         self.dtype = np.dtype(dtype)
         self.n_centers, self.n_features = wide.shape
@@ -95,9 +93,7 @@ class KernelColumns:
         self._right = right.astype(self._exponent_dtype)
         self._origin = origin
 
-    def block(
-        self, X: np.ndarray, out: np.ndarray | None = None, left: np.ndarray | None = None
-    ) -> np.ndarray:
+    def block(self, X: np.ndarray, out: np.ndarray | None = None, left: np.ndarray | None = None) -> np.ndarray:
         """K(X, centers) of shape (n_samples, n_centers), into `out` where given; `left` is work space of
         (n_samples, d + 2).
         """

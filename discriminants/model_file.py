@@ -50,18 +50,14 @@ def save_arrays(path: Path | str, arrays: dict[str, np.ndarray], metadata: dict[
     """
     path = Path(path)
     try:
-        text = json.dumps(
-            metadata, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":")
-        )
+        text = json.dumps(metadata, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError) as error:
         raise ModelFormatError(f"{path}: the metadata cannot be written as JSON: {error}") from error
     plain = {}
     for name, array in arrays.items():
         array = np.asarray(array)
         if array.dtype.newbyteorder("=") not in _DTYPES.values():
-            raise ModelFormatError(
-                f"{path}: array {name!r} has type {array.dtype}, which safetensors cannot hold"
-            )
+            raise ModelFormatError(f"{path}: array {name!r} has type {array.dtype}, which safetensors cannot hold")
         plain[name] = np.ascontiguousarray(array).reshape(array.shape)
     content = save(plain, {_KEY: text})
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -139,9 +135,7 @@ def _checked_entry(path: Path, name: str, entry: Any) -> tuple[str, np.dtype, tu
     start, stop = offsets
     needed = math.prod(shape) * dtype.itemsize
     if stop - start != needed:
-        _refuse(
-            path, f"array {name!r} of shape {shape} needs {needed} bytes, its offsets give {stop - start}"
-        )
+        _refuse(path, f"array {name!r} of shape {shape} needs {needed} bytes, its offsets give {stop - start}")
     return name, dtype, tuple(shape), start, stop
 
 

@@ -68,11 +68,7 @@ class OneVsRestKernelLeastSquares(ClassifierMixin, BaseEstimator):
         n_centers = min(self.n_centers, candidates.shape[0])
         rule = RULES[self.rule] if isinstance(self.rule, str) else self.rule
 
-        outputs = (
-            [slice(None)]
-            if self.dictionary == "shared"
-            else [slice(s, s + 1) for s in range(targets.shape[1])]
-        )
+        outputs = [slice(None)] if self.dictionary == "shared" else [slice(s, s + 1) for s in range(targets.shape[1])]
         make_state = self._state_maker(kernel, X, targets, candidates)
         states = []
         for columns in outputs:
@@ -108,9 +104,7 @@ class OneVsRestKernelLeastSquares(ClassifierMixin, BaseEstimator):
         if self.n_candidates is None:
             return rows
         if self.n_candidates < X.shape[0]:
-            rows = np.sort(
-                check_random_state(self.random_state).choice(rows, self.n_candidates, replace=False)
-            )
+            rows = np.sort(check_random_state(self.random_state).choice(rows, self.n_candidates, replace=False))
         _, first = np.unique(X[rows], axis=0, return_index=True)
         return rows[np.sort(first)]
 

@@ -97,9 +97,7 @@ class OROLSClassifier(OneVsRestKernelLeastSquares):
         settled = abs(state.lam - before) < self.tol * state.lam
         self._settled_steps = self._settled_steps + 1 if settled else 0
         lengths = np.sqrt(state.system.energies)
-        return bool(
-            self._settled_steps >= self.patience or lengths.max() > self.max_condition * lengths.min()
-        )
+        return bool(self._settled_steps >= self.patience or lengths.max() > self.max_condition * lengths.min())
 
     def _keep(self, X: np.ndarray, candidates: np.ndarray, states: list[Any]) -> None:
         super()._keep(X, candidates, states)

@@ -23,9 +23,7 @@ class OrthogonalSystem:
     n_samples : float
     """
 
-    def __init__(
-        self, capacity: int, target_means: np.ndarray, target_energy: np.ndarray, n_samples: float
-    ) -> None:
+    def __init__(self, capacity: int, target_means: np.ndarray, target_energy: np.ndarray, n_samples: float) -> None:
         self._R = np.zeros((capacity + 1, capacity + 1))
         self._z = np.zeros((capacity + 1, target_means.shape[0]))
         self._R[0, 0] = np.sqrt(n_samples)
@@ -72,9 +70,7 @@ class OrthogonalSystem:
     def generalised_cross_validation(self, lam: float = 0.0) -> float:
         """GCV (3.85), summed over the targets."""
         free = self.n_samples - self.shrinkage(lam).sum()
-        return (
-            self.n_samples * float(self.residual_sum_of_squares(lam).sum()) / free**2 if free > 0 else np.inf
-        )
+        return self.n_samples * float(self.residual_sum_of_squares(lam).sum()) / free**2 if free > 0 else np.inf
 
     def reestimate_lambda(self, lam: float) -> float:
         """One step of the fixed-point formula that minimises GCV (3.88, 3.89); unchanged where it is

@@ -107,10 +107,7 @@ def _encode(value: Any, where: str, arrays: Arrays) -> Any:
         pairs = enumerate(value.items())
         return [
             "dict",
-            [
-                [_encode(k, f"{where}.{i}k", arrays), _encode(v, f"{where}.{i}", arrays)]
-                for i, (k, v) in pairs
-            ],
+            [[_encode(k, f"{where}.{i}k", arrays), _encode(v, f"{where}.{i}", arrays)] for i, (k, v) in pairs],
         ]
     if isinstance(value, slice):
         return ["slice", [_encode(v, where, arrays) for v in (value.start, value.stop, value.step)]]
@@ -130,17 +127,13 @@ def _encode_array(value: np.ndarray, where: str, arrays: Arrays) -> Any:
     if value.dtype.kind == "O":
         items = [_encode(v, f"{where}.{i}", arrays) for i, v in enumerate(value.reshape(-1))]
         return ["object array", list(value.shape), items]
-    raise ModelFormatError(
-        f"{where} is an array of type {value.dtype}, which cannot be written to a model file"
-    )
+    raise ModelFormatError(f"{where} is an array of type {value.dtype}, which cannot be written to a model file")
 
 
 def _encode_estimator(estimator: BaseEstimator, where: str, arrays: Arrays) -> Any:
     kind = type(estimator)
     parameters = estimator.get_params(deep=False)
-    encoded_parameters = [
-        [name, _encode(v, f"{where}.{name}", arrays)] for name, v in sorted(parameters.items())
-    ]
+    encoded_parameters = [[name, _encode(v, f"{where}.{name}", arrays)] for name, v in sorted(parameters.items())]
     attributes = []
     for name, value in sorted(vars(estimator).items()):
         if name in parameters or (name.startswith("_") and _is_training_state(value)):
@@ -155,9 +148,7 @@ def _is_training_state(value: Any) -> bool:
     """
     if isinstance(value, np.random.RandomState | np.random.Generator):
         return True
-    return type(value).__module__.startswith(
-        ("sklearn.neural_network._stochastic_optimizers", "sklearn._loss.")
-    )
+    return type(value).__module__.startswith(("sklearn.neural_network._stochastic_optimizers", "sklearn._loss."))
 
 
 def _decode(value: Any, arrays: Arrays, trusted: tuple[str, ...]) -> Any:
@@ -166,9 +157,7 @@ def _decode(value: Any, arrays: Arrays, trusted: tuple[str, ...]) -> Any:
     kind, *rest = value
     match kind:
         case "list" | "tuple" | "set":
-            return {"list": list, "tuple": tuple, "set": set}[kind](
-                _decode(v, arrays, trusted) for v in rest[0]
-            )
+            return {"list": list, "tuple": tuple, "set": set}[kind](_decode(v, arrays, trusted) for v in rest[0])
         case "dict":
             return {_decode(k, arrays, trusted): _decode(v, arrays, trusted) for k, v in rest[0]}
         case "slice":

@@ -112,9 +112,7 @@ class LogisticOutputModel(BaseEstimator):
             rows = np.union1d(even, first)  # every class stays
         mean, deviation = outputs.mean(axis=0), outputs.std(axis=0)
         deviation[deviation == 0] = 1.0
-        layer: Any = LogisticRegression(C=self.C, max_iter=300).fit(
-            (outputs[rows] - mean) / deviation, y[rows]
-        )
+        layer: Any = LogisticRegression(C=self.C, max_iter=300).fit((outputs[rows] - mean) / deviation, y[rows])
         if layer.classes_.shape[0] != n_classes:
             raise ValueError(f"every class of 0..{n_classes - 1} needs samples, got only {layer.classes_}")
         coef = (layer.coef_ / deviation).T

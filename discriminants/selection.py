@@ -38,9 +38,7 @@ Rule = Callable[[SelectionState], int]
 Update = Callable[[SelectionState], bool]
 
 
-def forward_selection(
-    state: SelectionState, rule: Rule, n_centers: int, update: Update | None = None
-) -> list[int]:
+def forward_selection(state: SelectionState, rule: Rule, n_centers: int, update: Update | None = None) -> list[int]:
     """Choose candidates one at a time until `n_centers` are chosen, none is left, or `update` says stop.
 
     Returns

@@ -182,9 +182,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         if classes.shape[0] < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs samples of at least two classes, got one class: {classes}"
-            )
+            raise ValueError(f"{type(self).__name__} needs samples of at least two classes, got one class: {classes}")
         held_out = None if X_val is None else self._held_out(X_val, y_val, classes)
         random = check_random_state(self.random_state)
 
@@ -241,9 +239,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, BaseEstimator):
         X_val = validate_data(self, X_val, dtype=[np.float64, np.float32], order="C", reset=False)
         labels = np.asarray(y_val)
         if labels.shape != (X_val.shape[0],):
-            raise ValueError(
-                f"y_val must have one label for each of {X_val.shape[0]} rows, got shape {labels.shape}"
-            )
+            raise ValueError(f"y_val must have one label for each of {X_val.shape[0]} rows, got shape {labels.shape}")
         codes = np.searchsorted(classes, labels).clip(max=classes.shape[0] - 1)
         unknown = classes[codes] != labels
         if unknown.any():
@@ -285,9 +281,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, BaseEstimator):
         if _MOMENT_SAMPLES * centers.shape[0] < X.shape[0]:
             rows = np.sort(random.permutation(rows)[: _MOMENT_SAMPLES * centers.shape[0]])
         kernel = GaussianKernel(self.sigma_)
-        moments = accumulate_gram(
-            kernel, X[rows], np.empty((rows.shape[0], 0)), centers, sample_weight=weight[rows]
-        )
+        moments = accumulate_gram(kernel, X[rows], np.empty((rows.shape[0], 0)), centers, sample_weight=weight[rows])
         wide = centers.astype(np.float64)
         return whiten(kernel(wide, wide), moments.gram / moments.n_samples, moments.means, self.damping)
 

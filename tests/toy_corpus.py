@@ -79,9 +79,7 @@ def _record_split(
     voices = [(rng.uniform(90, 240), rng.uniform(0.92, 1.1)) for _ in range(n_speakers)]
     for number in range(n_utterances):
         speaker = number % n_speakers
-        words = tuple(
-            str(word) for word in rng.choice(sorted(LEXICON), rng.integers(n_words[0], n_words[1] + 1))
-        )
+        words = tuple(str(word) for word in rng.choice(sorted(LEXICON), rng.integers(n_words[0], n_words[1] + 1)))
         path = audio / f"{split}{speaker}-{number:03d}.wav"
         soundfile.write(path, _say(words, *voices[speaker], rng), RATE, subtype="PCM_16")
         yield Utterance(path.stem, f"{split}{speaker}", words, audio=path)
@@ -108,9 +106,7 @@ def _phone(name: str, pitch: float, tract: float, rng: np.random.Generator) -> n
     n_samples = int(rng.uniform(0.06, 0.15) * RATE)
     if voiced:
         source = np.zeros(n_samples)
-        source[
-            np.arange(rng.uniform(0, 1), n_samples, RATE / (pitch * rng.uniform(0.95, 1.05))).astype(int)
-        ] = 1.0
+        source[np.arange(rng.uniform(0, 1), n_samples, RATE / (pitch * rng.uniform(0.95, 1.05))).astype(int)] = 1.0
     else:
         source = rng.standard_normal(n_samples)
     frequency = rfftfreq(n_samples, 1 / RATE)

@@ -103,7 +103,5 @@ def _collect(
     n_aligned = int((states >= 0).sum())
     if not n_aligned:
         name, reason = next(iter(failed.items()), ("", "there are no utterances"))
-        raise AlignmentError(
-            f"none of the {len(table)} utterances can be aligned; the first, {name}: {reason}"
-        )
+        raise AlignmentError(f"none of the {len(table)} utterances can be aligned; the first, {name}: {reason}")
     return AlignedTable(states, stays, visits, total_score / n_aligned, failed)

@@ -53,9 +53,7 @@ def write_ctm(path: Path | str, rows: Iterable[CtmRow]) -> None:
                         f"{path}: {name!r} cannot stand in a CTM file; it must be a name without white space"
                     )
             confidence = "" if row.confidence is None else f" {row.confidence:.3f}"
-            stream.write(
-                f"{row.utterance} {row.channel} {row.start:.3f} {row.duration:.3f} {row.label}{confidence}\n"
-            )
+            stream.write(f"{row.utterance} {row.channel} {row.start:.3f} {row.duration:.3f} {row.label}{confidence}\n")
 
 
 def read_ctm(path: Path | str) -> list[CtmRow]:

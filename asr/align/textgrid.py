@@ -40,9 +40,7 @@ def write_textgrid(
         earlier = 0.0
         for start, end, label in intervals:
             if not earlier <= start < end:
-                raise ValueError(
-                    f"tier {name!r}: {label!r} from {start} to {end} s must begin at {earlier} s or later"
-                )
+                raise ValueError(f"tier {name!r}: {label!r} from {start} to {end} s must begin at {earlier} s or later")
             earlier = end
     last = max([round(duration, 4), *(intervals[-1][1] for intervals in times.values() if intervals)])
     grid = Textgrid(0.0, last)

@@ -12,9 +12,7 @@ from asr.errors import LexiconError, ModelFormatError
 def align(
     model: Model,
     data: Data,
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Where the alignments go.", show_default=False)
-    ],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the alignments go.", show_default=False)],
     lexicon: Annotated[
         Path | None,
         typer.Option(

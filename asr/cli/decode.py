@@ -46,8 +46,7 @@ def decode(
         typer.Option(
             "--insertion-penalty",
             metavar="X",
-            help="Added to the log score at every word; negative values give fewer words.  "
-            "[default: the model's]",
+            help="Added to the log score at every word; negative values give fewer words.  [default: the model's]",
             show_default=False,
         ),
     ] = None,

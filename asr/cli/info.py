@@ -12,9 +12,7 @@ from asr.errors import ModelFormatError
 
 
 def info(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="Model file made by `asr train`.", show_default=False)
-    ],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file made by `asr train`.", show_default=False)],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with sorted keys.")] = False,
 ) -> None:
     """Describe a model file: its kind, front end, phones, settings, and what it was trained on.

@@ -8,9 +8,7 @@ import typer
 
 from asr.errors import AsrError, ConfigError, CorpusError
 
-Data = Annotated[
-    Path, typer.Option("--data", metavar="DIR", help="Kaldi data directory.", show_default=False)
-]
+Data = Annotated[Path, typer.Option("--data", metavar="DIR", help="Kaldi data directory.", show_default=False)]
 OptionalData = Annotated[
     Path | None, typer.Option("--data", metavar="DIR", help="Kaldi data directory.", show_default=False)
 ]

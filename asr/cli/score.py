@@ -18,9 +18,7 @@ def score(
     ],
     utt2spk: Annotated[
         Path | None,
-        typer.Option(
-            "--utt2spk", metavar="FILE", help="Add a table of rates per speaker.", show_default=False
-        ),
+        typer.Option("--utt2spk", metavar="FILE", help="Add a table of rates per speaker.", show_default=False),
     ] = None,
     alignments: Annotated[
         Path | None,

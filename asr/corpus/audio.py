@@ -13,9 +13,7 @@ _BLOCK = 1 << 20  # samples read at once: a header that lies about its length co
 _OVERSHOOT = 0.5  # seconds by which a segment may reach past the end of its recording, as Kaldi allows
 
 
-def read_audio(
-    path: Path | str, *, rate: int, start: float | None = None, end: float | None = None
-) -> np.ndarray:
+def read_audio(path: Path | str, *, rate: int, start: float | None = None, end: float | None = None) -> np.ndarray:
     """Samples of `path` from `start` to `end` (seconds): float32 (n,), mono, 16-bit scale, at `rate` Hz.
 
     Channels are averaged; another rate is converted with soxr (high quality). A segment may end up to half a
@@ -50,9 +48,7 @@ def read_audio(
     return np.ascontiguousarray(samples * np.float32(FULL_SCALE), dtype=np.float32)
 
 
-def _sample_range(
-    path: Path, file: soundfile.SoundFile, start: float | None, end: float | None
-) -> tuple[int, int]:
+def _sample_range(path: Path, file: soundfile.SoundFile, start: float | None, end: float | None) -> tuple[int, int]:
     rate, total = file.samplerate, file.frames
     first = round((start or 0.0) * rate)
     last = total if end is None else round(end * rate)
@@ -86,9 +82,7 @@ def _refuse_compressed_sphere(path: Path) -> None:
     if not header.startswith(b"NIST_1A"):
         return
     for line in header.split(b"\n"):
-        if line.startswith(b"sample_coding") and any(
-            name in line for name in (b"shorten", b"wavpack", b"shortpack")
-        ):
+        if line.startswith(b"sample_coding") and any(name in line for name in (b"shorten", b"wavpack", b"shortpack")):
             coding = line.split()[-1].decode("ascii", "replace")
             raise CorpusError(
                 f"{path}: is NIST SPHERE compressed as '{coding}'; only uncompressed SPHERE can be read, "

@@ -71,8 +71,7 @@ class DataDirectory:
         unknown = sorted(wanted.difference(utterance.id for utterance in self.utterances))
         if unknown:
             raise CorpusError(
-                f"{self.path}: has no usable utterance '{unknown[0]}' ({len(unknown)} of those asked for "
-                "are missing)."
+                f"{self.path}: has no usable utterance '{unknown[0]}' ({len(unknown)} of those asked for are missing)."
             )
         return self._keep(lambda utterance: utterance.id in wanted)
 
@@ -118,8 +117,7 @@ class DataDirectory:
         unknown = sorted(named.difference(self.speakers))
         if unknown:
             raise CorpusError(
-                f"{self.path}: has no utterance of speaker '{unknown[0]}'; its speakers are "
-                f"{', '.join(self.speakers)}."
+                f"{self.path}: has no utterance of speaker '{unknown[0]}'; its speakers are {', '.join(self.speakers)}."
             )
         return named
 
@@ -150,8 +148,7 @@ def read_data_directory(
     path = Path(path)
     if not path.is_dir():
         raise CorpusError(
-            f"{path}: is not a directory; a data directory holding utt2spk and wav.scp or feats.scp is "
-            "needed."
+            f"{path}: is not a directory; a data directory holding utt2spk and wav.scp or feats.scp is needed."
         )
     bases = [Path(root)] if root is not None else []
     bases += [path.resolve().parent, path]
@@ -165,15 +162,10 @@ def read_data_directory(
         sources = _read_features(path / "feats.scp", places)
     else:
         sources = _read_recordings(path, places)
-    speakers = {
-        key: _single(path / "utt2spk", key, entry) for key, entry in read_list(path / "utt2spk").items()
-    }
+    speakers = {key: _single(path / "utt2spk", key, entry) for key, entry in read_list(path / "utt2spk").items()}
     text = None
     if (path / "text").is_file():
-        text = {
-            key: tuple(entry.value.split())
-            for key, entry in read_list(path / "text", allow_empty=True).items()
-        }
+        text = {key: tuple(entry.value.split()) for key, entry in read_list(path / "text", allow_empty=True).items()}
 
     utterances, problems = [], []
     for key in sorted(set(sources) | set(text or ())):
@@ -217,16 +209,13 @@ def _read_features(path: Path, places: _Places) -> dict[str, Utterance | str]:
         refuse_pipe(path, line, key, value)
         if value.endswith("]"):
             raise CorpusError(
-                f"{path}:{line}: '{value}' selects a range of a matrix, which is not supported; store the "
-                "part itself."
+                f"{path}:{line}: '{value}' selects a range of a matrix, which is not supported; store the part itself."
             )
         name, colon, digits = value.rpartition(":")
         if not (colon and digits.isascii() and digits.isdigit()):
             name, digits = value, "0"
         found = places.find(name)
-        sources[key] = (
-            found if isinstance(found, str) else Utterance(key, "", None, archive=found, offset=int(digits))
-        )
+        sources[key] = found if isinstance(found, str) else Utterance(key, "", None, archive=found, offset=int(digits))
     return sources
 
 
@@ -246,9 +235,7 @@ def _read_recordings(path: Path, places: _Places) -> dict[str, Utterance | str]:
     for key, entry in read_list(segments).items():
         recording, start, end = _parse_segment(segments, key, entry)
         found = recordings.get(recording, f"its recording '{recording}' is not in wav.scp")
-        sources[key] = (
-            found if isinstance(found, str) else Utterance(key, "", None, audio=found, start=start, end=end)
-        )
+        sources[key] = found if isinstance(found, str) else Utterance(key, "", None, audio=found, start=start, end=end)
     return sources
 
 
@@ -259,9 +246,7 @@ def _parse_segment(path: Path, key: str, entry: Entry) -> tuple[str, float, floa
     except (IndexError, ValueError):
         start = end = float("nan")
     to_the_end = end == -1  # Kaldi's mark for "up to the end of the recording"
-    if len(fields) != 3 or not (
-        isfinite(start) and isfinite(end) and start >= 0 and (end > start or to_the_end)
-    ):
+    if len(fields) != 3 or not (isfinite(start) and isfinite(end) and start >= 0 and (end > start or to_the_end)):
         raise CorpusError(
             f"{path}:{entry.line}: '{key} {entry.value}' is not a segment; right is "
             "'utterance recording start end' with 0 <= start < end in seconds."
@@ -276,9 +261,7 @@ def _read_gender(path: Path) -> dict[str, str]:
     for key, entry in read_list(path).items():
         gender[key] = entry.value.lower()
         if gender[key] not in ("m", "f"):
-            raise CorpusError(
-                f"{path}:{entry.line}: gender '{entry.value}' of speaker '{key}' must be 'm' or 'f'."
-            )
+            raise CorpusError(f"{path}:{entry.line}: gender '{entry.value}' of speaker '{key}' must be 'm' or 'f'.")
     return gender
 
 

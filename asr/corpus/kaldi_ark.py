@@ -49,9 +49,7 @@ def read_matrix(path: Path | str, offset: int = 0) -> np.ndarray:
     return matrix
 
 
-def write_archive(
-    ark_path: Path | str, scp_path: Path | str, items: Iterable[tuple[str, np.ndarray]]
-) -> None:
+def write_archive(ark_path: Path | str, scp_path: Path | str, items: Iterable[tuple[str, np.ndarray]]) -> None:
     """Write matrices (n_rows, n_columns) as a binary float archive and its index, each whole or not at all.
 
     The index names the archive relative to the directory above its own (a data directory's convention) where
@@ -76,9 +74,7 @@ def write_archive(
             file.write(values.tobytes())
         file.flush()
     with atomic_write(scp_path) as temporary:
-        temporary.write_text(
-            "".join(f"{key} {name}:{offset}\n" for key, offset in offsets.items()), encoding="utf-8"
-        )
+        temporary.write_text("".join(f"{key} {name}:{offset}\n" for key, offset in offsets.items()), encoding="utf-8")
 
 
 class _Reader:
@@ -114,8 +110,7 @@ class _Reader:
         mark_rows, n_rows, mark_columns, n_columns = struct.unpack("<bibi", self._bytes(10))
         if mark_rows != 4 or mark_columns != 4:
             raise CorpusError(
-                f"{self.place}: the matrix header is damaged (sizes of {mark_rows} and {mark_columns} "
-                "bytes, not 4)."
+                f"{self.place}: the matrix header is damaged (sizes of {mark_rows} and {mark_columns} bytes, not 4)."
             )
         values = self._values(dtype, n_rows, n_columns)
         with np.errstate(over="ignore"):
@@ -133,9 +128,7 @@ class _Reader:
         minimum, spread, n_rows, n_columns = struct.unpack("<ffii", self._bytes(16))
         self._check_size(n_rows, n_columns, n_columns * 8 + n_rows * n_columns)
         points = np.frombuffer(self._bytes(n_columns * 8), "<u2").reshape(n_columns, 4).astype(np.float32)
-        codes = (
-            np.frombuffer(self._bytes(n_rows * n_columns), "u1").reshape(n_columns, n_rows).astype(np.float32)
-        )
+        codes = np.frombuffer(self._bytes(n_rows * n_columns), "u1").reshape(n_columns, n_rows).astype(np.float32)
         with np.errstate(over="ignore", invalid="ignore"):
             p0, p25, p75, p100 = (points * np.float32(spread / 65535) + np.float32(minimum)).T[:, :, None]
             low = p0 + (p25 - p0) * codes * np.float32(1 / 64)
@@ -151,8 +144,7 @@ class _Reader:
     def _check_size(self, n_rows: int, n_columns: int, length: int) -> None:
         if n_rows < 1 or n_columns < 1:
             raise CorpusError(
-                f"{self.place}: the matrix has {n_rows} rows and {n_columns} columns; it must have some of "
-                "both."
+                f"{self.place}: the matrix has {n_rows} rows and {n_columns} columns; it must have some of both."
             )
         left = self.size - self.file.tell()
         if length > left:

@@ -75,9 +75,7 @@ def _excerpt(speech: Sequence[np.ndarray], n_samples: int, rng: np.random.Genera
     return np.resize(turned, n_samples) / np.sqrt(np.mean(recording**2))
 
 
-def _long_term_spectrum(
-    speech: Sequence[np.ndarray], rate: int, n_bins: int = 257
-) -> tuple[np.ndarray, np.ndarray]:
+def _long_term_spectrum(speech: Sequence[np.ndarray], rate: int, n_bins: int = 257) -> tuple[np.ndarray, np.ndarray]:
     """Mean magnitude spectrum over 32 ms frames (at 16 kHz): frequencies and magnitudes, each (n_bins,)."""
     size = 2 * (n_bins - 1)
     whole = np.concatenate(speech)

@@ -59,13 +59,9 @@ def speak(voice: str, sentences: Sequence[Sentence]) -> list[bytes]:
         )
     request = json.dumps({"voice": voice, "sentences": [asdict(sentence) for sentence in sentences]})
     # -P keeps the folder of this file off the module path, where its neighbours could shadow other modules.
-    process = subprocess.run(
-        [sys.executable, "-P", __file__], input=request.encode(), capture_output=True, check=False
-    )
+    process = subprocess.run([sys.executable, "-P", __file__], input=request.encode(), capture_output=True, check=False)
     if process.returncode:
-        reason = (
-            process.stderr.decode(errors="replace").strip() or f"it ended with status {process.returncode}"
-        )
+        reason = process.stderr.decode(errors="replace").strip() or f"it ended with status {process.returncode}"
         raise CorpusError(f"eSpeak NG could not speak with voice '{voice}': {reason}")
     waves = []
     start = 0

@@ -94,9 +94,7 @@ def read_sentence_grammar(path: Path | str) -> SentenceGrammar:
         if match:
             name, text = match[1], match[2]
             if name in rules:
-                raise GrammarError(
-                    f"{where}: rule {name} is defined a second time; add to line {lines[name]}"
-                )
+                raise GrammarError(f"{where}: rule {name} is defined a second time; add to line {lines[name]}")
             rules[name], lines[name] = [], number
         elif text.startswith("|") and name:
             text = text[1:]
@@ -115,9 +113,7 @@ def _without_options(alternative: str, where: str) -> Iterator[Alternative]:
     """The rows that an alternative with optional parts stands for, the longest first."""
     pieces = re.findall(r"\[([^][]*)\]|([^][]+)", alternative)
     if "".join(f"[{option}]" if option else fixed for option, fixed in pieces) != alternative:
-        raise GrammarError(
-            f"{where}: '{alternative.strip()}' has an empty or unmatched bracket; write '[words]'"
-        )
+        raise GrammarError(f"{where}: '{alternative.strip()}' has an empty or unmatched bracket; write '[words]'")
     choices = [(tuple(option.split()), ()) if option else (tuple(fixed.split()),) for option, fixed in pieces]
     for choice in product(*choices):
         row = sum(choice, ())
@@ -125,9 +121,7 @@ def _without_options(alternative: str, where: str) -> Iterator[Alternative]:
             if not _SYMBOL.fullmatch(symbol):
                 raise GrammarError(f"{where}: '{symbol}' is neither a word in capitals nor a <NAME>")
         if not row:
-            raise GrammarError(
-                f"{where}: the alternative '{alternative.strip()}' may be empty; give it a word"
-            )
+            raise GrammarError(f"{where}: the alternative '{alternative.strip()}' may be empty; give it a word")
         yield row
 
 
@@ -141,9 +135,7 @@ def _check(grammar: SentenceGrammar, path: Path, lines: Mapping[str, int]) -> No
             if symbol not in grammar.rules:
                 raise GrammarError(f"{path}:{lines[name]}: rule {name} uses {symbol}, which no line defines")
     for name in grammar.rules.keys() - used:
-        raise GrammarError(
-            f"{path}:{lines[name]}: rule {name} is never used; remove it or use it in another rule"
-        )
+        raise GrammarError(f"{path}:{lines[name]}: rule {name} is never used; remove it or use it in another rule")
     try:
         _in_order(grammar.rules)
     except CycleError as error:
@@ -155,7 +147,5 @@ def _check(grammar: SentenceGrammar, path: Path, lines: Mapping[str, int]) -> No
 
 def _in_order(rules: Mapping[str, tuple[Alternative, ...]]) -> list[str]:
     """Rule names, each after the rules that it uses."""
-    graph = {
-        name: {symbol for row in rows for symbol in row if symbol in rules} for name, rows in rules.items()
-    }
+    graph = {name: {symbol for row in rows for symbol in row if symbol in rules} for name, rows in rules.items()}
     return list(TopologicalSorter(graph).static_order())

@@ -202,9 +202,7 @@ def _plan(settings: CorpusSettings, grammar: SentenceGrammar) -> list[_Session]:
     return sessions
 
 
-def _new_sentence(
-    grammar: SentenceGrammar, said: set[tuple[str, ...]], rng: np.random.Generator
-) -> tuple[str, ...]:
+def _new_sentence(grammar: SentenceGrammar, said: set[tuple[str, ...]], rng: np.random.Generator) -> tuple[str, ...]:
     while (sentence := grammar.draw(rng)) in said:
         continue
     said.add(sentence)

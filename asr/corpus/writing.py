@@ -63,13 +63,10 @@ def _check(directory: Path, utterances: list[Utterance]) -> None:
         for key in (utterance.id, utterance.speaker, *(utterance.words or ())):
             if key.split() != [key]:
                 raise CorpusError(
-                    f"{directory}: '{key}' in utterance '{utterance.id}' must be one word without white "
-                    "space."
+                    f"{directory}: '{key}' in utterance '{utterance.id}' must be one word without white space."
                 )
     if len({utterance.words is None for utterance in utterances}) > 1:
-        raise CorpusError(
-            f"{directory}: some utterances have a transcript and some have none; give all or none."
-        )
+        raise CorpusError(f"{directory}: some utterances have a transcript and some have none; give all or none.")
     if len({utterance.archive is None for utterance in utterances}) > 1:
         raise CorpusError(f"{directory}: some utterances are audio and some are features; give one kind.")
 

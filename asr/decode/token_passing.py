@@ -222,9 +222,7 @@ def _search(
     n_nodes_all = len(final_weight)
     arc_score = np.full(n_arcs, -np.inf)
     arc_record = np.full(n_arcs, -1, np.int32)
-    came_from = np.full(
-        n_arcs, -2, np.int32
-    )  # record before the arc, if it was entered in this frame; else -2
+    came_from = np.full(n_arcs, -2, np.int32)  # record before the arc, if it was entered in this frame; else -2
     active = np.empty(n_arcs, np.int32)
     n_active = 0
     node_score = np.full(n_nodes_all, -np.inf)

@@ -44,8 +44,7 @@ class FeatureConfig(BaseModel):
         nyquist = self.sample_rate / 2
         if not self.low_hz < (nyquist if self.high_hz is None else self.high_hz) <= nyquist:
             raise ValueError(
-                f"low_hz {self.low_hz} and high_hz {self.high_hz} must rise and end by half the rate, "
-                f"{nyquist}"
+                f"low_hz {self.low_hz} and high_hz {self.high_hz} must rise and end by half the rate, {nyquist}"
             )
         if self.n_cepstra >= self.n_filters:
             raise ValueError(f"n_cepstra {self.n_cepstra} must be less than n_filters {self.n_filters}")
@@ -73,6 +72,4 @@ class FeatureConfig(BaseModel):
 
 
 def _whole_samples(rate: int, milliseconds: float) -> int:
-    return int(
-        rate * milliseconds / 1000 + 1e-6
-    )  # truncated, as HTK and Kaldi do (275 samples for 25 ms at 11025 Hz)
+    return int(rate * milliseconds / 1000 + 1e-6)  # truncated, as HTK and Kaldi do (275 samples for 25 ms at 11025 Hz)

@@ -11,9 +11,7 @@ def add_deltas(static: np.ndarray, window: int = 2, order: int = 2) -> np.ndarra
     """
     frames = np.ascontiguousarray(static, dtype=np.float32)
     for _ in range(order if len(frames) else 0):
-        frames = append_slope(
-            np.pad(frames, ((window, window), (0, 0)), mode="edge"), window, static.shape[1]
-        )
+        frames = append_slope(np.pad(frames, ((window, window), (0, 0)), mode="edge"), window, static.shape[1])
     if not len(frames):
         return np.empty((0, static.shape[1] * (order + 1)), np.float32)
     return frames
@@ -28,8 +26,6 @@ def append_slope(padded: np.ndarray, window: int, dimension: int) -> np.ndarray:
     last = padded[:, -dimension:]
     slope = np.zeros((length, dimension), np.float32)
     for k in range(1, window + 1):
-        slope += np.float32(k) * (
-            last[window + k : window + k + length] - last[window - k : window - k + length]
-        )
+        slope += np.float32(k) * (last[window + k : window + k + length] - last[window - k : window - k + length])
     slope /= np.float32(2 * sum(k * k for k in range(1, window + 1)))
     return np.concatenate([padded[window : window + length], slope], axis=1)

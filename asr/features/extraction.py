@@ -71,22 +71,17 @@ def static_features(utterance: Utterance, config: FeatureConfig) -> np.ndarray:
     if not len(features):
         milliseconds = 1000 * len(signal) / config.sample_rate
         raise FeatureError(
-            f"{utterance.source}: {milliseconds:.1f} ms of audio are less than one window of "
-            f"{config.window_ms:g} ms."
+            f"{utterance.source}: {milliseconds:.1f} ms of audio are less than one window of {config.window_ms:g} ms."
         )
     return features
 
 
-def _run(
-    batches: Sequence[Sequence[Utterance]], config: FeatureConfig, jobs: int
-) -> Iterable[list[np.ndarray | str]]:
+def _run(batches: Sequence[Sequence[Utterance]], config: FeatureConfig, jobs: int) -> Iterable[list[np.ndarray | str]]:
     if jobs == 1 or len(batches) < 2:
         return (_batch_features(batch, config) for batch in batches)
     from joblib import Parallel, delayed
 
-    return Parallel(n_jobs=jobs, return_as="generator")(
-        delayed(_batch_features)(batch, config) for batch in batches
-    )
+    return Parallel(n_jobs=jobs, return_as="generator")(delayed(_batch_features)(batch, config) for batch in batches)
 
 
 def _batch_features(batch: Sequence[Utterance], config: FeatureConfig) -> list[np.ndarray | str]:

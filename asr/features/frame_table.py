@@ -29,8 +29,7 @@ class FrameTable:
     def __post_init__(self) -> None:
         if self.frames.ndim != 2 or self.frames.dtype != np.float32 or not self.frames.flags.c_contiguous:
             raise FeatureError(
-                f"Frames must be a C-contiguous float32 matrix, not {self.frames.dtype} of shape "
-                f"{self.frames.shape}."
+                f"Frames must be a C-contiguous float32 matrix, not {self.frames.dtype} of shape {self.frames.shape}."
             )
         offsets = self.offsets
         if (
@@ -39,9 +38,7 @@ class FrameTable:
             or offsets[0] != 0
             or offsets[-1] != len(self.frames)
         ):
-            raise FeatureError(
-                f"The offsets must be {len(self.ids) + 1} int64 numbers from 0 to {len(self.frames)}."
-            )
+            raise FeatureError(f"The offsets must be {len(self.ids) + 1} int64 numbers from 0 to {len(self.frames)}.")
         if np.any(np.diff(offsets) < 0):
             raise FeatureError("The offsets of a frame table must not fall.")
         if len(self.speakers) != len(self.ids) or len(set(self.ids)) != len(self.ids):
@@ -57,8 +54,7 @@ class FrameTable:
             raise FeatureError("A frame table needs at least one utterance.")
         if len({part.shape[1:] for part in parts}) != 1:
             raise FeatureError(
-                "Utterances differ in their number of features: "
-                f"{sorted({part.shape[1:] for part in parts})}."
+                f"Utterances differ in their number of features: {sorted({part.shape[1:] for part in parts})}."
             )
         offsets = np.zeros(len(parts) + 1, np.int64)
         np.cumsum([len(part) for part in parts], out=offsets[1:])

@@ -125,9 +125,7 @@ class FrontEnd:
             expected["lda_offset"] = (found_dimension,)
         found = {name: tuple(array.shape) for name, array in arrays.items()}
         if found != expected:
-            raise ModelFormatError(
-                f"The front end's arrays have shapes {found}, but its settings need {expected}."
-            )
+            raise ModelFormatError(f"The front end's arrays have shapes {found}, but its settings need {expected}.")
         front_end.mean_, front_end.deviation_ = arrays.get("mean"), arrays.get("deviation")
         front_end.lda_, front_end.lda_offset_ = arrays.get("lda"), arrays.get("lda_offset")
         return front_end
@@ -141,9 +139,7 @@ class FrontEnd:
 
     def _pointwise(self, frames: np.ndarray) -> np.ndarray:
         return (
-            frames
-            if self.mean_ is None or self.deviation_ is None
-            else normalise(frames, self.mean_, self.deviation_)
+            frames if self.mean_ is None or self.deviation_ is None else normalise(frames, self.mean_, self.deviation_)
         )
 
     def _normalised(self, frames: np.ndarray, speaker: tuple[np.ndarray, np.ndarray] | None) -> np.ndarray:
@@ -161,23 +157,15 @@ class FrontEnd:
 
     def _fit_lda(self, static: FrameTable, labels: np.ndarray | None, dimension: int) -> None:
         if labels is None:
-            raise FeatureError(
-                f"lda_dimension = {dimension} needs a state label for every frame, but none were given."
-            )
+            raise FeatureError(f"lda_dimension = {dimension} needs a state label for every frame, but none were given.")
         labels = np.asarray(labels)
-        if (
-            labels.shape != (static.n_frames,)
-            or labels.dtype.kind not in "iu"
-            or (labels.size and labels.min() < -1)
-        ):
+        if labels.shape != (static.n_frames,) or labels.dtype.kind not in "iu" or (labels.size and labels.min() < -1):
             raise FeatureError(
                 f"LDA needs {static.n_frames} integer labels of at least -1, not {labels.dtype} of shape "
                 f"{labels.shape}."
             )
         normalisers = self._speaker_normalisers(static) if self.config.normalise == "speaker" else {}
-        statistics = LdaStatistics(
-            self._dimension * (2 * self.config.context + 1), int(labels.max(initial=-1)) + 1
-        )
+        statistics = LdaStatistics(self._dimension * (2 * self.config.context + 1), int(labels.max(initial=-1)) + 1)
         for number, speaker in enumerate(static.speakers):
             frames = self._normalised(self._with_deltas(static.utterance(number)), normalisers.get(speaker))
             statistics.add(splice(frames, self.config.context), labels[static.rows(number)])

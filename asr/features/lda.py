@@ -26,9 +26,7 @@ class LdaStatistics:
         used = labels >= 0
         x = frames[used].astype(np.float64)
         ones = np.ones(len(x))
-        indicator = scipy.sparse.csr_array(
-            (ones, (labels[used], np.arange(len(x)))), shape=(len(self.counts), len(x))
-        )
+        indicator = scipy.sparse.csr_array((ones, (labels[used], np.arange(len(x)))), shape=(len(self.counts), len(x)))
         self.counts += np.bincount(labels[used], minlength=len(self.counts))
         self.sums += indicator @ x
         self.scatter += x.T @ x
@@ -51,8 +49,7 @@ class LdaStatistics:
         n_classes = len(means)
         if n_classes <= dimension:
             raise FeatureError(
-                f"lda_dimension = {dimension} needs at least {dimension + 1} classes, but the labels have "
-                f"{n_classes}."
+                f"lda_dimension = {dimension} needs at least {dimension + 1} classes, but the labels have {n_classes}."
             )
         overall = self.sums.sum(axis=0) / total
         within = (self.scatter - (means * self.counts[present, None]).T @ means) / total
@@ -60,8 +57,7 @@ class LdaStatistics:
         kept = variances > _SINGULAR * variances[-1]
         if kept.sum() < dimension:
             raise FeatureError(
-                f"lda_dimension = {dimension} is more than the {kept.sum()} directions in which the frames "
-                "vary."
+                f"lda_dimension = {dimension} is more than the {kept.sum()} directions in which the frames vary."
             )
         whitening = directions[:, kept] / np.sqrt(variances[kept])
         spread = ((means - overall) * np.sqrt(self.counts[present] / total)[:, None]) @ whitening

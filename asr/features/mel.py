@@ -10,9 +10,7 @@ def hertz_to_mel(hertz: np.ndarray | float) -> np.ndarray:
     return 1127.0 * np.log1p(np.asarray(hertz, dtype=np.float64) / 700.0)
 
 
-def mel_filters(
-    sample_rate: int, fft_size: int, n_filters: int, low_hz: float, high_hz: float | None
-) -> np.ndarray:
+def mel_filters(sample_rate: int, fft_size: int, n_filters: int, low_hz: float, high_hz: float | None) -> np.ndarray:
     """Triangles of equal mel width over the FFT bins: float64 (n_filters, fft_size // 2 + 1).
 
     Neighbours cross at one half of their height in mel, and each reaches zero at its neighbours' centres.

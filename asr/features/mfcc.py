@@ -32,9 +32,7 @@ def mfcc(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
     if len(signal) < config.window_samples:
         return np.empty((0, config.static_dimension), np.float32)
     window, filters, transform = _constants(config)
-    frames = librosa.util.frame(
-        signal, frame_length=config.window_samples, hop_length=config.shift_samples, axis=0
-    )
+    frames = librosa.util.frame(signal, frame_length=config.window_samples, hop_length=config.shift_samples, axis=0)
     features = np.empty((len(frames), config.static_dimension), np.float32)
     for first in range(0, len(frames), _BLOCK):
         block = frames[first : first + _BLOCK].astype(np.float64)
@@ -56,9 +54,7 @@ def mfcc(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
 def _constants(config: FeatureConfig) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Hamming window (n,), filter bank (n_bins, n_filters), and liftered DCT (n_filters, columns)."""
     window = np.hamming(config.window_samples)
-    filters = mel_filters(
-        config.sample_rate, config.fft_size, config.n_filters, config.low_hz, config.high_hz
-    )
+    filters = mel_filters(config.sample_rate, config.fft_size, config.n_filters, config.low_hz, config.high_hz)
     dct = scipy.fft.dct(np.eye(config.n_filters), type=2, norm="ortho", axis=1)[:, : config.n_cepstra + 1]
     orders = np.arange(config.n_cepstra + 1)
     if config.lifter:

@@ -78,9 +78,7 @@ class _Reader:
         counts: list[int] = []
         while match := COUNT.fullmatch(self.skip_blank()):
             if int(match.group(1)) != len(counts) + 1:
-                raise self.error(
-                    f"{match.group(0)!r} is out of order; expected 'ngram {len(counts) + 1}=COUNT'."
-                )
+                raise self.error(f"{match.group(0)!r} is out of order; expected 'ngram {len(counts) + 1}=COUNT'.")
             counts.append(int(match.group(2)))
             self.next += 1
         if not counts or counts[0] == 0:
@@ -110,9 +108,7 @@ class _Reader:
             if vocabulary is not None:
                 for word in ngram:
                     if (word,) not in vocabulary:
-                        raise self.error(
-                            f"the word {word!r} of the {order}-gram {' '.join(ngram)!r} is no unigram."
-                        )
+                        raise self.error(f"the word {word!r} of the {order}-gram {' '.join(ngram)!r} is no unigram.")
             value = self.number(fields[0])
             if value > ROUNDING:
                 raise self.error(f"the log10 probability {fields[0]!r} is above 0.")
@@ -121,9 +117,7 @@ class _Reader:
                 back_offs[ngram] = self.number(fields[-1])
             self.next += 1
         if len(ngrams) != count:
-            raise self.error(
-                f"the section \\{order}-grams: has {len(ngrams)} n-grams, but the header says {count}."
-            )
+            raise self.error(f"the section \\{order}-grams: has {len(ngrams)} n-grams, but the header says {count}.")
         return ngrams
 
     def number(self, text: str) -> float:

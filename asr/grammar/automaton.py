@@ -109,9 +109,7 @@ def build_grammar(
     fst.start = start
     for arc in arcs:
         label = len(words) + 1 if arc.word is None else labels[arc.word]
-        fst.add_arc(
-            arc.source, kaldifst.StdArc(label, 0 if arc.word is None else label, arc.cost, arc.target)
-        )
+        fst.add_arc(arc.source, kaldifst.StdArc(label, 0 if arc.word is None else label, arc.cost, arc.target))
     for state, cost in final_costs.items():
         fst.set_final(state, cost)
     kaldifst.arcsort(fst, sort_type="ilabel")
@@ -125,7 +123,5 @@ def distinct_words(words: Iterable[str]) -> tuple[str, ...]:
         raise GrammarError("A grammar needs at least one word, but none was given.")
     for word in distinct:
         if word.split() != [word]:
-            raise GrammarError(
-                f"{word!r} cannot be a word of a grammar; it must be a name without white space."
-            )
+            raise GrammarError(f"{word!r} cannot be a word of a grammar; it must be a name without white space.")
     return distinct

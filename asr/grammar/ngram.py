@@ -50,9 +50,7 @@ def estimate_ngram(
     if order < 1:
         raise GrammarError(f"The order of an n-gram model is {order}; it must be at least 1.")
     if smoothing not in ("witten-bell", "kneser-ney"):
-        raise GrammarError(
-            f"The smoothing {smoothing!r} is unknown; it must be 'witten-bell' or 'kneser-ney'."
-        )
+        raise GrammarError(f"The smoothing {smoothing!r} is unknown; it must be 'witten-bell' or 'kneser-ney'.")
     text, words = _text_and_vocabulary(sentences, vocabulary)
     raw = _count(text, order)
     uniform = 1.0 / (len(words) + 1)
@@ -74,9 +72,7 @@ def estimate_ngram(
             if length > 1:
                 back_offs[history] = math.log10(left_over[history] / totals[history])
         probabilities.append(section)
-    log_probabilities = [
-        {ngram: min(math.log10(p), 0.0) for ngram, p in section.items()} for section in probabilities
-    ]
+    log_probabilities = [{ngram: min(math.log10(p), 0.0) for ngram, p in section.items()} for section in probabilities]
     log_probabilities[0][(START,)] = LOG10_ZERO
     return ArpaModel(tuple(log_probabilities), back_offs, f"the {order}-gram model of {len(text)} sentences")
 
@@ -87,19 +83,11 @@ def _text_and_vocabulary(
     """The sentences with `<unk>` in place of words outside the vocabulary, and all words they may hold."""
     text = [tuple(sentence) for sentence in sentences]
     if not text:
-        raise GrammarError(
-            "An n-gram model needs at least one sentence to be estimated from, but none was given."
-        )
-    words = set(
-        distinct_words((word for sentence in text for word in sentence) if vocabulary is None else vocabulary)
-    )
-    mark = next(
-        (mark for mark in (START, END) if mark in words or any(mark in sentence for sentence in text)), None
-    )
+        raise GrammarError("An n-gram model needs at least one sentence to be estimated from, but none was given.")
+    words = set(distinct_words((word for sentence in text for word in sentence) if vocabulary is None else vocabulary))
+    mark = next((mark for mark in (START, END) if mark in words or any(mark in sentence for sentence in text)), None)
     if mark is not None:
-        raise GrammarError(
-            f"{mark!r} stands among the words; give vocabulary and sentences without sentence marks."
-        )
+        raise GrammarError(f"{mark!r} stands among the words; give vocabulary and sentences without sentence marks.")
     text = [tuple(word if word in words else UNKNOWN for word in sentence) for sentence in text]
     words.update(word for sentence in text for word in sentence)
     return text, words

@@ -33,6 +33,5 @@ def read_grammar(path: Path | str, *, vocabulary: Iterable[str] | None = None) -
         return word_pair(read_word_pair(path), vocabulary)
     found = "it is empty" if first is None else f"line {first + 1} is {lines[first]!r}"
     raise GrammarError(
-        f"{path} is neither an ARPA model (no line '\\data\\') nor a word-pair file "
-        f"(no '>WORD' line): {found}."
+        f"{path} is neither an ARPA model (no line '\\data\\') nor a word-pair file (no '>WORD' line): {found}."
     )

@@ -41,10 +41,7 @@ def word_pair(successors: Mapping[str, Iterable[str]], vocabulary: Iterable[str]
         )
 
     sets = {word: frozenset(given[word] & kept) for word in sorted(kept)}
-    states = {
-        following: state
-        for state, following in enumerate(dict.fromkeys([sets[SENTENCE_END], *sets.values()]))
-    }
+    states = {following: state for state, following in enumerate(dict.fromkeys([sets[SENTENCE_END], *sets.values()]))}
     arcs, final_costs = [], {}
     for following, state in states.items():
         cost = math.log(len(following))
@@ -52,9 +49,7 @@ def word_pair(successors: Mapping[str, Iterable[str]], vocabulary: Iterable[str]
             final_costs[state] = cost
         arcs += [Arc(state, word, cost, states[sets[word]]) for word in sorted(following - {SENTENCE_END})]
     words = kept - {SENTENCE_END}
-    return build_grammar(
-        "wordpair", words, arcs, final_costs=final_costs, n_states=len(states), left_out=known - words
-    )
+    return build_grammar("wordpair", words, arcs, final_costs=final_costs, n_states=len(states), left_out=known - words)
 
 
 def read_word_pair(path: Path | str) -> Successors:
@@ -82,9 +77,7 @@ def read_word_pair(path: Path | str) -> Successors:
             raise GrammarError(f"{path}, line {number}: {line!r} must be one word, or '>' and one word.")
         if line.startswith(">"):
             if name in lists:
-                raise GrammarError(
-                    f"{path}, line {number}: {name!r} has a list already, on line {opened[name]}."
-                )
+                raise GrammarError(f"{path}, line {number}: {name!r} has a list already, on line {opened[name]}.")
             current = lists[name] = {}
             opened[name] = number
         elif current is None:
@@ -119,9 +112,7 @@ def write_word_pair(successors: Mapping[str, Iterable[str]], path: Path | str, *
         lines += sorted(set(following))
         for name in (word, *following):
             if name.split() != [name] or name.startswith(">"):
-                raise GrammarError(
-                    f"{name!r} cannot stand in a word-pair file; it must be a name without white space."
-                )
+                raise GrammarError(f"{name!r} cannot stand in a word-pair file; it must be a name without white space.")
     with atomic_write(path) as temporary:
         temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
 

@@ -139,9 +139,7 @@ class StateGraphBuilder:
         for node, weight in self._final.items():
             final[node] = weight
         starts = np.arange(self._n_nodes + 1)
-        arc_from, arc_end, arc_unit, arc_weight, arc_word, begins = (
-            zip(*arcs, strict=True) if arcs else ((),) * 6
-        )
+        arc_from, arc_end, arc_unit, arc_weight, arc_word, begins = zip(*arcs, strict=True) if arcs else ((),) * 6
         jump_from, jump_end, jump_weight, jump_word = zip(*jumps, strict=True) if jumps else ((),) * 4
         return StateGraph(
             arc_start=np.searchsorted(arc_from, starts).astype(np.int32),

@@ -79,9 +79,7 @@ class Topology:
         """Units of a phone in order."""
         number = self.phone_number.get(phone)
         if number is None:
-            raise LexiconError(
-                f"phone {phone!r} is unknown; the model's phones are {' '.join(self.phone_names)}"
-            )
+            raise LexiconError(f"phone {phone!r} is unknown; the model's phones are {' '.join(self.phone_names)}")
         if phone == SHORT_PAUSE:
             return range(self.n_units - 1, self.n_units)
         return range(number * self.states_per_phone, (number + 1) * self.states_per_phone)

@@ -64,9 +64,7 @@ class Lexicon:
     @cached_property
     def phones(self) -> tuple[str, ...]:
         """Every phone that some word uses, sorted."""
-        return tuple(
-            sorted({phone for word in self.pronunciations.values() for variant in word for phone in variant})
-        )
+        return tuple(sorted({phone for word in self.pronunciations.values() for variant in word for phone in variant}))
 
     def __contains__(self, word: object) -> bool:
         return word in self.pronunciations
@@ -78,9 +76,7 @@ class Lexicon:
         try:
             return self.pronunciations[word]
         except KeyError:
-            raise LexiconError(
-                f"{self.source} has no word {word!r}; add a line with its pronunciation."
-            ) from None
+            raise LexiconError(f"{self.source} has no word {word!r}; add a line with its pronunciation.") from None
 
     def out_of_vocabulary(self, utterances: Iterable[Iterable[str]]) -> Counter[str]:
         """How often each word that the lexicon lacks occurs in the transcripts `utterances`."""

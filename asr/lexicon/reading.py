@@ -54,9 +54,7 @@ def read_lexicon(path: Path | str, *, format: Format = "auto", strip_stress: boo
             continue
         word, phones = entry
         if not phones:
-            raise LexiconError(
-                f"{path}, line {number}: the word {word!r} has no phones; write them after the word."
-            )
+            raise LexiconError(f"{path}, line {number}: the word {word!r} has no phones; write them after the word.")
         if any(name.split() != [name] for name in (word, *phones)):
             raise LexiconError(
                 f"{path}, line {number}: {line.strip()!r} has a name that is empty or holds white space."
@@ -82,9 +80,7 @@ def _parser(format: str, lines: list[str]) -> Callable[[str], formats.Entry | No
 def _guess_format(lines: list[str]) -> Literal["kaldi", "cmu", "htk"]:
     entries = [line.split() for line in lines if not formats.is_comment(line)]
     escaped = any(entry[0].startswith("\\") for entry in entries)
-    with_output = any(
-        len(entry) > 1 and entry[1].startswith("[") and entry[1].endswith("]") for entry in entries
-    )
+    with_output = any(len(entry) > 1 and entry[1].startswith("[") and entry[1].endswith("]") for entry in entries)
     endings = {entry[-1] for entry in entries if len(entry) > 1}
     if escaped or with_output or (endings and endings <= formats.HTK_PAUSES and "sp" in endings):
         return "htk"

@@ -254,9 +254,7 @@ def _tune_all(
                 by_grammar[grammar_name] = {"search": search.model_dump(), "errors": errors, "wer": wer}
             record[system] = {
                 "grammars": by_grammar,
-                "frame_accuracy": frame_accuracy(model, held_out, aligned.states)
-                if model.kind == "hybrid"
-                else None,
+                "frame_accuracy": frame_accuracy(model, held_out, aligned.states) if model.kind == "hybrid" else None,
             }
         (directory / "tuned.json").write_text(json.dumps(record, indent=1))
 

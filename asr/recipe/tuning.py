@@ -25,7 +25,7 @@ def hold_out(material: Material, fraction: float, seed: int) -> tuple[Material, 
     drawn = {units[i] for i in np.random.default_rng(seed).permutation(len(units))[:n_held_out]}
 
     def is_held_out(name: str, speaker: str) -> bool:
-        return speaker in drawn or name in drawn
+        return (speaker if len(speakers) > 1 else name) in drawn
 
     return material.where(lambda name, speaker: not is_held_out(name, speaker)), material.where(is_held_out)
 

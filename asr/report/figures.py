@@ -20,9 +20,7 @@ _SETTINGS = {"svg.fonttype": "none", "text.parse_math": False, "text.color": _IN
 _NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
 
 
-def speaker_bars(
-    rates: Mapping[str, Mapping[str, float]], *, label: str, id: str, title: str, text: str
-) -> str:
+def speaker_bars(rates: Mapping[str, Mapping[str, float]], *, label: str, id: str, title: str, text: str) -> str:
     """Horizontal bars, a group a speaker and a bar a system, as an SVG element.
 
     Parameters
@@ -60,9 +58,7 @@ def speaker_bars(
     return _draw_svg(draw, height, id, title, text)
 
 
-def curve(
-    points: Sequence[tuple[float, float]], *, x_label: str, y_label: str, id: str, title: str, text: str
-) -> str:
+def curve(points: Sequence[tuple[float, float]], *, x_label: str, y_label: str, id: str, title: str, text: str) -> str:
     """A line through `points` (x, y) as an SVG element; `id`, `title` and `text` as in `speaker_bars`."""
     x, y = zip(*points, strict=True)
 

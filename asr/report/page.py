@@ -110,9 +110,7 @@ def _speaker_figure(speakers: Mapping[str, Sequence[SpeakerScore]]) -> str:
         title += f": the {len(shown)} speakers of {len(highest)} with the highest"
     worst, best = shown[0], min(highest, key=lambda speaker: (highest[speaker], speaker))
     text = f"Highest for {worst}, {_number(highest[worst], 1)} %; lowest for {best}. The table has them all."
-    kept = {
-        system: {s: by_speaker[s] for s in shown if s in by_speaker} for system, by_speaker in rates.items()
-    }
+    kept = {system: {s: by_speaker[s] for s in shown if s in by_speaker} for system, by_speaker in rates.items()}
     return speaker_bars(kept, label="word error rate, %", id="speakers", title=title, text=text)
 
 

@@ -86,9 +86,7 @@ def compare_systems(
     references = [[(u.id, u.speaker, u.counts.words) for u in report.utterances] for report in (a, b)]
     if references[0] != references[1]:
         odd = sorted(set(references[0]) ^ set(references[1]))[0]
-        raise CorpusError(
-            f"the systems were scored on different references, such as {odd[0]}; score both on one set"
-        )
+        raise CorpusError(f"the systems were scored on different references, such as {odd[0]}; score both on one set")
     counts = _counts_per_unit([a, b], unit)
     differences, better = [], 0.0
     for errors, words in _redraw(counts, replicates, seed):

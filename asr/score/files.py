@@ -65,9 +65,7 @@ def read_utt2spk(path: Path | str) -> dict[str, str]:
     for number, line in _numbered_lines(path):
         fields = line.split()
         if len(fields) != 2:
-            raise CorpusError(
-                f"{path}:{number}: {_shorten(line)} must have two fields, 'utterance-id speaker-id'"
-            )
+            raise CorpusError(f"{path}:{number}: {_shorten(line)} must have two fields, 'utterance-id speaker-id'")
         if fields[0] in speakers:
             raise CorpusError(f"{path}:{number}: utterance {fields[0]!r} was already given; give it once")
         speakers[fields[0]] = fields[1]
@@ -100,9 +98,7 @@ def _guess_format(path: Path, lines: list[tuple[int, str]]) -> TranscriptFormat:
     ids = {match["id"] for match in matches if match is not None}
     if len(ids) == n_trn > len(lines) / 2:
         number, line = next(pair for pair, match in zip(lines, matches, strict=True) if match is None)
-        raise CorpusError(
-            f"{path}:{number}: {_shorten(line)} does not end in '(utterance-id)' as most lines do"
-        )
+        raise CorpusError(f"{path}:{number}: {_shorten(line)} does not end in '(utterance-id)' as most lines do")
     return "kaldi"
 
 

@@ -52,9 +52,7 @@ def main() -> None:
     if not corpus_dir.is_dir():
         n_utterances = CORPUS.n_train_utterances + CORPUS.n_test_utterances
         with counted(n_utterances, "synthesising speech") as finished:
-            make_naval_corpus(
-                corpus_dir, CORPUS, jobs=arguments.jobs, progress=finished
-            )
+            make_naval_corpus(corpus_dir, CORPUS, jobs=arguments.jobs, progress=finished)
     story = open_story("Quickstart", arguments, corpus_dir, CONFIG, MIXTURES, HYBRIDS)
     train, test = story.material("train"), story.material("test")
     successors = read_word_pair(corpus_dir / "wordpair.txt")

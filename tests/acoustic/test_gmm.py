@@ -24,9 +24,9 @@ def random_mixtures(rng: np.random.Generator, n_states: int = 2, n_components: i
 
 def naive_component_scores(mixtures: GaussianMixtures, frames: np.ndarray) -> np.ndarray:
     """Weighted log densities, float64 (n_frames, n_states, n_components)."""
-    densities = norm.logpdf(
-        frames[:, None, None].astype(np.float64), mixtures.means, np.sqrt(mixtures.variances)
-    ).sum(-1)
+    densities = norm.logpdf(frames[:, None, None].astype(np.float64), mixtures.means, np.sqrt(mixtures.variances)).sum(
+        -1
+    )
     return densities + mixtures.log_weights
 
 
@@ -84,9 +84,7 @@ def test_one_step_is_that_of_the_formulas_with_and_without_weights_of_frames(see
     weights = rng.uniform(0.1, 1.0, 60) if weighted else None
     updated = mixtures.update(lambda state: (frames[state], weights), variance_floor=FLOOR, minimum_count=0.0)
     for state in range(2):
-        expected = naive_em_step(
-            mixtures, state, frames[state], np.ones(60) if weights is None else weights, FLOOR
-        )
+        expected = naive_em_step(mixtures, state, frames[state], np.ones(60) if weights is None else weights, FLOOR)
         np.testing.assert_allclose(updated.log_weights[state], expected[0], atol=1e-8)
         np.testing.assert_allclose(updated.means[state], expected[1], atol=1e-8)
         np.testing.assert_allclose(updated.variances[state], expected[2], atol=1e-8)

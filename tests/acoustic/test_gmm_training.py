@@ -83,19 +83,14 @@ def test_a_flat_start_ends_at_the_true_segmentation(training):
 def test_the_number_of_jobs_does_not_change_a_bit_and_a_short_utterance_is_reported(training, caplog):
     corpus = Corpus()
     table = corpus.with_short_utterance()
-    alone, shared = (
-        list(train_gmm(table, corpus.graphs, TOPOLOGY, settings(training), jobs=jobs)) for jobs in (1, 2)
-    )
+    alone, shared = (list(train_gmm(table, corpus.graphs, TOPOLOGY, settings(training), jobs=jobs)) for jobs in (1, 2))
     for (_, one, curve), (_, two, same_curve) in zip(alone, shared, strict=True):
         assert curve == same_curve
         assert one.self_loops.tobytes() == two.self_loops.tobytes()
         for name in ("log_weights", "means", "variances"):
             assert getattr(one.acoustic_model, name).tobytes() == getattr(two.acoustic_model, name).tobytes()
     messages = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert (
-        messages
-        == ["zz: not aligned: 2 frames are fewer than the 12 that its transcript needs at the least"] * 2
-    )
+    assert messages == ["zz: not aligned: 2 frames are fewer than the 12 that its transcript needs at the least"] * 2
 
 
 def test_a_short_utterance_does_not_change_the_model():

@@ -44,9 +44,7 @@ def test_segments_that_touch_still_touch_in_seconds(borders, shift_seconds):
 
 def test_a_line_reads_utterance_channel_start_duration_label(tmp_path):
     path = tmp_path / "words.ctm"
-    write_ctm(
-        path, [*ctm_rows("u1", [Segment("ONE", 12, 50)], 0.01), CtmRow("u2", 0.5, 0.25, "TWO", 0.75, "A")]
-    )
+    write_ctm(path, [*ctm_rows("u1", [Segment("ONE", 12, 50)], 0.01), CtmRow("u2", 0.5, 0.25, "TWO", 0.75, "A")])
     assert path.read_text() == "u1 1 0.120 0.380 ONE\nu2 A 0.500 0.250 TWO 0.750\n"
 
 

@@ -19,9 +19,7 @@ sentences = st.lists(st.sampled_from(LEXICON.words), max_size=5)
 
 
 def scores_of(states: list[int], likely: float = 0.0, unlikely: float = -60.0) -> np.ndarray:
-    return np.where(np.array(states)[:, None] == np.arange(TOPOLOGY.n_states), likely, unlikely).astype(
-        np.float32
-    )
+    return np.where(np.array(states)[:, None] == np.arange(TOPOLOGY.n_states), likely, unlikely).astype(np.float32)
 
 
 def units_of(*phones: str) -> list[int]:
@@ -44,8 +42,7 @@ def test_an_utterance_is_aligned_when_it_is_long_enough_and_else_the_reason_is_g
         assert [segment.label for segment in word_segments(result.path, graph, TOPOLOGY)] == words
     elif words:
         assert result == (
-            f"{n_frames} frames are fewer than the {shortest_path_frames(graph)} "
-            "that its transcript needs at the least"
+            f"{n_frames} frames are fewer than the {shortest_path_frames(graph)} that its transcript needs at the least"
         )
     else:
         assert n_frames in (1, 2)  # silence takes three
@@ -54,9 +51,7 @@ def test_an_utterance_is_aligned_when_it_is_long_enough_and_else_the_reason_is_g
 
 def test_the_best_variant_and_pause_are_chosen():
     units = units_of(SILENCE, "y", "x", "y", SILENCE, "x", "y")
-    result = align_utterance(
-        scores_of(units), transcript_graph(["B", "A"], LEXICON, TOPOLOGY), TOPOLOGY, SELF_LOOPS
-    )
+    result = align_utterance(scores_of(units), transcript_graph(["B", "A"], LEXICON, TOPOLOGY), TOPOLOGY, SELF_LOOPS)
     assert frame_units(result.path, result.graph).tolist() == units
     spans = [(s.label, s.start, s.end) for s in word_segments(result.path, result.graph, TOPOLOGY)]
     assert spans == [("B", 3, 12), ("A", 15, 21)]

@@ -27,9 +27,7 @@ def compare_with_enumeration(problem: Problem, topology: Topology) -> None:
     stays, visits = np.zeros(topology.n_units), np.zeros(topology.n_units)
     likelihood = 0.0
     for walk in all_walks(problem):
-        probability = (
-            np.exp(walk.score + problem.graph.final_weight[walk.node]) if walk.node is not None else 0.0
-        )
+        probability = np.exp(walk.score + problem.graph.final_weight[walk.node]) if walk.node is not None else 0.0
         likelihood += probability
         entries = [(frame, problem.graph.arc_unit[arc]) for frame, arc in walk.steps if arc >= 0]
         ends = [*(frame for frame, _ in entries[1:]), n_frames]
@@ -71,9 +69,7 @@ class ArcChain(BaseHMM):
     meet: so the probability of leaving the last unit counts.
     """
 
-    def __init__(
-        self, graph: StateGraph, scores: np.ndarray, unit_state: np.ndarray, self_loops: np.ndarray
-    ) -> None:
+    def __init__(self, graph: StateGraph, scores: np.ndarray, unit_state: np.ndarray, self_loops: np.ndarray) -> None:
         super().__init__(n_components=graph.n_arcs + 1, implementation="log")
         n_nodes, n_arcs = graph.n_nodes, graph.n_arcs
         jumps = np.zeros((n_nodes, n_nodes))
@@ -81,9 +77,7 @@ class ArcChain(BaseHMM):
         np.add.at(jumps, (jump_from, graph.jump_end), np.exp(graph.jump_weight))
         reach = np.linalg.inv(np.eye(n_nodes) - jumps)
         enter = np.zeros((n_nodes, n_arcs + 1))
-        enter[np.repeat(np.arange(n_nodes), np.diff(graph.arc_start)), np.arange(n_arcs)] = np.exp(
-            graph.arc_weight
-        )
+        enter[np.repeat(np.arange(n_nodes), np.diff(graph.arc_start)), np.arange(n_arcs)] = np.exp(graph.arc_weight)
         enter[:, -1] = np.exp(graph.final_weight)
         enter = reach @ enter
         stay = self_loops[graph.arc_unit]

@@ -14,9 +14,7 @@ labels = st.sampled_from(["ONE", "O'CLOCK", 'SAY "HI"', "é", "<NOISE>", "1"])
 @st.composite
 def tiers(draw: st.DrawFn) -> list[Segment]:
     borders = sorted(draw(st.lists(st.integers(0, 300), max_size=12, unique=True)))
-    return [
-        Segment(draw(labels), start, end) for start, end in zip(borders[::2], borders[1::2], strict=False)
-    ]
+    return [Segment(draw(labels), start, end) for start, end in zip(borders[::2], borders[1::2], strict=False)]
 
 
 @settings(max_examples=30)
@@ -28,9 +26,7 @@ def test_praat_reads_back_every_segment_and_empty_intervals_between(
     write_textgrid(path, {"words": words, "phones": phones}, shift_seconds=shift_seconds, duration=duration)
     grid = textgrid.openTextgrid(str(path), includeEmptyIntervals=True, reportingMode="error")
     assert grid.tierNames == ("words", "phones")
-    last = max(
-        round(segments[-1].end * shift_seconds, 3) if segments else 0.0 for segments in (words, phones)
-    )
+    last = max(round(segments[-1].end * shift_seconds, 3) if segments else 0.0 for segments in (words, phones))
     assert grid.maxTimestamp == pytest.approx(max(duration, last), abs=6e-5)
     for name, segments in (("words", words), ("phones", phones)):
         entries = grid.getTier(name).entries

@@ -104,9 +104,7 @@ def test_what_a_command_raises_decides_the_exit_status(
     assert err in (f"asr: error: {message}\n", "")  # Typer itself ends an interrupted command, silently
 
 
-def test_a_fault_of_the_program_keeps_its_traceback(
-    transcript: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fault_of_the_program_keeps_its_traceback(transcript: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise ZeroDivisionError
 

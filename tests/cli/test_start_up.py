@@ -36,9 +36,7 @@ def test_help_answers_without_importing_anything_heavy(command: str) -> None:
 
 def test_a_missing_file_is_reported_before_anything_heavy_is_imported() -> None:
     arguments = ["decode", "--model", "no-such-model", "--out", "out", "hello.wav"]
-    result = subprocess.run(
-        [sys.executable, "-c", PROBE, *arguments], capture_output=True, text=True, check=True
-    )
+    result = subprocess.run([sys.executable, "-c", PROBE, *arguments], capture_output=True, text=True, check=True)
     sentence, report = result.stderr.split("\n", 1)
     assert sentence == "asr: error: --model: 'no-such-model' does not exist; a file is needed"
     assert json.loads(report)["status"] == 1

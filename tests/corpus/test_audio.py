@@ -38,13 +38,9 @@ def test_another_rate_is_converted_and_keeps_tone_and_level(tmp_path, native):
 
 def test_a_segment_is_cut_to_the_sample(tmp_path):
     soundfile.write(tmp_path / "x.flac", SAMPLES, 8000)
-    np.testing.assert_array_equal(
-        read_audio(tmp_path / "x.flac", rate=8000, start=0.25, end=0.5), SAMPLES[2000:4000]
-    )
+    np.testing.assert_array_equal(read_audio(tmp_path / "x.flac", rate=8000, start=0.25, end=0.5), SAMPLES[2000:4000])
     np.testing.assert_array_equal(read_audio(tmp_path / "x.flac", rate=8000, start=0.75), SAMPLES[6000:])
-    np.testing.assert_array_equal(
-        read_audio(tmp_path / "x.flac", rate=8000, start=0.75, end=1.4), SAMPLES[6000:]
-    )
+    np.testing.assert_array_equal(read_audio(tmp_path / "x.flac", rate=8000, start=0.75, end=1.4), SAMPLES[6000:])
 
 
 def test_long_files_are_read_in_blocks_without_a_seam(tmp_path, monkeypatch):
@@ -61,9 +57,7 @@ def test_segments_outside_the_recording_are_refused(tmp_path, start, end):
 
 
 def test_shorten_compressed_sphere_is_refused_with_the_way_out(tmp_path):
-    header = (
-        b"NIST_1A\n   1024\nsample_rate -i 16000\nsample_coding -s26 pcm,embedded-shorten-v2.00\nend_head\n"
-    )
+    header = b"NIST_1A\n   1024\nsample_rate -i 16000\nsample_coding -s26 pcm,embedded-shorten-v2.00\nend_head\n"
     (tmp_path / "x.sph").write_bytes(header.ljust(1024) + b"ajkg" + bytes(500))
     with pytest.raises(CorpusError, match=r"pcm,embedded-shorten-v2.00.*only uncompressed SPHERE"):
         read_audio(tmp_path / "x.sph", rate=16000)

@@ -14,9 +14,7 @@ from asr.corpus.data_directory import read_data_directory
 from asr.corpus.kaldi_ark import read_matrix, write_archive
 from asr.errors import CorpusError
 
-MATRIX = (np.random.default_rng(7).normal(size=(23, 5)) * [1, 10, 0.1, 100, 3] + [0, 5, -1, 50, 0]).astype(
-    np.float32
-)
+MATRIX = (np.random.default_rng(7).normal(size=(23, 5)) * [1, 10, 0.1, 100, 3] + [0, 5, -1, 50, 0]).astype(np.float32)
 
 
 def plain(matrix: np.ndarray, token: bytes, dtype: str) -> bytes:
@@ -106,9 +104,7 @@ def test_what_is_written_is_read_back_through_the_index(tmp_path):
     corpus = read_data_directory(data)
     assert [u.id for u in corpus.utterances] == ["a", "b"] and not corpus.problems
     for utterance in corpus.utterances:
-        np.testing.assert_array_equal(
-            read_matrix(utterance.source, utterance.offset), dict(items)[utterance.id]
-        )
+        np.testing.assert_array_equal(read_matrix(utterance.source, utterance.offset), dict(items)[utterance.id])
 
 
 @pytest.mark.parametrize(

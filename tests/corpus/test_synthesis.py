@@ -33,9 +33,7 @@ def corpus(tmp_path_factory):
 
 
 def contents(directory: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()
-    }
+    return {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
 
 
 @needs_espeak
@@ -205,9 +203,7 @@ def test_noises_have_the_spectra_of_their_names():
     # 912 Hz: the harmonic mean of the low band's frequencies.
     assert slope("pink") == pytest.approx(10 * np.log10(22000 / 912), abs=1.5)
     power = np.abs(np.fft.rfft(speech[0])) ** 2
-    assert slope("speech-shaped") == pytest.approx(
-        10 * np.log10(power[low].mean() / power[high].mean()), abs=1
-    )
+    assert slope("speech-shaped") == pytest.approx(10 * np.log10(power[low].mean() / power[high].mean()), abs=1)
 
 
 def test_an_unknown_noise_is_refused():

@@ -86,9 +86,7 @@ def all_walks(problem: Problem, *, lm_scale: float = 1.0, insertion_penalty: flo
         if node is None:
             arc = walk.steps[-1][1]
             unit = graph.arc_unit[arc]
-            waiting.append(
-                Walk(walk.steps, int(graph.arc_end[arc]), frame, walk.score + np.log1p(-self_loops[unit]))
-            )
+            waiting.append(Walk(walk.steps, int(graph.arc_end[arc]), frame, walk.score + np.log1p(-self_loops[unit])))
             if heard is not None:
                 score = walk.score + np.log(self_loops[unit]) + heard[problem.unit_state[unit]]
                 waiting.append(Walk(walk.steps, None, frame + 1, score))

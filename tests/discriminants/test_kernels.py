@@ -15,9 +15,7 @@ def naive_kernel(X: np.ndarray, centers: np.ndarray, sigma: float) -> np.ndarray
 
 
 def test_float32_exponential_is_within_one_millionth_where_it_is_normal() -> None:
-    arguments = np.concatenate([-np.geomspace(1e-8, 87, 200_001), np.linspace(-2, 0, 50_001)]).astype(
-        np.float32
-    )
+    arguments = np.concatenate([-np.geomspace(1e-8, 87, 200_001), np.linspace(-2, 0, 50_001)]).astype(np.float32)
     exact = np.exp(arguments.astype(np.float64))
     assert np.abs(exp_in_place(arguments.copy()) / exact - 1).max() < 1e-6
 

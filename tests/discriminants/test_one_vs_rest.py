@@ -32,9 +32,7 @@ def test_the_seeds_own_form_reads_digits_with_a_private_dictionary_for_each_clas
     digits: tuple[np.ndarray, ...],
 ) -> None:
     X, X_test, y, y_test = digits
-    learner = OROLSClassifier(
-        60, dictionary="private", rule="largest_residual", n_candidates=None, sigma=20.0
-    )
+    learner = OROLSClassifier(60, dictionary="private", rule="largest_residual", n_candidates=None, sigma=20.0)
     assert learner.fit(X, y).score(X_test, y_test) > 0.97
     assert learner.lambda_.shape == (10,)
     used = (learner.dual_coef_ != 0).sum(axis=0)
@@ -60,9 +58,7 @@ def test_npd_is_least_squares_in_the_columns_it_chose(dictionary: str, form: dic
 @pytest.mark.parametrize("learner_class", LEARNERS)
 @pytest.mark.parametrize("posterior", ["gaussian", "logistic"])
 @pytest.mark.parametrize("names", [["no", "yes"], ["a", "b", "c"]])
-def test_outputs_posteriors_and_labels_fit_together(
-    learner_class: Any, posterior: str, names: list[str]
-) -> None:
+def test_outputs_posteriors_and_labels_fit_together(learner_class: Any, posterior: str, names: list[str]) -> None:
     X, codes = make_blobs(300, centers=len(names), cluster_std=1.5, random_state=1)
     y = np.array(names)[codes]
     learner = learner_class(10, posterior=posterior).fit(X, y)

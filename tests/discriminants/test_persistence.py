@@ -88,9 +88,7 @@ def test_every_truncation_is_refused(tmp_path: Path) -> None:
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_a_damaged_header_is_refused_or_describes_the_file_exactly(
-    tmp_path: Path, data: st.DataObject
-) -> None:
+def test_a_damaged_header_is_refused_or_describes_the_file_exactly(tmp_path: Path, data: st.DataObject) -> None:
     content = bytearray(written(tmp_path).read_bytes())
     header = int.from_bytes(content[:8], "little")
     for _ in range(data.draw(st.integers(1, 3))):
@@ -118,9 +116,7 @@ def test_a_damaged_header_is_refused_or_describes_the_file_exactly(
         [],
     ],
 )
-def test_a_header_that_does_not_fit_the_file_is_refused_before_anything_is_read(
-    tmp_path: Path, entry: Any
-) -> None:
+def test_a_header_that_does_not_fit_the_file_is_refused_before_anything_is_read(tmp_path: Path, entry: Any) -> None:
     header = json.dumps({"__metadata__": {"metadata": "{}"}, "x": entry}).encode()
     path = tmp_path / "false"
     path.write_bytes(len(header).to_bytes(8, "little") + header + b"\0" * 4)

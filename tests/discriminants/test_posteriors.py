@@ -31,8 +31,7 @@ def test_gaussian_posteriors_are_bayes_rule_on_two_densities_normalised_over_the
 def test_gaussian_posteriors_of_two_classes_come_from_one_output() -> None:
     outputs, y = outputs_and_classes(2)
     densities = [
-        norm.pdf(outputs[:, 0], outputs[y == k, 0].mean(), outputs[y == k, 0].std()) * (y == k).mean()
-        for k in (0, 1)
+        norm.pdf(outputs[:, 0], outputs[y == k, 0].mean(), outputs[y == k, 0].std()) * (y == k).mean() for k in (0, 1)
     ]
     expected = np.array(densities).T / np.sum(densities, axis=0)[:, None]
     found = GaussianOutputModel().fit(outputs, y).predict_log_proba(outputs)
@@ -67,21 +66,13 @@ def test_posteriors_sum_to_one_and_are_calibrated(model: GaussianOutputModel, n_
 
 def test_far_outputs_give_finite_log_posteriors() -> None:
     outputs, y = outputs_and_classes(3)
-    found = (
-        GaussianOutputModel()
-        .fit(outputs, y)
-        .predict_log_proba(np.array([[1e4, -1e4, 0.0], [-50.0, -50.0, -50.0]]))
-    )
+    found = GaussianOutputModel().fit(outputs, y).predict_log_proba(np.array([[1e4, -1e4, 0.0], [-50.0, -50.0, -50.0]]))
     assert np.isfinite(found).all()
 
 
 def test_a_constant_output_within_a_class_has_a_variance_floor() -> None:
     y = np.array([0, 0, 1, 1])
-    found = (
-        GaussianOutputModel()
-        .fit(np.array([[-1.0], [-1.0], [1.0], [1.0]]), y)
-        .predict_log_proba(np.array([[1.0]]))
-    )
+    found = GaussianOutputModel().fit(np.array([[-1.0], [-1.0], [1.0], [1.0]]), y).predict_log_proba(np.array([[1.0]]))
     assert np.isfinite(found).all() and found.argmax() == 1
 
 

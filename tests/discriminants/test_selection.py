@@ -15,9 +15,7 @@ from discriminants.selection import RULES, SelectionState, error_reduction, forw
 KERNEL = GaussianKernel(1.5)
 
 
-def problem(
-    n_samples: int = 300, n_targets: int = 3, seed: int = 0
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def problem(n_samples: int = 300, n_targets: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     random = np.random.default_rng(seed)
     X = random.normal(size=(n_samples, 4))
     Y = np.sign(random.normal(size=(n_samples, n_targets)) + 2 * X[:, :1] * X[:, 1:2])
@@ -97,14 +95,10 @@ def test_weights_and_residual_equal_least_squares_in_the_chosen_columns_after_ev
         W = np.linalg.lstsq(A, Y, rcond=None)[0]
         np.testing.assert_allclose(state.system.weights(), W, rtol=0, atol=1e-8 * np.abs(W).max())
         np.testing.assert_allclose(state.residual(), Y - A @ W, atol=1e-8)
-        np.testing.assert_allclose(
-            state.system.residual_sum_of_squares(), ((Y - A @ W) ** 2).sum(axis=0), rtol=1e-8
-        )
+        np.testing.assert_allclose(state.system.residual_sum_of_squares(), ((Y - A @ W) ** 2).sum(axis=0), rtol=1e-8)
         return False
 
-    state = (
-        ColumnState(lambda i: K[:, i], Y, 70) if form == "columns" else gram_state(X, Y, 70, residual=True)
-    )
+    state = ColumnState(lambda i: K[:, i], Y, 70) if form == "columns" else gram_state(X, Y, 70, residual=True)
     forward_selection(state, RULES["largest_residual"], 70, check)
     assert steps == 70
 
@@ -113,9 +107,7 @@ def test_weights_and_residual_equal_least_squares_in_the_chosen_columns_after_ev
 @pytest.mark.parametrize("lam", [0.0, 1e-3, 0.5, 20.0])
 def test_a_penalty_applies_to_all_orthogonal_weights_at_once(form: str, lam: float) -> None:
     X, Y, K = problem()
-    state = (
-        ColumnState(lambda i: K[:, i], Y, 40) if form == "columns" else gram_state(X, Y, 40, residual=True)
-    )
+    state = ColumnState(lambda i: K[:, i], Y, 40) if form == "columns" else gram_state(X, Y, 40, residual=True)
     forward_selection(state, RULES["largest_residual"], 40)
     state.lam = lam
     A = np.hstack([np.ones((K.shape[0], 1)), K[:, state.order]])

@@ -27,9 +27,7 @@ def naive_loss(outputs: np.ndarray, codes: np.ndarray, weight: np.ndarray, loss:
     own = np.eye(outputs.shape[1])[codes]
     if loss == "multinomial":
         return float(-(weight * (log_softmax(outputs, axis=1) * own).sum(axis=1)).sum())
-    return float(
-        -(weight[:, None] * (own * np.log(expit(outputs)) + (1 - own) * np.log(expit(-outputs)))).sum()
-    )
+    return float(-(weight[:, None] * (own * np.log(expit(outputs)) + (1 - own) * np.log(expit(-outputs)))).sum())
 
 
 @pytest.mark.parametrize("loss", sorted(LOSSES))
@@ -42,9 +40,7 @@ def test_losses_and_their_derivatives_equal_the_formulas(loss: str) -> None:
     for i in np.ndindex(outputs.shape):
         step = np.zeros_like(outputs)
         step[i] = 1e-6
-        slope = naive_loss(outputs + step, codes, weight, loss) - naive_loss(
-            outputs - step, codes, weight, loss
-        )
+        slope = naive_loss(outputs + step, codes, weight, loss) - naive_loss(outputs - step, codes, weight, loss)
         assert derivative[i] == pytest.approx(slope / 2e-6, abs=1e-6)
 
 
@@ -72,9 +68,7 @@ def test_descent_reaches_the_minimum_that_a_general_optimiser_finds(loss: str) -
         return naive_loss(K @ W[1:] + W[0], y, np.ones(200), loss) / 200 + penalty
 
     found = objective(np.vstack([learner.intercept_, learner.dual_coef_]).ravel())
-    best = minimize(
-        objective, np.zeros(48), method="L-BFGS-B", options={"maxiter": 500, "maxfun": 100_000}
-    ).fun
+    best = minimize(objective, np.zeros(48), method="L-BFGS-B", options={"maxiter": 500, "maxfun": 100_000}).fun
     assert found <= best * (1 + 1e-3)
 
 
@@ -87,9 +81,7 @@ def test_whitening_diagonalises_both_matrices_and_inverts() -> None:
     covariance = np.cov(features.T, bias=True)
     w = whiten(K_mm, covariance, features.mean(axis=0), damping=1e-3)
     assert w.transform.shape == (14, 12)
-    np.testing.assert_allclose(
-        w.transform.T @ K_mm @ w.transform, np.diag(w.penalty), atol=1e-6 * w.penalty.max()
-    )
+    np.testing.assert_allclose(w.transform.T @ K_mm @ w.transform, np.diag(w.penalty), atol=1e-6 * w.penalty.max())
     total = w.transform.T @ (covariance + 1e-3 * K_mm) @ w.transform
     np.testing.assert_allclose(total, np.eye(12), atol=1e-6)
     np.testing.assert_allclose(w.inverse @ w.transform, np.eye(12), atol=1e-6)
@@ -98,15 +90,11 @@ def test_whitening_diagonalises_both_matrices_and_inverts() -> None:
 @pytest.mark.parametrize("options", [{}, {"selection": "random"}, {"loss": "ovr"}])
 def test_200_centres_read_digits(digits: tuple[np.ndarray, ...], options: dict[str, Any]) -> None:
     X, X_test, y, y_test = digits
-    learner = SparseKernelLogisticClassifier(200, random_state=0, **options).fit(
-        X, y, X_val=X_test, y_val=y_test
-    )
+    learner = SparseKernelLogisticClassifier(200, random_state=0, **options).fit(X, y, X_val=X_test, y_val=y_test)
     assert learner.score(X_test, y_test) > 0.98
     log_proba = learner.predict_log_proba(X_test)
     assert log_proba.dtype == np.float32
-    assert learner.loss_curve_[-1] == pytest.approx(
-        -log_proba[np.arange(y_test.size), y_test].mean(), rel=1e-4
-    )
+    assert learner.loss_curve_[-1] == pytest.approx(-log_proba[np.arange(y_test.size), y_test].mean(), rel=1e-4)
     assert learner.loss_curve_[-1] < 0.08
     assert len(learner.loss_curve_) == len(learner.training_loss_curve_) == learner.n_iter_
 

@@ -16,9 +16,7 @@ def slope(frames: np.ndarray, window: int) -> np.ndarray:
     for t in range(len(frames)):
         for k in range(1, window + 1):
             result[t] += (
-                k
-                * (frames[min(t + k, last)] - frames[max(t - k, 0)])
-                / (2 * sum(j * j for j in range(1, window + 1)))
+                k * (frames[min(t + k, last)] - frames[max(t - k, 0)]) / (2 * sum(j * j for j in range(1, window + 1)))
             )
     return result
 

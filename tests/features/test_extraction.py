@@ -62,8 +62,7 @@ def test_the_result_does_not_depend_on_the_number_of_jobs(corpus):
 def test_archived_features_are_taken_as_they_are(tmp_path):
     generator = np.random.default_rng(1)
     matrices = {
-        key: generator.normal(size=(n, d)).astype(np.float32)
-        for key, n, d in (("a", 4, 6), ("b", 9, 6), ("c", 5, 7))
+        key: generator.normal(size=(n, d)).astype(np.float32) for key, n, d in (("a", 4, 6), ("b", 9, 6), ("c", 5, 7))
     }
     write_archive(tmp_path / "data" / "feats.ark", tmp_path / "data" / "feats.scp", matrices.items())
     (tmp_path / "data" / "utt2spk").write_text("a s\nb s\nc s\n")
@@ -87,9 +86,7 @@ def test_fsdd_gives_a_frame_every_ten_milliseconds(speech_data):
 
 
 def test_an4_audio_and_an4_cepstra_agree_in_length_and_shape(speech_data):
-    audio, _ = extract_static(
-        read_data_directory(speech_data / "an4" / "audio_test"), FeatureConfig(energy="c0")
-    )
+    audio, _ = extract_static(read_data_directory(speech_data / "an4" / "audio_test"), FeatureConfig(energy="c0"))
     archived, _ = extract_static(read_data_directory(speech_data / "an4" / "test"), FeatureConfig())
     for key in audio.ids:
         ours, theirs = audio.utterance(key), archived.utterance(key)

@@ -17,15 +17,10 @@ from asr.features.mfcc import mfcc
 from asr.features.splicing import splice
 
 
-def random_table(
-    seed: int = 0, dimension: int = 4, lengths: tuple[int, ...] = (30, 7, 1, 55, 20)
-) -> FrameTable:
+def random_table(seed: int = 0, dimension: int = 4, lengths: tuple[int, ...] = (30, 7, 1, 55, 20)) -> FrameTable:
     generator = np.random.default_rng(seed)
     parts = [
-        (
-            generator.normal(size=(n, dimension)) * [1, 5, 0.1, 20][:dimension]
-            + generator.normal(size=dimension) * 30
-        )
+        (generator.normal(size=(n, dimension)) * [1, 5, 0.1, 20][:dimension] + generator.normal(size=dimension) * 30)
         for n in lengths
     ]
     return FrameTable.from_utterances(
@@ -94,9 +89,7 @@ def test_lda_finds_the_directions_of_scikit_learn():
     config = FeatureConfig(normalise="none", delta_order=0, context=1, lda_dimension=3)
     ours = FrontEnd(config).fit(table, labels).transform(table).frames
     spliced = np.concatenate([splice(table.utterance(i), 1) for i in range(3)]).astype(np.float64)
-    theirs = (
-        LinearDiscriminantAnalysis(solver="eigen", n_components=3).fit(spliced, labels).transform(spliced)
-    )
+    theirs = LinearDiscriminantAnalysis(solver="eigen", n_components=3).fit(spliced, labels).transform(spliced)
     for column in range(3):
         assert abs(np.corrcoef(ours[:, column], theirs[:, column])[0, 1]) > 0.999999
 
@@ -130,15 +123,9 @@ def test_lda_leaves_out_frames_labelled_minus_one_and_absent_classes():
 
 def test_lda_passes_over_columns_that_do_not_vary():
     table, labels = labelled()
-    wider = table.map(
-        lambda frames: np.concatenate([frames, np.full((len(frames), 1), 7.0), frames[:, :1]], axis=1)
-    )
-    frames = (
-        FrontEnd(FeatureConfig(delta_order=0, lda_dimension=4)).fit(wider, labels).transform(wider).frames
-    )
-    narrow = (
-        FrontEnd(FeatureConfig(delta_order=0, lda_dimension=4)).fit(table, labels).transform(table).frames
-    )
+    wider = table.map(lambda frames: np.concatenate([frames, np.full((len(frames), 1), 7.0), frames[:, :1]], axis=1))
+    frames = FrontEnd(FeatureConfig(delta_order=0, lda_dimension=4)).fit(wider, labels).transform(wider).frames
+    narrow = FrontEnd(FeatureConfig(delta_order=0, lda_dimension=4)).fit(table, labels).transform(table).frames
     np.testing.assert_allclose(np.abs(frames), np.abs(narrow), atol=1e-2)
 
 

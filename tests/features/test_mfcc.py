@@ -36,8 +36,7 @@ def written_out(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
         energy = math.log(max(sum(value * value for value in frame), config.log_floor))
         emphasised = [frame[0] - 0.97 * frame[0]] + [frame[n] - 0.97 * frame[n - 1] for n in range(1, window)]
         tapered = [
-            value * (0.54 - 0.46 * math.cos(2 * math.pi * n / (window - 1)))
-            for n, value in enumerate(emphasised)
+            value * (0.54 - 0.46 * math.cos(2 * math.pi * n / (window - 1))) for n, value in enumerate(emphasised)
         ]
         power = np.abs(np.fft.fft(tapered, size)[: size // 2 + 1]) ** 2
         log_mel = []
@@ -50,9 +49,7 @@ def written_out(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
         cepstra = []
         for n in range(config.n_cepstra + 1):
             scale = math.sqrt((1 if n == 0 else 2) / n_filters)
-            c = scale * sum(
-                value * math.cos(math.pi * n * (j + 0.5) / n_filters) for j, value in enumerate(log_mel)
-            )
+            c = scale * sum(value * math.cos(math.pi * n * (j + 0.5) / n_filters) for j, value in enumerate(log_mel))
             cepstra.append(c * (1 + config.lifter / 2 * math.sin(math.pi * n / config.lifter)))
         rows.append([*cepstra[1:], energy if config.energy == "log" else cepstra[0]])
     return np.array(rows)

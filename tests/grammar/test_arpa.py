@@ -51,14 +51,10 @@ def models(draw: st.DrawFn) -> ArpaModel:
     order = draw(st.integers(1, 4))
     sections = [{(word,): draw(COSTS) for word in ("<s>", "</s>", "a", "b")}]
     for length in range(2, order + 1):
-        possible = list(
-            itertools.product(("<s>", "a", "b"), *[("a", "b")] * (length - 2), ("a", "b", "</s>"))
-        )
+        possible = list(itertools.product(("<s>", "a", "b"), *[("a", "b")] * (length - 2), ("a", "b", "</s>")))
         chosen = draw(st.lists(st.sampled_from(possible), unique=True, max_size=5))
         sections.append({ngram: draw(COSTS) for ngram in chosen})
-    back_offs = {
-        ngram: draw(WEIGHTS) for section in sections[:-1] for ngram in section if draw(st.booleans())
-    }
+    back_offs = {ngram: draw(WEIGHTS) for section in sections[:-1] for ngram in section if draw(st.booleans())}
     return ArpaModel(tuple(sections), back_offs)
 
 
@@ -91,9 +87,7 @@ def test_back_off_arcs_read_the_symbol_after_the_last_word_and_write_nothing(tmp
     import kaldifst
 
     grammar = arpa_grammar(read_arpa(saved(tmp_path, BIGRAM)))
-    arcs = [
-        arc for state in range(grammar.fst.num_states) for arc in kaldifst.ArcIterator(grammar.fst, state)
-    ]
+    arcs = [arc for state in range(grammar.fst.num_states) for arc in kaldifst.ArcIterator(grammar.fst, state)]
     assert grammar.name == "bigram"
     assert {(arc.ilabel, arc.olabel) for arc in arcs} == {(1, 1), (2, 2), (3, 0)}
     assert grammar.fst.is_ilabel_sorted
@@ -126,9 +120,7 @@ def test_a_model_that_cannot_end_a_sentence_is_refused() -> None:
 
 def test_sentence_marks_in_impossible_places_are_left_out() -> None:
     unigrams = {("<s>",): -99.0, ("</s>",): -0.5, ("a",): -0.3}
-    model = ArpaModel(
-        (unigrams, {("<s>", "<s>"): -0.1, ("</s>", "a"): -0.1, ("a", "</s>"): -0.2}), {("</s>",): -0.5}
-    )
+    model = ArpaModel((unigrams, {("<s>", "<s>"): -0.1, ("</s>", "a"): -0.1, ("a", "</s>"): -0.2}), {("</s>",): -0.5})
     assert score_sentence(arpa_grammar(model), ["a"]) == pytest.approx(-0.5 * math.log(10))
 
 

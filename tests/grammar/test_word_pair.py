@@ -63,9 +63,7 @@ def sentences(successors: dict, allowed: set[str], length: int) -> dict[tuple[st
 
 def test_successors_are_equally_likely_and_the_end_is_one_of_them() -> None:
     grammar = word_pair(SHIPS)
-    assert score_sentence(grammar, ["show", "the", "ships"]) == pytest.approx(
-        math.log(1 / 2 * 1 / 2 * 1 * 1 / 2)
-    )
+    assert score_sentence(grammar, ["show", "the", "ships"]) == pytest.approx(math.log(1 / 2 * 1 / 2 * 1 * 1 / 2))
     assert score_sentence(grammar, ["show", "ships"]) == -math.inf
     assert score_sentence(grammar, ["show", "the"]) == -math.inf
 
@@ -114,9 +112,7 @@ def test_sampled_sentences_are_accepted_and_follow_the_probabilities() -> None:
 
 
 def test_a_file_is_read_with_its_comments_left_out(tmp_path: Path) -> None:
-    text = (
-        "* The grammar\n*\n\n>SENTENCE-END\r\n a\nb\n>a\n*\na\n>*\nSENTENCE-END\n>b\n" + "SENTENCE-END\n" * 2
-    )
+    text = "* The grammar\n*\n\n>SENTENCE-END\r\n a\nb\n>a\n*\na\n>*\nSENTENCE-END\n>b\n" + "SENTENCE-END\n" * 2
     expected = {SENTENCE_END: ("a", "b"), "a": ("*", "a"), "*": (SENTENCE_END,), "b": (SENTENCE_END,)}
     assert read_word_pair(saved(tmp_path, text)) == expected
 

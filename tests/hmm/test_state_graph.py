@@ -32,9 +32,7 @@ def test_arcs_and_jumps_are_found_at_their_start_node(arcs, jumps):
         for start in range(6)
         for jump in range(graph.jump_start[start], graph.jump_start[start + 1])
     ]
-    assert sorted(found_jumps, key=lambda jump: jump[2]) == [
-        (*edge, number) for number, edge in enumerate(jumps)
-    ]
+    assert sorted(found_jumps, key=lambda jump: jump[2]) == [(*edge, number) for number, edge in enumerate(jumps)]
     assert (graph.jump_word == NO_WORD).all()
 
 

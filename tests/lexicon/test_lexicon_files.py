@@ -57,9 +57,7 @@ def test_variants_equal_but_for_stress_become_one(tmp_path: Path) -> None:
 
 
 def test_htk_entries_drop_output_symbol_probability_and_closing_pause(tmp_path: Path) -> None:
-    path = saved(
-        tmp_path, "SENT-END [] sil\nA [a] 0.6 ax sp\nA 0.4 ey sp\n\\'BOUT b aw t sp\n'it\\'s' ih t s sil\n"
-    )
+    path = saved(tmp_path, "SENT-END [] sil\nA [a] 0.6 ax sp\nA 0.4 ey sp\n\\'BOUT b aw t sp\n'it\\'s' ih t s sil\n")
     assert read_lexicon(path).pronunciations == {
         "A": (("ax",), ("ey",)),
         "'BOUT": (("b", "aw", "t"),),
@@ -68,9 +66,9 @@ def test_htk_entries_drop_output_symbol_probability_and_closing_pause(tmp_path: 
 
 
 def test_htk_octal_escapes_are_bytes_of_utf8(tmp_path: Path) -> None:
-    assert read_lexicon(
-        saved(tmp_path, "\\303\\251t\\351 ey t\n".replace("\\351", "\\\\")), format="htk"
-    ).words == ("ét\\",)
+    assert read_lexicon(saved(tmp_path, "\\303\\251t\\351 ey t\n".replace("\\351", "\\\\")), format="htk").words == (
+        "ét\\",
+    )
 
 
 def test_an_htk_word_that_is_a_pause_but_prints_something_stays(tmp_path: Path) -> None:
@@ -106,9 +104,7 @@ def test_gzip_files_are_read(tmp_path: Path) -> None:
         ("A EY\n", "sphinx", "format 'sphinx' is unknown"),
     ],
 )
-def test_a_bad_line_is_refused_with_file_line_and_value(
-    tmp_path: Path, text: str, format: str, message: str
-) -> None:
+def test_a_bad_line_is_refused_with_file_line_and_value(tmp_path: Path, text: str, format: str, message: str) -> None:
     path = saved(tmp_path, text)
     with pytest.raises(LexiconError, match=message):
         read_lexicon(path, format=format)  # type: ignore[arg-type]

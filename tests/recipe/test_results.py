@@ -25,9 +25,7 @@ def make_row(**changes):
 
 
 def test_rows_are_written_as_a_json_list_with_exactly_the_agreed_keys(tmp_path):
-    write_results(
-        tmp_path / "results.json", [make_row(), make_row(system="gmm-8", kind="gmm", primary=False)]
-    )
+    write_results(tmp_path / "results.json", [make_row(), make_row(system="gmm-8", kind="gmm", primary=False)])
     rows = json.loads((tmp_path / "results.json").read_text())
     keys = "system kind unit primary grammar split wer ser words errors sub del ins decode_rtf train_seconds"
     assert [list(row) for row in rows] == [[*keys.split(), "frame_accuracy"]] * 2
@@ -68,9 +66,7 @@ def test_rows_that_break_the_agreement_are_refused_and_nothing_is_written(tmp_pa
 
 
 def test_the_table_shows_every_row_uncut(capsys):
-    print_table(
-        [make_row(system="a-system-with-a-rather-long-name"), make_row(system="gmm-8", primary=False)]
-    )
+    print_table([make_row(system="a-system-with-a-rather-long-name"), make_row(system="gmm-8", primary=False)])
     printed = capsys.readouterr().out
     assert "a-system-with-a-rather-long-name *" in printed
     assert "66.67" in printed

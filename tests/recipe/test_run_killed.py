@@ -36,9 +36,7 @@ def contents(directory):
 
 def start(directory):
     paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    return subprocess.Popen(
-        [sys.executable, str(PROGRAM), str(directory)], env=os.environ | {"PYTHONPATH": paths}
-    )
+    return subprocess.Popen([sys.executable, str(PROGRAM), str(directory)], env=os.environ | {"PYTHONPATH": paths})
 
 
 def assert_existing_stages_are_whole(directory, undisturbed):

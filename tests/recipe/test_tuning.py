@@ -26,7 +26,7 @@ def test_both_parts_have_utterances_and_together_they_are_all(speakers: list[str
         assert not set(training.speakers) & set(held_out.speakers)
 
 
-def test_the_draw_follows_the_seed_and_not_the_order_of_the_utterances() -> None:
+def test_the_draw_follows_the_seed() -> None:
     whole = material(list("aabbccddeeffgghh"))
     first, again = (hold_out(whole, 0.25, seed=3)[1].speakers for _ in range(2))
     assert first == again

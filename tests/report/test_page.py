@@ -47,9 +47,7 @@ class Page(HTMLParser):
 
 def make_arguments(n_speakers=3):
     references = {f"s{s}-{n}": ["SHOW", "THE", "SHIPS"] for s in range(n_speakers) for n in range(2)}
-    hypotheses = {
-        id: ["SHOW", "SHIPS", "NOW"] if id.endswith("1") else ["SHOW", "THE", "SHIP"] for id in references
-    }
+    hypotheses = {id: ["SHOW", "SHIPS", "NOW"] if id.endswith("1") else ["SHOW", "THE", "SHIP"] for id in references}
     speakers = {id: id.partition("-")[0] for id in references}
     report = score_utterances(references, hypotheses, speakers=speakers)
     row = {

@@ -10,8 +10,7 @@ def make_report(error_rate, *, seed=0, n_utterances=200, n_words=5):
     generator = np.random.default_rng(seed)
     references = {f"s{n % 4}-{n:03d}": ["ONE"] * n_words for n in range(n_utterances)}
     hypotheses = {
-        id: ["TWO" if wrong else "ONE" for wrong in generator.random(n_words) < error_rate]
-        for id in references
+        id: ["TWO" if wrong else "ONE" for wrong in generator.random(n_words) < error_rate] for id in references
     }
     return score_utterances(references, hypotheses, speakers={id: id[:2] for id in references})
 

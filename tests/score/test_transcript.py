@@ -67,11 +67,7 @@ def test_the_summary_has_a_line_for_every_speaker_and_the_sum():
     hypotheses = {"a-1": ["ONE", "SIX"], "b-1": ["ONE"] * 4, "b-2": ["ONE"] * 3}
     speakers = {"a-1": "ann", "b-1": "bob", "b-2": "bob"}
     lines = speaker_summary(score_utterances(references, hypotheses, speakers=speakers)).splitlines()
-    rows = {
-        line.split("|")[1].strip(): line.replace("|", " ").split()[1:]
-        for line in lines
-        if line.count("|") == 4
-    }
+    rows = {line.split("|")[1].strip(): line.replace("|", " ").split()[1:] for line in lines if line.count("|") == 4}
     assert rows["ann"] == ["1", "2", "50.0", "50.0", "0.0", "0.0", "50.0", "100.0"]
     assert rows["bob"] == ["2", "8", "87.5", "0.0", "12.5", "0.0", "12.5", "50.0"]
     assert rows["Sum/Avg"] == ["3", "10", "80.0", "10.0", "10.0", "0.0", "20.0", "66.7"]
