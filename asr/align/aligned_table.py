@@ -1,6 +1,5 @@
 """A whole table of frames aligned: one state a frame, and how long units were held."""
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
 
-log = logging.getLogger(__name__)
+CHUNK_FRAMES = 2048
 
 
 UnitRuns = tuple[np.ndarray, np.ndarray]
@@ -67,14 +66,29 @@ def align_table(
         If no utterance at all can be aligned.
     """
 
-    def align(name: str) -> tuple[UnitRuns | str, float]:
-        scores = log_likelihood(table.utterance(name))
-        result = align_utterance(scores, graphs[name], topology, self_loops, beams)
-        return (result, 0.0) if isinstance(result, str) else (result.runs, result.path.score)
+    def align(numbers: range) -> list[tuple[UnitRuns | str, float]]:
+        rows = slice(table.offsets[numbers[0]], table.offsets[numbers[-1] + 1])
+        scores = log_likelihood(table.frames[rows])
+        results: list[tuple[UnitRuns | str, float]] = []
+        for number in numbers:
+            own = scores[table.offsets[number] - rows.start : table.offsets[number + 1] - rows.start]
+            result = align_utterance(own, graphs[table.ids[number]], topology, self_loops, beams)
+            results.append((result, 0.0) if isinstance(result, str) else (result.runs, result.path.score))
+        return results
 
     with ThreadPoolExecutor(jobs) as pool, threadpool_limits(1):
-        results = list(pool.map(align, table.ids))
+        results = [result for chunk in pool.map(align, _chunks(table.offsets)) for result in chunk]
     return _collect(table, topology, [runs for runs, _ in results], sum(score for _, score in results))
+
+
+def _chunks(offsets: np.ndarray) -> list[range]:
+    """Runs of neighbouring utterances of about CHUNK_FRAMES frames, so that short ones are scored together."""
+    chunks, first = [], 0
+    for number in range(1, len(offsets)):
+        if offsets[number] - offsets[first] >= CHUNK_FRAMES or number == len(offsets) - 1:
+            chunks.append(range(first, number))
+            first = number
+    return chunks
 
 
 def flat_alignment(table: FrameTable, graphs: Mapping[str, StateGraph], topology: Topology) -> AlignedTable:
