@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -29,10 +29,11 @@ class HybridSettings(BaseModel):
     """Name known to `asr.acoustic.classifiers`."""
     parameters: dict[str, Any] = {}
     """Keyword parameters of the classifier."""
-    realignments: int = Field(1, ge=0)
+    realignments: int = Field(0, ge=0)
     """How often the training set is realigned with the hybrid and the classifier trained again."""
-    warps: tuple[float, ...] = ()
-    """Vocal-tract length warps: the classifier also sees a copy of the training set under each."""
+    warps: tuple[float, ...] | Literal["auto"] = "auto"
+    """Vocal-tract length warps: the classifier also sees a copy of the training set under each. "auto" means 0.92 and
+    1.08 where features come from audio, and none where they come from an archive, which may hold anything."""
     prior_exponent: float = Field(0.7, ge=0)
     prior_floor: float = Field(0.01, gt=0)
 

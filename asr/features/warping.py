@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from asr.errors import FeatureError
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.mel import hertz_to_mel
@@ -53,8 +54,14 @@ def warping_matrix(warp: float, config: FeatureConfig) -> np.ndarray:
 def warped_copies(static: FrameTable, warps: Sequence[float], config: FeatureConfig) -> FrameTable:
     """The table followed by a copy for every warp, whose utterances and speakers are named `NAME~WARP`.
 
-    A warped speaker is a speaker of its own, so that normalisation per speaker sees it as one.
+    A warped speaker is a speaker of its own, so that normalisation per speaker sees it as one. Raises FeatureError
+    when the table's columns are not the cepstra and energy that `config` describes.
     """
+    if warps and static.n_features != config.static_dimension:
+        raise FeatureError(
+            f"vocal-tract warps need {config.static_dimension} columns, cepstra and energy, but the features have "
+            f"{static.n_features}; set warps = [] or the settings of the features to what the archive holds"
+        )
     cepstra = slice(1, None) if config.energy_first else slice(0, config.n_cepstra)
     ids, speakers, frames = list(static.ids), list(static.speakers), [static.frames]
     for warp in warps:

@@ -29,6 +29,8 @@ from asr.recipe.run import Run
 
 log = logging.getLogger(__name__)
 
+AUTOMATIC_WARPS = (0.92, 1.08)
+
 
 @dataclass(frozen=True)
 class Workshop:
@@ -126,10 +128,13 @@ def train_hybrid_system(
 ) -> Trained:
     """Stage `name`: a hybrid trained on the alignment of the same material by Gaussian mixtures."""
     check_same_static(workshop.config.features, features)
+    warps = settings.warps
+    if warps == "auto":
+        warps = AUTOMATIC_WARPS if workshop.source == "audio" else ()
 
     def build(directory: Path) -> None:
-        copies = material.warped(settings.warps, features)
-        states = np.tile(mixtures.states, 1 + len(settings.warps))
+        copies = material.warped(warps, features)
+        states = np.tile(mixtures.states, 1 + len(warps))
         front_end, table = _frames(features, copies, states)
         with counted(100, f"{name}: % of the passes") as finished:
             result = train_hybrid(

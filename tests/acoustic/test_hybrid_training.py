@@ -96,7 +96,7 @@ def test_an_utterance_that_failed_at_first_is_trained_on_once_it_can_be_aligned(
     partly[corpus.table.rows("u03")] = -1
     result = train_hybrid(
         corpus.table, partly, corpus.graphs, TOPOLOGY, self_loops,
-        HybridSettings(classifier="sklearn.naive_bayes.GaussianNB"),
+        HybridSettings(classifier="sklearn.naive_bayes.GaussianNB", realignments=1),
     )  # fmt: skip
     assert (result.states >= 0).all()
     assert result.hmm.acoustic_model.classifier.class_count_.sum() == len(states)
@@ -110,7 +110,12 @@ def test_nothing_to_align_at_all_is_an_error(start: Start) -> None:
     kept = np.concatenate([states[corpus.table.rows(name)][:3] for name in corpus.table.ids])
     with pytest.raises(AlignmentError, match="none of the 25 utterances"):
         train_hybrid(
-            short, kept, graphs, TOPOLOGY, self_loops, HybridSettings(classifier="sklearn.naive_bayes.GaussianNB")
+            short,
+            kept,
+            graphs,
+            TOPOLOGY,
+            self_loops,
+            HybridSettings(classifier="sklearn.naive_bayes.GaussianNB", realignments=1),
         )
 
 
@@ -127,7 +132,11 @@ def test_a_state_that_vanishes_in_realignment_does_not_stop_a_warm_start(
     monkeypatch.setattr(hybrid_training, "align_table", without_one_state)
     result = train_hybrid(
         corpus.table, states, corpus.graphs, TOPOLOGY, self_loops,
-        HybridSettings(classifier="mlp", parameters={"max_iter": 2000, "hidden_layer_sizes": [4], "tol": 1e-2}),
+        HybridSettings(
+            classifier="mlp",
+            realignments=1,
+            parameters={"max_iter": 2000, "hidden_layer_sizes": [4], "tol": 1e-2},
+        ),
     )  # fmt: skip
     assert states.max() not in result.hmm.acoustic_model.classifier.classes_
 
