@@ -39,7 +39,6 @@ HYBRIDS = (
             classifier="kernel-logistic",
             parameters={"n_centers": 2000, "n_candidates": 4000, "max_iter": 3},
             warps=(0.92, 1.08),
-            realignments=0,
         ),
         BY_SPEAKER.model_copy(update={"context": 7, "lda_dimension": 60}),
     ),

@@ -35,27 +35,23 @@ from asr.recipe.story import Story, finish, open_story, parse_arguments, run_rec
 from asr.score.files import read_transcripts, write_transcripts
 from asr.score.wer import ScoreReport, score_utterances
 
-FEATURES = FeatureConfig(sample_rate=8000)
-BY_SPEAKER = FEATURES.model_copy(update={"normalise": "speaker"})
+# Six microphones at six levels: without normalisation per speaker the level is what separates best.
+FEATURES = FeatureConfig(sample_rate=8000, normalise="speaker")
 CONFIG = TrainingConfig(
     features=FEATURES,
     gmm=GmmSettings(mixtures=(1, 2, 4, 8), iterations=(10, 5, 5, 6)),
     tuning=TuningSettings(held_out=0.2),
 )
-MIXTURES = (
-    MixtureSpecification("gmm", FEATURES, (1, 4, 8)),
-    MixtureSpecification("gmm-speaker", BY_SPEAKER, (8,)),
-)
+MIXTURES = (MixtureSpecification("gmm", FEATURES, (1, 4, 8)),)
 HYBRIDS = (
     HybridSpecification(
         "klr",
         HybridSettings(
             classifier="kernel-logistic",
-            parameters={"n_centers": 1000, "n_candidates": 2000, "max_iter": 3},
-            warps=(0.92, 1.08),
-            realignments=0,
+            parameters={"n_centers": 1500, "n_candidates": 3000, "max_iter": 2},
+            warps=(0.84, 0.92, 1.08, 1.16),  # five voices are few
         ),
-        BY_SPEAKER.model_copy(update={"context": 7, "lda_dimension": 50}),
+        FEATURES.model_copy(update={"context": 7, "lda_dimension": 50}),
     ),
 )
 
@@ -107,7 +103,7 @@ def whole_word_row(
     for name, (train, test) in folds.items():
 
         def build(directory: Path, train: Material = train, test: Material = test) -> None:
-            front_end = FrontEnd(BY_SPEAKER).fit(train.static)
+            front_end = FrontEnd(FEATURES).fit(train.static)
             models = WholeWordHmms(seed=CONFIG.seed, jobs=story.workshop.jobs)
             started = time.monotonic()
             models.fit(front_end.transform(train.static), train.transcripts)

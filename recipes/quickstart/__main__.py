@@ -38,7 +38,6 @@ HYBRIDS = (
             classifier="kernel-logistic",
             parameters={"n_centers": 1500, "n_candidates": 3000, "max_iter": 2},
             warps=(0.92, 1.08),
-            realignments=0,
         ),
         FEATURES.model_copy(update={"normalise": "speaker", "context": 7, "lda_dimension": 60}),
     ),
