@@ -10,7 +10,7 @@ from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings, save_model
 from asr.corpus.data_directory import Problem, read_data_directory
 from asr.decode.graph_compiler import compile_graph
-from asr.grammar import arpa_grammar, estimate_ngram, write_arpa
+from asr.grammar import ArpaModel, arpa_grammar, estimate_ngram, write_arpa
 from asr.hmm.topology import Topology
 from asr.lexicon import read_lexicon
 from asr.recipe.config import TrainingConfig
@@ -98,7 +98,7 @@ def train(
     return Outcome(len(material.static) - len(unaligned), [*problems, *left_out(features), *unaligned])
 
 
-def _ngram(material: Material, workshop: Workshop):  # type: ignore[no-untyped-def]
+def _ngram(material: Material, workshop: Workshop) -> ArpaModel:
     return estimate_ngram(material.references.values(), workshop.config.ngram_order, vocabulary=workshop.lexicon.words)
 
 
@@ -140,5 +140,5 @@ def _tune(workshop: Workshop, material: Material) -> dict[str, SearchSettings]:
 
 
 def _without_realignment(settings: HybridSettings) -> HybridSettings:
-    """Scale and penalty hardly depend on realignment, and the twin need not cost as much."""
+    """The twin serves to choose scale and penalty only, and need not cost as much."""
     return settings.model_copy(update={"realignments": 0})

@@ -35,7 +35,7 @@ from asr.recipe.story import Story, finish, open_story, parse_arguments, run_rec
 from asr.score.files import read_transcripts, write_transcripts
 from asr.score.wer import ScoreReport, score_utterances
 
-# Six microphones at six levels: without normalisation per speaker the level is what separates best.
+# Normalised over the corpus, mixtures make nearly twice the errors on speakers left out.
 FEATURES = FeatureConfig(sample_rate=8000, normalise="speaker")
 CONFIG = TrainingConfig(
     features=FEATURES,
