@@ -19,7 +19,7 @@ import numpy as np  # noqa: E402
 from sklearn.metrics.pairwise import rbf_kernel  # noqa: E402
 from threadpoolctl import threadpool_limits  # noqa: E402
 
-from discriminants.exponential import exp_in_place  # noqa: E402
+from discriminants.kernels.exponential import exp_in_place  # noqa: E402
 from discriminants.kernels import GaussianKernel  # noqa: E402
 
 CENTERS, OUTPUTS, FEATURES = 2000, 150, 39

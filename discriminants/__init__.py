@@ -8,20 +8,41 @@ so that `import discriminants` stays cheap.
 from importlib import import_module
 from typing import Any
 
-_HOMES = {
-    "GaussianKernel": "kernels",
-    "NPDClassifier": "npd",
-    "OROLSClassifier": "orols",
-    "SparseKernelLogisticClassifier": "sparse_logistic",
-    "GaussianOutputModel": "posteriors",
-    "LogisticOutputModel": "posteriors",
-    "save_arrays": "persistence",
-    "load_arrays": "persistence",
-    "estimator_to_arrays": "persistence",
-    "estimator_from_arrays": "persistence",
-    "DiscriminantError": "errors",
-    "ModelFormatError": "errors",
+_NAMES = {
+    "kernels": [
+        "Kernel",
+        "GaussianKernel",
+        "LaplacianKernel",
+        "ExponentialKernel",
+        "PolynomialKernel",
+        "SigmoidKernel",
+        "LinearKernel",
+        "CompactGaussianKernel",
+        "MultiscaleGaussianKernel",
+        "PrecomputedKernel",
+        "FunctionKernel",
+    ],
+    "npd": ["NPDClassifier", "NPDRegressor"],
+    "orols": ["OROLSClassifier", "OROLSRegressor"],
+    "ols": ["OLSClassifier", "OLSRegressor"],
+    "krls": ["KRLSClassifier", "KRLSRegressor"],
+    "kfd": ["KFDClassifier"],
+    "linear_discriminant": ["LinearDiscriminant"],
+    "sparse_logistic": ["SparseKernelLogisticClassifier"],
+    "multiclass.pairwise": ["PairwiseClassifier"],
+    "posteriors": ["GaussianOutputModel", "PlattOutputModel", "LogisticOutputModel"],
+    "calibration": [
+        "log_loss",
+        "brier_score",
+        "reliability_curve",
+        "expected_calibration_error",
+        "plot_reliability",
+    ],
+    "persistence": ["estimator_to_arrays", "estimator_from_arrays"],
+    "model_file": ["save_arrays", "load_arrays"],
+    "errors": ["DiscriminantError", "ModelFormatError"],
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = sorted(_HOMES)
 

@@ -6,11 +6,32 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from discriminants.one_vs_rest import OneVsRestKernelLeastSquares
-from discriminants.selection import SelectionState
+from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
+from discriminants.regression import KernelRegressor
+from discriminants.selection.forward_selection import SelectionState
+from discriminants.selection.learner import ForwardSelectionLearner
 
 
-class NPDClassifier(OneVsRestKernelLeastSquares):
+class _PseudoDiscriminant(ForwardSelectionLearner):
+    """Plain least squares in the chosen columns."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ForwardSelectionLearner._parameter_constraints,
+        "residual_threshold": [Interval(Real, 0, None, closed="left"), None],
+    }
+
+    residual_threshold: float | None
+
+    def _needs_residual(self) -> bool:
+        return super()._needs_residual() or self.residual_threshold is not None
+
+    def _after_column(self, state: SelectionState) -> bool:
+        if self.residual_threshold is None:
+            return False
+        return bool(np.abs(state.residual()).max() < self.residual_threshold)
+
+
+class NPDClassifier(_PseudoDiscriminant, OneVsRestClassifier):
     """Least squares onto +-1 targets in forward-selected kernel columns.
 
     The pseudoinverse is updated column by column (3.62); with K = Q U it is K^+ = U^-1 D^-1 Q', so the thin
@@ -20,39 +41,55 @@ class NPDClassifier(OneVsRestKernelLeastSquares):
     Parameters
     ----------
     n_centers : int
-        Most centres of a dictionary.
-    sigma : float or "scale"
-        Kernel width; "scale" is the root of the summed feature variances.
+        Most centres of a dictionary; fewer where fewer distinct candidates are linearly independent.
+    kernel : str, Kernel or callable
+        "gaussian", "laplacian", "exponential", "compact_gaussian", "polynomial", "sigmoid", "linear",
+        "precomputed"; a kernel object, which brings parameters of its own; or a function of two arrays that
+        returns the kernel matrix.
+    sigma : float, "scale" or ndarray of shape (n_samples,)
+        Width of a kernel given by name; "scale" is the root of the summed feature variances. An array gives
+        each sample a width of its own.
     epsilon : float
-        Added to the diagonal of the full Gram matrix, that is, to the entry where a centre meets itself (3.44
-        ff.).
+        Added to the diagonal of the full Gram matrix, that is, to the entry where a centre meets its own
+        sample (below 3.54).
     residual_threshold : float, optional
-        Stop once no residual (at the candidates) is larger in absolute value, the seed's criterion for speech
-        (4.4.1).
+        Stop once no residual (at the candidates) is larger in absolute value, the source's criterion for
+        speech (4.4.1).
+    criterion : {"gcv", "bic", "mdl", "cv"}, optional
+        Keep the number of centres, up to `n_centers`, that is best by generalised cross-validation, an
+        information criterion or `cv`-fold cross-validation; None keeps all.
+    cv : int
+        Folds.
     dictionary : {"shared", "private"}
-        One list of centres for all classes, or one for each class.
-    rule : {"error_reduction", "largest_residual"} or callable
-        How the next centre is chosen; the seed takes the largest residual. A callable gets the selection
-        state.
+        One list of centres for all outputs, or one for each output.
+    rule : {"error_reduction", "largest_residual", "matching_pursuit", "best_of_59"} or callable
+        How the next centre is chosen; the source takes the largest residual. A callable gets the selection
+        state and returns the number of an available candidate.
     n_candidates : int, optional
-        Candidates drawn at random; None takes all samples and keeps explicit columns, O(N m) memory
-        (with `rule="error_reduction"` all N columns).
-    posterior : {"gaussian", "logistic"}
+        Candidates drawn at random, whose Gram matrix of O(n_candidates^2) memory serves any number of
+        samples; None takes all samples and keeps explicit columns, O(N m) memory, and is slow for rules
+        other than the largest residual.
+    posterior : {"gaussian", "platt", "multinomial"}
         How outputs become posteriors.
     random_state : int, RandomState or None
-        Draws the candidates.
+        Draws the candidates, and the samples of `rule="best_of_59"`.
 
     Attributes
     ----------
     basis_centers_ : ndarray of shape (m, n_features)
     center_indices_ : ndarray of shape (m,)
-        Their rows in X, in the order of selection where the dictionary is shared, ascending where private.
+        Their rows in X, in the order of selection where the dictionary is shared, by candidate where private.
+    n_centers_ : ndarray of shape (n_dictionaries,)
+        Centres of each dictionary.
     dual_coef_ : ndarray of shape (m, n_outputs)
         One output for two classes, else one a class.
     intercept_ : ndarray of shape (n_outputs,)
     classes_ : ndarray of shape (n_classes,)
+    kernel_ : Kernel
+        With its parameters as numbers.
     sigma_ : float
-    posterior_ : fitted GaussianOutputModel or LogisticOutputModel
+        Of kernels with a width.
+    posterior_ : fitted output model
 
     References
     ----------
@@ -60,17 +97,20 @@ class NPDClassifier(OneVsRestKernelLeastSquares):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **OneVsRestKernelLeastSquares._parameter_constraints,
-        "residual_threshold": [Interval(Real, 0, None, closed="left"), None],
+        **_PseudoDiscriminant._parameter_constraints,
+        **OneVsRestClassifier._parameter_constraints,
     }
 
     def __init__(
         self,
         n_centers: int = 200,
         *,
-        sigma: float | str = "scale",
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
         epsilon: float = 0.0,
         residual_threshold: float | None = None,
+        criterion: str | None = None,
+        cv: int = 5,
         dictionary: str = "shared",
         rule: Any = "error_reduction",
         n_candidates: int | None = 3000,
@@ -78,19 +118,49 @@ class NPDClassifier(OneVsRestKernelLeastSquares):
         random_state: Any = None,
     ) -> None:
         self.n_centers = n_centers
+        self.kernel = kernel
         self.sigma = sigma
         self.epsilon = epsilon
         self.residual_threshold = residual_threshold
+        self.criterion = criterion
+        self.cv = cv
         self.dictionary = dictionary
         self.rule = rule
         self.n_candidates = n_candidates
         self.posterior = posterior
         self.random_state = random_state
 
-    def _needs_residual(self) -> bool:
-        return super()._needs_residual() or self.residual_threshold is not None
 
-    def _after_column(self, state: SelectionState) -> bool:
-        if self.residual_threshold is None:
-            return False
-        return bool(np.abs(state.residual()).max() < self.residual_threshold)
+class NPDRegressor(_PseudoDiscriminant, KernelRegressor):
+    """Least squares in forward-selected kernel columns.
+
+    Parameters, attributes and references are those of `NPDClassifier`, without the classes and posteriors;
+    y may have several columns.
+    """
+
+    def __init__(
+        self,
+        n_centers: int = 200,
+        *,
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        epsilon: float = 0.0,
+        residual_threshold: float | None = None,
+        criterion: str | None = None,
+        cv: int = 5,
+        dictionary: str = "shared",
+        rule: Any = "error_reduction",
+        n_candidates: int | None = 3000,
+        random_state: Any = None,
+    ) -> None:
+        self.n_centers = n_centers
+        self.kernel = kernel
+        self.sigma = sigma
+        self.epsilon = epsilon
+        self.residual_threshold = residual_threshold
+        self.criterion = criterion
+        self.cv = cv
+        self.dictionary = dictionary
+        self.rule = rule
+        self.n_candidates = n_candidates
+        self.random_state = random_state

@@ -6,13 +6,64 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from discriminants.one_vs_rest import OneVsRestKernelLeastSquares
-from discriminants.selection import SelectionState
+from discriminants.kernels import Kernel
+from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
+from discriminants.regression import KernelRegressor
+from discriminants.selection.forward_selection import SelectionState
+from discriminants.selection.learner import ForwardSelectionLearner
+from discriminants.selection.orthogonal_system import OrthogonalSystem
+from discriminants.selection.path import SelectionPath
+
+_REESTIMATIONS = {
+    "gcv": OrthogonalSystem.reestimate_lambda,
+    "evidence": OrthogonalSystem.maximise_evidence,
+}
 
 
-class OROLSClassifier(OneVsRestKernelLeastSquares):
+class _RegularisedLeastSquares(ForwardSelectionLearner):
+    """Ridge on the orthogonal weights, re-estimated after every column."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ForwardSelectionLearner._parameter_constraints,
+        "reestimation": [StrOptions(set(_REESTIMATIONS))],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "patience": [Interval(Integral, 1, None, closed="left")],
+        "max_condition": [Interval(Real, 1, None, closed="neither")],
+    }
+
+    reestimation: str
+    tol: float
+    patience: int
+    max_condition: float
+
+    def _begin(self, state: SelectionState) -> None:
+        self._settled_steps = 0
+
+    def _after_column(self, state: SelectionState) -> bool:
+        before = state.lam
+        state.lam = _REESTIMATIONS[self.reestimation](state.system, before)
+        settled = abs(state.lam - before) < self.tol * state.lam
+        self._settled_steps = self._settled_steps + 1 if settled else 0
+        lengths = np.sqrt(state.system.energies)
+        return bool(self._settled_steps >= self.patience or lengths.max() > self.max_condition * lengths.min())
+
+    def _keep(
+        self, X: np.ndarray, points: np.ndarray, kernel: Kernel, paths: list[SelectionPath], sizes: list[int]
+    ) -> None:
+        super()._keep(X, points, kernel, paths, sizes)
+        self.lambda_ = np.array([path.lam(size) for path, size in zip(paths, sizes, strict=True)])
+        self.gcv_ = np.array(
+            [
+                path.system(size).generalised_cross_validation(path.lam(size))
+                for path, size in zip(paths, sizes, strict=True)
+            ]
+        )
+        del self._settled_steps
+
+
+class OROLSClassifier(_RegularisedLeastSquares, OneVsRestClassifier):
     """Regularised least squares in forward-selected kernel columns; generalised cross-validation sets the
     ridge and the size.
 
@@ -25,51 +76,90 @@ class OROLSClassifier(OneVsRestKernelLeastSquares):
     Parameters
     ----------
     n_centers : int
-        Most centres of a dictionary.
-    sigma : float or "scale"
-        Kernel width; "scale" is the root of the summed feature variances.
+        Most centres of a dictionary; fewer where fewer distinct candidates are linearly independent.
+    kernel : str, Kernel or callable
+        "gaussian", "laplacian", "exponential", "compact_gaussian", "polynomial", "sigmoid", "linear",
+        "precomputed"; a kernel object, which brings parameters of its own; or a function of two arrays that
+        returns the kernel matrix.
+    sigma : float, "scale" or ndarray of shape (n_samples,)
+        Width of a kernel given by name; "scale" is the root of the summed feature variances. An array gives
+        each sample a width of its own.
     epsilon : float
-        Added to the diagonal of the full Gram matrix.
+        Added to the diagonal of the full Gram matrix, that is, to the entry where a centre meets its own
+        sample (below 3.54).
+    reestimation : {"gcv", "evidence"}
+        What lambda is to minimise or maximise: generalised cross-validation (3.85-3.89), or the Bayesian
+        evidence (MacKay 1992), the alternative that the source names.
     tol : float
         Lambda has settled when it changed by less than this share in each of `patience` steps; 0 never stops.
     patience : int
     max_condition : float
         Largest ratio of the lengths of two columns of Q.
-    dictionary, rule, n_candidates, posterior, random_state
-        As in `NPDClassifier`.
+    criterion : {"gcv", "bic", "mdl", "cv"}, optional
+        Keep the number of centres, up to `n_centers`, that is best by generalised cross-validation, an
+        information criterion or `cv`-fold cross-validation; None keeps all.
+    cv : int
+        Folds.
+    dictionary : {"shared", "private"}
+        One list of centres for all outputs, or one for each output.
+    rule : {"error_reduction", "largest_residual", "matching_pursuit", "best_of_59"} or callable
+        How the next centre is chosen; the source takes the largest residual. A callable gets the selection
+        state and returns the number of an available candidate.
+    n_candidates : int, optional
+        Candidates drawn at random, whose Gram matrix of O(n_candidates^2) memory serves any number of
+        samples; None takes all samples and keeps explicit columns, O(N m) memory, and is slow for rules
+        other than the largest residual.
+    posterior : {"gaussian", "platt", "multinomial"}
+        How outputs become posteriors.
+    random_state : int, RandomState or None
+        Draws the candidates, and the samples of `rule="best_of_59"`.
 
     Attributes
     ----------
+    basis_centers_ : ndarray of shape (m, n_features)
+    center_indices_ : ndarray of shape (m,)
+        Their rows in X, in the order of selection where the dictionary is shared, by candidate where private.
+    n_centers_ : ndarray of shape (n_dictionaries,)
+        Centres of each dictionary.
+    dual_coef_ : ndarray of shape (m, n_outputs)
+        One output for two classes, else one a class.
+    intercept_ : ndarray of shape (n_outputs,)
+    classes_ : ndarray of shape (n_classes,)
+    kernel_ : Kernel
+        With its parameters as numbers.
+    sigma_ : float
+        Of kernels with a width.
+    posterior_ : fitted output model
     lambda_ : ndarray of shape (n_dictionaries,)
         Final penalty of each dictionary.
     gcv_ : ndarray of shape (n_dictionaries,)
         Generalised cross-validation score (3.85) at the end.
-    basis_centers_, center_indices_, dual_coef_, intercept_, classes_, sigma_, posterior_
-        As in `NPDClassifier`.
 
     References
     ----------
     E. Andelic, M. Schaffoener, M. Katz, S. Krueger, A. Wendemuth, Updates for Nonlinear Discriminants, IJCAI
     2007. M. Orr, Regularisation in the selection of radial basis function centres, Neural Computation 7,
-    1995.
+    1995. D. MacKay, Bayesian interpolation, Neural Computation 4, 1992.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **OneVsRestKernelLeastSquares._parameter_constraints,
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "patience": [Interval(Integral, 1, None, closed="left")],
-        "max_condition": [Interval(Real, 1, None, closed="neither")],
+        **_RegularisedLeastSquares._parameter_constraints,
+        **OneVsRestClassifier._parameter_constraints,
     }
 
     def __init__(
         self,
         n_centers: int = 200,
         *,
-        sigma: float | str = "scale",
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
         epsilon: float = 0.0,
+        reestimation: str = "gcv",
         tol: float = 1e-4,
         patience: int = 10,
         max_condition: float = 1e8,
+        criterion: str | None = None,
+        cv: int = 5,
         dictionary: str = "shared",
         rule: Any = "error_reduction",
         n_candidates: int | None = 3000,
@@ -77,30 +167,58 @@ class OROLSClassifier(OneVsRestKernelLeastSquares):
         random_state: Any = None,
     ) -> None:
         self.n_centers = n_centers
+        self.kernel = kernel
         self.sigma = sigma
         self.epsilon = epsilon
+        self.reestimation = reestimation
         self.tol = tol
         self.patience = patience
         self.max_condition = max_condition
+        self.criterion = criterion
+        self.cv = cv
         self.dictionary = dictionary
         self.rule = rule
         self.n_candidates = n_candidates
         self.posterior = posterior
         self.random_state = random_state
 
-    def _begin(self, state: SelectionState) -> None:
-        self._settled_steps = 0
 
-    def _after_column(self, state: SelectionState) -> bool:
-        before = state.lam
-        state.lam = state.system.reestimate_lambda(before)
-        settled = abs(state.lam - before) < self.tol * state.lam
-        self._settled_steps = self._settled_steps + 1 if settled else 0
-        lengths = np.sqrt(state.system.energies)
-        return bool(self._settled_steps >= self.patience or lengths.max() > self.max_condition * lengths.min())
+class OROLSRegressor(_RegularisedLeastSquares, KernelRegressor):
+    """Regularised least squares in forward-selected kernel columns, with a self-adjusting ridge.
 
-    def _keep(self, X: np.ndarray, candidates: np.ndarray, states: list[Any]) -> None:
-        super()._keep(X, candidates, states)
-        self.lambda_ = np.array([state.lam for state in states])
-        self.gcv_ = np.array([state.system.generalised_cross_validation(state.lam) for state in states])
-        del self._settled_steps
+    Parameters, attributes and references are those of `OROLSClassifier`, without the classes and posteriors;
+    y may have several columns.
+    """
+
+    def __init__(
+        self,
+        n_centers: int = 200,
+        *,
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        epsilon: float = 0.0,
+        reestimation: str = "gcv",
+        tol: float = 1e-4,
+        patience: int = 10,
+        max_condition: float = 1e8,
+        criterion: str | None = None,
+        cv: int = 5,
+        dictionary: str = "shared",
+        rule: Any = "error_reduction",
+        n_candidates: int | None = 3000,
+        random_state: Any = None,
+    ) -> None:
+        self.n_centers = n_centers
+        self.kernel = kernel
+        self.sigma = sigma
+        self.epsilon = epsilon
+        self.reestimation = reestimation
+        self.tol = tol
+        self.patience = patience
+        self.max_condition = max_condition
+        self.criterion = criterion
+        self.cv = cv
+        self.dictionary = dictionary
+        self.rule = rule
+        self.n_candidates = n_candidates
+        self.random_state = random_state

@@ -22,7 +22,7 @@ from discriminants.model_file import load_arrays, save_arrays
 
 __all__ = ["estimator_from_arrays", "estimator_to_arrays", "load_arrays", "save_arrays"]
 
-_FORMAT = "scikit-learn estimator, 1"
+_FORMAT = "scikit-learn estimator, 2"
 _TRUSTED = ("sklearn", "discriminants")
 Arrays = dict[str, np.ndarray]
 

@@ -6,7 +6,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from discriminants.kernels.kernel import float_type
+from discriminants.logistic.loss import log_sigmoid
+
 _SMALLEST_DEVIATION = 1e-6  # of an output within a class, relative to its deviation over all samples
+_LARGEST_SQUARE = 1e200  # of a standardised output: differences and sums of such squares stay finite
+_LARGEST_SCORE = 1e300
+_NEWTON_STEPS, _SIGMOID_TOLERANCE, _SIGMOID_RIDGE, _SMALLEST_STEP = 100, 1e-10, 1e-12, 1e-10
 
 
 def unit_length_outputs(outputs: np.ndarray, dual_coef: np.ndarray) -> np.ndarray:
@@ -44,20 +50,17 @@ class GaussianOutputModel(BaseEstimator):
         Raises
         ------
         ValueError
-            If a class has no sample or holds all of them.
+            If a class has no sample or holds all of them, or outputs are so large that their variance is not
+            finite.
         """
-        outputs, y = np.asarray(outputs), np.asarray(y)
+        outputs, y, self.n_classes_ = _checked(outputs, y)
         n_outputs = outputs.shape[1]
-        self.n_classes_ = max(2, n_outputs)
-        counts = np.bincount(y, minlength=self.n_classes_)
-        if counts.shape[0] != self.n_classes_ or counts.min() == 0:
-            raise ValueError(f"all classes of 0..{self.n_classes_ - 1} need samples, got counts {counts}")
         self.means_, self.variances_ = np.empty((2, n_outputs)), np.empty((2, n_outputs))
         self.log_priors_ = np.empty((2, n_outputs))
         for s in range(n_outputs):
             output = outputs[:, s].astype(np.float64)
             inside = y == (s if n_outputs > 1 else 1)
-            floor = _SMALLEST_DEVIATION**2 * max(output.var(), np.finfo(float).tiny)
+            floor = _SMALLEST_DEVIATION**2 * max(_variance(output), np.finfo(float).tiny)
             for row, part in enumerate((output[inside], output[~inside])):
                 self.means_[row, s] = part.mean()
                 self.variances_[row, s] = max(part.var(), floor)
@@ -67,15 +70,114 @@ class GaussianOutputModel(BaseEstimator):
     def predict_log_proba(self, outputs: np.ndarray) -> np.ndarray:
         """Natural log posteriors, float32 or float64 like the outputs, shape (n_samples, n_classes)."""
         check_is_fitted(self)
-        inside, rest = (
-            self.log_priors_[k]
-            - 0.5 * (np.log(self.variances_[k]) + (outputs - self.means_[k]) ** 2 / self.variances_[k])
-            for k in (0, 1)
-        )
-        both = np.logaddexp(inside, rest)
-        if outputs.shape[1] == 1:
-            return np.hstack([rest - both, inside - both]).astype(outputs.dtype)
-        return _normalised(inside - both).astype(outputs.dtype)
+        with np.errstate(over="ignore"):
+            inside, rest = (
+                self.log_priors_[k]
+                - 0.5
+                * (
+                    np.log(self.variances_[k])
+                    + np.minimum((outputs - self.means_[k]) ** 2 / self.variances_[k], _LARGEST_SQUARE)
+                )
+                for k in (0, 1)
+            )
+        return _from_log_odds(inside - rest, outputs)
+
+
+class PlattOutputModel(BaseEstimator):
+    """One sigmoid for each one-vs-rest output, normalised over the classes; for two classes one sigmoid.
+
+    P(class | q) = 1 / (1 + exp(-(a q + b))) (Platt 1999, with a = -A and b = -B). The cross-entropy is taken
+    to his smoothed targets (N+ + 1) / (N+ + 2) and 1 / (N- + 2) in place of 1 and 0, so that the slope stays
+    finite where the outputs separate the classes, and is minimised by Newton's method with step halving as
+    Lin, Lin and Weng (2007) do. The normalisation over more than two classes is that of Zadrozny and Elkan
+    (2002).
+
+    Attributes
+    ----------
+    slopes_, offsets_ : ndarray of shape (n_outputs,)
+        a and b.
+    n_classes_ : int
+
+    References
+    ----------
+    J. Platt, Probabilistic outputs for support vector machines, 1999. H.-T. Lin, C.-J. Lin, R. Weng, A note on
+    Platt's probabilistic outputs for support vector machines, 2007. B. Zadrozny, C. Elkan, Transforming
+    classifier scores into accurate multiclass probability estimates, 2002.
+    """
+
+    def fit(self, outputs: np.ndarray, y: np.ndarray) -> Self:
+        """Fit the sigmoids.
+
+        Parameters
+        ----------
+        outputs : ndarray of shape (n_samples, n_classes), or (n_samples, 1) for two classes, positive for
+        class 1
+        y : ndarray of int of shape (n_samples,)
+            Class numbers 0 to n_classes - 1.
+
+        Raises
+        ------
+        ValueError
+            If a class has no sample or holds all of them, or outputs are so large that their variance is not
+            finite.
+        """
+        outputs, y, self.n_classes_ = _checked(outputs, y)
+        n_outputs = outputs.shape[1]
+        self.slopes_, self.offsets_ = np.empty(n_outputs), np.empty(n_outputs)
+        for s in range(n_outputs):
+            output = outputs[:, s].astype(np.float64)
+            deviation = float(np.sqrt(_variance(output))) or 1.0
+            mean = output.mean()
+            slope, offset = fit_sigmoid((output - mean) / deviation, y == (s if n_outputs > 1 else 1))
+            self.slopes_[s] = slope / deviation
+            self.offsets_[s] = offset - self.slopes_[s] * mean
+        return self
+
+    def predict_log_proba(self, outputs: np.ndarray) -> np.ndarray:
+        """Natural log posteriors, float32 or float64 like the outputs, shape (n_samples, n_classes)."""
+        check_is_fitted(self)
+        scores = _bounded(outputs, np.abs(self.slopes_)) * self.slopes_ + self.offsets_
+        return _from_log_odds(scores, outputs)
+
+
+def fit_sigmoid(output: np.ndarray, positive: np.ndarray) -> tuple[float, float]:
+    """Slope and offset of Platt's sigmoid for one output.
+
+    Parameters
+    ----------
+    output : ndarray of shape (n_samples,), float64
+        Of a scale about one: the Newton steps are safeguarded in absolute terms.
+    positive : ndarray of bool of shape (n_samples,)
+
+    Returns
+    -------
+    (float, float)
+    """
+    n_positive = int(positive.sum())
+    n_negative = positive.shape[0] - n_positive
+    target = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
+    features = np.stack([output, np.ones_like(output)])
+    parameters = np.array([0.0, np.log((n_positive + 1) / (n_negative + 1))])
+
+    def cross_entropy(parameters: np.ndarray) -> float:
+        score = parameters @ features
+        return float((np.maximum(score, 0.0) - target * score + np.log1p(np.exp(-np.abs(score)))).sum())
+
+    value = cross_entropy(parameters)
+    for _ in range(_NEWTON_STEPS):
+        probability = np.exp(log_sigmoid(parameters @ features))
+        gradient = features @ (probability - target)
+        if np.abs(gradient).max() < _SIGMOID_TOLERANCE * positive.shape[0]:
+            break
+        hessian = (features * (probability * (1.0 - probability))) @ features.T + _SIGMOID_RIDGE * np.eye(2)
+        direction = -np.linalg.solve(hessian, gradient)
+        slope, step = float(gradient @ direction), 1.0
+        while (trial := cross_entropy(parameters + step * direction)) > value + 1e-4 * step * slope:
+            step /= 2
+            if step < _SMALLEST_STEP:  # no fall that rounding would show
+                return float(parameters[0]), float(parameters[1])
+        parameters, value = parameters + step * direction, trial
+    return float(parameters[0]), float(parameters[1])
 
 
 class LogisticOutputModel(BaseEstimator):
@@ -99,12 +201,19 @@ class LogisticOutputModel(BaseEstimator):
         self.max_samples = max_samples
 
     def fit(self, outputs: np.ndarray, y: np.ndarray) -> Self:
-        """Fit the layer to outputs (n_samples, n_outputs) and class numbers (n_samples,)."""
+        """Fit the layer to outputs (n_samples, n_outputs) and class numbers (n_samples,).
+
+        Raises
+        ------
+        ValueError
+            If a class has no sample, or outputs are so large that their variance is not finite.
+        """
         from sklearn.linear_model import LogisticRegression
 
-        outputs = np.asarray(outputs, dtype=np.float64)
-        y = np.asarray(y)
-        n_classes = max(2, outputs.shape[1])
+        outputs, y, n_classes = _checked(outputs, y)
+        outputs = outputs.astype(np.float64)
+        for output in outputs.T:
+            _variance(output)
         rows = np.arange(y.shape[0])
         if rows.shape[0] > self.max_samples:
             even = np.linspace(0, rows.shape[0] - 1, self.max_samples).astype(int)
@@ -113,8 +222,6 @@ class LogisticOutputModel(BaseEstimator):
         mean, deviation = outputs.mean(axis=0), outputs.std(axis=0)
         deviation[deviation == 0] = 1.0
         layer: Any = LogisticRegression(C=self.C, max_iter=300).fit((outputs[rows] - mean) / deviation, y[rows])
-        if layer.classes_.shape[0] != n_classes:
-            raise ValueError(f"every class of 0..{n_classes - 1} needs samples, got only {layer.classes_}")
         coef = (layer.coef_ / deviation).T
         intercept = layer.intercept_ - mean @ coef
         if n_classes == 2:
@@ -125,7 +232,45 @@ class LogisticOutputModel(BaseEstimator):
     def predict_log_proba(self, outputs: np.ndarray) -> np.ndarray:
         """Natural log posteriors, float32 or float64 like the outputs, shape (n_samples, n_classes)."""
         check_is_fitted(self)
-        return _normalised(outputs @ self.coef_ + self.intercept_).astype(outputs.dtype)
+        strength = np.abs(self.coef_).sum(axis=0).max()
+        return _finite(_normalised(_bounded(outputs, strength) @ self.coef_ + self.intercept_), outputs)
+
+
+def _checked(outputs: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Outputs, class numbers and the number of classes, each of which has samples."""
+    outputs, y = np.asarray(outputs), np.asarray(y)
+    n_classes = max(2, outputs.shape[1])
+    counts = np.bincount(y, minlength=n_classes)
+    if counts.shape[0] != n_classes or counts.min() == 0:
+        raise ValueError(f"all classes of 0..{n_classes - 1} need samples, got counts {counts}")
+    return outputs, y, n_classes
+
+
+def _variance(output: np.ndarray) -> float:
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = float(output.var())
+    if not np.isfinite(variance):
+        raise ValueError(f"outputs up to {np.abs(output).max():.3g} have no finite variance; scale them down")
+    return variance
+
+
+def _bounded(outputs: np.ndarray, strength: np.ndarray | float) -> np.ndarray:
+    """Outputs in float64, cut where a linear map with weights of sum `strength` would overflow."""
+    limit = _LARGEST_SCORE / (1.0 + strength)
+    return np.clip(outputs.astype(np.float64), -limit, limit)
+
+
+def _from_log_odds(scores: np.ndarray, like: np.ndarray) -> np.ndarray:
+    """Log posteriors from the log odds of each one-vs-rest output, or of class 1 against class 0."""
+    if scores.shape[1] == 1:
+        return _finite(np.hstack([log_sigmoid(-scores), log_sigmoid(scores)]), like)
+    return _finite(_normalised(log_sigmoid(scores)), like)
+
+
+def _finite(log_proba: np.ndarray, like: np.ndarray) -> np.ndarray:
+    """In the float type of `like`, where a lower value than it holds becomes its lowest."""
+    dtype = float_type(like)
+    return np.maximum(log_proba, np.finfo(dtype).min).astype(dtype)
 
 
 def _normalised(scores: np.ndarray) -> np.ndarray:
@@ -133,4 +278,8 @@ def _normalised(scores: np.ndarray) -> np.ndarray:
     return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
 
 
-POSTERIORS = {"gaussian": GaussianOutputModel, "logistic": LogisticOutputModel}
+POSTERIORS: dict[str, Any] = {
+    "gaussian": GaussianOutputModel,
+    "platt": PlattOutputModel,
+    "multinomial": LogisticOutputModel,
+}

@@ -2,40 +2,43 @@
 logistic loss.
 """
 
+import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from discriminants.gram import accumulate_gram
-from discriminants.gram_state import GramState
-from discriminants.kernels import GaussianKernel, KernelColumns, resolve_sigma
-from discriminants.logistic_fit import fit_logistic_weights
-from discriminants.logistic_loss import LOSSES, log_posteriors
-from discriminants.one_vs_rest import one_vs_rest_targets
-from discriminants.sampling import balanced_sample
-from discriminants.selection import error_reduction, forward_selection
-from discriminants.whitening import Whitening, whiten
+from discriminants.expansion import FLOATS, KernelExpansion
+from discriminants.kernels import Kernel, PrecomputedKernel, make_kernel
+from discriminants.kernels.named import NAMED
+from discriminants.logistic.descent import fit_logistic_weights
+from discriminants.logistic.dictionary import random_dictionary, selected_dictionary
+from discriminants.logistic.irls import fit_irls_weights, irls_is_affordable
+from discriminants.logistic.loss import LOSSES, log_posteriors
+from discriminants.logistic.whitening import Whitening, whiten
+from discriminants.selection.gram import accumulate_gram
 
 _MOMENT_SAMPLES = 20  # samples for each centre from which the second moment is estimated
 
 Progress = Callable[[int, int, float, float | None], None]
 
 
-class SparseKernelLogisticClassifier(ClassifierMixin, BaseEstimator):
+class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     """Kernel logistic regression with few shared centres, for hundreds of thousands of samples and hundreds
     of classes.
 
     Minimises mean logistic loss + alpha / 2 tr(W'K_mm W) over outputs f(x) = sum_n W_n k(x, x_n) + b. The
     centres are chosen by orthogonal least squares on one-vs-rest targets (squared loss) or at random; the
-    weights by mini-batch descent in coordinates whitened by K_mm and the covariance of the kernel columns
-    (`whiten`). The full kernel matrix is never formed.
+    weights by mini-batch descent or by Newton's method (iteratively reweighted least squares), both in
+    coordinates whitened by K_mm and the covariance of the kernel columns (`whiten`). The full kernel matrix is
+    formed only where it is small.
 
     Parameters
     ----------
@@ -45,21 +48,34 @@ class SparseKernelLogisticClassifier(ClassifierMixin, BaseEstimator):
     selection : {"orols", "random"}
     selection_samples : int
         Samples, balanced over the classes, on which the selection's squared loss is measured.
-    sigma : float or "scale"
-        Kernel width; "scale" is the root of the summed feature variances.
+    kernel : str, Kernel or callable
+        A name ("gaussian", "precomputed", ...), a kernel object or a function of two arrays. Where k(x, z) is not
+        positive semidefinite, directions in which W'K_mm W is not positive are left out.
+    sigma : float, "scale" or ndarray of shape (n_samples,)
+        Width of a kernel given by name; "scale" is the root of the summed feature variances.
     alpha : float
         Ridge in the norm of the kernel's Hilbert space; the bias is not penalised.
     damping : float
         Variance, relative to K_mm, below which a direction is no longer scaled up to unit variance.
     loss : {"multinomial", "ovr"}
         Softmax over the classes, or one binary loss a class whose sigmoids are normalised for posteriors.
+    solver : {"descent", "irls", "auto"}
+        "descent" makes a fixed number of passes, whose early end shrinks weak directions; "irls" goes to the
+        minimum: for two classes with one Cholesky factorisation of an (m + 1, m + 1) matrix a step, for more by
+        conjugate gradients. "auto" is "irls" where it takes up to about a minute on one core.
     max_iter : int
-        Passes over the samples.
+        Passes over the samples of the descent.
     batch_size : int
     min_steps : int
-        Fewest batches altogether: small data are passed over more often than `max_iter` says.
+        Fewest batches of the descent: small data are passed over more often than `max_iter` says.
     learning_rate : float
-        Highest root-mean-square step of a class's whitened weights; it falls to zero over the passes.
+        Highest root-mean-square step of a class's whitened weights in the descent; it falls to zero over the
+        passes.
+    tol : float
+        Largest entry of the gradient of the objective (in whitened coordinates, where features have variance
+        up to one) at which "irls" stops.
+    max_newton_steps : int
+        Most steps of "irls".
     warm_start : bool
         Keep the centres and start from the weights of the fit before, if there is one with the same classes.
     random_state : int, RandomState or None
@@ -67,18 +83,23 @@ class SparseKernelLogisticClassifier(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
+    kernel_ : Kernel
+        With its parameters as numbers, for the centres.
     basis_centers_ : ndarray of shape (m, n_features)
+        Of no columns where the kernel is precomputed.
     dual_coef_ : ndarray of shape (m, n_classes)
     intercept_ : ndarray of shape (n_classes,)
     classes_ : ndarray of shape (n_classes,)
     sigma_ : float
+        Of kernels that have a width.
     n_iter_ : int
-        Passes made.
+        Passes or Newton steps made.
     training_loss_curve_ : list of float
-        Mean loss over each pass, while the weights moved.
+        Mean loss over each pass, while the weights moved; of "irls", mean loss and penalty after each step,
+        which never rise.
     loss_curve_ : list of float
-        Held-out cross-entropy (natural log, a sample) after each pass where validation samples were given,
-        else the training loss.
+        Held-out cross-entropy (natural log, a sample) after each pass or step where validation samples were
+        given, else the training loss.
 
     See Also
     --------
@@ -88,25 +109,28 @@ class SparseKernelLogisticClassifier(ClassifierMixin, BaseEstimator):
     ----------
     E. Andelic, Sparse Nonlinear Discriminants, 2007 (selection). J. Zhu and T. Hastie, Kernel logistic
     regression and the import vector machine, 2005. A. Rudi, L. Carratino, L. Rosasco, Falkon, 2017
-    (preconditioner).
+    (preconditioner). C.-J. Lin, R. Weng, S. Keerthi, Trust region Newton method for large-scale logistic
+    regression, 2008 (truncated Newton).
     """
 
     classes_: np.ndarray
-    dual_coef_: np.ndarray
-    intercept_: np.ndarray
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_centers": [Interval(Integral, 1, None, closed="left")],
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
         "selection": [StrOptions({"orols", "random"})],
         "selection_samples": [Interval(Integral, 1, None, closed="left")],
-        "sigma": [StrOptions({"scale"}), Interval(Real, 0, None, closed="neither")],
+        "kernel": [StrOptions(set(NAMED)), Kernel, callable],
+        "sigma": [StrOptions({"scale"}), Interval(Real, 0, None, closed="neither"), np.ndarray],
         "alpha": [Interval(Real, 0, None, closed="left")],
         "damping": [Interval(Real, 0, None, closed="neither")],
         "loss": [StrOptions(set(LOSSES))],
+        "solver": [StrOptions({"descent", "irls", "auto"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "min_steps": [Interval(Integral, 0, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_newton_steps": [Interval(Integral, 1, None, closed="left")],
         "warm_start": ["boolean"],
         "random_state": ["random_state"],
     }
@@ -118,14 +142,18 @@ class SparseKernelLogisticClassifier(ClassifierMixin, BaseEstimator):
         n_candidates: int = 3000,
         selection: str = "orols",
         selection_samples: int = 60_000,
-        sigma: float | str = "scale",
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
         alpha: float = 1e-7,
         damping: float = 2e-3,
         loss: str = "multinomial",
+        solver: str = "descent",
         max_iter: int = 6,
         batch_size: int = 2048,
         min_steps: int = 400,
         learning_rate: float = 0.01,
+        tol: float = 1e-8,
+        max_newton_steps: int = 100,
         warm_start: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -133,14 +161,18 @@ class SparseKernelLogisticClassifier(ClassifierMixin, BaseEstimator):
         self.n_candidates = n_candidates
         self.selection = selection
         self.selection_samples = selection_samples
+        self.kernel = kernel
         self.sigma = sigma
         self.alpha = alpha
         self.damping = damping
         self.loss = loss
+        self.solver = solver
         self.max_iter = max_iter
         self.batch_size = batch_size
         self.min_steps = min_steps
         self.learning_rate = learning_rate
+        self.tol = tol
+        self.max_newton_steps = max_newton_steps
         self.warm_start = warm_start
         self.random_state = random_state
 
@@ -166,19 +198,26 @@ class SparseKernelLogisticClassifier(ClassifierMixin, BaseEstimator):
         X_val, y_val : array-like, optional
             Held-out samples for `loss_curve_`; they do not influence the fit.
         progress : callable, optional
-            Called after each pass with (pass number from 1, passes, training loss, held-out loss or None).
+            Called after each pass or Newton step with (its number from 1, the most there can be, training loss,
+            held-out loss or None).
 
         Raises
         ------
         ValueError
             For NaN or infinite input, fewer than two classes, held-out labels that are no class, or
             parameters out of range.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If "irls" ends at `max_newton_steps`.
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
+        X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        if not weight.all():  # a weight of zero is absence, also from the dictionary
-            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+        all_samples, present = X, weight > 0
+        if not present.all():  # a weight of zero is absence, also from the dictionary
+            X, y, weight = X[present], y[present], weight[present]
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         if classes.shape[0] < 2:
@@ -188,20 +227,25 @@ class SparseKernelLogisticClassifier(ClassifierMixin, BaseEstimator):
 
         again = self.warm_start and hasattr(self, "classes_") and np.array_equal(self.classes_, classes)
         if not again:
+            kernel = make_kernel(self.kernel, self.sigma)
+            if kernel.centers_are_points:
+                kernel = kernel.resolved(X, weight)
+            else:  # its parameters belong to the samples, absent ones included
+                kernel = kernel.resolved(all_samples).at(np.flatnonzero(present))
             self.classes_ = classes
-            self.sigma_ = resolve_sigma(self.sigma, X, weight)
-            self.basis_centers_ = X[self._choose_centers(X, codes, weight, random)]
-        whitening = self._whiten(X, weight, random)
+            self._choose_dictionary(kernel, X, codes, weight, random)
+        whitening = self._whiten(X, weight, all_samples, random)
         if again:
             weights = whitening.inverse @ self.dual_coef_
             bias = self.intercept_ + whitening.mean @ self.dual_coef_
         else:
             weights = np.zeros((whitening.transform.shape[1], classes.shape[0]))
             bias = self._initial_bias(codes, weight)
-        weights, bias = weights.astype(X.dtype), bias.astype(X.dtype)
-
-        n_batches = -(-X.shape[0] // self.batch_size)
-        self.n_iter_ = max(self.max_iter, -(-self.min_steps // n_batches))
+        by_newton = self.solver == "irls" or (
+            self.solver == "auto" and irls_is_affordable(X.shape[0], self.basis_centers_.shape[0], classes.shape[0])
+        )
+        if not by_newton:
+            weights, bias = weights.astype(X.dtype), bias.astype(X.dtype)
         self.training_loss_curve_: list[float] = []
         self.loss_curve_: list[float] = []
 
@@ -213,30 +257,58 @@ class SparseKernelLogisticClassifier(ClassifierMixin, BaseEstimator):
             self.training_loss_curve_.append(training_loss)
             self.loss_curve_.append(training_loss if held_out_loss is None else held_out_loss)
             if progress is not None:
-                progress(number, self.n_iter_, training_loss, held_out_loss)
+                progress(number, most, training_loss, held_out_loss)
 
-        fit_logistic_weights(
-            X,
-            codes,
-            weight,
-            KernelColumns(GaussianKernel(self.sigma_), self.basis_centers_, X.dtype),
-            whitening,
-            weights,
-            bias,
-            loss=LOSSES[self.loss],
-            alpha=self.alpha,
-            learning_rate=self.learning_rate,
-            n_passes=self.n_iter_,
-            n_batches=n_batches,
-            random=random,
-            after_pass=after_pass,
-        )
+        columns = self.kernel_.columns(self.basis_centers_, X.dtype)
+        if by_newton:
+            most = self.max_newton_steps
+            converged = fit_irls_weights(
+                X,
+                codes,
+                weight,
+                columns,
+                whitening,
+                weights,
+                bias,
+                loss=self.loss,
+                alpha=self.alpha,
+                tol=self.tol,
+                max_steps=most,
+                after_step=after_pass,
+            )
+            if not converged:
+                warnings.warn(
+                    f"the gradient is still above tol = {self.tol} after {most} Newton steps; "
+                    "more of them, or a larger alpha, would help",
+                    ConvergenceWarning,
+                    stacklevel=2,
+                )
+        else:
+            n_batches = -(-X.shape[0] // self.batch_size)
+            most = max(self.max_iter, -(-self.min_steps // n_batches))
+            fit_logistic_weights(
+                X,
+                codes,
+                weight,
+                columns,
+                whitening,
+                weights,
+                bias,
+                loss=LOSSES[self.loss],
+                alpha=self.alpha,
+                learning_rate=self.learning_rate,
+                n_passes=most,
+                n_batches=n_batches,
+                random=random,
+                after_pass=after_pass,
+            )
+        self.n_iter_ = len(self.training_loss_curve_)
         return self
 
     def _held_out(
         self, X_val: np.ndarray, y_val: np.ndarray | None, classes: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        X_val = validate_data(self, X_val, dtype=[np.float64, np.float32], order="C", reset=False)
+        X_val = validate_data(self, X_val, dtype=FLOATS, order="C", reset=False)
         labels = np.asarray(y_val)
         if labels.shape != (X_val.shape[0],):
             raise ValueError(f"y_val must have one label for each of {X_val.shape[0]} rows, got shape {labels.shape}")
@@ -246,44 +318,42 @@ class SparseKernelLogisticClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"y_val holds labels that y does not: {np.unique(labels[unknown])[:5]}")
         return X_val, codes
 
-    def _choose_centers(
-        self, X: np.ndarray, codes: np.ndarray, weight: np.ndarray, random: np.random.RandomState
-    ) -> np.ndarray:
-        """Rows of X that become centres, no point twice."""
+    def _choose_dictionary(
+        self, kernel: Kernel, X: np.ndarray, codes: np.ndarray, weight: np.ndarray, random: np.random.RandomState
+    ) -> None:
+        """Choose the centres and store an expansion in them whose weights are zero."""
+        n_classes = self.classes_.shape[0]
         if self.selection == "random":
-            return random.permutation(_distinct(X, np.arange(X.shape[0])))[: self.n_centers]
-        if self.n_candidates < self.n_centers:
-            raise ValueError(
-                f"n_candidates = {self.n_candidates} is fewer than n_centers = {self.n_centers}; "
-                "two or three candidates for each centre are usual"
+            kernel, rows = random_dictionary(kernel, X, self.n_centers, random)
+        else:
+            kernel, rows = selected_dictionary(
+                kernel,
+                X,
+                codes,
+                weight,
+                n_classes=n_classes,
+                n_centers=self.n_centers,
+                n_candidates=self.n_candidates,
+                n_samples=self.selection_samples,
+                random=random,
             )
-        rows = balanced_sample(codes, max(self.selection_samples, self.n_candidates), random)
-        candidates = _distinct(X, rows)
-        if candidates.shape[0] > self.n_candidates:
-            candidates = random.permutation(candidates)[: self.n_candidates]
-        targets = one_vs_rest_targets(codes[rows], self.classes_.shape[0])
-        gram = accumulate_gram(
-            GaussianKernel(self.sigma_),
-            X[rows],
-            targets,
-            X[candidates],
-            sample_weight=weight[rows],
-            exact=False,
-        )
-        order = forward_selection(GramState(gram, self.n_centers), error_reduction, self.n_centers)
-        # Where no column varies over the samples there is nothing to choose by, and one centre says as much
-        # as many.
-        return candidates[order] if order else candidates[:1]
+        self._keep_expansion(kernel, X[rows], np.zeros((rows.shape[0], n_classes)), np.zeros(n_classes))
 
-    def _whiten(self, X: np.ndarray, weight: np.ndarray, random: np.random.RandomState) -> Whitening:
-        centers = self.basis_centers_
+    def _whiten(
+        self, X: np.ndarray, weight: np.ndarray, all_samples: np.ndarray, random: np.random.RandomState
+    ) -> Whitening:
+        kernel, centers = self.kernel_, self.basis_centers_
         rows = np.arange(X.shape[0])
         if _MOMENT_SAMPLES * centers.shape[0] < X.shape[0]:
             rows = np.sort(random.permutation(rows)[: _MOMENT_SAMPLES * centers.shape[0]])
-        kernel = GaussianKernel(self.sigma_)
         moments = accumulate_gram(kernel, X[rows], np.empty((rows.shape[0], 0)), centers, sample_weight=weight[rows])
-        wide = centers.astype(np.float64)
-        return whiten(kernel(wide, wide), moments.gram / moments.n_samples, moments.means, self.damping)
+        # The values that a precomputed kernel takes at the centres stand in their rows of the training samples.
+        points = all_samples[kernel.indices] if isinstance(kernel, PrecomputedKernel) else centers
+        wide = points.astype(np.float64)
+        center_kernel = kernel(wide, wide)
+        if not kernel.centers_are_points:  # not symmetric, perhaps, and W'K_mm W is that of the symmetric part
+            center_kernel = 0.5 * (center_kernel + center_kernel.T)
+        return whiten(center_kernel, moments.gram / moments.n_samples, moments.means, self.damping)
 
     def _initial_bias(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Log priors, or their logits where each class has a loss of its own."""
@@ -294,33 +364,20 @@ class SparseKernelLogisticClassifier(ClassifierMixin, BaseEstimator):
         log_proba = log_posteriors(self._outputs(X), self.loss)
         return -float(log_proba[np.arange(X.shape[0]), codes].mean(dtype=np.float64))
 
-    def _outputs(self, X: np.ndarray) -> np.ndarray:
-        return GaussianKernel(self.sigma_).evaluate(X, self.basis_centers_, self.dual_coef_, self.intercept_)
-
-    def _checked_outputs(self, X: np.ndarray) -> np.ndarray:
-        check_is_fitted(self)
-        return self._outputs(validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False))
-
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Outputs of shape (n_samples, n_classes); for two classes their difference, shape (n_samples,)."""
-        outputs = self._checked_outputs(X)
+        outputs = self._outputs(self._checked(X))
         return outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """The class with the largest output."""
-        best = self._checked_outputs(X).argmax(axis=1)
+        best = self._outputs(self._checked(X)).argmax(axis=1)
         return self.classes_[best]
 
     def predict_log_proba(self, X: np.ndarray) -> np.ndarray:
         """Natural log posteriors, shape (n_samples, n_classes), float32 where X is float32."""
-        return log_posteriors(self._checked_outputs(X), self.loss)
+        return log_posteriors(self._outputs(self._checked(X)), self.loss)
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """Posteriors, shape (n_samples, n_classes); rows sum to one."""
         return np.exp(self.predict_log_proba(X))
-
-
-def _distinct(X: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """One of `rows` for each distinct point, in the order of the points' coordinates."""
-    _, first = np.unique(X[rows], axis=0, return_index=True)
-    return rows[first]

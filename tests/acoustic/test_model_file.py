@@ -35,7 +35,7 @@ CLASSIFIERS: dict[str, Callable[[], object]] = {
     "kernel-logistic": lambda: SparseKernelLogisticClassifier(20, n_candidates=50, max_iter=2, random_state=0),
     "orols": lambda: OROLSClassifier(20, random_state=0),
     "npd": lambda: NPDClassifier(20, random_state=0),
-    "orols, logistic posteriors": lambda: OROLSClassifier(20, posterior="logistic", random_state=0),
+    "orols, multinomial posteriors": lambda: OROLSClassifier(20, posterior="multinomial", random_state=0),
     "mlp": lambda: MLPClassifier((8,), max_iter=2000, tol=1e-2, random_state=0),
     "logistic regression": lambda: LogisticRegression(),
     "naive Bayes": lambda: GaussianNB(),

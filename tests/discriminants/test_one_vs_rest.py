@@ -56,7 +56,7 @@ def test_npd_is_least_squares_in_the_columns_it_chose(dictionary: str, form: dic
 
 
 @pytest.mark.parametrize("learner_class", LEARNERS)
-@pytest.mark.parametrize("posterior", ["gaussian", "logistic"])
+@pytest.mark.parametrize("posterior", ["gaussian", "multinomial"])
 @pytest.mark.parametrize("names", [["no", "yes"], ["a", "b", "c"]])
 def test_outputs_posteriors_and_labels_fit_together(learner_class: Any, posterior: str, names: list[str]) -> None:
     X, codes = make_blobs(300, centers=len(names), cluster_std=1.5, random_state=1)

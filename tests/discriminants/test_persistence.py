@@ -31,7 +31,7 @@ ARRAYS = {
 }
 ESTIMATORS = [
     NPDClassifier(10),
-    OROLSClassifier(10, posterior="logistic", dictionary="private"),
+    OROLSClassifier(10, posterior="multinomial", dictionary="private"),
     SparseKernelLogisticClassifier(10, random_state=0),
     MLPClassifier((8,), max_iter=5, random_state=0),
     MLPClassifier((8,), max_iter=5, random_state=0, early_stopping=True),
@@ -193,7 +193,7 @@ def test_every_kind_of_value_survives_and_foreign_classes_need_trust() -> None:
     ],
 )
 def test_no_class_is_made_that_is_not_a_trusted_estimator(name: str) -> None:
-    metadata = {"format": "scikit-learn estimator, 1", "estimator": ["estimator", name, [], []]}
+    metadata = {"format": "scikit-learn estimator, 2", "estimator": ["estimator", name, [], []]}
     with pytest.raises(ModelFormatError, match=name.split(":")[0]):
         estimator_from_arrays({}, metadata)
 
@@ -201,7 +201,7 @@ def test_no_class_is_made_that_is_not_a_trusted_estimator(name: str) -> None:
 @pytest.mark.parametrize("attribute", ["__class__", "__dict__", "predict", "not a name"])
 def test_no_attribute_is_set_that_fitting_could_not_have_set(attribute: str) -> None:
     name = "sklearn.naive_bayes:GaussianNB"
-    metadata = {"format": "scikit-learn estimator, 1", "estimator": ["estimator", name, [], [[attribute, 1]]]}
+    metadata = {"format": "scikit-learn estimator, 2", "estimator": ["estimator", name, [], [[attribute, 1]]]}
     with pytest.raises(ModelFormatError, match="attribute"):
         estimator_from_arrays({}, metadata)
 
@@ -212,7 +212,7 @@ def test_no_attribute_is_set_that_fitting_could_not_have_set(attribute: str) -> 
 )
 def test_a_malformed_description_is_a_model_format_error(description: Any) -> None:
     with pytest.raises(ModelFormatError):
-        estimator_from_arrays({}, {"format": "scikit-learn estimator, 1", "estimator": description})
+        estimator_from_arrays({}, {"format": "scikit-learn estimator, 2", "estimator": description})
     with pytest.raises(ModelFormatError):
         estimator_from_arrays({}, {})
 

@@ -1,10 +1,22 @@
 """Posterior models on outputs."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
 from scipy.stats import norm
 
-from discriminants.posteriors import GaussianOutputModel, LogisticOutputModel, unit_length_outputs
+from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.posteriors import (
+    POSTERIORS,
+    GaussianOutputModel,
+    PlattOutputModel,
+    fit_sigmoid,
+    unit_length_outputs,
+)
 
 
 def outputs_and_classes(n_classes: int, dtype: type = np.float64) -> tuple[np.ndarray, np.ndarray]:
@@ -50,11 +62,11 @@ def test_unit_length_outputs_divide_by_the_length_of_each_weight_vector() -> Non
     np.testing.assert_allclose(unit_length_outputs(np.array([[10.0, 2.0]]), coef), [[2.0, 2.0]])
 
 
-@pytest.mark.parametrize("model", [GaussianOutputModel(), LogisticOutputModel()])
+@pytest.mark.parametrize("name", sorted(POSTERIORS))
 @pytest.mark.parametrize("n_classes", [2, 5])
-def test_posteriors_sum_to_one_and_are_calibrated(model: GaussianOutputModel, n_classes: int) -> None:
+def test_posteriors_sum_to_one_and_are_calibrated(name: str, n_classes: int) -> None:
     outputs, y = outputs_and_classes(n_classes, np.float32)
-    log_proba = model.fit(outputs, y).predict_log_proba(outputs)
+    log_proba = POSTERIORS[name]().fit(outputs, y).predict_log_proba(outputs)
     assert log_proba.dtype == np.float32
     assert log_proba.shape == (2000, n_classes)
     proba = np.exp(log_proba)
@@ -64,10 +76,95 @@ def test_posteriors_sum_to_one_and_are_calibrated(model: GaussianOutputModel, n_
     assert -log_proba[np.arange(2000), y].mean() < -(prior * np.log(prior)).sum() - 0.1
 
 
-def test_far_outputs_give_finite_log_posteriors() -> None:
-    outputs, y = outputs_and_classes(3)
-    found = GaussianOutputModel().fit(outputs, y).predict_log_proba(np.array([[1e4, -1e4, 0.0], [-50.0, -50.0, -50.0]]))
-    assert np.isfinite(found).all()
+def fitted(name: str, n_classes: int) -> Any:
+    return POSTERIORS[name]().fit(*outputs_and_classes(n_classes))
+
+
+MODELS = {(name, n): fitted(name, n) for name in POSTERIORS for n in (2, 3)}
+far = st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.floats(-1e3, 1e3))
+
+
+@given(st.sampled_from(sorted(MODELS)), st.lists(far, min_size=3, max_size=3), st.booleans())
+def test_any_finite_outputs_give_finite_log_posteriors_that_sum_to_one(
+    which: tuple[str, int], values: list[float], narrow: bool
+) -> None:
+    n_outputs = 1 if which[1] == 2 else which[1]
+    largest = np.finfo(np.float32).max if narrow else np.finfo(np.float64).max
+    dtype = np.float32 if narrow else np.float64
+    outputs = np.clip([values[:n_outputs]], -largest, largest).astype(dtype)
+    found = MODELS[which].predict_log_proba(outputs)
+    assert found.dtype == dtype
+    assert np.isfinite(found).all() and (found <= 1e-6).all()
+    np.testing.assert_allclose(np.exp(found).sum(axis=1), 1.0, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", sorted(POSTERIORS))
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_constant_outputs_give_the_priors(name: str, n_classes: int) -> None:
+    y = np.array([0] * 60 + [1] * 30 + [2] * 30 * (n_classes - 2))
+    outputs = np.zeros((y.size, 1 if n_classes == 2 else 3))
+    found = np.exp(POSTERIORS[name]().fit(outputs, y).predict_log_proba(outputs[:1]))
+    np.testing.assert_allclose(found[0], np.bincount(y) / y.size, atol=0.02)
+
+
+@pytest.mark.parametrize("name", sorted(POSTERIORS))
+def test_outputs_without_a_finite_variance_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="variance"):
+        POSTERIORS[name]().fit(np.array([[1e200], [-1e200], [0.0], [1.0]]), np.array([0, 1, 0, 1]))
+
+
+@pytest.mark.parametrize("name", sorted(POSTERIORS))
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_model_written_and_read_gives_the_same_posteriors(name: str, n_classes: int) -> None:
+    model, (outputs, _) = fitted(name, n_classes), outputs_and_classes(n_classes)
+    again = estimator_from_arrays(*estimator_to_arrays(model))
+    np.testing.assert_array_equal(again.predict_log_proba(outputs), model.predict_log_proba(outputs))
+
+
+def platt_cross_entropy(parameters: np.ndarray, output: np.ndarray, positive: np.ndarray) -> float:
+    n, n_positive = positive.size, positive.sum()
+    target = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n - n_positive + 2))
+    score = parameters[0] * output + parameters[1]
+    return float((np.logaddexp(0.0, score) - target * score).sum())
+
+
+@pytest.mark.parametrize("separation", [0.0, 1.0, 30.0, -2.0])
+@pytest.mark.parametrize("n_positive", [1, 20, 199])
+def test_the_sigmoid_is_the_minimum_of_platts_smoothed_cross_entropy(separation: float, n_positive: int) -> None:
+    positive = np.arange(200) < n_positive
+    output = np.random.default_rng(0).normal(size=200) + separation * positive
+    found = np.array(fit_sigmoid(output, positive))
+    best = minimize(platt_cross_entropy, np.zeros(2), (output, positive), method="BFGS", options={"gtol": 1e-8})
+    assert platt_cross_entropy(found, output, positive) <= best.fun * (1 + 1e-9)
+    np.testing.assert_allclose(found, best.x, atol=1e-3)
+
+
+def test_two_classes_have_one_sigmoid_whatever_the_scale_and_offset_of_the_output() -> None:
+    outputs, y = outputs_and_classes(2)
+    model = PlattOutputModel().fit(outputs, y)
+    expected = 1 / (1 + np.exp(-(model.slopes_ * outputs[:, 0] + model.offsets_)))
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(outputs))[:, 1], expected, rtol=1e-10)
+    np.testing.assert_allclose((model.slopes_[0], model.offsets_[0]), fit_sigmoid(outputs[:, 0], y == 1), rtol=1e-6)
+    moved = 1e6 * outputs - 1e7
+    np.testing.assert_allclose(
+        PlattOutputModel().fit(moved, y).predict_log_proba(moved), model.predict_log_proba(outputs), atol=1e-6
+    )
+
+
+def test_platts_posteriors_of_many_classes_are_sigmoids_over_their_sum() -> None:
+    outputs, y = outputs_and_classes(4)
+    sigmoids = np.empty_like(outputs)
+    for s in range(4):
+        slope, offset = fit_sigmoid(outputs[:, s], y == s)
+        sigmoids[:, s] = 1 / (1 + np.exp(-(slope * outputs[:, s] + offset)))
+    found = np.exp(PlattOutputModel().fit(outputs, y).predict_log_proba(outputs))
+    np.testing.assert_allclose(found, sigmoids / sigmoids.sum(axis=1, keepdims=True), rtol=1e-5)
+
+
+def test_separated_outputs_keep_a_finite_slope() -> None:
+    y = np.repeat([0, 1], 50)
+    model = PlattOutputModel().fit(np.where(y == 1, 1.0, -1.0)[:, None], y)
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(np.array([[1.0]]))), [[1 / 52, 51 / 52]], rtol=1e-6)
 
 
 def test_a_constant_output_within_a_class_has_a_variance_floor() -> None:
@@ -76,8 +173,8 @@ def test_a_constant_output_within_a_class_has_a_variance_floor() -> None:
     assert np.isfinite(found).all() and found.argmax() == 1
 
 
-@pytest.mark.parametrize("model", [GaussianOutputModel(), LogisticOutputModel()])
-def test_a_class_without_samples_is_refused(model: GaussianOutputModel) -> None:
+@pytest.mark.parametrize("name", sorted(POSTERIORS))
+def test_a_class_without_samples_is_refused(name: str) -> None:
     outputs, y = outputs_and_classes(3)
     with pytest.raises(ValueError, match="need"):
-        model.fit(outputs[y < 2], y[y < 2])
+        POSTERIORS[name]().fit(outputs[y < 2], y[y < 2])

@@ -5,12 +5,15 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from discriminants.column_state import ColumnState
-from discriminants.gram import accumulate_gram
-from discriminants.gram_state import GramState
-from discriminants.kernels import GaussianKernel
-from discriminants.orthogonal_system import OrthogonalSystem
-from discriminants.selection import RULES, SelectionState, error_reduction, forward_selection
+from discriminants.kernels import CompactGaussianKernel, GaussianKernel, MultiscaleGaussianKernel
+from discriminants.selection.column_state import ColumnState
+from discriminants.selection.forward_selection import Rule, SelectionState, forward_selection
+from discriminants.selection.gram import accumulate_gram
+from discriminants.selection.gram_schmidt_state import GramSchmidtState
+from discriminants.selection.gram_state import GramState
+from discriminants.selection.kernel_matrix import KernelMatrix
+from discriminants.selection.orthogonal_system import OrthogonalSystem
+from discriminants.selection.rules import RULES, error_reduction, largest_residual, make_rule
 
 KERNEL = GaussianKernel(1.5)
 
@@ -27,6 +30,14 @@ def gram_state(
 ) -> GramState:
     gram = accumulate_gram(KERNEL, X, Y, X[:rows], block=64)
     return GramState(gram, n_centers, points=(KERNEL(X[:rows], X[:rows]), Y[:rows]) if residual else None)
+
+
+def column_state(X: np.ndarray, Y: np.ndarray, n_centers: int, rows: int | None = None) -> ColumnState:
+    return ColumnState(KernelMatrix(KERNEL, X, np.arange(X.shape[0])[:rows]), Y, n_centers)
+
+
+def dense_state(X: np.ndarray, Y: np.ndarray, n_centers: int, rows: int | None = None) -> GramSchmidtState:
+    return GramSchmidtState(KernelMatrix(KERNEL, X, np.arange(X.shape[0])[:rows]), Y, n_centers)
 
 
 def naive_orthogonal_least_squares(K: np.ndarray, Y: np.ndarray, n_centers: int) -> list[int]:
@@ -64,23 +75,66 @@ def test_gram_form_chooses_in_the_order_of_naive_orthogonal_least_squares() -> N
 
 
 def test_column_form_chooses_by_error_reduction_as_the_gram_form_does() -> None:
-    X, Y, K = problem()
-    columns = forward_selection(ColumnState(lambda i: K[:, i], Y, 80), error_reduction, 80)
+    X, Y, _ = problem()
+    columns = forward_selection(column_state(X, Y, 80), error_reduction, 80)
     assert columns == forward_selection(gram_state(X, Y, 80), error_reduction, 80)
 
 
 def test_both_forms_choose_by_largest_residual_as_least_squares_from_scratch_does() -> None:
     X, Y, K = problem(n_samples=150)
     expected = naive_largest_residual(K, Y, 60)
-    rule = RULES["largest_residual"]
-    assert forward_selection(ColumnState(lambda i: K[:, i], Y, 60), rule, 60) == expected
-    assert forward_selection(gram_state(X, Y, 60, residual=True), rule, 60) == expected
+    assert forward_selection(column_state(X, Y, 60), largest_residual, 60) == expected
+    assert forward_selection(gram_state(X, Y, 60, residual=True), largest_residual, 60) == expected
 
 
 def test_a_rule_that_needs_residuals_says_so_when_the_gram_form_has_none() -> None:
     X, Y, _ = problem(50)
     with pytest.raises(ValueError, match="residuals"):
-        forward_selection(gram_state(X, Y, 5), RULES["largest_residual"], 5)
+        forward_selection(gram_state(X, Y, 5), largest_residual, 5)
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.3])
+@pytest.mark.parametrize("name", sorted(RULES))
+def test_all_forms_choose_alike_by_every_rule(name: str, lam: float) -> None:
+    X, Y, _ = problem()
+
+    def chosen(state: SelectionState) -> list[int]:
+        state.lam = lam
+        return forward_selection(state, make_rule(name, np.random.RandomState(7)), 60)
+
+    expected = chosen(dense_state(X, Y, 60, rows=200))
+    assert chosen(column_state(X, Y, 60, rows=200)) == expected
+    assert chosen(gram_state(X, Y, 60, residual=True, rows=200)) == expected
+
+
+def test_matching_pursuit_correlates_the_columns_as_they_are_with_the_residual() -> None:
+    X, Y, K = problem()
+    state = gram_state(X, Y, 20)
+    state.lam = 0.4
+    forward_selection(state, error_reduction, 20)
+    A = np.hstack([np.ones((K.shape[0], 1)), K[:, state.order]])
+    residual = Y - A @ state.system.weights(0.4)
+    columns = K - K.mean(axis=0)
+    expected = ((columns.T @ residual) ** 2).sum(axis=1) / (columns**2).sum(axis=0)
+    expected[state.order] = 0.0
+    np.testing.assert_allclose(state.matching(), expected, rtol=1e-8, atol=1e-10)
+
+
+def test_every_candidate_of_several_widths_is_a_column_of_its_own() -> None:
+    X, Y, _ = problem()
+    kernel, points = MultiscaleGaussianKernel([0.7, 2.0]).over(X[:50])
+    matrix = KernelMatrix(kernel, X, points, epsilon=0.1)
+    assert sorted(zip(points, kernel.sigma, strict=True)) == [(i, s) for i in range(50) for s in (0.7, 2.0)]
+    distances = ((X[:, None] - X[None, points]) ** 2).sum(axis=2)
+    K = np.exp(-distances / (2 * kernel.sigma**2))
+    K[points, np.arange(100)] += 0.1
+    np.testing.assert_allclose(matrix.columns(np.arange(100)), K, atol=1e-12)
+    np.testing.assert_allclose(matrix.at_candidates(), K[points], atol=1e-12)
+    np.testing.assert_allclose(matrix.energies(), (K**2).sum(axis=0), rtol=1e-10)
+    np.testing.assert_allclose(matrix.transposed_times(Y), K.T @ Y, atol=1e-10)
+    dense = forward_selection(GramSchmidtState(matrix, Y, 30), error_reduction, 30)
+    gram = accumulate_gram(kernel, X, Y, X[points], diagonal=(points, 0.1))
+    assert forward_selection(GramState(gram, 30), error_reduction, 30) == dense
 
 
 @pytest.mark.parametrize("form", ["columns", "gram"])
@@ -98,8 +152,8 @@ def test_weights_and_residual_equal_least_squares_in_the_chosen_columns_after_ev
         np.testing.assert_allclose(state.system.residual_sum_of_squares(), ((Y - A @ W) ** 2).sum(axis=0), rtol=1e-8)
         return False
 
-    state = ColumnState(lambda i: K[:, i], Y, 70) if form == "columns" else gram_state(X, Y, 70, residual=True)
-    forward_selection(state, RULES["largest_residual"], 70, check)
+    state = column_state(X, Y, 70) if form == "columns" else gram_state(X, Y, 70, residual=True)
+    forward_selection(state, largest_residual, 70, check)
     assert steps == 70
 
 
@@ -107,8 +161,8 @@ def test_weights_and_residual_equal_least_squares_in_the_chosen_columns_after_ev
 @pytest.mark.parametrize("lam", [0.0, 1e-3, 0.5, 20.0])
 def test_a_penalty_applies_to_all_orthogonal_weights_at_once(form: str, lam: float) -> None:
     X, Y, K = problem()
-    state = ColumnState(lambda i: K[:, i], Y, 40) if form == "columns" else gram_state(X, Y, 40, residual=True)
-    forward_selection(state, RULES["largest_residual"], 40)
+    state = column_state(X, Y, 40) if form == "columns" else gram_state(X, Y, 40, residual=True)
+    forward_selection(state, largest_residual, 40)
     state.lam = lam
     A = np.hstack([np.ones((K.shape[0], 1)), K[:, state.order]])
     R = np.linalg.cholesky(A.T @ A).T
@@ -125,9 +179,9 @@ def test_a_penalty_applies_to_all_orthogonal_weights_at_once(form: str, lam: flo
 
 
 def test_lambda_that_reestimates_to_itself_is_a_minimum_of_generalised_cross_validation() -> None:
-    _, Y, K = problem(n_targets=1)
-    state = ColumnState(lambda i: K[:, i], Y, 60)
-    forward_selection(state, RULES["largest_residual"], 60)
+    X, Y, _ = problem(n_targets=1)
+    state = column_state(X, Y, 60)
+    forward_selection(state, largest_residual, 60)
     lam = 0.0
     for _ in range(500):
         lam = state.system.reestimate_lambda(lam)
@@ -147,8 +201,7 @@ def test_columns_that_depend_on_chosen_ones_are_dropped(form: str) -> None:
     X, Y, _ = problem(40)
     X = np.vstack([X, X])
     Y = np.vstack([Y, -Y[:, ::-1]])
-    K = KERNEL(X, X)
-    state = ColumnState(lambda i: K[:, i], Y, 80) if form == "columns" else gram_state(X, Y, 80)
+    state = column_state(X, Y, 80) if form == "columns" else gram_state(X, Y, 80)
     order = forward_selection(state, error_reduction, 80)
     points = [i % 40 for i in order]
     assert len(set(points)) == len(points)
@@ -195,3 +248,49 @@ def test_the_gram_matrix_is_streamed() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 40_000 * 400 * 4 / 4
+
+
+def test_a_rule_that_names_a_candidate_twice_is_refused() -> None:
+    X, Y, _ = problem(50)
+    rule: Rule = make_rule(lambda state: 3, np.random.RandomState(0))
+    with pytest.raises(ValueError, match="candidate 3"):
+        forward_selection(column_state(X, Y, 5), rule, 5)
+
+
+def test_lambda_that_maximises_the_evidence_is_a_maximum_of_the_marginal_likelihood() -> None:
+    X, Y, K = problem(n_samples=120, n_targets=1)
+    state = column_state(X, Y, 25)
+    forward_selection(state, largest_residual, 25)
+    lam = 0.1
+    for _ in range(2000):
+        lam = state.system.maximise_evidence(lam)
+    A = np.hstack([np.ones((120, 1)), K[:, state.order]])
+    R = np.linalg.cholesky(A.T @ A).T
+    Q = A @ np.linalg.inv(R / np.diagonal(R)[:, None])
+
+    def log_evidence(ratio: float) -> float:
+        """Of y ~ N(0, s^2 (I + QQ' / ratio)) with the best s^2."""
+        C = np.eye(120) + Q @ Q.T / ratio
+        quadratic = float(Y[:, 0] @ np.linalg.solve(C, Y[:, 0]))
+        return -0.5 * (np.linalg.slogdet(C)[1] + 120 * np.log(quadratic))
+
+    assert log_evidence(lam) >= max(log_evidence(lam * 1.02), log_evidence(lam / 1.02))
+
+
+def test_a_sparse_kernel_matrix_gives_the_gram_system_of_the_dense_one() -> None:
+    random = np.random.default_rng(8)
+    X = random.uniform(0, 10, size=(400, 2))
+    Y = np.sign(random.normal(size=(400, 2))) + 0.5
+    weight = random.uniform(0.5, 2.0, size=400)
+    kernel = CompactGaussianKernel(0.2)
+    K = kernel(X, X)
+    assert (K != 0).mean() < 0.02
+    K[np.arange(400), np.arange(400)] += 0.3
+    K = K[:, ::2]
+    centred = K - (weight @ K) / weight.sum()
+    gram = accumulate_gram(kernel, X, Y, X[::2], sample_weight=weight, diagonal=(np.arange(0, 400, 2), 0.3))
+    np.testing.assert_allclose(gram.gram, (centred * weight[:, None]).T @ centred, atol=1e-10)
+    means = weight @ Y / weight.sum()
+    np.testing.assert_allclose(gram.correlation, (centred * weight[:, None]).T @ (Y - means), atol=1e-10)
+    np.testing.assert_allclose(gram.means, weight @ K / weight.sum(), atol=1e-12)
+    np.testing.assert_allclose(gram.target_energy, weight @ (Y - means) ** 2)

@@ -12,9 +12,9 @@ from threadpoolctl import threadpool_limits
 
 from discriminants import SparseKernelLogisticClassifier
 from discriminants.kernels import GaussianKernel
-from discriminants.logistic_loss import LOSSES, log_posteriors
+from discriminants.logistic.loss import LOSSES, log_posteriors
+from discriminants.logistic.whitening import whiten
 from discriminants.sampling import balanced_sample
-from discriminants.whitening import whiten
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,208 @@
+"""How far posteriors can be believed: log loss, Brier score and reliability curves."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn import metrics
+from sklearn.utils.multiclass import unique_labels
+
+_ROWS_SUM_TO_ONE = 1e-3  # float32 posteriors of hundreds of classes included
+
+
+def log_loss(y: Any, proba: np.ndarray, *, labels: Any = None, sample_weight: np.ndarray | None = None) -> float:
+    """Mean of -log P(y | x), natural logarithm: `sklearn.metrics.log_loss` with rows brought to sum one.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+    proba : array-like of shape (n_samples, n_classes)
+        Posteriors as `predict_proba` gives them, the columns in the order of the sorted labels.
+    labels : array-like of shape (n_classes,), optional
+        The classes, such as `classifier.classes_`; needed where `y` does not hold all of them.
+    sample_weight : array-like of shape (n_samples,), optional
+
+    Raises
+    ------
+    ValueError
+        If shapes or labels do not fit together, or a row is no distribution.
+    """
+    codes, proba, weight = _checked(y, proba, labels, sample_weight)
+    return float(metrics.log_loss(codes, proba, labels=np.arange(proba.shape[1]), sample_weight=weight))
+
+
+def brier_score(y: Any, proba: np.ndarray, *, labels: Any = None, sample_weight: np.ndarray | None = None) -> float:
+    """Mean over the samples of sum_c (P(c | x) - [y = c])^2, between 0 and 2 (Brier 1950).
+
+    For two classes it is twice the one-column form that goes by the same name.
+
+    Parameters and errors are those of `log_loss`.
+    """
+    codes, proba, weight = _checked(y, proba, labels, sample_weight)
+    own = proba[np.arange(codes.shape[0]), codes]
+    squared = np.einsum("ij,ij->i", proba, proba) - 2.0 * own + 1.0
+    return float(np.average(squared, weights=weight))
+
+
+@dataclass(frozen=True)
+class ReliabilityCurve:
+    """Bins of posterior against what came true, empty bins left out.
+
+    Attributes
+    ----------
+    confidence : ndarray of shape (n_bins,)
+        Mean posterior in each bin, rising.
+    accuracy : ndarray of shape (n_bins,)
+        Share of samples for which it came true.
+    counts : ndarray of shape (n_bins,)
+        Samples in the bin, or the sum of their weights.
+    """
+
+    confidence: np.ndarray
+    accuracy: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def expected_error(self) -> float:
+        """Mean of |accuracy - confidence| over the samples."""
+        return float(np.average(np.abs(self.accuracy - self.confidence), weights=self.counts))
+
+
+def reliability_curve(
+    y: Any,
+    proba: np.ndarray,
+    *,
+    label: Any = None,
+    labels: Any = None,
+    n_bins: int = 10,
+    strategy: str = "uniform",
+    sample_weight: np.ndarray | None = None,
+) -> ReliabilityCurve:
+    """Confidence against accuracy (DeGroot and Fienberg 1983), as `sklearn.calibration.calibration_curve` but for
+    any number of classes, with counts and weights.
+
+    Parameters
+    ----------
+    y, proba, labels, sample_weight
+        As in `log_loss`.
+    label : optional
+        The class whose posterior is looked at; by default, the winner's of each sample.
+    n_bins : int
+    strategy : {"uniform", "quantile"}
+        Bins of equal width between 0 and 1, or of equally many samples.
+
+    Raises
+    ------
+    ValueError
+        If shapes or labels do not fit together, a row is no distribution, or `n_bins` or `strategy` is none of
+        those.
+    """
+    codes, proba, weight = _checked(y, proba, labels, sample_weight)
+    if label is None:
+        winner = proba.argmax(axis=1)
+        confidence, came_true = proba[np.arange(codes.shape[0]), winner], winner == codes
+    else:
+        classes = _classes(y, labels)
+        if label not in classes:
+            raise ValueError(f"label must be one of the classes {classes}, got {label!r}")
+        code = int(np.flatnonzero(classes == label)[0])
+        confidence, came_true = proba[:, code], codes == code
+    if not n_bins >= 1:
+        raise ValueError(f"n_bins must be at least 1, got {n_bins}")
+    shares = np.linspace(0.0, 1.0, n_bins + 1)[1:-1]
+    if strategy == "uniform":
+        edges = shares
+    elif strategy == "quantile":
+        edges = np.quantile(confidence, shares)
+    else:
+        raise ValueError(f'strategy must be "uniform" or "quantile", got {strategy!r}')
+    bins = np.searchsorted(edges, confidence)
+    counts = np.bincount(bins, weight, n_bins)
+    filled = counts > 0.0
+    confidence_sums, true_sums = (np.bincount(bins, weight * v, n_bins) for v in (confidence, came_true))
+    return ReliabilityCurve(
+        confidence_sums[filled] / counts[filled], true_sums[filled] / counts[filled], counts[filled]
+    )
+
+
+def expected_calibration_error(
+    y: Any,
+    proba: np.ndarray,
+    *,
+    label: Any = None,
+    labels: Any = None,
+    n_bins: int = 10,
+    strategy: str = "uniform",
+    sample_weight: np.ndarray | None = None,
+) -> float:
+    """Mean of |accuracy - confidence| over the bins of `reliability_curve`, weighted by their samples (Naeini,
+    Cooper and Hauskrecht 2015); parameters and errors are those of `reliability_curve`.
+    """
+    return reliability_curve(
+        y, proba, label=label, labels=labels, n_bins=n_bins, strategy=strategy, sample_weight=sample_weight
+    ).expected_error
+
+
+def plot_reliability(curve: ReliabilityCurve, *, ax: Any = None, name: str | None = None) -> Any:
+    """Draw a reliability curve: the diagonal is perfect calibration, the area of a point its bin's samples.
+
+    Parameters
+    ----------
+    curve : ReliabilityCurve
+    ax : matplotlib axes, optional
+        A new figure's by default.
+    name : str, optional
+        For the legend, where the mean of |accuracy - confidence| follows it.
+
+    Returns
+    -------
+    matplotlib axes
+    """
+    if ax is None:
+        from matplotlib.figure import Figure
+
+        ax = Figure().subplots()
+    if not ax.lines:
+        ax.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linestyle="--", label="perfect")
+        ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0), xlabel="posterior", ylabel="share that came true")
+    legend = f"{name + ': ' if name else ''}error {curve.expected_error:.3f}"
+    (line,) = ax.plot(curve.confidence, curve.accuracy, label=legend)
+    sizes = 10.0 + 150.0 * curve.counts / curve.counts.sum()
+    ax.scatter(curve.confidence, curve.accuracy, s=sizes, color=line.get_color(), zorder=line.get_zorder())
+    ax.legend()
+    return ax
+
+
+def _classes(y: Any, labels: Any) -> np.ndarray:
+    return np.asarray(unique_labels(y if labels is None else labels))
+
+
+def _checked(y: Any, proba: Any, labels: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Class numbers, posteriors in float64 that sum to one exactly, and weights."""
+    y, proba = np.asarray(y), np.asarray(proba, dtype=np.float64)
+    if y.ndim != 1 or proba.ndim != 2 or y.shape[0] != proba.shape[0] or not y.shape[0]:
+        raise ValueError(
+            f"one label and one row of posteriors a sample are wanted, got shapes {y.shape}, {proba.shape}"
+        )
+    classes = _classes(y, labels)
+    if classes.shape[0] != proba.shape[1]:
+        raise ValueError(
+            f"proba has {proba.shape[1]} columns for the {classes.shape[0]} classes {classes}; "
+            "give `labels` where y does not hold every class"
+        )
+    if not (np.isfinite(proba).all() and (proba >= 0.0).all()):
+        raise ValueError("posteriors must be finite and not negative; log posteriors have to be exponentiated first")
+    total = proba.sum(axis=1, keepdims=True)
+    worst = int(np.abs(total - 1.0).argmax())
+    if abs(total[worst, 0] - 1.0) > _ROWS_SUM_TO_ONE:
+        raise ValueError(f"posteriors must sum to one, but those of sample {worst} sum to {total[worst, 0]:.6g}")
+    codes = np.searchsorted(classes, y).clip(max=classes.shape[0] - 1)
+    unknown = classes[codes] != y
+    if unknown.any():
+        raise ValueError(f"y holds labels that are no classes: {np.unique(y[unknown])[:5]}")
+    if sample_weight is None:
+        return codes, proba / total, np.ones(y.shape[0])
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != y.shape or not (np.isfinite(weight).all() and (weight >= 0.0).all() and weight.any()):
+        raise ValueError(f"sample_weight must be {y.shape[0]} finite numbers, not negative and not all 0")
+    return codes, proba / total, weight

@@ -1,0 +1,73 @@
+"""What every kernel learner predicts with: a weighted sum of kernels on a few centres."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from discriminants.kernels import Kernel, PrecomputedKernel
+
+FLOATS = [np.float64, np.float32]
+
+
+class KernelExpansion(BaseEstimator):
+    """f(x) = sum_n alpha_n k(x, x_n) + b (Andelic 2007, 4.6), one column of alpha for each output.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        With its parameters as numbers, for the centres kept.
+    basis_centers_ : ndarray of shape (m, n_features)
+        Of no columns where the kernel is precomputed.
+    dual_coef_ : ndarray of shape (m, n_outputs)
+    intercept_ : ndarray of shape (n_outputs,)
+    """
+
+    kernel_: Kernel
+    basis_centers_: np.ndarray
+    dual_coef_: np.ndarray
+    intercept_: np.ndarray
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
+        kernel: Any = getattr(self, "kernel", None)
+        tags.input_tags.pairwise = isinstance(kernel, PrecomputedKernel) or (
+            isinstance(kernel, str) and kernel == "precomputed"
+        )
+        return tags
+
+    @property
+    def sigma_(self) -> Any:
+        """Width of the kernel as a number (or one for each centre); only kernels that have one give it."""
+        try:
+            return self.kernel_.sigma
+        except AttributeError:
+            raise AttributeError(f"{type(self).__name__} has no sigma_: its kernel has no width") from None
+
+    def _keep_expansion(self, kernel: Kernel, centers: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> None:
+        """Store the expansion in the float type of the centres.
+
+        Raises
+        ------
+        ValueError
+            If a weight is not finite.
+        """
+        if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
+            raise ValueError(
+                f"{type(self).__name__} found no finite weights: the values of X, y or the kernel are too large"
+            )
+        precomputed = isinstance(kernel, PrecomputedKernel)
+        self.kernel_ = kernel
+        self.basis_centers_ = np.array(centers[:, :0] if precomputed else centers)
+        self.dual_coef_ = weights.astype(centers.dtype)
+        self.intercept_ = bias.astype(centers.dtype)
+
+    def _checked(self, X: np.ndarray) -> np.ndarray:
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=FLOATS, order="C", reset=False)
+
+    def _outputs(self, X: np.ndarray) -> np.ndarray:
+        """All outputs for checked X, shape (n_samples, n_outputs)."""
+        return self.kernel_.evaluate(X, self.basis_centers_, self.dual_coef_, self.intercept_)

@@ -1,0 +1,30 @@
+"""Kernels: one small file each, all of them evaluated in blocks."""
+
+from discriminants.kernels.compact import CompactGaussianKernel
+from discriminants.kernels.dot_product import LinearKernel, PolynomialKernel, SigmoidKernel
+from discriminants.kernels.euclidean_exponential import ExponentialKernel
+from discriminants.kernels.gaussian import GaussianKernel
+from discriminants.kernels.kernel import Kernel, KernelColumns, SparseKernelColumns
+from discriminants.kernels.laplacian import LaplacianKernel
+from discriminants.kernels.matrix import FunctionKernel, PrecomputedKernel
+from discriminants.kernels.multiscale import MultiscaleGaussianKernel
+from discriminants.kernels.named import make_kernel
+from discriminants.kernels.width import resolve_sigma
+
+__all__ = [
+    "CompactGaussianKernel",
+    "ExponentialKernel",
+    "FunctionKernel",
+    "GaussianKernel",
+    "Kernel",
+    "KernelColumns",
+    "LaplacianKernel",
+    "LinearKernel",
+    "MultiscaleGaussianKernel",
+    "PolynomialKernel",
+    "PrecomputedKernel",
+    "SigmoidKernel",
+    "SparseKernelColumns",
+    "make_kernel",
+    "resolve_sigma",
+]

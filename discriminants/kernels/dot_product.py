@@ -1,0 +1,200 @@
+"""Kernels that are a function of the dot product: linear, polynomial, sigmoid."""
+
+from abc import abstractmethod
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+
+from discriminants.kernels.kernel import Kernel, KernelColumns, positive
+
+
+class DotProductKernel(Kernel):
+    """Base of the kernels k(x, c) = f(x'c); a subclass applies f to a block in place."""
+
+    @abstractmethod
+    def transform(self, products: np.ndarray) -> np.ndarray:
+        """f of every entry, in place."""
+
+    def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "DotProductColumns":
+        """Prepare for a fixed set of centres.
+
+        Raises
+        ------
+        ValueError
+            From the blocks: if a kernel value is too large for `dtype`.
+        """
+        return DotProductColumns(self, centers, dtype)
+
+    def diagonal(self, X: np.ndarray) -> np.ndarray:
+        """f(x'x) for every row of X, float64."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            products = np.einsum("ij,ij->i", X, X, dtype=np.float64)
+            return self.transform(products)
+
+
+class LinearKernel(DotProductKernel):
+    """k(x, c) = x'c. Positive semidefinite, of rank n_features at most."""
+
+    def transform(self, products: np.ndarray) -> np.ndarray:
+        """The products themselves."""
+        return products
+
+
+class PolynomialKernel(DotProductKernel):
+    """k(x, c) = (gamma x'c + theta)^degree (Andelic 2007, 2.60, where gamma is 1).
+
+    Positive semidefinite for theta >= 0.
+
+    Parameters
+    ----------
+    degree : int
+        At least 1.
+    theta : float
+        The weight of the lower degrees; 0 gives the homogeneous polynomial.
+    gamma : float or "scale"
+        "scale" is one over the mean squared norm of the samples, which makes gamma x'x about 1: high degrees then
+        neither overflow nor vanish.
+
+    Raises
+    ------
+    ValueError
+        If degree is not a whole number of at least 1, gamma not positive and finite, or theta not finite.
+    """
+
+    def __init__(self, degree: int = 3, theta: float = 1.0, gamma: float | str = "scale") -> None:
+        self.degree = degree
+        self.theta = theta
+        self.gamma = gamma
+        self._check()
+
+    def _check(self) -> None:
+        if not isinstance(self.degree, Integral) or isinstance(self.degree, bool) or self.degree < 1:
+            raise ValueError(f"degree must be a whole number of at least 1, got {self.degree!r}")
+        _check_offset(self.theta)
+        _check_factor("gamma", self.gamma)
+
+    def resolved(self, X: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+        """With `gamma` as a number."""
+        return type(self)(self.degree, self.theta, _factor("gamma", self.gamma, X, sample_weight))
+
+    def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "DotProductColumns":
+        """Prepare for a fixed set of centres."""
+        self._check()
+        return super().columns(centers, dtype)
+
+    def transform(self, products: np.ndarray) -> np.ndarray:
+        """(gamma v + theta)^degree of every entry, in place."""
+        products *= products.dtype.type(_number("gamma", self.gamma))
+        products += products.dtype.type(self.theta)
+        base = products.copy() if self.degree > 2 else products
+        for bit in f"{self.degree:b}"[1:]:  # binary powers: pow() would take longer than the matrix product
+            products *= products
+            if bit == "1":
+                products *= base
+        return products
+
+
+class SigmoidKernel(DotProductKernel):
+    """k(x, c) = tanh(kappa x'c + theta) (Andelic 2007, 2.61).
+
+    Not positive semidefinite for any choice of the parameters; learners that need only columns, not a norm, take
+    it all the same.
+
+    Parameters
+    ----------
+    kappa : float or "scale"
+        "scale" is one over the mean squared norm of the samples, which makes kappa x'x about 1.
+    theta : float
+
+    Raises
+    ------
+    ValueError
+        If kappa is not positive and finite, or theta not finite.
+    """
+
+    def __init__(self, kappa: float | str = "scale", theta: float = 0.0) -> None:
+        self.kappa = kappa
+        self.theta = theta
+        self._check()
+
+    def _check(self) -> None:
+        _check_factor("kappa", self.kappa)
+        _check_offset(self.theta)
+
+    def resolved(self, X: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+        """With `kappa` as a number."""
+        return type(self)(_factor("kappa", self.kappa, X, sample_weight), self.theta)
+
+    def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "DotProductColumns":
+        """Prepare for a fixed set of centres."""
+        self._check()
+        return super().columns(centers, dtype)
+
+    def transform(self, products: np.ndarray) -> np.ndarray:
+        """tanh(kappa v + theta) of every entry, in place."""
+        products *= products.dtype.type(_number("kappa", self.kappa))
+        products += products.dtype.type(self.theta)
+        return np.tanh(products, out=products)
+
+
+class DotProductColumns(KernelColumns):
+    """One matrix product and the kernel's function in place."""
+
+    def __init__(self, kernel: DotProductKernel, centers: np.ndarray, dtype: np.dtype | type) -> None:
+        self.dtype = np.dtype(dtype)
+        self.n_centers = centers.shape[0]
+        self._right = np.ascontiguousarray(centers.T, dtype=self.dtype)
+        self._kernel = kernel
+
+    def block(self, X: np.ndarray, out: np.ndarray | None = None, work: np.ndarray | None = None) -> np.ndarray:
+        """K(X, centers) of shape (n_samples, n_centers).
+
+        Raises
+        ------
+        ValueError
+            If a kernel value is too large for the float type.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            K = np.matmul(X.astype(self.dtype, copy=False), self._right, out=out)
+            self._kernel.transform(K)
+        if not np.isfinite(K).all():
+            raise ValueError(
+                f"values of {self._kernel} are too large for {self.dtype}: scale the features, or lower the parameters"
+            )
+        return K
+
+
+def _check_factor(name: str, value: Any) -> None:
+    if isinstance(value, str):
+        if value != "scale":
+            raise ValueError(f'{name} must be "scale" or a positive number, got {value!r}')
+    else:
+        _number(name, value)
+
+
+def _check_offset(theta: Any) -> None:
+    if isinstance(theta, str) or np.ndim(theta) or not np.isfinite(theta):
+        raise ValueError(f"theta must be a finite number, got {theta!r}")
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, str):
+        raise ValueError(f"{name} = {value!r} has to be resolved on data first")
+    number = positive(name, value)
+    if isinstance(number, np.ndarray):
+        raise ValueError(f"{name} must be one number, got {number.shape[0]}")
+    return number
+
+
+def _factor(name: str, value: Any, X: np.ndarray, sample_weight: np.ndarray | None) -> float:
+    """The number itself, or one over the mean squared norm (1 where all samples are zero)."""
+    _check_factor(name, value)
+    if value != "scale":
+        return _number(name, value)
+    with np.errstate(over="ignore"):
+        norms = np.einsum("ij,ij->i", X, X, dtype=np.float64)
+        mean = float(np.average(norms, weights=sample_weight))
+    if not np.isfinite(mean):
+        raise ValueError(f"{name} cannot be worked out: the squared norms of the samples overflow")
+    return 1.0 / mean if mean > 0.0 else 1.0

@@ -1,0 +1,45 @@
+"""The exponential kernel of the Euclidean distance."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from discriminants.kernels.exponential import exp_in_place
+from discriminants.kernels.radial import RadialColumns, RadialKernel, single_width
+
+
+class ExponentialKernel(RadialKernel):
+    """k(x, c) = exp(-|x - c| / sigma), |.| the Euclidean norm: the Matern kernel of order 1/2.
+
+    Positive definite. It has a kink at its centre, and so suits functions rougher than the Gaussian kernel does.
+
+    Parameters
+    ----------
+    sigma : float or "scale"
+        Width, in the units of the inputs; "scale" is the root of the summed feature variances.
+
+    Raises
+    ------
+    ValueError
+        If sigma is not positive and finite.
+
+    See Also
+    --------
+    LaplacianKernel : the same of the sum of absolute differences.
+    """
+
+    def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "ExponentialColumns":
+        """Prepare for a fixed set of centres."""
+        return ExponentialColumns(single_width(self.sigma), centers, dtype)
+
+
+class ExponentialColumns(RadialColumns):
+    """exp(-r)."""
+
+    relative_accuracy: ClassVar[bool] = True
+
+    def _finish(self, values: np.ndarray) -> np.ndarray:
+        values *= -2.0
+        np.sqrt(values, out=values)
+        np.negative(values, out=values)
+        return exp_in_place(values)

@@ -1,0 +1,74 @@
+"""The Gaussian kernel, with one width or a width per centre: matrix product, exponential in place."""
+
+from typing import Self
+
+import numpy as np
+
+from discriminants.kernels.exponential import exp_in_place
+from discriminants.kernels.kernel import Kernel, positive
+from discriminants.kernels.radial import RadialColumns
+from discriminants.kernels.width import resolve_sigma
+
+
+class GaussianKernel(Kernel):
+    """k(x, c) = exp(-|x - c|^2 / (2 sigma_c^2)) (Andelic 2007, 2.59).
+
+    Positive definite where all centres share the width.
+
+    Parameters
+    ----------
+    sigma : float, "scale" or ndarray of shape (n_centers,)
+        Width, in the units of the inputs; "scale" is the root of the summed feature variances. An array gives
+        every training sample a width of its own, which it keeps as a centre (the source's "multiple kernels").
+
+    Raises
+    ------
+    ValueError
+        If sigma is not positive and finite.
+
+    See Also
+    --------
+    MultiscaleGaussianKernel : several widths to choose from for every centre.
+    CompactGaussianKernel : zero beyond a few widths, for sparse matrices.
+    """
+
+    def __init__(self, sigma: float | str | np.ndarray = "scale") -> None:
+        self.sigma = sigma
+        if not isinstance(sigma, str):
+            positive("sigma", sigma)
+
+    def resolved(self, X: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+        """With `sigma` as a number, or as one number for each row of X."""
+        sigma = resolve_sigma(self.sigma, X, sample_weight)
+        if isinstance(sigma, np.ndarray) and sigma.shape != (X.shape[0],):
+            raise ValueError(f"sigma has {sigma.shape[0]} widths for {X.shape[0]} samples; one for each is needed")
+        return type(self)(sigma)
+
+    @property
+    def centers_are_points(self) -> bool:
+        """Unless the widths differ from sample to sample."""
+        return np.ndim(self.sigma) == 0
+
+    def at(self, rows: np.ndarray) -> Self:
+        """The kernel with the widths of these centres."""
+        return self if self.centers_are_points else type(self)(np.asarray(self.sigma)[rows])
+
+    def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "GaussianColumns":
+        """Prepare for a fixed set of centres."""
+        if isinstance(self.sigma, str):
+            raise ValueError(f"sigma = {self.sigma!r} has to be resolved on data first")
+        sigma = positive("sigma", self.sigma)
+        if isinstance(sigma, np.ndarray) and sigma.shape != (centers.shape[0],):
+            raise ValueError(f"{sigma.shape[0]} widths for {centers.shape[0]} centres; one for each is needed")
+        return GaussianColumns(sigma, centers, dtype)
+
+    def diagonal(self, X: np.ndarray) -> np.ndarray:
+        """Ones."""
+        return np.ones(X.shape[0])
+
+
+class GaussianColumns(RadialColumns):
+    """exp(-r^2/2)."""
+
+    def _finish(self, values: np.ndarray) -> np.ndarray:
+        return exp_in_place(values)

@@ -1,0 +1,144 @@
+"""-|x - c|^2 / (2 sigma^2) as a matrix product, and the pairs for which that cancels computed once more."""
+
+import numpy as np
+from numba import njit
+
+_FLOAT32_SPREAD = 1e3  # above this squared norm (in widths) the product loses more than 1e-4 of it in float32
+_FLOAT64_SPREAD = 1e6  # and more than about 1e-9 in float64
+_WIDTH_RATIO = 1e6  # of the largest width to the smallest
+_FAR = 1e4  # widths; every kernel of the distance is 0 there
+_NEAR = {np.dtype(np.float32): 1e-2, np.dtype(np.float64): 1e-4}
+
+
+class HalfSquares:
+    """Minus half the squared distances to fixed centres, in widths.
+
+    -|x|^2/2s^2 and -|c|^2/2s^2 ride in the matrix product as two more columns. Both sides are taken relative to
+    the mean of the centres, so that data far from the origin do not cancel. Where even so the norms are large
+    against the widths, float32 data are multiplied in float64.
+
+    Parameters
+    ----------
+    centers : ndarray of shape (n_centers, n_features)
+    sigma : float or ndarray of shape (n_centers,)
+        Already checked to be positive.
+    dtype : numpy dtype
+        The float type asked for.
+
+    Attributes
+    ----------
+    dtype : numpy dtype
+        The float type of the products.
+    spread : float
+        The largest squared norm of a centre, in widths; not finite where it overflows.
+    cancels : bool
+        Whether short distances are lost in the rounding of the product, so that `repair` is needed for them even
+        where an absolute error is good enough.
+    """
+
+    def __init__(self, centers: np.ndarray, sigma: float | np.ndarray, dtype: np.dtype | type) -> None:
+        wide = np.ascontiguousarray(centers, dtype=np.float64)
+        n_centers, n_features = wide.shape
+        widths = np.broadcast_to(np.asarray(sigma, dtype=np.float64), (n_centers,))
+        reference = float(np.exp(np.log(widths).mean())) if np.ndim(sigma) else float(sigma)
+        narrowest, widest = float(widths.min(initial=reference)), float(widths.max(initial=reference))
+        self._scale = 1.0 / reference
+        with np.errstate(over="ignore", invalid="ignore"):
+            relative = (reference / widths) ** 2  # one where all centres share the width
+            self._origin = wide.mean(axis=0).astype(dtype)  # rounded first: both sides subtract the same numbers
+            scaled = (wide - self._origin) * self._scale
+            squared = np.einsum("ij,ij->i", scaled, scaled) * relative
+            self.spread = float(squared.max(initial=0.0))
+            self._limit = _FAR * widest * self._scale + 2.0 * float(np.abs(scaled).max(initial=0.0))
+            right = np.empty((n_features + 2, n_centers))
+            right[:-2] = scaled.T * relative
+        right[-2] = relative
+        right[-1] = -0.5 * squared
+        even = widest <= _WIDTH_RATIO * narrowest
+        self.cancels = not (self.spread <= _FLOAT64_SPREAD and even)
+        self.dtype = np.dtype(dtype) if self.spread <= _FLOAT32_SPREAD and even else np.dtype(np.float64)
+        self._right = right.astype(self.dtype)
+        self._centers, self._inverse_widths = wide, 1.0 / widths
+
+    def work_space(self, n_rows: int) -> np.ndarray:
+        """The left factor: (n_rows, n_features + 2)."""
+        return np.empty((n_rows, self._right.shape[0]), dtype=self.dtype)
+
+    def products(self, X: np.ndarray, out: np.ndarray | None, left: np.ndarray) -> np.ndarray:
+        """The matrix product, (n_samples, n_centers) of type `dtype`; `left` is what `work_space` gave."""
+        rows = left[:, :-2]
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.subtract(X, self._origin, out=rows, dtype=rows.dtype, casting="same_kind")
+            rows *= rows.dtype.type(self._scale)
+            np.clip(rows, -self._limit, self._limit, out=rows)  # 0 either way, and the squares stay finite
+            left[:, -2] = -0.5 * np.einsum("ij,ij->i", rows, rows)
+            left[:, -1] = 1.0
+            return np.matmul(left, self._right, out=out)
+
+    def repair(self, products: np.ndarray, X: np.ndarray, left: np.ndarray) -> None:
+        """Replace products that are small against the norms of their points, and those that overflowed, by sums of
+        squared differences. What remains has a small relative error.
+        """
+        X = np.ascontiguousarray(X)
+        near = _NEAR[self.dtype]
+        row_bounds, center_bounds = near * left[:, -2].astype(np.float64), near * self._right[-1].astype(np.float64)
+        relative = self._right[-2].astype(np.float64)
+        _repair(products, X, self._centers, self._inverse_widths, row_bounds, relative, center_bounds)
+
+    def at_least(self, bound: float, products: np.ndarray, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and columns, in the order of memory, of the pairs whose exact value may be at least `bound`, given
+        their products.
+        """
+        margin = 64.0 * float(np.finfo(self.dtype).eps)
+        rows = (margin * left[:, -2] + bound * (1.0 + margin)).astype(self.dtype)
+        return _pairs_at_least(products, rows, self.dtype.type(margin) * self._right[-1])
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def half_square(x: np.ndarray, center: np.ndarray, inverse_width: float) -> float:
+    """-|x - c|^2 / (2 sigma^2) by differences."""
+    total = 0.0
+    for k in range(x.shape[0]):
+        difference = (np.float64(x[k]) - center[k]) * inverse_width
+        total += difference * difference
+    return -0.5 * total
+
+
+@njit(cache=True, nogil=True)
+def _repair(
+    products: np.ndarray,
+    X: np.ndarray,
+    centers: np.ndarray,
+    inverse_widths: np.ndarray,
+    row_bounds: np.ndarray,
+    relative: np.ndarray,
+    center_bounds: np.ndarray,
+) -> None:
+    for i in range(products.shape[0]):
+        for j in range(products.shape[1]):
+            if not products[i, j] < row_bounds[i] * relative[j] + center_bounds[j]:
+                products[i, j] = half_square(X[i], centers[j], inverse_widths[j])
+
+
+@njit(cache=True, nogil=True)
+def _pairs_at_least(
+    products: np.ndarray, row_bounds: np.ndarray, center_bounds: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    n_rows, n_centers = products.shape
+    counts = np.zeros(n_rows, dtype=np.int64)
+    for i in range(n_rows):  # counting has no branch and runs in vectors; what overflowed to NaN is counted
+        bound, count = row_bounds[i], 0
+        for j in range(n_centers):
+            count += not products[i, j] < bound + center_bounds[j]
+        counts[i] = count
+    rows, columns = np.empty(counts.sum(), dtype=np.int64), np.empty(counts.sum(), dtype=np.int64)
+    position = 0
+    for i in range(n_rows):
+        end = position + counts[i]
+        rows[position:end] = i
+        j = 0
+        while position < end:
+            columns[position] = j  # overwritten unless the pair counts
+            position += not products[i, j] < row_bounds[i] + center_bounds[j]
+            j += 1
+    return rows, columns

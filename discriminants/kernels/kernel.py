@@ -1,0 +1,175 @@
+"""What every kernel is: an object with parameters, evaluated in blocks against a prepared set of centres."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, clone
+
+BLOCK_ROWS = 256  # rows of a kernel block that stay in the second-level cache while they are used
+SMALLEST = float(np.finfo(np.float64).tiny)  # positive number whose inverse is finite
+_SPARSE_BLOCK_ENTRIES = 1 << 22  # 100 MB of pairs, should all of them be neighbours
+
+
+class Kernel(BaseEstimator, ABC):
+    """A function k(x, c) of two points.
+
+    Kernels are scikit-learn parameter objects: they can be cloned, and nested parameters such as
+    `kernel__sigma` can be searched over. A subclass implements `columns` and `diagonal`; one whose parameters
+    depend on the data implements `resolved`; one whose parameters differ from centre to centre implements `at`
+    and, where each point may become a centre in several ways, `over`.
+    """
+
+    def resolved(self, X: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+        """A copy whose parameters are numbers: "scale" and its like are worked out on the data.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range.
+        """
+        return clone(self)
+
+    @property
+    def centers_are_points(self) -> bool:
+        """Whether equal points give equal columns, so that of duplicated rows one can be a centre for all."""
+        return True
+
+    def at(self, rows: np.ndarray) -> Self:
+        """The kernel for the centres `rows` of those it is meant for (one parameter a centre: a part of them)."""
+        return self
+
+    def over(self, points: np.ndarray) -> tuple["Kernel", np.ndarray]:
+        """The kernel of all candidates that the points give, and for each candidate the number of its point."""
+        return self, np.arange(points.shape[0])
+
+    @abstractmethod
+    def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "KernelColumns":
+        """Prepare for a fixed set of centres (n_centers, n_features); blocks come in float type `dtype`."""
+
+    @abstractmethod
+    def diagonal(self, X: np.ndarray) -> np.ndarray:
+        """k(x, x) for every row of X, float64 of shape (n_samples,)."""
+
+    def __call__(self, X: np.ndarray, centers: np.ndarray) -> np.ndarray:
+        """Kernel matrix (n_samples, n_centers), float32 where X is float32, else float64."""
+        return self.columns(centers, float_type(X)).block(X)
+
+    def evaluate(
+        self,
+        X: np.ndarray,
+        centers: np.ndarray,
+        weights: np.ndarray,
+        bias: np.ndarray | float = 0.0,
+        block: int = BLOCK_ROWS,
+    ) -> np.ndarray:
+        """K(X, centers) @ weights + bias, block by block: the whole of K is never formed.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+        centers : ndarray of shape (n_centers, n_features)
+        weights : ndarray of shape (n_centers, n_outputs)
+        bias : ndarray of shape (n_outputs,) or float
+        block : int
+            Rows of X at a time.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_outputs), float32 where X is float32, else float64
+        """
+        dtype = float_type(X)
+        columns = self.columns(centers, dtype)
+        outputs = columns.product(X, np.ascontiguousarray(weights, dtype=dtype), block)
+        outputs += np.asarray(bias, dtype=dtype)
+        return outputs
+
+
+class KernelColumns(ABC):
+    """A kernel prepared for a fixed set of centres; gives blocks of rows of K(X, centers).
+
+    Attributes
+    ----------
+    n_centers : int
+    dtype : numpy dtype
+        Of the blocks.
+    """
+
+    n_centers: int
+    dtype: np.dtype
+
+    @abstractmethod
+    def block(self, X: np.ndarray, out: np.ndarray | None = None, work: np.ndarray | None = None) -> np.ndarray:
+        """K(X, centers) of shape (n_samples, n_centers), into `out` where given; `work` is what `work_space` gave,
+        cut to the rows of X.
+        """
+
+    def work_space(self, n_rows: int) -> np.ndarray | None:
+        """An array for `block` to work in, with a row for each row of X; None where none is needed."""
+        return None
+
+    def blocks(self, X: np.ndarray, size: int) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield (rows, K(X[rows], centers)) over all of X; each block overwrites the one before."""
+        size = max(1, min(size, X.shape[0]))
+        out = np.empty((size, self.n_centers), dtype=self.dtype)
+        work = self.work_space(size)
+        for start in range(0, X.shape[0], size):
+            rows = slice(start, min(start + size, X.shape[0]))
+            n = rows.stop - rows.start
+            yield rows, self.block(X[rows], out[:n], None if work is None else work[:n])
+
+    def product(self, X: np.ndarray, weights: np.ndarray, size: int = BLOCK_ROWS) -> np.ndarray:
+        """K(X, centers) @ weights of shape (n_samples, n_outputs), `size` rows at a time; weights of type `dtype`."""
+        outputs = np.empty((X.shape[0], weights.shape[1]), dtype=self.dtype)
+        for rows, K in self.blocks(X, size):
+            np.matmul(K, weights, out=outputs[rows])
+        return outputs
+
+
+class SparseKernelColumns(KernelColumns):
+    """Columns of a kernel that is zero for most pairs of points."""
+
+    @abstractmethod
+    def sparse(self, X: np.ndarray) -> csr_array:
+        """K(X, centers) of shape (n_samples, n_centers) and type `dtype`, with only the entries that are not zero,
+        ascending within each row. The values are those of `block`.
+        """
+
+    def sparse_blocks(self, X: np.ndarray) -> Iterator[tuple[slice, csr_array]]:
+        """Yield (rows, K(X[rows], centers)) over all of X, as many rows at a time as would be safe were K dense."""
+        size = max(BLOCK_ROWS, _SPARSE_BLOCK_ENTRIES // max(1, self.n_centers))
+        for start in range(0, X.shape[0], size):
+            rows = slice(start, min(start + size, X.shape[0]))
+            yield rows, self.sparse(X[rows])
+
+    def product(self, X: np.ndarray, weights: np.ndarray, size: int = BLOCK_ROWS) -> np.ndarray:
+        """K(X, centers) @ weights of shape (n_samples, n_outputs) by sparse products."""
+        outputs = np.empty((X.shape[0], weights.shape[1]), dtype=self.dtype)
+        for rows, K in self.sparse_blocks(X):
+            outputs[rows] = K @ weights
+        return outputs
+
+
+def float_type(X: np.ndarray) -> np.dtype:
+    """float32 for float32, float64 for everything else."""
+    return np.dtype(np.float32) if X.dtype == np.float32 else np.dtype(np.float64)
+
+
+def positive(name: str, value: Any) -> float | np.ndarray:
+    """A positive finite number, or an array of them, as given.
+
+    Raises
+    ------
+    ValueError
+        Otherwise.
+    """
+    try:
+        number = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        number = np.array(np.nan)
+    sound = number.dtype.kind in "iuf" and number.ndim <= 1 and number.size > 0
+    if not (sound and np.isfinite(number).all() and (number >= SMALLEST).all()):
+        raise ValueError(f"{name} must be a positive finite number, got {value!r}")
+    return float(number) if number.ndim == 0 else number.astype(np.float64)

@@ -1,0 +1,103 @@
+"""Kernels that somebody else evaluates: a function, or a matrix computed beforehand."""
+
+from collections.abc import Callable
+from typing import Self
+
+import numpy as np
+
+from discriminants.kernels.kernel import Kernel, KernelColumns
+
+
+class PrecomputedKernel(Kernel):
+    """X holds kernel values: k(x_n, c_j) = X[n, indices[j]].
+
+    X is (n_samples, n_training_samples) for training and prediction alike, square in training.
+
+    Parameters
+    ----------
+    indices : ndarray of int of shape (n_centers,), optional
+        Columns that belong to the centres; set by the learner.
+    """
+
+    def __init__(self, indices: np.ndarray | None = None) -> None:
+        self.indices = indices
+
+    @property
+    def centers_are_points(self) -> bool:
+        """No: a row of X says nothing about its column."""
+        return False
+
+    def resolved(self, X: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+        """With one index for each training sample."""
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(f"a precomputed kernel matrix must be square in training, got shape {X.shape}")
+        return type(self)(np.arange(X.shape[0]))
+
+    def at(self, rows: np.ndarray) -> Self:
+        """The kernel with the columns of these centres."""
+        return self if self.indices is None else type(self)(self.indices[rows])
+
+    def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> KernelColumns:
+        """Prepare: `centers` only says how many there are."""
+        if self.indices is None or self.indices.shape[0] != centers.shape[0]:
+            raise ValueError("a precomputed kernel has one index for each centre")
+        return _PrecomputedColumns(self.indices, dtype)
+
+    def diagonal(self, X: np.ndarray) -> np.ndarray:
+        """k(x, x) of the training samples."""
+        rows = np.arange(X.shape[0])
+        return X[rows, rows if self.indices is None else self.indices].astype(np.float64)
+
+
+class _PrecomputedColumns(KernelColumns):
+    def __init__(self, indices: np.ndarray, dtype: np.dtype | type) -> None:
+        self._indices, self.n_centers, self.dtype = indices, indices.shape[0], np.dtype(dtype)
+
+    def block(self, X: np.ndarray, out: np.ndarray | None = None, work: np.ndarray | None = None) -> np.ndarray:
+        if out is None:
+            return X[:, self._indices].astype(self.dtype, copy=False)
+        out[...] = X[:, self._indices]
+        return out
+
+
+class FunctionKernel(Kernel):
+    """k(X, C) by a function of two arrays (n, d) and (m, d) that returns an (n, m) array.
+
+    Parameters
+    ----------
+    function : callable
+        Such as those of `sklearn.metrics.pairwise`.
+    """
+
+    def __init__(self, function: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> None:
+        self.function = function
+
+    def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> KernelColumns:
+        """Prepare for a fixed set of centres."""
+        return _FunctionColumns(self.function, np.asarray(centers), dtype)
+
+    def diagonal(self, X: np.ndarray) -> np.ndarray:
+        """k(x, x), a row at a time."""
+        return np.array([float(self.columns(x[None]).block(x[None])[0, 0]) for x in X])
+
+
+class _FunctionColumns(KernelColumns):
+    def __init__(
+        self, function: Callable[[np.ndarray, np.ndarray], np.ndarray], centers: np.ndarray, dtype: np.dtype | type
+    ) -> None:
+        self._function, self._centers = function, centers
+        self.n_centers, self.dtype = centers.shape[0], np.dtype(dtype)
+
+    def block(self, X: np.ndarray, out: np.ndarray | None = None, work: np.ndarray | None = None) -> np.ndarray:
+        K = np.asarray(self._function(X, self._centers))
+        if K.shape != (X.shape[0], self.n_centers):
+            raise ValueError(
+                f"the kernel function returned an array of shape {K.shape} for {X.shape[0]} samples and "
+                f"{self.n_centers} centres; {(X.shape[0], self.n_centers)} is wanted"
+            )
+        if not np.isfinite(K).all():
+            raise ValueError("the kernel function returned values that are not finite")
+        if out is None:
+            return K.astype(self.dtype)
+        out[...] = K
+        return out

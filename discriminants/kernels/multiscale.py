@@ -1,0 +1,72 @@
+"""Several Gaussian widths for every centre to choose from."""
+
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+
+from discriminants.kernels.gaussian import GaussianColumns, GaussianKernel
+from discriminants.kernels.kernel import Kernel, positive
+from discriminants.kernels.width import resolve_sigma
+
+_SCALES = (0.5, 1.0, 2.0)
+
+
+class MultiscaleGaussianKernel(Kernel):
+    """A Gaussian kernel (Andelic 2007, 2.59) of every width for every point, among which selection chooses.
+
+    This is the source's outlook of "multiple kernels" (chapter 6): each point is a candidate once for each width,
+    and each centre keeps the width with which it was chosen; one point may be chosen at several.
+
+    Parameters
+    ----------
+    sigmas : sequence of float, or "scale"
+        Widths, in the units of the inputs, all different; "scale" is half, once and twice the root of the summed
+        feature variances.
+
+    Raises
+    ------
+    ValueError
+        If a width is not positive and finite, or occurs twice.
+
+    See Also
+    --------
+    GaussianKernel : one width, or one width a centre.
+    """
+
+    def __init__(self, sigmas: Sequence[float] | np.ndarray | str = "scale") -> None:
+        self.sigmas = sigmas
+        if not isinstance(sigmas, str):
+            _widths(sigmas)
+
+    def resolved(self, X: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+        """With `sigmas` as an array."""
+        if isinstance(self.sigmas, str):
+            return type(self)(np.array(_SCALES) * resolve_sigma(self.sigmas, X, sample_weight))
+        return type(self)(_widths(self.sigmas))
+
+    def over(self, points: np.ndarray) -> tuple[GaussianKernel, np.ndarray]:
+        """A Gaussian kernel with one width a candidate, and the number of each candidate's point: every point at
+        every width, the widths of a point next to each other.
+        """
+        if isinstance(self.sigmas, str):
+            raise ValueError(f"sigmas = {self.sigmas!r} has to be resolved on data first")
+        widths = _widths(self.sigmas)
+        n_points = points.shape[0]
+        return GaussianKernel(np.tile(widths, n_points)), np.repeat(np.arange(n_points), widths.shape[0])
+
+    def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> GaussianColumns:
+        """Prepare for a fixed set of centres: as many columns a centre as there are widths, in the order of `over`."""
+        kernel, numbers = self.over(centers)
+        return kernel.columns(centers[numbers], dtype)
+
+    def diagonal(self, X: np.ndarray) -> np.ndarray:
+        """Ones, at every width."""
+        return np.ones(X.shape[0])
+
+
+def _widths(sigmas: Sequence[float] | np.ndarray) -> np.ndarray:
+    widths = np.atleast_1d(positive("sigmas", sigmas))
+    if np.unique(widths).shape[0] < widths.shape[0]:
+        raise ValueError(f"sigmas must all be different, got {sigmas!r}")
+    return widths

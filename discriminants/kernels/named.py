@@ -1,0 +1,58 @@
+"""From the `kernel` and `sigma` parameters of an estimator to a kernel object."""
+
+from typing import Any
+
+from discriminants.kernels.compact import CompactGaussianKernel
+from discriminants.kernels.dot_product import LinearKernel, PolynomialKernel, SigmoidKernel
+from discriminants.kernels.euclidean_exponential import ExponentialKernel
+from discriminants.kernels.gaussian import GaussianKernel
+from discriminants.kernels.kernel import Kernel
+from discriminants.kernels.laplacian import LaplacianKernel
+from discriminants.kernels.matrix import FunctionKernel, PrecomputedKernel
+
+WITH_WIDTH: dict[str, Any] = {
+    "compact_gaussian": CompactGaussianKernel,
+    "exponential": ExponentialKernel,
+    "gaussian": GaussianKernel,
+    "laplacian": LaplacianKernel,
+}
+NAMED: dict[str, Any] = {
+    **WITH_WIDTH,
+    "linear": LinearKernel,
+    "polynomial": PolynomialKernel,
+    "precomputed": PrecomputedKernel,
+    "sigmoid": SigmoidKernel,
+}
+
+
+def make_kernel(kernel: Any, sigma: Any = "scale") -> Kernel:
+    """The kernel object that the parameters name.
+
+    Parameters
+    ----------
+    kernel : str or Kernel
+        A name, or an object, which then brings parameters of its own.
+    sigma : float, "scale" or ndarray
+        Width of a kernel given by name.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, or `sigma` is given for a kernel that does not take it from here.
+    """
+    if isinstance(kernel, str) and kernel in WITH_WIDTH:
+        return NAMED[kernel](sigma)
+    if not (isinstance(sigma, str) and sigma == "scale"):
+        raise ValueError(
+            f"sigma = {sigma!r} is the width of a kernel given by name ({', '.join(sorted(WITH_WIDTH))}); "
+            f"kernel = {kernel!r} brings its own parameters"
+        )
+    if isinstance(kernel, Kernel):
+        return kernel
+    if isinstance(kernel, str):
+        if kernel in NAMED:
+            return NAMED[kernel]()
+        raise ValueError(f"kernel must be one of {', '.join(sorted(NAMED))} or a kernel object, got {kernel!r}")
+    if callable(kernel):
+        return FunctionKernel(kernel)
+    raise ValueError(f"kernel must be a name, a kernel object or a function, got {kernel!r}")

@@ -1,0 +1,82 @@
+"""Kernels that are a function of the distance in widths: their width, and their blocks."""
+
+from abc import abstractmethod
+from typing import ClassVar, Self
+
+import numpy as np
+
+from discriminants.kernels.half_squares import HalfSquares
+from discriminants.kernels.kernel import Kernel, KernelColumns, positive
+from discriminants.kernels.width import resolve_sigma
+
+
+class RadialKernel(Kernel):
+    """Base of the kernels k(x, c) = f(|x - c| / sigma) with f(0) = 1."""
+
+    _norm: ClassVar[int] = 2  # of the differences
+
+    def __init__(self, sigma: float | str = "scale") -> None:
+        self.sigma = sigma
+        if not isinstance(sigma, str):
+            single_width(sigma)
+
+    def resolved(self, X: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+        """With `sigma` as a number."""
+        copy = super().resolved(X, sample_weight)
+        copy.sigma = single_width(resolve_sigma(self.sigma, X, sample_weight, order=self._norm))
+        return copy
+
+    def diagonal(self, X: np.ndarray) -> np.ndarray:
+        """Ones."""
+        return np.ones(X.shape[0])
+
+
+class RadialColumns(KernelColumns):
+    """Distances by a matrix product, then `_finish` on each block in place."""
+
+    relative_accuracy: ClassVar[bool] = False  # whether the kernel is as steep near 0 as the distance itself
+
+    def __init__(self, sigma: float | np.ndarray, centers: np.ndarray, dtype: np.dtype | type) -> None:
+        self.dtype = np.dtype(dtype)
+        self.n_centers = centers.shape[0]
+        self._squares = HalfSquares(centers, sigma, dtype)
+
+    @abstractmethod
+    def _finish(self, values: np.ndarray) -> np.ndarray:
+        """From -r^2/2 to the kernel, in place."""
+
+    def work_space(self, n_rows: int) -> np.ndarray:
+        """The left factor of the matrix product."""
+        return self._squares.work_space(n_rows)
+
+    def block(self, X: np.ndarray, out: np.ndarray | None = None, work: np.ndarray | None = None) -> np.ndarray:
+        """K(X, centers) of shape (n_samples, n_centers)."""
+        left = self.work_space(X.shape[0]) if work is None else work
+        same = self._squares.dtype == self.dtype
+        values = self._squares.products(X, out if same else None, left)
+        if self.relative_accuracy or self._squares.cancels:
+            self._squares.repair(values, X, left)
+        elif values.dtype == np.float64:
+            np.minimum(values, 0.0, out=values)
+        if same:
+            return self._finish(values)
+        K = np.empty(values.shape, dtype=self.dtype) if out is None else out
+        with np.errstate(over="ignore"):
+            K[...] = values  # rounded only now that nothing cancels any more
+        return self._finish(K)
+
+
+def single_width(sigma: object) -> float:
+    """The one width of a kernel whose centres share it.
+
+    Raises
+    ------
+    ValueError
+        If it is "scale" still, an array, or not positive and finite.
+    """
+    if isinstance(sigma, str):
+        raise ValueError(f"sigma = {sigma!r} has to be resolved on data first")
+    number = positive("sigma", sigma)
+    if isinstance(number, np.ndarray):
+        raise ValueError(f"sigma must be one number for this kernel, got {number.shape[0]}")
+    return number

@@ -1,0 +1,374 @@
+"""Kernel recursive least squares: a sparse kernel machine learnt from a stream (Andelic 2007, section 3.4.3; Engel,
+Mannor and Meir 2004).
+"""
+
+from collections.abc import Callable, Iterator
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from discriminants.class_moments import ClassMoments
+from discriminants.expansion import FLOATS, KernelExpansion
+from discriminants.kernels import PrecomputedKernel, make_kernel
+from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, one_vs_rest_targets
+from discriminants.posteriors import POSTERIORS, unit_length_outputs
+from discriminants.recursive_least_squares import KernelRecursion
+from discriminants.regression import KernelRegressor
+
+
+def _can_stream(learner: Any) -> bool:
+    """Whether there is a `partial_fit`; what stands against it is the error of who asks for it."""
+    obstacles = {
+        f"form = {learner.form!r}, which goes over the data twice; 'one_pass' does not": learner.form != "one_pass",
+        "a precomputed kernel, which has no points": isinstance(learner.kernel, PrecomputedKernel)
+        or (isinstance(learner.kernel, str) and learner.kernel == "precomputed"),
+        f"posterior = {getattr(learner, 'posterior', None)!r}, which needs all outputs at once; 'gaussian' does not": (
+            getattr(learner, "posterior", "gaussian") != "gaussian"
+        ),
+    }
+    for obstacle, stands in obstacles.items():
+        if stands:
+            raise AttributeError(f"{type(learner).__name__} has no partial_fit with {obstacle}")
+    return True
+
+
+class _RecursiveLearner(KernelExpansion):
+    """What classifier and regressor share: the passes over the data, block by block."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "nu": [Interval(Real, 0, None, closed="neither")],
+        "max_centers": [Interval(Integral, 1, None, closed="left"), None],
+        "form": [StrOptions({"one_pass", "two_pass", "thesis"})],
+        "block_size": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    kernel: Any
+    sigma: Any
+    nu: float
+    max_centers: int | None
+    form: str
+    block_size: int
+    recursion_: KernelRecursion
+
+    def _begin(self, X: np.ndarray, n_outputs: int) -> None:
+        """Forget everything; parameters of the kernel are worked out on these samples."""
+        kernel = make_kernel(self.kernel, self.sigma).resolved(X)
+        one_for_all = kernel.centers_are_points and kernel.over(X[:1])[1].size == 1
+        if not (one_for_all or isinstance(kernel, PrecomputedKernel)):
+            raise ValueError(
+                f"recursive least squares needs a symmetric kernel, the same for all centres, got {kernel}"
+            )
+        self.recursion_ = KernelRecursion(kernel).start(X.shape[1], n_outputs, X.dtype)
+
+    def _begin_stream(self, X: np.ndarray, n_outputs: int) -> None:
+        kernel = make_kernel(self.kernel, self.sigma)
+        if X.shape[0] < 2 and any(isinstance(value, str) for value in kernel.get_params().values()):
+            raise ValueError(
+                "the width of the kernel is worked out on the first samples given to partial_fit, and one sample has "
+                "no scale: give sigma as a number, or more samples"
+            )
+        self._begin(X, n_outputs)
+
+    def _learn(
+        self, X: np.ndarray, targets: np.ndarray, observe: Callable[[np.ndarray, slice], None] | None = None
+    ) -> None:
+        """Take all samples into the recursion, in one pass or two, and store the expansion.
+
+        `observe` is given the coordinates that every sample was learnt with, and its rows.
+        """
+        recursion = self.recursion_
+        online = self.form == "one_pass"
+        if not online:
+            for rows in self._blocks(X):
+                phi = recursion.extend(X[rows], self.nu, self.max_centers)
+                if self.form == "thesis":
+                    recursion.add(phi, np.zeros_like(targets[rows]))  # P holds the samples, alpha is still zero
+        for rows in self._blocks(X):
+            block = X[rows]
+            phi = recursion.extend(block, self.nu, self.max_centers) if online else recursion.coordinates(block)
+            recursion.add(phi, targets[rows])
+            if observe is not None:
+                observe(phi, rows)
+        alpha = recursion.dual_weights(recursion.weights())
+        bias = alpha.sum(axis=0)
+        self._keep_expansion(recursion.kernel.at(recursion.indices_), recursion.centers_, alpha, bias)
+        self.center_indices_ = recursion.indices_
+        self.dual_coef_, self.intercept_ = alpha, bias
+
+    def _outputs(self, X: np.ndarray) -> np.ndarray:
+        """All outputs for checked X, in its float type; small nu makes for large weights that cancel, so the sums
+        are in float64.
+        """
+        return super()._outputs(X.astype(np.float64, copy=False)).astype(X.dtype, copy=False)
+
+    def _blocks(self, X: np.ndarray) -> Iterator[slice]:
+        for start in range(0, X.shape[0], self.block_size):
+            yield slice(start, min(start + self.block_size, X.shape[0]))
+
+    def _as_before(self, X: np.ndarray) -> np.ndarray:
+        """In the float type of the samples before, which is that of the centres."""
+        return X.astype(self.recursion_.centers_.dtype, copy=False)
+
+
+class KRLSRegressor(_RecursiveLearner, KernelRegressor):
+    """Kernel recursive least squares: centres are the samples that depend on no others so far, weights are the
+    least-squares ones over everything seen.
+
+    A sample joins the dictionary when its image in feature space is further than nu (squared) from the span of the
+    entries (3.94). Nothing else of it is kept: memory is O(m^2) and a block of samples, however long the stream.
+    The bias is part of the kernel, k + 1 (3.92). The source's inverses are replaced by triangular factors (see
+    `KernelRecursion`), so that small nu costs no accuracy.
+
+    Parameters
+    ----------
+    nu : float
+        Squared distance from the span of the dictionary beyond which a sample joins it; 0 < nu <= 1 for kernels with
+        k(x, x) = 1 (3.100). Smaller is denser. The units are those of k(x, x).
+    max_centers : int, optional
+        The dictionary takes no more entries than this; later samples are still learnt from. Without it, data of many
+        dimensions may let a large share of all samples in.
+    kernel, sigma
+        As in `NPDRegressor`; positive definite. In `partial_fit`, "scale" is worked out on the first samples given
+        and kept, so give a number where these are few or not typical. A precomputed kernel is for `fit` alone.
+    form : "one_pass", "two_pass" or "thesis"
+        "one_pass" is Engel's recursion: samples before an entry do not see it. "two_pass" finds the dictionary first
+        and is then plain least squares in its kernels. "thesis" is algorithms 3 and 4 as printed: the second pass
+        starts from the P of the first, which holds every sample already, so that the data are counted twice and the
+        outputs shrink to about half of the least-squares ones; it is here for comparison.
+    block_size : int
+        Samples at a time; speed and memory depend on it, the result does not (up to rounding).
+
+    Attributes
+    ----------
+    basis_centers_ : ndarray of shape (m, n_features)
+        The dictionary, in order of arrival.
+    center_indices_ : ndarray of int of shape (m,)
+        Their numbers among all samples seen.
+    dual_coef_ : ndarray of float64 of shape (m, n_outputs)
+    intercept_ : ndarray of float64 of shape (n_outputs,)
+        Sum of the dual coefficients.
+    recursion_ : KernelRecursion
+        What `partial_fit` goes on from.
+    sigma_ : float
+
+    See Also
+    --------
+    OROLSRegressor : chooses centres by the targets; needs all data at once.
+
+    References
+    ----------
+    Y. Engel, S. Mannor, R. Meir, The kernel recursive least-squares algorithm, IEEE Transactions on Signal Processing
+    52, 2004. E. Andelic, Sparse Nonlinear Discriminants, 2007, section 3.4.3.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _RecursiveLearner._parameter_constraints
+
+    def __init__(
+        self,
+        nu: float = 0.01,
+        *,
+        max_centers: int | None = None,
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        form: str = "one_pass",
+        block_size: int = 1024,
+    ) -> None:
+        self.nu = nu
+        self.max_centers = max_centers
+        self.kernel = kernel
+        self.sigma = sigma
+        self.form = form
+        self.block_size = block_size
+
+    def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
+        self._begin(X, targets.shape[1])
+        self._learn(X, targets)
+
+    @available_if(_can_stream)
+    def partial_fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Learn further samples; however a stream is cut, the model is that of `fit` on all of it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Taken in the float type of the first samples.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite input, or shapes unlike those before.
+        AttributeError
+            If `form` is not "one_pass", or the kernel is precomputed.
+        """
+        self._validate_params()
+        first = not hasattr(self, "recursion_")
+        X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True, reset=first)
+        one_column = y.ndim == 1
+        targets = y[:, None] if one_column else y
+        if first:
+            self._begin_stream(X, targets.shape[1])
+            self._one_column = one_column
+        expected = self.recursion_.projected_targets_.shape[1]
+        if one_column != self._one_column or targets.shape[1] != expected:
+            wanted = "(n_samples,)" if self._one_column else f"(n_samples, {expected})"
+            raise ValueError(f"y has shape {y.shape}; the samples before had targets of shape {wanted}")
+        self._learn(self._as_before(X), targets)
+        return self
+
+
+class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
+    """Kernel recursive least squares as a classifier: one output a class against the rest, one dictionary for all.
+
+    Parameters
+    ----------
+    nu, max_centers, kernel, sigma, form, block_size
+        As in `KRLSRegressor`.
+    posterior : str
+        As in `NPDClassifier`. For "gaussian" the means and variances of the outputs over all samples seen are worked
+        out exactly from moments of the coordinates, also in `partial_fit`: an m x m matrix for each class is kept.
+        The others need all outputs at once and are for `fit` alone.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    basis_centers_, center_indices_, dual_coef_, intercept_, recursion_, sigma_
+        As in `KRLSRegressor`.
+    posterior_ : fitted output model
+        A class of which no sample was seen yet has posterior 0.
+    moments_ : ClassMoments
+        What the Gaussian output model is worked out from.
+
+    See Also
+    --------
+    OROLSClassifier : chooses centres by the targets; needs all data at once.
+
+    References
+    ----------
+    As for `KRLSRegressor`.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_RecursiveLearner._parameter_constraints,
+        **OneVsRestClassifier._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        nu: float = 0.01,
+        *,
+        max_centers: int | None = None,
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        form: str = "one_pass",
+        block_size: int = 1024,
+        posterior: str = "gaussian",
+    ) -> None:
+        self.nu = nu
+        self.max_centers = max_centers
+        self.kernel = kernel
+        self.sigma = sigma
+        self.form = form
+        self.block_size = block_size
+        self.posterior = posterior
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Learn the outputs and the posterior model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite input, fewer than two classes, or parameters out of range.
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if self.classes_.shape[0] < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least two classes, got one class: {self.classes_}"
+            )
+        self._begin(X, _n_outputs(self.classes_))
+        self._learn_classes(X, codes)
+        return self
+
+    @available_if(_can_stream)
+    def partial_fit(self, X: np.ndarray, y: np.ndarray, classes: np.ndarray | None = None) -> Self:
+        """Learn further samples; however a stream is cut, the model is that of `fit` on all of it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Taken in the float type of the first samples.
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,)
+            All classes that will come; needed in the first call alone.
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite input, another number of features than before, labels that are not among the classes,
+            or missing or different `classes`.
+        AttributeError
+            If `form` is not "one_pass", `posterior` is not "gaussian", or the kernel is precomputed.
+        """
+        self._validate_params()
+        first = not hasattr(self, "recursion_")
+        if not first and not hasattr(self, "moments_"):
+            raise ValueError("partial_fit cannot go on from a fit with another posterior than 'gaussian': fit anew")
+        known = _checked_classes(classes, None if first else self.classes_)
+        X, y = validate_data(self, X, y, dtype=FLOATS, order="C", reset=first)
+        check_classification_targets(y)
+        strangers = np.setdiff1d(y, known)
+        if strangers.size:
+            raise ValueError(f"y has labels that are not among the classes {known}: {strangers}")
+        if first:
+            self._begin_stream(X, _n_outputs(known))
+        self.classes_ = known
+        self._learn_classes(self._as_before(X), np.searchsorted(known, y))
+        return self
+
+    def _begin(self, X: np.ndarray, n_outputs: int) -> None:
+        super()._begin(X, n_outputs)
+        if self.posterior == "gaussian":
+            self.moments_ = ClassMoments().start(max(2, n_outputs))
+        elif hasattr(self, "moments_"):
+            del self.moments_
+
+    def _learn_classes(self, X: np.ndarray, codes: np.ndarray) -> None:
+        targets = one_vs_rest_targets(codes, self.classes_.shape[0])
+        if self.posterior == "gaussian":
+            self.moments_ = self.moments_.copied()
+            self._learn(X, targets, lambda phi, rows: self.moments_.add(phi, codes[rows]))
+            unit_weights = unit_length_outputs(self.recursion_.weights(), self.dual_coef_)
+            self.posterior_ = self.moments_.output_model(unit_weights)
+        else:
+            self._learn(X, targets)
+            self.posterior_ = POSTERIORS[self.posterior]().fit(self._unit_outputs(X), codes)
+
+
+def _n_outputs(classes: np.ndarray) -> int:
+    return 1 if classes.shape[0] == 2 else int(classes.shape[0])
+
+
+def _checked_classes(given: Any, known: np.ndarray | None) -> np.ndarray:
+    if given is None:
+        if known is None:
+            raise ValueError("the first call of partial_fit needs classes, all labels that will come")
+        return known
+    classes = np.unique(np.asarray(given))
+    if known is not None and not np.array_equal(classes, known):
+        raise ValueError(f"classes = {classes} are not those of the calls before, {known}")
+    if classes.shape[0] < 2:
+        raise ValueError(f"at least two classes are needed, got one class: {classes}")
+    return classes

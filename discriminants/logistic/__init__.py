@@ -1,0 +1,1 @@
+"""The logistic losses and the ways to minimise them on a given dictionary."""

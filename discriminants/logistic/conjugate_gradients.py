@@ -1,0 +1,63 @@
+"""Conjugate gradients for several right-hand sides."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+
+def conjugate_gradients(
+    product: Callable[[np.ndarray], np.ndarray],
+    right: np.ndarray,
+    precondition: Callable[[np.ndarray], np.ndarray],
+    *,
+    tolerance: float,
+    max_products: int,
+    separate: bool,
+) -> np.ndarray:
+    """Solve H x = right from zero, H symmetric and not indefinite.
+
+    Stopped at any iteration, x has a positive product with `right`: it is a descent direction where `right` is
+    a negative gradient.
+
+    Parameters
+    ----------
+    product : callable
+        H x for x (n, S).
+    right : ndarray of shape (n, S)
+    precondition : callable
+        M x, where M is about the inverse of H: symmetric, and definite on a subspace that holds `right` and that H
+        maps into itself.
+    tolerance : float
+        Length of the residual in the norm of M at which to stop, relative to that of `right`.
+    max_products : int
+    separate : bool
+        Whether H works on each column by itself; each then has step sizes of its own.
+
+    Returns
+    -------
+    ndarray of shape (n, S)
+    """
+    axis = 0 if separate else None
+
+    def dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return (a * b).sum(axis=axis, keepdims=True)
+
+    x, residual = np.zeros_like(right), right.copy()
+    scaled = precondition(residual)
+    search, length = scaled.copy(), dot(residual, scaled)
+    enough = tolerance**2 * length
+    for _ in range(max_products):
+        image = product(search)
+        curvature = dot(search, image)
+        going = (length > enough) & (curvature > 0.0)
+        if not going.any():
+            break
+        step = np.where(going, length / np.where(going, curvature, 1.0), 0.0)
+        x += step * search
+        residual -= step * image
+        scaled = precondition(residual)
+        new = dot(residual, scaled)
+        search *= np.where(going, new / np.where(going, length, 1.0), 0.0)
+        search += scaled
+        length = np.where(going, new, 0.0)
+    return x

@@ -1,0 +1,69 @@
+"""The logistic losses: mean cross-entropy and its derivative with respect to the outputs."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from discriminants.kernels.exponential import exp_in_place
+
+Loss = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
+
+
+def multinomial(outputs: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> float:
+    """Softmax cross-entropy, summed with weights; `outputs` (n, S) becomes weight * (p - indicator) in
+    place.
+    """
+    rows = np.arange(outputs.shape[0])
+    log_softmax_in_place(outputs)
+    total = -float(weight @ outputs[rows, codes])
+    exp_in_place(outputs)
+    outputs[rows, codes] -= 1.0
+    outputs *= weight[:, None].astype(outputs.dtype)
+    return total
+
+
+def one_vs_rest(outputs: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> float:
+    """Sum over the outputs of the binary cross-entropy; `outputs` (n, S) becomes weight * (sigmoid -
+    indicator) in place.
+    """
+    rows = np.arange(outputs.shape[0])
+    correct = outputs[rows, codes].astype(np.float64)
+    small = exp_in_place(-np.abs(outputs))  # exp(-|f|)
+    softplus = np.maximum(outputs, 0.0) + np.log1p(small)  # log(1 + exp(f))
+    total = float(weight @ (softplus.sum(axis=1, dtype=np.float64) - correct))
+    np.divide(np.where(outputs >= 0, 1.0, small), 1.0 + small, out=outputs)
+    outputs[rows, codes] -= 1.0
+    outputs *= weight[:, None].astype(outputs.dtype)
+    return total
+
+
+def binary(outputs: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> float:
+    """Binary cross-entropy of one output, class 1 against class 0, summed with weights; `outputs` (n, 1) becomes
+    weight * (sigmoid - indicator) in place.
+    """
+    sign = np.where(codes == 1, -1.0, 1.0)[:, None].astype(outputs.dtype)
+    outputs *= sign
+    total = -float(weight @ log_sigmoid(-outputs)[:, 0].astype(np.float64))
+    np.exp(log_sigmoid(outputs), out=outputs)
+    outputs *= sign * weight[:, None].astype(outputs.dtype)
+    return total
+
+
+LOSSES: dict[str, Loss] = {"multinomial": multinomial, "ovr": one_vs_rest}
+
+
+def log_softmax_in_place(outputs: np.ndarray) -> np.ndarray:
+    """Subtract the log of the sum of exponentials from every row of (n, S)."""
+    outputs -= outputs.max(axis=1, keepdims=True)
+    outputs -= np.log(exp_in_place(outputs.copy()).sum(axis=1, keepdims=True))
+    return outputs
+
+
+def log_sigmoid(outputs: np.ndarray) -> np.ndarray:
+    """log(1 / (1 + exp(-f))) without overflow."""
+    return np.minimum(outputs, 0.0) - np.log1p(exp_in_place(-np.abs(outputs)))
+
+
+def log_posteriors(outputs: np.ndarray, loss: str) -> np.ndarray:
+    """Natural log posteriors (n, S) from outputs (n, S): softmax, or sigmoids normalised over the classes."""
+    return log_softmax_in_place(log_sigmoid(outputs) if loss == "ovr" else outputs.copy())

@@ -1,0 +1,1 @@
+"""From two classes to many: one against the rest, or one against one."""

@@ -1,0 +1,94 @@
+"""One output a class against the rest, targets +-1: what the least-squares classifiers share."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from discriminants.expansion import FLOATS, KernelExpansion
+from discriminants.posteriors import POSTERIORS, unit_length_outputs
+
+
+class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
+    """Base of the classifiers by least squares: a subclass gives `_fit_targets(X, targets)`, which stores the
+    expansion, and has a parameter `posterior`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    posterior_ : fitted output model
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"posterior": [StrOptions(set(POSTERIORS))]}
+
+    posterior: str
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Learn the outputs, then the posterior model on the outputs of the training samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite input, fewer than two classes, or parameters out of range.
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if self.classes_.shape[0] < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least two classes, got one class: {self.classes_}"
+            )
+        self._fit_targets(X, one_vs_rest_targets(codes, self.classes_.shape[0]))
+        self.posterior_ = POSTERIORS[self.posterior]().fit(self._unit_outputs(X), codes)
+        return self
+
+    def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
+        """Learn to give `targets` (n_samples, n_outputs) for the checked X."""
+        raise NotImplementedError
+
+    def decision_function(self, X: np.ndarray) -> np.ndarray:
+        """Outputs of shape (n_samples, n_classes), or (n_samples,) for two classes, positive for the second."""
+        outputs = self._outputs(self._checked(X))
+        return outputs[:, 0] if outputs.shape[1] == 1 else outputs
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """The class with the largest output."""
+        outputs = self._outputs(self._checked(X))
+        return self.classes_[winners(outputs)]
+
+    def predict_log_proba(self, X: np.ndarray) -> np.ndarray:
+        """Natural log posteriors by the posterior model, shape (n_samples, n_classes)."""
+        X = self._checked(X)
+        return self.posterior_.predict_log_proba(self._unit_outputs(X))
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """Posteriors, shape (n_samples, n_classes); rows sum to one."""
+        return np.exp(self.predict_log_proba(X))
+
+    def _unit_outputs(self, X: np.ndarray) -> np.ndarray:
+        return unit_length_outputs(self._outputs(X), self.dual_coef_)
+
+
+def one_vs_rest_targets(codes: np.ndarray, n_classes: int) -> np.ndarray:
+    """+1 for the class and -1 for the rest, int8 of shape (n_samples, n_classes), or (n_samples, 1) for two
+    classes.
+    """
+    if n_classes == 2:
+        return np.where(codes == 1, 1, -1).astype(np.int8)[:, None]
+    targets = np.full((codes.shape[0], n_classes), -1, dtype=np.int8)
+    targets[np.arange(codes.shape[0]), codes] = 1
+    return targets
+
+
+def winners(outputs: np.ndarray) -> np.ndarray:
+    """Class numbers with the largest of (n_samples, n_outputs) outputs; one output is that of class 1 against 0."""
+    return (outputs[:, 0] > 0).astype(np.intp) if outputs.shape[1] == 1 else outputs.argmax(axis=1)

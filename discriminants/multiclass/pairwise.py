@@ -1,0 +1,222 @@
+"""One classifier for every pair of classes, and three ways to combine them."""
+
+from collections.abc import Iterator
+from itertools import combinations
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import Tags, get_tags
+from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from discriminants.multiclass.one_vs_rest import winners
+from discriminants.multiclass.pairwise_coupling import couple, pairwise_log_odds
+
+
+def _has_posteriors(self: "PairwiseClassifier") -> bool:
+    return hasattr(self.estimators_[0] if hasattr(self, "estimators_") else self.estimator, "predict_proba")
+
+
+def _has_scores(self: "PairwiseClassifier") -> bool:
+    return self.combine == "voting"
+
+
+class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """One-vs-one classification over any binary classifier: n_classes (n_classes - 1) / 2 estimators, each trained
+    on the samples of its two classes alone.
+
+    Parameters
+    ----------
+    estimator : classifier with `decision_function` or `predict_proba`
+        Cloned for every pair; it sees the labels 0 (the class earlier in `classes_`) and 1.
+    combine : {"voting", "coupling", "dag"}
+        How the pairs make a class. "voting": the class that wins most pairs; equal votes are decided by the sum of
+        the decision values (of the probabilities less a half where the estimator has no `decision_function`), and
+        equal sums by the order of `classes_`. "coupling": the largest posterior of `predict_proba`. "dag": the
+        decision directed acyclic graph of Platt et al. 2000: starting from all classes in order, the first left is
+        compared with the last left and the loser struck out; n_classes - 1 evaluations a sample instead of all
+        pairs, and each estimator is evaluated only on the samples that reach it.
+    n_jobs : int, optional
+        Pairs trained at the same time, as in joblib.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    estimators_ : list of fitted classifiers
+        In the order of the pairs (0, 1), (0, 2), ..., (n_classes - 2, n_classes - 1) of class numbers.
+    pair_samples_ : list of ndarray, or None
+        Training rows of each pair, where the estimator takes kernel values; otherwise None.
+    n_features_in_ : int
+
+    References
+    ----------
+    D. Price, S. Knerr, L. Personnaz, G. Dreyfus, Pairwise neural network classifiers with probabilistic outputs,
+    NIPS 7, 1995.
+    J. Platt, N. Cristianini, J. Shawe-Taylor, Large margin DAGs for multiclass classification, NIPS 12, 2000.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"])],
+        "combine": [StrOptions({"voting", "coupling", "dag"})],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(self, estimator: Any, combine: str = "voting", *, n_jobs: int | None = None) -> None:
+        self.estimator = estimator
+        self.combine = combine
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator).input_tags
+        tags.input_tags.pairwise = inner.pairwise
+        tags.input_tags.sparse = inner.sparse
+        tags.input_tags.allow_nan = inner.allow_nan
+        return tags
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Train an estimator for each pair of classes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Sparse, or with missing values, where the estimator takes such.
+        y : array-like of shape (n_samples,)
+
+        Raises
+        ------
+        ValueError
+            For fewer than two classes, parameters out of range, coupling with an estimator without
+            `predict_proba`, or what the estimator refuses.
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, **self._accepted())
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        n_classes = self.classes_.shape[0]
+        if n_classes < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least two classes, got one class: {self.classes_}"
+            )
+        if self.combine == "coupling" and not hasattr(self.estimator, "predict_proba"):
+            raise ValueError(f"combine='coupling' needs an estimator with predict_proba, got {self.estimator!r}")
+        pairwise = get_tags(self.estimator).input_tags.pairwise
+        members = [np.flatnonzero(codes == c) for c in range(n_classes)]
+        rows = [np.sort(np.concatenate([members[i], members[j]])) for i, j in combinations(range(n_classes), 2)]
+        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fit_pair)(
+                clone(self.estimator),
+                X[np.ix_(samples, samples)] if pairwise else X[samples],
+                (codes[samples] == codes[samples].max()).astype(np.intp),
+            )
+            for samples in rows
+        )
+        self.pair_samples_ = rows if pairwise else None
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """The class, by `combine`."""
+        X = self._checked(X)
+        match self.combine:
+            case "voting":
+                numbers = winners(self._votes(X))
+            case "coupling":
+                numbers = self._coupled(X).argmax(axis=1)
+            case _:
+                numbers = self._walk(X)
+        return self.classes_[numbers]
+
+    @available_if(_has_scores)
+    def decision_function(self, X: np.ndarray) -> np.ndarray:
+        """Votes, plus the sum of the decision values brought into (-1/3, 1/3); only where `combine` is "voting".
+
+        Shape (n_samples, n_classes), or for two classes (n_samples,), then the decision values themselves,
+        positive for the second class.
+        """
+        scores = self._votes(self._checked(X))
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    @available_if(_has_posteriors)
+    def predict_log_proba(self, X: np.ndarray) -> np.ndarray:
+        """Natural log posteriors by pairwise coupling, whatever `combine`; shape (n_samples, n_classes)."""
+        X = self._checked(X)
+        log_proba = self._coupled(X).astype(np.float32 if X.dtype == np.float32 else np.float64)
+        return np.where(np.exp(log_proba) < 1, log_proba, 0)  # the log of a posterior that rounds to one is zero
+
+    @available_if(_has_posteriors)
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """Posteriors by pairwise coupling, whatever `combine`; shape (n_samples, n_classes), rows sum to one.
+
+        See Also
+        --------
+        discriminants.multiclass.pairwise_coupling.couple : the formula.
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def _accepted(self) -> dict[str, Any]:
+        """What `validate_data` may let through: what the estimator takes."""
+        inner = get_tags(self.estimator).input_tags
+        return {"accept_sparse": "csr" if inner.sparse else False, "ensure_all_finite": not inner.allow_nan}
+
+    def _checked(self, X: np.ndarray) -> np.ndarray:
+        check_is_fitted(self)
+        return validate_data(self, X, reset=False, **self._accepted())
+
+    def _pairs(self) -> list[tuple[int, int]]:
+        return list(combinations(range(self.classes_.shape[0]), 2))
+
+    def _columns(self, X: np.ndarray, pair: int) -> np.ndarray:
+        """What the estimator of a pair sees of X."""
+        return X if self.pair_samples_ is None else X[:, self.pair_samples_[pair]]
+
+    def _decisions(self, X: np.ndarray, pair: int) -> np.ndarray:
+        """Positive for the second class of the pair."""
+        estimator = self.estimators_[pair]
+        if hasattr(estimator, "decision_function"):
+            return np.asarray(estimator.decision_function(self._columns(X, pair)), dtype=np.float64)
+        return np.asarray(estimator.predict_proba(self._columns(X, pair))[:, 1], dtype=np.float64) - 0.5
+
+    def _votes(self, X: np.ndarray) -> np.ndarray:
+        """Scores (n_samples, n_classes), or (n_samples, 1) for two classes."""
+        pairs = self._pairs()
+        if len(pairs) == 1:
+            return self._decisions(X, 0)[:, None]
+        votes, sums = np.zeros((2, X.shape[0], self.classes_.shape[0]))
+        for pair, (i, j) in enumerate(pairs):
+            decisions = self._decisions(X, pair)
+            second = decisions > 0
+            votes[:, i] += ~second
+            votes[:, j] += second
+            sums[:, i] -= decisions
+            sums[:, j] += decisions
+        return votes + sums / (3 * (np.abs(sums) + 1))
+
+    def _coupled(self, X: np.ndarray) -> np.ndarray:
+        return couple(self._log_odds(X), X.shape[0], self.classes_.shape[0])
+
+    def _log_odds(self, X: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
+        for pair, (i, j) in enumerate(self._pairs()):
+            posteriors = self.estimators_[pair].predict_proba(self._columns(X, pair))
+            yield i, j, pairwise_log_odds(posteriors[:, 0], posteriors[:, 1])
+
+    def _walk(self, X: np.ndarray) -> np.ndarray:
+        """Class numbers by the decision graph; a node is the pair of the first and the last class left."""
+        number = {pair: k for k, pair in enumerate(self._pairs())}
+        n_classes = self.classes_.shape[0]
+        first = np.zeros(X.shape[0], dtype=np.intp)
+        for struck_out in range(n_classes - 1):
+            left = n_classes - struck_out
+            before = first.copy()
+            for node in np.unique(before):
+                rows = np.flatnonzero(before == node)
+                first[rows] += self._decisions(X[rows], number[node, node + left - 1]) > 0
+        return first
+
+
+def _fit_pair(estimator: Any, X: np.ndarray, y: np.ndarray) -> Any:
+    return estimator.fit(X, y)

@@ -1,0 +1,199 @@
+"""Kernel recursive least squares in square-root form: a dictionary that grows, and least squares on it (Andelic 2007,
+section 3.4.3; Engel, Mannor and Meir 2004).
+"""
+
+from typing import Self
+
+import numpy as np
+from scipy.linalg import lapack, solve_triangular
+from sklearn.base import BaseEstimator
+
+from discriminants.kernels import Kernel
+
+_PANEL = 64  # samples offered to the dictionary together
+_REFLECTOR_BLOCK = 32  # columns whose Householder reflections are applied together
+_INDEFINITE = 1e-6  # a residual this far below zero, relative to k(x, x), is no rounding
+
+
+class KernelRecursion(BaseEstimator):
+    """State of the recursion: the dictionary and the least-squares problem of all samples seen.
+
+    The source keeps inverses and corrects them sample by sample, which loses what the condition number takes. Here
+    L is the Cholesky factor of the dictionary's kernel matrix, K = L L', with the kernel k + 1 (3.92-3.100: the one is
+    the bias). A sample is its coordinates phi = L^-1 k(x), so that r = L^-T phi (3.96) and
+    delta = k(x, x) + 1 - |phi|^2 (3.95); the output is phi'w with w = L' alpha, and instead of P (3.106, 3.107) the
+    triangular factor R of all coordinates is kept, with R w = z the least-squares solution. A sample seen before an
+    entry joined has a zero in that entry's coordinate: that is Engel's recursion exactly, since L grows by a row.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        With its parameters as numbers; positive definite.
+
+    Attributes
+    ----------
+    centers_ : ndarray of shape (m, n_features)
+        The dictionary, in the float type of the data.
+    indices_ : ndarray of int of shape (m,)
+        When each entry came, counted over all samples seen.
+    gram_factor_ : ndarray of shape (m, m)
+        L, lower triangular.
+    information_ : ndarray of shape (m, m)
+        R, upper triangular; R'R is the inverse of the source's P in these coordinates.
+    projected_targets_ : ndarray of shape (m, n_outputs)
+        z.
+    n_samples_seen_ : int
+        Samples that the dictionary was offered.
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+
+    def start(self, n_features: int, n_outputs: int, dtype: np.dtype) -> Self:
+        """No dictionary and no samples yet."""
+        self.centers_ = np.empty((0, n_features), dtype=dtype)
+        self.indices_ = np.empty(0, dtype=np.int64)
+        self.gram_factor_ = np.empty((0, 0))
+        self.information_ = np.empty((0, 0))
+        self.projected_targets_ = np.zeros((0, n_outputs))
+        self.n_samples_seen_ = 0
+        return self
+
+    def coordinates(self, X: np.ndarray) -> np.ndarray:
+        """Phi = K(X, dictionary) L^-T of shape (n_samples, m): work and memory as one block, so X should be one."""
+        if not self.centers_.shape[0]:
+            return np.empty((X.shape[0], 0))
+        K = self._kernel_between(X, self.centers_, self.indices_)
+        return self._solve(self.gram_factor_, K.T).T
+
+    def extend(self, X: np.ndarray, nu: float, max_centers: int | None) -> np.ndarray:
+        """Let samples whose residual exceeds nu join the dictionary, in order (3.94; algorithm 3).
+
+        Returns
+        -------
+        ndarray of shape (n_samples, m)
+            Coordinates; zero where an entry joined after the sample.
+
+        Raises
+        ------
+        ValueError
+            If kernel values are not finite, or the kernel is seen not to be positive definite.
+        """
+        block = np.arange(self.n_samples_seen_, self.n_samples_seen_ + X.shape[0])
+        phi = self.coordinates(X)
+        squared_norm = self.kernel.at(block).diagonal(X) + 1.0
+        delta = squared_norm - np.einsum("ij,ij->i", phi, phi)
+        if not np.isfinite(delta).all():
+            raise ValueError("the kernel has values that are not finite: the values of X are too large for it")
+        # Rounding leaves this much of a sample that depends on the dictionary.
+        rounding = 8 * np.finfo(float).eps * squared_norm
+        joined = np.empty(0, dtype=np.intp)
+        room = X.shape[0] if max_centers is None else max_centers - self.centers_.shape[0]
+        position = 0
+        while room > joined.size:
+            threshold = np.maximum(nu, rounding * (phi.shape[1] + 1))
+            panel = position + np.flatnonzero(delta[position:] > threshold[position:])[:_PANEL]
+            if not panel.size:
+                break
+            position = int(panel[-1]) + 1
+            S = self._kernel_between(X[panel], X[panel], block[panel]) - phi[panel] @ phi[panel].T
+            known = np.vstack([self.centers_, X[joined]])
+            chosen, factor = self._entries(X[panel], S, threshold[panel], known, room - joined.size)
+            entries = panel[chosen]
+            added = self._columns_of(X, block, phi, entries, factor)
+            phi = np.hstack([phi, added])
+            delta -= np.einsum("ij,ij->i", added, added)
+            joined = np.concatenate([joined, entries])
+        _refuse_indefinite(delta, squared_norm, nu)
+        if not phi.shape[1]:
+            raise ValueError(f"nu = {nu} leaves no centre: k(x, x) + 1 is at most {squared_norm.max():.3g}")
+        if joined.size:
+            self._join(X[joined], block[joined], phi[joined])
+        self.n_samples_seen_ += X.shape[0]
+        return phi
+
+    def add(self, phi: np.ndarray, targets: np.ndarray) -> None:
+        """Take samples into the least-squares problem: the triangular factor of [R z; Phi y] (in place of 3.106-3.110).
+
+        Parameters
+        ----------
+        phi : ndarray of shape (n_samples, m)
+        targets : ndarray of shape (n_samples, n_outputs)
+        """
+        rows = np.array(phi, order="F")
+        self.information_, reflectors, scales, _ = lapack.dtpqrt(
+            0, min(_REFLECTOR_BLOCK, phi.shape[1]), self.information_, rows, overwrite_b=True
+        )
+        self.projected_targets_, _, _ = lapack.dtpmqrt(
+            0, reflectors, scales, self.projected_targets_, np.array(targets, dtype=np.float64, order="F"), trans="T"
+        )
+
+    def weights(self) -> np.ndarray:
+        """w = R^-1 z, weights of the coordinates, shape (m, n_outputs)."""
+        return self._solve(self.information_, self.projected_targets_, lower=False)
+
+    def dual_weights(self, weights: np.ndarray) -> np.ndarray:
+        """alpha = L^-T w, weights of the kernels on the dictionary, shape (m, n_outputs); their sum is the bias."""
+        return self._solve(self.gram_factor_.T, weights, lower=False)
+
+    def _entries(
+        self, points: np.ndarray, S: np.ndarray, threshold: np.ndarray, known: np.ndarray, room: int
+    ) -> tuple[list[int], np.ndarray]:
+        """Which of the points join, and the Cholesky factor of their residual Gram matrix: elimination in S, the
+        residual Gram matrix of all the points, that passes over what fell to its threshold. Overwrites S.
+        """
+        chosen: list[int] = []
+        rows = np.zeros((min(room, points.shape[0]), points.shape[0]))
+        for j in range(points.shape[0]):
+            if len(chosen) == room:
+                break
+            if S[j, j] <= threshold[j] or self._is_known(points[j], known, points[chosen]):
+                continue
+            row = rows[len(chosen), j:]
+            row[:] = S[j, j:] / np.sqrt(S[j, j])
+            S[j:, j:] -= np.outer(row, row)
+            chosen.append(j)
+        return chosen, rows[: len(chosen), chosen].T
+
+    def _is_known(self, point: np.ndarray, *dictionaries: np.ndarray) -> bool:
+        """Whether this is an entry already: where the width is tiny, rounding in the kernel alone may exceed nu."""
+        return self.kernel.centers_are_points and any((points == point).all(axis=1).any() for points in dictionaries)
+
+    def _columns_of(
+        self, X: np.ndarray, block: np.ndarray, phi: np.ndarray, entries: np.ndarray, factor: np.ndarray
+    ) -> np.ndarray:
+        """Coordinates of the whole block for new entries: zero before each of them."""
+        residual = self._kernel_between(X, X[entries], block[entries]) - phi @ phi[entries].T
+        columns = self._solve(factor, residual.T).T
+        columns[np.arange(X.shape[0])[:, None] < entries] = 0.0
+        columns[entries] = factor
+        return columns
+
+    def _join(self, points: np.ndarray, indices: np.ndarray, coordinates: np.ndarray) -> None:
+        old, m = self.centers_.shape[0], coordinates.shape[1]
+        self.centers_ = np.vstack([self.centers_, points])
+        self.indices_ = np.concatenate([self.indices_, indices])
+        self.gram_factor_ = np.vstack([np.pad(self.gram_factor_, ((0, 0), (0, m - old))), coordinates])
+        self.information_ = np.pad(self.information_, (0, m - old))
+        self.projected_targets_ = np.pad(self.projected_targets_, ((0, m - old), (0, 0)))
+
+    def _kernel_between(self, X: np.ndarray, centers: np.ndarray, indices: np.ndarray) -> np.ndarray:
+        """K + 1 in float64, whatever the data are."""
+        columns = self.kernel.at(indices).columns(np.asarray(centers, dtype=np.float64), np.float64)
+        K = np.empty((X.shape[0], columns.n_centers))
+        columns.block(np.asarray(X, dtype=np.float64), out=K)
+        K += 1.0
+        return K
+
+    @staticmethod
+    def _solve(triangle: np.ndarray, right: np.ndarray, lower: bool = True) -> np.ndarray:
+        return solve_triangular(triangle, right, lower=lower, check_finite=False)
+
+
+def _refuse_indefinite(delta: np.ndarray, squared_norm: np.ndarray, nu: float) -> None:
+    worst = int(np.argmin(delta + _INDEFINITE * squared_norm))
+    if not delta[worst] >= -nu - _INDEFINITE * squared_norm[worst]:
+        raise ValueError(
+            f"the kernel is not positive definite: a sample's squared distance from the dictionary came out as "
+            f"{delta[worst]:.3g}; recursive least squares needs a positive definite kernel"
+        )

@@ -1,0 +1,112 @@
+"""The orthogonal decomposition K = Q U of the selected columns, seen through numbers of size m: weights,
+residual, GCV.
+"""
+
+import copy
+from typing import Self
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+
+class OrthogonalSystem:
+    """What forward selection knows of its columns [1 k_1 ... k_m] = Q R, Q with columns of length one.
+
+    With q_i = d_i^(1/2) Q_i this is the seed's K = Q U (Andelic 2007, 3.76), R = D^(1/2) U. Every quantity
+    below holds for any penalty lambda on the orthogonal weights (3.80): the current one belongs to all
+    columns, not only to the last.
+
+    Attributes
+    ----------
+    R : ndarray of shape (m + 1, m + 1), upper triangular; column 0 belongs to the constant
+    z : ndarray of shape (m + 1, S)
+        Q'Y.
+    unexplained : ndarray of shape (S,)
+        |Y - Q Q'Y|^2.
+    n_samples : float
+    """
+
+    def __init__(self, capacity: int, target_means: np.ndarray, target_energy: np.ndarray, n_samples: float) -> None:
+        self._R = np.zeros((capacity + 1, capacity + 1))
+        self._z = np.zeros((capacity + 1, target_means.shape[0]))
+        self._R[0, 0] = np.sqrt(n_samples)
+        self._z[0] = np.sqrt(n_samples) * target_means
+        self.size = 1
+        self.unexplained = np.array(target_energy, dtype=np.float64)
+        self.n_samples = n_samples
+
+    def push(self, column: np.ndarray, projection: np.ndarray) -> None:
+        """Append a column of R (length size + 1, its last entry |q|) and the row Q'Y that belongs to it."""
+        self._R[: self.size + 1, self.size] = column
+        self._z[self.size] = projection
+        self.size += 1
+        self.unexplained = np.maximum(self.unexplained - projection**2, 0.0)
+
+    def leading(self, n_columns: int) -> Self:
+        """The system as it was after its first `n_columns` columns; it shares memory with this one, for reading."""
+        part = copy.copy(self)
+        part.size = n_columns + 1
+        part.unexplained = self.unexplained + (self.z[part.size :] ** 2).sum(axis=0)
+        return part
+
+    @property
+    def R(self) -> np.ndarray:
+        """Upper triangular factor, shape (size, size)."""
+        return self._R[: self.size, : self.size]
+
+    @property
+    def z(self) -> np.ndarray:
+        """Q'Y, shape (size, S)."""
+        return self._z[: self.size]
+
+    @property
+    def energies(self) -> np.ndarray:
+        """q_i'q_i of every column, shape (m + 1,)."""
+        return np.diagonal(self._R)[: self.size] ** 2
+
+    def shrinkage(self, lam: float) -> np.ndarray:
+        """q_i'q_i / (lambda + q_i'q_i), shape (m + 1,): the part of each projection that (3.83) keeps."""
+        energies = self.energies
+        return energies / (lam + energies)
+
+    def weights(self, lam: float = 0.0) -> np.ndarray:
+        """(K'K + lambda U'U)^-1 K'Y of shape (m + 1, S), the bias first (3.83, 3.84)."""
+        return solve_triangular(self.R, self.shrinkage(lam)[:, None] * self.z)
+
+    def residual_sum_of_squares(self, lam: float = 0.0) -> np.ndarray:
+        """|Y - K W|^2 of each target, shape (S,)."""
+        return self.unexplained + ((1.0 - self.shrinkage(lam)) ** 2) @ self.z**2
+
+    def generalised_cross_validation(self, lam: float = 0.0) -> float:
+        """GCV (3.85), summed over the targets."""
+        free = self.n_samples - self.shrinkage(lam).sum()
+        return self.n_samples * float(self.residual_sum_of_squares(lam).sum()) / free**2 if free > 0 else np.inf
+
+    @property
+    def target_energy(self) -> np.ndarray:
+        """|Y - mean|^2 of each target, shape (S,)."""
+        return self.unexplained + (self.z[1:] ** 2).sum(axis=0)
+
+    def reestimate_lambda(self, lam: float) -> float:
+        """One step of the fixed-point formula that minimises GCV (3.88, 3.89); unchanged where it is
+        undefined.
+        """
+        energies = self.energies
+        free = self.n_samples - self.shrinkage(lam).sum()
+        curvature = float((energies / (lam + energies) ** 3) @ (self.z**2).sum(axis=1))
+        if free <= 0 or curvature <= 0:
+            return lam
+        slope = float((energies / (lam + energies) ** 2).sum())
+        return slope * float(self.residual_sum_of_squares(lam).sum()) / (free * curvature)
+
+    def maximise_evidence(self, lam: float) -> float:
+        """One step of the fixed-point formula that maximises the Bayesian evidence, lambda = noise variance over
+        weight variance (MacKay 1992); unchanged where it is undefined.
+        """
+        energies = self.energies
+        determined = self.shrinkage(lam).sum()
+        free = self.n_samples - determined
+        squared_weights = float((energies / (lam + energies) ** 2) @ (self.z**2).sum(axis=1))
+        if free <= 0 or squared_weights <= 0:
+            return lam
+        return float(determined * self.residual_sum_of_squares(lam).sum() / (free * squared_weights))

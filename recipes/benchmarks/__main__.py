@@ -1,0 +1,78 @@
+"""Tables 5.2 to 5.5 of *Sparse Nonlinear Discriminants* (Andelic 2007), measured again.
+
+    python -m recipes.benchmarks --data-dir DIR --work-dir W [--table 5.3] [--data banana heart] [--quick]
+
+DIR holds usps.npz, letter.npz, optdigits.npz, pendigits.npz, satimage.npz, boston.npz, abalone.npz and the folder
+ida. W gets results.json (one row for each data set and method), settings.json (grids, what was chosen, the value of
+every partition) and tables.md, where the source's figures stand beside ours. What a run measures replaces what W
+held of it.
+"""
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from asr.errors import ConfigError, CorpusError
+from asr.files import atomic_write
+from asr.recipe.story import run_recipe
+from recipes.benchmarks import multiclass, partitions, regression, sinc
+from recipes.benchmarks.results import ResultFiles
+from recipes.benchmarks.study import Table, run_study, study_settings
+from recipes.benchmarks.tables import markdown, print_sheets, sheets
+
+TABLES = {module.TABLE.number: module.TABLE for module in (multiclass, partitions, sinc, regression)}
+
+log = logging.getLogger(__name__)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the recipe."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data-dir", type=Path, required=True, help="folder of the benchmark sets")
+    parser.add_argument("--work-dir", type=Path, required=True, help="where results.json goes")
+    parser.add_argument("--table", choices=list(TABLES), help="one table only (default: all)")
+    parser.add_argument("--data", nargs="+", metavar="NAME", help="these data sets only (default: all)")
+    parser.add_argument("--quick", action="store_true", help="small parts and grids, to see that everything works")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: all cores)")
+    found = parser.parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
+
+    tables = [TABLES[found.table]] if found.table else list(TABLES.values())
+    wanted = _wanted(tables, found.data)
+    _check_files(found.data_dir, wanted)
+    files = ResultFiles(found.work_dir, quick=found.quick)
+    for table, name in wanted:
+        study = table.study(table.path(found.data_dir, name) or found.data_dir, name, found.quick)
+        outcomes = run_study(table, name, study, jobs=max(1, found.jobs))
+        files.put(table, name, outcomes, study_settings(table, study, outcomes))
+    files.sort(TABLES)
+    shown = sheets(TABLES, files.rows, files.settings)
+    with atomic_write(found.work_dir / "tables.md") as temporary:
+        temporary.write_text(markdown(shown, quick=found.quick), encoding="utf-8")
+    print_sheets(shown)
+    log.info("results in %s", found.work_dir / "results.json")
+
+
+def _wanted(tables: Sequence[Table], names: Sequence[str] | None) -> list[tuple[Table, str]]:
+    known = [name for table in tables for name in table.data]
+    for name in names or ():
+        if name not in known:
+            raise ConfigError(f"--data {name}: no such data set in the tables asked for; there are {', '.join(known)}")
+    return [(table, name) for table in tables for name in table.data if not names or name in names]
+
+
+def _check_files(folder: Path, wanted: Sequence[tuple[Table, str]]) -> None:
+    """See that nothing is missing before the first hour is spent."""
+    if not folder.is_dir():
+        raise CorpusError(f"--data-dir {folder} is not a folder; it is to hold the benchmark sets")
+    paths = [table.path(folder, name) for table, name in wanted]
+    missing = [path for path in paths if path is not None and not path.is_file()]
+    if missing:
+        raise CorpusError(f"missing in the folder of the benchmark sets: {', '.join(map(str, missing))}")
+
+
+if __name__ == "__main__":
+    run_recipe(main)

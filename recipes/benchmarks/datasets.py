@@ -1,0 +1,104 @@
+"""The benchmark sets: reading, checking, scaling."""
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from asr.errors import CorpusError
+from recipes.benchmarks.problem import Partition, Problem
+
+
+def read_arrays(path: Path, names: tuple[str, ...]) -> list[np.ndarray]:
+    """Arrays of an .npz file by their names.
+
+    Raises
+    ------
+    CorpusError
+        If the file is missing, is no .npz file or lacks an array, or if a value is not finite.
+    """
+    if not path.is_file():
+        raise CorpusError(f"{path}: no such file; --data-dir is to name the folder of the benchmark sets")
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            missing = [name for name in names if name not in archive]
+            if missing:
+                raise CorpusError(f"{path}: has no array {missing[0]!r}; {', '.join(names)} are needed")
+            arrays = [archive[name] for name in names]
+    except (zipfile.BadZipFile, ValueError, EOFError, AttributeError) as error:
+        raise CorpusError(f"{path}: is not a whole .npz file of plain arrays ({error})") from error
+    for name, array in zip(names, arrays, strict=True):
+        if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
+            raise CorpusError(f"{path}: array {name!r} has values that are not finite numbers")
+    return arrays
+
+
+def two_class_problem(path: Path) -> Problem:
+    """A set with fixed partitions: x (N, d), y (N,) in {-1, +1}, train and test (n_partitions, n) row numbers.
+
+    The data stay as they are.
+    """
+    x, y, train, test = read_arrays(path, ("x", "y", "train", "test"))
+    _check_samples(path, "x", x, "y", y)
+    if set(np.unique(y).tolist()) != {-1, 1}:
+        raise CorpusError(f"{path}: y has the values {np.unique(y).tolist()[:5]}; -1 and 1 are needed")
+    for name, rows in (("train", train), ("test", test)):
+        good = rows.ndim == 2 and rows.shape[0] == train.shape[0] and rows.dtype.kind in "iu"
+        if not good or rows.min() < 0 or rows.max() >= x.shape[0]:
+            raise CorpusError(f"{path}: {name!r} is to hold row numbers of x below {x.shape[0]}, one line a partition")
+    for number, (a, b) in enumerate(zip(train, test, strict=True)):
+        if np.intersect1d(a, b).size:
+            raise CorpusError(f"{path}: partition {number} tests on samples that it trains on")
+    partitions = tuple(Partition(a.astype(np.intp), b.astype(np.intp)) for a, b in zip(train, test, strict=True))
+    return Problem(x.astype(np.float64), (y == 1).astype(np.intp), partitions)
+
+
+def multi_class_problem(path: Path) -> Problem:
+    """A set with one split: x_train, y_train, x_test, y_test. One linear map, fixed on the training data, takes
+    their smallest value to -1 and their largest to 1, the same for all features.
+    """
+    x_train, y_train, x_test, y_test = read_arrays(path, ("x_train", "y_train", "x_test", "y_test"))
+    _check_samples(path, "x_train", x_train, "y_train", y_train)
+    _check_samples(path, "x_test", x_test, "y_test", y_test)
+    if x_train.shape[1] != x_test.shape[1]:
+        raise CorpusError(f"{path}: x_train has {x_train.shape[1]} features, x_test {x_test.shape[1]}")
+    classes = np.unique(y_train)
+    if not np.isin(y_test, classes).all():
+        raise CorpusError(f"{path}: y_test has classes that y_train lacks")
+    low, high = float(x_train.min()), float(x_train.max())
+    if low == high:
+        raise CorpusError(f"{path}: all values of x_train are {low}")
+    X = (np.vstack([x_train, x_test]).astype(np.float64) - low) * (2.0 / (high - low)) - 1.0
+    codes = np.searchsorted(classes, np.concatenate([y_train, y_test]))
+    rows, n_train = np.arange(X.shape[0]), x_train.shape[0]
+    return Problem(X, codes, (Partition(rows[:n_train], rows[n_train:]),))
+
+
+def regression_problem(path: Path, n_train: int, n_test: int, n_partitions: int) -> Problem:
+    """A set without a split: x, y, and random partitions by `default_rng(0)`, drawn in order.
+
+    Continuous features are scaled to mean zero and variance one over the whole set, test samples included, as
+    the source says; features of two values only (indicators) stay as they are.
+    """
+    x, y = read_arrays(path, ("x", "y"))
+    _check_samples(path, "x", x, "y", y)
+    if x.shape[0] < n_train + n_test:
+        raise CorpusError(f"{path}: has {x.shape[0]} samples; {n_train} + {n_test} are needed")
+    X = x.astype(np.float64)
+    for column in X.T:
+        values = np.unique(column)
+        if values.shape[0] > 2:
+            column -= column.mean()
+            column /= column.std()
+    random = np.random.default_rng(0)
+    permutations = [random.permutation(X.shape[0]) for _ in range(n_partitions)]
+    partitions = tuple(Partition(p[:n_train], p[n_train : n_train + n_test]) for p in permutations)
+    return Problem(X, y.astype(np.float64), partitions)
+
+
+def _check_samples(path: Path, x_name: str, x: np.ndarray, y_name: str, y: np.ndarray) -> None:
+    if x.ndim != 2 or y.ndim != 1 or x.shape[0] != y.shape[0] or not x.size:
+        raise CorpusError(
+            f"{path}: {x_name} has shape {x.shape} and {y_name} {y.shape}; "
+            "(samples, features) and (samples,) are needed"
+        )

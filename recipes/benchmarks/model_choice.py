@@ -1,0 +1,174 @@
+"""Settings by five-fold cross-validation on training parts."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
+
+from discriminants.kernels import make_kernel
+from discriminants.multiclass.one_vs_rest import one_vs_rest_targets, winners
+from discriminants.selection.learner import path_losses
+from recipes.benchmarks.parallel import in_parallel
+from recipes.benchmarks.problem import Problem, summed_loss
+
+FOLDS = 5
+SEED = 0  # of the folds, the subsets and the candidates drawn
+
+
+@dataclass(frozen=True)
+class Search:
+    """A method with the settings to choose among.
+
+    Attributes
+    ----------
+    method : str
+    estimator : estimator
+        Unfitted; a setting sets its parameters.
+    grid : tuple of dict
+        Settings. Of equally good ones the first is taken.
+    sizes : tuple of int, optional
+        Numbers of centres to choose among too, for a forward learner: one selection of the largest size
+        shows them all.
+    n_samples : int, optional
+        Choose on a (stratified) subset of so many samples of each training part.
+    final : mapping
+        Parameters for the fit with the chosen setting, where they differ from those of the choice.
+    """
+
+    method: str
+    estimator: Any
+    grid: tuple[dict[str, float], ...]
+    sizes: tuple[int, ...] | None = None
+    n_samples: int | None = None
+    final: Mapping[str, Any] = field(default_factory=dict)
+
+    def chosen(self, parameters: Mapping[str, Any]) -> Any:
+        """An unfitted estimator with the chosen parameters."""
+        return clone(self.estimator).set_params(**self.final, **parameters)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The best setting of a search.
+
+    Attributes
+    ----------
+    parameters : dict
+        With `n_centers` where the size was chosen too.
+    loss : float
+        Held-out loss per sample: share of wrong classes, or mean squared error.
+    seconds : float
+        Spent on all settings and folds, summed over the processes.
+    """
+
+    parameters: dict[str, float]
+    loss: float
+    seconds: float
+
+
+def grid(**axes: Sequence[float]) -> tuple[dict[str, float], ...]:
+    """All combinations of values: grid(sigma=(1, 2), epsilon=(0,)) has two settings."""
+    return tuple(dict(zip(axes, values, strict=True)) for values in product(*axes.values()))
+
+
+def choose(
+    searches: Sequence[Search], problem: Problem, groups: Sequence[Sequence[int]], *, jobs: int, description: str
+) -> list[dict[str, Choice]]:
+    """The best setting of every method by the total held-out loss over five folds of each partition in a group.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int
+        Partitions whose training parts decide together.
+
+    Returns
+    -------
+    list of dict
+        One for each group: method -> Choice.
+    """
+    pieces, owners = [], []
+    for number, group in enumerate(groups):
+        for search in searches:
+            folds = [fold for p in group for fold in _folds(problem, problem.partitions[p].train, search.n_samples)]
+            for setting, parameters in enumerate(search.grid):
+                estimator = clone(search.estimator).set_params(**parameters)
+                for fold in folds:
+                    pieces.append((estimator, problem.X, problem.y, *fold, search.sizes))
+                    owners.append((number, search.method, setting, fold[1].shape[0]))
+    found = in_parallel(_held_out, pieces, jobs=jobs, description=description)
+    totals: list[dict[str, _Total]] = [{search.method: _Total(search) for search in searches} for _ in groups]
+    for (number, method, setting, n_held_out), (losses, seconds) in zip(owners, found, strict=True):
+        totals[number][method].add(setting, losses, n_held_out, seconds)
+    return [{method: total.best() for method, total in group_totals.items()} for group_totals in totals]
+
+
+class _Total:
+    """Losses of all settings (rows) and sizes (columns), summed over the folds."""
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self._losses = np.zeros((len(search.grid), len(search.sizes or (0,))))
+        self._held_out = 0
+        self._seconds = 0.0
+
+    def add(self, setting: int, losses: np.ndarray, n_held_out: int, seconds: float) -> None:
+        self._losses[setting] += losses
+        self._held_out += n_held_out if setting == 0 else 0
+        self._seconds += seconds
+
+    def best(self) -> Choice:
+        setting, size = np.unravel_index(int(np.argmin(self._losses)), self._losses.shape)
+        parameters: dict[str, float] = dict(self._search.grid[setting])
+        if self._search.sizes is not None:
+            parameters["n_centers"] = self._search.sizes[size]
+        return Choice(parameters, float(self._losses[setting, size]) / self._held_out, self._seconds)
+
+
+def _folds(problem: Problem, rows: np.ndarray, n_samples: int | None) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Training and held-out rows of five folds of a training part."""
+    strata = problem.y[rows] if problem.is_classification else None
+    if n_samples is not None and n_samples < rows.shape[0]:
+        subset, _ = train_test_split(np.arange(rows.shape[0]), train_size=n_samples, random_state=SEED, stratify=strata)
+        rows = rows[np.sort(subset)]
+    kind = StratifiedKFold if problem.is_classification else KFold
+    split = kind(FOLDS, shuffle=True, random_state=SEED).split(rows, problem.y[rows])
+    return [(rows[train], rows[held_out]) for train, held_out in split]
+
+
+def _held_out(
+    estimator: Any, X: np.ndarray, y: np.ndarray, train: np.ndarray, held_out: np.ndarray, sizes: Sequence[int] | None
+) -> tuple[np.ndarray, float]:
+    """Summed losses on a held-out part, one for each size (or one), and the seconds it took."""
+    started = time.perf_counter()
+    if sizes is None:
+        estimator.fit(X[train], y[train])
+        losses = np.array([summed_loss(estimator, y[held_out], estimator.predict(X[held_out]))])
+    else:
+        losses = _losses_by_size(estimator, X, y, train, held_out, sizes)
+    return losses, time.perf_counter() - started
+
+
+def _losses_by_size(
+    learner: Any, X: np.ndarray, y: np.ndarray, train: np.ndarray, held_out: np.ndarray, sizes: Sequence[int]
+) -> np.ndarray:
+    """Summed loss of the models of every size, from one forward selection."""
+    learner.set_params(n_centers=sizes[-1])
+    kernel = make_kernel(learner.kernel, learner.sigma).resolved(X[train])
+    classifies = is_classifier(learner)
+    targets = one_vs_rest_targets(y, int(y.max()) + 1) if classifies else y[:, None]
+    random = np.random.RandomState(SEED)
+    _, _, paths = learner.selection_paths(X[train], targets[train], kernel=kernel, random=random)
+    if not any(path.n_centers for path in paths):
+        return np.full(len(sizes), np.inf)
+
+    def loss(outputs: np.ndarray, wanted: np.ndarray) -> float:
+        if classifies:
+            return summed_loss(learner, winners(wanted), winners(outputs))
+        return summed_loss(learner, wanted, outputs)
+
+    return path_losses(paths, X[held_out], targets[held_out], list(sizes), loss)

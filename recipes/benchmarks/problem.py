@@ -1,0 +1,84 @@
+"""What is learnt, on which samples, and how it is judged."""
+
+import time
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import is_classifier
+
+
+class Partition(NamedTuple):
+    """Row numbers of one training and one test set."""
+
+    train: np.ndarray
+    test: np.ndarray
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A data set with its partitions.
+
+    Attributes
+    ----------
+    X : ndarray of shape (N, n_features), float64
+    y : ndarray of shape (N,)
+        Class numbers from 0, or real targets.
+    partitions : tuple of Partition
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    partitions: tuple[Partition, ...]
+
+    @property
+    def is_classification(self) -> bool:
+        """Whether y holds class numbers."""
+        return self.y.dtype.kind in "iu"
+
+
+class Trial(NamedTuple):
+    """One model on one partition.
+
+    Attributes
+    ----------
+    loss : float
+        Share of the test samples classified wrongly, or mean squared error.
+    kernels : int
+        Kernel evaluations for one prediction: distinct centres or support vectors.
+    n_train : int
+    fit_seconds, predict_seconds : float
+        By the clock; the second for all test samples.
+    """
+
+    loss: float
+    kernels: int
+    n_train: int
+    fit_seconds: float
+    predict_seconds: float
+
+
+def run_trial(estimator: Any, X: np.ndarray, y: np.ndarray, partition: Partition) -> Trial:
+    """Fit on the training part, judge on the test part."""
+    train, test = X[partition.train], X[partition.test]
+    started = time.perf_counter()
+    estimator.fit(train, y[partition.train])
+    fitted = time.perf_counter()
+    predictions = estimator.predict(test)
+    done = time.perf_counter()
+    loss = summed_loss(estimator, y[partition.test], predictions) / test.shape[0]
+    return Trial(loss, kernel_evaluations(estimator), train.shape[0], fitted - started, done - fitted)
+
+
+def summed_loss(estimator: Any, y: np.ndarray, predictions: np.ndarray) -> float:
+    """Number of wrong classes, or sum of squared errors."""
+    if is_classifier(estimator):
+        return float(np.count_nonzero(predictions != y))
+    return float(((predictions - y) ** 2).sum())
+
+
+def kernel_evaluations(estimator: Any) -> int:
+    """Distinct centres, or support vectors (which scikit-learn lists once each, whatever the number of classes)."""
+    if hasattr(estimator, "basis_centers_"):
+        return int(estimator.basis_centers_.shape[0])
+    return int(estimator.support_.shape[0])

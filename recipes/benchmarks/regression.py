@@ -1,0 +1,116 @@
+"""Table 5.5: the regression sets Boston and Abalone."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from discriminants.npd import NPDRegressor
+from discriminants.orols import OROLSRegressor
+from recipes.benchmarks.datasets import regression_problem
+from recipes.benchmarks.forward import npd_search, orols_search
+from recipes.benchmarks.peers import svr_search
+from recipes.benchmarks.study import Study, Table, widths
+
+
+@dataclass(frozen=True)
+class _Set:
+    """Partitions of a set, and what is tried on it.
+
+    Widths are in multiples of the root of the summed variance, C and epsilon of the SVM in the standard deviation
+    of y.
+    """
+
+    n_train: int
+    n_test: int
+    n_partitions: int
+    multiples: tuple[float, ...]
+    epsilons: tuple[float, ...]
+    max_centers: int
+    svm_multiples: tuple[float, ...]
+    costs: tuple[float, ...]
+    tubes: tuple[float, ...]
+    svm_samples: int | None = None
+
+
+SETS = {
+    "boston": _Set(
+        n_train=481,
+        n_test=25,
+        n_partitions=100,
+        multiples=tuple(2.0 ** (k / 2) for k in range(-3, 6)),
+        epsilons=(0.0, 0.01, 0.1, 0.3, 1.0, 3.0),
+        max_centers=300,
+        svm_multiples=tuple(2.0 ** (k / 2) for k in range(-3, 4)),
+        costs=(1.0, 3.0, 10.0, 30.0, 100.0),
+        tubes=(0.01, 0.05, 0.1, 0.2),
+    ),
+    "abalone": _Set(
+        n_train=3000,
+        n_test=1177,
+        n_partitions=10,
+        multiples=tuple(2.0 ** (k / 2) for k in range(-2, 6)),
+        epsilons=(0.0, 0.3, 3.0),
+        max_centers=150,
+        svm_multiples=(0.5, 1.0, 2.0),
+        costs=(0.3, 1.0, 3.0),
+        tubes=(0.1, 0.3),
+        svm_samples=1500,
+    ),
+}
+
+
+def _quick(full: _Set) -> _Set:
+    return replace(
+        full,
+        n_train=min(full.n_train, 400),
+        n_test=min(full.n_test, 100),
+        n_partitions=3,
+        multiples=(1.0, 2.0),
+        epsilons=(0.0,),
+        max_centers=60,
+        svm_multiples=(1.0,),
+        costs=(1.0, 10.0),
+        tubes=(0.1,),
+    )
+
+
+OPTIONS = {"rule": "error_reduction", "n_candidates": 3000}
+OROLS_OWN_SIZE = True
+
+
+def open_study(path: Path, name: str, quick: bool) -> Study:
+    """The data set with its searches."""
+    plan = _quick(SETS[name]) if quick else SETS[name]
+    problem = regression_problem(path, plan.n_train, plan.n_test, plan.n_partitions)
+    sigmas = widths(problem, plan.multiples)
+    spread = float(problem.y[problem.partitions[0].train].std())
+    svm_sigmas = widths(problem, plan.svm_multiples)
+    searches = (
+        orols_search(OROLSRegressor, sigmas, plan.max_centers, own_size=OROLS_OWN_SIZE, **OPTIONS),
+        npd_search(NPDRegressor, sigmas, plan.epsilons, plan.max_centers, **OPTIONS),
+        svr_search(svm_sigmas, plan.costs, plan.tubes, spread, plan.svm_samples),
+    )
+    return Study(problem, searches)
+
+
+TABLE = Table(
+    number="5.5",
+    title="Boston and Abalone",
+    unit="MSE",
+    value=np.asarray,
+    data=("boston", "abalone"),
+    file="{}.npz",
+    methods=("orols", "npd", "svm"),
+    notes=(
+        "Mean squared error and standard deviation over random partitions drawn here (Boston 100 of 481 and 25, "
+        "Abalone 10 of 3000 and 1177, one after the other from seed 0); the source's are not known. In brackets the "
+        "kernel evaluations of a prediction in % of the training samples.",
+        "Continuous features have mean zero and variance one over the whole set, test samples included, as in the "
+        "source; indicators (the sex of an abalone, the river in Boston) stay as they are.",
+        "Settings by five-fold cross-validation on the first five training partitions; those of the SVM for Abalone "
+        f"on {SETS['abalone'].svm_samples} samples of each.",
+        "The source's SVM figure on Boston is quoted there from Schoelkopf and Smola 2002.",
+    ),
+    study=open_study,
+)

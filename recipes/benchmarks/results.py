@@ -1,0 +1,122 @@
+"""results.json and settings.json of a work directory: rows and settings, replaced where they are measured anew."""
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypedDict
+
+import numpy as np
+
+from asr.errors import RunError
+from asr.files import atomic_write
+from recipes.benchmarks.published import PUBLISHED
+from recipes.benchmarks.study import Outcome, Table
+
+
+class Row(TypedDict):
+    """One method on one data set.
+
+    `value` and `sd` are in the unit of the table (% error, RMSE, MSE), `sd` over the partitions; `sparsity` is
+    the number of kernel evaluations for one prediction in % of the training samples; `seed_value` is what the
+    source prints; seconds are means over the partitions, of one fit and of predicting one whole test set.
+    """
+
+    table: str
+    data: str
+    method: str
+    value: float
+    sd: float | None
+    sparsity: float
+    seed_value: float | None
+    fit_seconds: float
+    predict_seconds: float
+
+
+Settings = dict[str, dict[str, dict[str, Any]]]  # table -> data -> what `study_settings` gives
+
+
+def make_row(table: str, data: str, method: str, outcome: Outcome) -> Row:
+    """Means over the partitions."""
+    printed = PUBLISHED.get((table, data, method))
+    trials, values = outcome.trials, outcome.values
+    return {
+        "table": table,
+        "data": data,
+        "method": method,
+        "value": float(values.mean()),
+        "sd": float(values.std(ddof=1)) if values.shape[0] > 1 else None,
+        "sparsity": float(np.mean([100.0 * trial.kernels / trial.n_train for trial in trials])),
+        "seed_value": None if printed is None else printed.value,
+        "fit_seconds": float(np.mean([trial.fit_seconds for trial in trials])),
+        "predict_seconds": float(np.mean([trial.predict_seconds for trial in trials])),
+    }
+
+
+class ResultFiles:
+    """The results of a work directory, on disk and in memory.
+
+    Raises
+    ------
+    RunError
+        If the directory holds files of another form, or quick results where full ones are wanted (or the
+        reverse): the two are not to be mixed.
+    """
+
+    def __init__(self, work_dir: Path, *, quick: bool) -> None:
+        self._work_dir = work_dir
+        self._quick = quick
+        self.rows: list[Row] = _read(work_dir / "results.json", [])
+        kept = _read(work_dir / "settings.json", {"quick": quick, "tables": {}})
+        if not isinstance(self.rows, list) or not all(_is_row(row) for row in self.rows):
+            raise RunError(f"{work_dir / 'results.json'}: has no rows of this recipe; choose another work directory")
+        if not isinstance(kept, dict) or kept.keys() != {"quick", "tables"}:
+            raise RunError(f"{work_dir / 'settings.json'}: is not of this recipe; choose another work directory")
+        if kept["quick"] is not quick:
+            there = "--quick" if kept["quick"] else "a full run"
+            raise RunError(f"{work_dir}: holds results of {there}; choose another work directory")
+        self.settings: Settings = kept["tables"]
+        for row in self.rows:
+            if row["data"] not in self.settings.get(row["table"], {}):
+                raise RunError(
+                    f"{work_dir / 'settings.json'}: lacks {row['data']} of table {row['table']}, which results.json "
+                    "has; choose another work directory"
+                )
+
+    def put(self, table: Table, data: str, outcomes: Mapping[str, Outcome], settings: dict[str, Any]) -> None:
+        """Replace what is known of one data set in one table, and write both files."""
+        kept = [row for row in self.rows if (row["table"], row["data"]) != (table.number, data)]
+        self.rows = kept + [make_row(table.number, data, method, outcome) for method, outcome in outcomes.items()]
+        # Settings first: a row never stands without its settings.
+        self.settings.setdefault(table.number, {})[data] = settings
+        self._write("settings.json", {"quick": self._quick, "tables": self.settings})
+        self._write("results.json", self.rows)
+
+    def sort(self, tables: Mapping[str, Table]) -> None:
+        """Order the rows as the source does, and write them."""
+
+        def place(row: Row) -> tuple[str, int, int]:
+            table = tables[row["table"]]
+            return row["table"], table.data.index(row["data"]), table.methods.index(row["method"])
+
+        self.rows.sort(key=place)
+        self._write("results.json", self.rows)
+
+    def _write(self, name: str, content: Any) -> None:
+        with atomic_write(self._work_dir / name) as temporary:
+            temporary.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def _read(path: Path, default: Any) -> Any:
+    if not path.exists():
+        return default
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, UnicodeDecodeError) as error:
+        raise RunError(f"{path}: is not JSON ({error}); choose another work directory") from error
+
+
+def _is_row(row: Any) -> bool:
+    if not isinstance(row, dict) or row.keys() != set(Row.__annotations__):
+        return False
+    return all(not isinstance(value, float) or math.isfinite(value) for value in row.values())

@@ -1,0 +1,161 @@
+"""A table of the source, and how one of its data sets is measured: choose settings, then run every partition."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discriminants.kernels import resolve_sigma
+from recipes.benchmarks.model_choice import FOLDS, SEED, Choice, Search, choose
+from recipes.benchmarks.parallel import in_parallel
+from recipes.benchmarks.problem import Problem, Trial, run_trial
+
+CHOICE_PARTITIONS = 5  # the first so many training parts decide on the settings
+
+
+@dataclass(frozen=True)
+class Study:
+    """One data set with the methods to compare on it.
+
+    Attributes
+    ----------
+    problem : Problem
+    searches : tuple of Search
+    each : bool
+        Choose settings anew for each partition; otherwise once, on the first five.
+    """
+
+    problem: Problem
+    searches: tuple[Search, ...]
+    each: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of the source.
+
+    Attributes
+    ----------
+    number : str
+    title : str
+    unit : str
+        Heading of the values.
+    value : callable
+        From losses of the trials (share of wrong classes or mean squared error) to the values shown.
+    data : tuple of str
+    file : str or None
+        Place of a data set below the data directory, {} standing for its name.
+    methods : tuple of str
+        Columns.
+    notes : tuple of str
+        What was done where the source does not say, and what the figures mean.
+    study : callable
+        study(path of the data set, its name, quick) -> Study.
+    """
+
+    number: str
+    title: str
+    unit: str
+    value: Callable[[np.ndarray], np.ndarray]
+    data: tuple[str, ...]
+    file: str | None
+    methods: tuple[str, ...]
+    notes: tuple[str, ...]
+    study: Callable[[Path, str, bool], Study]
+
+    def path(self, folder: Path, name: str) -> Path | None:
+        """The file of a data set, None where it is made here."""
+        return None if self.file is None else folder / self.file.format(name)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one method did on one data set.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_partitions,)
+        In the unit of the table.
+    trials : list of Trial
+    choices : list of Choice
+        One, or one for each partition.
+    search : Search
+    """
+
+    values: np.ndarray
+    trials: list[Trial]
+    choices: list[Choice]
+    search: Search
+
+
+def widths(problem: Problem, multiples: Sequence[float]) -> list[float]:
+    """Widths in multiples of the root of the summed feature variances over the first training part."""
+    unit = resolve_sigma("scale", problem.X[problem.partitions[0].train])
+    return [float(unit * multiple) for multiple in multiples]
+
+
+def run_study(table: Table, name: str, study: Study, *, jobs: int) -> dict[str, Outcome]:
+    """Choose the settings of every method, then fit and test it on every partition.
+
+    Returns
+    -------
+    dict
+        method -> Outcome.
+    """
+    problem, searches = study.problem, study.searches
+    n_partitions = len(problem.partitions)
+    groups = [[p] for p in range(n_partitions)] if study.each else [list(range(min(CHOICE_PARTITIONS, n_partitions)))]
+    title = f"table {table.number} {name}"
+    chosen = choose(searches, problem, groups, jobs=jobs, description=f"{title}: cross-validation")
+    pieces = [
+        (search.chosen(choice[search.method].parameters), problem.X, problem.y, partition)
+        for search in searches
+        for choice, partition in zip(_repeated(chosen, n_partitions), problem.partitions, strict=True)
+    ]
+    trials = in_parallel(run_trial, pieces, jobs=jobs, description=f"{title}: partitions")
+    outcomes = {}
+    for number, search in enumerate(searches):
+        own = trials[number * n_partitions : (number + 1) * n_partitions]
+        values = table.value(np.array([trial.loss for trial in own]))
+        outcomes[search.method] = Outcome(values, own, [choice[search.method] for choice in chosen], search)
+    return outcomes
+
+
+def study_settings(table: Table, study: Study, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
+    """What settings.json keeps of a data set: grids, what was chosen, and the value of every partition."""
+    problem = study.problem
+    return {
+        "partitions": len(problem.partitions),
+        "training_samples": int(problem.partitions[0].train.shape[0]),
+        "test_samples": int(problem.partitions[0].test.shape[0]),
+        "sigma_unit": widths(problem, [1.0])[0],
+        "folds": FOLDS,
+        "fold_seed": SEED,
+        "chosen_on_partitions": "each its own" if study.each else min(CHOICE_PARTITIONS, len(problem.partitions)),
+        "methods": {method: _method_settings(table, outcome) for method, outcome in outcomes.items()},
+    }
+
+
+def _method_settings(table: Table, outcome: Outcome) -> dict[str, Any]:
+    search = outcome.search
+    names = list(search.grid[0])
+    return {
+        "fixed": {key: value for key, value in search.estimator.get_params().items() if key not in names},
+        "final": dict(search.final),
+        "grid": {name: sorted({setting[name] for setting in search.grid}) for name in names},
+        "sizes": None if search.sizes is None else list(search.sizes),
+        "choice_samples": search.n_samples,
+        "chosen": [choice.parameters for choice in outcome.choices],
+        "cv_value": [float(table.value(np.array([choice.loss]))[0]) for choice in outcome.choices],
+        "choice_seconds": sum(choice.seconds for choice in outcome.choices),
+        "values": outcome.values.tolist(),
+        "kernels": [trial.kernels for trial in outcome.trials],
+        "fit_seconds": [trial.fit_seconds for trial in outcome.trials],
+        "predict_seconds": [trial.predict_seconds for trial in outcome.trials],
+    }
+
+
+def _repeated(chosen: list[dict[str, Choice]], n: int) -> list[dict[str, Choice]]:
+    return chosen if len(chosen) == n else chosen * n

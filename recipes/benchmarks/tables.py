@@ -1,0 +1,136 @@
+"""The tables as Markdown and on the terminal, the source's figures in the column next to ours."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recipes.benchmarks.paired_test import LEVEL, paired_t_test
+from recipes.benchmarks.published import PUBLISHED, Figure
+from recipes.benchmarks.results import Row, Settings
+from recipes.benchmarks.study import Table
+
+_NAMES = {"orols": "OROLS", "npd": "NPD", "ols": "OLS", "krls": "KRLS", "svm": "SVM", "kfd": "KFD"}
+_CHALLENGERS = ("orols", "npd")
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table ready to be shown."""
+
+    title: str
+    header: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    def markdown(self) -> str:
+        """Heading, table, notes."""
+        cells = [self.header, ("---",) * len(self.header), *self.lines]
+        table = "\n".join("| " + " | ".join(line) + " |" for line in cells)
+        return "\n\n".join([f"## {self.title}", table, *self.notes])
+
+
+def sheets(tables: Mapping[str, Table], rows: Sequence[Row], settings: Settings) -> list[Sheet]:
+    """The measured tables, each followed by its paired tests (table 5.3) and the settings chosen."""
+    shown = []
+    for number, table in tables.items():
+        found = {(row["data"], row["method"]): row for row in rows if row["table"] == number}
+        if not found:
+            continue
+        shown.append(_values(table, found))
+        if number == "5.3":
+            shown.append(_paired(table, found, settings[number]))
+        shown.append(_settings(table, found, settings[number]))
+    return shown
+
+
+def markdown(shown: Sequence[Sheet], *, quick: bool) -> str:
+    """All of them as one page."""
+    opening = "# Sparse nonlinear discriminants: the tables of the source, measured again"
+    warning = ["Quick run on small parts of the data: these figures are no results."] if quick else []
+    return "\n\n".join([opening, *warning, *(sheet.markdown() for sheet in shown)]) + "\n"
+
+
+def print_sheets(shown: Sequence[Sheet]) -> None:
+    """Print them on standard output."""
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=240)  # a file or pipe has no width; lines must not be cut
+    for sheet in shown:
+        table = RichTable(title=sheet.title, title_justify="left")
+        for number, name in enumerate(sheet.header):
+            table.add_column(name, justify="right" if number else "left")
+        for line in sheet.lines:
+            table.add_row(*line)
+        console.print(table)
+
+
+def _values(table: Table, found: Mapping[tuple[str, str], Row]) -> Sheet:
+    header = ["data"]
+    for method in table.methods:
+        header += [_NAMES[method], "source"]
+    lines = []
+    for data in _measured(table, found):
+        line = [data]
+        for method in table.methods:
+            row = found.get((data, method))
+            measured = "" if row is None else _figure(Figure(row["value"], row["sd"], row["sparsity"]))
+            printed = PUBLISHED.get((table.number, data, method))
+            line += [measured, "" if printed is None else _figure(printed)]
+        lines.append(tuple(line))
+    return Sheet(f"Table {table.number}: {table.title}, {table.unit}", tuple(header), tuple(lines), table.notes)
+
+
+def _paired(table: Table, found: Mapping[tuple[str, str], Row], settings: Mapping[str, Any]) -> Sheet:
+    lines, not_worse = [], 0
+    for data in _measured(table, found):
+        better = min(_CHALLENGERS, key=lambda method: found[data, method]["value"])
+        methods = settings[data]["methods"]
+        test = paired_t_test(methods[better]["values"], methods["svm"]["values"])
+        not_worse += test.verdict != "worse"
+        lines.append((data, _NAMES[better], f"{test.difference:+.2f}", f"{test.p:.3g}", test.verdict))
+    notes = (
+        f"Plain paired t test over the partitions, two-sided, at {100 * LEVEL:.0f} %, of the one of OROLS and NPD "
+        f"with the lower mean against the SVM of the same run. Not worse on {not_worse} of {len(lines)} sets. "
+        "Training sets overlap between partitions, so the test finds differences too easily.",
+    )
+    header = ("data", "better of OROLS, NPD", "difference from SVM", "p", "verdict")
+    return Sheet(f"Table {table.number}: against the SVM", header, tuple(lines), notes)
+
+
+def _settings(table: Table, found: Mapping[tuple[str, str], Row], settings: Mapping[str, Any]) -> Sheet:
+    lines = []
+    for data in _measured(table, found):
+        for method in table.methods:
+            if (data, method) not in found:
+                continue
+            kept, row = settings[data]["methods"][method], found[data, method]
+            chosen = ", ".join(f"{name} {value:.4g}" for name, value in kept["chosen"][0].items())
+            several = len(kept["chosen"]) > 1
+            lines.append(
+                (
+                    data,
+                    _NAMES[method],
+                    "each partition its own" if several else chosen,
+                    f"{sum(kept['cv_value']) / len(kept['cv_value']):.4g}",
+                    f"{kept['choice_seconds']:.1f}",
+                    f"{row['fit_seconds']:.3g}",
+                    f"{row['predict_seconds']:.3g}",
+                )
+            )
+    header = ("data", "method", "chosen", "in cross-validation", "choice s", "fit s", "predict s")
+    return Sheet(f"Table {table.number}: settings and times", header, tuple(lines))
+
+
+def _measured(table: Table, found: Mapping[tuple[str, str], Row]) -> list[str]:
+    return [data for data in table.data if any(key[0] == data for key in found)]
+
+
+def _figure(figure: Figure) -> str:
+    digits = 4 if figure.value < 0.5 else 2
+    text = f"{figure.value:.{digits}f}"
+    if figure.sd is not None:
+        text += f" ± {figure.sd:.{digits}f}"
+    return text if figure.kernels is None else f"{text} ({figure.kernels:.3g})"

@@ -1,0 +1,259 @@
+"""The dense kernel Fisher discriminant against its definitions."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy.linalg import eigh
+from sklearn.datasets import load_iris, make_blobs, make_classification, make_moons
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.model_selection import GridSearchCV
+
+from discriminants.kernels import GaussianKernel, MultiscaleGaussianKernel
+from discriminants.kfd import KFDClassifier, leave_one_out_outputs
+from discriminants.linear_discriminant import LinearDiscriminant
+from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+
+PENALTIES = ["identity", "kernel"]
+
+
+def _two_classes(n: int = 40) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    X, y = make_moons(n, noise=0.3, random_state=0)
+    keep = np.sort(np.r_[np.flatnonzero(y == 0)[: n // 3], np.flatnonzero(y == 1)])  # unequal classes
+    return X[keep], y[keep], GaussianKernel(0.4)(X[keep], X[keep])
+
+
+def _fisher(K: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Within-class scatter and difference of the means, as (3.36-3.38) print them."""
+    within, means = np.zeros_like(K), []
+    for label in (0, 1):
+        part = K[:, y == label]
+        n = part.shape[1]
+        within += part @ (np.eye(n) - np.full((n, n), 1 / n)) @ part.T
+        means.append(part.mean(axis=1))
+    return within, means[1] - means[0]
+
+
+def _cosine(a: np.ndarray, b: np.ndarray) -> float:
+    return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
+
+
+def _ridge(K: np.ndarray, y: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, float]:
+    """Least squares onto y in the columns [K, 1] with the penalty alpha'R alpha, by the normal equations."""
+    n = K.shape[1]
+    A = np.hstack([K, np.ones((K.shape[0], 1))])
+    penalty = np.zeros((n + 1, n + 1))
+    penalty[:n, :n] = R
+    solution = np.linalg.solve(A.T @ A + penalty, A.T @ y)
+    return solution[:n], float(solution[n])
+
+
+@pytest.mark.parametrize("mu", [1e-2, 10.0])
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_the_direction_is_fishers(penalty: str, mu: float) -> None:
+    X, y, K = _two_classes()
+    learner = KFDClassifier(sigma=0.4, regularization=mu, penalty=penalty).fit(X, y)
+    within, difference = _fisher(K, y)
+    direct = np.linalg.solve(within + mu * (np.eye(len(K)) if penalty == "identity" else K), difference)
+    assert _cosine(learner.dual_coef_[:, 0], direct) == pytest.approx(1.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_the_direction_is_the_leading_generalised_eigenvector(penalty: str) -> None:
+    X, y, K = _two_classes()
+    learner = KFDClassifier(sigma=0.4, regularization=0.1, penalty=penalty).fit(X, y)
+    within, difference = _fisher(K, y)
+    within += 0.1 * (np.eye(len(K)) if penalty == "identity" else K)
+    _, vectors = eigh(np.outer(difference, difference), within)
+    assert abs(_cosine(learner.dual_coef_[:, 0], vectors[:, -1])) == pytest.approx(1.0, abs=1e-8)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_the_outputs_are_those_of_regularised_least_squares_onto_the_labels(penalty: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:120] + np.random.default_rng(0).normal(scale=1e-3, size=(120, 4)), y[:120]
+    K = GaussianKernel(0.3)(X, X)
+    learner = KFDClassifier(sigma=0.3, regularization=0.5, penalty=penalty).fit(X, y)
+    for c in range(3):
+        alpha, bias = _ridge(K, np.where(y == c, 1.0, -1.0), 0.5 * (np.eye(120) if penalty == "identity" else K))
+        np.testing.assert_allclose(learner.dual_coef_[:, c], alpha, atol=1e-9)
+        assert learner.intercept_[c] == pytest.approx(bias, abs=1e-9)
+
+
+def test_the_kernel_penalty_is_the_least_squares_support_vector_machine() -> None:
+    X, y, K = _two_classes()
+    n = len(K)
+    learner = KFDClassifier(sigma=0.4, regularization=0.2, penalty="kernel").fit(X, y)
+    system = np.block([[K + 0.2 * np.eye(n), np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
+    expected = np.linalg.solve(system, np.append(2.0 * y - 1.0, 0.0))
+    np.testing.assert_allclose(np.append(learner.dual_coef_[:, 0], learner.intercept_), expected, atol=1e-10)
+
+
+def test_a_kernel_centred_beforehand_gives_kernel_ridge() -> None:
+    X, y, _ = _two_classes()
+    X, targets = X - X.mean(axis=0), 2.0 * y - 1.0
+    learner = KFDClassifier(kernel=lambda A, B: A @ B.T, regularization=0.7, penalty="kernel").fit(X, y)
+    ridge = KernelRidge(alpha=0.7).fit(X, targets - targets.mean())
+    np.testing.assert_allclose(learner.decision_function(X), ridge.predict(X) + targets.mean(), atol=1e-10)
+
+
+def test_a_linear_kernel_gives_the_linear_discriminant() -> None:
+    X, y, _ = _two_classes()
+    learner = KFDClassifier(kernel=lambda A, B: A @ B.T, regularization=0.7, penalty="kernel").fit(X, y)
+    direction = LinearDiscriminant(regularization=0.7).fit(X, y).coef_[0]
+    assert _cosine(X.T @ learner.dual_coef_[:, 0], direction) == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_leaving_one_out_in_closed_form_is_training_without_it(penalty: str, classes: int) -> None:
+    X, y = make_blobs(30, centers=classes, cluster_std=3.0, random_state=1)
+    mus = [1e-3, 0.1, 5.0]
+    found = leave_one_out_outputs(
+        GaussianKernel(2.0)(X, X), np.where(y[:, None] == np.arange(classes), 1, -1), mus, penalty=penalty
+    )
+    naive = np.empty_like(found)
+    for r, mu in enumerate(mus):
+        for i in range(30):
+            others = np.delete(np.arange(30), i)
+            centers = others if penalty == "kernel" else np.arange(30)  # the column of i stays in the dictionary
+            K = GaussianKernel(2.0)(X, X[centers])
+            A = np.hstack([K[others], np.ones((29, 1))])
+            R = np.zeros((len(centers) + 1, len(centers) + 1))
+            R[:-1, :-1] = mu * (np.eye(len(centers)) if penalty == "identity" else K[others])
+            for c in range(classes):
+                weights = np.linalg.solve(A.T @ A + R, A.T @ np.where(y[others] == c, 1.0, -1.0))
+                naive[r, i, c] = np.append(K[i], 1.0) @ weights
+    np.testing.assert_allclose(found, naive, atol=1e-6)
+    learner = KFDClassifier(sigma=2.0, penalty=penalty)
+    expected = (naive.argmax(axis=2) != y).mean(axis=1)
+    np.testing.assert_allclose(learner.leave_one_out_errors(X, y, mus), expected)
+
+
+def test_leaving_one_out_keeps_its_digits_where_hardly_any_regularisation_is_left() -> None:
+    X, y, K = _two_classes(24)
+    found = leave_one_out_outputs(K, (2 * y - 1)[:, None], [1e-7], penalty="kernel")[0, :, 0]
+    for i in range(len(y)):
+        rest = np.delete(np.arange(len(y)), i)
+        learner = KFDClassifier(sigma=0.4, regularization=1e-7, penalty="kernel").fit(X[rest], y[rest])
+        assert found[i] == pytest.approx(learner.decision_function(X[[i]])[0], abs=1e-5, rel=1e-5)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_hardly_any_regularisation_leaves_the_equations_solved(penalty: str) -> None:
+    X, y = make_classification(500, 10, n_informative=6, random_state=0)
+    K, targets = GaussianKernel(5.0)(X, X), 2.0 * y - 1.0
+    mu = 1e-7
+    learner = KFDClassifier(sigma=5.0, regularization=mu, penalty=penalty).fit(X, y)
+    alpha, bias = learner.dual_coef_[:, 0], learner.intercept_[0]
+    residual = targets - K @ alpha - bias
+    left = residual if penalty == "kernel" else K @ residual
+    np.testing.assert_allclose(left, mu * alpha, atol=1e-6 if penalty == "kernel" else 1e-4)
+    assert residual.sum() == pytest.approx(0.0, abs=1e-6)
+
+
+def test_moons_are_separated_and_cross_validation_searches_the_parameters() -> None:
+    X, y = make_moons(200, noise=0.15, random_state=2)
+    grid = {"sigma": [0.2, 0.5], "regularization": [1e-2, 1.0], "penalty": PENALTIES}
+    assert GridSearchCV(KFDClassifier(), grid, cv=3).fit(X, y).best_score_ > 0.96
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_a_precomputed_kernel_gives_what_its_points_give(penalty: str) -> None:
+    X, y, K = _two_classes()
+    K_before = K.copy()
+    by_matrix = KFDClassifier(kernel="precomputed", penalty=penalty).fit(K, y)
+    by_points = KFDClassifier(sigma=0.4, penalty=penalty).fit(X, y)
+    np.testing.assert_allclose(by_matrix.decision_function(K), by_points.decision_function(X), atol=1e-7)
+    np.testing.assert_array_equal(K, K_before)
+
+
+def test_float32_samples_are_solved_in_float64_and_stay_float32() -> None:
+    X, y, _ = _two_classes()
+    X = X.astype(np.float32)
+    single, double = (KFDClassifier(sigma=0.4).fit(A, y) for A in (X, X.astype(np.float64)))
+    assert single.dual_coef_.dtype == single.decision_function(X).dtype == np.float32
+    np.testing.assert_array_equal(single.dual_coef_, double.dual_coef_.astype(np.float32))
+
+
+@pytest.mark.parametrize(("penalty", "copies"), [("identity", 2), ("kernel", 1)])
+def test_memory_is_that_of_the_matrices_named(penalty: str, copies: int) -> None:
+    X, y = make_moons(1000, noise=0.2, random_state=0)
+    KFDClassifier(penalty=penalty).fit(X[:50], y[:50])
+    tracemalloc.start()
+    KFDClassifier(penalty=penalty).fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < (copies + 0.6) * 8e6
+
+
+def test_duplicated_rows_are_no_trouble() -> None:
+    X, y, _ = _two_classes()
+    for penalty in PENALTIES:
+        learner = KFDClassifier(sigma=0.4, penalty=penalty).fit(np.repeat(X, 3, axis=0), np.repeat(y, 3))
+        assert np.isfinite(learner.dual_coef_).all()
+        assert learner.score(X, y) > 0.9
+
+
+def test_it_survives_being_written_as_arrays() -> None:
+    X, y, _ = _two_classes()
+    learner = KFDClassifier().fit(X, y)
+    again = estimator_from_arrays(*estimator_to_arrays(learner))
+    np.testing.assert_array_equal(again.predict_proba(X), learner.predict_proba(X))
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_a_kernel_that_cannot_tell_samples_apart_is_refused(penalty: str) -> None:
+    with pytest.raises(ValueError, match="constant"):
+        KFDClassifier(penalty=penalty).fit(np.full((20, 3), 3.3), np.arange(20) % 2)
+
+
+@pytest.mark.parametrize("mu", [0.0, -1.0, np.nan])
+def test_a_regularisation_that_is_not_positive_is_refused(mu: float) -> None:
+    X, y, K = _two_classes()
+    with pytest.raises(ValueError, match="regularization"):
+        KFDClassifier(regularization=mu).fit(X, y)
+    with pytest.raises(ValueError, match="positive"):
+        leave_one_out_outputs(K, y[:, None], [1.0, mu])
+
+
+def test_an_asymmetric_kernel_is_refused_with_the_kernel_penalty_only() -> None:
+    X, y, _ = _two_classes()
+    widths = np.random.default_rng(0).uniform(0.3, 0.6, len(X))  # one a centre
+    with pytest.raises(ValueError, match="symmetric"):
+        KFDClassifier(sigma=widths, penalty="kernel").fit(X, y)
+    learner = KFDClassifier(sigma=widths, regularization=0.1).fit(X, y)
+    alpha, bias = _ridge(GaussianKernel(widths)(X, X), 2.0 * y - 1.0, 0.1 * np.eye(len(X)))
+    np.testing.assert_allclose(learner.dual_coef_[:, 0], alpha, atol=1e-8)
+    assert learner.intercept_[0] == pytest.approx(bias, abs=1e-8)
+
+
+def test_a_kernel_of_several_widths_takes_every_sample_at_every_width() -> None:
+    X, y, _ = _two_classes()
+    kernel = MultiscaleGaussianKernel([0.3, 1.0])
+    learner = KFDClassifier(kernel=kernel, regularization=0.1).fit(X, y)
+    K = kernel(X, X)
+    alpha, bias = _ridge(K, 2.0 * y - 1.0, 0.1 * np.eye(2 * len(X)))
+    np.testing.assert_allclose(learner.decision_function(X), K @ alpha + bias, atol=1e-8)
+    assert learner.leave_one_out_errors(X, y, [0.1])[0] < 0.2
+    with pytest.raises(ValueError, match="one kernel column a sample"):
+        KFDClassifier(kernel=kernel, penalty="kernel").fit(X, y)
+
+
+def test_a_negative_eigenvalue_larger_than_the_regularisation_is_refused() -> None:
+    X, y, _ = _two_classes()
+
+    def distance(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        return np.linalg.norm(A[:, None] - B, axis=2)
+
+    with pytest.raises(ValueError, match="negative eigenvalues"):
+        KFDClassifier(kernel=distance, penalty="kernel").fit(X, y)
+    with pytest.raises(ValueError, match="negative eigenvalues"):
+        KFDClassifier(kernel=distance, penalty="kernel").leave_one_out_errors(X, y, [1e-3])
+    assert KFDClassifier(kernel=distance).fit(X, y).score(X, y) > 0.9
+
+
+def test_kernel_values_that_overflow_are_refused() -> None:
+    X, y, _ = _two_classes()
+    with pytest.raises(ValueError, match="too large"):
+        KFDClassifier(kernel=lambda A, B: 1e150 * (A @ B.T)).fit(X, y)
