@@ -10,7 +10,7 @@ from discriminants.npd import NPDClassifier
 from discriminants.orols import OROLSClassifier
 from recipes.benchmarks.datasets import multi_class_problem
 from recipes.benchmarks.forward import npd_search, orols_search
-from recipes.benchmarks.peers import kfd_search, svc_search
+from recipes.benchmarks.peers import KFD_SUBSET, kfd_search, svc_search
 from recipes.benchmarks.problem import Partition, Problem
 from recipes.benchmarks.study import Study, Table, widths
 
@@ -101,9 +101,11 @@ TABLE = Table(
         "its one-against-rest machines, whose centres differ.",
         "One linear map, fixed on the training data, takes their smallest value to -1 and their largest to 1, the "
         "same for all features; how the source scaled its data is not known.",
-        f"Settings by five-fold cross-validation on the training set: width and number of centres with up to "
-        f"{FULL.choice_candidates} candidates (epsilon too for NPD), up to {FULL.final_candidates} candidates in "
-        f"the fit; the SVM's on a stratified subset of at most {FULL.svm_samples} samples, those of KFD on 2000.",
+        "Settings by five-fold cross-validation on the training set: "
+        + ("width of OROLS" if OROLS_OWN_SIZE else "width and number of centres of OROLS")
+        + f", width, epsilon and number of centres of NPD, with up to {FULL.choice_candidates} candidates; up to "
+        f"{FULL.final_candidates} candidates in the fit; the SVM's on a stratified subset of at most "
+        f"{FULL.svm_samples} samples, those of KFD on {KFD_SUBSET}.",
         "Times are those of one fit and one pass over the test set, on one thread, while other processes are at work.",
     ),
     study=open_study,

@@ -92,8 +92,9 @@ TABLE = Table(
         "as they are. In brackets the kernel evaluations of a prediction in % of the training samples; the source "
         "prints 100 less this.",
         "The settings have the least total error in five-fold cross-validation over the first five training "
-        "partitions, as in the source: width, epsilon and number of centres of NPD, width of OROLS, width and "
-        "number of centres of OLS, width and C of the SVM, width and regularisation of KFD.",
+        "partitions, as in the source: width, epsilon and number of centres of NPD, "
+        + ("width of OROLS" if OROLS_OWN_SIZE else "width and number of centres of OROLS")
+        + ", width and number of centres of OLS, width and C of the SVM, width and regularisation of KFD.",
         "Most partitions are not the original ones, which can no longer be had in full.",
     ),
     study=open_study,

@@ -108,7 +108,9 @@ TABLE = Table(
         "kernel evaluations of a prediction in % of the training samples.",
         "Continuous features have mean zero and variance one over the whole set, test samples included, as in the "
         "source; indicators (the sex of an abalone, the river in Boston) stay as they are.",
-        "Settings by five-fold cross-validation on the first five training partitions; those of the SVM for Abalone "
+        "Settings (of OROLS the width"
+        + ("" if OROLS_OWN_SIZE else " and the number of centres")
+        + ") by five-fold cross-validation on the first five training partitions; those of the SVM for Abalone "
         f"on {SETS['abalone'].svm_samples} samples of each.",
         "The source's SVM figure on Boston is quoted there from Schoelkopf and Smola 2002.",
     ),

@@ -94,7 +94,9 @@ TABLE = Table(
         f"{N_TRAIN} training points with Gaussian noise of standard deviation {NOISE}, {N_TEST} test points without "
         f"noise, both uniform on (-10, 10); mean root mean square error and standard deviation over {N_RUNS} runs, "
         "run r from seed r. In brackets the kernel evaluations of a prediction in % of the training points.",
-        "Settings by five-fold cross-validation on the training points of "
+        "Settings (of OROLS the width"
+        + ("" if OROLS_OWN_SIZE else " and the number of centres")
+        + ") by five-fold cross-validation on the training points of "
         + ("each run." if EACH_RUN else "the first five runs."),
     ),
     study=open_study,

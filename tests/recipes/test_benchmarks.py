@@ -3,54 +3,15 @@ from functools import partial
 
 import numpy as np
 import pytest
-from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.svm import SVC, SVR
-from threadpoolctl import threadpool_info, threadpool_limits
 
-from asr.errors import ConfigError, CorpusError, RunError
+from asr.errors import ConfigError, RunError
 from asr.recipe.story import run_recipe
-from discriminants import NPDClassifier, NPDRegressor, OROLSClassifier
 from recipes.benchmarks.__main__ import TABLES, main
-from recipes.benchmarks.datasets import multi_class_problem, regression_problem, two_class_problem
-from recipes.benchmarks.model_choice import Search, choose, grid
-from recipes.benchmarks.paired_test import paired_t_test
-from recipes.benchmarks.parallel import in_parallel
-from recipes.benchmarks.problem import Partition, Problem, run_trial
 from recipes.benchmarks.published import PUBLISHED
-from recipes.benchmarks.sinc import sinc_problem
+from tests.recipes.benchmark_sets import save_multi_class, save_regression, save_two_class
 
 COLUMNS = "table data method value sd sparsity seed_value fit_seconds predict_seconds".split()
 SECONDS = {"fit_seconds", "predict_seconds", "choice_seconds"}
-
-
-def rings(random, n, n_classes=2):
-    """Noisy rings, one a class: their class numbers and points in three dimensions."""
-    codes = np.arange(n) % n_classes
-    angle = random.uniform(0, 2 * np.pi, n)
-    radius = 1.0 + codes + random.normal(0, 0.2, n)
-    return codes, np.column_stack([radius * np.cos(angle), radius * np.sin(angle), random.normal(0, 0.3, n)])
-
-
-def save_two_class(path, n_partitions=2, **changes):
-    random = np.random.default_rng(0)
-    codes, x = rings(random, 120)
-    order = np.array([random.permutation(120) for _ in range(n_partitions)], dtype=np.int16)
-    arrays = {"x": x, "y": (2 * codes - 1).astype(np.int8), "train": order[:, :40], "test": order[:, 40:]}
-    path.parent.mkdir(exist_ok=True)
-    np.savez_compressed(path, **(arrays | changes))
-
-
-def save_multi_class(path, **changes):
-    codes, x = rings(np.random.default_rng(0), 150, 3)
-    pixels = np.round(20 * (x - x.min())).astype(np.uint8)
-    arrays = {"x_train": pixels[:90], "y_train": codes[:90] + 1, "x_test": pixels[90:], "y_test": codes[90:] + 1}
-    np.savez_compressed(path, **(arrays | changes))
-
-
-def save_regression(path, n=520):
-    random = np.random.default_rng(0)
-    x = np.column_stack([random.uniform(0, 9, n), random.normal(5, 2, n), np.arange(n) % 2])
-    np.savez_compressed(path, x=x, y=np.sin(x[:, 0]) + x[:, 2] + random.normal(0, 0.1, n))
 
 
 @pytest.fixture(scope="module")
@@ -163,178 +124,6 @@ def test_an_unknown_data_set_is_told_with_those_that_there_are(sets, tmp_path):
         run(sets, tmp_path, "--table", "5.3", "--data", "hart")
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"y": np.arange(120)}, "-1 and 1 are needed"),
-        ({"y": np.ones(7)}, r"shape \(120, 3\) and y \(7,\)"),
-        ({"x": np.full((120, 3), np.nan)}, "'x' has values that are not finite"),
-        ({"train": np.array([[0, 120]])}, "row numbers of x below 120"),
-        ({"train": np.array([[0, 1]]), "test": np.array([[1, 2]])}, "partition 0 tests on samples that it trains on"),
-    ],
-)
-def test_partitions_that_cannot_be_are_refused(tmp_path, changes, message):
-    path = tmp_path / "ida" / "x.npz"
-    save_two_class(path, n_partitions=1, **changes)
-    with pytest.raises(CorpusError, match=message):
-        two_class_problem(path)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"x_test": np.zeros((60, 5))}, "x_train has 3 features, x_test 5"),
-        ({"y_test": np.full(60, 9)}, "classes that y_train lacks"),
-        ({"x_train": np.ones((90, 3))}, "all values of x_train are 1.0"),
-    ],
-)
-def test_a_split_that_does_not_fit_is_refused(tmp_path, changes, message):
-    save_multi_class(tmp_path / "x.npz", **changes)
-    with pytest.raises(CorpusError, match=message):
-        multi_class_problem(tmp_path / "x.npz")
-
-
-def test_files_that_are_not_whole_are_refused(tmp_path):
-    path = tmp_path / "x.npz"
-    path.write_bytes(b"PK\x03\x04 cut off")
-    with pytest.raises(CorpusError, match="not a whole"):
-        multi_class_problem(path)
-    np.savez(path, x=np.ones((3, 1)))
-    with pytest.raises(CorpusError, match="has no array 'y'"):
-        regression_problem(path, 2, 1, 1)
-    np.savez(path, x=np.array([{}]), y=np.ones(1))
-    with pytest.raises(CorpusError, match="not a whole"):
-        regression_problem(path, 2, 1, 1)
-    np.savez(path, x=np.ones((3, 1)), y=np.ones(3))
-    with pytest.raises(CorpusError, match=r"has 3 samples; 9 \+ 1 are needed"):
-        regression_problem(path, 9, 1, 1)
-
-
-def test_pixels_are_mapped_by_the_training_range_and_classes_are_numbered(tmp_path):
-    save_multi_class(tmp_path / "x.npz")
-    problem = multi_class_problem(tmp_path / "x.npz")
-    train, test = problem.partitions[0]
-    assert problem.X[train].min() == -1
-    assert problem.X[train].max() == 1
-    with np.load(tmp_path / "x.npz") as raw:
-        low, high = float(raw["x_train"].min()), float(raw["x_train"].max())
-        np.testing.assert_allclose((problem.X[test] + 1) / 2 * (high - low) + low, raw["x_test"], atol=1e-12)
-        np.testing.assert_array_equal(problem.y[test], raw["y_test"] - 1)
-
-
-def test_continuous_features_are_standardised_and_indicators_are_not(tmp_path):
-    save_regression(tmp_path / "x.npz")
-    problem = regression_problem(tmp_path / "x.npz", 400, 100, 2)
-    np.testing.assert_allclose(problem.X[:, :2].mean(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(problem.X[:, :2].std(axis=0), 1)
-    assert set(problem.X[:, 2]) == {0.0, 1.0}
-    random = np.random.default_rng(0)
-    for train, test in problem.partitions:
-        order = random.permutation(520)
-        np.testing.assert_array_equal(np.concatenate([train, test]), order[:500])
-
-
-def test_sinc_has_noise_in_the_training_points_only():
-    problem = sinc_problem(20)
-    truth = np.sinc(problem.X[:, 0] / np.pi)
-    train = np.concatenate([partition.train for partition in problem.partitions])
-    test = np.concatenate([partition.test for partition in problem.partitions])
-    assert (train.shape[0], test.shape[0]) == (1000, 20000)
-    np.testing.assert_array_equal(problem.y[test], truth[test])
-    assert np.std(problem.y[train] - truth[train]) == pytest.approx(0.1, rel=0.1)
-    np.testing.assert_array_equal(sinc_problem(2).X, problem.X[:2100])  # a run does not depend on how many there are
-
-
-def held_out_loss(estimator, problem, partition, folds):
-    total = 0.0
-    rows = problem.partitions[partition].train
-    for train, held_out in folds.split(rows, problem.y[rows]):
-        estimator.fit(problem.X[rows[train]], problem.y[rows[train]])
-        error = estimator.predict(problem.X[rows[held_out]]) - problem.y[rows[held_out]]
-        total += np.count_nonzero(error) if problem.is_classification else error @ error
-    return total
-
-
-@pytest.mark.parametrize("kind", ["two classes", "three classes", "regression"])
-def test_the_choice_is_that_of_fitting_every_setting_and_size(kind):
-    random = np.random.default_rng(1)
-    codes, X = rings(random, 180, 3 if kind == "three classes" else 2)
-    if kind == "regression":
-        y, folds = np.hypot(X[:, 0], X[:, 1]), KFold(5, shuffle=True, random_state=0)
-        forward, peer = NPDRegressor(random_state=0), SVR()
-    else:
-        y, folds = codes, StratifiedKFold(5, shuffle=True, random_state=0)
-        forward, peer = NPDClassifier(random_state=0), SVC()
-    partitions = tuple(Partition(p[:90], p[90:]) for p in (random.permutation(180) for _ in range(2)))
-    problem = Problem(X, y, partitions)
-    sizes = (1, 2, 5, 12)
-    searches = [
-        Search("npd", forward, grid(sigma=(0.3, 1.0, 4.0), epsilon=(0.0, 0.5)), sizes),
-        Search("svm", peer, grid(gamma=(0.1, 3.0), C=(0.5, 5.0))),
-    ]
-    found = choose(searches, problem, [[0, 1], [1]], jobs=1, description="choosing")
-    for group, choices in zip(([0, 1], [1]), found, strict=True):
-        for search in searches:
-            settings = [
-                setting | ({} if search.sizes is None else {"n_centers": size})
-                for setting in search.grid
-                for size in search.sizes or (0,)
-            ]
-            losses = [
-                sum(held_out_loss(search.estimator.set_params(**setting), problem, p, folds) for p in group)
-                for setting in settings
-            ]
-            choice = choices[search.method]
-            assert choice.loss == pytest.approx(min(losses) / (90 * len(group)), rel=1e-6)
-            assert losses[settings.index(choice.parameters)] == pytest.approx(min(losses), rel=1e-6)
-
-
-def test_a_choice_on_a_subset_keeps_the_classes_and_the_final_parameters():
-    codes, X = rings(np.random.default_rng(0), 300, 3)
-    problem = Problem(X, codes, (Partition(np.arange(240), np.arange(240, 300)),))
-    search = Search(
-        "orols", OROLSClassifier(30, n_candidates=20, random_state=0), grid(sigma=(1.0,)), n_samples=60,
-        final={"n_candidates": 100},
-    )  # fmt: skip
-    choice = choose([search], problem, [[0]], jobs=1, description="choosing")[0]["orols"]
-    chosen = search.chosen(choice.parameters)
-    assert (chosen.sigma, chosen.n_candidates) == (1.0, 100)
-    trial = run_trial(chosen, X, codes, problem.partitions[0])
-    assert trial.loss == np.mean(chosen.predict(X[240:]) != codes[240:])
-    assert (trial.kernels, trial.n_train) == (chosen.basis_centers_.shape[0], 240)
-
-
-def test_a_support_vector_counts_once_whatever_the_number_of_classes():
-    codes, X = rings(np.random.default_rng(0), 300, 3)
-    machine = SVC()
-    trial = run_trial(machine, X, codes, Partition(np.arange(240), np.arange(240, 300)))
-    assert trial.kernels == len(set(machine.support_)) < 240
-
-
-def threads():
-    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_every_piece_of_work_has_one_thread(jobs):
-    with threadpool_limits(2):
-        assert in_parallel(threads, [()] * 3, jobs=jobs, description="counting") == [[1] * len(threads())] * 3
-
-
-def test_the_paired_test_is_student_s():
-    random = np.random.default_rng(0)
-    first, second = random.normal(0, 1, 20), random.normal(0.8, 1, 20)
-    difference = first - second
-    t = difference.mean() / (difference.std(ddof=1) / np.sqrt(20))
-    samples = np.random.default_rng(1).standard_t(19, 200_000)
-    found = paired_t_test(first, second)
-    assert found.difference == pytest.approx(difference.mean())
-    assert found.p == pytest.approx(np.mean(np.abs(samples) >= abs(t)), abs=0.005)
-    assert paired_t_test(first, first).verdict == "no different"
-    assert paired_t_test(first, first - 1).verdict == "worse"
-    assert paired_t_test(first, first + 1).verdict == "better"
-
-
 def test_every_printed_figure_has_its_place_in_a_table():
     for number, data, method in PUBLISHED:
         assert data in TABLES[number].data
@@ -342,7 +131,6 @@ def test_every_printed_figure_has_its_place_in_a_table():
     assert PUBLISHED["5.3", "titanic", "svm"].kernels == 90
 
 
-@pytest.mark.slow
 def test_the_real_sets_run_through_quickly(ml_data, tmp_path):
     rows = run(ml_data, tmp_path, "--data", "heart", "titanic", "optdigits", "sinc", "boston", "abalone")
     values = {(row["data"], row["method"]): row["value"] for row in rows}
