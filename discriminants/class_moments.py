@@ -7,9 +7,8 @@ from sklearn.base import BaseEstimator
 
 from discriminants.posteriors import GaussianOutputModel
 
-_SMALLEST_DEVIATION = 1e-6  # of an output within a class, relative to its deviation over all samples
-_SMALLEST_SHARE = 1e-12  # of the mean square, where outputs do not vary at all: what rounding leaves
-_SMALLEST_VARIANCE = 1e-200  # of all outputs, where they are zero
+_SMALLEST_SHARE = 1e-12  # of the mean square, of a variance: less is rounding in the difference of two moments
+_SMALLEST_SQUARE = 1e-200  # of all outputs, where they are zero
 
 
 class ClassMoments(BaseEstimator):
@@ -66,9 +65,7 @@ class ClassMoments(BaseEstimator):
         seen = np.maximum(number, 1)
         means = np.stack([sum_own, sum_all - sum_own]) / seen
         variances = np.stack([square_own, square_all - square_own]) / seen - means**2
-        mean_square = square_all / n_samples
-        overall = np.maximum(mean_square - (sum_all / n_samples) ** 2, _SMALLEST_SHARE * mean_square)
-        floor = _SMALLEST_DEVIATION**2 * np.maximum(overall, _SMALLEST_VARIANCE)
+        floor = _SMALLEST_SHARE * np.maximum(square_all / n_samples, _SMALLEST_SQUARE)
         model = GaussianOutputModel()
         model.n_classes_ = self.counts_.shape[0]
         model.means_ = means

@@ -54,15 +54,17 @@ class KernelExpansion(BaseEstimator):
         ValueError
             If a weight is not finite.
         """
-        if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
+        with np.errstate(over="ignore"):
+            dual_coef, intercept = np.array(weights, centers.dtype, order="C"), bias.astype(centers.dtype)
+        if not (np.isfinite(dual_coef).all() and np.isfinite(intercept).all()):
             raise ValueError(
-                f"{type(self).__name__} found no finite weights: the values of X, y or the kernel are too large"
+                f"{type(self).__name__} found no weights that are finite in {centers.dtype}: the values of X, y or the "
+                "kernel are too large or too small"
             )
         precomputed = isinstance(kernel, PrecomputedKernel)
         self.kernel_ = kernel
         self.basis_centers_ = np.array(centers[:, :0] if precomputed else centers)
-        self.dual_coef_ = weights.astype(centers.dtype)
-        self.intercept_ = bias.astype(centers.dtype)
+        self.dual_coef_, self.intercept_ = dual_coef, intercept
 
     def _checked(self, X: np.ndarray) -> np.ndarray:
         check_is_fitted(self)

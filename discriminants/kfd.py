@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_X_y
 
 from discriminants.expansion import FLOATS
 from discriminants.kernels import Kernel, make_kernel
+from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, one_vs_rest_targets, winners
 
 _LARGEST_VALUE = 1e140  # of the kernel: sums of its squares stay finite
@@ -135,10 +135,7 @@ class KFDClassifier(OneVsRestClassifier):
         """
         self._validate_params()
         X, y = check_X_y(X, y, dtype=FLOATS, order="C", estimator=self)
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        if classes.shape[0] < 2:
-            raise ValueError(f"leaving one out needs samples of at least two classes, got one class: {classes}")
+        classes, codes = class_codes(y)
         kernel, centers = _dictionary(make_kernel(self.kernel, self.sigma).resolved(X), X)
         outputs = leave_one_out_outputs(
             _kernel_matrix(kernel, X, centers),

@@ -3,6 +3,7 @@ Mannor and Meir 2004).
 """
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -15,10 +16,11 @@ from sklearn.utils.validation import validate_data
 from discriminants.class_moments import ClassMoments
 from discriminants.expansion import FLOATS, KernelExpansion
 from discriminants.kernels import PrecomputedKernel, make_kernel
+from discriminants.multiclass.labels import class_codes, distinct_classes
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, one_vs_rest_targets
 from discriminants.posteriors import POSTERIORS, unit_length_outputs
 from discriminants.recursive_least_squares import KernelRecursion
-from discriminants.regression import KernelRegressor
+from discriminants.regression import KernelRegressor, checked_targets
 
 
 def _can_stream(learner: Any) -> bool:
@@ -77,11 +79,12 @@ class _RecursiveLearner(KernelExpansion):
     def _learn(
         self, X: np.ndarray, targets: np.ndarray, observe: Callable[[np.ndarray, slice], None] | None = None
     ) -> None:
-        """Take all samples into the recursion, in one pass or two, and store the expansion.
+        """Take all samples into the recursion, in one pass or two, and store the expansion; where a sample is
+        refused, what was learnt before stays.
 
         `observe` is given the coordinates that every sample was learnt with, and its rows.
         """
-        recursion = self.recursion_
+        recursion = copy(self.recursion_)  # which replaces its arrays and never writes into them
         online = self.form == "one_pass"
         if not online:
             for rows in self._blocks(X):
@@ -97,8 +100,9 @@ class _RecursiveLearner(KernelExpansion):
         alpha = recursion.dual_weights(recursion.weights())
         bias = alpha.sum(axis=0)
         self._keep_expansion(recursion.kernel.at(recursion.indices_), recursion.centers_, alpha, bias)
+        self.recursion_ = recursion
         self.center_indices_ = recursion.indices_
-        self.dual_coef_, self.intercept_ = alpha, bias
+        self.dual_coef_, self.intercept_ = np.ascontiguousarray(alpha), bias
 
     def _outputs(self, X: np.ndarray) -> np.ndarray:
         """All outputs for checked X, in its float type; small nu makes for large weights that cancel, so the sums
@@ -121,8 +125,9 @@ class KRLSRegressor(_RecursiveLearner, KernelRegressor):
 
     A sample joins the dictionary when its image in feature space is further than nu (squared) from the span of the
     entries (3.94). Nothing else of it is kept: memory is O(m^2) and a block of samples, however long the stream.
-    The bias is part of the kernel, k + 1 (3.92). The source's inverses are replaced by triangular factors (see
-    `KernelRecursion`), so that small nu costs no accuracy.
+    The bias is part of the kernel, k + 1 (3.92): a constant lies in the span of the dictionary only approximately, so
+    targets whose mean is large beside their deviation should be centred first. The source's inverses are replaced by
+    triangular factors (see `KernelRecursion`), so that small nu costs no accuracy.
 
     Parameters
     ----------
@@ -210,7 +215,7 @@ class KRLSRegressor(_RecursiveLearner, KernelRegressor):
         first = not hasattr(self, "recursion_")
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True, reset=first)
         one_column = y.ndim == 1
-        targets = y[:, None] if one_column else y
+        targets = checked_targets(y, X.dtype if first else self.recursion_.centers_.dtype)
         if first:
             self._begin_stream(X, targets.shape[1])
             self._one_column = one_column
@@ -292,12 +297,7 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if self.classes_.shape[0] < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs samples of at least two classes, got one class: {self.classes_}"
-            )
+        self.classes_, codes = class_codes(y)
         self._begin(X, _n_outputs(self.classes_))
         self._learn_classes(X, codes)
         return self
@@ -348,8 +348,9 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
     def _learn_classes(self, X: np.ndarray, codes: np.ndarray) -> None:
         targets = one_vs_rest_targets(codes, self.classes_.shape[0])
         if self.posterior == "gaussian":
-            self.moments_ = self.moments_.copied()
-            self._learn(X, targets, lambda phi, rows: self.moments_.add(phi, codes[rows]))
+            moments = self.moments_.copied()
+            self._learn(X, targets, lambda phi, rows: moments.add(phi, codes[rows]))
+            self.moments_ = moments
             unit_weights = unit_length_outputs(self.recursion_.weights(), self.dual_coef_)
             self.posterior_ = self.moments_.output_model(unit_weights)
         else:
@@ -366,9 +367,7 @@ def _checked_classes(given: Any, known: np.ndarray | None) -> np.ndarray:
         if known is None:
             raise ValueError("the first call of partial_fit needs classes, all labels that will come")
         return known
-    classes = np.unique(np.asarray(given))
+    classes = distinct_classes(given)
     if known is not None and not np.array_equal(classes, known):
         raise ValueError(f"classes = {classes} are not those of the calls before, {known}")
-    if classes.shape[0] < 2:
-        raise ValueError(f"at least two classes are needed, got one class: {classes}")
     return classes

@@ -7,10 +7,10 @@ import numpy as np
 from scipy.special import log_expit, log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discriminants.expansion import FLOATS
+from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import winners
 from discriminants.posteriors import POSTERIORS
 
@@ -87,18 +87,14 @@ class LinearDiscriminant(ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
-        check_classification_targets(y)
-        self.classes_, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-        if self.classes_.shape[0] < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs samples of at least two classes, got one class: {self.classes_}"
-            )
+        self.classes_, codes = class_codes(y)
+        counts = np.bincount(codes)
         self.priors_ = counts / counts.sum()
         self.means_, within = _means_and_scatter(X, codes, self.classes_.shape[0])
         mean = self.priors_ @ self.means_
         between = np.sqrt(counts)[:, None] * (self.means_ - mean)
         within.flat[:: within.shape[0] + 1] += self.regularization
-        whitening = _whitening(within, between, varying=np.ptp(X, axis=0) > 0) * np.sqrt(X.shape[0])
+        whitening = _whitening(within, between, varying=X.max(axis=0) > X.min(axis=0)) * np.sqrt(X.shape[0])
         whitened = (self.means_ - mean) @ whitening
         coef = whitened @ whitening.T
         intercept = np.log(self.priors_) - 0.5 * np.einsum("ij,ij->i", whitened, whitened) - coef @ mean
@@ -147,11 +143,12 @@ class LinearDiscriminant(ClassifierMixin, BaseEstimator):
 def _means_and_scatter(X: np.ndarray, codes: np.ndarray, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
     """Class means (3.1) and within-class scatter (3.7), a class at a time in float64."""
     means, scatter = np.empty((n_classes, X.shape[1])), np.zeros((X.shape[1], X.shape[1]))
-    for c in range(n_classes):
-        samples = X[codes == c].astype(np.float64)
-        means[c] = samples.mean(axis=0)
-        samples -= means[c]
-        scatter += samples.T @ samples
+    with np.errstate(over="ignore", invalid="ignore"):  # refused by `_whitening`
+        for c in range(n_classes):
+            samples = X[codes == c].astype(np.float64)
+            means[c] = samples.mean(axis=0)
+            samples -= means[c]
+            scatter += samples.T @ samples
     return means, scatter
 
 
@@ -169,7 +166,14 @@ def _whitening(within: np.ndarray, between: np.ndarray, varying: np.ndarray) -> 
     """
     if not varying.any():
         raise ValueError("all samples are equal: every feature is constant")
-    total = within + between.T @ between
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = within + between.T @ between
+    energy = total.diagonal()[varying]
+    if not (np.isfinite(total).all() and (energy >= np.finfo(np.float64).tiny).all()):
+        raise ValueError(
+            "the squared deviations of a feature are too large or too small for float64, "
+            f"from {energy.min():.3g} to {energy.max():.3g}; scale the features"
+        )
     scale = np.where(varying, 1.0 / np.sqrt(np.where(varying, total.diagonal(), 1.0)), 0.0)
     eigenvalues, vectors = np.linalg.eigh(scale[:, None] * total * scale)
     kept = eigenvalues > 10 * scale.shape[0] * np.finfo(np.float64).eps * eigenvalues[-1]

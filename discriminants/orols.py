@@ -46,7 +46,7 @@ class _RegularisedLeastSquares(ForwardSelectionLearner):
         state.lam = _REESTIMATIONS[self.reestimation](state.system, before)
         settled = abs(state.lam - before) < self.tol * state.lam
         self._settled_steps = self._settled_steps + 1 if settled else 0
-        lengths = np.sqrt(state.system.energies)
+        lengths = np.sqrt(state.system.energies[1:])  # the constant has another unit, and no column can depend on it
         return bool(self._settled_steps >= self.patience or lengths.max() > self.max_condition * lengths.min())
 
     def _keep(
@@ -188,6 +188,9 @@ class OROLSRegressor(_RegularisedLeastSquares, KernelRegressor):
 
     Parameters, attributes and references are those of `OROLSClassifier`, without the classes and posteriors;
     y may have several columns.
+
+    The bias is penalised like every other orthogonal weight (3.80), so targets whose mean is large beside their
+    deviation should be centred first, by `sklearn.compose.TransformedTargetRegressor`, say.
     """
 
     def __init__(

@@ -12,7 +12,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from discriminants.expansion import FLOATS, KernelExpansion
@@ -23,6 +22,7 @@ from discriminants.logistic.dictionary import random_dictionary, selected_dictio
 from discriminants.logistic.irls import fit_irls_weights, irls_is_affordable
 from discriminants.logistic.loss import LOSSES, log_posteriors
 from discriminants.logistic.whitening import Whitening, whiten
+from discriminants.multiclass.labels import class_codes
 from discriminants.selection.gram import accumulate_gram
 
 _MOMENT_SAMPLES = 20  # samples for each centre from which the second moment is estimated
@@ -218,10 +218,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         all_samples, present = X, weight > 0
         if not present.all():  # a weight of zero is absence, also from the dictionary
             X, y, weight = X[present], y[present], weight[present]
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        if classes.shape[0] < 2:
-            raise ValueError(f"{type(self).__name__} needs samples of at least two classes, got one class: {classes}")
+        classes, codes = class_codes(y)
         held_out = None if X_val is None else self._held_out(X_val, y_val, classes)
         random = check_random_state(self.random_state)
 

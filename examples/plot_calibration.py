@@ -4,30 +4,21 @@
 
 Two classes of two Gaussians each, after Ripley's synthetic problem, and scikit-learn's digits. Every way from
 outputs to posteriors is fitted on the training samples and measured on samples it has not seen: log loss,
-Brier score, and the reliability curve (what share of the samples given a posterior of p belong to the class),
-drawn to `plot_calibration.png`.
+Brier score, and the reliability curve (what share of the samples given a posterior of p belong to the class,
+which is drawn). Writes `calibration.png`.
 """
 
-import argparse
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from gallery import parser, ripley_mixture, save, single_threaded
 from matplotlib.figure import Figure
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 from discriminants import OROLSClassifier, SparseKernelLogisticClassifier
 from discriminants.calibration import brier_score, log_loss, plot_reliability, reliability_curve
-
-
-def two_classes_of_two_gaussians(n_samples: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Points (n, 2) and classes (n,), drawn as Ripley (1996) describes his: about 8 % must be misclassified."""
-    means = np.array([[[-0.7, 0.3], [0.3, 0.3]], [[-0.3, 0.7], [0.4, 0.7]]])
-    y = random.integers(0, 2, n_samples)
-    X = means[y, random.integers(0, 2, n_samples)] + np.sqrt(0.03) * random.normal(size=(n_samples, 2))
-    return X, y
 
 
 def learners(n_centers: int, sigma: Any, alpha: float) -> Iterator[tuple[str, Any]]:
@@ -42,15 +33,14 @@ def learners(n_centers: int, sigma: Any, alpha: float) -> Iterator[tuple[str, An
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output-dir", type=Path, default=Path(), help="where plot_calibration.png goes")
-    output_dir: Path = parser.parse_args().output_dir
+@single_threaded
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = parser(__doc__).parse_args(arguments)
 
     random = np.random.default_rng(0)
     digits = train_test_split(*load_digits(return_X_y=True), test_size=0.5, random_state=0)
     problems = {
-        "two classes": ((*two_classes_of_two_gaussians(250, random), *two_classes_of_two_gaussians(5000, random)), 10),
+        "two classes": ((*ripley_mixture(250, random), *ripley_mixture(5000, random)), 10),
         "digits": ((digits[0], digits[2], digits[1], digits[3]), 20),
     }
     figure = Figure(figsize=(11, 5.5), layout="constrained")
@@ -66,9 +56,7 @@ def main() -> None:
                 f"  {brier_score(y_test, proba):5.3f}  {curve.expected_error:17.3f}"
             )
         ax.set_title(f"{title}: {'posterior of class 1' if len(np.unique(y)) == 2 else 'posterior of the winner'}")
-    output_dir.mkdir(parents=True, exist_ok=True)
-    figure.savefig(output_dir / "plot_calibration.png", dpi=120)
-    print(f"wrote {output_dir / 'plot_calibration.png'}")
+    save(figure, options.output_dir, "calibration.png")
 
 
 if __name__ == "__main__":

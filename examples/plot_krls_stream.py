@@ -4,19 +4,14 @@
 
 Samples of a noisy two-dimensional surface arrive in small chunks and are thrown away once learnt. The dictionary
 grows while the inputs still show it something new and then stands still; the error goes on falling towards that of
-plain least squares in the dictionary's kernels, because every sample moves the weights. Writes `krls_stream.svg`.
+plain least squares in the dictionary's kernels, because every sample moves the weights. Writes `krls_stream.png`.
 """
 
-import argparse
 from collections.abc import Sequence
-from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
 import numpy as np
+from gallery import parser, rmse, save, single_threaded
+from matplotlib.figure import Figure
 
 from discriminants import KRLSRegressor
 
@@ -27,14 +22,12 @@ def surface(X: np.ndarray) -> np.ndarray:
     return np.sinc(np.hypot(X[:, 0], X[:, 1]))
 
 
+@single_threaded
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Learn a stream with kernel recursive least squares.")
-    parser.add_argument("--output-dir", type=Path, default=Path(), help="where krls_stream.svg goes (default: here)")
-    output_dir: Path = parser.parse_args(arguments).output_dir
-    output_dir.mkdir(parents=True, exist_ok=True)
+    options = parser(__doc__).parse_args(arguments)
 
-    rng = np.random.default_rng(0)
-    X_test = rng.uniform(-3, 3, size=(2000, 2))
+    random = np.random.default_rng(0)
+    X_test = random.uniform(-3, 3, size=(2000, 2))
     thresholds = (0.1, 0.01, 0.001)
     learners = {nu: KRLSRegressor(nu, sigma=1.0) for nu in thresholds}
     seen = CHUNK * np.arange(1, N_CHUNKS + 1)
@@ -42,14 +35,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sizes: dict[float, list[int]] = {nu: [] for nu in thresholds}
 
     for _ in seen:
-        X = rng.uniform(-3, 3, size=(CHUNK, 2))
-        y = surface(X) + NOISE * rng.normal(size=CHUNK)
+        X = random.uniform(-3, 3, size=(CHUNK, 2))
+        y = surface(X) + NOISE * random.normal(size=CHUNK)
         for nu, learner in learners.items():
             learner.partial_fit(X, y)
-            errors[nu].append(float(np.sqrt(np.mean((learner.predict(X_test) - surface(X_test)) ** 2))))
+            errors[nu].append(rmse(learner.predict(X_test), surface(X_test)))
             sizes[nu].append(learner.basis_centers_.shape[0])
 
-    figure, (error_axes, size_axes, map_axes) = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
+    figure = Figure(figsize=(13, 4), layout="constrained")
+    error_axes, size_axes, map_axes = figure.subplots(1, 3)
     for nu in thresholds:
         error_axes.loglog(seen, errors[nu], label=f"ν = {nu}")
         size_axes.semilogx(seen, sizes[nu], label=f"ν = {nu}")
@@ -63,9 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     map_axes.plot(*learner.basis_centers_.T, "o", mfc="none", mec="white", ms=5)
     map_axes.set(title="Learnt surface and centres, ν = 0.01", aspect="equal")
     figure.colorbar(image)
-    figure.savefig(output_dir / "krls_stream.svg")
     for nu in thresholds:
         print(f"nu {nu:<6} {sizes[nu][-1]:4d} centres, RMSE {errors[nu][-1]:.4f} after {seen[-1]} samples")
+    save(figure, options.output_dir, "krls_stream.png")
 
 
 if __name__ == "__main__":

@@ -95,6 +95,8 @@ class _FunctionColumns(KernelColumns):
                 f"the kernel function returned an array of shape {K.shape} for {X.shape[0]} samples and "
                 f"{self.n_centers} centres; {(X.shape[0], self.n_centers)} is wanted"
             )
+        if K.dtype.kind not in "biuf":
+            raise ValueError(f"the kernel function returned values of type {K.dtype}; real numbers are wanted")
         if not np.isfinite(K).all():
             raise ValueError("the kernel function returned values that are not finite")
         if out is None:

@@ -49,6 +49,8 @@ def make_kernel(kernel: Any, sigma: Any = "scale") -> Kernel:
         )
     if isinstance(kernel, Kernel):
         return kernel
+    if isinstance(kernel, type):
+        raise ValueError(f"kernel must be an object, not a class: give {kernel.__name__}()")
     if isinstance(kernel, str):
         if kernel in NAMED:
             return NAMED[kernel]()

@@ -5,10 +5,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from discriminants.expansion import FLOATS, KernelExpansion
+from discriminants.multiclass.labels import class_codes
 from discriminants.posteriors import POSTERIORS, unit_length_outputs
 
 
@@ -41,12 +41,7 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if self.classes_.shape[0] < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs samples of at least two classes, got one class: {self.classes_}"
-            )
+        self.classes_, codes = class_codes(y)
         self._fit_targets(X, one_vs_rest_targets(codes, self.classes_.shape[0]))
         self.posterior_ = POSTERIORS[self.posterior]().fit(self._unit_outputs(X), codes)
         return self

@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import Tags, get_tags
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import winners
 from discriminants.multiclass.pairwise_coupling import couple, pairwise_log_odds
 
@@ -96,13 +96,8 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         X, y = validate_data(self, X, y, **self._accepted())
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = class_codes(y)
         n_classes = self.classes_.shape[0]
-        if n_classes < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs samples of at least two classes, got one class: {self.classes_}"
-            )
         if self.combine == "coupling" and not hasattr(self.estimator, "predict_proba"):
             raise ValueError(f"combine='coupling' needs an estimator with predict_proba, got {self.estimator!r}")
         pairwise = get_tags(self.estimator).input_tags.pairwise

@@ -113,6 +113,8 @@ def accumulate_gram(
     offset = sums / total
     gram = product.total()
     gram -= total * np.outer(offset, offset)
+    if not np.isfinite(np.trace(gram)):
+        raise ValueError("kernel values (and epsilon) are too large to be squared; scale the features or the kernel")
     return GramSystem(gram, correlation, guess + offset, target_means, target_energy, total, precision, rounding)
 
 

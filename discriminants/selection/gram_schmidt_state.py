@@ -23,7 +23,7 @@ class GramSchmidtState:
         Most columns that will be appended.
     tolerance : float
         A column is dropped as dependent once its orthogonal part has less than this share of its (centred)
-        energy.
+        energy, or is no more than rounding leaves of the column's mean.
     """
 
     def __init__(self, matrix: KernelMatrix, targets: np.ndarray, n_centers: int, tolerance: float = 1e-10) -> None:
@@ -37,12 +37,13 @@ class GramSchmidtState:
         self._means = self._rest.mean(axis=0)
         self._rest -= self._means
         self._energies = np.einsum("ij,ij->j", self._rest, self._rest)
-        self._smallest = tolerance * self._energies
+        rounding = n_samples * (_ROUNDING * self._means) ** 2
+        self._smallest = np.maximum(tolerance * self._energies, rounding)
         self.centred = self._energies.copy()
         self._coefficients = np.empty((n_centers, matrix.shape[1]))
         self._basis = np.empty((n_centers, n_samples))
         self.system = OrthogonalSystem(n_centers, means, (self._centred_targets**2).sum(axis=0), n_samples)
-        self.available = self._energies > n_samples * (_ROUNDING * self._means) ** 2
+        self.available = self._energies > rounding
         self.order: list[int] = []
         self.lam = 0.0
 

@@ -62,14 +62,15 @@ class GramState:
         self._panel = 0
         self._rows = np.empty((min(n_centers, n_candidates), n_candidates))
         self._pivots = np.diagonal(gram.gram).copy()
-        self._smallest = gram.precision * self._pivots
+        rounding = gram.n_samples * (gram.rounding * gram.means) ** 2
+        self._smallest = np.maximum(gram.precision * self._pivots, rounding)
         self._correlation = np.ascontiguousarray(gram.correlation[:, targets]).copy()
         self._energy = (self._correlation**2).sum(axis=1)
         self.system = OrthogonalSystem(
             n_centers, gram.target_means[targets], gram.target_energy[targets], gram.n_samples
         )
         # A column whose variance is rounding beside its mean is constant: the constant column serves already.
-        self.available = self._pivots > gram.n_samples * (gram.rounding * gram.means) ** 2
+        self.available = self._pivots > rounding
         self.order: list[int] = []
         self.lam = 0.0
         self._kernel = None if points is None else points[0]

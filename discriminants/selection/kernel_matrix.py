@@ -7,6 +7,7 @@ import numpy as np
 from discriminants.kernels import Kernel
 
 _BLOCK_ENTRIES = 1 << 22  # of a kernel block, 32 MB in float64
+_LARGEST = 1e145  # entry: sums of squares stay finite
 
 
 class KernelMatrix:
@@ -30,11 +31,20 @@ class KernelMatrix:
         self.shape = X.shape[0], points.shape[0]
 
     def columns(self, candidates: np.ndarray) -> np.ndarray:
-        """The columns of some candidates, shape (N, n)."""
+        """The columns of some candidates, shape (N, n).
+
+        Raises
+        ------
+        ValueError
+            If sums of their squares would overflow.
+        """
         points = self.points[candidates]
         K = self.kernel.at(candidates).columns(self.X[points], np.float64).block(self.X)
         if self.epsilon:
             K[points, np.arange(points.shape[0])] += self.epsilon
+        largest = max(K.max(), -K.min())
+        if not largest < _LARGEST:
+            raise ValueError(f"kernel values (and epsilon) up to {largest:.3g} are too large to be squared; scale them")
         return K
 
     def at_candidates(self) -> np.ndarray:

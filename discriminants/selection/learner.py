@@ -116,7 +116,7 @@ class ForwardSelectionLearner(KernelExpansion):
         rows = self._candidate_rows(X, kernel, random)
         candidate_kernel, which = kernel.at(rows).over(X[rows])
         points = rows[which]
-        n_centers = min(self.n_centers, points.shape[0])
+        n_centers = min(int(self.n_centers), points.shape[0])
         make_state = self._state_maker(candidate_kernel, X, targets, points)
         rule = make_rule(self.rule, random)
         shared = self.dictionary == "shared"

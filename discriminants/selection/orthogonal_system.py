@@ -88,25 +88,25 @@ class OrthogonalSystem:
         return self.unexplained + (self.z[1:] ** 2).sum(axis=0)
 
     def reestimate_lambda(self, lam: float) -> float:
-        """One step of the fixed-point formula that minimises GCV (3.88, 3.89); unchanged where it is
-        undefined.
+        """One step of the fixed-point formula that minimises GCV (3.88, 3.89); unchanged where it is undefined, or
+        beyond the range of numbers.
         """
         energies = self.energies
         free = self.n_samples - self.shrinkage(lam).sum()
-        curvature = float((energies / (lam + energies) ** 3) @ (self.z**2).sum(axis=1))
-        if free <= 0 or curvature <= 0:
-            return lam
-        slope = float((energies / (lam + energies) ** 2).sum())
-        return slope * float(self.residual_sum_of_squares(lam).sum()) / (free * curvature)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            curvature = (energies / (lam + energies) ** 3) @ (self.z**2).sum(axis=1)
+            slope = (energies / (lam + energies) ** 2).sum()
+            new = slope * self.residual_sum_of_squares(lam).sum() / (free * curvature)
+        return float(new) if free > 0 and curvature > 0 and np.isfinite(new) else lam
 
     def maximise_evidence(self, lam: float) -> float:
         """One step of the fixed-point formula that maximises the Bayesian evidence, lambda = noise variance over
-        weight variance (MacKay 1992); unchanged where it is undefined.
+        weight variance (MacKay 1992); unchanged where it is undefined, or beyond the range of numbers.
         """
         energies = self.energies
         determined = self.shrinkage(lam).sum()
         free = self.n_samples - determined
-        squared_weights = float((energies / (lam + energies) ** 2) @ (self.z**2).sum(axis=1))
-        if free <= 0 or squared_weights <= 0:
-            return lam
-        return float(determined * self.residual_sum_of_squares(lam).sum() / (free * squared_weights))
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            squared_weights = (energies / (lam + energies) ** 2) @ (self.z**2).sum(axis=1)
+            new = determined * self.residual_sum_of_squares(lam).sum() / (free * squared_weights)
+        return float(new) if free > 0 and squared_weights > 0 and np.isfinite(new) else lam

@@ -59,7 +59,7 @@ class SelectionPath:
         X is turned into coordinates Q = K R^-1 once; without a penalty each model adds to the one before.
         """
         system = self._system
-        Q = self._coordinates(X)
+        Q = self._coordinates(X) if self.n_centers else np.empty((X.shape[0], 0))
         outputs = np.tile(system.z[0] / np.sqrt(system.n_samples), (X.shape[0], 1))
         done = 0
         for size in sizes:

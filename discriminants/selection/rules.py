@@ -1,6 +1,7 @@
 """How the next basis centre is chosen."""
 
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,10 @@ def make_rule(rule: Any, random: np.random.RandomState) -> Rule:
         return RULES[rule](random)
 
     def checked(state: SelectionState) -> int:
-        candidate = int(rule(state))
+        answer = rule(state)
+        if not isinstance(answer, Integral) or isinstance(answer, bool):
+            raise ValueError(f"the rule {rule!r} has to return the number of a candidate, got {answer!r}")
+        candidate = int(answer)
         if not (0 <= candidate < state.available.shape[0] and state.available[candidate]):
             raise ValueError(f"the rule {rule!r} named candidate {candidate}, which is not available")
         return candidate

@@ -8,6 +8,7 @@ from recipes.benchmarks.model_choice import SEED, Search, grid
 
 # OROLS sets lambda in every step. It ends when no column is left that its own columns do not nearly span.
 _OROLS_END = {"tol": 0.0, "max_condition": 1e12}
+_THRESHOLDS = (0.3, 0.1, 0.03, 0.01)
 
 
 def npd_search(
@@ -24,7 +25,24 @@ def ols_search(learner: Any, sigmas: Sequence[float], max_centers: int, **option
     return Search("ols", estimator, grid(sigma=sigmas), tuple(sizes_up_to(max_centers)))
 
 
-def orols_search(learner: Any, sigmas: Sequence[float], max_centers: int, *, own_size: bool, **options: Any) -> Search:
-    """OROLS: the width. Its size is by its own criterion (`own_size`), or by the same folds as the width."""
+def orols_search(
+    learner: Any,
+    sigmas: Sequence[float],
+    epsilons: Sequence[float],
+    max_centers: int,
+    *,
+    own_size: bool = False,
+    reestimations: Sequence[str] = ("gcv",),
+    **options: Any,
+) -> Search:
+    """OROLS: width, epsilon and how lambda is re-estimated. Its size is by its own criterion (`own_size`), or by the
+    same folds.
+    """
     estimator = learner(max_centers, random_state=SEED, **(_OROLS_END | options))
-    return Search("orols", estimator, grid(sigma=sigmas), None if own_size else tuple(sizes_up_to(max_centers)))
+    settings = grid(sigma=sigmas, epsilon=epsilons, reestimation=reestimations)
+    return Search("orols", estimator, settings, None if own_size else tuple(sizes_up_to(max_centers)))
+
+
+def krls_search(learner: Any, sigmas: Sequence[float], max_centers: int, n_samples: int) -> Search:
+    """KRLS: width and the threshold nu of the dictionary; of few samples the dictionary is smaller, too."""
+    return Search("krls", learner(max_centers=max_centers), grid(sigma=sigmas, nu=_THRESHOLDS), n_samples=n_samples)

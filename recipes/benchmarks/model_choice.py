@@ -42,7 +42,7 @@ class Search:
 
     method: str
     estimator: Any
-    grid: tuple[dict[str, float], ...]
+    grid: tuple[dict[str, float | str], ...]
     sizes: tuple[int, ...] | None = None
     n_samples: int | None = None
     final: Mapping[str, Any] = field(default_factory=dict)
@@ -66,45 +66,58 @@ class Choice:
         Spent on all settings and folds, summed over the processes.
     """
 
-    parameters: dict[str, float]
+    parameters: dict[str, float | str]
     loss: float
     seconds: float
 
 
-def grid(**axes: Sequence[float]) -> tuple[dict[str, float], ...]:
+def grid(**axes: Sequence[float] | Sequence[str]) -> tuple[dict[str, float | str], ...]:
     """All combinations of values: grid(sigma=(1, 2), epsilon=(0,)) has two settings."""
-    return tuple(dict(zip(axes, values, strict=True)) for values in product(*axes.values()))
+    combinations: list[tuple[float | str, ...]] = list(product(*axes.values()))
+    return tuple(dict(zip(axes, values, strict=True)) for values in combinations)
 
 
 def choose(
-    searches: Sequence[Search], problem: Problem, groups: Sequence[Sequence[int]], *, jobs: int, description: str
-) -> list[dict[str, Choice]]:
-    """The best setting of every method by the total held-out loss over five folds of each partition in a group.
+    searches: Sequence[Search],
+    problem: Problem,
+    partitions: Sequence[int],
+    *,
+    repeats: int = 1,
+    jobs: int,
+    description: str,
+) -> dict[str, Choice]:
+    """The best setting of every method by the total held-out loss over five folds of each training part.
 
     Parameters
     ----------
-    groups : sequence of sequences of int
-        Partitions whose training parts decide together.
+    partitions : sequence of int
+        Those whose training parts decide together.
+    repeats : int
+        Times that the folds are drawn anew.
 
     Returns
     -------
-    list of dict
-        One for each group: method -> Choice.
+    dict
+        method -> Choice.
     """
     pieces, owners = [], []
-    for number, group in enumerate(groups):
-        for search in searches:
-            folds = [fold for p in group for fold in _folds(problem, problem.partitions[p].train, search.n_samples)]
-            for setting, parameters in enumerate(search.grid):
-                estimator = clone(search.estimator).set_params(**parameters)
-                for fold in folds:
-                    pieces.append((estimator, problem.X, problem.y, *fold, search.sizes))
-                    owners.append((number, search.method, setting, fold[1].shape[0]))
+    for search in searches:
+        folds = [
+            fold
+            for p in partitions
+            for repeat in range(repeats)
+            for fold in _folds(problem, problem.partitions[p].train, search.n_samples, SEED + repeat)
+        ]
+        for setting, parameters in enumerate(search.grid):
+            estimator = clone(search.estimator).set_params(**parameters)
+            for fold in folds:
+                pieces.append((estimator, problem.X, problem.y, *fold, search.sizes))
+                owners.append((search.method, setting, fold[1].shape[0]))
     found = in_parallel(_held_out, pieces, jobs=jobs, description=description)
-    totals: list[dict[str, _Total]] = [{search.method: _Total(search) for search in searches} for _ in groups]
-    for (number, method, setting, n_held_out), (losses, seconds) in zip(owners, found, strict=True):
-        totals[number][method].add(setting, losses, n_held_out, seconds)
-    return [{method: total.best() for method, total in group_totals.items()} for group_totals in totals]
+    totals = {search.method: _Total(search) for search in searches}
+    for (method, setting, n_held_out), (losses, seconds) in zip(owners, found, strict=True):
+        totals[method].add(setting, losses, n_held_out, seconds)
+    return {method: total.best() for method, total in totals.items()}
 
 
 class _Total:
@@ -123,20 +136,20 @@ class _Total:
 
     def best(self) -> Choice:
         setting, size = np.unravel_index(int(np.argmin(self._losses)), self._losses.shape)
-        parameters: dict[str, float] = dict(self._search.grid[setting])
+        parameters: dict[str, float | str] = dict(self._search.grid[setting])
         if self._search.sizes is not None:
             parameters["n_centers"] = self._search.sizes[size]
         return Choice(parameters, float(self._losses[setting, size]) / self._held_out, self._seconds)
 
 
-def _folds(problem: Problem, rows: np.ndarray, n_samples: int | None) -> list[tuple[np.ndarray, np.ndarray]]:
+def _folds(problem: Problem, rows: np.ndarray, n_samples: int | None, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Training and held-out rows of five folds of a training part."""
     strata = problem.y[rows] if problem.is_classification else None
     if n_samples is not None and n_samples < rows.shape[0]:
         subset, _ = train_test_split(np.arange(rows.shape[0]), train_size=n_samples, random_state=SEED, stratify=strata)
         rows = rows[np.sort(subset)]
     kind = StratifiedKFold if problem.is_classification else KFold
-    split = kind(FOLDS, shuffle=True, random_state=SEED).split(rows, problem.y[rows])
+    split = kind(FOLDS, shuffle=True, random_state=seed).split(rows, problem.y[rows])
     return [(rows[train], rows[held_out]) for train, held_out in split]
 
 

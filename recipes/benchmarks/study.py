@@ -12,8 +12,6 @@ from recipes.benchmarks.model_choice import FOLDS, SEED, Choice, Search, choose
 from recipes.benchmarks.parallel import in_parallel
 from recipes.benchmarks.problem import Problem, Trial, run_trial
 
-CHOICE_PARTITIONS = 5  # the first so many training parts decide on the settings
-
 
 @dataclass(frozen=True)
 class Study:
@@ -23,13 +21,16 @@ class Study:
     ----------
     problem : Problem
     searches : tuple of Search
-    each : bool
-        Choose settings anew for each partition; otherwise once, on the first five.
+    n_choice : int
+        The first so many training parts decide on the settings together.
+    repeats : int
+        Times that the folds are drawn.
     """
 
     problem: Problem
     searches: tuple[Search, ...]
-    each: bool = False
+    n_choice: int = 5
+    repeats: int = 1
 
 
 @dataclass(frozen=True)
@@ -79,14 +80,13 @@ class Outcome:
     values : ndarray of shape (n_partitions,)
         In the unit of the table.
     trials : list of Trial
-    choices : list of Choice
-        One, or one for each partition.
+    choice : Choice
     search : Search
     """
 
     values: np.ndarray
     trials: list[Trial]
-    choices: list[Choice]
+    choice: Choice
     search: Search
 
 
@@ -106,20 +106,22 @@ def run_study(table: Table, name: str, study: Study, *, jobs: int) -> dict[str, 
     """
     problem, searches = study.problem, study.searches
     n_partitions = len(problem.partitions)
-    groups = [[p] for p in range(n_partitions)] if study.each else [list(range(min(CHOICE_PARTITIONS, n_partitions)))]
     title = f"table {table.number} {name}"
-    chosen = choose(searches, problem, groups, jobs=jobs, description=f"{title}: cross-validation")
+    deciding = range(min(study.n_choice, n_partitions))
+    chosen = choose(
+        searches, problem, deciding, repeats=study.repeats, jobs=jobs, description=f"{title}: cross-validation"
+    )
     pieces = [
-        (search.chosen(choice[search.method].parameters), problem.X, problem.y, partition)
+        (search.chosen(chosen[search.method].parameters), problem.X, problem.y, partition)
         for search in searches
-        for choice, partition in zip(_repeated(chosen, n_partitions), problem.partitions, strict=True)
+        for partition in problem.partitions
     ]
     trials = in_parallel(run_trial, pieces, jobs=jobs, description=f"{title}: partitions")
     outcomes = {}
     for number, search in enumerate(searches):
         own = trials[number * n_partitions : (number + 1) * n_partitions]
         values = table.value(np.array([trial.loss for trial in own]))
-        outcomes[search.method] = Outcome(values, own, [choice[search.method] for choice in chosen], search)
+        outcomes[search.method] = Outcome(values, own, chosen[search.method], search)
     return outcomes
 
 
@@ -133,7 +135,8 @@ def study_settings(table: Table, study: Study, outcomes: Mapping[str, Outcome]) 
         "sigma_unit": widths(problem, [1.0])[0],
         "folds": FOLDS,
         "fold_seed": SEED,
-        "chosen_on_partitions": "each its own" if study.each else min(CHOICE_PARTITIONS, len(problem.partitions)),
+        "fold_draws": study.repeats,
+        "chosen_on_partitions": min(study.n_choice, len(problem.partitions)),
         "methods": {method: _method_settings(table, outcome) for method, outcome in outcomes.items()},
     }
 
@@ -147,15 +150,11 @@ def _method_settings(table: Table, outcome: Outcome) -> dict[str, Any]:
         "grid": {name: sorted({setting[name] for setting in search.grid}) for name in names},
         "sizes": None if search.sizes is None else list(search.sizes),
         "choice_samples": search.n_samples,
-        "chosen": [choice.parameters for choice in outcome.choices],
-        "cv_value": [float(table.value(np.array([choice.loss]))[0]) for choice in outcome.choices],
-        "choice_seconds": sum(choice.seconds for choice in outcome.choices),
+        "chosen": outcome.choice.parameters,
+        "cv_value": float(table.value(np.array([outcome.choice.loss]))[0]),
+        "choice_seconds": outcome.choice.seconds,
         "values": outcome.values.tolist(),
         "kernels": [trial.kernels for trial in outcome.trials],
         "fit_seconds": [trial.fit_seconds for trial in outcome.trials],
         "predict_seconds": [trial.predict_seconds for trial in outcome.trials],
     }
-
-
-def _repeated(chosen: list[dict[str, Choice]], n: int) -> list[dict[str, Choice]]:
-    return chosen if len(chosen) == n else chosen * n

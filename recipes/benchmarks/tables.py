@@ -107,14 +107,16 @@ def _settings(table: Table, found: Mapping[tuple[str, str], Row], settings: Mapp
             if (data, method) not in found:
                 continue
             kept, row = settings[data]["methods"][method], found[data, method]
-            chosen = ", ".join(f"{name} {value:.4g}" for name, value in kept["chosen"][0].items())
-            several = len(kept["chosen"]) > 1
+            chosen = ", ".join(
+                f"{name} {value}" if isinstance(value, str) else f"{name} {value:.4g}"
+                for name, value in kept["chosen"].items()
+            )
             lines.append(
                 (
                     data,
                     _NAMES[method],
-                    "each partition its own" if several else chosen,
-                    f"{sum(kept['cv_value']) / len(kept['cv_value']):.4g}",
+                    chosen,
+                    f"{kept['cv_value']:.4g}",
                     f"{kept['choice_seconds']:.1f}",
                     f"{row['fit_seconds']:.3g}",
                     f"{row['predict_seconds']:.3g}",

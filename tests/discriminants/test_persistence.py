@@ -19,7 +19,17 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from discriminants import ModelFormatError, NPDClassifier, OROLSClassifier, SparseKernelLogisticClassifier
+from discriminants import (
+    KFDClassifier,
+    KRLSClassifier,
+    LinearDiscriminant,
+    ModelFormatError,
+    NPDClassifier,
+    OLSClassifier,
+    OROLSClassifier,
+    PairwiseClassifier,
+    SparseKernelLogisticClassifier,
+)
 from discriminants.persistence import estimator_from_arrays, estimator_to_arrays, load_arrays, save_arrays
 
 ARRAYS = {
@@ -32,7 +42,16 @@ ARRAYS = {
 ESTIMATORS = [
     NPDClassifier(10),
     OROLSClassifier(10, posterior="multinomial", dictionary="private"),
+    OLSClassifier(10, posterior="platt"),
+    KRLSClassifier(0.1),
+    KRLSClassifier(0.1, form="two_pass", posterior="platt"),
+    KFDClassifier(regularization=0.1),
+    LinearDiscriminant(),
+    LinearDiscriminant(posterior="gaussian"),
+    PairwiseClassifier(NPDClassifier(10), "coupling"),
+    PairwiseClassifier(KRLSClassifier(0.1), "dag"),
     SparseKernelLogisticClassifier(10, random_state=0),
+    SparseKernelLogisticClassifier(10, random_state=0, solver="irls", alpha=1e-3, loss="ovr"),
     MLPClassifier((8,), max_iter=5, random_state=0),
     MLPClassifier((8,), max_iter=5, random_state=0, early_stopping=True),
     LogisticRegression(),

@@ -124,8 +124,8 @@ def test_the_choice_is_that_of_fitting_every_setting_and_size(kind):
         Search("npd", forward, grid(sigma=(0.3, 1.0, 4.0), epsilon=(0.0, 0.5)), sizes),
         Search("svm", peer, grid(gamma=(0.1, 3.0), C=(0.5, 5.0))),
     ]
-    found = choose(searches, problem, [[0, 1], [1]], jobs=1, description="choosing")
-    for group, choices in zip(([0, 1], [1]), found, strict=True):
+    for group in ([0, 1], [1]):
+        choices = choose(searches, problem, group, jobs=1, description="choosing")
         for search in searches:
             settings = [
                 setting | ({} if search.sizes is None else {"n_centers": size})
@@ -148,7 +148,7 @@ def test_a_choice_on_a_subset_keeps_the_classes_and_the_final_parameters():
         "orols", OROLSClassifier(30, n_candidates=20, random_state=0), grid(sigma=(1.0,)), n_samples=60,
         final={"n_candidates": 100},
     )  # fmt: skip
-    choice = choose([search], problem, [[0]], jobs=1, description="choosing")[0]["orols"]
+    choice = choose([search], problem, [0], jobs=1, description="choosing")["orols"]
     chosen = search.chosen(choice.parameters)
     assert (chosen.sigma, chosen.n_candidates) == (1.0, 100)
     trial = run_trial(chosen, X, codes, problem.partitions[0])

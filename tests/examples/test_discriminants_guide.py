@@ -1,0 +1,35 @@
+"""What docs/discriminants.md shows runs, and its tables name what there is."""
+
+import re
+import runpy
+from pathlib import Path
+
+import discriminants
+from discriminants.kernels.named import NAMED
+
+GUIDE = (Path(__file__).parents[2] / "docs" / "discriminants.md").read_text(encoding="utf-8")
+
+
+def test_the_code_shown_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"<!-- code -->\n\n```python\n(.*?)```", GUIDE, re.DOTALL)
+    assert len(blocks) == GUIDE.count("```python")
+    script = tmp_path / "guide.py"
+    script.write_text("\n".join(blocks), encoding="utf-8")
+    runpy.run_path(str(script))
+    assert (tmp_path / "digits.safetensors").exists()
+    assert float(re.findall(r"test accuracy ([\d.]+)", capsys.readouterr().out)[0]) > 0.95
+
+
+def test_every_learner_and_every_kernel_name_is_in_the_guide():
+    learners = [name for name in discriminants.__all__ if re.search(r"(Classifier|Regressor|Discriminant)$", name)]
+    kernels = [name for name in discriminants.__all__ if name.endswith("Kernel")]
+    for name in (*learners, *(k for k in kernels if k not in ("Kernel", "FunctionKernel", "PrecomputedKernel"))):
+        assert f"`{name}" in GUIDE, name
+    for name in NAMED:
+        assert f'`"{name}"`' in GUIDE, name
+
+
+def test_the_classes_the_guide_names_are_public():
+    elsewhere = {"CalibratedClassifierCV", "ValueError"}
+    assert set(re.findall(r"`([A-Z]\w*[a-z]\w*)", GUIDE)) - elsewhere <= set(discriminants.__all__)

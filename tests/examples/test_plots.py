@@ -1,0 +1,96 @@
+"""Every example that draws a figure runs, and says what the figure shows."""
+
+import re
+import runpy
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+Drawn = Callable[..., str]
+
+
+@pytest.fixture
+def drawn(tmp_path, monkeypatch, capsys) -> Drawn:
+    """Run `plot_NAME.py` with further arguments: what it printed, once its figure is there."""
+    monkeypatch.syspath_prepend(EXAMPLES)
+
+    def run(name: str, *arguments: object) -> str:
+        main = runpy.run_path(str(EXAMPLES / f"plot_{name}.py"))["main"]
+        main(["--output-dir", str(tmp_path / "figures"), *map(str, arguments)])
+        figure = tmp_path / "figures" / f"{name}.png"
+        assert figure.read_bytes().startswith(b"\x89PNG")
+        assert figure.stat().st_size > 10_000
+        return capsys.readouterr().out
+
+    return run
+
+
+def numbers(pattern: str, printed: str) -> list[float]:
+    return [float(number) for number in re.findall(pattern, printed)]
+
+
+def test_ten_centres_do_on_ripleys_mixture_what_all_samples_do(drawn):
+    printed = drawn("ripley")
+    assert numbers(r"(\d+) centres", printed) == [10, 250]
+    npd, kfd = numbers(r"([\d.]+) % test error", printed)
+    assert npd <= 11
+    assert kfd <= 11
+
+
+@pytest.mark.corpus
+def test_ten_centres_reach_the_sources_error_on_ripleys_own_samples(drawn, ml_data):
+    npd, kfd = numbers(r"([\d.]+) % test error", drawn("ripley", "--data", ml_data / "ripley.npz"))
+    assert npd <= 9.3
+    assert kfd <= 9.8
+
+
+def test_ninety_centres_separate_all_points_of_the_two_spirals(drawn):
+    separated = re.findall(r"(\d+) centres: (\d+) of 194", drawn("two_spirals"))
+    assert separated[1:] == [("90", "194"), ("120", "194")]
+
+
+def test_the_fit_to_a_noisy_sinc_gets_better_with_samples_and_worse_with_noise(drawn):
+    printed = drawn("noisy_sinc", "--runs", 2)
+    by_size = numbers(r"points, noise 0.1: RMSE ([\d.]+)", printed)
+    by_noise = numbers(r"points, noise \d.\d\d: RMSE ([\d.]+)", printed)
+    assert by_size[-1] < 0.03 < by_size[0]
+    assert by_noise[0] < 0.001
+    assert by_noise == sorted(by_noise)
+    assert 0.15 < numbers(r"rises by ([\d.]+)", printed)[0] < 0.45
+
+
+def test_the_criteria_choose_fewer_centres_than_all_and_the_learner_keeps_as_many(drawn):
+    printed = drawn("choosing_m")
+    chosen = re.findall(r"(\d+) centres, test RMSE ([\d.]+);.*keeps (\d+)", printed)
+    assert len(chosen) == 4
+    for size, error, kept in chosen:
+        assert size == kept
+        assert float(error) < numbers(r"all .*RMSE ([\d.]+)", printed)[0]
+
+
+def test_several_widths_beat_each_of_them_alone(drawn):
+    *single, several = numbers(r"widths?.*centres, RMSE ([\d.]+)", drawn("kernels"))
+    assert len(single) == 3
+    assert several < 0.5 * min(single)
+
+
+def test_a_lower_threshold_takes_more_of_the_stream_into_the_dictionary(drawn):
+    printed = drawn("krls_stream")
+    sizes = numbers(r"(\d+) centres", printed)
+    assert sizes == sorted(sizes)
+    assert max(numbers(r"RMSE ([\d.]+)", printed)) < 0.1
+
+
+def test_the_logistic_loss_gives_the_digits_the_best_posteriors(drawn):
+    losses = numbers(r"(?:squares, \w+|loss) +[\d.]+ +([\d.]+)", drawn("calibration"))
+    assert len(losses) == 8
+    assert losses[-1] == min(losses[4:])
+
+
+def test_every_figure_has_its_test_and_its_line_in_the_list():
+    names = {path.stem.removeprefix("plot_") for path in EXAMPLES.glob("plot_*.py")}
+    assert names == set(re.findall(r'drawn\("(\w+)"', Path(__file__).read_text(encoding="utf-8")))
+    listed = re.findall(r"^\| `(\w+\.py)`", (EXAMPLES / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted([*listed, "gallery.py"]) == sorted(path.name for path in EXAMPLES.glob("*.py"))
