@@ -34,8 +34,9 @@ format: $(STAMP)  ## Lay the code out as `make lint` wants it
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-benchmarks: $(STAMP)  ## Compare speeds with named peers, in the same run
+benchmarks: $(STAMP)  ## Compare speeds with named peers, in the same run; DATA_DIR=... names the benchmark sets
 	$(BIN)/python -m benchmarks.acoustic_scoring
+	$(BIN)/python -m benchmarks.learners $(if $(DATA_DIR),--data-dir $(DATA_DIR))
 
 wheel: $(STAMP)  ## Build the wheel and the source archive into dist/
 	rm -rf dist

@@ -19,8 +19,8 @@ import numpy as np  # noqa: E402
 from sklearn.metrics.pairwise import rbf_kernel  # noqa: E402
 from threadpoolctl import threadpool_limits  # noqa: E402
 
-from discriminants.kernels.exponential import exp_in_place  # noqa: E402
 from discriminants.kernels import GaussianKernel  # noqa: E402
+from discriminants.kernels.exponential import exp_in_place  # noqa: E402
 
 CENTERS, OUTPUTS, FEATURES = 2000, 150, 39
 FRAMES, BLOCK, REPETITIONS = 16_384, 256, 7

@@ -69,6 +69,10 @@ class NPDClassifier(_PseudoDiscriminant, OneVsRestClassifier):
         Candidates drawn at random, whose Gram matrix of O(n_candidates^2) memory serves any number of
         samples; None takes all samples and keeps explicit columns, O(N m) memory, and is slow for rules
         other than the largest residual.
+    candidates : {"random", "residual"}
+        How candidates are drawn where there are to be fewer than samples: all at random, or a quarter of them, and
+        the others where the model with those has large residuals, as the source's rule would choose. Fewer
+        candidates and centres do then, unless most large residuals are noise.
     posterior : {"gaussian", "platt", "multinomial"}
         How outputs become posteriors.
     random_state : int, RandomState or None
@@ -114,6 +118,7 @@ class NPDClassifier(_PseudoDiscriminant, OneVsRestClassifier):
         dictionary: str = "shared",
         rule: Any = "error_reduction",
         n_candidates: int | None = 3000,
+        candidates: str = "random",
         posterior: str = "gaussian",
         random_state: Any = None,
     ) -> None:
@@ -127,6 +132,7 @@ class NPDClassifier(_PseudoDiscriminant, OneVsRestClassifier):
         self.dictionary = dictionary
         self.rule = rule
         self.n_candidates = n_candidates
+        self.candidates = candidates
         self.posterior = posterior
         self.random_state = random_state
 
@@ -151,6 +157,7 @@ class NPDRegressor(_PseudoDiscriminant, KernelRegressor):
         dictionary: str = "shared",
         rule: Any = "error_reduction",
         n_candidates: int | None = 3000,
+        candidates: str = "random",
         random_state: Any = None,
     ) -> None:
         self.n_centers = n_centers
@@ -163,4 +170,5 @@ class NPDRegressor(_PseudoDiscriminant, KernelRegressor):
         self.dictionary = dictionary
         self.rule = rule
         self.n_candidates = n_candidates
+        self.candidates = candidates
         self.random_state = random_state

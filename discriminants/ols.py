@@ -19,7 +19,7 @@ class _OrthogonalLeastSquares(ForwardSelectionLearner):
     """Modified Gram-Schmidt over all candidate columns."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{k: v for k, v in ForwardSelectionLearner._parameter_constraints.items() if k != "rule"},
+        **{k: v for k, v in ForwardSelectionLearner._parameter_constraints.items() if k not in ("rule", "candidates")},
         "unexplained": [Interval(Real, 0, 1, closed="left")],
     }
 

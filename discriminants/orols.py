@@ -109,6 +109,10 @@ class OROLSClassifier(_RegularisedLeastSquares, OneVsRestClassifier):
         Candidates drawn at random, whose Gram matrix of O(n_candidates^2) memory serves any number of
         samples; None takes all samples and keeps explicit columns, O(N m) memory, and is slow for rules
         other than the largest residual.
+    candidates : {"random", "residual"}
+        How candidates are drawn where there are to be fewer than samples: all at random, or a quarter of them, and
+        the others where the model with those has large residuals, as the source's rule would choose. Fewer
+        candidates and centres do then, unless most large residuals are noise.
     posterior : {"gaussian", "platt", "multinomial"}
         How outputs become posteriors.
     random_state : int, RandomState or None
@@ -163,6 +167,7 @@ class OROLSClassifier(_RegularisedLeastSquares, OneVsRestClassifier):
         dictionary: str = "shared",
         rule: Any = "error_reduction",
         n_candidates: int | None = 3000,
+        candidates: str = "random",
         posterior: str = "gaussian",
         random_state: Any = None,
     ) -> None:
@@ -179,6 +184,7 @@ class OROLSClassifier(_RegularisedLeastSquares, OneVsRestClassifier):
         self.dictionary = dictionary
         self.rule = rule
         self.n_candidates = n_candidates
+        self.candidates = candidates
         self.posterior = posterior
         self.random_state = random_state
 
@@ -209,6 +215,7 @@ class OROLSRegressor(_RegularisedLeastSquares, KernelRegressor):
         dictionary: str = "shared",
         rule: Any = "error_reduction",
         n_candidates: int | None = 3000,
+        candidates: str = "random",
         random_state: Any = None,
     ) -> None:
         self.n_centers = n_centers
@@ -224,4 +231,5 @@ class OROLSRegressor(_RegularisedLeastSquares, KernelRegressor):
         self.dictionary = dictionary
         self.rule = rule
         self.n_candidates = n_candidates
+        self.candidates = candidates
         self.random_state = random_state

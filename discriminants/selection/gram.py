@@ -1,5 +1,6 @@
 """G = K'K and B = K'Y over any number of samples, streamed: memory O(P^2), never the (N, P) kernel matrix."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.sparse import csr_array
 from discriminants.kernels import Kernel, SparseKernelColumns
 
 _SPARSE_DENSITY = 0.02  # above it a dense symmetric product is faster than a sparse one
+_STRIPE = 128  # columns
 _FLUSH_ROWS = 8192  # float32 products are summed this far before they go to the float64 sum
 
 
@@ -103,7 +105,7 @@ def accumulate_gram(
         root = np.sqrt(weight[rows])[:, None]
         if sample_weight is not None:
             K *= root.astype(K.dtype)
-        K = K.astype(product_type, copy=False)
+        K = product.converted(K)
         centred = (targets[rows] - target_means) * root
         target_energy += np.einsum("ij,ij->j", centred, centred)
         both = K.T @ np.hstack([centred, root]).astype(K.dtype)
@@ -111,8 +113,7 @@ def accumulate_gram(
         sums += both[:, -1]
         product.add(K)
     offset = sums / total
-    gram = product.total()
-    gram -= total * np.outer(offset, offset)
+    gram = product.total(-total, offset)
     if not np.isfinite(np.trace(gram)):
         raise ValueError("kernel values (and epsilon) are too large to be squared; scale the features or the kernel")
     return GramSystem(gram, correlation, guess + offset, target_means, target_energy, total, precision, rounding)
@@ -159,6 +160,17 @@ class _SymmetricSum:
         self._part = np.zeros((size, size), dtype=np.float32, order="F") if self._single else self._sum
         self._syrk = blas.ssyrk if self._single else blas.dsyrk
         self._rows = 0
+        self._wide = np.empty((0, size))
+
+    def converted(self, K: np.ndarray) -> np.ndarray:
+        """A block in the type of the products; it is overwritten by the next."""
+        if K.dtype == self._part.dtype:
+            return K
+        if self._wide.shape[0] < K.shape[0]:
+            self._wide = np.empty(K.shape)
+        wide = self._wide[: K.shape[0]]
+        wide[...] = K
+        return wide
 
     def add(self, K: np.ndarray) -> None:
         self._syrk(1.0, K.T, beta=1.0, c=self._part, overwrite_c=1)
@@ -167,16 +179,23 @@ class _SymmetricSum:
             self._flush()
 
     def _flush(self) -> None:
-        self._sum += self._part
+        for columns in self._stripes():
+            self._sum[: columns.stop, columns] += self._part[: columns.stop, columns]
         self._part[...] = 0.0
         self._rows = 0
 
-    def total(self) -> np.ndarray:
+    def total(self, factor: float, offset: np.ndarray) -> np.ndarray:
+        """The sum and factor times the offset's products with itself, both triangles."""
         if self._single:
             self._flush()
-        for start in range(0, self._sum.shape[0], 256):  # in tiles: the transposed read stays in the cache
-            stop = start + 256
-            tile = self._sum[start:stop, start:stop]
-            tile += np.triu(tile, 1).T
-            self._sum[stop:, start:stop] = self._sum[start:stop, stop:].T
+        for columns in self._stripes():
+            stripe = self._sum[: columns.stop, columns]
+            stripe += factor * np.outer(offset[: columns.stop], offset[columns])
+            stripe[columns] = np.triu(stripe[columns]) + np.triu(stripe[columns], 1).T
+            self._sum[columns, : columns.start] = stripe[: columns.start].T
         return self._sum
+
+    def _stripes(self) -> Iterator[slice]:
+        """Columns in groups whose transposed reads stay in the cache."""
+        size = self._sum.shape[0]
+        return (slice(start, min(start + _STRIPE, size)) for start in range(0, size, _STRIPE))

@@ -9,9 +9,25 @@ from discriminants.selection.orthogonal_system import OrthogonalSystem
 from discriminants.selection.residual import OrthogonalResidual
 
 _PANEL = 64  # chosen columns between two downdates of the whole Gram matrix
+_COMPACT = 0.75  # once no more than this share of the candidates held is available, the others are given up
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _new_row(remaining: np.ndarray, panel: np.ndarray, place: int, root: float, row: np.ndarray) -> None:
+    """l = (G_i - L'L_i) / sqrt(d_i): earlier panels are in `remaining` (an upper triangle), the last is taken off."""
+    for j in range(place):
+        row[j] = remaining[j, place]
+    for j in range(place, row.shape[0]):
+        row[j] = remaining[place, j]
+    for i in range(panel.shape[0]):
+        coefficient = panel[i, place]
+        for j in range(row.shape[0]):
+            row[j] -= coefficient * panel[i, j]
+    for j in range(row.shape[0]):
+        row[j] /= root
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
 def _downdate(
     row: np.ndarray, projection: np.ndarray, pivots: np.ndarray, correlation: np.ndarray, energy: np.ndarray
 ) -> None:
@@ -20,11 +36,11 @@ def _downdate(
     for j in range(pivots.shape[0]):
         l_j = row[j]
         pivots[j] -= l_j * l_j
+        for s in range(n_targets):
+            correlation[j, s] -= l_j * projection[s]
         total = 0.0
         for s in range(n_targets):
-            value = correlation[j, s] - l_j * projection[s]
-            correlation[j, s] = value
-            total += value * value
+            total += correlation[j, s] * correlation[j, s]
         energy[j] = total
 
 
@@ -35,7 +51,8 @@ class GramState:
     With L the rows found so far, candidate i contributes l = (G_i - L'L_i) / sqrt(d_i); then d -= l^2 and B
     -= l b_i' with b_i = B_i / sqrt(d_i), so that B_j always is the product of the targets with candidate j's
     orthogonal part, d_j that part's energy. L'L is taken off G in panels of columns by one symmetric product,
-    so that a step reads one row of G and the rows of its own panel only.
+    so that a step reads one row of G and the rows of its own panel only. Candidates that are no longer
+    available leave G, L, d and B from time to time, which makes the products smaller.
 
     Parameters
     ----------
@@ -60,6 +77,7 @@ class GramState:
         self._gram = gram
         self._remaining = np.array(gram.gram, order="F")  # upper triangle of G - L'L over whole panels
         self._panel = 0
+        self._held = np.arange(n_candidates)  # candidates that the arrays below still have an entry for, ascending
         self._rows = np.empty((min(n_centers, n_candidates), n_candidates))
         self._pivots = np.diagonal(gram.gram).copy()
         rounding = gram.n_samples * (gram.rounding * gram.means) ** 2
@@ -79,20 +97,18 @@ class GramState:
     def append(self, candidate: int) -> bool:
         """Add a candidate's column; False, and the candidate is dropped, where it depends on others."""
         self.available[candidate] = False
-        pivot = self._pivots[candidate]
-        if pivot <= self._smallest[candidate]:
+        place = int(np.searchsorted(self._held, candidate))
+        pivot = self._pivots[place]
+        if pivot <= self._smallest[place]:
             return False
         done = len(self.order)
-        root = np.sqrt(pivot)
-        coefficients = self._rows[:done, candidate].copy()
+        root = float(np.sqrt(pivot))
+        coefficients = self._rows[:done, place].copy()
         row = self._rows[done]
-        np.dot(coefficients[self._panel :], self._rows[self._panel : done], out=row)
-        row[:candidate] = self._remaining[:candidate, candidate] - row[:candidate]
-        row[candidate:] = self._remaining[candidate, candidate:] - row[candidate:]
-        row /= root
-        projection = self._correlation[candidate] / root
+        _new_row(self._remaining, self._rows[self._panel : done], place, root, row)
+        projection = self._correlation[place] / root
         _downdate(row, projection, self._pivots, self._correlation, self._energy)
-        self.available &= self._pivots > self._smallest
+        self.available[self._held[self._pivots <= self._smallest]] = False
         mean = self._gram.means[candidate] * np.sqrt(self._gram.n_samples)
         self.system.push(np.concatenate([[mean], coefficients, [root]]), projection)
         if self._points is not None and self._kernel is not None:
@@ -100,13 +116,25 @@ class GramState:
             self._points.push((self._kernel[:, candidate] - column) / root)
         self.order.append(candidate)
         if done + 1 == self._panel + _PANEL:
-            self._take_off_panel()
+            self._end_panel()
         return True
 
-    def _take_off_panel(self) -> None:
-        panel = self._rows[self._panel : self._panel + _PANEL]
-        blas.dsyrk(-1.0, panel.T, beta=1.0, c=self._remaining, overwrite_c=1)
-        self._panel += _PANEL
+    def _end_panel(self) -> None:
+        done = self._panel + _PANEL
+        kept = self.available[self._held]
+        panel = self._rows[self._panel : done]
+        if 0 < kept.sum() <= _COMPACT * self._held.shape[0]:
+            self._held = self._held[kept]
+            panel = panel[:, kept]
+            rows = np.empty((self._rows.shape[0], self._held.shape[0]))
+            for i in range(done):
+                rows[i] = self._rows[i, kept]
+            self._rows = rows
+            self._remaining = np.asfortranarray(self._remaining[np.ix_(kept, kept)])
+            self._pivots, self._smallest = self._pivots[kept], self._smallest[kept]
+            self._correlation, self._energy = self._correlation[kept], self._energy[kept]
+        self._remaining = blas.dsyrk(-1.0, panel.T, beta=1.0, c=self._remaining, overwrite_c=1)
+        self._panel = done
 
     def residual(self) -> np.ndarray:
         """Y - K W at the candidates, shape (P, S), under the current lambda."""
@@ -116,10 +144,8 @@ class GramState:
 
     def error_reduction(self, candidates: np.ndarray | None = None) -> np.ndarray:
         """sum_s B_js^2 / (lambda + d_j) of every available candidate (0 elsewhere), or of those named."""
-        if candidates is not None:
-            return self._energy[candidates] / (self.lam + self._pivots[candidates])
-        gains = np.zeros_like(self._energy)
-        return np.divide(self._energy, self.lam + self._pivots, out=gains, where=self.available)
+        gains = self._for_all(self._energy, self.lam + self._pivots)
+        return gains if candidates is None else gains[candidates]
 
     def matching(self) -> np.ndarray:
         """sum_s (k_j'e_s)^2 / |k_j - mean|^2 of every available candidate, 0 elsewhere, shape (P,)."""
@@ -127,5 +153,12 @@ class GramState:
         if self.lam:  # the penalty leaves a part of every projection in the residual
             left = (1.0 - self.system.shrinkage(self.lam))[1:, None] * self.system.z[1:]
             energy = ((self._correlation + self._rows[: len(self.order)].T @ left) ** 2).sum(axis=1)
-        gains = np.zeros_like(energy)
-        return np.divide(energy, np.diagonal(self._gram.gram), out=gains, where=self.available)
+        return self._for_all(energy, np.diagonal(self._gram.gram)[self._held])
+
+    def _for_all(self, numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+        """Quotients of the candidates held, 0 for those not available, shape (P,)."""
+        quotients = np.zeros_like(numerator)
+        np.divide(numerator, denominator, out=quotients, where=self.available[self._held])
+        gains = np.zeros(self.available.shape[0])
+        gains[self._held] = quotients
+        return gains

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from discriminants.expansion import KernelExpansion
 from discriminants.kernels import Kernel, make_kernel
+from discriminants.kernels.kernel import SMALLEST
 from discriminants.kernels.named import NAMED
 from discriminants.multiclass.one_vs_rest import winners
 from discriminants.selection.column_state import ColumnState
@@ -24,6 +25,8 @@ from discriminants.selection.path import SelectionPath
 from discriminants.selection.rules import RULES, make_rule
 
 StateMaker = Callable[[slice, int], SelectionState]
+
+_PILOT = 4  # one in so many candidates is drawn at random where the others are drawn by residual
 
 
 class ForwardSelectionLearner(KernelExpansion):
@@ -45,6 +48,7 @@ class ForwardSelectionLearner(KernelExpansion):
         "dictionary": [StrOptions({"shared", "private"})],
         "rule": [StrOptions(set(RULES)), callable],
         "n_candidates": [Interval(Integral, 1, None, closed="left"), None],
+        "candidates": [StrOptions({"random", "residual"})],
         "random_state": ["random_state"],
     }
 
@@ -57,6 +61,7 @@ class ForwardSelectionLearner(KernelExpansion):
     dictionary: str
     rule: Any
     n_candidates: int | None
+    candidates: str = "random"
     random_state: Any
 
     def _begin(self, state: SelectionState) -> None:
@@ -114,15 +119,23 @@ class ForwardSelectionLearner(KernelExpansion):
             One where the dictionary is shared, else one a target.
         """
         rows = self._candidate_rows(X, kernel, random)
+        if self.candidates == "residual" and self.n_candidates is not None and self.n_candidates < X.shape[0]:
+            pilot = rows[np.sort(random.choice(rows.shape[0], -(-rows.shape[0] // _PILOT), replace=False))]
+            _, _, paths = self._selected(X, targets, pilot, kernel, random)
+            rows = self._rows_by_residual(X, targets, pilot, paths, kernel, random)
+        return self._selected(X, targets, rows, kernel, random)
+
+    def _selected(
+        self, X: np.ndarray, targets: np.ndarray, rows: np.ndarray, kernel: Kernel, random: np.random.RandomState
+    ) -> tuple[np.ndarray, Kernel, list[SelectionPath]]:
+        """Select among the candidates that these rows give."""
         candidate_kernel, which = kernel.at(rows).over(X[rows])
         points = rows[which]
         n_centers = min(int(self.n_centers), points.shape[0])
         make_state = self._state_maker(candidate_kernel, X, targets, points)
         rule = make_rule(self.rule, random)
-        shared = self.dictionary == "shared"
-        outputs = [slice(None)] if shared else [slice(s, s + 1) for s in range(targets.shape[1])]
         paths = []
-        for columns in outputs:
+        for columns in self._dictionaries(targets):
             state = make_state(columns, n_centers)
             lams: list[float] = []
             self._begin(state)
@@ -136,6 +149,32 @@ class ForwardSelectionLearner(KernelExpansion):
             paths.append(SelectionPath(state.system, lams, order, candidate_kernel.at(order), X[points[order]]))
         return points, candidate_kernel, paths
 
+    def _dictionaries(self, targets: np.ndarray) -> list[slice]:
+        """Which targets share a dictionary."""
+        return [slice(None)] if self.dictionary == "shared" else [slice(s, s + 1) for s in range(targets.shape[1])]
+
+    def _rows_by_residual(
+        self,
+        X: np.ndarray,
+        targets: np.ndarray,
+        pilot: np.ndarray,
+        paths: list[SelectionPath],
+        kernel: Kernel,
+        random: np.random.RandomState,
+    ) -> np.ndarray:
+        """The pilot's rows and as many more as are wanted, drawn with probability proportional to the fourth power of
+        the pilot's residual: its largest residuals, but not outliers alone.
+        """
+        residual = targets - np.hstack([path.evaluate(X, path.n_centers) for path in paths])
+        energy = np.einsum("ij,ij->i", residual, residual, dtype=np.float64)
+        energy[pilot] = 0.0
+        left = np.flatnonzero(energy)
+        # The smallest of exponential variables divided by their weights: a weighted sample without replacement.
+        with np.errstate(divide="ignore"):
+            keys = random.standard_exponential(left.shape[0]) / (energy[left] / energy.max(initial=SMALLEST)) ** 2
+        more = left[np.argsort(keys, kind="stable")[: self.n_candidates - pilot.shape[0]]]
+        return self._distinct(np.sort(np.concatenate([pilot, more])), X, kernel)
+
     def _candidate_rows(self, X: np.ndarray, kernel: Kernel, random: np.random.RandomState) -> np.ndarray:
         """Rows of X that may become centres, each distinct point once, ascending."""
         rows = np.arange(X.shape[0])
@@ -143,6 +182,11 @@ class ForwardSelectionLearner(KernelExpansion):
             return rows
         if self.n_candidates < X.shape[0]:
             rows = np.sort(random.choice(rows, self.n_candidates, replace=False))
+        return self._distinct(rows, X, kernel)
+
+    @staticmethod
+    def _distinct(rows: np.ndarray, X: np.ndarray, kernel: Kernel) -> np.ndarray:
+        """Each point once, where equal points give equal columns."""
         if not kernel.centers_are_points:
             return rows
         _, first = np.unique(X[rows], axis=0, return_index=True)

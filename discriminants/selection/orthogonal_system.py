@@ -27,10 +27,13 @@ class OrthogonalSystem:
     """
 
     def __init__(self, capacity: int, target_means: np.ndarray, target_energy: np.ndarray, n_samples: float) -> None:
-        self._R = np.zeros((capacity + 1, capacity + 1))
+        self._R = np.zeros((capacity + 1, capacity + 1), order="F")
         self._z = np.zeros((capacity + 1, target_means.shape[0]))
         self._R[0, 0] = np.sqrt(n_samples)
         self._z[0] = np.sqrt(n_samples) * target_means
+        # Of every column; kept beside R and z because lambda is worked out from them after each one.
+        self._energies, self._squares = np.empty(capacity + 1), np.empty(capacity + 1)
+        self._energies[0], self._squares[0] = self._R[0, 0] ** 2, self._z[0] @ self._z[0]
         self.size = 1
         self.unexplained = np.array(target_energy, dtype=np.float64)
         self.n_samples = n_samples
@@ -39,6 +42,7 @@ class OrthogonalSystem:
         """Append a column of R (length size + 1, its last entry |q|) and the row Q'Y that belongs to it."""
         self._R[: self.size + 1, self.size] = column
         self._z[self.size] = projection
+        self._energies[self.size], self._squares[self.size] = column[-1] ** 2, projection @ projection
         self.size += 1
         self.unexplained = np.maximum(self.unexplained - projection**2, 0.0)
 
@@ -62,7 +66,7 @@ class OrthogonalSystem:
     @property
     def energies(self) -> np.ndarray:
         """q_i'q_i of every column, shape (m + 1,)."""
-        return np.diagonal(self._R)[: self.size] ** 2
+        return self._energies[: self.size]
 
     def shrinkage(self, lam: float) -> np.ndarray:
         """q_i'q_i / (lambda + q_i'q_i), shape (m + 1,): the part of each projection that (3.83) keeps."""
@@ -79,8 +83,13 @@ class OrthogonalSystem:
 
     def generalised_cross_validation(self, lam: float = 0.0) -> float:
         """GCV (3.85), summed over the targets."""
-        free = self.n_samples - self.shrinkage(lam).sum()
-        return self.n_samples * float(self.residual_sum_of_squares(lam).sum()) / free**2 if free > 0 else np.inf
+        shrinkage = self.shrinkage(lam)
+        free = self.n_samples - shrinkage.sum()
+        return self.n_samples * self._summed_residual(shrinkage) / free**2 if free > 0 else np.inf
+
+    def _summed_residual(self, shrinkage: np.ndarray) -> float:
+        """|Y - K W|^2, summed over the targets."""
+        return float(self.unexplained.sum() + ((1.0 - shrinkage) ** 2) @ self._squares[: self.size])
 
     @property
     def target_energy(self) -> np.ndarray:
@@ -92,11 +101,12 @@ class OrthogonalSystem:
         beyond the range of numbers.
         """
         energies = self.energies
-        free = self.n_samples - self.shrinkage(lam).sum()
+        shrinkage = self.shrinkage(lam)
+        free = self.n_samples - shrinkage.sum()
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            curvature = (energies / (lam + energies) ** 3) @ (self.z**2).sum(axis=1)
-            slope = (energies / (lam + energies) ** 2).sum()
-            new = slope * self.residual_sum_of_squares(lam).sum() / (free * curvature)
+            slopes = shrinkage / (lam + energies)
+            curvature = (slopes / (lam + energies)) @ self._squares[: self.size]
+            new = slopes.sum() * self._summed_residual(shrinkage) / (free * curvature)
         return float(new) if free > 0 and curvature > 0 and np.isfinite(new) else lam
 
     def maximise_evidence(self, lam: float) -> float:
@@ -104,9 +114,10 @@ class OrthogonalSystem:
         weight variance (MacKay 1992); unchanged where it is undefined, or beyond the range of numbers.
         """
         energies = self.energies
-        determined = self.shrinkage(lam).sum()
+        shrinkage = self.shrinkage(lam)
+        determined = shrinkage.sum()
         free = self.n_samples - determined
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            squared_weights = (energies / (lam + energies) ** 2) @ (self.z**2).sum(axis=1)
-            new = determined * self.residual_sum_of_squares(lam).sum() / (free * squared_weights)
+            squared_weights = (shrinkage / (lam + energies)) @ self._squares[: self.size]
+            new = determined * self._summed_residual(shrinkage) / (free * squared_weights)
         return float(new) if free > 0 and squared_weights > 0 and np.isfinite(new) else lam

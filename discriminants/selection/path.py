@@ -52,6 +52,14 @@ class SelectionPath:
         """Weights of the first `size` centres, shape (size + 1, S), the bias first."""
         return self.system(size).weights(self.lam(size))
 
+    def evaluate(self, X: np.ndarray, size: int) -> np.ndarray:
+        """Outputs (n_samples, S) of the model with the first `size` centres, in the float type of X."""
+        weights = self.weights(size)
+        if not size:
+            return np.tile(weights[0].astype(X.dtype), (X.shape[0], 1))
+        kernel = self._kernel.at(np.arange(size))
+        return kernel.evaluate(X, self._centers[:size], weights[1:], weights[0])
+
     def outputs(self, X: np.ndarray, sizes: Sequence[int]) -> Iterator[tuple[int, np.ndarray]]:
         """Yield (size, outputs (n_samples, S)) of the models with the first `size` centres, for sizes that
         do not fall.

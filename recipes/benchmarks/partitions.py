@@ -29,8 +29,8 @@ class _Grids:
 
 
 FULL = _Grids(
-    multiples=tuple(2.0 ** (k / 2) for k in range(-6, 8)),
-    epsilons=(0.0, 0.01, 0.1, 0.3, 1.0, 3.0),
+    multiples=tuple(2.0 ** (k / 2) for k in range(-4, 5)),
+    epsilons=(0.0, 0.1, 0.5, 2.0),
     max_centers=300,
     costs=tuple(10.0 ** (k / 2) for k in range(-2, 7)),
     regularizations=tuple(10.0 ** (k / 2) for k in range(-6, 5)),

@@ -1,0 +1,118 @@
+"""Tables and the final lines that say what was required and what was reached."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.learners.settings import LABELS, OURS
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A measured number beside its limit."""
+
+    text: str
+    value: float
+    limit: float
+    at_least: bool
+    unit: str = ""
+
+    @property
+    def reached(self) -> bool:
+        """Whether the number is on the right side."""
+        return self.value >= self.limit if self.at_least else self.value <= self.limit
+
+    def line(self) -> str:
+        """One line for the end of the run."""
+        side = "at least" if self.at_least else "at most"
+        word = "PASS" if self.reached else "FAIL"
+        return f"{word}  {self.text}: {_short(self.value)}{self.unit}, required {side} {_short(self.limit)}{self.unit}"
+
+
+def learner_table(name: str, rows: dict[str, Row], threads: int) -> Table:
+    """All methods on one set; the ratios are SVC's time over the method's."""
+    table = Table(title=f"{name}: {threads} BLAS thread{'s' if threads > 1 else ''} (SVC's own code uses one)")
+    table.add_column("method", no_wrap=True)
+    for column in ("test error %", "kernels / sample", "fit s", "SVC / fit", "predict s", "SVC / predict", "memory MB"):
+        table.add_column(column, justify="right")
+    svc = rows.get("svc")
+    for method, row in rows.items():
+        ratios = ["", ""]
+        if svc is not None:
+            ratios = [f"{svc[key] / row[key]:.2f}" for key in ("fit_seconds", "predict_seconds")]
+        table.add_row(
+            LABELS[method],
+            f"{row['error']:.2f}",
+            f"{row['evaluations']:,}",
+            f"{row['fit_seconds']:.2f}",
+            ratios[0],
+            f"{row['predict_seconds']:.3f}",
+            ratios[1],
+            f"{row['memory'] / 1e6:,.0f}",
+            style="bold" if method in OURS else None,
+        )
+    return table
+
+
+def learner_requirements(name: str, rows: dict[str, Row]) -> list[Requirement]:
+    """OROLS against SVC where the project promises something."""
+    if name not in ("letter", "usps") or not {"orols", "svc"} <= rows.keys():
+        return []
+    ours, svc = rows["orols"], rows["svc"]
+    found = [
+        Requirement(f"{name}, test error of OROLS beside SVC's", ours["error"], svc["error"], False, " %"),
+        Requirement(
+            f"{name}, OROLS predicts faster than SVC", svc["predict_seconds"] / ours["predict_seconds"], 10, True, "x"
+        ),
+    ]
+    if name == "letter":
+        ratio = svc["fit_seconds"] / ours["fit_seconds"]
+        found.append(Requirement(f"{name}, OROLS fits as fast as SVC", ratio, 1, True, "x"))
+    return found
+
+
+def selection_table(sizes: dict[str, int], row: Row, threads: int) -> Table:
+    """The Gram form beside modified Gram-Schmidt."""
+    table = Table(
+        title=f"Selection: N = {sizes['n_samples']:,}, P = {sizes['n_candidates']:,}, m = {row['n_centers']:,}, "
+        f"d = 40, 10 targets, {threads} BLAS threads"
+    )
+    table.add_column("form")
+    table.add_column("seconds", justify="right")
+    table.add_column("Gram-Schmidt / form", justify="right")
+    for label, key in (("products of columns (kernel, K'K, selection)", "gram"), ("modified Gram-Schmidt", "columns")):
+        table.add_row(label, f"{row[f'{key}_seconds']:.2f}", f"{row['columns_seconds'] / row[f'{key}_seconds']:.1f}")
+    table.caption = "the same centres in the same order" if row["same"] else "the centres DIFFER"
+    return table
+
+
+def memory_table(rows: dict[str, Row]) -> Table:
+    """Peaks of whole processes, interpreter and libraries included."""
+    table = Table(title="Peak memory of the whole process")
+    table.add_column("task")
+    for column in ("centres", "seconds", "peak MB", "limit MB"):
+        table.add_column(column, justify="right")
+    table.add_column("")
+    for label, row in rows.items():
+        word = "PASS" if row["peak"] <= row["limit"] else "FAIL"
+        cells = (f"{row['seconds']:.1f}", f"{row['peak'] / 1e6:,.0f}", f"{row['limit'] / 1e6:,.0f}")
+        table.add_row(label, f"{row['n_centers']:,}", *cells, word)
+    return table
+
+
+def print_requirements(console: Console, requirements: list[Requirement], *, quick: bool) -> None:
+    """The last lines of a run."""
+    console.print("\nQuick run: small sizes, the figures say nothing." if quick else "\nRequired and reached:")
+    for requirement in requirements:
+        console.print(
+            requirement.line(), style="green" if requirement.reached else "red", highlight=False, soft_wrap=True
+        )
+
+
+def _short(number: float) -> str:
+    """Three digits, or all those before the point."""
+    return f"{number:.3g}" if abs(number) < 1000 else f"{number:,.0f}"
