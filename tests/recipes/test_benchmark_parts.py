@@ -186,3 +186,13 @@ def test_the_paired_test_is_student_s():
     assert paired_t_test(first, first).verdict == "no different"
     assert paired_t_test(first, first - 1).verdict == "worse"
     assert paired_t_test(first, first + 1).verdict == "better"
+
+
+def test_the_corrected_test_widens_the_variance_by_the_share_of_test_samples():
+    random = np.random.default_rng(0)
+    first, second = random.normal(0, 1, 20), random.normal(0.8, 1, 20)
+    difference = first - second
+    corrected = difference.mean() / np.sqrt((1 / 20 + 0.25) * difference.var(ddof=1))
+    samples = np.random.default_rng(1).standard_t(19, 200_000)
+    assert paired_t_test(first, second, 0.25).p == pytest.approx(np.mean(np.abs(samples) >= abs(corrected)), abs=0.005)
+    assert paired_t_test(first, second, 0.25).p > paired_t_test(first, second).p
