@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from discriminants.blas_threads import one_blas_thread
 from discriminants.class_moments import ClassMoments
 from discriminants.expansion import FLOATS, KernelExpansion
 from discriminants.kernels import PrecomputedKernel, make_kernel
@@ -85,18 +86,19 @@ class _RecursiveLearner(KernelExpansion):
         `observe` is given the coordinates that every sample was learnt with, and its rows.
         """
         recursion = copy(self.recursion_)  # which replaces its arrays and never writes into them
-        online = self.form == "one_pass"
-        if not online:
+        with one_blas_thread():
+            online = self.form == "one_pass"
+            if not online:
+                for rows in self._blocks(X):
+                    phi = recursion.extend(X[rows], self.nu, self.max_centers)
+                    if self.form == "thesis":
+                        recursion.add(phi, np.zeros_like(targets[rows]))  # P holds the samples, alpha is still zero
             for rows in self._blocks(X):
-                phi = recursion.extend(X[rows], self.nu, self.max_centers)
-                if self.form == "thesis":
-                    recursion.add(phi, np.zeros_like(targets[rows]))  # P holds the samples, alpha is still zero
-        for rows in self._blocks(X):
-            block = X[rows]
-            phi = recursion.extend(block, self.nu, self.max_centers) if online else recursion.coordinates(block)
-            recursion.add(phi, targets[rows])
-            if observe is not None:
-                observe(phi, rows)
+                block = X[rows]
+                phi = recursion.extend(block, self.nu, self.max_centers) if online else recursion.coordinates(block)
+                recursion.add(phi, targets[rows])
+                if observe is not None:
+                    observe(phi, rows)
         alpha = recursion.dual_weights(recursion.weights())
         bias = alpha.sum(axis=0)
         self._keep_expansion(recursion.kernel.at(recursion.indices_), recursion.centers_, alpha, bias)

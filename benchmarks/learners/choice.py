@@ -16,7 +16,11 @@ from benchmarks.learners.settings import OURS, SETTINGS
 
 _FOLDS = 3
 _MOST_SAMPLES = 12_000  # for peers whose time grows with the square of the samples
-_GAMMAS = {"letter": (1.0, 2.0, 4.0), "usps": (1 / 256, 1 / 128, 1 / 64), "a9a": (1 / 128, 1 / 32, 1 / 8)}
+_GAMMAS: dict[str, tuple[float, ...]] = {
+    "letter": (1.0, 2.0, 4.0),
+    "usps": (1 / 256, 1 / 128, 1 / 64),
+    "a9a": (1 / 128, 1 / 32, 1 / 8),
+}
 _GAMMAS["shuttle"] = (1 / 32, 1 / 8, 1 / 2, 2.0)
 _C = {
     "letter": (4.0, 16.0, 64.0),

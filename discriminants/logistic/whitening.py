@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigh
-from threadpoolctl import threadpool_limits
+
+from discriminants.blas_threads import one_blas_thread
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,6 @@ def whiten(
 
 
 def _eigh(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues, rising, and eigenvectors, on one thread: its many small steps gain little from a second one, and
-    wait for each other badly where cores are shared.
-    """
-    with threadpool_limits(1, user_api="blas"):
+    """Eigenvalues, rising, and eigenvectors."""
+    with one_blas_thread():
         return eigh(matrix, driver="evd")

@@ -108,8 +108,8 @@ TABLE = Table(
         "same for all features; how the source scaled its data is not known.",
         "Settings by five-fold cross-validation on the training set: width, epsilon and number of centres of OROLS "
         f"and NPD with {FULL.choice_candidates['optdigits']} candidates (usps {FULL.choice_candidates['usps']}, letter "
-        f"{FULL.choice_candidates['letter']}, both without epsilon), up to {FULL.final_candidates} candidates in the fit; the "
-        f"SVM's on a stratified subset of at most {FULL.svm_samples} samples, those of KRLS and KFD on "
+        f"{FULL.choice_candidates['letter']}, both without epsilon), up to {FULL.final_candidates} candidates in the "
+        f"fit; the SVM's on a stratified subset of at most {FULL.svm_samples} samples, those of KRLS and KFD on "
         f"{FULL.krls_samples}. For OROLS the source chooses the width alone.",
         "Times are those of one fit and one pass over the test set, on one thread, while other processes are at work.",
     ),
