@@ -42,51 +42,18 @@ class OLSClassifier(_OrthogonalLeastSquares, OneVsRestClassifier):
 
     Parameters
     ----------
-    n_centers : int
-        Most centres of a dictionary; fewer where fewer distinct candidates are linearly independent.
-    kernel : str, Kernel or callable
-        "gaussian", "laplacian", "exponential", "compact_gaussian", "polynomial", "sigmoid", "linear",
-        "precomputed"; a kernel object, which brings parameters of its own; or a function of two arrays that
-        returns the kernel matrix.
-    sigma : float, "scale" or ndarray of shape (n_samples,)
-        Width of a kernel given by name; "scale" is the root of the summed feature variances. An array gives
-        each sample a width of its own.
-    epsilon : float
-        Added to the diagonal of the full Gram matrix, that is, to the entry where a centre meets its own
-        sample (below 3.54).
     unexplained : float
         Stop once no more than this share of the targets' variance is left unexplained (one minus the summed
         error reduction ratios); 0 goes on to `n_centers`.
-    criterion : {"gcv", "bic", "mdl", "cv"}, optional
-        Keep the number of centres, up to `n_centers`, that is best by generalised cross-validation, an
-        information criterion or `cv`-fold cross-validation; None keeps all.
-    cv : int
-        Folds.
-    dictionary : {"shared", "private"}
-        One list of centres for all outputs, or one for each output.
     n_candidates : int, optional
         Candidates drawn at random; None takes all samples. All their columns are stored: O(N P) memory.
-    posterior : {"gaussian", "platt", "multinomial"}
-        How outputs become posteriors.
-    random_state : int, RandomState or None
-        Draws the candidates, and the samples of `rule="best_of_59"`.
+    n_centers, kernel, sigma, epsilon, criterion, cv, dictionary, posterior, random_state
+        As in `NPDClassifier`.
 
     Attributes
     ----------
-    basis_centers_ : ndarray of shape (m, n_features)
-    center_indices_ : ndarray of shape (m,)
-        Their rows in X, in the order of selection where the dictionary is shared, by candidate where private.
-    n_centers_ : ndarray of shape (n_dictionaries,)
-        Centres of each dictionary.
-    dual_coef_ : ndarray of shape (m, n_outputs)
-        One output for two classes, else one a class.
-    intercept_ : ndarray of shape (n_outputs,)
-    classes_ : ndarray of shape (n_classes,)
-    kernel_ : Kernel
-        With its parameters as numbers.
-    sigma_ : float
-        Of kernels with a width.
-    posterior_ : fitted output model
+    basis_centers_, center_indices_, n_centers_, dual_coef_, intercept_, classes_, kernel_, sigma_, posterior_
+        As in `NPDClassifier`.
 
     References
     ----------

@@ -75,18 +75,6 @@ class OROLSClassifier(_RegularisedLeastSquares, OneVsRestClassifier):
 
     Parameters
     ----------
-    n_centers : int
-        Most centres of a dictionary; fewer where fewer distinct candidates are linearly independent.
-    kernel : str, Kernel or callable
-        "gaussian", "laplacian", "exponential", "compact_gaussian", "polynomial", "sigmoid", "linear",
-        "precomputed"; a kernel object, which brings parameters of its own; or a function of two arrays that
-        returns the kernel matrix.
-    sigma : float, "scale" or ndarray of shape (n_samples,)
-        Width of a kernel given by name; "scale" is the root of the summed feature variances. An array gives
-        each sample a width of its own.
-    epsilon : float
-        Added to the diagonal of the full Gram matrix, that is, to the entry where a centre meets its own
-        sample (below 3.54).
     reestimation : {"gcv", "evidence"}
         What lambda is to minimise or maximise: generalised cross-validation (3.85-3.89), or the Bayesian
         evidence (MacKay 1992), the alternative that the source names.
@@ -95,49 +83,18 @@ class OROLSClassifier(_RegularisedLeastSquares, OneVsRestClassifier):
     patience : int
     max_condition : float
         Largest ratio of the lengths of two columns of Q.
-    criterion : {"gcv", "bic", "mdl", "cv"}, optional
-        Keep the number of centres, up to `n_centers`, that is best by generalised cross-validation, an
-        information criterion or `cv`-fold cross-validation; None keeps all.
-    cv : int
-        Folds.
-    dictionary : {"shared", "private"}
-        One list of centres for all outputs, or one for each output.
-    rule : {"error_reduction", "largest_residual", "matching_pursuit", "best_of_59"} or callable
-        How the next centre is chosen; the source takes the largest residual. A callable gets the selection
-        state and returns the number of an available candidate.
-    n_candidates : int, optional
-        Candidates drawn at random, whose Gram matrix of O(n_candidates^2) memory serves any number of
-        samples; None takes all samples and keeps explicit columns, O(N m) memory, and is slow for rules
-        other than the largest residual.
-    candidates : {"random", "residual"}
-        How candidates are drawn where there are to be fewer than samples: all at random, or a quarter of them, and
-        the others where the model with those has large residuals, as the source's rule would choose. Fewer
-        candidates and centres do then, unless most large residuals are noise.
-    posterior : {"gaussian", "platt", "multinomial"}
-        How outputs become posteriors.
-    random_state : int, RandomState or None
-        Draws the candidates, and the samples of `rule="best_of_59"`.
+    n_centers, kernel, sigma, epsilon, criterion, cv, dictionary, rule, n_candidates,
+    candidates, posterior, random_state
+        As in `NPDClassifier`.
 
     Attributes
     ----------
-    basis_centers_ : ndarray of shape (m, n_features)
-    center_indices_ : ndarray of shape (m,)
-        Their rows in X, in the order of selection where the dictionary is shared, by candidate where private.
-    n_centers_ : ndarray of shape (n_dictionaries,)
-        Centres of each dictionary.
-    dual_coef_ : ndarray of shape (m, n_outputs)
-        One output for two classes, else one a class.
-    intercept_ : ndarray of shape (n_outputs,)
-    classes_ : ndarray of shape (n_classes,)
-    kernel_ : Kernel
-        With its parameters as numbers.
-    sigma_ : float
-        Of kernels with a width.
-    posterior_ : fitted output model
     lambda_ : ndarray of shape (n_dictionaries,)
         Final penalty of each dictionary.
     gcv_ : ndarray of shape (n_dictionaries,)
         Generalised cross-validation score (3.85) at the end.
+    basis_centers_, center_indices_, n_centers_, dual_coef_, intercept_, classes_, kernel_, sigma_, posterior_
+        As in `NPDClassifier`.
 
     References
     ----------
