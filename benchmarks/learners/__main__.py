@@ -76,7 +76,8 @@ def print_run(console: Console, wanted: Sequence[str], found: argparse.Namespace
                 requirements += _memory(progress, found)
             else:
                 requirements += _learners(progress, name, found)
-    report.print_requirements(console, requirements, quick=found.quick)
+    if requirements:
+        report.print_requirements(console, requirements, quick=found.quick)
 
 
 def _learners(progress: Progress, name: str, found: argparse.Namespace) -> list[report.Requirement]:
@@ -87,7 +88,10 @@ def _learners(progress: Progress, name: str, found: argparse.Namespace) -> list[
         progress.update(task, description=f"{name}: {LABELS[method]}")
         question = {"data_dir": str(found.data_dir), "data": name, "method": method}
         sizes = _QUICK_SIZES if found.quick else None
-        rows[method] = run_child("learner", {**question, "sizes": sizes}, found.threads)
+        try:
+            rows[method] = run_child("learner", {**question, "sizes": sizes}, found.threads)
+        except RuntimeError as error:  # one that fails must not lose the others
+            progress.console.print(f"left out: {error}", markup=False)
         progress.advance(task)
     progress.remove_task(task)
     progress.console.print(report.learner_table(name, rows, found.threads))
