@@ -4,28 +4,39 @@ logistic loss.
 
 import warnings
 from collections.abc import Callable
+from contextlib import ExitStack
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from discriminants.blas_threads import one_blas_thread
 from discriminants.expansion import FLOATS, KernelExpansion
 from discriminants.kernels import Kernel, PrecomputedKernel, make_kernel
 from discriminants.kernels.named import NAMED
-from discriminants.logistic.descent import fit_logistic_weights
-from discriminants.logistic.dictionary import random_dictionary, selected_dictionary
+from discriminants.logistic.block_sums import Features, Weights, cross_entropy
+from discriminants.logistic.checkpoint import Checkpoint, digest_of, random_state_at_start
+from discriminants.logistic.descent import descent_schedule, fit_logistic_weights
+from discriminants.logistic.dictionary import random_dictionary, selected_dictionary, with_more_centers
 from discriminants.logistic.irls import fit_irls_weights, irls_is_affordable
 from discriminants.logistic.loss import LOSSES, log_posteriors
-from discriminants.logistic.whitening import Whitening, whiten
+from discriminants.logistic.memory import FitSize, within_memory
+from discriminants.logistic.moments import whitening_of
+from discriminants.logistic.objective import LogisticObjective
+from discriminants.logistic.record import Record
+from discriminants.logistic.samples import BLOCK_ROWS, Samples, opened, within_reach
+from discriminants.logistic.training import Training
+from discriminants.logistic.whitening import Whitening
 from discriminants.multiclass.labels import class_codes
-from discriminants.selection.gram import accumulate_gram
+from discriminants.parallel.threads import workers_of_this_process
+from discriminants.parallel.workers import Workers
 
-_MOMENT_SAMPLES = 20  # samples for each centre from which the second moment is estimated
+_CACHED_KERNEL = 1 << 24  # entries up to which the kernel matrix is kept, not formed again in every pass
 
 Progress = Callable[[int, int, float, float | None], None]
 
@@ -37,12 +48,14 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     Minimises mean logistic loss + alpha / 2 tr(W'K_mm W) over outputs f(x) = sum_n W_n k(x, x_n) + b. The
     centres are chosen by orthogonal least squares on one-vs-rest targets (squared loss) or at random; the
     weights by mini-batch descent or by Newton's method (iteratively reweighted least squares), both in
-    coordinates whitened by K_mm and the covariance of the kernel columns (`whiten`). The full kernel matrix is
-    formed only where it is small.
+    coordinates whitened by K_mm and the covariance of the kernel columns (`whiten`). The samples are streamed in
+    blocks, from memory or from a file; the full kernel matrix is formed only where it is small.
 
     Parameters
     ----------
     n_centers : int
+    n_extra_centers : int
+        Centres drawn at random beside those: more than orthogonal least squares can be waited for.
     n_candidates : int
         Samples among which orthogonal least squares chooses.
     selection : {"orols", "random"}
@@ -66,16 +79,21 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     max_iter : int
         Passes over the samples of the descent.
     batch_size : int
+        Most samples of one step of the descent.
     min_steps : int
-        Fewest batches of the descent: small data are passed over more often than `max_iter` says.
-    learning_rate : float
+        Fewest steps of the descent: with few samples batches are smaller, and where they are down to 2048 there are
+        more passes than `max_iter`.
+    learning_rate : float or "auto"
         Highest root-mean-square step of a class's whitened weights in the descent; it falls to zero over the
-        passes.
+        passes. "auto" gives many steps a lower one than few.
     tol : float
         Largest entry of the gradient of the objective (in whitened coordinates, where features have variance
         up to one) at which "irls" stops.
     max_newton_steps : int
         Most steps of "irls".
+    max_memory : int, optional
+        Bytes that the fit may hold beside the samples: this process and, where they are on this machine, its
+        workers.
     warm_start : bool
         Keep the centres and start from the weights of the fit before, if there is one with the same classes.
     random_state : int, RandomState or None
@@ -116,6 +134,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     classes_: np.ndarray
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_centers": [Interval(Integral, 1, None, closed="left")],
+        "n_extra_centers": [Interval(Integral, 0, None, closed="left")],
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
         "selection": [StrOptions({"orols", "random"})],
         "selection_samples": [Interval(Integral, 1, None, closed="left")],
@@ -128,9 +147,10 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "min_steps": [Interval(Integral, 0, None, closed="left")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "learning_rate": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_newton_steps": [Interval(Integral, 1, None, closed="left")],
+        "max_memory": [None, Interval(Integral, 1, None, closed="left")],
         "warm_start": ["boolean"],
         "random_state": ["random_state"],
     }
@@ -139,6 +159,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         self,
         n_centers: int = 1000,
         *,
+        n_extra_centers: int = 0,
         n_candidates: int = 3000,
         selection: str = "orols",
         selection_samples: int = 60_000,
@@ -148,16 +169,18 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         damping: float = 2e-3,
         loss: str = "multinomial",
         solver: str = "descent",
-        max_iter: int = 6,
-        batch_size: int = 2048,
-        min_steps: int = 400,
-        learning_rate: float = 0.01,
+        max_iter: int = 8,
+        batch_size: int = 16_384,
+        min_steps: int = 112,
+        learning_rate: float | str = "auto",
         tol: float = 1e-8,
         max_newton_steps: int = 100,
+        max_memory: int | None = None,
         warm_start: bool = False,
         random_state: Any = None,
     ) -> None:
         self.n_centers = n_centers
+        self.n_extra_centers = n_extra_centers
         self.n_candidates = n_candidates
         self.selection = selection
         self.selection_samples = selection_samples
@@ -173,25 +196,28 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         self.learning_rate = learning_rate
         self.tol = tol
         self.max_newton_steps = max_newton_steps
+        self.max_memory = max_memory
         self.warm_start = warm_start
         self.random_state = random_state
 
     def fit(
         self,
-        X: np.ndarray,
-        y: np.ndarray,
+        X: Any,
+        y: Any,
         sample_weight: np.ndarray | None = None,
         *,
-        X_val: np.ndarray | None = None,
-        y_val: np.ndarray | None = None,
+        X_val: Any = None,
+        y_val: Any = None,
         progress: Progress | None = None,
+        workers: Workers | None = None,
+        checkpoint: Path | str | None = None,
     ) -> Self:
         """Choose the dictionary (unless warm-started) and fit the weights.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            float32 is computed in float32, else float64.
+        X : array-like of shape (n_samples, n_features), or StoredArray
+            float32 is computed in float32, else float64. An array mapped from an `.npy` file is read block by block.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the logistic loss.
@@ -200,106 +226,131 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         progress : callable, optional
             Called after each pass or Newton step with (its number from 1, the most there can be, training loss,
             held-out loss or None).
+        workers : Workers, optional
+            Where blocks of samples are computed; by default threads of this process, as many as BLAS may use. The
+            model is the same whichever they are. Other processes read X from its file; where it has none, from a
+            temporary one, so on a cluster X should be mapped from a file that all machines see.
+        checkpoint : path, optional
+            A file that the fit keeps while it runs, and another beside it. Interrupted and called again with the same
+            data and parameters, it goes on from there and ends with the same model; then they are removed.
 
         Raises
         ------
         ValueError
-            For NaN or infinite input, fewer than two classes, held-out labels that are no class, or
-            parameters out of range.
+            For NaN or infinite input, fewer than two classes, held-out labels that are no class, parameters out
+            of range, or a `max_memory` that cannot be held.
 
         Warns
         -----
         ConvergenceWarning
             If "irls" ends at `max_newton_steps`.
+        UserWarning
+            If `checkpoint` is there but belongs to another fit.
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        all_samples, present = X, weight > 0
-        if not present.all():  # a weight of zero is absence, also from the dictionary
-            X, y, weight = X[present], y[present], weight[present]
-        classes, codes = class_codes(y)
-        held_out = None if X_val is None else self._held_out(X_val, y_val, classes)
-        random = check_random_state(self.random_state)
+        workers = workers_of_this_process() if workers is None else workers
+        with one_blas_thread(), ExitStack() as open_files:
+            X, y = validate_data(self, opened(X), y, dtype=FLOATS, order="C")
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            all_samples, present = X, weight > 0
+            if not present.all():  # a weight of zero is absence, also from the dictionary
+                X, y, weight = X[present], y[present], weight[present]
+            classes, codes = class_codes(y)
+            held_out = None if X_val is None else self._held_out(opened(X_val), y_val, classes)
+            again = self.warm_start and hasattr(self, "classes_") and np.array_equal(self.classes_, classes)
+            kept = Checkpoint()
+            if checkpoint is not None:
+                data = [all_samples, y, weight, *(held_out or ())]
+                data += [self.dual_coef_, self.intercept_] if again else []
+                kept = Checkpoint(Path(checkpoint), digest_of(self.get_params(deep=False), data))
+            random = random_state_at_start(self.random_state, kept)
+            source = open_files.enter_context(within_reach(X, workers))
+            in_reach, workers = workers, self._held_to_memory(workers, X, classes.shape[0], again)
+            training = Training(X, source, codes, weight, classes.shape[0], workers, random, kept)
+            if not again:
+                kernel = make_kernel(self.kernel, self.sigma)
+                if kernel.centers_are_points:
+                    kernel = kernel.resolved(X, weight)
+                else:  # its parameters belong to the samples, absent ones included
+                    kernel = kernel.resolved(all_samples).at(np.flatnonzero(present))
+                self.classes_ = classes
+                self._choose_dictionary(kernel, training)
+            # The values that a precomputed kernel takes at the centres stand in their rows of the training samples.
+            precomputed = isinstance(self.kernel_, PrecomputedKernel)
+            points = all_samples[self.kernel_.indices] if precomputed else self.basis_centers_
+            whitening = whitening_of(self.kernel_, self.basis_centers_, points, training, self.damping)
+            if again:
+                weights = whitening.inverse @ self.dual_coef_
+                bias = self.intercept_ + whitening.mean @ self.dual_coef_
+            else:
+                weights = np.zeros((whitening.transform.shape[1], classes.shape[0]))
+                bias = self._initial_bias(codes, weight)
 
-        again = self.warm_start and hasattr(self, "classes_") and np.array_equal(self.classes_, classes)
-        if not again:
-            kernel = make_kernel(self.kernel, self.sigma)
-            if kernel.centers_are_points:
-                kernel = kernel.resolved(X, weight)
-            else:  # its parameters belong to the samples, absent ones included
-                kernel = kernel.resolved(all_samples).at(np.flatnonzero(present))
-            self.classes_ = classes
-            self._choose_dictionary(kernel, X, codes, weight, random)
-        whitening = self._whiten(X, weight, all_samples, random)
-        if again:
-            weights = whitening.inverse @ self.dual_coef_
-            bias = self.intercept_ + whitening.mean @ self.dual_coef_
-        else:
-            weights = np.zeros((whitening.transform.shape[1], classes.shape[0]))
-            bias = self._initial_bias(codes, weight)
-        by_newton = self.solver == "irls" or (
-            self.solver == "auto" and irls_is_affordable(X.shape[0], self.basis_centers_.shape[0], classes.shape[0])
-        )
-        if not by_newton:
-            weights, bias = weights.astype(X.dtype), bias.astype(X.dtype)
-        self.training_loss_curve_: list[float] = []
-        self.loss_curve_: list[float] = []
-
-        def after_pass(number: int, training_loss: float) -> None:
-            W = whitening.transform @ weights.astype(np.float64)
-            self.dual_coef_ = W.astype(X.dtype)
-            self.intercept_ = (bias - whitening.mean @ W).astype(X.dtype)
-            held_out_loss = None if held_out is None else self._cross_entropy(*held_out)
-            self.training_loss_curve_.append(training_loss)
-            self.loss_curve_.append(training_loss if held_out_loss is None else held_out_loss)
-            if progress is not None:
-                progress(number, most, training_loss, held_out_loss)
-
-        columns = self.kernel_.columns(self.basis_centers_, X.dtype)
-        if by_newton:
-            most = self.max_newton_steps
-            converged = fit_irls_weights(
-                X,
-                codes,
-                weight,
-                columns,
-                whitening,
-                weights,
-                bias,
-                loss=self.loss,
-                alpha=self.alpha,
-                tol=self.tol,
-                max_steps=most,
-                after_step=after_pass,
+            n_samples, m = X.shape[0], self.basis_centers_.shape[0]
+            by_newton = self.solver == "irls" or (
+                self.solver == "auto" and irls_is_affordable(n_samples, m, classes.shape[0])
             )
-            if not converged:
-                warnings.warn(
-                    f"the gradient is still above tol = {self.tol} after {most} Newton steps; "
-                    "more of them, or a larger alpha, would help",
-                    ConvergenceWarning,
-                    stacklevel=2,
+            features = Features(self.kernel_, self.basis_centers_)
+            if n_samples * m <= _CACHED_KERNEL:
+                K = self._kernel_values(X, np.float64 if by_newton else X.dtype)
+                source, features = open_files.enter_context(within_reach(K, in_reach)), Features()
+            samples = Samples(source, codes, weight * (n_samples / weight.sum()))
+            evaluate = None
+            if held_out is not None:
+                watched = open_files.enter_context(within_reach(held_out[0], in_reach))
+                evaluate = self._evaluation(Samples(watched, held_out[1], np.ones(held_out[1].shape[0])), workers)
+            n_batches, n_passes = descent_schedule(n_samples, self.batch_size, self.max_iter, self.min_steps)
+            most = self.max_newton_steps if by_newton else n_passes
+
+            def report(number: int, training_loss: float) -> float:
+                self._keep_weights(whitening, weights, bias)
+                held_out_loss = None if evaluate is None else evaluate()
+                if progress is not None:
+                    progress(number, most, training_loss, held_out_loss)
+                return training_loss if held_out_loss is None else held_out_loss
+
+            record = Record(report)
+            if by_newton:
+                converged = fit_irls_weights(
+                    samples,
+                    features,
+                    workers,
+                    whitening,
+                    weights,
+                    bias,
+                    loss=self.loss,
+                    alpha=self.alpha,
+                    tol=self.tol,
+                    max_steps=most,
+                    record=record,
+                    checkpoint=kept,
                 )
-        else:
-            n_batches = -(-X.shape[0] // self.batch_size)
-            most = max(self.max_iter, -(-self.min_steps // n_batches))
-            fit_logistic_weights(
-                X,
-                codes,
-                weight,
-                columns,
-                whitening,
-                weights,
-                bias,
-                loss=LOSSES[self.loss],
-                alpha=self.alpha,
-                learning_rate=self.learning_rate,
-                n_passes=most,
-                n_batches=n_batches,
-                random=random,
-                after_pass=after_pass,
-            )
-        self.n_iter_ = len(self.training_loss_curve_)
+                if not converged:
+                    warnings.warn(
+                        f"the gradient is still above tol = {self.tol} after {most} Newton steps; "
+                        "more of them, or a larger alpha, would help",
+                        ConvergenceWarning,
+                        stacklevel=2,
+                    )
+            else:
+                weights, bias = weights.astype(X.dtype), bias.astype(X.dtype)
+                fit_logistic_weights(
+                    LogisticObjective(
+                        samples, features, workers, whitening, loss=self.loss, alpha=self.alpha, exact=False
+                    ),
+                    weights,
+                    bias,
+                    learning_rate=self.learning_rate,
+                    n_passes=n_passes,
+                    n_batches=n_batches,
+                    random=random,
+                    record=record,
+                    checkpoint=kept,
+                )
+            self._keep_weights(whitening, weights, bias)
+            self.training_loss_curve_, self.loss_curve_ = record.training, record.watched
+            self.n_iter_ = len(record.training)
+            kept.remove()
         return self
 
     def _held_out(
@@ -315,51 +366,67 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
             raise ValueError(f"y_val holds labels that y does not: {np.unique(labels[unknown])[:5]}")
         return X_val, codes
 
-    def _choose_dictionary(
-        self, kernel: Kernel, X: np.ndarray, codes: np.ndarray, weight: np.ndarray, random: np.random.RandomState
-    ) -> None:
+    def _choose_dictionary(self, kernel: Kernel, training: Training) -> None:
         """Choose the centres and store an expansion in them whose weights are zero."""
-        n_classes = self.classes_.shape[0]
+        X, n_classes = training.X, training.n_classes
         if self.selection == "random":
-            kernel, rows = random_dictionary(kernel, X, self.n_centers, random)
+            chosen, rows = random_dictionary(kernel, X, self.n_centers, training.random)
         else:
-            kernel, rows = selected_dictionary(
+            chosen, rows = selected_dictionary(
                 kernel,
-                X,
-                codes,
-                weight,
-                n_classes=n_classes,
+                training,
                 n_centers=self.n_centers,
                 n_candidates=self.n_candidates,
                 n_samples=self.selection_samples,
-                random=random,
             )
-        self._keep_expansion(kernel, X[rows], np.zeros((rows.shape[0], n_classes)), np.zeros(n_classes))
+        if self.n_extra_centers:
+            chosen, rows = with_more_centers(kernel, chosen, X, rows, self.n_extra_centers, training.random)
+        self._keep_expansion(chosen, X[rows], np.zeros((rows.shape[0], n_classes)), np.zeros(n_classes))
 
-    def _whiten(
-        self, X: np.ndarray, weight: np.ndarray, all_samples: np.ndarray, random: np.random.RandomState
-    ) -> Whitening:
-        kernel, centers = self.kernel_, self.basis_centers_
-        rows = np.arange(X.shape[0])
-        if _MOMENT_SAMPLES * centers.shape[0] < X.shape[0]:
-            rows = np.sort(random.permutation(rows)[: _MOMENT_SAMPLES * centers.shape[0]])
-        moments = accumulate_gram(kernel, X[rows], np.empty((rows.shape[0], 0)), centers, sample_weight=weight[rows])
-        # The values that a precomputed kernel takes at the centres stand in their rows of the training samples.
-        points = all_samples[kernel.indices] if isinstance(kernel, PrecomputedKernel) else centers
-        wide = points.astype(np.float64)
-        center_kernel = kernel(wide, wide)
-        if not kernel.centers_are_points:  # not symmetric, perhaps, and W'K_mm W is that of the symmetric part
-            center_kernel = 0.5 * (center_kernel + center_kernel.T)
-        return whiten(center_kernel, moments.gram / moments.n_samples, moments.means, self.damping)
+    def _kernel_values(self, X: np.ndarray, dtype: np.dtype | type) -> np.ndarray:
+        """K(X, centres), of values as the float type of X gives them."""
+        K = np.empty((X.shape[0], self.basis_centers_.shape[0]), dtype=dtype)
+        for rows, block in self.kernel_.columns(self.basis_centers_, X.dtype).blocks(X, BLOCK_ROWS):
+            K[rows] = block
+        return K
+
+    def _held_to_memory(self, workers: Workers, X: np.ndarray, n_classes: int, again: bool) -> Workers:
+        """The workers, as many at once as `max_memory` allows."""
+        n = X.shape[0]
+        m = self.basis_centers_.shape[0] if again else min(self.n_centers + self.n_extra_centers, n)
+        choosing = self.selection == "orols" and not again
+        size = FitSize(
+            n_samples=n,
+            n_candidates=min(self.n_candidates, n) if choosing else 0,
+            n_chosen=min(self.n_centers, n),
+            n_centers=m,
+            n_classes=n_classes,
+            itemsize=X.dtype.itemsize,
+            cached=n * m <= _CACHED_KERNEL,
+        )
+        return within_memory(self.max_memory, size, workers)
+
+    def _evaluation(self, samples: Samples, workers: Workers) -> Callable[[], float]:
+        """A function that gives the held-out cross-entropy of the weights at the time."""
+        source, features = workers.share(samples.source), workers.share(Features(self.kernel_, self.basis_centers_))
+        dtype = samples.source.dtype
+
+        def evaluate() -> float:
+            weights = workers.share(Weights(self.dual_coef_.astype(dtype), self.intercept_.astype(dtype)))
+            parts = workers.map(cross_entropy, samples.blocks(), source, features, weights, self.loss)
+            return sum(parts) / samples.n
+
+        return evaluate
+
+    def _keep_weights(self, whitening: Whitening, weights: np.ndarray, bias: np.ndarray) -> None:
+        W = whitening.transform @ weights.astype(np.float64)
+        dtype = self.basis_centers_.dtype
+        self.dual_coef_, self.intercept_ = W.astype(dtype), (bias - whitening.mean @ W).astype(dtype)
 
     def _initial_bias(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Log priors, or their logits where each class has a loss of its own."""
         prior = np.bincount(codes, weight, self.classes_.shape[0]) / weight.sum()
         return np.log(prior) - (np.log1p(-prior) if self.loss == "ovr" else 0.0)
-
-    def _cross_entropy(self, X: np.ndarray, codes: np.ndarray) -> float:
-        log_proba = log_posteriors(self._outputs(X), self.loss)
-        return -float(log_proba[np.arange(X.shape[0]), codes].mean(dtype=np.float64))
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Outputs of shape (n_samples, n_classes); for two classes their difference, shape (n_samples,)."""

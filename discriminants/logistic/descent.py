@@ -1,84 +1,82 @@
-"""The weights of a kernel logistic model on a given dictionary, by mini-batches."""
-
-from collections.abc import Callable
+"""The weights of a kernel logistic model on a given dictionary, by mini-batches of whole blocks."""
 
 import numpy as np
 
-from discriminants.kernels import KernelColumns
-from discriminants.logistic.loss import Loss
+from discriminants.logistic.checkpoint import Checkpoint
+from discriminants.logistic.objective import LogisticObjective
 from discriminants.logistic.preconditioned_descent import PreconditionedDescent
-from discriminants.logistic.whitening import Whitening
+from discriminants.logistic.record import Record
+from discriminants.logistic.samples import BLOCK_ROWS
 
-_CACHED_KERNEL = 1 << 24  # entries up to which the kernel matrix is kept, not formed again in every pass
+_ONE_BLOCK = 2048  # samples of a batch that are not worth dividing
+_STAGE = "descent"
+# The way that the weights go is about the same however many steps it has; the highest rate is for the fewest steps.
+_HIGHEST_RATE = {"multinomial": 0.04, "ovr": 0.08}
+_FULL_RATE_STEPS = 112
+
+
+def descent_schedule(n_samples: int, batch_size: int, max_iter: int, min_steps: int) -> tuple[int, int]:
+    """Batches in a pass, and passes."""
+    small = min(-(-n_samples // _ONE_BLOCK), -(-min_steps // max_iter))
+    n_batches = max(-(-n_samples // batch_size), small)
+    return n_batches, max(max_iter, -(-min_steps // n_batches))
 
 
 def fit_logistic_weights(
-    X: np.ndarray,
-    codes: np.ndarray,
-    sample_weight: np.ndarray,
-    columns: KernelColumns,
-    whitening: Whitening,
+    objective: LogisticObjective,
     weights: np.ndarray,
     bias: np.ndarray,
     *,
-    loss: Loss,
-    alpha: float,
-    learning_rate: float,
+    learning_rate: float | str,
     n_passes: int,
     n_batches: int,
     random: np.random.RandomState,
-    after_pass: Callable[[int, float], None],
+    record: Record,
+    checkpoint: Checkpoint,
 ) -> None:
-    """Descend on mean loss + alpha / 2 tr(W'K_mm W), W = T V, changing V and the bias in place.
+    """Descend on the objective, changing V and the bias in place.
+
+    A batch is divided into blocks of at most 8192 samples, at least two; which samples are in which block, and so the
+    result, depends on the seed alone.
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features)
-    codes : ndarray of int of shape (n_samples,)
-        Class numbers.
-    sample_weight : ndarray of shape (n_samples,)
-    columns : KernelColumns
-        The kernel on the m centres, in the float type of X.
-    whitening : Whitening
-        T (m, r), the mean of the kernel columns and the diagonal of T'K_mm T.
-    weights, bias : ndarray of shape (r, S) and (S,), in the float type of X
+    objective : LogisticObjective
+    weights, bias : ndarray of shape (r, S) and (S,), in the float type of the samples
         V and the bias on the whitened, centred features T'(k(x) - mean).
+    learning_rate : float or "auto"
     n_passes, n_batches : int
         Passes over the samples, and batches (of equal size, drawn anew) in each.
-    after_pass : callable
-        Called with the number of the pass, from 1, and its mean loss while the weights moved.
+    record : Record
+        Is told the mean loss of each pass, while the weights moved.
+    checkpoint : Checkpoint
+        Where the descent is taken up, and what it leaves on its way.
     """
-    n_samples, dtype = X.shape[0], X.dtype
-    batch = -(-n_samples // n_batches)
-    T = np.ascontiguousarray(whitening.transform, dtype=dtype)
-    T_transposed = np.ascontiguousarray(T.T)
-    offset = (whitening.mean @ whitening.transform).astype(dtype)
-    penalty = (alpha * whitening.penalty).astype(dtype)[:, None]
-    descent = PreconditionedDescent(weights, bias, learning_rate, n_passes * n_batches)
-    cached = columns.block(X) if n_samples * columns.n_centers <= _CACHED_KERNEL else None
-    K_buffer = np.empty((batch, columns.n_centers), dtype=dtype)
-    output_buffer = np.empty((batch, weights.shape[1]), dtype=dtype)
-    W, gradient = np.empty((T.shape[0], weights.shape[1]), dtype=dtype), np.empty_like(weights)
-    relative_weight = sample_weight * (n_samples / sample_weight.sum())
+    n_samples, alpha, n_steps = objective.samples.n, objective.alpha, n_passes * n_batches
+    if isinstance(learning_rate, str):
+        learning_rate = _HIGHEST_RATE[objective.loss] * min(1.0, _FULL_RATE_STEPS / n_steps)
+    descent = PreconditionedDescent(weights, bias, learning_rate, n_steps)
+    total = 0.0
+    begun = checkpoint.get(_STAGE)
+    if begun is not None:
+        descent.go_on_from(begun)
+        record.go_on_from(begun)
+        total = float(begun["total"])
+    done = descent.n_done
     for number in range(1, n_passes + 1):
         order = random.permutation(n_samples) if n_batches > 1 else np.arange(n_samples)
-        total = 0.0
-        for rows in np.array_split(order, n_batches):
+        for k, rows in enumerate(np.array_split(order, n_batches), 1):
+            if (number - 1) * n_batches + k <= done:
+                continue
             n = rows.shape[0]
-            if cached is None:
-                K = columns.block(X[rows], K_buffer[:n])
-            elif n_batches == 1:
-                K = cached
-            else:
-                K = cached[rows]
-            np.matmul(T, weights, out=W)
-            outputs = np.matmul(K, W, out=output_buffer[:n])
-            outputs += bias - offset @ weights
-            total += loss(outputs, codes[rows], relative_weight[rows])
-            outputs /= n  # `loss` left its derivative there
-            bias_gradient = outputs.sum(axis=0)
-            np.matmul(T_transposed, K.T @ outputs, out=gradient)
-            gradient -= np.outer(offset, bias_gradient)
-            gradient += penalty * weights
-            descent.step(gradient, bias_gradient)
-        after_pass(number, total / n_samples)
+            n_blocks = 1 if n <= _ONE_BLOCK else max(2, -(-n // BLOCK_ROWS))
+            blocks = objective.samples.drawn(rows, -(-n // n_blocks))
+            loss, gradient, _ = objective.over(blocks, np.vstack([weights, bias]))
+            total += loss
+            gradient /= n
+            gradient[:-1] += alpha * objective.whitening.ridge(weights)
+            descent.step(gradient[:-1].astype(weights.dtype), gradient[-1].astype(bias.dtype))
+            if k == n_batches:
+                record.tell(number, total / n_samples)
+                total = 0.0
+            checkpoint.put(_STAGE, {**descent.state(), **record.state(), "total": np.array(total)})

@@ -3,19 +3,24 @@
 import numpy as np
 
 from discriminants.kernels import Kernel
-from discriminants.multiclass.one_vs_rest import one_vs_rest_targets
+from discriminants.logistic.memory import GRAM_ROWS
+from discriminants.logistic.training import Training
+from discriminants.multiclass.targets import OneVsRestTargets
 from discriminants.sampling import balanced_sample
 from discriminants.selection.forward_selection import forward_selection
 from discriminants.selection.gram import accumulate_gram
 from discriminants.selection.gram_state import GramState
 from discriminants.selection.rules import error_reduction
 
+_STAGE = "dictionary"
+_ENOUGH = 4  # times as many samples as are wanted, drawn before duplicates are looked for
+
 
 def random_dictionary(
     kernel: Kernel, X: np.ndarray, n_centers: int, random: np.random.RandomState
 ) -> tuple[Kernel, np.ndarray]:
     """Centres drawn at random, no point twice: the kernel for them and their rows in X, (m,)."""
-    rows = random.permutation(_distinct(kernel, X, np.arange(X.shape[0])))[:n_centers]
+    rows = _distinct_draw(kernel, X, np.arange(X.shape[0]), n_centers, random, always=True)
     candidate_kernel, which = kernel.at(rows).over(X[rows])
     if which.shape[0] <= n_centers:
         return candidate_kernel, rows[which]
@@ -24,27 +29,15 @@ def random_dictionary(
 
 
 def selected_dictionary(
-    kernel: Kernel,
-    X: np.ndarray,
-    codes: np.ndarray,
-    weight: np.ndarray,
-    *,
-    n_classes: int,
-    n_centers: int,
-    n_candidates: int,
-    n_samples: int,
-    random: np.random.RandomState,
+    kernel: Kernel, training: Training, *, n_centers: int, n_candidates: int, n_samples: int
 ) -> tuple[Kernel, np.ndarray]:
     """Centres by orthogonal least squares on one-vs-rest targets, no point twice.
 
     Parameters
     ----------
     kernel : Kernel
-        Resolved on X.
-    X : ndarray of shape (N, n_features)
-    codes : ndarray of int of shape (N,)
-        Class numbers.
-    weight : ndarray of shape (N,)
+        Resolved on the samples.
+    training : Training
     n_candidates : int
         Samples among which centres are chosen.
     n_samples : int
@@ -55,7 +48,7 @@ def selected_dictionary(
     kernel : Kernel
         For the centres.
     rows : ndarray of int of shape (m,)
-        Their rows in X.
+        Their rows in the samples.
 
     Raises
     ------
@@ -67,25 +60,87 @@ def selected_dictionary(
             f"n_candidates = {n_candidates} is fewer than n_centers = {n_centers}; "
             "two or three candidates for each centre are usual"
         )
+    X, codes, random = training.X, training.codes, training.random
     rows = balanced_sample(codes, max(n_samples, n_candidates), random)
-    points = _distinct(kernel, X, rows)
-    if points.shape[0] > n_candidates:
-        points = random.permutation(points)[:n_candidates]
+    points = _distinct_draw(kernel, X, rows, n_candidates, random)
     candidate_kernel, which = kernel.at(points).over(X[points])
     candidates = points[which]
-    gram = accumulate_gram(
-        candidate_kernel,
-        X[rows],
-        one_vs_rest_targets(codes[rows], n_classes),
-        X[candidates],
-        sample_weight=weight[rows],
-        exact=False,
-    )
-    order = forward_selection(GramState(gram, n_centers), error_reduction, n_centers)
-    # Where no column varies over the samples there is nothing to choose by, and one centre says as much as
-    # many.
-    chosen = np.array(order or [0], dtype=np.intp)
+    stage = training.checkpoint.get(_STAGE)
+    if stage is None:
+        gram = accumulate_gram(
+            candidate_kernel,
+            training.source,
+            OneVsRestTargets(codes[rows], training.n_classes),
+            X[candidates],
+            rows=rows,
+            sample_weight=training.weight[rows],
+            exact=False,
+            block=GRAM_ROWS,
+            workers=training.workers,
+        )
+        order = forward_selection(GramState(gram, n_centers), error_reduction, n_centers)
+        # Where no column varies over the samples there is nothing to choose by, and one centre says as much as
+        # many.
+        stage = {"order": np.array(order or [0], dtype=np.int64)}
+        training.checkpoint.put(_STAGE, stage, finished=True)
+    chosen = stage["order"]
     return candidate_kernel.at(chosen), candidates[chosen]
+
+
+def with_more_centers(
+    kernel: Kernel,
+    centers_kernel: Kernel,
+    X: np.ndarray,
+    rows: np.ndarray,
+    n_extra: int,
+    random: np.random.RandomState,
+) -> tuple[Kernel, np.ndarray]:
+    """A dictionary with further centres, drawn at random from the samples that are not in it.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Resolved on X.
+    centers_kernel : Kernel
+        For the centres in `rows`.
+    rows : ndarray of int of shape (m,)
+    n_extra : int
+
+    Returns
+    -------
+    kernel : Kernel
+        For all centres.
+    rows : ndarray of int of shape (up to m + n_extra,)
+
+    Raises
+    ------
+    ValueError
+        If the kernel gives a sample several columns.
+    """
+    drawn = _distinct_draw(kernel, X, np.arange(X.shape[0]), rows.shape[0] + n_extra, random, always=True)
+    if kernel.over(X[rows[:1]])[1].shape[0] != 1:
+        raise ValueError("n_extra_centers needs a kernel that gives every sample one column")
+    if kernel.centers_are_points:
+        own = {x.tobytes() for x in X[rows]}
+        drawn = np.array([r for r in drawn if X[r].tobytes() not in own], dtype=np.int64)
+    else:
+        drawn = drawn[~np.isin(drawn, rows)]
+    both = np.concatenate([rows, drawn[:n_extra]])
+    return (centers_kernel if kernel.centers_are_points else kernel.at(both)), both
+
+
+def _distinct_draw(
+    kernel: Kernel, X: np.ndarray, rows: np.ndarray, size: int, random: np.random.RandomState, always: bool = False
+) -> np.ndarray:
+    """At most `size` of `rows`, drawn at random, no point twice; all of them keep their order unless `always`."""
+    if rows.shape[0] > _ENOUGH * size:
+        few = random.permutation(rows)[: _ENOUGH * size]
+        points = _distinct(kernel, X, few)
+        if points.shape[0] < size:
+            points = _distinct(kernel, X, rows)
+    else:
+        points = _distinct(kernel, X, rows)
+    return random.permutation(points)[:size] if always or points.shape[0] > size else points
 
 
 def _distinct(kernel: Kernel, X: np.ndarray, rows: np.ndarray) -> np.ndarray:

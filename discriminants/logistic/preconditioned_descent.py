@@ -1,14 +1,16 @@
 """Stochastic descent on a sum of per-class losses in whitened coordinates."""
 
+from typing import Any
+
 import numpy as np
 
-_MOMENTUM = 0.9
+_MOMENTUM = 0.8
 _SCALE_MEMORY = 0.999
 _WARM_UP = 0.05  # share of the steps over which the rate rises from zero
 
 
 class PreconditionedDescent:
-    """Momentum with one adaptive step size a class, over weights V (r, S) and bias b (S,).
+    """Nesterov's momentum with one adaptive step size a class, over weights V (r, S) and bias b (S,).
 
     The coordinates are whitened already, so all of a class's weights share one scale: the root mean square of
     its gradient, remembered as Adam does for single weights (Kingma and Ba 2015). A step size for each weight
@@ -25,11 +27,17 @@ class PreconditionedDescent:
     learning_rate : float
         Highest root-mean-square change of a class's weights in one step.
     n_steps : int
+
+    Attributes
+    ----------
+    n_done : int
+        Steps made.
     """
 
     def __init__(self, weights: np.ndarray, bias: np.ndarray, learning_rate: float, n_steps: int) -> None:
         self.weights, self.bias = weights, bias
-        self._rate, self._n_steps, self._step = learning_rate, n_steps, 0
+        self.n_done = 0
+        self._rate, self._n_steps = learning_rate, n_steps
         self._momentum = np.zeros_like(weights)
         self._bias_momentum = np.zeros_like(bias)
         self._square = np.zeros(bias.shape[0])
@@ -39,13 +47,13 @@ class PreconditionedDescent:
 
     def step(self, gradient: np.ndarray, bias_gradient: np.ndarray) -> None:
         """Move against the gradient; both arguments are overwritten."""
-        self._step += 1
-        done = self._step / self._n_steps
-        rate = self._rate * min(1.0, done / _WARM_UP) * (1.0 - (self._step - 1) / self._n_steps)
+        self.n_done += 1
+        done = self.n_done / self._n_steps
+        rate = self._rate * min(1.0, done / _WARM_UP) * (1.0 - (self.n_done - 1) / self._n_steps)
         square = np.einsum("ij,ij->j", gradient, gradient) + bias_gradient**2
         self._square += (1.0 - _SCALE_MEMORY) * (square / (gradient.shape[0] + 1) - self._square)
-        scale = np.sqrt(self._square / (1.0 - _SCALE_MEMORY**self._step))
-        factor = rate / ((1.0 - _MOMENTUM**self._step) * np.maximum(scale, self._noise))
+        scale = np.sqrt(self._square / (1.0 - _SCALE_MEMORY**self.n_done))
+        factor = rate / ((1.0 - _MOMENTUM**self.n_done) * np.maximum(scale, self._noise))
         factor = factor.astype(gradient.dtype)
         for value, momentum, slope in (
             (self.weights, self._momentum, gradient),
@@ -54,5 +62,24 @@ class PreconditionedDescent:
             momentum *= _MOMENTUM
             slope *= gradient.dtype.type(1.0 - _MOMENTUM)
             momentum += slope
-            np.multiply(momentum, factor, out=slope)
+            slope += gradient.dtype.type(_MOMENTUM) * momentum
+            slope *= factor
             value -= slope
+
+    def state(self) -> dict[str, Any]:
+        """All that the next steps depend on."""
+        return {
+            "weights": self.weights,
+            "bias": self.bias,
+            "momentum": self._momentum,
+            "bias_momentum": self._bias_momentum,
+            "square": self._square,
+            "n_done": np.array(self.n_done),
+        }
+
+    def go_on_from(self, state: dict[str, Any]) -> None:
+        """Take up what `state` gave."""
+        own = self.state()
+        self.n_done = int(state["n_done"])
+        for name in ("weights", "bias", "momentum", "bias_momentum", "square"):
+            own[name][...] = state[name]

@@ -5,7 +5,7 @@ are diagonal.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
 
 from discriminants.blas_threads import one_blas_thread
 
@@ -21,10 +21,12 @@ class Whitening:
     inverse : ndarray of shape (r, m)
         V = inverse @ W for any W in the range of T.
     penalty : ndarray of shape (r,)
-        Diagonal of T'K_mm T: tr(W'K_mm W) = sum penalty * V^2.
+        Diagonal of T'K_mm T.
     variance : ndarray of shape (r,)
         Diagonal of T'CT, C the covariance of the kernel features: at most one.
     mean : ndarray of shape (m,)
+    coupling : ndarray of shape (r, r), optional
+        All of T'K_mm T where it is not diagonal.
     """
 
     transform: np.ndarray
@@ -32,6 +34,13 @@ class Whitening:
     penalty: np.ndarray
     variance: np.ndarray
     mean: np.ndarray
+    coupling: np.ndarray | None = None
+
+    def ridge(self, V: np.ndarray) -> np.ndarray:
+        """T'K_mm T V of shape (r, S): half the derivative of tr(W'K_mm W), in the float type of V."""
+        if self.coupling is None:
+            return self.penalty[:, None].astype(V.dtype) * V
+        return self.coupling.astype(V.dtype, copy=False) @ V
 
 
 def whiten(
@@ -66,6 +75,50 @@ def whiten(
     transform = (basis @ rotation) / scale
     inverse = (rotation * scale).T @ (vectors[:, kept] * np.sqrt(values[kept])).T
     return Whitening(transform, inverse, 1.0 / scale**2, variances / scale**2, mean)
+
+
+def whiten_by_factors(
+    center_kernel: np.ndarray, covariance: np.ndarray, mean: np.ndarray, damping: float, tolerance: float = 1e-10
+) -> Whitening:
+    """The coordinates of `whiten` turned otherwise, by two Cholesky factorisations: a tenth of the time where there
+    are thousands of centres (Rudi, Carratino and Rosasco 2017, equation 8).
+
+    T'(C + damping K_mm) T is the identity as there, T upper triangular, but T'K_mm T is not diagonal. Dependent
+    directions are not left out; K_mm gets `tolerance` times its largest eigenvalue on its diagonal instead.
+
+    Parameters
+    ----------
+    center_kernel, covariance, mean, damping : as for `whiten`
+
+    Raises
+    ------
+    ValueError
+        If K_mm is not positive semidefinite.
+    """
+    m = center_kernel.shape[0]
+    with one_blas_thread():
+        bound = float(np.abs(center_kernel).sum(axis=1).max())  # of the largest eigenvalue
+        ridge = np.array(center_kernel)
+        ridge[np.diag_indices(m)] += tolerance * bound
+        try:
+            outer = cholesky(ridge, overwrite_a=True)  # R'R = K_mm
+        except LinAlgError as error:
+            raise ValueError(
+                "the kernel matrix of the centres is not positive semidefinite; with such a kernel take fewer centres"
+            ) from error
+        relative = solve_triangular(outer, covariance, trans="T")
+        relative = solve_triangular(outer, relative.T, trans="T", overwrite_b=True)  # C relative to K_mm
+        relative += relative.T
+        relative *= 0.5
+        largest = max(float(np.abs(relative).sum(axis=1).max()), damping)
+        relative[np.diag_indices(m)] += damping + 10 * np.finfo(float).eps * largest
+        inner = cholesky(relative, overwrite_a=True)  # A'A = C relative to K_mm, damped
+        shrunk = solve_triangular(inner, np.eye(m), overwrite_b=True)
+        transform = solve_triangular(outer, shrunk)
+        inverse = inner @ outer
+        coupling = shrunk.T @ shrunk
+    penalty = np.diagonal(coupling).copy()
+    return Whitening(transform, inverse, penalty, np.maximum(1.0 - damping * penalty, 0.0), mean, coupling)
 
 
 def _eigh(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

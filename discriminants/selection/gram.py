@@ -2,12 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import blas
 from scipy.sparse import csr_array
 
-from discriminants.kernels import Kernel, SparseKernelColumns
+from discriminants.kernels import Kernel, KernelColumns, SparseKernelColumns
+from discriminants.multiclass.targets import OneVsRestTargets
+from discriminants.parallel.stored_array import StoredArray
+from discriminants.parallel.workers import Workers
 
 _SPARSE_DENSITY = 0.02  # above it a dense symmetric product is faster than a sparse one
 _STRIPE = 128  # columns
@@ -48,14 +52,16 @@ class GramSystem:
 
 def accumulate_gram(
     kernel: Kernel,
-    X: np.ndarray,
-    targets: np.ndarray,
+    X: np.ndarray | StoredArray,
+    targets: np.ndarray | OneVsRestTargets,
     candidates: np.ndarray,
     *,
+    rows: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
     diagonal: tuple[np.ndarray, float] | None = None,
     exact: bool = True,
     block: int = 2048,
+    workers: Workers | None = None,
 ) -> GramSystem:
     """Stream the kernel columns of the candidates over X once.
 
@@ -65,9 +71,11 @@ def accumulate_gram(
 
     Parameters
     ----------
-    X : ndarray of shape (N, n_features)
-    targets : ndarray of shape (N, S), any real type
+    X : ndarray of shape (n_samples, n_features) or StoredArray
+    targets : ndarray of shape (N, S), any real type, or OneVsRestTargets
     candidates : ndarray of shape (P, n_features)
+    rows : ndarray of int of shape (N,), optional
+        The samples of X that count; default all of them.
     sample_weight : ndarray of shape (N,), optional
     diagonal : (rows, epsilon), optional
         epsilon is added to entry (rows[j], j) of K: the seed's small constant on the diagonal of the full
@@ -75,53 +83,111 @@ def accumulate_gram(
     exact : bool
         float32 products suffice to choose centres; weights solved from them would be wrong wherever columns
         nearly depend on each other.
+    block : int
+        Rows of a kernel block.
+    workers : Workers, optional
+        Where to compute, 8192 samples a task. The sums are those of any other workers, but not to the last bit
+        those made without.
 
     Returns
     -------
     GramSystem
     """
+    n_samples = X.shape[0] if rows is None else rows.shape[0]
     columns = kernel.columns(candidates, X.dtype)
-    weight = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    weight = np.ones(n_samples) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     total = float(weight.sum())
-    target_means = (weight @ targets) / total
-    target_energy = np.zeros(targets.shape[1])
-    n_candidates, n_targets = candidates.shape[0], targets.shape[1]
-    product_type = np.dtype(np.float64) if exact else X.dtype
-    precision = 1e-10 if product_type == np.float64 else 1e-6
+    target_means = (targets.weighted_sum(weight) if isinstance(targets, OneVsRestTargets) else weight @ targets) / total
     rounding = 1e-14 if X.dtype == np.float64 else 3e-6
-    if isinstance(columns, SparseKernelColumns) and _density(columns, X) < _SPARSE_DENSITY:
-        gram, correlation, means = _sparse_products(columns, X, targets - target_means, weight, diagonal)
-        target_energy = weight @ (targets - target_means) ** 2
-        return GramSystem(gram, correlation, means, target_means, target_energy, total, 1e-10, rounding)
-    product = _SymmetricSum(n_candidates, product_type)
-    correlation = np.zeros((n_candidates, n_targets))
-    sums = np.zeros(n_candidates)
-    guess = columns.block(X[:: max(1, X.shape[0] // 512)]).mean(axis=0, dtype=np.float64).astype(X.dtype)
-    for rows, K in columns.blocks(X, block):
+
+    def some(step: int) -> np.ndarray:
+        return X[:: max(1, n_samples // step)] if rows is None else X[rows[:: max(1, n_samples // step)]]
+
+    if isinstance(columns, SparseKernelColumns) and _density(columns, some(256)) < _SPARSE_DENSITY:
+        whole = X[:] if rows is None else X[rows]
+        centred = np.asarray(targets) - target_means
+        gram, correlation, means = _sparse_products(columns, whole, centred, weight, diagonal)
+        return GramSystem(gram, correlation, means, target_means, weight @ centred**2, total, 1e-10, rounding)
+    double = exact or X.dtype == np.float64
+    guess = columns.block(some(512)).mean(axis=0, dtype=np.float64).astype(X.dtype)
+    sums = _Sums(columns.n_centers, target_means, guess, double=double, weighted=sample_weight is not None)
+    if workers is None:
+        sums.add(columns, X[:] if rows is None else X[rows], targets, weight, block, diagonal)
+    else:
+        parts = (slice(start, min(start + _FLUSH_ROWS, n_samples)) for start in range(0, n_samples, _FLUSH_ROWS))
+        tasks = ((part if rows is None else rows[part], targets[part], weight[part]) for part in parts)
+        empty = workers.share((kernel, candidates, target_means, guess, double, sample_weight is not None, block))
+        for packed in workers.map(_block_sums, tasks, workers.share(X), empty):
+            sums.merge(packed)
         if diagonal is not None:
-            inside = np.flatnonzero((diagonal[0] >= rows.start) & (diagonal[0] < rows.stop))
-            K[diagonal[0][inside] - rows.start, inside] += K.dtype.type(diagonal[1])
-        K -= guess
-        root = np.sqrt(weight[rows])[:, None]
-        if sample_weight is not None:
-            K *= root.astype(K.dtype)
-        K = product.converted(K)
-        centred = (targets[rows] - target_means) * root
-        target_energy += np.einsum("ij,ij->j", centred, centred)
-        both = K.T @ np.hstack([centred, root]).astype(K.dtype)
-        correlation += both[:, :-1]
-        sums += both[:, -1]
-        product.add(K)
-    offset = sums / total
-    gram = product.total(-total, offset)
+            raise ValueError("epsilon on the diagonal is for one process")
+    offset = sums.columns / total
+    gram = sums.product.total(-total, offset)
     if not np.isfinite(np.trace(gram)):
         raise ValueError("kernel values (and epsilon) are too large to be squared; scale the features or the kernel")
-    return GramSystem(gram, correlation, guess + offset, target_means, target_energy, total, precision, rounding)
+    precision = 1e-10 if double else 1e-6
+    return GramSystem(
+        gram, sums.correlation, guess + offset, target_means, sums.target_energy, total, precision, rounding
+    )
 
 
-def _density(columns: SparseKernelColumns, X: np.ndarray) -> float:
+class _Sums:
+    """K'K, K'Y, K'1 and Y'Y over the samples added so far, K less a first guess of its means, Y less its means."""
+
+    def __init__(
+        self, n_candidates: int, target_means: np.ndarray, guess: np.ndarray, *, double: bool, weighted: bool
+    ) -> None:
+        self._target_means, self._guess, self._weighted = target_means, guess, weighted
+        self.product = _SymmetricSum(n_candidates, np.dtype(np.float64 if double else np.float32))
+        self.correlation = np.zeros((n_candidates, target_means.shape[0]))
+        self.columns = np.zeros(n_candidates)
+        self.target_energy = np.zeros(target_means.shape[0])
+
+    def add(
+        self,
+        columns: KernelColumns,
+        X: np.ndarray,
+        targets: np.ndarray | OneVsRestTargets,
+        weight: np.ndarray,
+        block: int,
+        diagonal: tuple[np.ndarray, float] | None = None,
+    ) -> None:
+        for rows, K in columns.blocks(X, block):
+            if diagonal is not None:
+                inside = np.flatnonzero((diagonal[0] >= rows.start) & (diagonal[0] < rows.stop))
+                K[diagonal[0][inside] - rows.start, inside] += K.dtype.type(diagonal[1])
+            K -= self._guess
+            root = np.sqrt(weight[rows])[:, None]
+            if self._weighted:
+                K *= root.astype(K.dtype)
+            K = self.product.converted(K)
+            centred = (np.asarray(targets[rows]) - self._target_means) * root
+            self.target_energy += np.einsum("ij,ij->j", centred, centred)
+            both = K.T @ np.hstack([centred, root]).astype(K.dtype)
+            self.correlation += both[:, :-1]
+            self.columns += both[:, -1]
+            self.product.add(K)
+
+    def merge(self, packed: tuple[np.ndarray, ...]) -> None:
+        """Add what `_block_sums` of some samples returned."""
+        triangle, correlation, columns, target_energy = packed
+        self.product.merge(triangle)
+        self.correlation += correlation
+        self.columns += columns
+        self.target_energy += target_energy
+
+
+def _block_sums(task: tuple[Any, ...], X: np.ndarray | StoredArray, empty: tuple[Any, ...]) -> tuple[np.ndarray, ...]:
+    """The sums over one task's samples."""
+    rows, targets, weight = task
+    kernel, candidates, target_means, guess, double, weighted, block = empty
+    sums = _Sums(candidates.shape[0], target_means, guess, double=double, weighted=weighted)
+    sums.add(kernel.columns(candidates, X.dtype), X[rows], targets, weight, block)
+    return sums.product.packed(), sums.correlation, sums.columns, sums.target_energy
+
+
+def _density(columns: SparseKernelColumns, few: np.ndarray) -> float:
     """Share of the kernel matrix that is not zero, from a few hundred rows."""
-    few = X[:: max(1, X.shape[0] // 256)]
     return columns.sparse(few).nnz / (few.shape[0] * columns.n_centers)
 
 
@@ -155,16 +221,16 @@ class _SymmetricSum:
     """Sum of K'K over blocks K: one triangle by BLAS syrk (half the work of a general product)."""
 
     def __init__(self, size: int, dtype: np.dtype) -> None:
-        self._sum = np.zeros((size, size), order="F")
-        self._single = dtype == np.float32
-        self._part = np.zeros((size, size), dtype=np.float32, order="F") if self._single else self._sum
-        self._syrk = blas.ssyrk if self._single else blas.dsyrk
-        self._rows = 0
+        self._size, self._dtype = size, dtype
+        self._syrk = blas.ssyrk if dtype == np.float32 else blas.dsyrk
+        self._sum: np.ndarray | None = None  # what has left float32
+        self._part: np.ndarray | None = None
+        self._rows = 0  # in the part
         self._wide = np.empty((0, size))
 
     def converted(self, K: np.ndarray) -> np.ndarray:
         """A block in the type of the products; it is overwritten by the next."""
-        if K.dtype == self._part.dtype:
+        if K.dtype == self._dtype:
             return K
         if self._wide.shape[0] < K.shape[0]:
             self._wide = np.empty(K.shape)
@@ -173,29 +239,60 @@ class _SymmetricSum:
         return wide
 
     def add(self, K: np.ndarray) -> None:
+        if self._part is None:
+            self._part = np.zeros((self._size, self._size), dtype=self._dtype, order="F")
+        if self._dtype == np.float32 and self._rows >= _FLUSH_ROWS:
+            self._flush()
         self._syrk(1.0, K.T, beta=1.0, c=self._part, overwrite_c=1)
         self._rows += K.shape[0]
-        if self._single and self._rows >= _FLUSH_ROWS:
+
+    def packed(self) -> np.ndarray:
+        """The triangle of what has been added since the last flush, stripe by stripe."""
+        part = self._part
+        if part is None:
+            return np.zeros(0, dtype=self._dtype)
+        return np.concatenate([part[: columns.stop, columns].ravel(order="F") for columns in self._stripes()])
+
+    def merge(self, triangle: np.ndarray) -> None:
+        """Add what another sum packed."""
+        total = self._total()
+        start = 0
+        for columns in self._stripes():
+            shape = columns.stop, columns.stop - columns.start
+            end = start + shape[0] * shape[1]
+            total[: columns.stop, columns] += triangle[start:end].reshape(shape, order="F")
+            start = end
+
+    def total(self, factor: float, offset: np.ndarray) -> np.ndarray:
+        """The sum and factor times the offset's products with itself, both triangles."""
+        total = self._total()
+        for columns in self._stripes():
+            stripe = total[: columns.stop, columns]
+            stripe += factor * np.outer(offset[: columns.stop], offset[columns])
+            stripe[columns] = np.triu(stripe[columns]) + np.triu(stripe[columns], 1).T
+            total[columns, : columns.start] = stripe[: columns.start].T
+        return total
+
+    def _total(self) -> np.ndarray:
+        """The sum in float64."""
+        if self._sum is None and self._part is not None and self._dtype == np.float64:
+            return self._part
+        if self._sum is None:
+            self._sum = np.zeros((self._size, self._size), order="F")
+        if self._part is not None:
             self._flush()
+        return self._sum
 
     def _flush(self) -> None:
+        if self._part is None:
+            return
+        if self._sum is None:
+            self._sum = np.zeros((self._size, self._size), order="F")
         for columns in self._stripes():
             self._sum[: columns.stop, columns] += self._part[: columns.stop, columns]
         self._part[...] = 0.0
         self._rows = 0
 
-    def total(self, factor: float, offset: np.ndarray) -> np.ndarray:
-        """The sum and factor times the offset's products with itself, both triangles."""
-        if self._single:
-            self._flush()
-        for columns in self._stripes():
-            stripe = self._sum[: columns.stop, columns]
-            stripe += factor * np.outer(offset[: columns.stop], offset[columns])
-            stripe[columns] = np.triu(stripe[columns]) + np.triu(stripe[columns], 1).T
-            self._sum[columns, : columns.start] = stripe[: columns.start].T
-        return self._sum
-
     def _stripes(self) -> Iterator[slice]:
         """Columns in groups whose transposed reads stay in the cache."""
-        size = self._sum.shape[0]
-        return (slice(start, min(start + _STRIPE, size)) for start in range(0, size, _STRIPE))
+        return (slice(start, min(start + _STRIPE, self._size)) for start in range(0, self._size, _STRIPE))

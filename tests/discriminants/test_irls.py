@@ -12,20 +12,24 @@ from sklearn.linear_model import LogisticRegression
 
 from discriminants.kernels import FunctionKernel, GaussianKernel
 from discriminants.kernels.multiscale import MultiscaleGaussianKernel
+from discriminants.logistic.block_sums import Features
 from discriminants.logistic.conjugate_gradients import conjugate_gradients
-from discriminants.logistic.irls import _Problem, fit_irls_weights, irls_is_affordable
+from discriminants.logistic.irls import NewtonSearch, Point, fit_irls_weights, irls_is_affordable
 from discriminants.logistic.loss import LOSSES, binary
-from discriminants.logistic.whitened_features import WhitenedFeatures
-from discriminants.logistic.whitening import Whitening, whiten
+from discriminants.logistic.objective import LogisticObjective
+from discriminants.logistic.record import Record
+from discriminants.logistic.samples import Samples
+from discriminants.logistic.whitening import Whitening, whiten, whiten_by_factors
+from discriminants.parallel.workers import SerialWorkers
 from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
 from discriminants.sparse_logistic import SparseKernelLogisticClassifier
 
 KERNEL = GaussianKernel(3.0)
 
 
-def whitened(X: np.ndarray, centers: np.ndarray) -> Whitening:
+def whitened(X: np.ndarray, centers: np.ndarray, by: Any = whiten) -> Whitening:
     K = KERNEL(X, centers)
-    return whiten(KERNEL(centers, centers), np.cov(K.T, bias=True), K.mean(axis=0), 2e-3)
+    return by(KERNEL(centers, centers), np.cov(K.T, bias=True), K.mean(axis=0), 2e-3)
 
 
 def problem_of(n_classes: int, n_samples: int = 120) -> tuple[np.ndarray, ...]:
@@ -41,16 +45,15 @@ def fitted(n_classes: int, loss: str, alpha: float = 1e-3, **options: Any) -> tu
     curve: list[float] = []
     settings = {"tol": 1e-12, "max_steps": 100, **options}
     converged = fit_irls_weights(
-        X,
-        codes,
-        weight,
-        KERNEL.columns(centers),
+        Samples(X, codes, weight / weight.mean()),
+        Features(KERNEL, centers),
+        SerialWorkers(),
         w,
         V,
         b,
         loss=loss,
         alpha=alpha,
-        after_step=lambda number, value: curve.append(value),
+        record=Record(lambda number, value: curve.append(value) or value),
         **settings,
     )
     phi = (KERNEL(X, centers) - w.mean) @ w.transform
@@ -122,68 +125,79 @@ def test_the_loss_never_rises_and_the_last_steps_converge_quadratically(n_classe
 def test_gradient_and_newton_steps_agree_with_finite_differences(n_outputs: int, loss: str) -> None:
     X, codes, weight, centers = problem_of(max(2, n_outputs))
     w = whitened(X, centers)
-    features = WhitenedFeatures(X, KERNEL.columns(centers), w)
-    problem = _Problem(
-        features,
-        codes,
-        weight / weight.mean(),
-        binary if n_outputs == 1 else LOSSES[loss],
-        0.01 * np.append(w.penalty, 0.0)[:, None],
-        np.append(w.variance, 1.0)[:, None],
-        coupled=loss == "multinomial",
-    )
-    theta = 0.3 * np.random.default_rng(3).normal(size=(features.n_features, n_outputs))
+    loss = "binary" if n_outputs == 1 else loss
+    samples = Samples(X, codes, weight / weight.mean())
+    problem = LogisticObjective(samples, Features(KERNEL, centers), SerialWorkers(), w, loss=loss, alpha=0.01)
+    search = NewtonSearch(problem)
+    theta = 0.3 * np.random.default_rng(3).normal(size=(w.transform.shape[1] + 1, n_outputs))
     if loss == "multinomial":  # steps keep to weights that sum to zero over the outputs
         theta -= theta.mean(axis=1, keepdims=True)
-
-    def at(theta: np.ndarray) -> Any:
-        return problem.at(theta, features.outputs(theta))
 
     def slope(i: tuple[int, ...], function: Any, h: float = 1e-5) -> Any:
         step = np.zeros_like(theta)
         step[i] = h
         return (function(theta + step) - function(theta - step)) / (2 * h)
 
-    gradient = problem.gradient(at(theta))
+    point = search.at(theta)
+    gradient = point.gradient
     hessian = np.empty((theta.size, theta.size))
     for row, i in enumerate(np.ndindex(theta.shape)):
-        assert gradient[i] == pytest.approx(slope(i, lambda t: at(t).value), abs=1e-8)
-        hessian[row] = slope(i, lambda t: problem.gradient(at(t)).ravel())
+        assert gradient[i] == pytest.approx(slope(i, lambda t: search.at(t).value), abs=1e-8)
+        hessian[row] = slope(i, lambda t: search.at(t).gradient.ravel())
     # A gradient that small makes the truncated step as good as exact.
-    tiny = 1e-14 * gradient
-    step = 1e14 * (problem.direct_step if n_outputs == 1 else problem.truncated_step)(at(theta), tiny)
+    near = Point(theta, point.value, 1e-14 * gradient, point.curvature)
+    step = 1e14 * (search.direct_step if n_outputs == 1 else search.truncated_step)(near)
     np.testing.assert_allclose(hessian @ step.ravel(), -gradient.ravel(), atol=1e-5 * np.abs(gradient).max())
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_products_in_blocks_equal_those_with_the_whole_matrix_of_features(dtype: type) -> None:
-    X = np.random.default_rng(0).normal(size=(2500, 3)).astype(dtype)
-    centers = X[:9]
-    w = whitened(X.astype(np.float64), centers.astype(np.float64))
-    columns = KERNEL.columns(centers, dtype)
-    phi = np.hstack([(columns.block(X).astype(np.float64) - w.mean) @ w.transform, np.ones((2500, 1))])
-    theta, values = np.random.default_rng(1).normal(size=(10, 2)), np.random.default_rng(2).normal(size=(2500, 2))
-    for cached_entries in (0, 1 << 20):
-        features = WhitenedFeatures(X, columns, w, cached_entries)
-        np.testing.assert_allclose(features.outputs(theta), phi @ theta, atol=1e-9)
-        np.testing.assert_allclose(features.transposed(values), phi.T @ values, atol=1e-8)
-        weight = values[:, 0] ** 2
-        np.testing.assert_allclose(features.gram(weight), phi.T @ (weight[:, None] * phi), atol=1e-7)
-        through = features.through(theta, lambda rows, outputs: outputs * values[rows])
-        np.testing.assert_allclose(through, phi.T @ ((phi @ theta) * values), atol=1e-8)
+@pytest.mark.parametrize("by", [whiten, whiten_by_factors])
+@pytest.mark.parametrize(("loss", "n_outputs"), [("multinomial", 3), ("ovr", 3), ("binary", 1)])
+def test_sums_over_blocks_equal_those_with_the_whole_matrix_of_features(
+    dtype: type, by: Any, loss: str, n_outputs: int
+) -> None:
+    random = np.random.default_rng(0)
+    X = random.normal(size=(20_000, 3)).astype(dtype)
+    codes, weight = random.integers(0, max(2, n_outputs), 20_000), random.uniform(0.5, 1.5, 20_000)
+    w = whitened(X.astype(np.float64), X[:9].astype(np.float64), by)
+    samples = Samples(X, codes, weight)
+    problem = LogisticObjective(samples, Features(KERNEL, X[:9]), SerialWorkers(), w, loss=loss, alpha=1e-3)
+    phi = np.hstack([(KERNEL(X, X[:9]).astype(np.float64) - w.mean) @ w.transform, np.ones((20_000, 1))])
+    theta, direction = 0.3 * random.normal(size=(2, 10, n_outputs))
+    K_mm = np.zeros((10, 10))
+    K_mm[:9, :9] = w.ridge(np.eye(9))
+    centers = X[:9].astype(float)
+    np.testing.assert_allclose(K_mm[:9, :9], w.transform.T @ KERNEL(centers, centers) @ w.transform, atol=1e-2)
+    tolerance = 1e-9 if dtype == np.float64 else 1e-4
+
+    def naive(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        residual = phi @ theta
+        value = {**LOSSES, "binary": binary}[loss](residual, codes, weight) / 20_000
+        return value + 0.5e-3 * np.trace(theta.T @ K_mm @ theta), phi.T @ residual / 20_000 + 1e-3 * K_mm @ theta
+
+    value, gradient, curvature = problem.at(theta)
+    assert value == pytest.approx(naive(theta)[0], rel=tolerance)
+    np.testing.assert_allclose(gradient, naive(theta)[1], atol=tolerance)
+    along = (naive(theta + 1e-4 * direction)[1] - naive(theta - 1e-4 * direction)[1]) / 2e-4
+    product = problem.hessian_product(theta, direction)
+    np.testing.assert_allclose(product, along, atol=1e-6 + tolerance)
+    if n_outputs == 1:
+        np.testing.assert_allclose(problem.hessian(theta) @ direction, product, atol=10 * tolerance)
+        assert curvature[0] == pytest.approx(problem.hessian(theta)[-1, -1], rel=tolerance)
 
 
-def test_beyond_the_features_that_are_kept_memory_does_not_grow_with_the_samples() -> None:
-    X = np.random.default_rng(0).normal(size=(30_000, 3))
+def test_memory_does_not_grow_with_the_samples() -> None:
+    random = np.random.default_rng(0)
+    X, codes = random.normal(size=(40_000, 3)), random.integers(0, 5, 40_000)
     w = whitened(X[:1000], X[:150])
-    features = WhitenedFeatures(X, KERNEL.columns(X[:150]), w, cached_entries=0)
-    theta, weight = np.ones((features.n_features, 1)), np.ones(30_000)
+    samples = Samples(X, codes, np.ones(40_000))
+    problem = LogisticObjective(samples, Features(KERNEL, X[:150]), SerialWorkers(), w, loss="multinomial", alpha=1e-3)
+    theta = np.zeros((w.transform.shape[1] + 1, 5))
     tracemalloc.start()
-    features.gram(weight)
-    features.through(theta, lambda rows, outputs: outputs)
+    problem.hessian_product(theta, problem.at(theta)[1])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 8e6  # all features: 36e6
+    assert peak < 8e6  # all features: 48e6
 
 
 @pytest.mark.parametrize("separate", [False, True])

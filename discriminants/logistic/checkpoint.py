@@ -1,0 +1,141 @@
+"""The state of a long fit in a file, so that one that was killed goes on where it was."""
+
+import time
+import warnings
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from discriminants.errors import ModelFormatError
+from discriminants.model_file import load_arrays, save_arrays
+
+INTERVAL = 30.0  # seconds between two writings of a stage that is under way
+_FORMAT = "unfinished fit, 1"
+_ROWS = 65536  # digested at a time
+Stage = dict[str, np.ndarray]
+
+
+class Checkpoint:
+    """Named stages of a fit, each some arrays; files are written whole or not at all.
+
+    Parameters
+    ----------
+    path : Path, optional
+        The file. A large stage has one of its own beside it, `<name>.<stage>`. Without a path nothing is kept.
+    digest : str
+        Of data and parameters. A file of another digest, or a damaged one, is not used.
+
+    Warns
+    -----
+    UserWarning
+        If there is a file that cannot be used.
+    """
+
+    def __init__(self, path: Path | None = None, digest: str = "") -> None:
+        self._path = path
+        self._metadata = {"format": _FORMAT, "digest": digest}
+        self._stages: dict[str, Stage] = {}
+        self._beside: set[Path] = set()
+        self._written = time.monotonic()
+        for name, array in ({} if path is None else self._read(path)).items():
+            stage, _, entry = name.partition("/")
+            self._stages.setdefault(stage, {})[entry] = array
+
+    def get(self, stage: str, *, apart: bool = False) -> Stage | None:
+        """What was put last; `apart` if that was."""
+        if self._path is not None and apart:
+            return self._read(self._file_of(stage)) or None
+        return self._stages.get(stage)
+
+    def put(self, stage: str, arrays: Stage, *, finished: bool = False, apart: bool = False) -> None:
+        """Keep the arrays if the stage is finished or it is time; `apart` in a file that is not written again."""
+        if self._path is None or not (finished or time.monotonic() - self._written >= INTERVAL):
+            return
+        if apart:
+            save_arrays(self._file_of(stage), arrays, self._metadata)
+            return
+        self._stages[stage] = arrays
+        everything = {f"{stage}/{name}": array for stage, s in self._stages.items() for name, array in s.items()}
+        save_arrays(self._path, everything, self._metadata)
+        self._written = time.monotonic()
+
+    def remove(self) -> None:
+        """The fit is done."""
+        for file in (self._path, *self._beside):
+            if file is not None:
+                file.unlink(missing_ok=True)
+
+    def _file_of(self, stage: str) -> Path:
+        if self._path is None:
+            raise ValueError("nothing is kept without a path")
+        file = self._path.with_name(f"{self._path.name}.{stage}")
+        self._beside.add(file)
+        return file
+
+    def _read(self, file: Path) -> Stage:
+        """The arrays of a file, none if it cannot be used."""
+        if not file.exists():
+            return {}
+        try:
+            arrays, metadata = load_arrays(file)
+        except ModelFormatError as error:
+            reason = str(error)
+        else:
+            if metadata == self._metadata:
+                return arrays
+            reason = f"{file} is the checkpoint of other data or parameters and will be replaced"
+        warnings.warn(f"the fit begins anew: {reason}", UserWarning, stacklevel=4)
+        return {}
+
+
+def random_state_at_start(random_state: Any, checkpoint: Checkpoint) -> np.random.RandomState:
+    """A generator as it was when the fit began, also where it began in another process."""
+    random: np.random.RandomState = check_random_state(random_state)
+    stage = checkpoint.get("random")
+    if stage is None:
+        state = random.get_state(legacy=False)
+        keys, position = state["state"]["key"], state["state"]["pos"]
+        stage = {
+            "keys": keys,
+            "position": np.array(position),
+            "has_gauss": np.array(state["has_gauss"]),
+            "gauss": np.array(state["gauss"]),
+        }
+        checkpoint.put("random", stage, finished=True)
+    else:
+        position, has_gauss = int(stage["position"]), int(stage["has_gauss"])
+        random.set_state(("MT19937", stage["keys"], position, has_gauss, float(stage["gauss"])))
+    return random
+
+
+def digest_of(parameters: dict[str, Any], arrays: list[np.ndarray | None]) -> str:
+    """A number for data and parameters, the same in every process."""
+    total = blake2b(digest_size=16)
+    for name, value in sorted(parameters.items()):
+        total.update(f"{name}={_named(value)};".encode())
+    for array in arrays:
+        if array is None:
+            total.update(b"none;")
+            continue
+        total.update(f"{array.shape}{array.dtype.str};".encode())
+        if array.dtype.kind == "O":
+            total.update(repr(array.tolist()).encode())
+            continue
+        for start in range(0, array.shape[0], _ROWS):
+            total.update(np.ascontiguousarray(array[start : start + _ROWS]).tobytes())
+    return total.hexdigest()
+
+
+def _named(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return digest_of({}, [value])
+    if hasattr(value, "get_params"):
+        return f"{type(value).__qualname__}({ {k: _named(v) for k, v in sorted(value.get_params().items())} })"
+    if callable(value):
+        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__qualname__)}"
+    if isinstance(value, np.random.RandomState):
+        return "RandomState"
+    return repr(value)

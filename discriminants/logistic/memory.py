@@ -1,0 +1,145 @@
+"""What a fit holds at most, and how many blocks at a time keep it below a ceiling."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any, TypeVar
+
+from discriminants.logistic.block_sums import STRIPE_ROWS
+from discriminants.parallel.workers import Workers
+
+Result = TypeVar("Result")
+
+GRAM_ROWS = 1024  # of a kernel block in the sums of products
+_AHEAD = 3  # results in flight for each worker at most
+_SAMPLE_BYTES = 64  # class number, weights, order and copies of them while they are made
+
+
+@dataclass(frozen=True)
+class FitSize:
+    """What the memory of a fit depends on.
+
+    Attributes
+    ----------
+    n_samples, n_candidates, n_chosen, n_centers, n_classes : int
+        Candidates are 0 where none are chosen among; of the centres so many are chosen.
+    itemsize : int
+        Bytes of a float of the samples.
+    cached : bool
+        Whether the kernel matrix is kept.
+    """
+
+    n_samples: int
+    n_candidates: int
+    n_chosen: int
+    n_centers: int
+    n_classes: int
+    itemsize: int
+    cached: bool
+
+    def stages(self) -> "list[Stage]":
+        """Selection, whitening and weights, in bytes."""
+        P, m, S, b = self.n_candidates, self.n_centers, self.n_classes, self.itemsize
+        samples = _SAMPLE_BYTES * self.n_samples
+        kernel_block = STRIPE_ROWS * m * b
+        cache = 8 * self.n_samples * m if self.cached else 0
+        return [
+            Stage(
+                "choosing among the candidates",
+                samples + 25 * P**2 + 16 * self.n_chosen * P + 24 * P * S,
+                2 * b * P**2 + GRAM_ROWS * P * b + 16 * P * S,
+                b * P**2 // 2 + 8 * P * S,
+            ),
+            Stage("whitening", samples + 72 * m**2, 16 * m**2 + GRAM_ROWS * m * (b + 8), 4 * m**2),
+            Stage(
+                "fitting the weights",
+                samples + cache + 32 * m**2 + 96 * m * S,
+                kernel_block + 4 * b * m * S + 40 * STRIPE_ROWS * S,
+                b * m * S,
+            ),
+        ]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Bytes of a part of the fit: of this process, of a task under way, and of a result that waits."""
+
+    name: str
+    base: int
+    task: int
+    result: int
+
+    def total(self, at_once: int | None, n_workers: int) -> int:
+        """With so many tasks at once; None is as many as workers take."""
+        waiting = _AHEAD * n_workers if at_once is None else at_once
+        running = n_workers if at_once is None else min(at_once, n_workers)
+        return self.base + running * self.task + waiting * self.result
+
+
+class AtOnce:
+    """Workers that are given a few items at a time.
+
+    Parameters
+    ----------
+    workers : Workers
+    most : int
+    """
+
+    def __init__(self, workers: Workers, most: int) -> None:
+        self._workers, self._most = workers, most
+        self.n_workers = min(most, workers.n_workers)
+
+    def share(self, value: Any) -> Any:
+        """See `Workers.share`."""
+        return self._workers.share(value)
+
+    def map(self, function: Callable[..., Result], items: Iterable[Any], *shared: Any) -> Iterator[Result]:
+        """See `Workers.map`."""
+        rounds = (self._workers.map(function, some, *shared) for some in _batched(items, self._most))
+        return chain.from_iterable(rounds)
+
+
+def within_memory(max_memory: int | None, size: FitSize, workers: Workers) -> Workers:
+    """The workers, held to as many tasks at once as keep the fit below the ceiling.
+
+    Raises
+    ------
+    ValueError
+        If even a single task at a time is too much.
+    """
+    if max_memory is None:
+        return workers
+    choices: list[int | None] = [None, *range(workers.n_workers, 0, -1)]
+    for at_once in choices:
+        if all(stage.total(at_once, workers.n_workers) <= max_memory for stage in size.stages()):
+            return workers if at_once is None else AtOnce(workers, at_once)
+    needs = {stage.name: stage.total(1, 1) for stage in size.stages()}
+    name, most = max(needs.items(), key=lambda need: need[1])
+    if size.n_candidates and name == "choosing among the candidates":
+        fits = _largest(lambda P: FitSize(**{**vars(size), "n_candidates": P}), max_memory, size.n_candidates)
+        advice = f"n_candidates = {fits} would fit"
+    else:
+        fits = _largest(
+            lambda m: FitSize(**{**vars(size), "n_candidates": 0, "n_centers": m}), max_memory, size.n_centers
+        )
+        advice = f"{fits} centres would fit"
+    raise ValueError(
+        f"max_memory = {max_memory / 1e6:.0f} MB is too little: {name} needs {most / 1e6:.0f} MB; "
+        + (advice if fits else f"the samples alone take {_SAMPLE_BYTES * size.n_samples / 1e6:.0f} MB")
+    )
+
+
+def _largest(size: Callable[[int], FitSize], max_memory: int, below: int) -> int:
+    """The largest number, to two digits, whose fit stays below the ceiling with one task at a time."""
+    low, high = 0, below
+    while high - low > max(1, high // 50):
+        middle = (low + high) // 2
+        fits = all(stage.total(1, 1) <= max_memory for stage in size(middle).stages())
+        low, high = (middle, high) if fits else (low, middle)
+    return low
+
+
+def _batched(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
+    waiting = iter(items)
+    while some := list(islice(waiting, size)):
+        yield some

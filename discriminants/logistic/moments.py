@@ -1,0 +1,58 @@
+"""The whitening of a dictionary, from the second moment of its kernel columns over the samples."""
+
+import numpy as np
+
+from discriminants.kernels import Kernel
+from discriminants.logistic.memory import GRAM_ROWS
+from discriminants.logistic.training import Training
+from discriminants.logistic.whitening import Whitening, whiten, whiten_by_factors
+from discriminants.selection.gram import accumulate_gram
+
+_MOMENT_SAMPLES = 20  # samples for each centre from which the second moment is estimated
+_MANY_CENTERS = 2500  # above it whitening goes by Cholesky factors
+_STAGE = "whitening"
+
+
+def whitening_of(
+    kernel: Kernel, centers: np.ndarray, points: np.ndarray, training: Training, damping: float
+) -> Whitening:
+    """Whitened coordinates for the weights of the centres.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        For the centres.
+    centers : ndarray of shape (m, n_features)
+    points : ndarray of shape (m, n_features)
+        The centres' samples: with a precomputed kernel, their rows of its matrix.
+    training : Training
+    damping : float
+    """
+    m, n_samples = centers.shape[0], training.X.shape[0]
+    rows = np.arange(n_samples)
+    if _MOMENT_SAMPLES * m < n_samples:
+        rows = np.sort(training.random.permutation(rows)[: _MOMENT_SAMPLES * m])
+    stage = training.checkpoint.get(_STAGE, apart=True)
+    if stage is not None:
+        return Whitening(**stage)
+    moments = accumulate_gram(
+        kernel,
+        training.source,
+        np.empty((rows.shape[0], 0)),
+        centers,
+        rows=rows,
+        sample_weight=training.weight[rows],
+        block=GRAM_ROWS,
+        workers=training.workers,
+    )
+    covariance = moments.gram
+    covariance /= moments.n_samples
+    wide = points.astype(np.float64)
+    center_kernel = kernel(wide, wide)
+    if not kernel.centers_are_points:  # not symmetric, perhaps, and W'K_mm W is that of the symmetric part
+        center_kernel = 0.5 * (center_kernel + center_kernel.T)
+    by_factors = m > _MANY_CENTERS and kernel.centers_are_points
+    whitening = (whiten_by_factors if by_factors else whiten)(center_kernel, covariance, moments.means, damping)
+    arrays = {name: array for name, array in vars(whitening).items() if array is not None}
+    training.checkpoint.put(_STAGE, arrays, finished=True, apart=True)
+    return whitening

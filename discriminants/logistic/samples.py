@@ -1,0 +1,120 @@
+"""Training samples in memory or in a file, handed out in blocks of fixed size."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discriminants.parallel.stored_array import StoredArray
+from discriminants.parallel.workers import SerialWorkers, Workers
+
+BLOCK_ROWS = 8192  # rows of a task; what it sums is the same wherever it runs
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some samples: what travels to where they are computed.
+
+    Attributes
+    ----------
+    rows : slice or ndarray of int
+        Of the source.
+    codes : ndarray of int of shape (n,)
+        Class numbers.
+    weight : ndarray of shape (n,)
+    """
+
+    rows: slice | np.ndarray
+    codes: np.ndarray
+    weight: np.ndarray
+
+    def stripes(self, source: np.ndarray | StoredArray, size: int) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield (rows within the block, those rows of the source) in pieces of at most `size`."""
+        n = self.codes.shape[0]
+        for start in range(0, n, size):
+            part = slice(start, min(start + size, n))
+            if isinstance(self.rows, slice):
+                yield part, source[slice(self.rows.start + part.start, self.rows.start + part.stop)]
+            else:
+                yield part, source[self.rows[part]]
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Training samples.
+
+    Attributes
+    ----------
+    source : ndarray of shape (n_samples, n_features) or StoredArray
+        Where the features lie.
+    codes : ndarray of int of shape (n_samples,)
+        Class numbers.
+    weight : ndarray of shape (n_samples,)
+        Relative weights, of mean one.
+    """
+
+    source: np.ndarray | StoredArray
+    codes: np.ndarray
+    weight: np.ndarray
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return int(self.codes.shape[0])
+
+    def block(self, rows: slice | np.ndarray) -> Block:
+        """The samples in these rows; where they are named one by one, in ascending order."""
+        if not isinstance(rows, slice):
+            rows = np.sort(rows)  # the sums are the same and a file is read from front to back
+        return Block(rows, self.codes[rows], self.weight[rows])
+
+    def blocks(self, size: int = BLOCK_ROWS) -> Iterator[Block]:
+        """All samples in order, `size` at a time."""
+        for start in range(0, self.n, size):
+            yield self.block(slice(start, min(start + size, self.n)))
+
+    def drawn(self, order: np.ndarray, size: int = BLOCK_ROWS) -> Iterator[Block]:
+        """The samples of `order`, `size` at a time."""
+        for start in range(0, order.shape[0], size):
+            yield self.block(order[start : start + size])
+
+
+@contextmanager
+def within_reach(X: np.ndarray, workers: Workers) -> Iterator[np.ndarray | StoredArray]:
+    """X as the workers can read it: itself in this process, else a file, its own or a temporary one."""
+    if isinstance(workers, SerialWorkers):
+        yield X
+        return
+    own = stored(X)
+    if own is not None:
+        yield own
+        return
+    with tempfile.TemporaryDirectory(prefix="samples-") as folder:
+        path = Path(folder) / "samples.npy"
+        np.save(path, X, allow_pickle=False)
+        yield StoredArray(path)
+
+
+def opened(X: Any) -> Any:
+    """The mapped array of a StoredArray; anything else as it is."""
+    return X.open() if isinstance(X, StoredArray) else X
+
+
+def stored(X: np.ndarray) -> StoredArray | None:
+    """The `.npy` file that X is the whole of, if it is mapped from one."""
+    base: object = X
+    while isinstance(base, np.ndarray) and not (isinstance(base, np.memmap) and base.filename is not None):
+        base = base.base
+    if not isinstance(base, np.memmap) or base.filename is None or base.mode not in ("r", "r+"):
+        return None
+    found = StoredArray(Path(base.filename).resolve())
+    try:
+        whole = found.open()
+    except (ValueError, OSError):
+        return None
+    same = (whole.shape, whole.dtype, whole.strides) == (X.shape, X.dtype, X.strides)
+    return found if same and whole.flags.c_contiguous else None

@@ -1,0 +1,112 @@
+"""Workers of a dask.distributed cluster, which may come, go and die."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+from discriminants.parallel.workers import on_one_thread
+
+Result = TypeVar("Result")
+
+_AHEAD = 3  # tasks in flight for each worker: one computed, one on its way, one to spare
+
+
+class ClusterWorkers:
+    """Workers that a dask scheduler at `address` knows.
+
+    A task whose worker dies is computed again by another; its result is taken once. Shared values are tasks
+    themselves, so that they too can be made again. Workers have to have this project installed and to see files
+    under the same paths; arguments and results travel as pickles, so scheduler and workers must be trusted.
+
+    Parameters
+    ----------
+    address : str
+        "tcp://host:port".
+    patience : float
+        Seconds to wait for the scheduler, and for a first worker.
+
+    Raises
+    ------
+    ConnectionError
+        If no scheduler answers, it has no worker, or a worker lacks this project.
+    """
+
+    def __init__(self, address: str, patience: float = 30.0) -> None:
+        try:
+            from dask.distributed import Client
+        except ImportError as error:
+            raise ConnectionError(
+                "working on a cluster needs dask.distributed: pip install 'hybrid-asr[cluster]'"
+            ) from error
+        connect: Any = Client
+        try:
+            self._client = connect(address, timeout=patience, set_as_default=False)
+            self._client.wait_for_workers(1, timeout=patience)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise ConnectionError(
+                f"{address}: no scheduler with a worker answered within {patience:g} s ({error}); start them with "
+                "`dask scheduler` and `dask worker ADDRESS`"
+            ) from error
+        self._check_installed(address)
+
+    @property
+    def n_workers(self) -> int:
+        """Workers at this moment, at least 1."""
+        return max(1, len(self._client.nthreads()))
+
+    def share(self, value: Any) -> Any:
+        """A future of the value, made by a task of its own."""
+        return self._client.submit(_given, value, pure=False)
+
+    def map(self, function: Callable[..., Result], items: Iterable[Any], *shared: Any) -> Iterator[Result]:
+        """See `Workers.map`; RuntimeError when a task has taken several workers down with it."""
+        from dask.distributed import KilledWorker
+
+        flying: deque[Any] = deque()
+        waiting = iter(items)
+        try:
+            while True:
+                while len(flying) < _AHEAD * self.n_workers:
+                    try:
+                        item = next(waiting)
+                    except StopIteration:
+                        break
+                    flying.append(self._client.submit(on_one_thread, function, item, *shared, pure=False))
+                if not flying:
+                    return
+                try:
+                    result = flying[0].result()
+                except KilledWorker as error:
+                    raise RuntimeError(
+                        f"the cluster gave up a task of {function} that had ended several workers; the last was "
+                        f"{error.last_worker.address}. Its log says why: most often memory"
+                    ) from error
+                flying.popleft().release()
+                yield result
+        finally:
+            for future in flying:
+                future.cancel()
+
+    def close(self) -> None:
+        """Leave the cluster; scheduler and workers go on."""
+        self._client.close()
+
+    def _check_installed(self, address: str) -> None:
+        found = self._client.run(_can_import)
+        lacking = sorted(worker for worker, able in found.items() if not able)
+        if lacking:
+            self.close()
+            raise ConnectionError(
+                f"{address}: {len(lacking)} of {len(found)} workers cannot import this project, {lacking[0]} for one; "
+                "install it in their environment"
+            )
+
+
+def _given(value: Result) -> Result:
+    return value
+
+
+def _can_import() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("discriminants") is not None

@@ -1,0 +1,46 @@
+"""Threads of this process as workers: matrix products let go of the interpreter, so nothing has to travel."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from threadpoolctl import threadpool_info
+
+from discriminants.blas_threads import one_blas_thread
+from discriminants.parallel.workers import SerialWorkers, Workers
+
+Result = TypeVar("Result")
+
+
+class ThreadWorkers(SerialWorkers):
+    """Threads of this process, each with one BLAS thread.
+
+    Parameters
+    ----------
+    n_workers : int
+    """
+
+    def __init__(self, n_workers: int) -> None:
+        self.n_workers = n_workers
+
+    def map(self, function: Callable[..., Result], items: Iterable[Any], *shared: Any) -> Iterator[Result]:
+        """See `Workers.map`."""
+        flying: deque[Future[Result]] = deque()
+        with one_blas_thread(), ThreadPoolExecutor(self.n_workers) as pool:
+            try:
+                for item in items:
+                    flying.append(pool.submit(function, item, *shared))
+                    if len(flying) > self.n_workers:
+                        yield flying.popleft().result()
+                while flying:
+                    yield flying.popleft().result()
+            finally:
+                for future in flying:
+                    future.cancel()
+
+
+def workers_of_this_process() -> Workers:
+    """As many threads as BLAS may use now."""
+    allowed = max((pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"), default=1)
+    return SerialWorkers() if allowed == 1 else ThreadWorkers(allowed)

@@ -1,0 +1,128 @@
+"""Blocks of work in this process, in threads, in processes and on a cluster."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discriminants.parallel.cluster import ClusterWorkers
+from discriminants.parallel.stored_array import StoredArray
+from discriminants.parallel.threads import ThreadWorkers
+from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers, workers_for
+from tests.cluster_processes import Cluster, running_cluster
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with running_cluster(tmp_path_factory.mktemp("cluster")) as running:
+        yield running
+
+
+def product(rows: slice, array: StoredArray, factor: np.ndarray) -> np.ndarray:
+    result: np.ndarray = array[rows].T @ factor[rows]
+    return result
+
+
+def slowly(number: int) -> tuple[int, int]:
+    time.sleep(0.1)
+    return number, os.getpid()
+
+
+def failing(number: int) -> int:
+    raise ValueError(f"item {number} is no good")
+
+
+def all_workers(cluster: Cluster) -> list[Workers]:
+    return [SerialWorkers(), ThreadWorkers(2), LocalWorkers(2), ClusterWorkers(cluster.address)]
+
+
+def test_results_come_in_the_order_of_the_items_and_are_the_same_everywhere(cluster: Cluster, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    np.save(tmp_path / "a.npy", random.normal(size=(4000, 30)).astype(np.float32))
+    array, factor = StoredArray(tmp_path / "a.npy"), random.normal(size=(4000, 20)).astype(np.float32)
+    expected: list[np.ndarray] | None = None
+    for workers in all_workers(cluster):
+        shared = workers.share(array), workers.share(factor)
+        items = (slice(start, start + 300) for start in range(0, 4000, 300))
+        found = list(workers.map(product, items, *shared))
+        expected = expected or found
+        assert len(found) == 14
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_an_error_in_a_task_comes_through(cluster: Cluster) -> None:
+    for workers in all_workers(cluster):
+        with pytest.raises(ValueError, match=r"item [345] is no good"):
+            list(workers.map(failing, [3, 4, 5]))
+
+
+def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost_or_counted_twice(cluster: Cluster) -> None:
+    workers = ClusterWorkers(cluster.address)
+    found: list[tuple[int, int]] = []
+    for result in workers.map(slowly, range(40)):
+        found.append(result)
+        if len(found) == 5:
+            victim = cluster.kill_one()
+    assert [number for number, _ in found] == list(range(40))
+    assert {process for _, process in found} - {victim}
+    workers.close()
+
+
+def test_a_shared_value_outlives_the_worker_that_held_it(cluster: Cluster) -> None:
+    workers = ClusterWorkers(cluster.address)
+    value = workers.share(np.arange(10.0))
+    assert list(workers.map(times, [2], value)) == [90.0]
+    cluster.kill_one()
+    assert list(workers.map(times, [3, 4], value)) == [135.0, 180.0]
+    workers.close()
+
+
+def times(factor: int, value: np.ndarray) -> float:
+    return factor * float(value.sum())
+
+
+def test_an_address_where_nobody_answers_is_told() -> None:
+    with pytest.raises(ConnectionError, match=r"tcp://127\.0\.0\.1:9: no scheduler"):
+        ClusterWorkers("tcp://127.0.0.1:9", patience=1.0)
+
+
+def test_no_address_is_told() -> None:
+    with pytest.raises(ConnectionError, match="here: no scheduler"):
+        ClusterWorkers("here", patience=1.0)
+
+
+@pytest.mark.parametrize(("jobs", "kind"), [(1, SerialWorkers), (2, LocalWorkers)])
+def test_workers_for_a_number_of_jobs(jobs: int, kind: Any) -> None:
+    assert isinstance(workers_for(jobs), kind)
+
+
+def test_no_jobs_are_refused() -> None:
+    with pytest.raises(ValueError, match="jobs = 0"):
+        workers_for(0)
+
+
+def test_a_stored_array_is_read_anew_when_its_file_has_changed(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.zeros(3))
+    array = StoredArray(tmp_path / "a.npy")
+    assert array[:].tolist() == [0.0, 0.0, 0.0]
+    np.save(tmp_path / "a.npy", np.ones(4))
+    assert array.shape == (4,)
+    assert array[np.array([0, 3])].tolist() == [1.0, 1.0]
+
+
+def test_threads_that_are_left_in_the_middle_end() -> None:
+    results = ThreadWorkers(2).map(slowly, range(100))
+    assert next(results)[0] == 0
+    results.close()  # type: ignore[attr-defined]
+
+
+def test_a_killed_process_is_gone(cluster: Cluster) -> None:
+    for victim in cluster.killed:
+        with pytest.raises(ProcessLookupError):
+            os.kill(victim, signal.SIGCONT)
