@@ -5,6 +5,11 @@ class AsrError(Exception):
     """Base of every error raised on purpose; the command line prints its message and exits with status 1."""
 
 
+def reason_of(error: Exception) -> str:
+    """What to say of an utterance that `error` put an end to: its message, with its kind if it is no AsrError."""
+    return str(error) if isinstance(error, AsrError) else f"{type(error).__name__}: {error}"
+
+
 class ConfigError(AsrError):
     """A configuration value is unknown, missing or out of range."""
 

@@ -45,8 +45,10 @@ from asr.score.bootstrap import wer_interval
 from asr.score.transcript import aligned_transcript
 from asr.score.wer import score_utterances
 from discriminants import SparseKernelLogisticClassifier
+from discriminants.parallel.workers import workers_for
 
 JOBS = os.cpu_count() or 1  # no number below depends on it
+WORKERS = workers_for(JOBS)
 SMALL_NAVAL_CORPUS = CorpusSettings(
     n_train_speakers=12, n_train_utterances=180, n_test_speakers=3, n_test_utterances=30, snr_db=(20.0, 30.0)
 )
@@ -80,8 +82,8 @@ def recognise_corpus(corpus_dir: Path) -> None:
     # other frames; the front end adds differences and takes out each speaker's mean and deviation: 39 numbers.
     rate = soundfile.info(str(train.utterances[0].audio)).samplerate
     config = FeatureConfig(sample_rate=rate, normalise="speaker")
-    train_static, _ = extract_static(train, config, jobs=JOBS)
-    test_static, _ = extract_static(test, config, jobs=JOBS)
+    train_static, _ = extract_static(train, config, workers=WORKERS)
+    test_static, _ = extract_static(test, config, workers=WORKERS)
     front_end = FrontEnd(config).fit(train_static)
     frames = front_end.transform(train_static)
     say("2. Features", f"{frames.n_frames} frames of {frames.n_features} numbers, {rate} Hz audio")
@@ -96,13 +98,13 @@ def recognise_corpus(corpus_dir: Path) -> None:
     # most likely division under these, re-estimate, repeat; then split the Gaussians and go on (a flat start).
     settings = GmmSettings(mixtures=(1, 2, 4, 8), iterations=(8, 4, 4, 4))
     mixtures = {}
-    for n_components, hmm, curve in train_gmm(frames, graphs, topology, settings, jobs=JOBS):
+    for n_components, hmm, curve in train_gmm(frames, graphs, topology, settings, workers=WORKERS):
         mixtures[n_components] = hmm
         say("4. GMM", f"{n_components} Gaussians a state, log-likelihood per frame {curve[-1]:.2f}")
     gmm = mixtures[8]
 
     # 5. The best model's best path through every transcript graph names one state for every frame: the class labels.
-    aligned = align_table(gmm.log_likelihood, frames, graphs, topology, gmm.self_loops, jobs=JOBS)
+    aligned = align_table(gmm.log_likelihood, frames, graphs, topology, gmm.self_loops, workers=WORKERS)
     silence = np.isin(aligned.states, topology.silence_states).mean()
     say("5. Alignment", f"{100 * silence:.0f} % of the frames are silence, {len(aligned.failed)} utterances failed")
 

@@ -1,6 +1,7 @@
 """GMM-HMM training from a flat start: align, re-estimate, split the mixtures, again."""
 
 import logging
+import os
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,10 +16,12 @@ from asr.acoustic.phone_hmm import PhoneHmm
 from asr.align.aligned_table import AlignedTable, align_table, flat_alignment
 from asr.align.forced_alignment import no_path_reason
 from asr.align.forward_backward import forward_backward
-from asr.errors import AlignmentError
+from asr.decode.threads import in_threads
+from asr.errors import AlignmentError, reason_of
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology, estimate_self_loops, uniform_self_loops
+from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +74,7 @@ def train_gmm(
     topology: Topology,
     settings: GmmSettings = GmmSettings(),  # noqa: B008 (frozen)
     *,
-    jobs: int = 1,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[tuple[int, PhoneHmm, list[float]]]:
     """Grow GMM-HMMs from a flat start.
@@ -104,7 +107,8 @@ def train_gmm(
     self_loops = uniform_self_loops(topology)
     occupancy = _hard_occupancy(flat_alignment(table, graphs, topology), topology.n_states)
     done = 0
-    with ThreadPoolExecutor(jobs) as pool, threadpool_limits(1):
+    n_threads = min(workers.n_workers, os.cpu_count() or 1)
+    with ThreadPoolExecutor(n_threads) as pool, threadpool_limits(1):
         mixtures, self_loops = _reestimate(mixtures, table, occupancy, floor, pool)
         for n_components, iterations in zip(settings.mixtures, settings.iterations, strict=True):
             while mixtures.n_components < n_components:
@@ -112,10 +116,10 @@ def train_gmm(
             curve = []
             for _ in range(iterations):
                 if settings.training == "baum-welch":
-                    occupancy = _expected_occupancy(mixtures, table, graphs, topology, self_loops, pool)
+                    occupancy = _expected_occupancy(mixtures, table, graphs, topology, self_loops, workers)
                 else:
                     occupancy = _hard_occupancy(
-                        align_table(mixtures.log_likelihood, table, graphs, topology, self_loops, jobs=jobs),
+                        align_table(mixtures.log_likelihood, table, graphs, topology, self_loops, workers=workers),
                         topology.n_states,
                     )
                 curve.append(occupancy.log_likelihood_per_frame)
@@ -162,49 +166,34 @@ def _expected_occupancy(
     graphs: Mapping[str, StateGraph],
     topology: Topology,
     self_loops: np.ndarray,
-    pool: ThreadPoolExecutor,
+    workers: Workers,
 ) -> Occupancy:
-    def expect(name: str) -> _Expectation | None:
-        scores = mixtures.log_likelihood(table.utterance(name))
-        posteriors = forward_backward(scores, graphs[name], topology, self_loops)
-        if posteriors is None:
-            return None
-        frames, states = np.nonzero(posteriors.states > SMALLEST_OCCUPANCY)
-        return _Expectation(
-            frames + table.rows(name).start,
-            states,
-            posteriors.states[frames, states],
-            len(scores),
-            posteriors.log_likelihood,
-            posteriors.stays,
-            posteriors.visits,
-        )
-
-    results = dict(zip(table.ids, pool.map(expect, table.ids), strict=True))
-    failed = {
-        name: no_path_reason(len(table.utterance(name)), graphs[name])
-        for name, found in results.items()
-        if found is None
-    }
-    kept = [found for found in results.values() if found is not None]
+    items = ((batch, [graphs[name] for name in batch.ids]) for batch in table.batches())
+    workers = in_threads(workers)
+    shared = workers.share((mixtures, topology, self_loops))
+    found = [result for batch in workers.map(_expect_batch, items, shared) for result in batch]
+    failed = {name: result for name, result in zip(table.ids, found, strict=True) if isinstance(result, str)}
+    kept = [result for result in found if not isinstance(result, str)]
     if not kept:
-        raise AlignmentError(f"none of the {len(table)} utterances can be aligned: their transcripts are too long")
-    states = np.concatenate([found.states for found in kept])
+        name, reason = next(iter(failed.items()), ("", "there are no utterances"))
+        raise AlignmentError(f"none of the {len(table)} utterances can be aligned; the first, {name}: {reason}")
+    starts = [table.rows(name).start for name in table.ids if name not in failed]
+    states = np.concatenate([e.states for e in kept])
     order = np.argsort(states, kind="stable")
     return Occupancy(
         np.searchsorted(states[order], np.arange(topology.n_states + 1)),
-        np.concatenate([found.frames for found in kept])[order],
-        np.concatenate([found.weights for found in kept])[order],
-        np.sum([found.stays for found in kept], axis=0),
-        np.sum([found.visits for found in kept], axis=0),
-        sum(found.log_likelihood for found in kept) / sum(found.n_frames for found in kept),
+        np.concatenate([e.frames + start for e, start in zip(kept, starts, strict=True)])[order],
+        np.concatenate([e.weights for e in kept])[order],
+        np.sum([e.stays for e in kept], axis=0),
+        np.sum([e.visits for e in kept], axis=0),
+        sum(e.log_likelihood for e in kept) / sum(e.n_frames for e in kept),
         failed,
     )
 
 
 @dataclass(frozen=True)
 class _Expectation:
-    """Occupancies of one utterance worth keeping: frame of the table, state, probability."""
+    """Occupancies of one utterance worth keeping: its frame, state, probability."""
 
     frames: np.ndarray
     states: np.ndarray
@@ -213,3 +202,35 @@ class _Expectation:
     log_likelihood: float
     stays: np.ndarray
     visits: np.ndarray
+
+
+def _expect_batch(
+    item: tuple[FrameTable, list[StateGraph]], constants: tuple[GaussianMixtures, Topology, np.ndarray]
+) -> list[_Expectation | str]:
+    batch, graphs = item
+    results: list[_Expectation | str] = []
+    for number, graph in enumerate(graphs):
+        try:
+            results.append(_expect(batch.utterance(number), graph, *constants))
+        except Exception as error:
+            results.append(reason_of(error))
+    return results
+
+
+def _expect(
+    frames: np.ndarray, graph: StateGraph, mixtures: GaussianMixtures, topology: Topology, self_loops: np.ndarray
+) -> _Expectation | str:
+    scores = mixtures.log_likelihood(frames)
+    posteriors = forward_backward(scores, graph, topology, self_loops)
+    if posteriors is None:
+        return no_path_reason(len(scores), graph)
+    rows, states = np.nonzero(posteriors.states > SMALLEST_OCCUPANCY)
+    return _Expectation(
+        rows,
+        states,
+        posteriors.states[rows, states],
+        len(scores),
+        posteriors.log_likelihood,
+        posteriors.stays,
+        posteriors.visits,
+    )

@@ -5,11 +5,15 @@ Seed of the method: Andelic (2007), section 4.2, p(x|i) ~ P(i|x) / P(i).
 
 from collections.abc import Callable
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from asr.decode.threads import in_threads
 from asr.errors import ConfigError
+from asr.files import atomic_write
+from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.posteriors import LogisticOutputModel
 
 LOWEST_LOG_POSTERIOR = -30.0
@@ -67,6 +71,8 @@ class HybridAcousticModel:
         *,
         seed: int = 0,
         progress: Callable[[int, int], None] | None = None,
+        workers: Workers | None = None,
+        checkpoint: Path | None = None,
     ) -> "HybridAcousticModel":
         """Train the classifier and estimate the priors.
 
@@ -80,18 +86,30 @@ class HybridAcousticModel:
             a single frame then counts as one without.
         progress : callable, optional
             Called with the passes done and their number by classifiers that tell.
+        workers : Workers, optional
+            For classifiers that divide their work; what is learnt does not depend on it.
+        checkpoint : path, optional
+            File from which classifiers that keep one go on after an interruption. Workers of a cluster read the
+            frames from a file beside it, which has to be on a file system that they see.
         """
         used = np.flatnonzero(states >= 0)
-        extra: dict[str, Any] = {}
-        if progress is not None and "progress" in signature(self.classifier.fit).parameters:
-            extra["progress"] = lambda done, total, *_: progress(done, total)
-        if self._needs_calibration():
+        wanted = {
+            "progress": None if progress is None else lambda done, total, *_: progress(done, total),
+            "workers": None if workers is None else in_threads(workers),
+            "checkpoint": checkpoint,
+        }
+        taken = signature(self.classifier.fit).parameters
+        extra = {name: value for name, value in wanted.items() if value is not None and name in taken}
+        calibrates = self._needs_calibration()
+        if calibrates:
             used, held_out = _tenth_of_each(used, states, seed)
-            self.classifier.fit(frames[used], states[used], **extra)
+        chosen = frames[used]
+        if checkpoint is not None and not isinstance(extra.get("workers", SerialWorkers()), SerialWorkers):
+            chosen = _in_file(chosen, checkpoint.with_name(f"{checkpoint.name}.npy"))
+        self.classifier.fit(chosen, states[used], **extra)
+        if calibrates:
             columns = np.searchsorted(self.classifier.classes_, states[held_out])
             self.calibration = LogisticOutputModel().fit(self._outputs(frames[held_out]), columns)
-        else:
-            self.classifier.fit(frames[used], states[used], **extra)
         self.set_priors(states)
         return self
 
@@ -142,6 +160,14 @@ class HybridAcousticModel:
                 return function(frames)
 
         return evaluate
+
+
+def _in_file(frames: np.ndarray, path: Path) -> np.ndarray:
+    """The same frames, mapped from a file."""
+    with atomic_write(path) as temporary, temporary.open("wb") as file:
+        np.save(file, frames, allow_pickle=False)
+    mapped: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
+    return mapped
 
 
 def _tenth_of_each(used: np.ndarray, states: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:

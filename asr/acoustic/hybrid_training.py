@@ -3,7 +3,8 @@
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -16,8 +17,20 @@ from asr.errors import ConfigError
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology, estimate_self_loops
+from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
+
+
+class NoiseSettings(BaseModel):
+    """Noise mixed into copies of the training set."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    directory: Path
+    """Folder with `noise.scp`, which names the clips."""
+    snr_db: tuple[float, ...] = Field((20.0, 10.0), min_length=1)
+    """A copy at each of these signal-to-noise ratios, in decibels."""
 
 
 class HybridSettings(BaseModel):
@@ -34,6 +47,10 @@ class HybridSettings(BaseModel):
     warps: tuple[float, ...] | Literal["auto"] = "auto"
     """Vocal-tract length warps: the classifier also sees a copy of the training set under each. "auto" means 0.92 and
     1.08 where features come from audio, and none where they come from an archive, which may hold anything."""
+    speeds: tuple[Annotated[float, Field(ge=0.5, le=2)], ...] = ()
+    """Speeds, such as 0.9 and 1.1: the classifier also sees a copy played so many times as fast. Needs audio."""
+    noise: NoiseSettings | None = None
+    """The classifier also sees copies with noise. Needs audio."""
     prior_exponent: float = Field(0.7, ge=0)
     prior_floor: float = Field(0.01, gt=0)
 
@@ -56,7 +73,8 @@ def train_hybrid(
     settings: HybridSettings = HybridSettings(),  # noqa: B008 (frozen)
     *,
     seed: int = 0,
-    jobs: int = 1,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+    checkpoint: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> HybridResult:
     """Fit, realign, and fit again.
@@ -70,6 +88,8 @@ def train_hybrid(
     graphs : mapping of utterance id to StateGraph
     self_loops : float64 (n_units,)
         From the model that made the alignment.
+    checkpoint : path, optional
+        Directory for how far the fit of each round has come; it is made if need be.
     progress : callable, optional
         Called with the passes done and their number, over all rounds, by classifiers that tell.
 
@@ -86,6 +106,8 @@ def train_hybrid(
     if "random_state" in known and "random_state" not in parameters:
         classifier.set_params(random_state=seed)
     curves = []
+    if checkpoint is not None:
+        checkpoint.mkdir(parents=True, exist_ok=True)
     for round_number in range(settings.realignments + 1):
         if "warm_start" in known and settings.classifier in BUILT_IN:
             # The built-in ones then start from their weights; elsewhere it may mean to keep the fit as it is.
@@ -99,7 +121,14 @@ def train_hybrid(
         )
         in_round = _in_round(progress, round_number, settings.realignments + 1)
         try:
-            model.fit(table.frames, states, seed=seed, progress=in_round)
+            model.fit(
+                table.frames,
+                states,
+                seed=seed,
+                progress=in_round,
+                workers=workers,
+                checkpoint=None if checkpoint is None else checkpoint / f"round-{round_number}",
+            )
         except ValueError as error:
             raise ConfigError(
                 f"classifier {settings.classifier!r} cannot be trained on {int((states >= 0).sum())} frames of "
@@ -109,7 +138,7 @@ def train_hybrid(
         curves.append(tuple(float(loss) for loss in getattr(classifier, "loss_curve_", ())))
         log.info("trained %s on %d frames, round %d", settings.classifier, (states >= 0).sum(), round_number)
         if round_number < settings.realignments:
-            aligned = align_table(hmm.log_likelihood, table, graphs, topology, self_loops, jobs=jobs)
+            aligned = align_table(hmm.log_likelihood, table, graphs, topology, self_loops, workers=workers)
             moved = float((aligned.states != states).mean())
             log.info(
                 "realigned: %.1f %% of the frames changed state, %d utterances failed",

@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 from asr.acoustic.gmm import GaussianMixtures
 from asr.errors import ConfigError, CorpusError, FeatureError
 from asr.features.frame_table import FrameTable
+from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
 
@@ -39,8 +40,6 @@ class WholeWordHmms:
         Most Baum-Welch iterations; fewer where the log-likelihood per frame gains less than 1e-3.
     seed : int
         Of the k-means that begins the training.
-    jobs : int
-        Processes that share the words in training; the result does not depend on it.
 
     Attributes
     ----------
@@ -64,14 +63,19 @@ class WholeWordHmms:
     deviation_: np.ndarray
     curves_: Mapping[str, np.ndarray]
 
-    def __init__(self, n_states: int = 5, n_mixtures: int = 2, n_iter: int = 8, seed: int = 0, jobs: int = 1) -> None:
+    def __init__(self, n_states: int = 5, n_mixtures: int = 2, n_iter: int = 8, seed: int = 0) -> None:
         self.n_states = n_states
         self.n_mixtures = n_mixtures
         self.n_iter = n_iter
         self.seed = seed
-        self.jobs = jobs
 
-    def fit(self, table: FrameTable, transcripts: Mapping[str, Sequence[str]]) -> Self:
+    def fit(
+        self,
+        table: FrameTable,
+        transcripts: Mapping[str, Sequence[str]],
+        *,
+        workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+    ) -> Self:
         """Train a model for every word.
 
         Parameters
@@ -80,6 +84,8 @@ class WholeWordHmms:
             Training frames.
         transcripts : mapping of utterance id to words
             Exactly one word for every utterance of the table.
+        workers : Workers
+            Who shares the words; the result does not depend on it.
 
         Raises
         ------
@@ -88,12 +94,9 @@ class WholeWordHmms:
         FeatureError
             If a frame is not finite.
         ConfigError
-            If a number of states, mixtures, iterations or jobs is below 1, or training ends with numbers that are not
-            finite.
+            If a number of states, mixtures or iterations is below 1, or training ends with numbers that are not finite.
         """
-        from joblib import Parallel, delayed
-
-        for name in ("n_states", "n_mixtures", "n_iter", "jobs"):
+        for name in ("n_states", "n_mixtures", "n_iter"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}, but must be at least 1")
         by_word = _utterances_by_word(table, transcripts)
@@ -105,18 +108,9 @@ class WholeWordHmms:
         deviation = (table.frames - self.mean_).std(axis=0, dtype=np.float64)
         self.deviation_ = np.where(deviation > 0, deviation, 1.0).astype(np.float32)
         self.words_ = tuple(sorted(by_word))
-        trained = Parallel(n_jobs=self.jobs)(
-            delayed(_train_word)(
-                word,
-                [self._standardised(table.utterance(name)) for name in by_word[word]],
-                self.n_states,
-                self.n_mixtures,
-                self.n_iter,
-                self.seed,
-            )
-            for word in self.words_
-        )
-        models, curves = zip(*trained, strict=True)
+        spoken = ((word, [self._standardised(table.utterance(name)) for name in by_word[word]]) for word in self.words_)
+        settings = (self.n_states, self.n_mixtures, self.n_iter, self.seed)
+        models, curves = zip(*workers.map(_train_word, spoken, settings), strict=True)
         start, transitions, means, variances = (np.stack(arrays) for arrays in zip(*models, strict=True))
         self.start_, self.transitions_ = start, transitions
         n_features = means.shape[-1]
@@ -163,11 +157,13 @@ def _utterances_by_word(table: FrameTable, transcripts: Mapping[str, Sequence[st
 
 
 def _train_word(
-    word: str, utterances: Sequence[np.ndarray], n_states: int, n_mixtures: int, n_iter: int, seed: int
+    spoken: tuple[str, Sequence[np.ndarray]], settings: tuple[int, int, int, int]
 ) -> tuple[WordHmm, np.ndarray]:
     """Baum-Welch through hmmlearn; returns the model and its log-likelihood per frame before each iteration."""
     from hmmlearn.hmm import GaussianHMM
 
+    word, utterances = spoken
+    n_states, n_mixtures, n_iter, seed = settings
     frames = np.concatenate(utterances).astype(np.float64)
     lengths = [len(utterance) for utterance in utterances]
     with threadpool_limits(1):

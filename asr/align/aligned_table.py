@@ -1,20 +1,17 @@
 """A whole table of frames aligned: one state a frame, and how long units were held."""
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from asr.align.forced_alignment import DEFAULT_BEAMS, align_utterance, equal_runs, no_path_reason
-from asr.errors import AlignmentError
+from asr.decode.threads import in_threads
+from asr.errors import AlignmentError, reason_of
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
-
-CHUNK_FRAMES = 2048
-
+from discriminants.parallel.workers import SerialWorkers, Workers
 
 UnitRuns = tuple[np.ndarray, np.ndarray]
 
@@ -49,14 +46,15 @@ def align_table(
     self_loops: np.ndarray,
     *,
     beams: tuple[float, ...] = DEFAULT_BEAMS,
-    jobs: int = 1,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> AlignedTable:
-    """Viterbi alignment of every utterance; the result does not depend on `jobs`.
+    """Viterbi alignment of every utterance; the result does not depend on the workers.
 
     Parameters
     ----------
     log_likelihood : callable
-        State scores of frames, float32 (n_frames, n_features) to (n_frames, n_states).
+        State scores of frames, float32 (n_frames, n_features) to (n_frames, n_states); something that can be pickled
+        where workers are other processes.
     graphs : mapping of utterance id to StateGraph
         Transcript graphs of all utterances of the table.
 
@@ -65,30 +63,35 @@ def align_table(
     AlignmentError
         If no utterance at all can be aligned.
     """
-
-    def align(numbers: range) -> list[tuple[UnitRuns | str, float]]:
-        rows = slice(table.offsets[numbers[0]], table.offsets[numbers[-1] + 1])
-        scores = log_likelihood(table.frames[rows])
-        results: list[tuple[UnitRuns | str, float]] = []
-        for number in numbers:
-            own = scores[table.offsets[number] - rows.start : table.offsets[number + 1] - rows.start]
-            result = align_utterance(own, graphs[table.ids[number]], topology, self_loops, beams)
-            results.append((result, 0.0) if isinstance(result, str) else (result.runs, result.path.score))
-        return results
-
-    with ThreadPoolExecutor(jobs) as pool, threadpool_limits(1):
-        results = [result for chunk in pool.map(align, _chunks(table.offsets)) for result in chunk]
+    items = ((batch, [graphs[name] for name in batch.ids]) for batch in table.batches())
+    workers = in_threads(workers)
+    shared = workers.share(log_likelihood), workers.share((topology, self_loops, beams))
+    results = [result for batch in workers.map(_align_batch, items, *shared) for result in batch]
     return _collect(table, topology, [runs for runs, _ in results], sum(score for _, score in results))
 
 
-def _chunks(offsets: np.ndarray) -> list[range]:
-    """Runs of neighbouring utterances of about CHUNK_FRAMES frames, so that short ones are scored together."""
-    chunks, first = [], 0
-    for number in range(1, len(offsets)):
-        if offsets[number] - offsets[first] >= CHUNK_FRAMES or number == len(offsets) - 1:
-            chunks.append(range(first, number))
-            first = number
-    return chunks
+def _align_batch(
+    item: tuple[FrameTable, list[StateGraph]],
+    log_likelihood: Callable[[np.ndarray], np.ndarray],
+    constants: tuple[Topology, np.ndarray, tuple[float, ...]],
+) -> list[tuple[UnitRuns | str, float]]:
+    """Units, or why there are none, and score of every utterance; short ones are scored together."""
+    batch, graphs = item
+    try:
+        scores = log_likelihood(batch.frames)
+    except Exception as error:
+        if len(batch) > 1:  # One of them is at fault: each by itself.
+            alone = zip(batch.batches(0), graphs, strict=True)
+            return [_align_batch((one, [graph]), log_likelihood, constants)[0] for one, graph in alone]
+        return [(reason_of(error), 0.0)]
+    results: list[tuple[UnitRuns | str, float]] = []
+    for number, graph in enumerate(graphs):
+        try:
+            result = align_utterance(scores[batch.rows(number)], graph, *constants)
+        except Exception as error:
+            result = reason_of(error)
+        results.append((result, 0.0) if isinstance(result, str) else (result.runs, result.path.score))
+    return results
 
 
 def flat_alignment(table: FrameTable, graphs: Mapping[str, StateGraph], topology: Topology) -> AlignedTable:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from asr.cli.options import ALL_CORES, Data, Jobs, Model, Root, require_directory, require_file
+from asr.cli.options import ALL_CORES, Cluster, Data, Jobs, Model, Root, require_directory, require_file
 from asr.errors import LexiconError, ModelFormatError
 
 
@@ -27,6 +27,7 @@ def align(
     ] = False,
     root: Root = None,
     jobs: Jobs = ALL_CORES,
+    cluster: Cluster = None,
 ) -> None:
     """Find the times of the words and phones of a corpus whose transcripts are known.
 
@@ -44,7 +45,9 @@ def align(
 
     from asr.cli.reporting import report_problems
     from asr.recipe.aligning import align as align_corpus
+    from asr.recipe.workers import open_workers
 
-    summary = align_corpus(model, data, out, root=root, lexicon=lexicon, textgrid=textgrid, jobs=jobs)
+    with open_workers(jobs, cluster) as workers:
+        summary = align_corpus(model, data, out, root=root, lexicon=lexicon, textgrid=textgrid, workers=workers)
     typer.echo(out / "words.ctm")
     report_problems(summary.failures)

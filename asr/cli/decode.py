@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from asr.cli.options import ALL_CORES, Jobs, Model, OptionalData, Root, require_directory, require_file
+from asr.cli.options import ALL_CORES, Cluster, Jobs, Model, OptionalData, Root, require_directory, require_file
 from asr.errors import CorpusError, GrammarError, ModelFormatError
 
 BUILT_IN_GRAMMARS = ("loop", "one")
@@ -70,8 +70,17 @@ def decode(
             show_default=False,
         ),
     ] = None,
+    adapt: Annotated[
+        bool,
+        typer.Option(
+            "--adapt",
+            help="Recognise every speaker several times, each time with the model adapted to what was recognised "
+            "before. Pays from about a minute of speech a speaker; for kernel-logistic hybrids and small grammars.",
+        ),
+    ] = False,
     root: Root = None,
     jobs: Jobs = ALL_CORES,
+    cluster: Cluster = None,
 ) -> None:
     """Recognise the words in audio files, or in every utterance of a data directory.
 
@@ -96,20 +105,23 @@ def decode(
 
     from asr.cli.reporting import report_problems
     from asr.recipe.decoding import decode as decode_corpus
+    from asr.recipe.workers import open_workers
 
-    summary = decode_corpus(
-        model,
-        audio=audio,
-        data=data,
-        root=root,
-        grammar=grammar if grammar is None or grammar in BUILT_IN_GRAMMARS else Path(grammar),
-        out=out,
-        lm_scale=lm_scale,
-        insertion_penalty=insertion_penalty,
-        beam=beam,
-        max_active=max_active,
-        jobs=jobs,
-    )
+    with open_workers(jobs, cluster) as workers:
+        summary = decode_corpus(
+            model,
+            audio=audio,
+            data=data,
+            root=root,
+            grammar=grammar if grammar is None or grammar in BUILT_IN_GRAMMARS else Path(grammar),
+            out=out,
+            lm_scale=lm_scale,
+            insertion_penalty=insertion_penalty,
+            beam=beam,
+            max_active=max_active,
+            adapt=adapt,
+            workers=workers,
+        )
     hypotheses = out / "hyp.txt"
     if audio:
         typer.echo(hypotheses.read_text(encoding="utf-8"), nl=False)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from asr.cli.options import ALL_CORES, Config, Data, Jobs, Root, require_directory, require_file
+from asr.cli.options import ALL_CORES, Cluster, Config, Data, Jobs, Root, require_directory, require_file
 
 
 def features(
@@ -17,6 +17,7 @@ def features(
     root: Root = None,
     config: Config = None,
     jobs: Jobs = ALL_CORES,
+    cluster: Cluster = None,
 ) -> None:
     """Compute the features of every utterance and write them as a Kaldi archive.
 
@@ -36,7 +37,9 @@ def features(
     from asr.cli.reporting import report_problems
     from asr.recipe.config import load_config
     from asr.recipe.extracting import extract_features
+    from asr.recipe.workers import open_workers
 
-    summary = extract_features(data, out, root=root, config=load_config(config), jobs=jobs)
+    with open_workers(jobs, cluster) as workers:
+        summary = extract_features(data, out, root=root, config=load_config(config), workers=workers)
     typer.echo(out / "feats.scp")
     report_problems(summary.failures)

@@ -43,7 +43,18 @@ Jobs = Annotated[
         min=1,
         metavar="N",
         show_default="all cores",
-        help="Processes to use; the result is the same for any number.",
+        help="Threads and processes of this machine to work in; the result is the same for any number.",
+    ),
+]
+
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="tcp://HOST:PORT",
+        help="Work on the machines of this dask scheduler instead: start `dask scheduler`, and `dask worker ADDRESS "
+        "--nthreads 1` wherever this project is installed and the same files are seen. The result is the same.",
+        show_default=False,
     ),
 ]
 

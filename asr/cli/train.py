@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from asr.cli.options import ALL_CORES, Config, Data, Jobs, Root, require_directory, require_file
+from asr.cli.options import ALL_CORES, Cluster, Config, Data, Jobs, Root, require_directory, require_file
 from asr.errors import LexiconError
 
 
@@ -38,6 +38,7 @@ def train(
     ] = None,
     root: Root = None,
     jobs: Jobs = ALL_CORES,
+    cluster: Cluster = None,
     allow_changes: Annotated[
         bool,
         typer.Option(
@@ -65,17 +66,19 @@ def train(
     from asr.cli.reporting import report_problems
     from asr.recipe.config import load_config
     from asr.recipe.training import train as train_model
+    from asr.recipe.workers import open_workers
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
-    outcome = train_model(
-        data,
-        lexicon,
-        work_dir,
-        root=root,
-        config=load_config(config),
-        classifier=classifier,
-        jobs=jobs,
-        allow_changes=allow_changes,
-    )
+    with open_workers(jobs, cluster) as workers:
+        outcome = train_model(
+            data,
+            lexicon,
+            work_dir,
+            root=root,
+            config=load_config(config),
+            classifier=classifier,
+            workers=workers,
+            allow_changes=allow_changes,
+        )
     typer.echo(work_dir / "model.safetensors")
     report_problems(outcome.failures)

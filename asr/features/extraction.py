@@ -1,16 +1,19 @@
 """Static features of a whole corpus."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from asr.corpus.audio import read_audio
 from asr.corpus.data_directory import DataDirectory, Problem, Utterance
 from asr.corpus.kaldi_ark import read_matrix
-from asr.errors import CorpusError, FeatureError
+from asr.errors import FeatureError, reason_of
+from asr.features.augmentation import Augmentation
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.mfcc import mfcc
+from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
 
 _BATCH = 32  # utterances handed to a worker at once
 
@@ -19,19 +22,23 @@ def extract_static(
     corpus: DataDirectory,
     config: FeatureConfig,
     *,
-    jobs: int = 1,
+    augmentation: Augmentation | None = None,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     progress: Callable[[int], None] | None = None,
 ) -> tuple[FrameTable, list[Problem]]:
     """MFCC of every utterance with audio; the archived matrix, as it is, of every utterance with features.
 
-    Works in `jobs` processes, with the same result for any number of them; `progress` is called with the
-    number of utterances finished. An utterance that cannot be read, is shorter than one window, or has
-    another number of columns than the first, is left out and listed. Raises FeatureError when none is left.
+    With an `augmentation` the audio is changed first; the utterances keep their names. The result is the same for
+    any workers; `progress` is called with the number of utterances finished. An utterance that cannot be read, is
+    shorter than one window, or has another number of columns than the first, is left out and listed. Raises
+    FeatureError when none is left.
     """
-    utterances = corpus.utterances
+    utterances = [_absolute(utterance) for utterance in corpus.utterances]
     batches = [utterances[first : first + _BATCH] for first in range(0, len(utterances), _BATCH)]
+    if isinstance(workers, LocalWorkers) and len(batches) < 2:
+        workers = SerialWorkers()  # not worth starting another process
     results: list[np.ndarray | str] = []
-    for batch in _run(batches, config, jobs):
+    for batch in workers.map(_batch_features, batches, workers.share((config, augmentation))):
         results += batch
         if progress is not None:
             progress(len(results))
@@ -59,14 +66,27 @@ def extract_static(
     return table, problems
 
 
-def static_features(utterance: Utterance, config: FeatureConfig) -> np.ndarray:
+def _absolute(utterance: Utterance) -> Utterance:
+    """The same file for a worker that has another working directory."""
+    audio, archive = (None if path is None else path.absolute() for path in (utterance.audio, utterance.archive))
+    return replace(utterance, audio=audio, archive=archive)
+
+
+def static_features(
+    utterance: Utterance, config: FeatureConfig, augmentation: Augmentation | None = None
+) -> np.ndarray:
     """Static features of one utterance: float32 (T, n), T at least 1.
 
-    Raises CorpusError when its file cannot be read and FeatureError when it is shorter than one window.
+    Raises CorpusError when its file cannot be read and FeatureError when it is shorter than one window, or to be
+    changed without having audio.
     """
     if utterance.archive is not None:
+        if augmentation is not None:
+            raise FeatureError(f"{utterance.archive}: holds features; speed and noise need the audio itself.")
         return read_matrix(utterance.archive, utterance.offset)
     signal = read_audio(utterance.source, rate=config.sample_rate, start=utterance.start, end=utterance.end)
+    if augmentation is not None:
+        signal = augmentation.apply(signal, utterance.id, config.sample_rate)
     features = mfcc(signal, config)
     if not len(features):
         milliseconds = 1000 * len(signal) / config.sample_rate
@@ -76,19 +96,13 @@ def static_features(utterance: Utterance, config: FeatureConfig) -> np.ndarray:
     return features
 
 
-def _run(batches: Sequence[Sequence[Utterance]], config: FeatureConfig, jobs: int) -> Iterable[list[np.ndarray | str]]:
-    if jobs == 1 or len(batches) < 2:
-        return (_batch_features(batch, config) for batch in batches)
-    from joblib import Parallel, delayed
-
-    return Parallel(n_jobs=jobs, return_as="generator")(delayed(_batch_features)(batch, config) for batch in batches)
-
-
-def _batch_features(batch: Sequence[Utterance], config: FeatureConfig) -> list[np.ndarray | str]:
+def _batch_features(
+    batch: Sequence[Utterance], constants: tuple[FeatureConfig, Augmentation | None]
+) -> list[np.ndarray | str]:
     results: list[np.ndarray | str] = []
     for utterance in batch:
         try:
-            results.append(static_features(utterance, config))
-        except (CorpusError, FeatureError) as error:
-            results.append(str(error))
+            results.append(static_features(utterance, *constants))
+        except Exception as error:
+            results.append(reason_of(error))
     return results

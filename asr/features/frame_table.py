@@ -11,6 +11,8 @@ import numpy as np
 from asr.errors import FeatureError
 from asr.files import atomic_write
 
+BATCH_FRAMES = 2048
+
 
 @dataclass(frozen=True)
 class FrameTable:
@@ -89,6 +91,21 @@ class FrameTable:
                 raise FeatureError(f"Utterance '{which}' is not in this table of {len(self)} utterances.")
             which = self.index[which]
         return slice(int(self.offsets[which]), int(self.offsets[which + 1]))
+
+    def batches(self, n_frames: int = BATCH_FRAMES) -> list["FrameTable"]:
+        """The table in pieces of whole utterances, of about `n_frames` or one utterance; their frames are views.
+
+        What one worker does at a time: long enough that handing it over costs little, and divided in the same way
+        whoever works.
+        """
+        pieces, first = [], 0
+        for end in range(1, len(self) + 1):
+            if end == len(self) or self.offsets[end] - self.offsets[first] >= n_frames:
+                rows = slice(int(self.offsets[first]), int(self.offsets[end]))
+                offsets = self.offsets[first : end + 1] - rows.start
+                pieces.append(FrameTable(self.ids[first:end], self.speakers[first:end], self.frames[rows], offsets))
+                first = end
+        return pieces
 
     def map(self, function: Callable[[np.ndarray], np.ndarray]) -> "FrameTable":
         """A table of function(frames) for every utterance; the function keeps the number of frames."""

@@ -1,25 +1,29 @@
 """`asr align`: the times of the words and phones of transcribed utterances."""
 
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from asr.acoustic.model_file import load_model
+from asr.acoustic.phone_hmm import PhoneHmm
 from asr.align.ctm import ctm_rows, write_ctm
-from asr.align.forced_alignment import Alignment, align_utterance
+from asr.align.forced_alignment import align_utterance
 from asr.align.textgrid import write_textgrid
 from asr.align.transcript_graph import transcript_graph
 from asr.corpus.data_directory import Problem
-from asr.decode.path_segments import frame_states, phone_segments, word_segments
-from asr.errors import AlignmentError
+from asr.decode.path_segments import Segment, frame_states, phone_segments, word_segments
+from asr.decode.threads import in_threads
+from asr.errors import AlignmentError, reason_of
+from asr.features.frame_table import FrameTable
 from asr.files import atomic_write
-from asr.lexicon import read_lexicon
+from asr.lexicon import Lexicon, read_lexicon
 from asr.recipe.decoding import corpus_for, static_frames
 from asr.recipe.material import trainable
 from asr.recipe.outcome import Outcome
-from asr.recipe.progress import progress
+from asr.recipe.progress import Progress, progress
+from discriminants.parallel.workers import SerialWorkers, Workers
 
 
 def align(
@@ -30,7 +34,7 @@ def align(
     root: Path | None = None,
     lexicon: Path | None = None,
     textgrid: bool = False,
-    jobs: int = 1,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Outcome:
     """Align, and write `out/words.ctm`, `out/phones.ctm`, `out/states.npz` and `out/textgrid/*.TextGrid`.
 
@@ -44,27 +48,26 @@ def align(
     pronunciations = speech_model.lexicon if lexicon is None else read_lexicon(lexicon)
     pronunciations.require_phones(topology.phones)
     corpus, problems = trainable(corpus_for(speech_model, data, root), pronunciations)
-    static, failed = static_frames(speech_model, corpus, jobs)
+    static, failed = static_frames(speech_model, corpus, workers)
     problems += failed
     words = {utterance.id: utterance.words or () for utterance in corpus.utterances}
     shift = speech_model.front_end.config.shift_ms / 1000.0
 
-    def one(name: str) -> Alignment | str:
-        return align_utterance(
-            speech_model.hmm.log_likelihood(frames.utterance(name)),
-            transcript_graph(words[name], pronunciations, topology),
-            topology,
-            speech_model.hmm.self_loops,
-        )
-
-    aligned: dict[str, Alignment] = {}
-    with threadpool_limits(1), ThreadPoolExecutor(jobs) as pool:
-        frames = speech_model.front_end.transform(static)
-        for name, result in zip(progress(frames.ids, "aligning"), pool.map(one, frames.ids), strict=True):
-            if isinstance(result, str):
-                problems.append(Problem(name, result))
-            else:
-                aligned[name] = result
+    aligned: dict[str, _Times] = {}
+    with threadpool_limits(1):
+        batches = speech_model.front_end.transform(static).batches()
+    items = ((batch, [words[name] for name in batch.ids]) for batch in batches)
+    workers = in_threads(workers)
+    results = workers.map(_align_batch, items, workers.share((speech_model.hmm, pronunciations)))
+    counter: Progress[int] = progress(len(static), "aligning")
+    with counter:
+        for batch, found in zip(batches, results, strict=True):
+            for name, result in zip(batch.ids, found, strict=True):
+                if isinstance(result, str):
+                    problems.append(Problem(name, result))
+                else:
+                    aligned[name] = result
+            counter.advance(len(batch))
     if not aligned:
         raise AlignmentError(
             f"no utterance could be aligned; the first: {problems[0].utterance_id}: {problems[0].reason}"
@@ -72,22 +75,56 @@ def align(
 
     out.mkdir(parents=True, exist_ok=True)
     word_rows, phone_rows = [], []
-    for name, alignment in aligned.items():
-        spoken = word_segments(alignment.path, alignment.graph, topology)
-        phones = phone_segments(alignment.path, alignment.graph, topology)
-        word_rows += ctm_rows(name, spoken, shift)
-        phone_rows += ctm_rows(name, phones, shift)
+    for name, times in aligned.items():
+        word_rows += ctm_rows(name, times.words, shift)
+        phone_rows += ctm_rows(name, times.phones, shift)
         if textgrid:
             (out / "textgrid").mkdir(exist_ok=True)
             write_textgrid(
                 out / "textgrid" / f"{name}.TextGrid",
-                {"words": spoken, "phones": phones},
+                {"words": times.words, "phones": times.phones},
                 shift_seconds=shift,
-                duration=alignment.path.n_frames * shift,
+                duration=len(times.states) * shift,
             )
     write_ctm(out / "words.ctm", word_rows)
     write_ctm(out / "phones.ctm", phone_rows)
-    states = {name: frame_states(alignment.path, alignment.graph, topology) for name, alignment in aligned.items()}
+    states = {name: times.states for name, times in aligned.items()}
     with atomic_write(out / "states.npz") as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **states)
     return Outcome(len(aligned), problems)
+
+
+@dataclass(frozen=True)
+class _Times:
+    """Words and phones of an aligned utterance, times in frames, and the state of every frame."""
+
+    words: list[Segment]
+    phones: list[Segment]
+    states: np.ndarray
+
+
+def _align_batch(
+    item: tuple[FrameTable, list[tuple[str, ...]]], constants: tuple[PhoneHmm, Lexicon]
+) -> list[_Times | str]:
+    """Times of every utterance, or why there are none."""
+    batch, transcripts = item
+    results: list[_Times | str] = []
+    for number, words in enumerate(transcripts):
+        try:
+            results.append(_align(batch.utterance(number), words, *constants))
+        except Exception as error:
+            results.append(reason_of(error))
+    return results
+
+
+def _align(frames: np.ndarray, words: tuple[str, ...], hmm: PhoneHmm, lexicon: Lexicon) -> _Times | str:
+    topology = hmm.topology
+    graph = transcript_graph(words, lexicon, topology)
+    found = align_utterance(hmm.log_likelihood(frames), graph, topology, hmm.self_loops)
+    if isinstance(found, str):
+        return found
+    return _Times(
+        word_segments(found.path, graph, topology),
+        phone_segments(found.path, graph, topology),
+        frame_states(found.path, graph, topology),
+    )

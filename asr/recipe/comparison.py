@@ -14,6 +14,7 @@ from asr.decode.graph_compiler import compile_graph
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar
 from asr.hmm.state_graph import StateGraph
+from asr.recipe.adaptation import AdaptationSettings, recognise_adapted
 from asr.recipe.material import Material
 from asr.recipe.recognition import recognise
 from asr.recipe.results import Kind, ResultRow, result_row
@@ -21,6 +22,7 @@ from asr.recipe.systems import Trained, Workshop, frame_accuracy, train_hybrid_s
 from asr.recipe.tuning import hold_out, tune_search
 from asr.score.files import read_transcripts, write_transcripts
 from asr.score.wer import ScoreReport, score_utterances
+from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
 
@@ -48,11 +50,15 @@ class HybridSpecification:
     settings: HybridSettings
     features: FeatureConfig
     kind: Kind = "discriminant"
+    adaptation: AdaptationSettings | None = None
+    """Adapts the model to every speaker whom it recognises; one with the same settings and frames is trained once."""
 
 
 @dataclass(frozen=True)
 class System:
-    """A system trained on all training material, with what the held-out speakers said of its twin.
+    """A system trained on all training material, with what held-out speakers said of its twin.
+
+    Where there is a development set, its speakers are the held-out ones and the system is its own twin.
 
     Attributes
     ----------
@@ -69,6 +75,7 @@ class System:
     search: Mapping[str, SearchSettings]
     held_out_errors: Mapping[str, int]
     frame_accuracy: float | None
+    adaptation: AdaptationSettings | None = None
 
 
 @dataclass(frozen=True)
@@ -91,8 +98,12 @@ def train_and_tune(
     mixtures: Sequence[MixtureSpecification],
     hybrids: Sequence[HybridSpecification],
     make_grammars: MakeGrammars,
+    *,
+    dev: Material | None = None,
 ) -> list[System]:
     """Train all systems; their search settings come from twins trained without some of the speakers.
+
+    With a development set they come from the systems themselves, on that set.
 
     Parameters
     ----------
@@ -102,12 +113,19 @@ def train_and_tune(
         The hybrids are trained on the alignment by the last of them, with its most components.
     make_grammars : callable
         Gives the grammars by name for training material: those that are estimated come from it alone.
+    dev : Material, optional
+        Utterances of speakers who are neither in `material` nor in a test set.
     """
-    inner, held_out = hold_out(material, workshop.config.tuning.held_out, workshop.config.seed)
-    twins, aligner = _train_all(workshop, f"{name}-tuning", inner, mixtures, hybrids)
-    tuned = _tune_all(workshop, f"{name}-tuning", twins, aligner, held_out, make_grammars(inner))
-    trained, _ = _train_all(workshop, name, material, mixtures, hybrids)
+    if dev is None:
+        inner, held_out = hold_out(material, workshop.config.tuning.held_out, workshop.config.seed)
+        twins, aligner = _train_all(workshop, f"{name}-tuning", inner, mixtures, hybrids)
+        tuned = _tune_all(workshop, f"{name}-tuning", twins, hybrids, aligner, held_out, make_grammars(inner))
+        trained, _ = _train_all(workshop, name, material, mixtures, hybrids)
+    else:
+        trained, aligner = _train_all(workshop, name, material, mixtures, hybrids)
+        tuned = _tune_all(workshop, f"{name}-tuning", trained, hybrids, aligner, dev, make_grammars(material))
     kinds: dict[str, Kind] = {hybrid.name: hybrid.kind for hybrid in hybrids}
+    adaptations = _adaptations(hybrids)
     return [
         System(
             system,
@@ -116,9 +134,14 @@ def train_and_tune(
             {grammar: SearchSettings(**value["search"]) for grammar, value in tuned[system]["grammars"].items()},
             {grammar: value["errors"] for grammar, value in tuned[system]["grammars"].items()},
             tuned[system]["frame_accuracy"],
+            adaptations.get(system),
         )
         for system in trained
     ]
+
+
+def _adaptations(hybrids: Sequence[HybridSpecification]) -> dict[str, AdaptationSettings]:
+    return {hybrid.name: hybrid.adaptation for hybrid in hybrids if hybrid.adaptation is not None}
 
 
 def choose_primary(systems: Iterable[System]) -> str:
@@ -128,7 +151,7 @@ def choose_primary(systems: Iterable[System]) -> str:
         if system.kind == "discriminant":
             errors[system.name] = errors.get(system.name, 0) + sum(system.held_out_errors.values())
     for name, count in errors.items():
-        log.info("%s: %d errors on held-out training speakers", name, count)
+        log.info("%s: %d errors on held-out speakers", name, count)
     return min(errors, key=lambda name: (errors[name], name))
 
 
@@ -139,14 +162,16 @@ def decode_test(
     test: Material,
     grammars: Mapping[str, Grammar],
 ) -> list[Decoded]:
-    """Decode a test split with every system under every grammar, on one core; one stage each."""
+    """Decode a test split with every system under every grammar, on one core or on a cluster; one stage each."""
+    # The time of one core is that of one that nothing else keeps busy.
+    workers = SerialWorkers() if isinstance(workshop.workers, LocalWorkers) else workshop.workers
     decoded = []
     for grammar_name, grammar in grammars.items():
         graph = compile_graph(workshop.lexicon, grammar, workshop.topology)
         for system in systems:
             directory = workshop.run.stage(
                 f"{name}-decode-{system.name}-{grammar_name}",
-                partial(_decode, system=system, test=test, graph=graph, grammar=grammar_name),
+                partial(_decode, system=system, test=test, graph=graph, grammar=grammar_name, workers=workers),
             )
             decoded.append(
                 Decoded(
@@ -162,8 +187,12 @@ def decode_test(
     return decoded
 
 
-def _decode(directory: Path, system: System, test: Material, graph: StateGraph, grammar: str) -> None:
-    found = recognise(system.trained.load(), test.static, graph, system.search[grammar])
+def _decode(directory: Path, system: System, test: Material, graph: StateGraph, grammar: str, workers: Workers) -> None:
+    model, search = system.trained.load(), system.search[grammar]
+    if system.adaptation is None:
+        found = recognise(model, test.static, graph, search, workers=workers)
+    else:
+        found = recognise_adapted(model, test.static, graph, search, system.adaptation, workers=workers)
     for utterance, reason in sorted(found.failed.items()):
         log.warning("%s: not decoded: %s", utterance, reason)
     write_transcripts(directory / "hyp.txt", found.hypotheses)
@@ -212,9 +241,17 @@ def _train_all(
     for family in mixtures:
         grown = train_mixtures(workshop, f"{name}-{family.name}", material, family.features)
         trained |= {family.system(n): grown.models[n] for n in family.components}
-    for hybrid in hybrids:
-        trained[hybrid.name] = train_hybrid_system(
-            workshop, f"{name}-{hybrid.name}", material, grown, hybrid.settings, hybrid.features
+    for number, hybrid in enumerate(hybrids):
+        same = (
+            first
+            for first in hybrids[:number]
+            if (first.settings, first.features) == (hybrid.settings, hybrid.features)
+        )
+        twin = next(same, None)
+        trained[hybrid.name] = (
+            train_hybrid_system(workshop, f"{name}-{hybrid.name}", material, grown, hybrid.settings, hybrid.features)
+            if twin is None
+            else trained[twin.name]
         )
     return trained, grown.largest
 
@@ -223,10 +260,13 @@ def _tune_all(
     workshop: Workshop,
     name: str,
     twins: Mapping[str, Trained],
+    hybrids: Sequence[HybridSpecification],
     aligner: Trained,
     held_out: Material,
     grammars: Mapping[str, Grammar],
 ) -> dict[str, dict]:  # type: ignore[type-arg]
+    adaptations = _adaptations(hybrids)
+
     def build(directory: Path) -> None:
         graphs = {
             grammar_name: compile_graph(workshop.lexicon, grammar, workshop.topology)
@@ -239,14 +279,22 @@ def _tune_all(
             held_out.graphs(workshop.lexicon, workshop.topology),
             workshop.topology,
             largest.hmm.self_loops,
-            jobs=workshop.jobs,
+            workers=workshop.workers,
         )
         record = {}
         for system, twin in twins.items():
             model = twin.load()
             by_grammar = {}
             for grammar_name, graph in graphs.items():
-                search, errors, wer = tune_search(model, held_out, graph, workshop.config.tuning, jobs=workshop.jobs)
+                search, errors, wer = tune_search(
+                    model, held_out, graph, workshop.config.tuning, workers=workshop.workers
+                )
+                if system in adaptations:
+                    adapted = recognise_adapted(
+                        model, held_out.static, graph, search, adaptations[system], workers=workshop.workers
+                    )
+                    report = score_utterances(held_out.references, adapted.hypotheses)
+                    errors, wer = report.errors, report.wer
                 log.info(
                     "%s, %s: scale %g, penalty %g; %d errors, %.2f %% WER on held-out speakers",
                     system, grammar_name, search.lm_scale, search.insertion_penalty, errors, wer,

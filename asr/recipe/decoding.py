@@ -15,11 +15,13 @@ from asr.features.extraction import extract_static
 from asr.features.frame_table import FrameTable
 from asr.grammar import Grammar, arpa_grammar, one_word, read_grammar, word_loop
 from asr.grammar.arpa_file import parse_arpa
+from asr.recipe.adaptation import recognise_adapted
 from asr.recipe.material import require_some
 from asr.recipe.outcome import Outcome
 from asr.recipe.progress import counted
 from asr.recipe.recognition import recognise
 from asr.score.files import write_transcripts
+from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +38,8 @@ def decode(
     insertion_penalty: float | None = None,
     beam: float | None = None,
     max_active: int | None = None,
-    jobs: int = 1,
+    adapt: bool = False,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Outcome:
     """Recognise, and write `out/hyp.txt` and `out/hyp.ctm`.
 
@@ -47,6 +50,7 @@ def decode(
     data : path of a Kaldi data directory, instead of `audio`
     grammar : "loop", "one", or the path of an ARPA or word-pair file; None for the model's own
     lm_scale, insertion_penalty, beam, max_active : instead of the model's own settings
+    adapt : whether to adapt the model to every speaker, see `asr.recipe.adaptation`
 
     Raises
     ------
@@ -68,8 +72,8 @@ def decode(
         problem = error.errors()[0]
         raise ConfigError(f"{problem['loc'][0]} is {problem['input']}: {problem['msg']}") from error
     graph = compile_graph(speech_model.lexicon, _grammar(speech_model, grammar), speech_model.hmm.topology)
-    static, problems = static_frames(speech_model, corpus, jobs)
-    recognition = recognise(speech_model, static, graph, search, jobs=min(jobs, len(static)))
+    static, problems = static_frames(speech_model, corpus, workers)
+    recognition = (recognise_adapted if adapt else recognise)(speech_model, static, graph, search, workers=workers)
     failures = [
         *corpus.problems,
         *problems,
@@ -92,7 +96,7 @@ def corpus_for(model: SpeechModel, data: Path, root: Path | None) -> DataDirecto
     return read_data_directory(data, root=root, prefer="features" if model.source == "archive" else "audio")
 
 
-def static_frames(model: SpeechModel, corpus: DataDirectory, jobs: int) -> tuple[FrameTable, list[Problem]]:
+def static_frames(model: SpeechModel, corpus: DataDirectory, workers: Workers) -> tuple[FrameTable, list[Problem]]:
     """Static features of a corpus as the model needs them.
 
     Raises
@@ -108,7 +112,7 @@ def static_frames(model: SpeechModel, corpus: DataDirectory, jobs: int) -> tuple
             f"{corpus.path}: gives {given}, but the model was trained on {had}; features must be made the same way"
         )
     with counted(len(corpus.utterances), "features") as finished:
-        return extract_static(corpus, model.front_end.config, jobs=jobs, progress=finished)
+        return extract_static(corpus, model.front_end.config, workers=workers, progress=finished)
 
 
 def _grammar(model: SpeechModel, wanted: str | Path | None) -> Grammar:

@@ -12,9 +12,10 @@ from asr.recipe.config import TrainingConfig
 from asr.recipe.material import require_some
 from asr.recipe.outcome import Outcome
 from asr.recipe.progress import counted
+from discriminants.parallel.workers import Workers
 
 
-def extract_features(data: Path, out: Path, *, root: Path | None, config: TrainingConfig, jobs: int) -> Outcome:
+def extract_features(data: Path, out: Path, *, root: Path | None, config: TrainingConfig, workers: Workers) -> Outcome:
     """Write `out/feats.ark` and `out/feats.scp`: one matrix of static features an utterance.
 
     The other lists go with them, which makes `out` a data directory, unless it is one already and has a `wav.scp`.
@@ -22,7 +23,7 @@ def extract_features(data: Path, out: Path, *, root: Path | None, config: Traini
     corpus = read_data_directory(data, root=root, prefer="audio")
     require_some(data, corpus.utterances, corpus.problems)
     with counted(len(corpus.utterances), "features") as finished:
-        table, problems = extract_static(corpus, config.features, jobs=jobs, progress=finished)
+        table, problems = extract_static(corpus, config.features, workers=workers, progress=finished)
     out.mkdir(parents=True, exist_ok=True)
     write_archive(out / "feats.ark", out / "feats.scp", ((name, table.utterance(name)) for name in table.ids))
     if not (out / "wav.scp").exists():

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from asr.align.transcript_graph import transcript_graph
 from asr.corpus.data_directory import DataDirectory, Problem
-from asr.errors import CorpusError
+from asr.errors import ConfigError, CorpusError
+from asr.features.augmentation import Augmentation
 from asr.features.config import FeatureConfig
 from asr.features.extraction import extract_static
 from asr.features.frame_table import FrameTable
@@ -15,6 +16,7 @@ from asr.features.warping import warped_copies
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
+from discriminants.parallel.workers import Workers
 
 _LEFT_OUT = "left-out.json"
 
@@ -31,11 +33,14 @@ class Material:
         One for every utterance of the table, maybe more.
     frame_shift : float
         Seconds from one frame to the next.
+    corpus : DataDirectory, optional
+        Where the utterances' audio is, for copies with another speed or with noise.
     """
 
     static: FrameTable
     transcripts: Mapping[str, tuple[str, ...]]
     frame_shift: float = 0.01
+    corpus: DataDirectory | None = None
 
     @property
     def seconds(self) -> float:
@@ -66,7 +71,7 @@ class Material:
         """The utterances for which `condition(utterance id, speaker)` holds."""
         pairs = zip(self.static.ids, self.static.speakers, strict=True)
         static = self.static.subset(name for name, speaker in pairs if condition(name, speaker))
-        return Material(static, self.transcripts, self.frame_shift)
+        return Material(static, self.transcripts, self.frame_shift, self.corpus)
 
     def warped(self, warps: Sequence[float], config: FeatureConfig) -> "Material":
         """With a copy of every utterance for each vocal-tract length warp, after the utterances themselves."""
@@ -75,6 +80,21 @@ class Material:
         words = [self.transcripts[name] for name in self.static.ids]
         transcripts = {name: words[number % n_utterances] for number, name in enumerate(static.ids)}
         return Material(static, transcripts, self.frame_shift)
+
+    def augmented(self, augmentation: Augmentation, config: FeatureConfig, *, workers: Workers) -> "Material":
+        """A copy of every utterance from changed audio; utterances and speakers are named `NAME~CHANGE`.
+
+        Raises ConfigError when there is no audio; an utterance that fails is left out.
+        """
+        if self.corpus is None:
+            raise ConfigError("copies with another speed or with noise need a corpus with audio")
+        static, _ = extract_static(
+            self.corpus.subset(self.static.ids), config, augmentation=augmentation, workers=workers
+        )
+        ids = tuple(f"{name}~{augmentation.name}" for name in static.ids)
+        speakers = tuple(f"{name}~{augmentation.name}" for name in static.speakers)
+        transcripts = {new: self.transcripts[name] for new, name in zip(ids, static.ids, strict=True)}
+        return Material(FrameTable(ids, speakers, static.frames, static.offsets), transcripts, self.frame_shift)
 
     def graphs(self, lexicon: Lexicon, topology: Topology) -> dict[str, StateGraph]:
         """Transcript graph of every utterance."""
@@ -90,7 +110,15 @@ def joined(parts: Sequence[Material]) -> Material:
         [table.utterance(number) for table in tables for number in range(len(table))],
     )
     transcripts = {name: words for part in parts for name, words in part.transcripts.items()}
-    return Material(static, transcripts, parts[0].frame_shift)
+    return Material(static, transcripts, parts[0].frame_shift, _joined_corpora([part.corpus for part in parts]))
+
+
+def _joined_corpora(corpora: Sequence[DataDirectory | None]) -> DataDirectory | None:
+    found = [corpus for corpus in corpora if corpus is not None]
+    if len(found) < len(corpora):
+        return None
+    utterances = {utterance.id: utterance for corpus in found for utterance in corpus.utterances}
+    return DataDirectory(found[0].path, tuple(utterances[name] for name in sorted(utterances)))
 
 
 def trainable(corpus: DataDirectory, lexicon: Lexicon) -> tuple[DataDirectory, list[Problem]]:
@@ -126,11 +154,12 @@ def build_static(
     corpus: DataDirectory,
     config: FeatureConfig,
     *,
-    jobs: int = 1,
+    augmentation: Augmentation | None = None,
+    workers: Workers,
     progress: Callable[[int], None] | None = None,
 ) -> None:
     """Stage: write the static features of a corpus as a table, and a list of what could not be used."""
-    table, problems = extract_static(corpus, config, jobs=jobs, progress=progress)
+    table, problems = extract_static(corpus, config, augmentation=augmentation, workers=workers, progress=progress)
     table.save(directory)
     (directory / _LEFT_OUT).write_text(json.dumps(problems), encoding="utf-8")
 
@@ -144,4 +173,4 @@ def load_material(directory: Path, corpus: DataDirectory, config: FeatureConfig)
     """The table written by `build_static`, mapped from its file, with the corpus's transcripts."""
     static = FrameTable.load(directory)
     transcripts = {utterance.id: utterance.words or () for utterance in corpus.utterances}
-    return Material(static, transcripts, config.shift_ms / 1000.0)
+    return Material(static, transcripts, config.shift_ms / 1000.0, corpus)

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +10,14 @@ from threadpoolctl import threadpool_limits
 from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.decode.path_segments import Segment, word_segments
+from asr.decode.threads import in_threads
 from asr.decode.token_passing import best_path
+from asr.errors import reason_of
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
+from discriminants.parallel.workers import SerialWorkers, Workers
+
+BATCH_FRAMES = 512  # What one worker recognises at a time, of whole utterances: some tenths of a second of its time.
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class Recognition:
     failed : mapping of utterance id to the reason
         ... and listed here.
     cpu_seconds : float
-        Processor time of front end, scoring and search.
+        Processor time of front end, scoring and search, wherever they ran.
     """
 
     words: Mapping[str, list[Segment]]
@@ -46,7 +50,7 @@ def recognise(
     graph: StateGraph,
     search: SearchSettings | None = None,
     *,
-    jobs: int = 1,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Recognition:
     """Recognise every utterance of a table.
 
@@ -58,28 +62,45 @@ def recognise(
         From `compile_graph`.
     search : SearchSettings, optional
         Instead of the model's own.
-    jobs : int
-        Threads; the words do not depend on it.
+    workers : Workers
+        Who scores and searches; the words do not depend on it.
     """
     chosen = model.search if search is None else search
     started = time.process_time()
     with threadpool_limits(1):
         frames = model.front_end.transform(static)
+    cpu_seconds = time.process_time() - started
+    words: dict[str, list[Segment]] = {}
+    failed: dict[str, str] = {}
+    workers, batches = in_threads(workers), frames.batches(BATCH_FRAMES)
+    results = workers.map(_recognise_batch, batches, workers.share((model.hmm, graph, chosen)))
+    for batch, (found, seconds) in zip(batches, results, strict=True):
+        cpu_seconds += seconds
+        for name, segments in zip(batch.ids, found, strict=True):
+            if isinstance(segments, str):
+                failed[name] = segments
+            else:
+                words[name] = segments
+    return Recognition(words, failed, cpu_seconds)
 
-        def one(name: str) -> list[Segment] | None:
-            return search_words(model.hmm, model.hmm.log_likelihood(frames.utterance(name)), graph, chosen)
 
-        with ThreadPoolExecutor(jobs) as pool:
-            found = dict(zip(frames.ids, pool.map(one, frames.ids), strict=True))
-    return Recognition(
-        {name: segments for name, segments in found.items() if segments is not None},
-        {
-            name: f"no path through the grammar fits its {len(frames.utterance(name))} frames"
-            for name, segments in found.items()
-            if segments is None
-        },
-        time.process_time() - started,
-    )
+def _recognise_batch(
+    batch: FrameTable, constants: tuple[PhoneHmm, StateGraph, SearchSettings]
+) -> tuple[list[list[Segment] | str], float]:
+    """Words of every utterance, or why there are none, and the processor time that this took."""
+    hmm, graph, search = constants
+    started = time.thread_time()
+    results: list[list[Segment] | str] = []
+    for number in range(len(batch)):
+        frames = batch.utterance(number)
+        try:
+            segments = search_words(hmm, hmm.log_likelihood(frames), graph, search)
+        except Exception as error:
+            results.append(reason_of(error))
+            continue
+        reason = f"no path through the grammar fits its {len(frames)} frames"
+        results.append(reason if segments is None else segments)
+    return results, time.thread_time() - started
 
 
 def search_words(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings) -> list[Segment] | None:

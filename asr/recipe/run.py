@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 
 _STAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _RECORD, _LOCK, _STAGES, _DISCARDED = "run.json", ".lock", "stages", ".discarded-stages"
+_CHECKPOINT = ".{}.checkpoint"
 _SAME = ("seed", "configuration", "inputs")
 
 
@@ -38,7 +39,8 @@ class Run:
     """A locked run directory. Use `Run.open`, and close it (or use it in a `with` block) to release the lock.
 
     Layout: `run.json` (command, versions, seed, configuration, input digests; written once), `stages/NAME/`
-    (a whole stage), `stages/NAME.seconds` (its time, outside so that equal runs have equal stages), `.lock`.
+    (a whole stage), `stages/NAME.seconds` (its time, outside so that equal runs have equal stages), `.lock`, and
+    `stages/.NAME.checkpoint/` while a stage that keeps one is under way.
     """
 
     def __init__(self, directory: Path, lock: IO[str]):
@@ -110,8 +112,17 @@ class Run:
             taken = {"cpu": round(_cpu_seconds() - cpu, 3), "wall": round(time.monotonic() - wall, 3)}
             # Before the stage is renamed, so that a whole stage always has its time.
             _write_json(self._seconds_path(name), taken)
+        shutil.rmtree(self.checkpoint(name), ignore_errors=True)
         logger.info("stage %s: done in %.1f s", name, taken["wall"])
         return path
+
+    def checkpoint(self, name: str) -> Path:
+        """Directory, perhaps absent, in which stage `name` may keep how far it has come.
+
+        What is there when the process is killed is there for the next; it goes with the stage's completion. Whoever
+        writes to it sees to it that its files are whole or absent, and says to what input they belong.
+        """
+        return self._stage_path(name).with_name(_CHECKPOINT.format(name))
 
     def is_done(self, name: str) -> bool:
         """Whether stage `name` is whole."""
@@ -147,8 +158,9 @@ class Run:
     def _remove_leftovers(self) -> None:
         """Remove what killed processes left half-written; the lock says that no other process is at it."""
         stages = self.directory / _STAGES
-        partials = (*self.directory.glob(".*.partial-*"), *stages.glob(".*.partial-*"))
-        for leftover in (*partials, self.directory / _DISCARDED):
+        partials = (*self.directory.glob(".*.partial-*"), *stages.glob("**/.*.partial-*"))
+        outlived = (self.checkpoint(name) for name in self._done_stages() if _STAGE_NAME.fullmatch(name))
+        for leftover in (*partials, *outlived, self.directory / _DISCARDED):
             if leftover.is_dir():
                 shutil.rmtree(leftover)
             else:
@@ -183,7 +195,7 @@ class Run:
         self._remove_leftovers()
 
     def _done_stages(self) -> list[str]:
-        return sorted(path.name for path in (self.directory / _STAGES).glob("*") if path.is_dir())
+        return sorted(path.name for path in (self.directory / _STAGES).glob("[!.]*") if path.is_dir())
 
 
 def _new_record(

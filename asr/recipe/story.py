@@ -4,14 +4,16 @@ import argparse
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
 from asr.corpus.data_directory import DataDirectory, read_data_directory
 from asr.errors import AsrError
-from asr.lexicon import read_lexicon
+from asr.features.augmentation import Augmentation
+from asr.lexicon import Lexicon, read_lexicon
 from asr.recipe.comparison import HybridSpecification, MixtureSpecification, System
 from asr.recipe.config import TrainingConfig
 from asr.recipe.material import Material, build_static, left_out, load_material, trainable
@@ -19,6 +21,7 @@ from asr.recipe.progress import counted
 from asr.recipe.results import ResultRow, print_table, write_results
 from asr.recipe.run import Run
 from asr.recipe.systems import Workshop
+from asr.recipe.workers import open_workers
 from asr.report.page import write_report
 from asr.score.transcript import aligned_transcripts, speaker_summary
 from asr.score.wer import ScoreReport
@@ -28,23 +31,35 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Story:
-    """A recipe under way."""
+    """A recipe under way; `finish` gives back the `resources`."""
 
     title: str
     work_dir: Path
     workshop: Workshop
     corpora: dict[str, DataDirectory]
+    resources: ExitStack
 
-    def material(self, name: str) -> Material:
-        """Stage `features-NAME`: the static features of one data directory, and its transcripts."""
+    def material(self, name: str, augmentation: Augmentation | None = None) -> Material:
+        """Stage `features-NAME`: the static features of one data directory, and its transcripts.
+
+        With an augmentation, of its changed audio: stage `features-NAME-CHANGE`.
+        """
         corpus, problems = trainable(self.corpora[name], self.workshop.lexicon)
         features = self.workshop.config.features
+        stage = f"features-{name}" if augmentation is None else f"features-{name}-{augmentation.name}"
 
         def build(directory: Path) -> None:
-            with counted(len(corpus.utterances), f"features of {name}") as finished:
-                build_static(directory, corpus, features, jobs=self.workshop.jobs, progress=finished)
+            with counted(len(corpus.utterances), stage.replace("-", " of ", 1)) as finished:
+                build_static(
+                    directory,
+                    corpus,
+                    features,
+                    augmentation=augmentation,
+                    workers=self.workshop.workers,
+                    progress=finished,
+                )
 
-        directory = self.workshop.run.stage(f"features-{name}", build)
+        directory = self.workshop.run.stage(stage, build)
         for problem in [*problems, *left_out(directory)]:
             log.warning("%s: left out: %s", problem.utterance_id, problem.reason)
         return load_material(directory, corpus, features)
@@ -58,9 +73,11 @@ class Arguments:
     work_dir: Path
     jobs: int
     allow_changes: bool
+    noise_dir: Path | None = None
+    cluster: str | None = None
 
 
-def parse_arguments(description: str, *, needs_corpus: bool = True) -> Arguments:
+def parse_arguments(description: str, *, needs_corpus: bool = True, takes_noise: bool = False) -> Arguments:
     """Read the command line that all recipes share, and start logging to standard error."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     if needs_corpus:
@@ -69,17 +86,25 @@ def parse_arguments(description: str, *, needs_corpus: bool = True) -> Arguments
         "--work-dir", type=Path, required=True, help="where the run keeps its stages, models, results.json"
     )
     parser.add_argument(
-        "--jobs", type=int, default=os.cpu_count() or 1, help="threads and processes (default: all cores)"
+        "--jobs", type=int, default=os.cpu_count() or 1, help="threads and processes to work in (default: all cores)"
+    )
+    parser.add_argument(
+        "--cluster",
+        metavar="tcp://HOST:PORT",
+        help="work on the machines of this dask scheduler instead, which have to see the same files",
     )
     parser.add_argument(
         "--allow-changes", action="store_true", help="start anew where the work directory holds another run"
     )
+    if takes_noise:
+        parser.add_argument("--noise-dir", type=Path, help="folder with noise.scp, for a test with noise mixed in")
     found = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     corpus_dir = found.corpus_dir if needs_corpus else None
     if corpus_dir is not None and not corpus_dir.is_dir():
         parser.error(f"--corpus-dir {corpus_dir} is not a directory")
-    return Arguments(corpus_dir, found.work_dir, max(1, found.jobs), found.allow_changes)
+    noise_dir = found.noise_dir if takes_noise else None
+    return Arguments(corpus_dir, found.work_dir, max(1, found.jobs), found.allow_changes, noise_dir, found.cluster)
 
 
 def open_story(
@@ -90,10 +115,16 @@ def open_story(
     mixtures: Sequence[MixtureSpecification],
     hybrids: Sequence[HybridSpecification],
     splits: Sequence[str] = ("train", "test"),
+    *,
+    lexicon: Lexicon | None = None,
+    inputs: Mapping[str, str] | None = None,
 ) -> Story:
-    """Open the run of a recipe over the data directories `corpus_dir/SPLIT` and `corpus_dir/lexicon.txt`."""
+    """Open the run of a recipe over the data directories `corpus_dir/SPLIT`.
+
+    The lexicon is `corpus_dir/lexicon.txt` unless given; `inputs` are digests of what else the run reads.
+    """
     corpora = {split: read_data_directory(corpus_dir / split) for split in splits}
-    lexicon = read_lexicon(corpus_dir / "lexicon.txt")
+    lexicon = read_lexicon(corpus_dir / "lexicon.txt") if lexicon is None else lexicon
     configuration: dict[str, Any] = {
         "training": config.model_dump(mode="json"),
         "mixtures": {
@@ -104,21 +135,30 @@ def open_story(
             hybrid.name: {
                 "settings": hybrid.settings.model_dump(mode="json"),
                 "features": hybrid.features.model_dump(mode="json"),
+                **({"adaptation": hybrid.adaptation.model_dump(mode="json")} if hybrid.adaptation else {}),
             }
             for hybrid in hybrids
         },
     }
-    run = Run.open(
-        arguments.work_dir,
-        command=sys.argv,
-        configuration=configuration,
-        inputs={"lexicon": lexicon.digest(), **{split: corpus.digest() for split, corpus in corpora.items()}},
-        seed=config.seed,
-        allow_changes=arguments.allow_changes,
+    resources = ExitStack()
+    workers = resources.enter_context(open_workers(arguments.jobs, arguments.cluster))
+    run = resources.enter_context(
+        Run.open(
+            arguments.work_dir,
+            command=sys.argv,
+            configuration=configuration,
+            inputs={
+                "lexicon": lexicon.digest(),
+                **{split: corpus.digest() for split, corpus in corpora.items()},
+                **(inputs or {}),
+            },
+            seed=config.seed,
+            allow_changes=arguments.allow_changes,
+        )
     )
     archive = any(utterance.archive is not None for utterance in corpora[splits[0]].utterances)
-    workshop = Workshop(run, lexicon, config, "archive" if archive else "audio", arguments.jobs)
-    return Story(title, arguments.work_dir, workshop, corpora)
+    workshop = Workshop(run, lexicon, config, "archive" if archive else "audio", workers)
+    return Story(title, arguments.work_dir, workshop, corpora, resources)
 
 
 def finish(
@@ -150,6 +190,7 @@ def finish(
         notes=notes,
     )
     print_table(rows)
+    story.resources.close()
     log.info("results in %s, report in %s", story.work_dir / "results.json", story.work_dir / "report.html")
 
 

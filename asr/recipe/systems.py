@@ -4,7 +4,7 @@ import json
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -17,15 +17,17 @@ from asr.acoustic.hybrid_training import HybridSettings, train_hybrid
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
 from asr.align.aligned_table import align_table
 from asr.errors import ConfigError
+from asr.features.augmentation import Augmentation, carried_over, read_noise
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
 from asr.recipe.config import TrainingConfig
-from asr.recipe.material import Material
+from asr.recipe.material import Material, joined
 from asr.recipe.progress import counted
 from asr.recipe.run import Run
+from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +42,7 @@ class Workshop:
     lexicon: Lexicon
     config: TrainingConfig
     source: Literal["audio", "archive"]
-    jobs: int = 1
+    workers: Workers = field(default_factory=SerialWorkers)
 
     @property
     def topology(self) -> Topology:
@@ -96,12 +98,14 @@ def train_mixtures(
         settings = workshop.config.gmm
         with counted(sum(settings.iterations), f"{name}: re-estimations") as finished:
             for n_components, hmm, curve in train_gmm(
-                table, graphs, workshop.topology, settings, jobs=workshop.jobs, progress=finished
+                table, graphs, workshop.topology, settings, workers=workshop.workers, progress=finished
             ):
                 model = SpeechModel(hmm, front_end, workshop.lexicon, workshop.config.gmm_search, workshop.source)
                 save_model(directory / f"gmm-{n_components}.safetensors", model)
                 record[n_components] = {"curve": curve, "seconds": time.monotonic() - started}
-        aligned = align_table(hmm.log_likelihood, table, graphs, workshop.topology, hmm.self_loops, jobs=workshop.jobs)
+        aligned = align_table(
+            hmm.log_likelihood, table, graphs, workshop.topology, hmm.self_loops, workers=workshop.workers
+        )
         np.save(directory / "states.npy", aligned.states)
         (directory / "failed.json").write_text(json.dumps(aligned.failed, sort_keys=True), encoding="utf-8")
         (directory / "training.json").write_text(json.dumps(record))
@@ -128,13 +132,13 @@ def train_hybrid_system(
 ) -> Trained:
     """Stage `name`: a hybrid trained on the alignment of the same material by Gaussian mixtures."""
     check_same_static(workshop.config.features, features)
-    warps = settings.warps
-    if warps == "auto":
-        warps = AUTOMATIC_WARPS if workshop.source == "audio" else ()
+    if workshop.source == "archive" and (settings.speeds or settings.noise):
+        raise ConfigError(
+            "speeds and noise change audio, but these features come from an archive; leave both out, or give audio"
+        )
 
     def build(directory: Path) -> None:
-        copies = material.warped(warps, features)
-        states = np.tile(mixtures.states, 1 + len(warps))
+        copies, states = training_copies(workshop, material, mixtures.states, settings, features)
         front_end, table = _frames(features, copies, states)
         with counted(100, f"{name}: % of the passes") as finished:
             result = train_hybrid(
@@ -145,7 +149,8 @@ def train_hybrid_system(
                 mixtures.largest.load().hmm.self_loops,
                 settings,
                 seed=workshop.config.seed,
-                jobs=workshop.jobs,
+                workers=workshop.workers,
+                checkpoint=workshop.run.checkpoint(name),
                 progress=lambda done, total: finished(100 * done // total),
             )
         model = SpeechModel(result.hmm, front_end, workshop.lexicon, workshop.config.hybrid_search, workshop.source)
@@ -159,6 +164,34 @@ def train_hybrid_system(
         workshop.run.stage_time(name).wall,
         {f"round {number}": curve for number, curve in enumerate(curves)},
     )
+
+
+def training_copies(
+    workshop: Workshop, material: Material, states: np.ndarray, settings: HybridSettings, features: FeatureConfig
+) -> tuple[Material, np.ndarray]:
+    """The material with its warped, faster, slower and noisy copies, and the state of every frame of them all.
+
+    Warped and noisy copies keep the states, int32 (n_frames,), of the material; copies at another speed take each
+    frame's from its place in the original.
+    """
+    warps = settings.warps
+    if warps == "auto":
+        warps = AUTOMATIC_WARPS if workshop.source == "audio" else ()
+    parts, labels = [material.warped(warps, features)], [np.tile(states, 1 + len(warps))]
+    augmentations = [Augmentation(speed=speed) for speed in settings.speeds]
+    if settings.noise is not None:
+        clips = read_noise(settings.noise.directory)
+        augmentations += [
+            Augmentation(noise=clips, snr_db=level, seed=workshop.config.seed + number)
+            for number, level in enumerate(settings.noise.snr_db)
+        ]
+    for augmentation in augmentations:
+        copy = material.augmented(augmentation, features, workers=workshop.workers)
+        parts.append(copy)
+        for number, name in enumerate(copy.static.ids):
+            original = states[material.static.rows(name.removesuffix(f"~{augmentation.name}"))]
+            labels.append(carried_over(original, len(copy.static.utterance(number)), augmentation.speed))
+    return (joined(parts) if augmentations else parts[0]), np.concatenate(labels)
 
 
 def frame_accuracy(model: SpeechModel, material: Material, states: np.ndarray) -> float:

@@ -28,6 +28,7 @@ from asr.recipe.systems import (
     with_search,
 )
 from asr.recipe.tuning import hold_out, tune_search
+from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ def train(
     root: Path | None = None,
     config: TrainingConfig | None = None,
     classifier: str | None = None,
-    jobs: int = 1,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     allow_changes: bool = False,
 ) -> Outcome:
     """Train a recogniser: `work_dir/model.safetensors`.
@@ -75,11 +76,11 @@ def train(
         allow_changes=allow_changes,
     ) as run:
         archive = any(utterance.archive is not None for utterance in corpus.utterances)
-        workshop = Workshop(run, pronunciations, config, "archive" if archive else "audio", jobs)
+        workshop = Workshop(run, pronunciations, config, "archive" if archive else "audio", workers)
 
         def build_features(directory: Path) -> None:
             with counted(len(corpus.utterances), "features") as finished:
-                build_static(directory, corpus, config.features, jobs=jobs, progress=finished)
+                build_static(directory, corpus, config.features, workers=workers, progress=finished)
 
         features = run.stage("features", build_features)
         material = load_material(features, corpus, config.features)
@@ -123,7 +124,7 @@ def _tune(workshop: Workshop, material: Material) -> dict[str, SearchSettings]:
         graph = compile_graph(workshop.lexicon, arpa_grammar(_ngram(inner, workshop)), workshop.topology)
         found = {}
         for name, twin in (("gmm", mixtures.largest), ("model", hybrid)):
-            search, errors, wer = tune_search(twin.load(), held_out, graph, config.tuning, jobs=workshop.jobs)
+            search, errors, wer = tune_search(twin.load(), held_out, graph, config.tuning, workers=workshop.workers)
             log.info(
                 "%s: %d errors, %.2f %% WER on %d held-out utterances",
                 name,

@@ -32,16 +32,23 @@ MIXTURES = (
     MixtureSpecification("gmm", FEATURES, (1, 4, 8, 16)),
     MixtureSpecification("gmm-speaker", BY_SPEAKER, (8, 16)),
 )
+SPLICED = BY_SPEAKER.model_copy(update={"context": 7, "lda_dimension": 60})
+WARPS = (0.92, 1.08)
+
+
+def kernel_logistic(loss: str) -> HybridSettings:
+    """Kernel logistic regression on 2000 centres, one-vs-rest or multinomial."""
+    parameters = {"n_centers": 2000, "n_candidates": 4000, "loss": loss}
+    return HybridSettings(classifier="kernel-logistic", parameters=parameters, warps=WARPS)
+
+
+PERCEPTRON = HybridSettings(
+    classifier="mlp", parameters={"hidden_layer_sizes": [512], "batch_size": 512, "max_iter": 8}, warps=WARPS
+)
 HYBRIDS = (
-    HybridSpecification(
-        "klr",
-        HybridSettings(
-            classifier="kernel-logistic",
-            parameters={"n_centers": 2000, "n_candidates": 4000, "max_iter": 3},
-            warps=(0.92, 1.08),
-        ),
-        BY_SPEAKER.model_copy(update={"context": 7, "lda_dimension": 60}),
-    ),
+    HybridSpecification("ovr", kernel_logistic("ovr"), SPLICED),
+    HybridSpecification("klr", kernel_logistic("multinomial"), SPLICED),
+    HybridSpecification("mlp", PERCEPTRON, SPLICED, kind="other"),
 )
 
 

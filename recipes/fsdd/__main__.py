@@ -104,9 +104,9 @@ def whole_word_row(
 
         def build(directory: Path, train: Material = train, test: Material = test) -> None:
             front_end = FrontEnd(FEATURES).fit(train.static)
-            models = WholeWordHmms(seed=CONFIG.seed, jobs=story.workshop.jobs)
+            models = WholeWordHmms(seed=CONFIG.seed)
             started = time.monotonic()
-            models.fit(front_end.transform(train.static), train.transcripts)
+            models.fit(front_end.transform(train.static), train.transcripts, workers=story.workshop.workers)
             train_time = time.monotonic() - started
             started = time.process_time()
             write_transcripts(directory / "hyp.txt", models.recognise(front_end.transform(test.static)))

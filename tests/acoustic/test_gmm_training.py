@@ -15,6 +15,7 @@ from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
 from asr.lexicon import Lexicon
+from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 # No word ends with the phone that another begins with: the border between two like phones could not be found.
 LEXICON = Lexicon({"A": (("a", "b"),), "B": (("a", "c"),), "C": (("a", "b", "c"),), "D": (("a", "c", "b"),)})
@@ -80,10 +81,13 @@ def test_a_flat_start_ends_at_the_true_segmentation(training):
 
 
 @pytest.mark.parametrize("training", ["viterbi", "baum-welch"])
-def test_the_number_of_jobs_does_not_change_a_bit_and_a_short_utterance_is_reported(training, caplog):
+def test_the_workers_do_not_change_a_bit_and_a_short_utterance_is_reported(training, caplog):
     corpus = Corpus()
     table = corpus.with_short_utterance()
-    alone, shared = (list(train_gmm(table, corpus.graphs, TOPOLOGY, settings(training), jobs=jobs)) for jobs in (1, 2))
+    alone, shared = (
+        list(train_gmm(table, corpus.graphs, TOPOLOGY, settings(training), workers=workers))
+        for workers in (SerialWorkers(), LocalWorkers(2))
+    )
     for (_, one, curve), (_, two, same_curve) in zip(alone, shared, strict=True):
         assert curve == same_curve
         assert one.self_loops.tobytes() == two.self_loops.tobytes()

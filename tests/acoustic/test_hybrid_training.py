@@ -2,6 +2,7 @@
 
 import logging
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from asr.acoustic.gmm_training import train_gmm
 from asr.acoustic.hybrid_training import HybridSettings, train_hybrid
 from asr.align.aligned_table import align_table
 from asr.errors import AlignmentError, ConfigError
+from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 from tests.acoustic.test_gmm_training import TOPOLOGY, Corpus, settings
 
 Start = tuple[Corpus, np.ndarray, np.ndarray]
@@ -62,9 +64,9 @@ def test_the_same_seed_gives_the_same_scores(start: Start) -> None:
     first, again, other = (
         train_hybrid(
             corpus.table, states, corpus.graphs, TOPOLOGY, self_loops, HybridSettings(parameters=SMALL), seed=seed,
-            jobs=jobs,
+            workers=workers,
         ).hmm.log_likelihood(corpus.table.frames)
-        for seed, jobs in ((0, 1), (0, 2), (1, 1))
+        for seed, workers in ((0, SerialWorkers()), (0, LocalWorkers(2)), (1, SerialWorkers()))
     )  # fmt: skip
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, other)
@@ -160,3 +162,24 @@ def test_progress_counts_the_passes_of_all_rounds(start: Start) -> None:
     assert seen == sorted(seen)
     assert seen[-1][0] == seen[-1][1]
     assert {total for _, total in seen} == {seen[-1][1]}
+
+
+def test_a_fit_interrupted_in_any_round_goes_on_to_the_same_model(start: Start, tmp_path: Path) -> None:
+    corpus, states, self_loops = start
+
+    def train(checkpoint: Path | None, until: int | None = None) -> np.ndarray:
+        def progress(done: int, total: int) -> None:
+            if until is not None and 4 * done >= until * total:
+                raise KeyboardInterrupt
+
+        return train_hybrid(
+            corpus.table, states, corpus.graphs, TOPOLOGY, self_loops, HybridSettings(parameters=SMALL, realignments=1),
+            checkpoint=checkpoint, progress=progress,
+        ).hmm.log_likelihood(corpus.table.frames)  # fmt: skip
+
+    undisturbed = train(None)
+    for until in (1, 3):
+        with pytest.raises(KeyboardInterrupt):
+            train(tmp_path, until)
+        assert list(tmp_path.iterdir()), "nothing was kept"
+    np.testing.assert_array_equal(train(tmp_path), undisturbed)

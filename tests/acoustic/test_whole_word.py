@@ -7,6 +7,7 @@ from hmmlearn.hmm import GaussianHMM
 from asr.acoustic.whole_word import WholeWordHmms
 from asr.errors import ConfigError, CorpusError, FeatureError
 from asr.features.frame_table import FrameTable
+from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 N_FEATURES = 3
 # Each word is a walk through centres; the second is the first one backwards, so that only order tells them apart.
@@ -78,8 +79,8 @@ def test_training_ends_early_where_nothing_is_gained():
 
 def test_the_result_depends_on_the_seed_alone(trained):
     table, transcripts = make_table(0)
-    for jobs in (1, 2):
-        again = small(jobs=jobs).fit(table, transcripts)
+    for workers in (SerialWorkers(), LocalWorkers(2)):
+        again = small().fit(table, transcripts, workers=workers)
         np.testing.assert_array_equal(again.transitions_, trained.transitions_)
         np.testing.assert_array_equal(again.gaussians_.means, trained.gaussians_.means)
 

@@ -11,6 +11,7 @@ from asr.errors import AlignmentError, LexiconError
 from asr.features.frame_table import FrameTable
 from asr.hmm.topology import SILENCE, Topology
 from asr.lexicon import Lexicon
+from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 LEXICON = Lexicon({"A": (("x", "y"),), "B": (("y",), ("y", "x", "y")), "C": (("x", "x", "y"), ("y", "x"))})
 TOPOLOGY = Topology(("x", "y"))
@@ -99,16 +100,38 @@ def table_of(*lengths: int) -> FrameTable:
     return FrameTable.from_utterances([f"u{n}" for n in range(len(lengths))], ["s"] * len(lengths), matrices)
 
 
-def test_a_table_is_aligned_alike_by_one_or_two_jobs_and_counts_stays_and_visits():
+def test_a_table_is_aligned_alike_by_any_workers_and_counts_stays_and_visits():
     table = table_of(30, 4, 21)
     graphs = {name: transcript_graph(["A", "B"], LEXICON, TOPOLOGY) for name in table.ids}
-    one, two = (align_table(lambda x: x, table, graphs, TOPOLOGY, SELF_LOOPS, jobs=jobs) for jobs in (1, 2))
+    one, two = (
+        align_table(np.asarray, table, graphs, TOPOLOGY, SELF_LOOPS, workers=workers)
+        for workers in (SerialWorkers(), LocalWorkers(2))
+    )
     np.testing.assert_array_equal(one.states, two.states)
     assert one.log_likelihood_per_frame == two.log_likelihood_per_frame
     assert one.failed == {"u1": "4 frames are fewer than the 9 that its transcript needs at the least"}
     assert (one.states[table.rows("u1")] == -1).all() and (one.states[table.rows("u2")] >= 0).all()
     assert one.stays.sum() + one.visits.sum() == 51
     assert one.visits[TOPOLOGY.units("x")].tolist() in ([2, 2, 2], [3, 3, 3], [4, 4, 4])
+
+
+def scores_unless_not_finite(frames: np.ndarray) -> np.ndarray:
+    if not np.isfinite(frames).all():
+        raise ValueError("frames are not finite")
+    return frames
+
+
+@pytest.mark.parametrize("log_likelihood", [np.asarray, scores_unless_not_finite])
+def test_an_utterance_that_cannot_be_scored_fails_alone_with_its_reason(log_likelihood):
+    table = table_of(30, 0, 25, 21)
+    graphs = {name: transcript_graph(["A", "B"], LEXICON, TOPOLOGY) for name in table.ids}
+    whole = align_table(log_likelihood, table, graphs, TOPOLOGY, SELF_LOOPS)
+    table.frames[table.rows("u2")] = np.nan
+    found = align_table(log_likelihood, table, graphs, TOPOLOGY, SELF_LOOPS)
+    assert found.failed.keys() == {"u1", "u2"}
+    assert "no number" in found.failed["u2"] or found.failed["u2"] == "ValueError: frames are not finite"
+    for name in ("u0", "u3"):
+        np.testing.assert_array_equal(found.states[table.rows(name)], whole.states[table.rows(name)])
 
 
 def test_one_state_phones_that_follow_themselves_are_entered_anew():

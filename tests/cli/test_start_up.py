@@ -7,8 +7,8 @@ import sys
 import pytest
 
 HEAVY = {
-    "hmmlearn", "jinja2", "joblib", "kaldialign", "kaldifst", "librosa", "matplotlib", "numba", "numpy",
-    "rich", "safetensors", "scipy", "sklearn", "soundfile", "soxr",
+    "dask", "distributed", "hmmlearn", "jinja2", "joblib", "kaldialign", "kaldifst", "librosa", "matplotlib", "numba",
+    "numpy", "rich", "safetensors", "scipy", "sklearn", "soundfile", "soxr",
 }  # fmt: skip
 
 PROBE = """

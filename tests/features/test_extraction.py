@@ -15,6 +15,7 @@ from asr.errors import FeatureError
 from asr.features.config import FeatureConfig
 from asr.features.extraction import extract_static
 from asr.features.mfcc import mfcc
+from discriminants.parallel.workers import LocalWorkers
 
 CONFIG = FeatureConfig(sample_rate=8000)
 
@@ -51,10 +52,10 @@ def test_every_utterance_gets_its_own_features_and_bad_ones_are_listed(corpus):
         assert table.speakers[table.index[utterance.id]] == utterance.speaker
 
 
-def test_the_result_does_not_depend_on_the_number_of_jobs(corpus):
+def test_the_result_does_not_depend_on_the_workers(corpus):
     seen: list[int] = []
     one, problems_of_one = extract_static(corpus, CONFIG)
-    two, problems_of_two = extract_static(corpus, CONFIG, jobs=2, progress=seen.append)
+    two, problems_of_two = extract_static(corpus, CONFIG, workers=LocalWorkers(2), progress=seen.append)
     assert one.ids == two.ids and problems_of_one == problems_of_two and seen[-1] == 70
     np.testing.assert_array_equal(one.frames, two.frames)
 

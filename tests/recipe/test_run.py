@@ -216,3 +216,39 @@ def test_the_lock_goes_with_the_process_that_held_it(tmp_path):
             open_run(tmp_path)
         process.kill()
     open_run(tmp_path, configuration={}, inputs={}).close()
+
+
+def test_a_checkpoint_outlives_the_process_but_not_its_stage(tmp_path):
+    def interrupted(target):
+        run.checkpoint("hybrid").mkdir()
+        write_one(run.checkpoint("hybrid"))
+        (run.checkpoint("hybrid") / ".one.txt.partial-7").touch()
+        raise KeyboardInterrupt
+
+    def resumed(target):
+        seen.extend(path.name for path in run.checkpoint("hybrid").iterdir())
+        write_one(target)
+
+    seen: list[str] = []
+    with open_run(tmp_path) as run, pytest.raises(KeyboardInterrupt):
+        run.stage("hybrid", interrupted)
+    with open_run(tmp_path) as run:
+        assert not run.is_done("hybrid")
+        run.stage("hybrid", resumed)
+    assert seen == ["one.txt"]
+    assert [path.name for path in (tmp_path / "stages").iterdir() if path.is_dir()] == ["hybrid"]
+
+
+def test_a_checkpoint_of_a_stage_that_is_whole_is_removed(tmp_path):
+    with open_run(tmp_path) as run:
+        run.stage("hybrid", write_one)
+        run.checkpoint("hybrid").mkdir()  # as a kill between the stage's renaming and this removal leaves it
+    open_run(tmp_path).close()
+    assert not run.checkpoint("hybrid").exists()
+
+
+def test_allowing_changes_throws_checkpoints_away(tmp_path):
+    with open_run(tmp_path) as run:
+        run.checkpoint("hybrid").mkdir(parents=True)
+    with open_run(tmp_path, seed=1, allow_changes=True) as run:
+        assert not run.checkpoint("hybrid").exists()

@@ -1,0 +1,71 @@
+"""Adaptation to a speaker: better on speakers unlike those of training, the same for any workers."""
+
+import numpy as np
+import pytest
+
+from asr.acoustic.model_file import SpeechModel, load_model
+from asr.corpus.data_directory import read_data_directory
+from asr.decode.graph_compiler import compile_graph
+from asr.errors import ConfigError
+from asr.features.config import FeatureConfig
+from asr.features.extraction import extract_static
+from asr.features.frame_table import FrameTable
+from asr.features.warping import warping_matrix
+from asr.grammar import word_loop
+from asr.recipe import adaptation
+from asr.recipe.adaptation import AdaptationSettings, recognise_adapted
+from asr.recipe.recognition import recognise
+from asr.score.wer import score_utterances
+from discriminants.parallel.workers import LocalWorkers, SerialWorkers
+
+
+@pytest.fixture(scope="module")
+def model(toy_model) -> SpeechModel:
+    return load_model(toy_model)
+
+
+@pytest.fixture(scope="module")
+def graph(model):
+    return compile_graph(model.lexicon, word_loop(model.lexicon.words), model.hmm.topology)
+
+
+@pytest.fixture(scope="module")
+def references(toy_corpus):
+    return {utterance.id: utterance.words for utterance in read_data_directory(toy_corpus / "test").utterances}
+
+
+@pytest.fixture(scope="module")
+def strangers(toy_corpus) -> FrameTable:
+    """The test speakers with vocal tracts much shorter than any in training."""
+    config = FeatureConfig(sample_rate=8000)
+    static, _ = extract_static(read_data_directory(toy_corpus / "test"), config)
+    frames = np.array(static.frames)
+    frames[:, :12] = frames[:, :12] @ warping_matrix(0.7, config).T.astype(np.float32)
+    return FrameTable(static.ids, static.speakers, frames, static.offsets)
+
+
+def test_strange_speakers_are_recognised_better_when_the_model_is_adapted(model, graph, strangers, references):
+    before = score_utterances(references, recognise(model, strangers, graph).hypotheses).errors
+    adapted = recognise_adapted(model, strangers, graph)
+    after = score_utterances(references, adapted.hypotheses).errors
+    assert before > 2
+    assert after <= 0.7 * before
+    assert not adapted.failed
+    assert adapted.cpu_seconds > 0
+
+
+def test_adapted_words_do_not_depend_on_the_workers(model, graph, strangers):
+    settings = AdaptationSettings(sharpness=(0.1,), iterations=3)
+    alone = recognise_adapted(model, strangers, graph, settings=settings, workers=SerialWorkers())
+    shared = recognise_adapted(model, strangers, graph, settings=settings, workers=LocalWorkers(2))
+    assert alone.words == shared.words
+    assert list(alone.words) == list(strangers.ids)
+
+
+def test_mixtures_and_grammars_too_large_are_refused(toy_run, model, graph, strangers, monkeypatch):
+    mixtures = load_model(toy_run / "gmm.safetensors")
+    with pytest.raises(ConfigError, match="only hybrids"):
+        recognise_adapted(mixtures, strangers, graph)
+    monkeypatch.setattr(adaptation, "_MOST_ENTRIES", 1000)
+    with pytest.raises(ConfigError, match="more than a gigabyte"):
+        recognise_adapted(model, strangers, graph)
