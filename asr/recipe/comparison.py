@@ -17,7 +17,7 @@ from asr.hmm.state_graph import StateGraph
 from asr.recipe.adaptation import AdaptationSettings, recognise_adapted
 from asr.recipe.material import Material
 from asr.recipe.recognition import recognise
-from asr.recipe.results import Kind, ResultRow, result_row
+from asr.recipe.results import Kind, ResultRow, Unit, result_row
 from asr.recipe.systems import Trained, Workshop, frame_accuracy, train_hybrid_system, train_mixtures
 from asr.recipe.tuning import hold_out, tune_search
 from asr.score.files import read_transcripts, write_transcripts
@@ -209,7 +209,9 @@ def pool(parts: Sequence[Decoded]) -> tuple[ScoreReport, float]:
     return report, sum(part.cpu_seconds for part in parts) / sum(part.audio_seconds for part in parts)
 
 
-def pooled_row(parts: Sequence[Decoded], *, split: str, primary: str) -> tuple[ResultRow, ScoreReport]:
+def pooled_row(
+    parts: Sequence[Decoded], *, split: str, primary: str, unit: Unit = "mono"
+) -> tuple[ResultRow, ScoreReport]:
     """The result row of one system under one grammar, pooled over the folds of a split."""
     report, rtf = pool(parts)
     first = parts[0].system
@@ -218,7 +220,7 @@ def pooled_row(parts: Sequence[Decoded], *, split: str, primary: str) -> tuple[R
         report,
         system=first.name,
         kind=first.kind,
-        unit="mono",
+        unit=unit,
         primary=first.name == primary,
         grammar=parts[0].grammar,
         split=split,

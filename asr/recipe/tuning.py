@@ -56,7 +56,7 @@ def tune_search(
         batches = model.front_end.transform(held_out.static).batches(BATCH_FRAMES)
     workers = in_threads(workers)
     shared = workers.share((model.hmm, graph))
-    scores = list(workers.map(_score_batch, batches, shared))
+    scores = list(workers.map(score_batch, batches, shared))
     found: dict[tuple[float, float], int] = {}
 
     def errors(pairs: Sequence[tuple[float, float]]) -> list[int]:
@@ -66,7 +66,7 @@ def tune_search(
             model.search.model_copy(update={"lm_scale": scale, "insertion_penalty": penalty}) for scale, penalty in new
         ]
         hypotheses: list[dict[str, list[str]]] = [{} for _ in new]
-        for batch, words in zip(batches, workers.map(_search_batch, scores, shared, searches), strict=True):
+        for batch, words in zip(batches, workers.map(search_batch, scores, shared, searches), strict=True):
             for of_search, per_utterance in zip(hypotheses, words, strict=True):
                 of_search.update(zip(batch.ids, per_utterance, strict=True))
         for pair, of_search in zip(new, hypotheses, strict=True):
@@ -86,13 +86,13 @@ def tune_search(
     return search, found[scale, penalty], 100.0 * found[scale, penalty] / max(1, n_words)
 
 
-def _score_batch(batch: FrameTable, constants: tuple[PhoneHmm, StateGraph]) -> list[np.ndarray]:
+def score_batch(batch: FrameTable, constants: tuple[PhoneHmm, StateGraph]) -> list[np.ndarray]:
     """State scores of every utterance; they travel once for all the searches of a sweep."""
     hmm, _ = constants
     return [hmm.log_likelihood(batch.utterance(number)) for number in range(len(batch))]
 
 
-def _search_batch(
+def search_batch(
     batch: list[np.ndarray], constants: tuple[PhoneHmm, StateGraph], searches: list[SearchSettings]
 ) -> list[list[list[str]]]:
     """Words by search and utterance; none where no path survives."""

@@ -16,7 +16,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from asr.acoustic.phone_hmm import PhoneHmm
 from asr.align.aligned_table import align_table
 from asr.corpus.data_directory import read_data_directory
 from asr.decode.graph_compiler import compile_graph
+from asr.decode.threads import in_threads
 from asr.features.config import FeatureConfig
 from asr.files import atomic_write
 from asr.grammar import arpa_grammar, estimate_ngram
@@ -36,10 +36,11 @@ from asr.hmm.state_graph import StateGraph
 from asr.lexicon import read_lexicon
 from asr.recipe.config import TrainingConfig
 from asr.recipe.material import Material, build_static, load_material, trainable
-from asr.recipe.recognition import recognise
+from asr.recipe.recognition import BATCH_FRAMES
 from asr.recipe.run import Run
 from asr.recipe.story import run_recipe
 from asr.recipe.systems import Mixtures, Workshop, train_hybrid_system, train_mixtures
+from asr.recipe.tuning import score_batch, search_batch
 from asr.recipe.workers import open_workers
 from asr.score.bootstrap import compare_systems
 from asr.score.files import read_transcripts, write_transcripts
@@ -51,10 +52,12 @@ log = logging.getLogger(__name__)
 N_FOLDS = 5
 ALIGNER = BY_SPEAKER
 CONFIG = TrainingConfig(features=FEATURES)
-SEARCHES = tuple(product((2.4, 4.0, 6.0), (-8.0, -3.0, 0.0)))  # language-model scales and insertion penalties
+SEARCHES = ((2.5, -3.0), (4.0, -8.0), (4.0, -3.0), (4.0, 0.0), (6.0, -3.0))  # scales and insertion penalties
 
 CENTRES = {"n_centers": 1000, "n_candidates": 2000}
-BASE = HybridSettings(classifier="kernel-logistic", parameters={**CENTRES, "loss": "ovr"}, warps=(), prior_exponent=0.7)
+PASSES = {"max_iter": 4}
+PRIOR_EXPONENT = 0.7
+BASE = HybridSettings(classifier="kernel-logistic", parameters={**CENTRES, **PASSES, "loss": "ovr"}, warps=())
 PERCEPTRON = {"hidden_layer_sizes": [512], "batch_size": 512}
 FRAMES = BY_SPEAKER.model_copy(update={"context": 7, "lda_dimension": 60})
 
@@ -69,6 +72,8 @@ class Row:
         Changed settings of the hybrid, parameters of its classifier and settings of its frames.
     average : int
         Models with different dictionaries whose posteriors are averaged.
+    prior_exponent : float
+        The same trained models serve all exponents.
     """
 
     name: str
@@ -76,6 +81,7 @@ class Row:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     frames: Mapping[str, Any] = field(default_factory=dict)
     average: int = 1
+    prior_exponent: float = PRIOR_EXPONENT
 
     def hybrid(self, number: int) -> HybridSettings:
         """Settings of the model with this number among those that are averaged."""
@@ -104,8 +110,9 @@ ROWS = (
     Row("random centres", parameters={"selection": "random"}),
     Row("500 centres", parameters={"n_centers": 500, "n_candidates": 1000}),
     Row("2000 centres", parameters={"n_centers": 2000, "n_candidates": 4000}),
-    Row("width x 0.7", parameters={"sigma": 0.7}),
-    Row("width x 1.4", parameters={"sigma": 1.4}),
+    Row("8 passes", parameters={"max_iter": 8}),
+    Row("width 6", parameters={"sigma": 6.0}),
+    Row("width 13", parameters={"sigma": 13.0}),
     Row("ridge 1e-6", parameters={"alpha": 1e-6}),
     Row("ridge 1e-8", parameters={"alpha": 1e-8}),
     Row("context 3, LDA 40", frames={"context": 3, "lda_dimension": 40}),
@@ -117,9 +124,9 @@ ROWS = (
     Row("normalised by utterance", frames={"normalise": "utterance"}),
     Row("warps 0.92, 1.08", {"warps": (0.92, 1.08)}),
     Row("warps 0.88 to 1.12", {"warps": (0.88, 0.94, 1.06, 1.12)}),
-    Row("prior exponent 0.3", {"prior_exponent": 0.3}),
-    Row("prior exponent 0.5", {"prior_exponent": 0.5}),
-    Row("prior exponent 1", {"prior_exponent": 1.0}),
+    Row("prior exponent 0.3", prior_exponent=0.3),
+    Row("prior exponent 0.5", prior_exponent=0.5),
+    Row("prior exponent 1", prior_exponent=1.0),
     Row("one realignment", {"realignments": 1}),
     Row("two realignments", {"realignments": 2}),
     Row("two models averaged", average=2),
@@ -161,6 +168,7 @@ class Average:
     """Hybrids of the same states and frames as one: the mean of their posteriors."""
 
     models: Sequence[HybridAcousticModel]
+    prior_exponent: float
 
     def log_posterior(self, frames: np.ndarray) -> np.ndarray:
         """log of the mean of P(s|x), float32 (n_frames, n_states)."""
@@ -171,8 +179,7 @@ class Average:
 
     def log_likelihood(self, frames: np.ndarray) -> np.ndarray:
         """Scaled log-likelihoods, float32 (n_frames, n_states)."""
-        first = self.models[0]
-        return self.log_posterior(frames) - np.float32(first.prior_exponent) * first.log_priors
+        return self.log_posterior(frames) - np.float32(self.prior_exponent) * self.models[0].log_priors
 
 
 def make_fold(workshop: Workshop, number: int, material: Material) -> Fold:
@@ -213,9 +220,8 @@ def recognise_fold(workshop: Workshop, fold: Fold, row: Row) -> Path:
     def build(directory: Path) -> None:
         models = [one.load() for one in trained]
         model = models[0]
-        acoustic = Average(
-            [m.hmm.acoustic_model for m in models if isinstance(m.hmm.acoustic_model, HybridAcousticModel)]
-        )
+        hybrids = [m.hmm.acoustic_model for m in models if isinstance(m.hmm.acoustic_model, HybridAcousticModel)]
+        acoustic = Average(hybrids, row.prior_exponent)
         hmm = PhoneHmm(model.hmm.topology, acoustic, model.hmm.self_loops)
         model = SpeechModel(hmm, model.front_end, model.lexicon, model.search, model.source)
         posteriors = acoustic.log_posterior(model.front_end.transform(fold.held_out.static).frames)
@@ -227,13 +233,29 @@ def recognise_fold(workshop: Workshop, fold: Fold, row: Row) -> Path:
             "seconds": sum(one.seconds for one in trained),
         }
         (directory / "frames.json").write_text(json.dumps(record))
-        for number, (lm_scale, penalty) in enumerate(SEARCHES):
-            search = model.search.model_copy(update={"lm_scale": lm_scale, "insertion_penalty": penalty})
-            found = recognise(model, fold.held_out.static, fold.graph, search, workers=workshop.workers)
-            write_transcripts(directory / f"hyp-{number}.txt", found.hypotheses)
+        for number, hypotheses in enumerate(recognise_all(workshop, fold, model)):
+            write_transcripts(directory / f"hyp-{number}.txt", hypotheses)
 
-    name = f"{fold.name}-{row.stage(0)}-{row.average}-searches"
+    exponent = f"{row.prior_exponent:g}".replace(".", "_")
+    name = f"{fold.name}-{row.stage(0)}-{row.average}-{exponent}-searches"
     return workshop.run.stage(name, build)
+
+
+def recognise_all(workshop: Workshop, fold: Fold, model: SpeechModel) -> list[dict[str, list[str]]]:
+    """Words of every held-out utterance in every search; frames are scored once."""
+    batches = model.front_end.transform(fold.held_out.static).batches(BATCH_FRAMES)
+    workers = in_threads(workshop.workers)
+    shared = workers.share((model.hmm, fold.graph))
+    searches = [
+        model.search.model_copy(update={"lm_scale": lm_scale, "insertion_penalty": penalty})
+        for lm_scale, penalty in SEARCHES
+    ]
+    hypotheses: list[dict[str, list[str]]] = [{} for _ in searches]
+    scores = workers.map(score_batch, batches, shared)
+    for batch, found in zip(batches, workers.map(search_batch, scores, shared, searches), strict=True):
+        for of_search, words in zip(hypotheses, found, strict=True):
+            of_search.update(zip(batch.ids, words, strict=True))
+    return hypotheses
 
 
 def measure(workshop: Workshop, folds: Sequence[Fold], row: Row) -> tuple[dict[str, Any], ScoreReport]:
