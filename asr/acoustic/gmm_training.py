@@ -16,11 +16,11 @@ from asr.acoustic.phone_hmm import PhoneHmm
 from asr.align.aligned_table import AlignedTable, align_table, flat_alignment
 from asr.align.forced_alignment import no_path_reason
 from asr.align.forward_backward import forward_backward
-from asr.decode.threads import in_threads
 from asr.errors import AlignmentError, reason_of
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology, estimate_self_loops, uniform_self_loops
+from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)

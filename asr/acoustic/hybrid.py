@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from asr.decode.threads import in_threads
 from asr.errors import ConfigError
 from asr.files import atomic_write
+from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.posteriors import LogisticOutputModel
 

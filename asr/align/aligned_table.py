@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from asr.align.forced_alignment import DEFAULT_BEAMS, align_utterance, equal_runs, no_path_reason
-from asr.decode.threads import in_threads
 from asr.errors import AlignmentError, reason_of
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
+from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 UnitRuns = tuple[np.ndarray, np.ndarray]

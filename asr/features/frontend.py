@@ -13,6 +13,7 @@ from asr.features.lda import LdaStatistics
 from asr.features.normalisation import Moments, normalise
 from asr.features.splicing import splice
 from asr.features.streaming import StreamingFrontEnd
+from discriminants.parallel.threads import workers_of_this_process
 
 
 class FrontEnd:
@@ -63,11 +64,17 @@ class FrontEnd:
             )
         normalisers = self._speaker_normalisers(static) if self.config.normalise == "speaker" else {}
 
-        def function(speaker: str, frames: np.ndarray) -> np.ndarray:
-            frames = self._normalised(self._with_deltas(frames), normalisers.get(speaker))
-            return self.project(splice(frames, self.config.context))
+        def transformed(batch: FrameTable) -> np.ndarray:
+            return self.project(self._spliced(batch, normalisers))
 
-        return static.map_with_speaker(function)
+        # One BLAS thread a batch: threads of BLAS would wait for each other in every small product.
+        parts = workers_of_this_process().map(transformed, static.batches())
+        result = np.empty((static.n_frames, self.n_features_), np.float32)
+        start = 0
+        for part in parts:
+            result[start : start + len(part)] = part
+            start += len(part)
+        return FrameTable(static.ids, static.speakers, result, static.offsets)
 
     def project(self, spliced: np.ndarray) -> np.ndarray:
         """Apply the LDA, if there is one, to spliced frames (T, n)."""
@@ -149,6 +156,17 @@ class FrontEnd:
             return normalise(frames, *moments.normaliser())
         return self._pointwise(frames) if speaker is None else normalise(frames, *speaker)
 
+    def _spliced(self, batch: FrameTable, normalisers: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+        """Frames of a batch with differences, normalised and spliced: (n_frames, n)."""
+        parts = [
+            splice(
+                self._normalised(self._with_deltas(batch.utterance(number)), normalisers.get(speaker)),
+                self.config.context,
+            )
+            for number, speaker in enumerate(batch.speakers)
+        ]
+        return np.concatenate(parts)
+
     def _speaker_normalisers(self, static: FrameTable) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         moments = {speaker: Moments(self._dimension) for speaker in static.speakers}
         for number, speaker in enumerate(static.speakers):
@@ -165,8 +183,18 @@ class FrontEnd:
                 f"{labels.shape}."
             )
         normalisers = self._speaker_normalisers(static) if self.config.normalise == "speaker" else {}
-        statistics = LdaStatistics(self._dimension * (2 * self.config.context + 1), int(labels.max(initial=-1)) + 1)
-        for number, speaker in enumerate(static.speakers):
-            frames = self._normalised(self._with_deltas(static.utterance(number)), normalisers.get(speaker))
-            statistics.add(splice(frames, self.config.context), labels[static.rows(number)])
+        size, n_classes = self._dimension * (2 * self.config.context + 1), int(labels.max(initial=-1)) + 1
+        batches = static.batches()
+        ends = np.cumsum([batch.n_frames for batch in batches])
+
+        def accumulated(item: tuple[FrameTable, np.ndarray]) -> LdaStatistics:
+            batch, own_labels = item
+            part = LdaStatistics(size, n_classes)
+            part.add(self._spliced(batch, normalisers), own_labels)
+            return part
+
+        statistics = LdaStatistics(size, n_classes)
+        items = zip(batches, np.split(labels, ends[:-1]), strict=True)
+        for part in workers_of_this_process().map(accumulated, items):
+            statistics.merge(part)
         self.lda_, self.lda_offset_ = statistics.solve(min(dimension, statistics.greatest_dimension))

@@ -31,6 +31,12 @@ class LdaStatistics:
         self.sums += indicator @ x
         self.scatter += x.T @ x
 
+    def merge(self, other: "LdaStatistics") -> None:
+        """Take in what another has accumulated."""
+        self.counts += other.counts
+        self.sums += other.sums
+        self.scatter += other.scatter
+
     @property
     def greatest_dimension(self) -> int:
         """Most columns that the classes seen allow."""

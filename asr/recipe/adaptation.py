@@ -18,13 +18,13 @@ from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.align.forward_backward import forward_backward
 from asr.decode.path_segments import Segment
-from asr.decode.threads import in_threads
 from asr.decode.token_passing import scaled
 from asr.errors import ConfigError, reason_of
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.recipe.recognition import Recognition, search_words
 from discriminants.logistic.input_map import InputMap, fit_input_map, identity_map
+from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.sparse_logistic import SparseKernelLogisticClassifier
 

@@ -14,7 +14,6 @@ from asr.align.textgrid import write_textgrid
 from asr.align.transcript_graph import transcript_graph
 from asr.corpus.data_directory import Problem
 from asr.decode.path_segments import Segment, frame_states, phone_segments, word_segments
-from asr.decode.threads import in_threads
 from asr.errors import AlignmentError, reason_of
 from asr.features.frame_table import FrameTable
 from asr.files import atomic_write
@@ -23,6 +22,7 @@ from asr.recipe.decoding import corpus_for, static_frames
 from asr.recipe.material import trainable
 from asr.recipe.outcome import Outcome
 from asr.recipe.progress import Progress, progress
+from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 

@@ -10,11 +10,11 @@ from threadpoolctl import threadpool_limits
 from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.decode.path_segments import Segment, word_segments
-from asr.decode.threads import in_threads
 from asr.decode.token_passing import best_path
 from asr.errors import reason_of
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
+from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 BATCH_FRAMES = 512  # What one worker recognises at a time, of whole utterances: some tenths of a second of its time.

@@ -7,13 +7,13 @@ from threadpoolctl import threadpool_limits
 
 from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
-from asr.decode.threads import in_threads
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.recipe.config import TuningSettings
 from asr.recipe.material import Material
 from asr.recipe.recognition import BATCH_FRAMES, search_words
 from asr.score.wer import score_utterances
+from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 

@@ -28,7 +28,6 @@ from asr.acoustic.phone_hmm import PhoneHmm
 from asr.align.aligned_table import align_table
 from asr.corpus.data_directory import read_data_directory
 from asr.decode.graph_compiler import compile_graph
-from asr.decode.threads import in_threads
 from asr.features.config import FeatureConfig
 from asr.files import atomic_write
 from asr.grammar import arpa_grammar, estimate_ngram
@@ -45,6 +44,7 @@ from asr.recipe.workers import open_workers
 from asr.score.bootstrap import compare_systems
 from asr.score.files import read_transcripts, write_transcripts
 from asr.score.wer import ScoreReport, score_utterances
+from discriminants.parallel.threads import in_threads
 from recipes.an4.__main__ import BY_SPEAKER, FEATURES
 
 log = logging.getLogger(__name__)
