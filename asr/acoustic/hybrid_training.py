@@ -86,6 +86,7 @@ def train_hybrid(
     states : int32 (n_frames,)
         Alignment to start from; -1 leaves a frame out.
     graphs : mapping of utterance id to StateGraph
+        Transcript graphs; only needed for realigning.
     self_loops : float64 (n_units,)
         From the model that made the alignment.
     checkpoint : path, optional

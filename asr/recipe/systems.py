@@ -140,11 +140,12 @@ def train_hybrid_system(
     def build(directory: Path) -> None:
         copies, states = training_copies(workshop, material, mixtures.states, settings, features)
         front_end, table = _frames(features, copies, states)
+        graphs = copies.graphs(workshop.lexicon, workshop.topology) if settings.realignments else {}
         with counted(100, f"{name}: % of the passes") as finished:
             result = train_hybrid(
                 table,
                 states,
-                copies.graphs(workshop.lexicon, workshop.topology),
+                graphs,
                 workshop.topology,
                 mixtures.largest.load().hmm.self_loops,
                 settings,
