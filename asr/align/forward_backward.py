@@ -1,4 +1,4 @@
-"""The forward-backward recursions over a state graph (Baum 1972; Rabiner 1989, equations 19-27)."""
+"""The forward-backward recursions over a transcript graph (Baum 1972; Rabiner 1989, equations 19-27)."""
 
 from dataclasses import dataclass
 
@@ -39,10 +39,10 @@ def forward_backward(
     scores : float (n_frames, n_states)
         Natural log-likelihoods.
     graph : StateGraph
-        Memory is eight bytes for every frame and arc.
+        Acyclic but for the self-loops of its units, as `transcript_graph` makes it.
     self_loops : float64 (n_units,)
     """
-    order = graph.jump_order()
+    order = graph.topological_order()
     with np.errstate(divide="ignore"):
         stay, leave = np.log(self_loops)[graph.arc_unit], np.log1p(-self_loops)[graph.arc_unit]
     log_likelihood, states, stayed, entered = _recursions(

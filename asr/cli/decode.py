@@ -75,7 +75,7 @@ def decode(
         typer.Option(
             "--adapt",
             help="Recognise every speaker several times, each time with the model adapted to what was recognised "
-            "before. Pays from about a minute of speech a speaker; for kernel-logistic hybrids and small grammars.",
+            "before. Pays from about a minute of speech a speaker; for kernel-logistic hybrids.",
         ),
     ] = False,
     root: Root = None,

@@ -95,12 +95,12 @@ def best_path(
         unit_state[graph.arc_unit],
         stay[graph.arc_unit],
         leave[graph.arc_unit],
-        scaled(graph.arc_weight, lm_scale) + insertion_penalty * words_on_arcs,
+        _scaled(graph.arc_weight, lm_scale) + insertion_penalty * words_on_arcs,
         graph.jump_start,
         graph.jump_end,
-        scaled(graph.jump_weight, lm_scale) + insertion_penalty * words_on_jumps,
+        _scaled(graph.jump_weight, lm_scale) + insertion_penalty * words_on_jumps,
         words_on_jumps,
-        scaled(graph.final_weight, lm_scale),
+        _scaled(graph.final_weight, lm_scale),
         graph.initial,
         float(beam),
         int(max_active),
@@ -111,7 +111,7 @@ def best_path(
     return BestPath(arcs, frames, len(scores), score, status == FOUND)
 
 
-def scaled(weights: np.ndarray, lm_scale: float) -> np.ndarray:
+def _scaled(weights: np.ndarray, lm_scale: float) -> np.ndarray:
     """weights * lm_scale; what is impossible, -inf, stays so at a scale of zero."""
     return np.multiply(weights, lm_scale, out=np.full(len(weights), -np.inf), where=weights > -np.inf)
 

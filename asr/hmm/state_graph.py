@@ -69,18 +69,10 @@ class StateGraph:
         ValueError
             If the graph has a cycle, as graphs of grammars do and those of transcripts do not.
         """
-        return self._order((self.arc_start, self.arc_end), (self.jump_start, self.jump_end))
-
-    def jump_order(self) -> np.ndarray:
-        """Nodes in an order in which every jump leads forward, int32 (n_nodes,); all graphs have one."""
-        return self._order((self.jump_start, self.jump_end))
-
-    def _order(self, *links: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-        """Nodes so that every link, given by row offsets and end nodes, leads forward (Kahn 1962)."""
-        entries = np.bincount(np.concatenate([ends for _, ends in links]), minlength=self.n_nodes)
+        entries = np.bincount(np.concatenate([self.arc_end, self.jump_end]), minlength=self.n_nodes)
         order = [int(node) for node in np.flatnonzero(entries == 0)]
         for node in order:
-            for starts, ends in links:
+            for starts, ends in ((self.arc_start, self.arc_end), (self.jump_start, self.jump_end)):
                 for end in ends[starts[node] : starts[node + 1]].tolist():
                     entries[end] -= 1
                     if entries[end] == 0:

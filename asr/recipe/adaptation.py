@@ -1,12 +1,12 @@
 """Recognition in several passes: what was recognised of a speaker adapts the model to them.
 
 Unsupervised and by speaker, as fMLLR is for mixtures (Gales 1998); the map is that of a linear input network (Neto et
-al. 1995), and uncertain words count as the grammar's state posteriors say (expectation-maximisation, made flat by a
-sharpness below one, which rises from pass to pass).
+al. 1995). Where an utterance is a single word, each word that it may be counts with its posterior probability, which
+is kept flat at first, so that early errors do not confirm themselves; elsewhere the best path counts.
 """
 
-import logging
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,22 +16,19 @@ from threadpoolctl import threadpool_limits
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
-from asr.align.forward_backward import forward_backward
-from asr.decode.path_segments import Segment
-from asr.decode.token_passing import scaled
+from asr.decode.path_segments import Segment, frame_states
+from asr.decode.token_passing import BestPath
 from asr.errors import ConfigError, reason_of
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
-from asr.recipe.recognition import Recognition, search_words
+from asr.recipe.recognition import Recognition, search_path, search_words
 from discriminants.logistic.input_map import InputMap, fit_input_map, identity_map
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.sparse_logistic import SparseKernelLogisticClassifier
 
-log = logging.getLogger(__name__)
-
-_LEAST_OCCUPANCY = 0.03
-_MOST_ENTRIES = 1 << 27  # frames times arcs of an utterance for which posteriors are worked out: a gigabyte
+_LEAST_PROBABILITY = 0.03
+_MOST_WORDS = 200  # of a grammar of single words; each is searched for by itself
 
 
 class AdaptationSettings(BaseModel):
@@ -40,7 +37,7 @@ class AdaptationSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     sharpness: tuple[float, ...] = (0.05, 0.05, 0.1, 0.2)
-    """One number a pass: by what the scores of whole utterances are multiplied before they become posteriors."""
+    """One number a pass: by what the scores of single words are multiplied before they become posteriors."""
     ridge: float = Field(1e-2, ge=0)
     """How strongly the map is held to the identity."""
     iterations: int = Field(15, ge=1)
@@ -73,19 +70,13 @@ def recognise_adapted(
     Raises
     ------
     ConfigError
-        If the model is no hybrid of a kernel logistic classifier, or the graph is too large for its posteriors.
+        If the model is no hybrid of a kernel logistic classifier.
     """
     acoustic = model.hmm.acoustic_model
     if not isinstance(acoustic, HybridAcousticModel) or not isinstance(
         acoustic.classifier, SparseKernelLogisticClassifier
     ):
         raise ConfigError("only hybrids of the classifier 'kernel-logistic' can be adapted to a speaker")
-    longest = int(np.diff(static.offsets).max())
-    if longest * graph.n_arcs > _MOST_ENTRIES:
-        raise ConfigError(
-            f"adapting needs state posteriors of {longest} frames over {graph.n_arcs} arcs, more than a gigabyte; "
-            "use a smaller grammar or shorter utterances, or do without"
-        )
     started = time.process_time()
     with threadpool_limits(1):
         frames = model.front_end.transform(static)
@@ -122,9 +113,10 @@ def _recognise_speaker(
     acoustic = hmm.acoustic_model
     assert isinstance(acoustic, HybridAcousticModel)
     frame_map = identity_map(table.n_features)
+    readings = _single_words(graph) or [graph]
     for sharpness in settings.sharpness:
         adapted = PhoneHmm(hmm.topology, MappedModel(acoustic, frame_map), hmm.self_loops)
-        rows, states, weight = _soft_states(adapted, table, graph, search, sharpness)
+        rows, states, weight = _probable_states(adapted, table, readings, search, sharpness)
         codes = np.searchsorted(acoustic.classifier.classes_, states)
         codes = np.minimum(codes, len(acoustic.classifier.classes_) - 1)
         known = acoustic.classifier.classes_[codes] == states  # a state without training frames has no output
@@ -154,32 +146,47 @@ def _recognise_speaker(
     return found, time.thread_time() - started
 
 
-def _soft_states(
-    hmm: PhoneHmm, table: FrameTable, graph: StateGraph, search: SearchSettings, sharpness: float
+def _single_words(graph: StateGraph) -> list[StateGraph]:
+    """The graph with all words but one made impossible, for each; none unless its sentences are single words."""
+    try:
+        graph.topological_order()
+    except ValueError:
+        return []
+    if len(graph.words) > _MOST_WORDS:
+        return []
+
+    def without_others(weights: np.ndarray, words: np.ndarray, word: int) -> np.ndarray:
+        return np.where((words >= 0) & (words != word), -np.inf, weights)
+
+    return [
+        replace(
+            graph,
+            arc_weight=without_others(graph.arc_weight, graph.arc_word, word),
+            jump_weight=without_others(graph.jump_weight, graph.jump_word, word),
+        )
+        for word in range(len(graph.words))
+    ]
+
+
+def _probable_states(
+    hmm: PhoneHmm, table: FrameTable, readings: Sequence[StateGraph], search: SearchSettings, sharpness: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows of the table, their probable states under the grammar, and with what probability; int, int and float."""
-    flat = _flattened(graph, search, sharpness)
-    found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    """Rows of the table, their states under every reading, and with what probability; int, int and float."""
+    rows, states, weight = [np.zeros(0, np.intp)], [np.zeros(0, np.int32)], [np.zeros(0)]
     for number in range(len(table)):
         scores = hmm.log_likelihood(table.utterance(number))
         if not np.isfinite(scores).all():
             continue
-        posteriors = forward_backward(sharpness * scores, flat, hmm.topology, hmm.self_loops)
-        if posteriors is not None:
-            frames, states = np.nonzero(posteriors.states > _LEAST_OCCUPANCY)
-            found.append((frames + table.rows(number).start, states, posteriors.states[frames, states]))
-    if not found:
-        return np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0)
-    rows, states, weight = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return rows, states, weight
-
-
-def _flattened(graph: StateGraph, search: SearchSettings, sharpness: float) -> StateGraph:
-    """The graph with the search's scale and penalty in its weights, all multiplied by the sharpness."""
-    scale, penalty = sharpness * search.lm_scale, sharpness * search.insertion_penalty
-    return replace(
-        graph,
-        arc_weight=scaled(graph.arc_weight, scale) + penalty * (graph.arc_word >= 0),
-        jump_weight=scaled(graph.jump_weight, scale) + penalty * (graph.jump_word >= 0),
-        final_weight=scaled(graph.final_weight, scale),
-    )
+        searched = [(search_path(hmm, scores, graph, search), graph) for graph in readings]
+        found: list[tuple[BestPath, StateGraph]] = [(path, graph) for path, graph in searched if path is not None]
+        if not found:
+            continue
+        flat = sharpness * np.array([path.score for path, _ in found])
+        probability = np.exp(flat - flat.max())
+        probability /= probability.sum()
+        for (path, graph), share in zip(found, probability, strict=True):
+            if share > _LEAST_PROBABILITY:
+                rows.append(np.arange(table.offsets[number], table.offsets[number + 1]))
+                states.append(frame_states(path, graph, hmm.topology))
+                weight.append(np.full(path.n_frames, share))
+    return np.concatenate(rows), np.concatenate(states), np.concatenate(weight)

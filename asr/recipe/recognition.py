@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.decode.path_segments import Segment, word_segments
-from asr.decode.token_passing import best_path
+from asr.decode.token_passing import BestPath, best_path
 from asr.errors import reason_of
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
@@ -105,7 +105,13 @@ def _recognise_batch(
 
 def search_words(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings) -> list[Segment] | None:
     """Words of the best path for state scores, float32 (n_frames, n_states); None if no path survives."""
-    path = best_path(
+    path = search_path(hmm, scores, graph, search)
+    return None if path is None else word_segments(path, graph, hmm.topology)
+
+
+def search_path(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings) -> BestPath | None:
+    """The best path for state scores, float32 (n_frames, n_states); None if none survives."""
+    return best_path(
         scores,
         graph,
         hmm.topology.unit_state,
@@ -115,4 +121,3 @@ def search_words(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: S
         beam=search.beam,
         max_active=search.max_active,
     )
-    return None if path is None else word_segments(path, graph, hmm.topology)
