@@ -52,7 +52,8 @@ log = logging.getLogger(__name__)
 N_FOLDS = 5
 ALIGNER = BY_SPEAKER
 CONFIG = TrainingConfig(features=FEATURES)
-SEARCHES = ((2.5, -3.0), (4.0, -8.0), (4.0, -3.0), (4.0, 0.0), (6.0, -3.0))  # scales and insertion penalties
+SEARCHES = ((3.0, -4.0), (4.5, -4.0), (6.5, -4.0))  # language-model scales and insertion penalties
+BEAM = 60.0
 
 CENTRES = {"n_centers": 1000, "n_candidates": 2000}
 PASSES = {"max_iter": 4}
@@ -247,7 +248,7 @@ def recognise_all(workshop: Workshop, fold: Fold, model: SpeechModel) -> list[di
     workers = in_threads(workshop.workers)
     shared = workers.share((model.hmm, fold.graph))
     searches = [
-        model.search.model_copy(update={"lm_scale": lm_scale, "insertion_penalty": penalty})
+        model.search.model_copy(update={"lm_scale": lm_scale, "insertion_penalty": penalty, "beam": BEAM})
         for lm_scale, penalty in SEARCHES
     ]
     hypotheses: list[dict[str, list[str]]] = [{} for _ in searches]
