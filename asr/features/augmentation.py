@@ -89,7 +89,8 @@ def read_noise(directory: Path) -> NoiseClips:
                 "which is no file."
             )
     ids = tuple(sorted(entries))
-    return NoiseClips(ids, tuple(directory / entries[name].value for name in ids))
+    # Absolute, for workers that began in another directory.
+    return NoiseClips(ids, tuple((directory / entries[name].value).absolute() for name in ids))
 
 
 @dataclass(frozen=True)

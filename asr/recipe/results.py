@@ -144,4 +144,4 @@ def print_table(rows: Sequence[ResultRow]) -> None:
         console = Console(width=200)  # a file or pipe has no width; rows must not be cut
     console.print(table)
     if any(row["primary"] for row in rows):
-        console.print("* primary: chosen on held-out training speakers before the test set was decoded")
+        console.print("* primary: chosen on held-out speakers before the test set was decoded")
