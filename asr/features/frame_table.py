@@ -109,14 +109,10 @@ class FrameTable:
 
     def map(self, function: Callable[[np.ndarray], np.ndarray]) -> "FrameTable":
         """A table of function(frames) for every utterance; the function keeps the number of frames."""
-        return self.map_with_speaker(lambda speaker, frames: function(frames))
-
-    def map_with_speaker(self, function: Callable[[str, np.ndarray], np.ndarray]) -> "FrameTable":
-        """As `map`, with function(speaker, frames)."""
         result: np.ndarray | None = None
-        for number, speaker in enumerate(self.speakers):
+        for number in range(len(self)):
             frames = self.utterance(number)
-            mapped = function(speaker, frames)
+            mapped = function(frames)
             if len(mapped) != len(frames):
                 raise FeatureError(
                     f"Utterance '{self.ids[number]}' had {len(frames)} frames and now has {len(mapped)}; "
