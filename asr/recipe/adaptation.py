@@ -18,10 +18,10 @@ from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.decode.path_segments import Segment, frame_states
 from asr.decode.token_passing import BestPath
-from asr.errors import ConfigError, reason_of
+from asr.errors import ConfigError
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
-from asr.recipe.recognition import Recognition, search_path, search_words
+from asr.recipe.recognition import Recognition, collected, recognise_batch, search_path
 from discriminants.logistic.input_map import InputMap, fit_input_map, identity_map
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -87,20 +87,12 @@ def recognise_adapted(
     tables = [frames.subset(names) for names in of_speaker.values()]
     workers = in_threads(workers)
     chosen = model.search if search is None else search
-    words: dict[str, list[Segment]] = {}
-    failed: dict[str, str] = {}
     results = workers.map(_recognise_speaker, tables, workers.share((model.hmm, graph, chosen, settings)))
-    for table, (found, own_seconds) in zip(tables, results, strict=True):
-        seconds += own_seconds
-        for name, segments in zip(table.ids, found, strict=True):
-            if isinstance(segments, str):
-                failed[name] = segments
-            else:
-                words[name] = segments
+    found = collected(tables, results, seconds)
     return Recognition(
-        {name: words[name] for name in frames.ids if name in words},
-        {name: failed[name] for name in frames.ids if name in failed},
-        seconds,
+        {name: found.words[name] for name in frames.ids if name in found.words},
+        {name: found.failed[name] for name in frames.ids if name in found.failed},
+        found.cpu_seconds,
     )
 
 
@@ -133,17 +125,9 @@ def _recognise_speaker(
             start=frame_map,
         )
     adapted = PhoneHmm(hmm.topology, MappedModel(acoustic, frame_map), hmm.self_loops)
-    found: list[list[Segment] | str] = []
-    for number in range(len(table)):
-        frames = table.utterance(number)
-        try:
-            segments = search_words(adapted, adapted.log_likelihood(frames), graph, search)
-        except Exception as error:
-            found.append(reason_of(error))
-            continue
-        reason = f"no path through the grammar fits its {len(frames)} frames"
-        found.append(reason if segments is None else segments)
-    return found, time.thread_time() - started
+    spent = time.thread_time() - started
+    found, seconds = recognise_batch(table, (adapted, graph, search))
+    return found, spent + seconds
 
 
 def _single_words(graph: StateGraph) -> list[StateGraph]:

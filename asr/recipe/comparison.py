@@ -9,7 +9,6 @@ from pathlib import Path
 
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
-from asr.align.aligned_table import align_table
 from asr.decode.graph_compiler import compile_graph
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar
@@ -18,7 +17,7 @@ from asr.recipe.adaptation import AdaptationSettings, recognise_adapted
 from asr.recipe.material import Material
 from asr.recipe.recognition import recognise
 from asr.recipe.results import Kind, ResultRow, Unit, result_row
-from asr.recipe.systems import Trained, Workshop, frame_accuracy, train_hybrid_system, train_mixtures
+from asr.recipe.systems import Trained, Workshop, aligned_states, frame_accuracy, train_hybrid_system, train_mixtures
 from asr.recipe.tuning import hold_out, tune_search
 from asr.score.files import read_transcripts, write_transcripts
 from asr.score.wer import ScoreReport, score_utterances
@@ -274,15 +273,7 @@ def _tune_all(
             grammar_name: compile_graph(workshop.lexicon, grammar, workshop.topology)
             for grammar_name, grammar in grammars.items()
         }
-        largest = aligner.load()
-        aligned = align_table(
-            largest.hmm.log_likelihood,
-            largest.front_end.transform(held_out.static),
-            held_out.graphs(workshop.lexicon, workshop.topology),
-            workshop.topology,
-            largest.hmm.self_loops,
-            workers=workshop.workers,
-        )
+        states = aligned_states(workshop, aligner, held_out)
         record = {}
         for system, twin in twins.items():
             model = twin.load()
@@ -304,7 +295,7 @@ def _tune_all(
                 by_grammar[grammar_name] = {"search": search.model_dump(), "errors": errors, "wer": wer}
             record[system] = {
                 "grammars": by_grammar,
-                "frame_accuracy": frame_accuracy(model, held_out, aligned.states) if model.kind == "hybrid" else None,
+                "frame_accuracy": frame_accuracy(model, held_out, states) if model.kind == "hybrid" else None,
             }
         (directory / "tuned.json").write_text(json.dumps(record, indent=1))
 

@@ -1,7 +1,7 @@
 """Static features in, words out: front end, state scores and search over the utterances of a table."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,10 +70,17 @@ def recognise(
     with threadpool_limits(1):
         frames = model.front_end.transform(static)
     cpu_seconds = time.process_time() - started
+    workers, batches = in_threads(workers), frames.batches(BATCH_FRAMES)
+    results = workers.map(recognise_batch, batches, workers.share((model.hmm, graph, chosen)))
+    return collected(batches, results, cpu_seconds)
+
+
+def collected(
+    batches: Sequence[FrameTable], results: Iterable[tuple[list[list[Segment] | str], float]], cpu_seconds: float
+) -> Recognition:
+    """What `recognise_batch` gave for every batch as one; `cpu_seconds` were spent before."""
     words: dict[str, list[Segment]] = {}
     failed: dict[str, str] = {}
-    workers, batches = in_threads(workers), frames.batches(BATCH_FRAMES)
-    results = workers.map(_recognise_batch, batches, workers.share((model.hmm, graph, chosen)))
     for batch, (found, seconds) in zip(batches, results, strict=True):
         cpu_seconds += seconds
         for name, segments in zip(batch.ids, found, strict=True):
@@ -84,7 +91,7 @@ def recognise(
     return Recognition(words, failed, cpu_seconds)
 
 
-def _recognise_batch(
+def recognise_batch(
     batch: FrameTable, constants: tuple[PhoneHmm, StateGraph, SearchSettings]
 ) -> tuple[list[list[Segment] | str], float]:
     """Words of every utterance, or why there are none, and the processor time that this took."""

@@ -195,6 +195,19 @@ def training_copies(
     return (joined(parts) if augmentations else parts[0]), np.concatenate(labels)
 
 
+def aligned_states(workshop: Workshop, aligner: Trained, material: Material) -> np.ndarray:
+    """State of every frame of the material as a system aligns its transcripts, int32 (n_frames,); -1 where it fails."""
+    model = aligner.load()
+    return align_table(
+        model.hmm.log_likelihood,
+        model.front_end.transform(material.static),
+        material.graphs(workshop.lexicon, workshop.topology),
+        workshop.topology,
+        model.hmm.self_loops,
+        workers=workshop.workers,
+    ).states
+
+
 def frame_accuracy(model: SpeechModel, material: Material, states: np.ndarray) -> float:
     """Share of the frames, in %, whose most probable state under a hybrid is the aligned one; -1 is left out."""
     acoustic = model.hmm.acoustic_model

@@ -25,7 +25,6 @@ from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
-from asr.align.aligned_table import align_table
 from asr.corpus.data_directory import read_data_directory
 from asr.decode.graph_compiler import compile_graph
 from asr.features.config import FeatureConfig
@@ -38,7 +37,7 @@ from asr.recipe.material import Material, build_static, load_material, trainable
 from asr.recipe.recognition import BATCH_FRAMES
 from asr.recipe.run import Run
 from asr.recipe.story import run_recipe
-from asr.recipe.systems import Mixtures, Workshop, train_hybrid_system, train_mixtures
+from asr.recipe.systems import Mixtures, Workshop, aligned_states, train_hybrid_system, train_mixtures
 from asr.recipe.tuning import score_batch, search_batch
 from asr.recipe.workers import open_workers
 from asr.score.bootstrap import compare_systems
@@ -192,16 +191,7 @@ def make_fold(workshop: Workshop, number: int, material: Material) -> Fold:
     mixtures = train_mixtures(workshop, f"{name}-gmm", inner, ALIGNER)
 
     def build(directory: Path) -> None:
-        largest = mixtures.largest.load()
-        aligned = align_table(
-            largest.hmm.log_likelihood,
-            largest.front_end.transform(held_out.static),
-            held_out.graphs(workshop.lexicon, workshop.topology),
-            workshop.topology,
-            largest.hmm.self_loops,
-            workers=workshop.workers,
-        )
-        np.save(directory / "states.npy", aligned.states)
+        np.save(directory / "states.npy", aligned_states(workshop, mixtures.largest, held_out))
 
     states = np.load(workshop.run.stage(f"{name}-held-out", build) / "states.npy", allow_pickle=False)
     bigram = estimate_ngram(inner.references.values(), 2, vocabulary=workshop.lexicon.words)
