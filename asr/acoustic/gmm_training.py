@@ -99,16 +99,11 @@ def train_gmm(
     AlignmentError
         If no utterance at all can be aligned.
     """
-    mean = table.frames.mean(axis=0, dtype=np.float64)
-    variance = np.square(table.frames - mean.astype(np.float32)).mean(axis=0, dtype=np.float64)
-    variance[variance == 0.0] = 1.0  # a constant feature tells no state from another
-    floor = settings.variance_floor * variance
-    mixtures = single_gaussians(mean, variance, topology.n_states)
+    mixtures, floor = _flat_start(table.frames, topology.n_states, settings.variance_floor)
     self_loops = uniform_self_loops(topology)
     occupancy = _hard_occupancy(flat_alignment(table, graphs, topology), topology.n_states)
     done = 0
-    n_threads = min(workers.n_workers, os.cpu_count() or 1)
-    with ThreadPoolExecutor(n_threads) as pool, threadpool_limits(1):
+    with ThreadPoolExecutor(_n_threads(workers)) as pool, threadpool_limits(1):
         mixtures, self_loops = _reestimate(mixtures, table, occupancy, floor, pool)
         for n_components, iterations in zip(settings.mixtures, settings.iterations, strict=True):
             while mixtures.n_components < n_components:
@@ -134,6 +129,58 @@ def train_gmm(
             yield n_components, PhoneHmm(topology, mixtures, self_loops), curve
     for name, reason in sorted(occupancy.failed.items()):
         log.warning("%s: not aligned: %s", name, reason)
+
+
+def mixtures_of_states(
+    frames: np.ndarray,
+    states: np.ndarray,
+    n_states: int,
+    n_components: int,
+    *,
+    iterations: int = 4,
+    variance_floor: float = 0.01,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+) -> GaussianMixtures:
+    """Mixtures grown on a given alignment, without realigning.
+
+    Parameters
+    ----------
+    frames : float32 (n_frames, n_features)
+    states : int32 (n_frames,)
+        State of every frame; -1 leaves a frame out.
+    n_components : int
+        A power of two.
+    iterations : int
+        Re-estimations at each number of components.
+    variance_floor : float
+        Smallest variance, as a fraction of the variance over all frames.
+    """
+    mixtures, floor = _flat_start(frames, n_states, variance_floor)
+    order = np.argsort(states, kind="stable")
+    starts = np.searchsorted(states[order], np.arange(n_states + 1))
+
+    def frames_of_state(state: int) -> tuple[np.ndarray, None]:
+        return frames[order[starts[state] : starts[state + 1]]], None
+
+    with ThreadPoolExecutor(_n_threads(workers)) as pool, threadpool_limits(1):
+        mixtures = mixtures.update(frames_of_state, variance_floor=floor, map_states=pool.map)
+        while mixtures.n_components < n_components:
+            mixtures = mixtures.split()
+            for _ in range(iterations):
+                mixtures = mixtures.update(frames_of_state, variance_floor=floor, map_states=pool.map)
+    return mixtures
+
+
+def _flat_start(frames: np.ndarray, n_states: int, variance_floor: float) -> tuple[GaussianMixtures, np.ndarray]:
+    """One Gaussian of all frames for every state, and the smallest variances."""
+    mean = frames.mean(axis=0, dtype=np.float64)
+    variance = np.square(frames - mean.astype(np.float32)).mean(axis=0, dtype=np.float64)
+    variance[variance == 0.0] = 1.0  # a constant feature tells no state from another
+    return single_gaussians(mean, variance, n_states), variance_floor * variance
+
+
+def _n_threads(workers: Workers) -> int:
+    return min(workers.n_workers, os.cpu_count() or 1)
 
 
 def _reestimate(

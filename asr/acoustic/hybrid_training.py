@@ -1,15 +1,18 @@
 """Training a hybrid: fit a classifier to aligned frames, realign with it, fit again."""
 
 import logging
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from asr.acoustic.classifiers import BUILT_IN, make_classifier
+from asr.acoustic.gmm import GaussianMixtures
+from asr.acoustic.gmm_training import mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.align.aligned_table import align_table
@@ -51,8 +54,20 @@ class HybridSettings(BaseModel):
     """Speeds, such as 0.9 and 1.1: the classifier also sees a copy played so many times as fast. Needs audio."""
     noise: NoiseSettings | None = None
     """The classifier also sees copies with noise. Needs audio."""
+    mixtures: int = Field(0, ge=0)
+    """Gaussians a state of a second stream: mixtures of the unspliced frames, trained on the same frames and states as
+    the classifier; a power of two, or 0 for none."""
+    mixture_weight: float = Field(0.5, gt=0, lt=1)
+    """Share of the mixtures in the score; the classifier has the rest."""
     prior_exponent: float = Field(0.7, ge=0)
     prior_floor: float = Field(0.01, gt=0)
+
+    @field_validator("mixtures")
+    @classmethod
+    def _power_of_two(cls, mixtures: int) -> int:
+        if mixtures & (mixtures - 1):
+            raise ValueError("must be a power of two or 0")
+        return mixtures
 
 
 @dataclass(frozen=True)
@@ -72,6 +87,7 @@ def train_hybrid(
     self_loops: np.ndarray,
     settings: HybridSettings = HybridSettings(),  # noqa: B008 (frozen)
     *,
+    n_unspliced: int = 0,
     seed: int = 0,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     checkpoint: Path | None = None,
@@ -89,6 +105,8 @@ def train_hybrid(
         Transcript graphs; only needed for realigning.
     self_loops : float64 (n_units,)
         From the model that made the alignment.
+    n_unspliced : int
+        Last columns of the frames that are the second stream's; none unless the settings want mixtures.
     checkpoint : path, optional
         Directory for how far the fit of each round has come; it is made if need be.
     progress : callable, optional
@@ -97,10 +115,15 @@ def train_hybrid(
     Raises
     ------
     ConfigError
-        If there is no such classifier, or it cannot be trained on these frames with these parameters.
+        If there is no such classifier, or it cannot be trained on these frames with these parameters; if mixtures are
+        wanted and there are no columns for them.
     AlignmentError
         If no utterance can be realigned.
     """
+    if bool(settings.mixtures) != bool(n_unspliced):
+        raise ConfigError(
+            f"{settings.mixtures} Gaussians a state for {n_unspliced} unspliced columns: a second stream needs both"
+        )
     parameters = dict(settings.parameters)
     classifier = make_classifier(settings.classifier, parameters)
     known = classifier.get_params()
@@ -119,6 +142,8 @@ def train_hybrid(
             topology.n_states,
             prior_exponent=settings.prior_exponent,
             prior_floor=settings.prior_floor,
+            mixtures=_mixtures(table.frames[:, -n_unspliced:], states, topology, settings, workers),
+            mixture_weight=settings.mixture_weight,
         )
         in_round = _in_round(progress, round_number, settings.realignments + 1)
         try:
@@ -153,6 +178,17 @@ def train_hybrid(
     if "warm_start" in known:
         classifier.set_params(warm_start=known["warm_start"])
     return HybridResult(PhoneHmm(topology, model, self_loops), states, tuple(curves))
+
+
+def _mixtures(
+    frames: np.ndarray, states: np.ndarray, topology: Topology, settings: HybridSettings, workers: Workers
+) -> GaussianMixtures | None:
+    if not settings.mixtures:
+        return None
+    started = time.monotonic()
+    mixtures = mixtures_of_states(frames, states, topology.n_states, settings.mixtures, workers=workers)
+    log.info("trained %d Gaussians a state in %.1f s", settings.mixtures, time.monotonic() - started)
+    return mixtures
 
 
 def _in_round(

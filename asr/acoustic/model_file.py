@@ -89,11 +89,7 @@ def save_model(path: Path, model: SpeechModel) -> None:
     }
     acoustic = model.hmm.acoustic_model
     if isinstance(acoustic, GaussianMixtures):
-        arrays |= {
-            "gmm.log_weights": acoustic.log_weights,
-            "gmm.means": acoustic.means,
-            "gmm.variances": acoustic.variances,
-        }
+        arrays |= _gmm_arrays(acoustic)
     elif isinstance(acoustic, HybridAcousticModel):
         classifier_arrays, metadata["classifier"] = estimator_to_arrays(acoustic.classifier)
         arrays |= _prefixed("classifier", classifier_arrays) | {"log_priors": acoustic.log_priors}
@@ -101,6 +97,9 @@ def save_model(path: Path, model: SpeechModel) -> None:
             "prior_exponent": acoustic.prior_exponent,
             "prior_floor": acoustic.prior_floor,
         }
+        if acoustic.mixtures is not None:
+            metadata["hybrid"]["mixture_weight"] = acoustic.mixture_weight
+            arrays |= _gmm_arrays(acoustic.mixtures)
         if acoustic.calibration is not None:
             calibration_arrays, metadata["calibration"] = estimator_to_arrays(acoustic.calibration)
             arrays |= _prefixed("calibration", calibration_arrays)
@@ -150,15 +149,12 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any], trus
     n_states, n_features = topology.n_states, front_end.n_features_
     acoustic: GaussianMixtures | HybridAcousticModel
     if metadata["kind"] == "gmm":
-        acoustic = GaussianMixtures(arrays["gmm.log_weights"], arrays["gmm.means"], arrays["gmm.variances"])
-        shape = (n_states, acoustic.n_components)
-        _check("gmm.log_weights", acoustic.log_weights, shape, between=None)
-        _check("gmm.means", acoustic.means, (*shape, n_features))
-        _check("gmm.variances", acoustic.variances, (*shape, n_features), between=(0.0, np.inf))
+        acoustic = _mixtures_from(arrays, n_states, n_features)
     elif metadata["kind"] == "hybrid":
         acoustic = HybridAcousticModel(
             estimator_from_arrays(_without_prefix("classifier", arrays), metadata["classifier"], trusted=trusted),
             n_states,
+            mixtures=_mixtures_from(arrays, n_states, front_end.n_unspliced_) if front_end.n_unspliced_ else None,
             **metadata["hybrid"],
         )
         acoustic.log_priors = arrays["log_priors"]
@@ -194,6 +190,23 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any], trus
     )
 
 
+def _gmm_arrays(mixtures: GaussianMixtures) -> dict[str, np.ndarray]:
+    return {
+        "gmm.log_weights": mixtures.log_weights,
+        "gmm.means": mixtures.means,
+        "gmm.variances": mixtures.variances,
+    }
+
+
+def _mixtures_from(arrays: Mapping[str, np.ndarray], n_states: int, n_features: int) -> GaussianMixtures:
+    mixtures = GaussianMixtures(arrays["gmm.log_weights"], arrays["gmm.means"], arrays["gmm.variances"])
+    shape = (n_states, mixtures.n_components)
+    _check("gmm.log_weights", mixtures.log_weights, shape, between=None)
+    _check("gmm.means", mixtures.means, (*shape, n_features))
+    _check("gmm.variances", mixtures.variances, (*shape, n_features), between=(0.0, np.inf))
+    return mixtures
+
+
 def describe_model(path: Path) -> dict[str, Any]:
     """What a model file holds, for people: kind, states, features, words, search settings, sizes of the arrays."""
     arrays, metadata = _read(path)
@@ -222,7 +235,15 @@ def _description(arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any]) 
             raise ValueError(f"the classifier is a {kind!r}")
         described["classifier"] = name.replace(":", ".")
         described["classifier settings"] = {key: value for key, value in parameters if not isinstance(value, list)}
-        described["state priors"] = metadata["hybrid"]
+        scores = dict(metadata["hybrid"])
+        if "mixture_weight" in scores:
+            shape = list(arrays["gmm.means"].shape)
+            described["second stream"] = {
+                "Gaussians a state": shape[1],
+                "features": shape[2],
+                "weight": scores.pop("mixture_weight"),
+            }
+        described["state priors"] = scores
     return described
 
 

@@ -12,6 +12,8 @@ class FeatureConfig(BaseModel):
     LDA), or one less than the classes where those are fewer. `log_floor` is the least mel power and frame
     energy before the logarithm, on the 16-bit scale: Kaldi's single-precision epsilon; HTK's MELFLOOR is 1,
     which tells digital silence less sharply from near silence. `energy_first` puts the energy before the cepstra.
+    `unspliced` repeats a frame's own columns, as they are before splicing and LDA, behind the others: for a second
+    stream of the acoustic model.
     Where features come from an archive, the settings of cepstra and filters say how they were made.
     """
 
@@ -34,6 +36,7 @@ class FeatureConfig(BaseModel):
     normalise: Literal["none", "corpus", "speaker", "utterance"] = "corpus"
     context: int = Field(0, ge=0)
     lda_dimension: int | None = Field(None, ge=1)
+    unspliced: bool = False
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -77,13 +77,23 @@ class FrontEnd:
         return FrameTable(static.ids, static.speakers, result, static.offsets)
 
     def project(self, spliced: np.ndarray) -> np.ndarray:
-        """Apply the LDA, if there is one, to spliced frames (T, n)."""
-        return spliced if self.lda_ is None else spliced @ self.lda_ - self.lda_offset_
+        """Apply the LDA, if there is one, to spliced frames (T, n); add the frames themselves if asked for."""
+        frames: np.ndarray = spliced if self.lda_ is None else spliced @ self.lda_ - self.lda_offset_
+        if self.n_unspliced_:
+            first = self.config.context * self._dimension
+            frames = np.hstack([frames, spliced[:, first : first + self.n_unspliced_]])
+        return frames
 
     @property
     def n_features_(self) -> int:
         """Columns of the transformed frames."""
-        return self._dimension * (2 * self.config.context + 1) if self.lda_ is None else self.lda_.shape[1]
+        own = self._dimension * (2 * self.config.context + 1) if self.lda_ is None else self.lda_.shape[1]
+        return own + self.n_unspliced_
+
+    @property
+    def n_unspliced_(self) -> int:
+        """Last columns that are a frame's own, neither spliced nor projected."""
+        return self._dimension if self.config.unspliced else 0
 
     def stream(self) -> StreamingFrontEnd:
         """The same front end on samples as they come; FeatureError if normalised per speaker or utterance."""

@@ -70,13 +70,15 @@ def recognise_adapted(
     Raises
     ------
     ConfigError
-        If the model is no hybrid of a kernel logistic classifier.
+        If the model is no hybrid of a kernel logistic classifier, or has a second stream.
     """
     acoustic = model.hmm.acoustic_model
     if not isinstance(acoustic, HybridAcousticModel) or not isinstance(
         acoustic.classifier, SparseKernelLogisticClassifier
     ):
         raise ConfigError("only hybrids of the classifier 'kernel-logistic' can be adapted to a speaker")
+    if acoustic.mixtures is not None:
+        raise ConfigError("a hybrid with mixtures of a second stream cannot be adapted to a speaker")
     started = time.process_time()
     with threadpool_limits(1):
         frames = model.front_end.transform(static)

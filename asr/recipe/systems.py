@@ -132,6 +132,8 @@ def train_hybrid_system(
 ) -> Trained:
     """Stage `name`: a hybrid trained on the alignment of the same material by Gaussian mixtures."""
     check_same_static(workshop.config.features, features)
+    if settings.mixtures:
+        features = features.model_copy(update={"unspliced": True})
     if workshop.source == "archive" and (settings.speeds or settings.noise):
         raise ConfigError(
             "speeds and noise change audio, but these features come from an archive; leave both out, or give audio"
@@ -149,6 +151,7 @@ def train_hybrid_system(
                 workshop.topology,
                 mixtures.largest.load().hmm.self_loops,
                 settings,
+                n_unspliced=front_end.n_unspliced_,
                 seed=workshop.config.seed,
                 workers=workshop.workers,
                 checkpoint=workshop.run.checkpoint(name),
@@ -234,7 +237,7 @@ def _frames(config: FeatureConfig, material: Material, states: np.ndarray | None
 
 def check_same_static(first: FeatureConfig, second: FeatureConfig) -> None:
     """Raise ConfigError unless both front ends can work on one table of static features."""
-    later = {"delta_window", "delta_order", "normalise", "context", "lda_dimension"}
+    later = {"delta_window", "delta_order", "normalise", "context", "lda_dimension", "unspliced"}
     differing = sorted(
         key for key, value in first.model_dump(exclude=later).items() if value != second.model_dump(exclude=later)[key]
     )

@@ -38,8 +38,8 @@ CONFIG = TrainingConfig(
     features=FEATURES,
     # On dev wider beams and more tokens change at most one error in 480; a hybrid's beam of 50 costs 11.
     gmm_search=SearchSettings(lm_scale=10.0, beam=110.0, max_active=2500),
-    hybrid_search=SearchSettings(lm_scale=5.0, beam=80.0, max_active=3000),
-    tuning=TuningSettings(scale_factors=(0.7, 0.85, 1.0, 1.2), penalty_factors=(-0.8, -0.4, -0.2, 0.0, 0.2)),
+    hybrid_search=SearchSettings(lm_scale=7.0, beam=80.0, max_active=3000),
+    tuning=TuningSettings(scale_factors=(0.7, 0.85, 1.0, 1.2, 1.4), penalty_factors=(-0.8, -0.4, -0.2, 0.0, 0.2)),
 )
 MIXTURES = (MixtureSpecification("gmm", FEATURES, (4, 8, 16)),)
 WIDE = FEATURES.model_copy(update={"context": 7, "lda_dimension": 60})
@@ -51,10 +51,11 @@ HYBRIDS = tuple(
             parameters={"loss": loss, "n_centers": 2000, "n_candidates": 4000, "max_iter": 2, "alpha": 2e-7},
             warps=(0.9, 1.1),
             speeds=(0.9, 1.1),
+            mixtures=mixtures,
         ),
         WIDE,
     )
-    for name, loss in (("ovr", "ovr"), ("klr", "multinomial"))
+    for name, loss, mixtures in (("ovr", "ovr", 0), ("ovr-gmm", "ovr", 32), ("klr-gmm", "multinomial", 32))
 )
 NOISE_LEVELS = (20.0, 10.0, 5.0)  # dB
 BASELINE = "gmm-8"  # beside the hybrids in noise

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from asr.acoustic.gmm_training import GmmSettings, train_gmm
+from asr.acoustic.gmm_training import GmmSettings, mixtures_of_states, train_gmm
 from asr.align.forced_alignment import align_utterance
 from asr.align.transcript_graph import transcript_graph
 from asr.decode.path_segments import Segment, phone_segments
@@ -141,3 +141,28 @@ def test_a_corpus_of_which_nothing_can_be_aligned_is_refused():
 def test_settings_that_cannot_be_followed_are_refused(wrong):
     with pytest.raises(ValidationError, match="must be"):
         GmmSettings(**wrong)
+
+
+def test_one_gaussian_a_state_on_given_states_has_their_mean_and_variance():
+    rng = np.random.default_rng(3)
+    states = rng.integers(-1, 3, 400).astype(np.int32)
+    frames = (rng.normal(size=(400, 2)) + 3 * states[:, None]).astype(np.float32)
+    mixtures = mixtures_of_states(frames, states, 4, 1)
+    for state in range(3):
+        own = frames[states == state].astype(np.float64)
+        np.testing.assert_allclose(mixtures.means[state, 0], own.mean(0), rtol=1e-6)
+        np.testing.assert_allclose(mixtures.variances[state, 0], own.var(0), rtol=1e-4)
+    np.testing.assert_allclose(mixtures.means[3, 0], frames.mean(0, dtype=np.float64), rtol=1e-6)  # never seen
+
+
+def test_more_gaussians_on_given_states_fit_better_and_are_the_same_for_any_workers():
+    rng = np.random.default_rng(4)
+    states = rng.integers(0, 2, 3000).astype(np.int32)
+    frames = (rng.normal(size=(3000, 2)) + 4 * rng.integers(0, 4, (3000, 1)) + 9 * states[:, None]).astype(np.float32)
+    own = [
+        mixtures_of_states(frames, states, 2, n).log_likelihood(frames)[np.arange(3000), states].mean()
+        for n in (1, 2, 4)
+    ]
+    assert own[0] < own[1] < own[2]
+    alone, shared = (mixtures_of_states(frames, states, 2, 4, workers=w) for w in (SerialWorkers(), LocalWorkers(2)))
+    np.testing.assert_array_equal(alone.means, shared.means)

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from asr.acoustic import hybrid_training
 from asr.acoustic.gmm_training import train_gmm
 from asr.acoustic.hybrid_training import HybridSettings, train_hybrid
 from asr.align.aligned_table import align_table
 from asr.errors import AlignmentError, ConfigError
+from asr.features.frame_table import FrameTable
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 from tests.acoustic.test_gmm_training import TOPOLOGY, Corpus, settings
 
@@ -183,3 +185,35 @@ def test_a_fit_interrupted_in_any_round_goes_on_to_the_same_model(start: Start, 
             train(tmp_path, until)
         assert list(tmp_path.iterdir()), "nothing was kept"
     np.testing.assert_array_equal(train(tmp_path), undisturbed)
+
+
+def test_mixtures_of_a_second_stream_help_a_classifier_of_little_use(start: Start) -> None:
+    corpus, states, self_loops = start
+    noise = np.random.default_rng(0).normal(size=corpus.table.frames.shape).astype(np.float32)
+    frames = np.hstack([noise, corpus.table.frames])
+    table = FrameTable(corpus.table.ids, corpus.table.speakers, frames, corpus.table.offsets)
+    result = train_hybrid(
+        table, states, corpus.graphs, TOPOLOGY, self_loops,
+        HybridSettings(classifier="sklearn.naive_bayes.GaussianNB", mixtures=2, realignments=1),
+        n_unspliced=corpus.table.n_features,
+    )  # fmt: skip
+    acoustic = result.hmm.acoustic_model
+    assert acoustic.mixtures.n_components == 2
+    phones = np.where(states < 0, -1, TOPOLOGY.unit_phone[np.maximum(states, 0)])
+    assert (TOPOLOGY.unit_phone[acoustic.log_posterior(frames).argmax(axis=1)] == phones).mean() > 0.9
+    assert (TOPOLOGY.unit_phone[acoustic.classifier.predict(noise)] == phones).mean() < 0.5
+
+
+@pytest.mark.parametrize(("mixtures", "n_unspliced"), [(2, 0), (0, 1)])
+def test_mixtures_and_their_columns_go_together(start: Start, mixtures: int, n_unspliced: int) -> None:
+    corpus, states, self_loops = start
+    with pytest.raises(ConfigError, match="a second stream needs both"):
+        train_hybrid(
+            corpus.table, states, corpus.graphs, TOPOLOGY, self_loops, HybridSettings(mixtures=mixtures),
+            n_unspliced=n_unspliced,
+        )  # fmt: skip
+
+
+def test_a_number_of_mixtures_that_is_no_power_of_two_is_refused() -> None:
+    with pytest.raises(ValidationError, match="a power of two"):
+        HybridSettings(mixtures=12)

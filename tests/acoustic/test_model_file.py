@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from asr.acoustic.gmm import GaussianMixtures
+from asr.acoustic.gmm_training import mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_file import SearchSettings, SpeechModel, describe_model, load_model, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
@@ -62,6 +63,16 @@ def hybrid(classifier: object) -> SpeechModel:
     return SpeechModel(hmm, front_end, LEXICON, SearchSettings(lm_scale=3.0), "audio", ARPA)
 
 
+def two_streams() -> SpeechModel:
+    static, states = training()
+    front_end = FrontEnd(CONFIG.model_copy(update={"unspliced": True})).fit(static, states)
+    frames = front_end.transform(static).frames
+    own = mixtures_of_states(frames[:, -front_end.n_unspliced_ :], states, TOPOLOGY.n_states, 2)
+    acoustic = HybridAcousticModel(GaussianNB(), TOPOLOGY.n_states, mixtures=own, mixture_weight=0.6)
+    hmm = PhoneHmm(TOPOLOGY, acoustic.fit(frames, states), uniform_self_loops(TOPOLOGY))
+    return SpeechModel(hmm, front_end, LEXICON, SearchSettings(), "audio")
+
+
 def mixtures() -> SpeechModel:
     static, _ = training()
     front_end = FrontEnd(FeatureConfig(normalise="utterance")).fit(static)
@@ -97,6 +108,17 @@ def test_mixtures_read_again_give_equal_scores(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.hmm.log_likelihood(frames), model.hmm.log_likelihood(frames))
     np.testing.assert_array_equal(again.hmm.self_loops, model.hmm.self_loops)
     assert (again.kind, again.source, again.arpa) == ("gmm", "archive", None)
+
+
+def test_a_hybrid_with_a_second_stream_read_again_gives_equal_scores(tmp_path: Path) -> None:
+    model = two_streams()
+    save_model(tmp_path / "model", model)
+    again = load_model(tmp_path / "model")
+    frames = model.front_end.transform(training()[0]).frames
+    np.testing.assert_array_equal(again.hmm.log_likelihood(frames), model.hmm.log_likelihood(frames))
+    description = describe_model(tmp_path / "model")
+    assert description["second stream"] == {"Gaussians a state": 2, "features": 15, "weight": 0.6}
+    assert description["state priors"] == {"prior_exponent": 1.0, "prior_floor": 0.01}
 
 
 @pytest.mark.parametrize(

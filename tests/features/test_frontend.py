@@ -185,6 +185,7 @@ CONFIGS = [
     FeatureConfig(sample_rate=8000, normalise="none", energy="c0", delta_order=0),
     FeatureConfig(sample_rate=8000, delta_window=3, delta_order=1, context=4),
     FeatureConfig(sample_rate=8000, context=2, lda_dimension=5),
+    FeatureConfig(sample_rate=8000, context=3, lda_dimension=5, unspliced=True),
 ]
 
 
@@ -251,3 +252,16 @@ def test_lda_keeps_fewer_columns_where_there_are_few_classes() -> None:
     assert front_end.n_features_ == front_end.transform(table).n_features == 2
     arrays, metadata = front_end.to_arrays()
     assert FrontEnd.from_arrays(arrays, metadata).n_features_ == 2
+
+
+def test_unspliced_columns_follow_the_others_and_are_the_frames_without_context() -> None:
+    table = random_table()
+    labels = np.arange(table.n_frames) % 5
+    spliced = FeatureConfig(normalise="speaker", context=2, lda_dimension=3)
+    front_end = FrontEnd(spliced.model_copy(update={"unspliced": True})).fit(table, labels)
+    frames = front_end.transform(table).frames
+    assert front_end.n_unspliced_ == 12
+    assert frames.shape[1] == front_end.n_features_ == 15
+    np.testing.assert_array_equal(frames[:, :3], FrontEnd(spliced).fit(table, labels).transform(table).frames)
+    own = FrontEnd(FeatureConfig(normalise="speaker")).fit(table).transform(table).frames
+    np.testing.assert_array_equal(frames[:, 3:], own)

@@ -1,8 +1,12 @@
 """Adaptation to a speaker: better on speakers unlike those of training, the same for any workers."""
 
+import copy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from asr.acoustic.gmm import single_gaussians
 from asr.acoustic.model_file import SpeechModel, load_model
 from asr.corpus.data_directory import read_data_directory
 from asr.decode.graph_compiler import compile_graph
@@ -83,3 +87,11 @@ def test_grammars_with_loops_have_one_reading(graph):
 def test_mixtures_are_refused(toy_run, graph, strangers):
     with pytest.raises(ConfigError, match="only hybrids"):
         recognise_adapted(load_model(toy_run / "gmm.safetensors"), strangers, graph)
+
+
+def test_a_second_stream_is_refused(model, graph, strangers):
+    acoustic = copy.copy(model.hmm.acoustic_model)
+    acoustic.mixtures = single_gaussians(np.zeros(3), np.ones(3), model.hmm.topology.n_states)
+    two = replace(model, hmm=replace(model.hmm, acoustic_model=acoustic))
+    with pytest.raises(ConfigError, match="second stream"):
+        recognise_adapted(two, strangers, graph)
