@@ -110,6 +110,7 @@ ROWS = (
     Row("random centres", parameters={"selection": "random"}),
     Row("500 centres", parameters={"n_centers": 500, "n_candidates": 1000}),
     Row("2000 centres", parameters={"n_centers": 2000, "n_candidates": 4000}),
+    Row("4000 centres", parameters={"n_centers": 4000, "n_candidates": 8000}),
     Row("8 passes", parameters={"max_iter": 8}),
     Row("width 6", parameters={"sigma": 6.0}),
     Row("width 13", parameters={"sigma": 13.0}),
@@ -130,11 +131,18 @@ ROWS = (
     Row("one realignment", {"realignments": 1}),
     Row("two realignments", {"realignments": 2}),
     Row("two models averaged", average=2),
+    Row("second stream, 16 Gaussians", {"mixtures": 16}),
+    Row("second stream, 32 Gaussians", {"mixtures": 32}),
     Row("perceptron (512), 4 passes", {"classifier": "mlp"}, {**PERCEPTRON, "max_iter": 4}),
     Row("perceptron (512), 8 passes", {"classifier": "mlp"}, {**PERCEPTRON, "max_iter": 8}),
     Row(
         "2000 centres, warps 0.92, 1.08",
         {"warps": (0.92, 1.08)},
+        {"n_centers": 2000, "n_candidates": 4000},
+    ),
+    Row(
+        "2000 centres, warps, 32 Gaussians",
+        {"warps": (0.92, 1.08), "mixtures": 32},
         {"n_centers": 2000, "n_candidates": 4000},
     ),
     Row(
