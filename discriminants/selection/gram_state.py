@@ -44,6 +44,30 @@ def _downdate(
         energy[j] = total
 
 
+@njit(cache=True, nogil=True)
+def shrink(remaining: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """The upper triangle of remaining[kept, kept], written over the old one.
+
+    Parameters
+    ----------
+    remaining : ndarray of shape (P, P), F-ordered
+        Its upper triangle is read; all of it may be overwritten.
+    kept : ndarray of int of shape (n,), ascending
+
+    Returns
+    -------
+    ndarray of shape (n, n), F-ordered, in the memory of `remaining`
+        Its lower triangle is meaningless.
+    """
+    size, n = remaining.shape[0], kept.shape[0]
+    flat = remaining.T.reshape(-1)  # column after column
+    for j in range(n):
+        source, target = kept[j] * size, j * n
+        for i in range(j + 1):  # never ahead of what is still to be read
+            flat[target + i] = flat[source + kept[i]]
+    return flat[: n * n].reshape(n, n).T
+
+
 class GramState:
     """The same order as Gram-Schmidt over stored columns, from products alone: O(P m^2 / 2 + P m S), N plays
     no part.
@@ -130,7 +154,7 @@ class GramState:
             for i in range(done):
                 rows[i] = self._rows[i, kept]
             self._rows = rows
-            self._remaining = np.asfortranarray(self._remaining[np.ix_(kept, kept)])
+            self._remaining = shrink(self._remaining, np.flatnonzero(kept))
             self._pivots, self._smallest = self._pivots[kept], self._smallest[kept]
             self._correlation, self._energy = self._correlation[kept], self._energy[kept]
         self._remaining = blas.dsyrk(-1.0, panel.T, beta=1.0, c=self._remaining, overwrite_c=1)

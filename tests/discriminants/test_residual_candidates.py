@@ -5,7 +5,7 @@ import pytest
 
 from discriminants import NPDClassifier, NPDRegressor, OROLSClassifier, OROLSRegressor
 from discriminants.kernels import GaussianKernel
-from discriminants.selection import learner
+from discriminants.selection import gram_state, learner
 from discriminants.selection.forward_selection import forward_selection
 from discriminants.selection.gram import accumulate_gram
 from discriminants.selection.gram_schmidt_state import GramSchmidtState
@@ -116,6 +116,17 @@ def test_candidates_given_up_do_not_change_the_order(rule, lam):
     np.testing.assert_allclose(systems[0].R, systems[1].R, atol=1e-8)
     np.testing.assert_allclose(systems[0].z, systems[1].z, atol=1e-8)
     assert not GramState(accumulate_gram(kernel, X, Y, X[points]), 3).error_reduction(np.array([4])) <= 0
+
+
+@pytest.mark.parametrize("kept", [[0], [6], [0, 1, 2, 3, 4, 5, 6], [1, 2, 5], [0, 3, 6]])
+def test_a_triangle_shrinks_in_place(kept):
+    whole = np.asfortranarray(np.random.default_rng(0).standard_normal((7, 7)))
+    expected = np.triu(whole[np.ix_(kept, kept)])
+    part = gram_state.shrink(whole, np.array(kept))
+    np.testing.assert_array_equal(np.triu(part), expected)
+    assert part.flags.f_contiguous and np.shares_memory(part, whole)
+    last = gram_state.shrink(part, np.array([part.shape[0] - 1]))
+    np.testing.assert_array_equal(last, expected[-1:, -1:])
 
 
 @pytest.mark.parametrize("method", ["reestimate_lambda", "maximise_evidence", "generalised_cross_validation"])
