@@ -13,14 +13,26 @@ from discriminants.selection.learner import ForwardSelectionLearner
 
 
 class _PseudoDiscriminant(ForwardSelectionLearner):
-    """Plain least squares in the chosen columns."""
+    """Plain least squares in the chosen columns, or with a penalty on the norm of the expansion."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ForwardSelectionLearner._parameter_constraints,
+        "norm_penalty": [Interval(Real, 0, None, closed="left")],
         "residual_threshold": [Interval(Real, 0, None, closed="left"), None],
     }
 
     residual_threshold: float | None
+
+    def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
+        if self.norm_penalty:
+            if self.n_candidates is None:
+                raise ValueError("norm_penalty needs n_candidates: the penalty is added to their Gram matrix")
+            if self.criterion not in (None, "cv"):
+                raise ValueError(
+                    f"criterion = {self.criterion!r} takes every centre for a whole free parameter, which it is not "
+                    "under a norm_penalty; take criterion='cv'"
+                )
+        super()._fit_targets(X, targets)
 
     def _needs_residual(self) -> bool:
         return super()._needs_residual() or self.residual_threshold is not None
@@ -52,6 +64,11 @@ class NPDClassifier(_PseudoDiscriminant, OneVsRestClassifier):
     epsilon : float
         Added to the diagonal of the full Gram matrix, that is, to the entry where a centre meets its own
         sample (below 3.54).
+    norm_penalty : float
+        mu of a penalty mu w'K_mm w, the squared norm of the expansion in the space of the kernel (2.50), on the
+        summed squared error, in choosing centres and in their weights; the bias is free. With all samples as centres
+        that is `KFDClassifier(penalty="kernel", regularization=mu)`, the least-squares support vector machine. Needs
+        a symmetric positive semidefinite kernel and `n_candidates`, and of the criteria "cv".
     residual_threshold : float, optional
         Stop once no residual (at the candidates) is larger in absolute value, the source's criterion for
         speech (4.4.1).
@@ -97,7 +114,9 @@ class NPDClassifier(_PseudoDiscriminant, OneVsRestClassifier):
 
     References
     ----------
-    E. Andelic, Sparse Nonlinear Discriminants, dissertation, Magdeburg 2007.
+    E. Andelic, Sparse Nonlinear Discriminants, dissertation, Magdeburg 2007. A. Smola, B. Schoelkopf, Sparse greedy
+    matrix approximation for machine learning, ICML 2000, and J. Suykens et al., Least Squares Support Vector
+    Machines, World Scientific 2002, for the penalty on the norm.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -112,6 +131,7 @@ class NPDClassifier(_PseudoDiscriminant, OneVsRestClassifier):
         kernel: Any = "gaussian",
         sigma: Any = "scale",
         epsilon: float = 0.0,
+        norm_penalty: float = 0.0,
         residual_threshold: float | None = None,
         criterion: str | None = None,
         cv: int = 5,
@@ -126,6 +146,7 @@ class NPDClassifier(_PseudoDiscriminant, OneVsRestClassifier):
         self.kernel = kernel
         self.sigma = sigma
         self.epsilon = epsilon
+        self.norm_penalty = norm_penalty
         self.residual_threshold = residual_threshold
         self.criterion = criterion
         self.cv = cv
@@ -151,6 +172,7 @@ class NPDRegressor(_PseudoDiscriminant, KernelRegressor):
         kernel: Any = "gaussian",
         sigma: Any = "scale",
         epsilon: float = 0.0,
+        norm_penalty: float = 0.0,
         residual_threshold: float | None = None,
         criterion: str | None = None,
         cv: int = 5,
@@ -164,6 +186,7 @@ class NPDRegressor(_PseudoDiscriminant, KernelRegressor):
         self.kernel = kernel
         self.sigma = sigma
         self.epsilon = epsilon
+        self.norm_penalty = norm_penalty
         self.residual_threshold = residual_threshold
         self.criterion = criterion
         self.cv = cv

@@ -21,6 +21,7 @@ from discriminants.selection.gram import accumulate_gram
 from discriminants.selection.gram_state import GramState
 from discriminants.selection.kernel_matrix import KernelMatrix
 from discriminants.selection.model_size import CRITERIA, sizes_up_to
+from discriminants.selection.norm_penalty import with_norm_penalty
 from discriminants.selection.path import SelectionPath
 from discriminants.selection.rules import RULES, make_rule
 
@@ -62,6 +63,7 @@ class ForwardSelectionLearner(KernelExpansion):
     rule: Any
     n_candidates: int | None
     candidates: str = "random"
+    norm_penalty: float = 0.0
     random_state: Any
 
     def _begin(self, state: SelectionState) -> None:
@@ -199,6 +201,8 @@ class ForwardSelectionLearner(KernelExpansion):
             return lambda which, n_centers: ColumnState(matrix, targets[:, which], n_centers)
         diagonal = (points, self.epsilon) if self.epsilon else None
         gram = accumulate_gram(kernel, X, targets, X[points], diagonal=diagonal)
+        if self.norm_penalty:
+            gram = with_norm_penalty(gram, matrix.at_candidates(), self.norm_penalty)
         at_candidates = matrix.at_candidates() if self._needs_residual() else None
 
         def make(which: slice, n_centers: int) -> GramState:

@@ -19,6 +19,14 @@ def npd_search(
     return Search("npd", estimator, grid(sigma=sigmas, epsilon=epsilons), tuple(sizes_up_to(max_centers)))
 
 
+def penalised_npd_search(
+    learner: Any, sigmas: Sequence[float], penalties: Sequence[float], sizes: Sequence[int], **options: Any
+) -> Search:
+    """NPD: width, penalty on the norm, and a number of centres out of few, since the penalty prevents over-fitting."""
+    estimator = learner(random_state=SEED, **options)
+    return Search("npd", estimator, grid(sigma=sigmas, norm_penalty=penalties), tuple(sizes))
+
+
 def ols_search(learner: Any, sigmas: Sequence[float], max_centers: int, **options: Any) -> Search:
     """OLS: width and number of centres."""
     estimator = learner(random_state=SEED, **options)

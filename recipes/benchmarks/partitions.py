@@ -10,7 +10,7 @@ from discriminants.npd import NPDClassifier
 from discriminants.ols import OLSClassifier
 from discriminants.orols import OROLSClassifier
 from recipes.benchmarks.datasets import two_class_problem
-from recipes.benchmarks.forward import npd_search, ols_search, orols_search
+from recipes.benchmarks.forward import ols_search, orols_search, penalised_npd_search
 from recipes.benchmarks.peers import kfd_search, svc_search
 from recipes.benchmarks.problem import Problem
 from recipes.benchmarks.study import Study, Table, widths
@@ -22,7 +22,9 @@ class _Grids:
 
     multiples: tuple[float, ...]
     epsilons: tuple[float, ...]
+    norm_penalties: tuple[float, ...]
     max_centers: int
+    max_npd_centers: int
     costs: tuple[float, ...]
     regularizations: tuple[float, ...]
     n_partitions: int | None = None
@@ -31,20 +33,25 @@ class _Grids:
 FULL = _Grids(
     multiples=tuple(2.0 ** (k / 2) for k in range(-4, 5)),
     epsilons=(0.0, 0.1, 0.5, 2.0),
+    norm_penalties=(0.0, 0.001, 0.01, 0.1, *(10.0 ** (k / 2) for k in range(-1, 4))),
     max_centers=300,
+    max_npd_centers=400,
     costs=tuple(10.0 ** (k / 2) for k in range(-2, 7)),
     regularizations=tuple(10.0 ** (k / 2) for k in range(-6, 5)),
 )
 QUICK = _Grids(
     multiples=(0.5, 1.0, 2.0),
     epsilons=(0.0, 1.0),
+    norm_penalties=(0.0, 1.0),
     max_centers=40,
+    max_npd_centers=40,
     costs=(1.0, 10.0),
     regularizations=(0.1, 1.0),
     n_partitions=3,
 )
 
 OPTIONS: dict[str, Any] = {"rule": "error_reduction", "n_candidates": 3000}
+NPD_SHARES = (0.25, 0.5)  # centres of NPD in the number of training samples
 SMALL, REPEATS = 250, 4  # up to so many training samples the folds are drawn so many times
 
 
@@ -55,16 +62,17 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
     if grids.n_partitions is not None:
         problem = Problem(problem.X, problem.y, problem.partitions[: grids.n_partitions])
     sigmas = widths(problem, grids.multiples)
-    max_centers = min(grids.max_centers, problem.partitions[0].train.shape[0])
+    n_train = problem.partitions[0].train.shape[0]
+    max_centers = min(grids.max_centers, n_train)
+    npd_sizes = sorted({min(grids.max_npd_centers, round(share * n_train)) for share in NPD_SHARES})
     searches = (
         orols_search(OROLSClassifier, sigmas, grids.epsilons, max_centers, **OPTIONS),
-        npd_search(NPDClassifier, sigmas, grids.epsilons, max_centers, **OPTIONS),
+        penalised_npd_search(NPDClassifier, sigmas, grids.norm_penalties, npd_sizes, **OPTIONS),
         ols_search(OLSClassifier, sigmas, max_centers),
         svc_search(sigmas, grids.costs),
         kfd_search(sigmas, grids.regularizations),
     )
-    small = problem.partitions[0].train.shape[0] <= SMALL
-    return Study(problem, searches, repeats=REPEATS if small and not quick else 1)
+    return Study(problem, searches, repeats=REPEATS if n_train <= SMALL and not quick else 1)
 
 
 TABLE = Table(
@@ -95,9 +103,10 @@ TABLE = Table(
         "prints 100 less this.",
         "The settings have the least total error in five-fold cross-validation over the first five training "
         f"partitions, as in the source (of sets with at most {SMALL} training samples the folds are drawn {REPEATS} "
-        "times, for all methods): width, epsilon and number of centres of NPD and OROLS, width and number of "
-        "centres of OLS, width and C of the SVM, width and regularisation of KFD. For OROLS the source chooses the "
-        "width alone.",
+        "times, for all methods): width, epsilon and number of centres of OROLS, width and number of centres of OLS, "
+        "width and C of the SVM, width and regularisation of KFD. For OROLS the source chooses the width alone. NPD: "
+        "width, a penalty on the norm of the expansion in place of the source's epsilon, and a quarter or half of the "
+        f"training samples as centres, at most {FULL.max_npd_centers} (fewer where there are fewer distinct ones).",
         "Most partitions are not the original ones, which can no longer be had in full.",
     ),
     study=open_study,

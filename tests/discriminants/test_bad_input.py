@@ -413,6 +413,7 @@ OUT_OF_RANGE: list[tuple[str, list[Any]]] = [
     ("n_centers", [*COUNTS, None]),
     ("n_candidates", COUNTS),
     ("epsilon", [-1e-9, np.nan, np.inf, None]),
+    ("norm_penalty", [-1e-9, np.nan, np.inf, None]),
     ("criterion", ["aic", "GCV", 1]),
     ("cv", [1, 0, 2.5, None]),
     ("dictionary", ["both", None]),
