@@ -17,22 +17,10 @@ class _PseudoDiscriminant(ForwardSelectionLearner):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ForwardSelectionLearner._parameter_constraints,
-        "norm_penalty": [Interval(Real, 0, None, closed="left")],
         "residual_threshold": [Interval(Real, 0, None, closed="left"), None],
     }
 
     residual_threshold: float | None
-
-    def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
-        if self.norm_penalty:
-            if self.n_candidates is None:
-                raise ValueError("norm_penalty needs n_candidates: the penalty is added to their Gram matrix")
-            if self.criterion not in (None, "cv"):
-                raise ValueError(
-                    f"criterion = {self.criterion!r} takes every centre for a whole free parameter, which it is not "
-                    "under a norm_penalty; take criterion='cv'"
-                )
-        super()._fit_targets(X, targets)
 
     def _needs_residual(self) -> bool:
         return super()._needs_residual() or self.residual_threshold is not None

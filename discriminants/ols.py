@@ -14,12 +14,14 @@ from discriminants.selection.gram_schmidt_state import GramSchmidtState
 from discriminants.selection.kernel_matrix import KernelMatrix
 from discriminants.selection.learner import ForwardSelectionLearner, StateMaker
 
+_NOT_HERE = ("norm_penalty", "rule", "candidates")
+
 
 class _OrthogonalLeastSquares(ForwardSelectionLearner):
     """Modified Gram-Schmidt over all candidate columns."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{k: v for k, v in ForwardSelectionLearner._parameter_constraints.items() if k not in ("rule", "candidates")},
+        **{k: v for k, v in ForwardSelectionLearner._parameter_constraints.items() if k not in _NOT_HERE},
         "unexplained": [Interval(Real, 0, 1, closed="left")],
     }
 

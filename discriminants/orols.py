@@ -83,6 +83,9 @@ class OROLSClassifier(_RegularisedLeastSquares, OneVsRestClassifier):
     patience : int
     max_condition : float
         Largest ratio of the lengths of two columns of Q.
+    norm_penalty : float
+        As in `NPDClassifier`, beside the ridge on the orthogonal weights, which no longer has to do all the smoothing.
+        The error that GCV and the evidence are about includes it, as if it were further samples with target zero.
     n_centers, kernel, sigma, epsilon, criterion, cv, dictionary, rule, n_candidates,
     candidates, posterior, random_state
         As in `NPDClassifier`.
@@ -115,6 +118,7 @@ class OROLSClassifier(_RegularisedLeastSquares, OneVsRestClassifier):
         kernel: Any = "gaussian",
         sigma: Any = "scale",
         epsilon: float = 0.0,
+        norm_penalty: float = 0.0,
         reestimation: str = "gcv",
         tol: float = 1e-4,
         patience: int = 10,
@@ -132,6 +136,7 @@ class OROLSClassifier(_RegularisedLeastSquares, OneVsRestClassifier):
         self.kernel = kernel
         self.sigma = sigma
         self.epsilon = epsilon
+        self.norm_penalty = norm_penalty
         self.reestimation = reestimation
         self.tol = tol
         self.patience = patience
@@ -163,6 +168,7 @@ class OROLSRegressor(_RegularisedLeastSquares, KernelRegressor):
         kernel: Any = "gaussian",
         sigma: Any = "scale",
         epsilon: float = 0.0,
+        norm_penalty: float = 0.0,
         reestimation: str = "gcv",
         tol: float = 1e-4,
         patience: int = 10,
@@ -179,6 +185,7 @@ class OROLSRegressor(_RegularisedLeastSquares, KernelRegressor):
         self.kernel = kernel
         self.sigma = sigma
         self.epsilon = epsilon
+        self.norm_penalty = norm_penalty
         self.reestimation = reestimation
         self.tol = tol
         self.patience = patience

@@ -44,6 +44,7 @@ class ForwardSelectionLearner(KernelExpansion):
         "kernel": [StrOptions(set(NAMED)), Kernel, callable],
         "sigma": [StrOptions({"scale"}), Interval(Real, 0, None, closed="neither"), np.ndarray],
         "epsilon": [Interval(Real, 0, None, closed="left")],
+        "norm_penalty": [Interval(Real, 0, None, closed="left")],
         "criterion": [StrOptions({*CRITERIA, "cv"}), None],
         "cv": [Interval(Integral, 2, None, closed="left")],
         "dictionary": [StrOptions({"shared", "private"})],
@@ -82,6 +83,10 @@ class ForwardSelectionLearner(KernelExpansion):
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
         if X.shape[0] < 2:
             raise ValueError(f"{type(self).__name__} needs at least two samples, got 1 sample")
+        if self.norm_penalty and self.n_candidates is None:
+            raise ValueError("norm_penalty needs n_candidates: the penalty is added to their Gram matrix")
+        if self.norm_penalty and self.criterion not in (None, "cv"):
+            raise ValueError(f"criterion = {self.criterion!r} knows nothing of norm_penalty; take criterion = 'cv'")
         random = check_random_state(self.random_state)
         kernel = make_kernel(self.kernel, self.sigma).resolved(X)
         points, candidate_kernel, paths = self.selection_paths(X, targets, kernel=kernel, random=random)

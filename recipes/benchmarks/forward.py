@@ -22,7 +22,7 @@ def npd_search(
 def penalised_npd_search(
     learner: Any, sigmas: Sequence[float], penalties: Sequence[float], sizes: Sequence[int], **options: Any
 ) -> Search:
-    """NPD: width, penalty on the norm, and a number of centres out of few, since the penalty prevents over-fitting."""
+    """NPD: width, penalty on the norm, number of centres."""
     estimator = learner(random_state=SEED, **options)
     return Search("npd", estimator, grid(sigma=sigmas, norm_penalty=penalties), tuple(sizes))
 
@@ -39,16 +39,28 @@ def orols_search(
     epsilons: Sequence[float],
     max_centers: int,
     *,
-    own_size: bool = False,
     reestimations: Sequence[str] = ("gcv",),
     **options: Any,
 ) -> Search:
-    """OROLS: width, epsilon and how lambda is re-estimated. Its size is by its own criterion (`own_size`), or by the
-    same folds.
-    """
-    estimator = learner(max_centers, random_state=SEED, **(_OROLS_END | options))
+    """OROLS: width, epsilon, how lambda is re-estimated, and number of centres."""
+    estimator = learner(random_state=SEED, **(_OROLS_END | options))
     settings = grid(sigma=sigmas, epsilon=epsilons, reestimation=reestimations)
-    return Search("orols", estimator, settings, None if own_size else tuple(sizes_up_to(max_centers)))
+    return Search("orols", estimator, settings, tuple(sizes_up_to(max_centers)))
+
+
+def penalised_orols_search(
+    learner: Any,
+    sigmas: Sequence[float],
+    penalties: Sequence[float],
+    max_centers: int,
+    *,
+    reestimations: Sequence[str],
+    **options: Any,
+) -> Search:
+    """OROLS: width, penalty on the norm, how lambda is re-estimated, and number of centres."""
+    estimator = learner(random_state=SEED, **(_OROLS_END | options))
+    settings = grid(sigma=sigmas, norm_penalty=penalties, reestimation=reestimations)
+    return Search("orols", estimator, settings, tuple(sizes_up_to(max_centers)))
 
 
 def krls_search(learner: Any, sigmas: Sequence[float], max_centers: int, n_samples: int) -> Search:

@@ -8,7 +8,8 @@ import numpy as np
 
 from discriminants.npd import NPDRegressor
 from discriminants.orols import OROLSRegressor
-from recipes.benchmarks.forward import npd_search, orols_search
+from discriminants.selection.model_size import sizes_up_to
+from recipes.benchmarks.forward import penalised_npd_search, penalised_orols_search
 from recipes.benchmarks.peers import svr_search
 from recipes.benchmarks.problem import Partition, Problem
 from recipes.benchmarks.study import Study, Table, widths
@@ -23,7 +24,7 @@ class _Grids:
     """What is tried; widths in multiples of the standard deviation of x, C and epsilon in that of y."""
 
     multiples: tuple[float, ...]
-    epsilons: tuple[float, ...]
+    norm_penalties: tuple[float, ...]
     max_centers: int
     costs: tuple[float, ...]
     tubes: tuple[float, ...]
@@ -32,7 +33,7 @@ class _Grids:
 
 FULL = _Grids(
     multiples=tuple(2.0 ** (k / 4) for k in range(-9, 1)),
-    epsilons=(0.0, 0.01, 0.1, 1.0),
+    norm_penalties=(0.0, 0.001, 0.003, 0.01, 0.03, 0.1),
     max_centers=40,
     costs=(0.3, 1.0, 3.0, 10.0, 100.0),
     tubes=(0.05, 0.1, 0.2, 0.3, 0.5),
@@ -40,7 +41,7 @@ FULL = _Grids(
 )
 QUICK = _Grids(
     multiples=(0.18, 0.25, 0.35, 0.5),
-    epsilons=(0.0, 0.3),
+    norm_penalties=(0.0, 0.03),
     max_centers=20,
     costs=(1.0, 10.0),
     tubes=(0.1, 0.3),
@@ -58,10 +59,15 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
     sigmas = widths(problem, grids.multiples)
     spread = float(problem.y[problem.partitions[0].train].std())
     searches = (
-        orols_search(
-            OROLSRegressor, sigmas, (0.0,), grids.max_centers, own_size=True, reestimations=REESTIMATIONS, **OPTIONS
+        penalised_orols_search(
+            OROLSRegressor,
+            sigmas,
+            grids.norm_penalties,
+            grids.max_centers,
+            reestimations=REESTIMATIONS,
+            **OPTIONS,
         ),
-        npd_search(NPDRegressor, sigmas, grids.epsilons, grids.max_centers, **OPTIONS),
+        penalised_npd_search(NPDRegressor, sigmas, grids.norm_penalties, sizes_up_to(grids.max_centers), **OPTIONS),
         svr_search(sigmas, grids.costs, grids.tubes, spread),
     )
     return Study(problem, searches, n_choice=grids.n_runs)
@@ -96,10 +102,10 @@ TABLE = Table(
         f"{N_TRAIN} training points with Gaussian noise of standard deviation {NOISE}, {N_TEST} test points without "
         f"noise, both uniform on (-10, 10); mean root mean square error and standard deviation over {N_RUNS} runs, "
         "run r from seed r. In brackets the kernel evaluations of a prediction in % of the training points.",
-        "Settings (of OROLS the width, and whether generalised cross-validation or the evidence sets lambda; its size "
-        "by its own condition) by five-fold cross-validation on the "
-        "training points, the squared errors summed over all runs: fifty points are too few to choose on, and test "
-        "points take no part.",
+        "Settings (of OROLS and NPD the width, a penalty on the norm of the expansion and the number of centres, of "
+        "OROLS also whether generalised cross-validation or the evidence sets lambda) by five-fold cross-validation "
+        "on the training points, the squared errors summed over all runs: fifty points are too few to choose on, and "
+        "test points take no part.",
     ),
     study=open_study,
 )

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import KFold
 
-from discriminants import KFDClassifier, NPDClassifier, NPDRegressor
+from discriminants import KFDClassifier, NPDClassifier, NPDRegressor, OROLSClassifier, OROLSRegressor
 from discriminants.kernels import MultiscaleGaussianKernel
 
 WIDTH, PENALTY = 1.2, 0.7
@@ -52,6 +52,24 @@ def test_each_step_takes_the_centre_of_least_penalised_error(learner: Any, kerne
     np.testing.assert_allclose(weights, penalised(np.array(chosen), Y, epsilon)[0], rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("learner", [OROLSClassifier(), OROLSRegressor()], ids=["classifier", "regressor"])
+def test_orols_takes_the_penalty_for_further_samples_with_target_zero(learner: Any) -> None:
+    y, Y = targets(learner)
+    learner = clone(learner).set_params(n_centers=8, sigma=WIDTH, norm_penalty=PENALTY).fit(X, y)
+    rows, lam = learner.center_indices_, learner.lambda_[0]
+    root = np.linalg.cholesky(PENALTY * gaussians(X[rows], X[rows])).T
+    A = np.vstack([np.hstack([np.ones((70, 1)), gaussians(X, X[rows])]), np.hstack([np.zeros((8, 1)), root])])
+    padded = np.vstack([Y, np.zeros((8, Y.shape[1]))])
+    R = np.linalg.qr(A, mode="r")
+    U = R / np.diag(R)[:, None]
+    smoother = A @ np.linalg.solve(A.T @ A + lam * U.T @ U, A.T)
+    W = np.linalg.solve(A.T @ A + lam * U.T @ U, A.T @ padded)
+    np.testing.assert_allclose(np.vstack([learner.intercept_, learner.dual_coef_]), W, rtol=0, atol=1e-9)
+    error = ((padded - smoother @ padded) ** 2).sum()
+    assert learner.gcv_[0] == pytest.approx(70 * error / (70 - np.trace(smoother)) ** 2, rel=1e-8)
+    assert lam > 0
+
+
 @pytest.mark.parametrize("rule", ["error_reduction", "largest_residual", "matching_pursuit"])
 @pytest.mark.parametrize("dictionary", ["shared", "private"])
 def test_with_all_centres_it_is_the_dense_discriminant(rule: str, dictionary: str) -> None:
@@ -83,16 +101,17 @@ def test_cross_validation_of_the_size_knows_the_penalty() -> None:
     assert learner.n_centers_ == 1 + np.argmin(errors)
 
 
+@pytest.mark.parametrize("learner", [NPDClassifier(10), OROLSClassifier(10)], ids=["npd", "orols"])
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"n_candidates": None}, "needs n_candidates"),
-        ({"criterion": "gcv"}, "take criterion='cv'"),
+        ({"criterion": "gcv"}, "take criterion = 'cv'"),
         ({"sigma": np.linspace(0.5, 2.0, 70)}, "needs a symmetric kernel"),
         ({"kernel": MultiscaleGaussianKernel([0.7, 1.7])}, "needs a symmetric kernel"),
     ],
 )
-def test_where_the_penalty_has_no_meaning_it_is_refused(settings: dict[str, Any], message: str) -> None:
+def test_where_the_penalty_has_no_meaning_it_is_refused(learner: Any, settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        NPDClassifier(10, norm_penalty=PENALTY, **settings).fit(X, CODES)
-    NPDClassifier(10, norm_penalty=0.0, **settings).fit(X, CODES)
+        clone(learner).set_params(norm_penalty=PENALTY, **settings).fit(X, CODES)
+    clone(learner).set_params(norm_penalty=0.0, **settings).fit(X, CODES)
