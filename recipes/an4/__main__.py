@@ -36,10 +36,10 @@ SPLICED = BY_SPEAKER.model_copy(update={"context": 7, "lda_dimension": 60})
 WARPS = (0.92, 1.08)
 
 
-def kernel_logistic(loss: str) -> HybridSettings:
-    """Kernel logistic regression on 2000 centres, one-vs-rest or multinomial."""
+def kernel_logistic(loss: str, mixtures: int = 0) -> HybridSettings:
+    """Kernel logistic regression on 2000 centres, one-vs-rest or multinomial; perhaps a second stream of mixtures."""
     parameters = {"n_centers": 2000, "n_candidates": 4000, "loss": loss}
-    return HybridSettings(classifier="kernel-logistic", parameters=parameters, warps=WARPS)
+    return HybridSettings(classifier="kernel-logistic", parameters=parameters, warps=WARPS, mixtures=mixtures)
 
 
 PERCEPTRON = HybridSettings(
@@ -48,6 +48,7 @@ PERCEPTRON = HybridSettings(
 HYBRIDS = (
     HybridSpecification("ovr", kernel_logistic("ovr"), SPLICED),
     HybridSpecification("klr", kernel_logistic("multinomial"), SPLICED),
+    HybridSpecification("ovr-gmm", kernel_logistic("ovr", mixtures=32), SPLICED),
     HybridSpecification("mlp", PERCEPTRON, SPLICED, kind="other"),
 )
 
