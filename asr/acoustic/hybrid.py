@@ -102,7 +102,7 @@ class HybridAcousticModel:
             File from which classifiers that keep one go on after an interruption. Workers of a cluster read the
             frames from a file beside it, which has to be on a file system that they see.
         """
-        frames, _ = self._streams(frames)
+        frames, _ = self.streams(frames)
         used = np.flatnonzero(states >= 0)
         wanted = {
             "progress": None if progress is None else lambda done, total, *_: progress(done, total),
@@ -144,7 +144,7 @@ class HybridAcousticModel:
 
     def log_likelihood(self, frames: np.ndarray) -> np.ndarray:
         """Scaled log-likelihoods, float32 (n_frames, n_states), of frames, float32 (n_frames, n_features)."""
-        frames, second = self._streams(frames)
+        frames, second = self.streams(frames)
         scores = self._classified(frames)
         scores -= np.float32(self.prior_exponent) * self.log_priors
         if self.mixtures is not None:
@@ -162,7 +162,7 @@ class HybridAcousticModel:
             posteriors[part, columns] = log_proba(frames[part])
         return np.maximum(posteriors, LOWEST_LOG_POSTERIOR, out=posteriors)
 
-    def _streams(self, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def streams(self, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The classifier's columns and the mixtures'."""
         n_second = 0 if self.mixtures is None else self.mixtures.means.shape[2]
         first, second = np.split(frames, [frames.shape[1] - n_second], axis=1)

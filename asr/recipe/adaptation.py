@@ -22,6 +22,7 @@ from asr.errors import ConfigError
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.recipe.recognition import Recognition, collected, recognise_batch, search_path
+from discriminants.kernels import GaussianKernel
 from discriminants.logistic.input_map import InputMap, fit_input_map, identity_map
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -46,14 +47,15 @@ class AdaptationSettings(BaseModel):
 
 @dataclass(frozen=True)
 class MappedModel:
-    """An acoustic model that sees frames through an affine map."""
+    """A hybrid whose classifier sees its columns of the frames through an affine map."""
 
     model: HybridAcousticModel
     frame_map: InputMap
 
     def log_likelihood(self, frames: np.ndarray) -> np.ndarray:
         """Scaled log-likelihoods, float32 (n_frames, n_states)."""
-        return self.model.log_likelihood(self.frame_map(frames))
+        first, second = self.model.streams(frames)
+        return self.model.log_likelihood(np.hstack([self.frame_map(first), second]))
 
 
 def recognise_adapted(
@@ -70,15 +72,16 @@ def recognise_adapted(
     Raises
     ------
     ConfigError
-        If the model is no hybrid of a kernel logistic classifier, or has a second stream.
+        If the model is no hybrid of a kernel logistic classifier, or its kernel is not Gaussian with one width.
     """
     acoustic = model.hmm.acoustic_model
     if not isinstance(acoustic, HybridAcousticModel) or not isinstance(
         acoustic.classifier, SparseKernelLogisticClassifier
     ):
         raise ConfigError("only hybrids of the classifier 'kernel-logistic' can be adapted to a speaker")
-    if acoustic.mixtures is not None:
-        raise ConfigError("a hybrid with mixtures of a second stream cannot be adapted to a speaker")
+    kernel = acoustic.classifier.kernel_
+    if not isinstance(kernel, GaussianKernel) or not kernel.centers_are_points:
+        raise ConfigError(f"only a Gaussian kernel of one width can be adapted through, not {type(kernel).__name__}")
     started = time.process_time()
     with threadpool_limits(1):
         frames = model.front_end.transform(static)
@@ -106,7 +109,8 @@ def _recognise_speaker(
     started = time.thread_time()
     acoustic = hmm.acoustic_model
     assert isinstance(acoustic, HybridAcousticModel)
-    frame_map = identity_map(table.n_features)
+    first, _ = acoustic.streams(table.frames)
+    frame_map = identity_map(first.shape[1])
     readings = _single_words(graph) or [graph]
     for sharpness in settings.sharpness:
         adapted = PhoneHmm(hmm.topology, MappedModel(acoustic, frame_map), hmm.self_loops)
@@ -118,7 +122,7 @@ def _recognise_speaker(
             break
         frame_map = fit_input_map(
             acoustic.classifier,
-            table.frames[rows[known]],
+            first[rows[known]],
             codes[known],
             weight[known],
             loss=acoustic.classifier.loss,

@@ -20,6 +20,8 @@ from asr.recipe import adaptation
 from asr.recipe.adaptation import AdaptationSettings, recognise_adapted
 from asr.recipe.recognition import recognise
 from asr.score.wer import score_utterances
+from discriminants.kernels import LinearKernel
+from discriminants.logistic.input_map import InputMap
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 
@@ -89,9 +91,24 @@ def test_mixtures_are_refused(toy_run, graph, strangers):
         recognise_adapted(load_model(toy_run / "gmm.safetensors"), strangers, graph)
 
 
-def test_a_second_stream_is_refused(model, graph, strangers):
+def test_of_two_streams_the_classifiers_alone_is_mapped(model, strangers):
     acoustic = copy.copy(model.hmm.acoustic_model)
-    acoustic.mixtures = single_gaussians(np.zeros(3), np.ones(3), model.hmm.topology.n_states)
+    n_states = model.hmm.topology.n_states
+    acoustic.mixtures = single_gaussians(np.zeros(2), np.ones(2), n_states)  # the same for every state
+    acoustic.mixture_weight = 0.5
     two = replace(model, hmm=replace(model.hmm, acoustic_model=acoustic))
-    with pytest.raises(ConfigError, match="second stream"):
-        recognise_adapted(two, strangers, graph)
+    frames = model.front_end.transform(strangers).frames[:9]
+    both = np.hstack([frames, np.ones((9, 2), np.float32)])
+    mapped = adaptation.MappedModel(acoustic, InputMap(2 * np.eye(frames.shape[1]), np.zeros(frames.shape[1])))
+    np.testing.assert_array_equal(
+        mapped.log_likelihood(both), two.hmm.log_likelihood(np.hstack([2 * frames, both[:, -2:]]))
+    )
+
+
+def test_another_kernel_is_refused(model, graph, strangers):
+    acoustic = copy.copy(model.hmm.acoustic_model)
+    acoustic.classifier = copy.copy(acoustic.classifier)
+    acoustic.classifier.kernel_ = LinearKernel()
+    other = replace(model, hmm=replace(model.hmm, acoustic_model=acoustic))
+    with pytest.raises(ConfigError, match="not LinearKernel"):
+        recognise_adapted(other, strangers, graph)
