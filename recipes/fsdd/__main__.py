@@ -50,18 +50,16 @@ CONFIG = TrainingConfig(
     tuning=TuningSettings(held_out=0.2),
 )
 MIXTURES = (MixtureSpecification("gmm", FEATURES, (1, 4, 8)),)
-HYBRIDS = tuple(
+HYBRIDS = (
     HybridSpecification(
-        name,
+        "klr",
         HybridSettings(
             classifier="kernel-logistic",
             parameters={"n_centers": 1500, "n_candidates": 3000, "max_iter": 2},
             warps=(0.84, 0.92, 1.08, 1.16),  # five voices are few
-            mixtures=mixtures,
         ),
         FEATURES.model_copy(update={"context": 7, "lda_dimension": 50}),
-    )
-    for name, mixtures in (("klr", 0), ("klr-gmm", 32))
+    ),
 )
 
 Family = tuple[Unit, str, Workshop, tuple[MixtureSpecification, ...], tuple[HybridSpecification, ...]]
