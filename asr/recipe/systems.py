@@ -132,8 +132,7 @@ def train_hybrid_system(
 ) -> Trained:
     """Stage `name`: a hybrid trained on the alignment of the same material by Gaussian mixtures."""
     check_same_static(workshop.config.features, features)
-    if settings.mixtures:
-        features = features.model_copy(update={"unspliced": True})
+    features = features.model_copy(update={"unspliced": settings.mixtures > 0})
     if workshop.source == "archive" and (settings.speeds or settings.noise):
         raise ConfigError(
             "speeds and noise change audio, but these features come from an archive; leave both out, or give audio"

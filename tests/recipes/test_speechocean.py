@@ -93,7 +93,7 @@ def test_the_whole_recipe_runs_from_audio_to_rows_of_every_split_and_level_of_no
         }
     )
     parameters = {"loss": "ovr", "n_centers": 100, "n_candidates": 200, "max_iter": 1, "min_steps": 1}
-    settings = HybridSettings(parameters=parameters, warps=(), speeds=(1.1,))
+    settings = HybridSettings(parameters=parameters, warps=(), speeds=(1.1,), mixtures=2)
     monkeypatch.setattr(recipe, "MIXTURES", mixtures)
     monkeypatch.setattr(recipe, "BASELINE", "gmm-1")
     monkeypatch.setattr(recipe, "CONFIG", config)
