@@ -75,10 +75,16 @@ class Arguments:
     allow_changes: bool
     noise_dir: Path | None = None
     cluster: str | None = None
+    rows: Sequence[str] = ()
 
 
-def parse_arguments(description: str, *, needs_corpus: bool = True, takes_noise: bool = False) -> Arguments:
-    """Read the command line that all recipes share, and start logging to standard error."""
+def parse_arguments(
+    description: str, *, needs_corpus: bool = True, takes_noise: bool = False, rows: Sequence[str] = ()
+) -> Arguments:
+    """Read the command line that all recipes share, and start logging to standard error.
+
+    With `rows`, names of the rows of an ablation, some of them can be asked for.
+    """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     if needs_corpus:
         parser.add_argument("--corpus-dir", type=Path, required=True, help="folder of the corpus")
@@ -98,13 +104,25 @@ def parse_arguments(description: str, *, needs_corpus: bool = True, takes_noise:
     )
     if takes_noise:
         parser.add_argument("--noise-dir", type=Path, help="folder with noise.scp, for a test with noise mixed in")
+    if rows:
+        parser.add_argument(
+            "--rows", nargs="+", choices=rows, default=rows, metavar="NAME", help=f"of: {'; '.join(rows)}"
+        )
     found = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     corpus_dir = found.corpus_dir if needs_corpus else None
     if corpus_dir is not None and not corpus_dir.is_dir():
         parser.error(f"--corpus-dir {corpus_dir} is not a directory")
     noise_dir = found.noise_dir if takes_noise else None
-    return Arguments(corpus_dir, found.work_dir, max(1, found.jobs), found.allow_changes, noise_dir, found.cluster)
+    return Arguments(
+        corpus_dir,
+        found.work_dir,
+        max(1, found.jobs),
+        found.allow_changes,
+        noise_dir,
+        found.cluster,
+        tuple(found.rows) if rows else (),
+    )
 
 
 def open_story(

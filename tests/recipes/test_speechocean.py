@@ -16,6 +16,7 @@ from asr.recipe.comparison import HybridSpecification, MixtureSpecification
 from asr.recipe.config import TuningSettings
 from asr.recipe.story import Arguments
 from recipes.speechocean import __main__ as recipe
+from recipes.speechocean import ablation
 
 
 def test_folding_takes_the_marks_of_stress_and_the_variants_that_then_are_alike():
@@ -109,3 +110,24 @@ def test_the_whole_recipe_runs_from_audio_to_rows_of_every_split_and_level_of_no
     assert [row["system"] for row in rows if row["primary"]] == ["ovr"] * 5
     assert all(row["words"] > 10 for row in rows)
     assert "test-5dB" in capsys.readouterr().out
+
+
+@pytest.mark.corpus
+@pytest.mark.slow
+def test_its_ablation_runs_from_audio_to_a_table_with_noise_in_training_and_in_what_is_heard(
+    small_corpus, tmp_path, monkeypatch, capsys
+):
+    config = recipe.CONFIG.model_copy(update={"gmm": GmmSettings(mixtures=(1,), iterations=(4,))})
+    parameters = {"loss": "ovr", "n_centers": 100, "n_candidates": 200, "max_iter": 1, "min_steps": 1}
+    monkeypatch.setattr(ablation, "CONFIG", config)
+    monkeypatch.setattr(ablation, "HYBRID", HybridSettings(parameters=parameters, warps=()))
+    monkeypatch.setattr(ablation, "SEARCHES", (SearchSettings(lm_scale=5.0, beam=25.0),))
+    monkeypatch.setattr(ablation, "N_FOLDS", 2)
+    command = ["ablation", "--corpus-dir", str(small_corpus), "--work-dir", str(tmp_path / "run"), "--jobs", "1"]
+    names = ["heard at 10 dB: base", "heard at 10 dB: noise copies"]
+    monkeypatch.setattr(sys, "argv", [*command, "--rows", names[1]])
+    ablation.main()
+    records = json.loads((tmp_path / "run" / "ablation.json").read_text())
+    assert [record["name"] for record in records] == names
+    assert all(record["words"] > 100 for record in records)
+    assert names[1] in capsys.readouterr().out
