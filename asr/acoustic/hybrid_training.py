@@ -69,6 +69,12 @@ class HybridSettings(BaseModel):
             raise ValueError("must be a power of two or 0")
         return mixtures
 
+    @property
+    def one_stream(self) -> "HybridSettings":
+        """The same without a second stream."""
+        left_out = HybridSettings.model_fields["mixture_weight"].default
+        return self.model_copy(update={"mixtures": 0, "mixture_weight": left_out})
+
 
 @dataclass(frozen=True)
 class HybridResult:
@@ -142,7 +148,7 @@ def train_hybrid(
             topology.n_states,
             prior_exponent=settings.prior_exponent,
             prior_floor=settings.prior_floor,
-            mixtures=_mixtures(table.frames[:, -n_unspliced:], states, topology, settings, workers),
+            mixtures=_mixtures(table.frames[:, -n_unspliced:], states, topology.n_states, settings, workers),
             mixture_weight=settings.mixture_weight,
         )
         in_round = _in_round(progress, round_number, settings.realignments + 1)
@@ -180,13 +186,45 @@ def train_hybrid(
     return HybridResult(PhoneHmm(topology, model, self_loops), states, tuple(curves))
 
 
+def with_second_stream(
+    one_stream: HybridAcousticModel,
+    frames: np.ndarray,
+    states: np.ndarray,
+    settings: HybridSettings,
+    *,
+    n_unspliced: int,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+) -> HybridAcousticModel:
+    """A hybrid with the classifier, calibration and priors of another, and Gaussian mixtures beside it.
+
+    Trained on the frames and states of the other, it is what `train_hybrid` makes of settings without realignment.
+
+    Parameters
+    ----------
+    frames : float32 (n_frames, n_features)
+        Those that the classifier was trained on, and `n_unspliced` columns more for the mixtures.
+    states : int32 (n_frames,)
+        -1 leaves a frame out.
+    """
+    model = HybridAcousticModel(
+        one_stream.classifier,
+        one_stream.n_states,
+        prior_exponent=settings.prior_exponent,
+        prior_floor=settings.prior_floor,
+        mixtures=_mixtures(frames[:, -n_unspliced:], states, one_stream.n_states, settings, workers),
+        mixture_weight=settings.mixture_weight,
+    )
+    model.calibration, model.log_priors = one_stream.calibration, one_stream.log_priors
+    return model
+
+
 def _mixtures(
-    frames: np.ndarray, states: np.ndarray, topology: Topology, settings: HybridSettings, workers: Workers
+    frames: np.ndarray, states: np.ndarray, n_states: int, settings: HybridSettings, workers: Workers
 ) -> GaussianMixtures | None:
     if not settings.mixtures:
         return None
     started = time.monotonic()
-    mixtures = mixtures_of_states(frames, states, topology.n_states, settings.mixtures, workers=workers)
+    mixtures = mixtures_of_states(frames, states, n_states, settings.mixtures, workers=workers)
     log.info("trained %d Gaussians a state in %.1f s", settings.mixtures, time.monotonic() - started)
     return mixtures
 

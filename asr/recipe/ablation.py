@@ -28,7 +28,7 @@ from asr.hmm.state_graph import StateGraph
 from asr.recipe.material import Material
 from asr.recipe.recognition import BATCH_FRAMES
 from asr.recipe.story import Story
-from asr.recipe.systems import Mixtures, Workshop, aligned_states, train_hybrid_system, train_mixtures
+from asr.recipe.systems import Mixtures, Trained, Workshop, aligned_states, train_hybrid_system, train_mixtures
 from asr.recipe.tuning import score_batch, search_batch
 from asr.score.bootstrap import compare_systems
 from asr.score.files import read_transcripts, write_transcripts
@@ -103,10 +103,11 @@ class Ablation:
         """The row's, or the base's."""
         return self.hybrid.prior_exponent if row.prior_exponent is None else row.prior_exponent
 
-    def stage(self, row: Row, number: int = 0) -> str:
-        """Name for the model with this number, another for other settings."""
-        text = self.settings(row, number).model_dump_json() + self.features(row).model_dump_json()
-        return f"model-{sha256(text.encode()).hexdigest()[:12]}"
+
+def stage_name(settings: HybridSettings, features: FeatureConfig) -> str:
+    """Name for a model, another for other settings."""
+    text = settings.model_dump_json() + features.model_dump_json()
+    return f"model-{sha256(text.encode()).hexdigest()[:12]}"
 
 
 @dataclass(frozen=True)
@@ -185,22 +186,24 @@ def make_fold(workshop: Workshop, ablation: Ablation, number: int, material: Mat
     return Fold(name, inner, mixtures, held_out, states, graph)
 
 
+def train_model(workshop: Workshop, ablation: Ablation, fold: Fold, row: Row, number: int) -> Trained:
+    """Stages: one of the models that a row averages, and the one without its second stream."""
+    features = ablation.features(row)
+
+    def train(settings: HybridSettings, one_stream: Trained | None = None) -> Trained:
+        name = f"{fold.name}-{stage_name(settings, features)}"
+        return train_hybrid_system(workshop, name, fold.inner, fold.mixtures, settings, features, one_stream=one_stream)
+
+    settings = ablation.settings(row, number)
+    return train(settings, train(settings.one_stream) if settings.mixtures else None)
+
+
 def recognise_fold(workshop: Workshop, ablation: Ablation, fold: Fold, heard: Material, row: Row) -> Path:
     """Stage: the models of a row in one fold, their held-out cross-entropy and what they recognise in every search.
 
     `heard` are the held-out utterances, perhaps with changed audio.
     """
-    trained = [
-        train_hybrid_system(
-            workshop,
-            f"{fold.name}-{ablation.stage(row, number)}",
-            fold.inner,
-            fold.mixtures,
-            ablation.settings(row, number),
-            ablation.features(row),
-        )
-        for number in range(row.average)
-    ]
+    trained = [train_model(workshop, ablation, fold, row, number) for number in range(row.average)]
     exponent = ablation.prior_exponent(row)
 
     def build(directory: Path) -> None:
@@ -225,7 +228,8 @@ def recognise_fold(workshop: Workshop, ablation: Ablation, fold: Fold, heard: Ma
             write_transcripts(directory / f"hyp-{number}.txt", hypotheses)
 
     change = "" if row.heard_in is None else f"-{row.heard_in.name}"
-    name = f"{fold.name}-{ablation.stage(row)}-{row.average}-{exponent:g}{change}-searches".replace(".", "_")
+    stage = stage_name(ablation.settings(row), ablation.features(row))
+    name = f"{fold.name}-{stage}-{row.average}-{exponent:g}{change}-searches".replace(".", "_")
     return workshop.run.stage(name, build)
 
 

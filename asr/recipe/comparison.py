@@ -43,14 +43,18 @@ class MixtureSpecification:
 
 @dataclass(frozen=True)
 class HybridSpecification:
-    """A hybrid to be compared: its name in tables, its classifier and its frames."""
+    """A hybrid to be compared: its name in tables, its classifier and its frames.
+
+    Two with the same settings and frames are trained once, and one that only has a second stream more takes the other's
+    classifier.
+    """
 
     name: str
     settings: HybridSettings
     features: FeatureConfig
     kind: Kind = "discriminant"
     adaptation: AdaptationSettings | None = None
-    """Adapts the model to every speaker whom it recognises; one with the same settings and frames is trained once."""
+    """Adapts the model to every speaker whom it recognises."""
 
 
 @dataclass(frozen=True)
@@ -243,16 +247,21 @@ def _train_all(
         grown = train_mixtures(workshop, f"{name}-{family.name}", material, family.features)
         trained |= {family.system(n): grown.models[n] for n in family.components}
     for number, hybrid in enumerate(hybrids):
-        same = (
-            first
-            for first in hybrids[:number]
-            if (first.settings, first.features) == (hybrid.settings, hybrid.features)
-        )
-        twin = next(same, None)
+        before = [first for first in hybrids[:number] if first.features == hybrid.features]
+        twin = next((first.name for first in before if first.settings == hybrid.settings), None)
+        one_stream = next((first.name for first in before if first.settings == hybrid.settings.one_stream), None)
         trained[hybrid.name] = (
-            train_hybrid_system(workshop, f"{name}-{hybrid.name}", material, grown, hybrid.settings, hybrid.features)
+            train_hybrid_system(
+                workshop,
+                f"{name}-{hybrid.name}",
+                material,
+                grown,
+                hybrid.settings,
+                hybrid.features,
+                one_stream=None if one_stream is None else trained[one_stream],
+            )
             if twin is None
-            else trained[twin.name]
+            else trained[twin]
         )
     return trained, grown.largest
 

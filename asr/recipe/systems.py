@@ -13,8 +13,9 @@ from threadpoolctl import threadpool_limits
 
 from asr.acoustic.gmm_training import train_gmm
 from asr.acoustic.hybrid import HybridAcousticModel
-from asr.acoustic.hybrid_training import HybridSettings, train_hybrid
+from asr.acoustic.hybrid_training import HybridSettings, train_hybrid, with_second_stream
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
+from asr.acoustic.phone_hmm import PhoneHmm
 from asr.align.aligned_table import align_table
 from asr.errors import ConfigError
 from asr.features.augmentation import Augmentation, carried_over, read_noise
@@ -129,8 +130,16 @@ def train_hybrid_system(
     mixtures: Mixtures,
     settings: HybridSettings,
     features: FeatureConfig,
+    *,
+    one_stream: Trained | None = None,
 ) -> Trained:
-    """Stage `name`: a hybrid trained on the alignment of the same material by Gaussian mixtures."""
+    """Stage `name`: a hybrid trained on the alignment of the same material by Gaussian mixtures.
+
+    `one_stream` is the same without a second stream, if it has been trained before: its classifier is taken as it is,
+    and its seconds count in. With realignment the two differ, and it is not used.
+    """
+    if settings.realignments:
+        one_stream = None
     check_same_static(workshop.config.features, features)
     features = features.model_copy(update={"unspliced": settings.mixtures > 0})
     if workshop.source == "archive" and (settings.speeds or settings.noise):
@@ -141,30 +150,44 @@ def train_hybrid_system(
     def build(directory: Path) -> None:
         copies, states = training_copies(workshop, material, mixtures.states, settings, features)
         front_end, table = _frames(features, copies, states)
-        graphs = copies.graphs(workshop.lexicon, workshop.topology) if settings.realignments else {}
-        with counted(100, f"{name}: % of the passes") as finished:
-            result = train_hybrid(
-                table,
+        if one_stream is None:
+            graphs = copies.graphs(workshop.lexicon, workshop.topology) if settings.realignments else {}
+            with counted(100, f"{name}: % of the passes") as finished:
+                result = train_hybrid(
+                    table,
+                    states,
+                    graphs,
+                    workshop.topology,
+                    mixtures.largest.load().hmm.self_loops,
+                    settings,
+                    n_unspliced=front_end.n_unspliced_,
+                    seed=workshop.config.seed,
+                    workers=workshop.workers,
+                    checkpoint=workshop.run.checkpoint(name),
+                    progress=lambda done, total: finished(100 * done // total),
+                )
+            hmm, curves = result.hmm, list(result.curves)
+        else:
+            hmm, curves = one_stream.load().hmm, [tuple(curve) for curve in one_stream.curves.values()]
+            assert isinstance(hmm.acoustic_model, HybridAcousticModel)
+            acoustic = with_second_stream(
+                hmm.acoustic_model,
+                table.frames,
                 states,
-                graphs,
-                workshop.topology,
-                mixtures.largest.load().hmm.self_loops,
                 settings,
                 n_unspliced=front_end.n_unspliced_,
-                seed=workshop.config.seed,
                 workers=workshop.workers,
-                checkpoint=workshop.run.checkpoint(name),
-                progress=lambda done, total: finished(100 * done // total),
             )
-        model = SpeechModel(result.hmm, front_end, workshop.lexicon, workshop.config.hybrid_search, workshop.source)
+            hmm = PhoneHmm(hmm.topology, acoustic, hmm.self_loops)
+        model = SpeechModel(hmm, front_end, workshop.lexicon, workshop.config.hybrid_search, workshop.source)
         save_model(directory / "hybrid.safetensors", model)
-        (directory / "training.json").write_text(json.dumps(result.curves))
+        (directory / "training.json").write_text(json.dumps(curves))
 
     directory = workshop.run.stage(name, build)
     curves = json.loads((directory / "training.json").read_text())
     return Trained(
         directory / "hybrid.safetensors",
-        workshop.run.stage_time(name).wall,
+        workshop.run.stage_time(name).wall + (0.0 if one_stream is None else one_stream.seconds),
         {f"round {number}": curve for number, curve in enumerate(curves)},
     )
 
