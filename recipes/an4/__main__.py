@@ -37,8 +37,8 @@ WARPS = (0.92, 1.08)
 
 
 def kernel_logistic(loss: str, mixtures: int = 0) -> HybridSettings:
-    """Kernel logistic regression on 2000 centres, one-vs-rest or multinomial; perhaps a second stream of mixtures."""
-    parameters = {"n_centers": 2000, "n_candidates": 4000, "loss": loss}
+    """Kernel logistic regression on 4000 centres, one-vs-rest or multinomial; perhaps a second stream of mixtures."""
+    parameters = {"n_centers": 4000, "n_candidates": 8000, "max_iter": 4, "loss": loss}
     return HybridSettings(classifier="kernel-logistic", parameters=parameters, warps=WARPS, mixtures=mixtures)
 
 

@@ -71,6 +71,21 @@ ROWS = (
         {"n_centers": 2000, "n_candidates": 4000},
     ),
     Row(
+        "4000 centres, warps 0.92, 1.08",
+        {"warps": (0.92, 1.08)},
+        {"n_centers": 4000, "n_candidates": 8000},
+    ),
+    Row(
+        "4000 centres, warps, 32 Gaussians",
+        {"warps": (0.92, 1.08), "mixtures": 32},
+        {"n_centers": 4000, "n_candidates": 8000},
+    ),
+    Row(
+        "perceptron (512), 8 passes, warps",
+        {"classifier": "mlp", "warps": (0.92, 1.08)},
+        {**PERCEPTRON, "max_iter": 8},
+    ),
+    Row(
         "2000 centres, warps, multinomial",
         {"warps": (0.92, 1.08)},
         {"n_centers": 2000, "n_candidates": 4000, "loss": "multinomial"},
