@@ -107,7 +107,11 @@ class Ablation:
 def stage_name(settings: HybridSettings, features: FeatureConfig) -> str:
     """Name for a model, another for other settings."""
     text = settings.model_dump_json() + features.model_dump_json()
-    return f"model-{sha256(text.encode()).hexdigest()[:12]}"
+    return f"model-{_digest(text)}"
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True)
@@ -228,8 +232,9 @@ def recognise_fold(workshop: Workshop, ablation: Ablation, fold: Fold, heard: Ma
             write_transcripts(directory / f"hyp-{number}.txt", hypotheses)
 
     change = "" if row.heard_in is None else f"-{row.heard_in.name}"
+    searches = _digest("".join(search.model_dump_json() for search in ablation.searches))
     stage = stage_name(ablation.settings(row), ablation.features(row))
-    name = f"{fold.name}-{stage}-{row.average}-{exponent:g}{change}-searches".replace(".", "_")
+    name = f"{fold.name}-{stage}-{row.average}-{exponent:g}{change}-searches-{searches}".replace(".", "_")
     return workshop.run.stage(name, build)
 
 

@@ -32,7 +32,7 @@ HYBRID = HybridSettings(
 )
 SEARCHES = tuple(
     SearchSettings(lm_scale=lm_scale, insertion_penalty=penalty, beam=65.0, max_active=2500)
-    for lm_scale, penalty in ((5.5, -1.0), (7.0, -2.5), (8.5, -4.0))
+    for lm_scale, penalty in ((5.5, -1.0), (7.0, -2.5), (8.5, -4.0), (10.0, -5.5))
 )
 N_FOLDS = 3
 SPEEDS, WARPS = (0.9, 1.1), (0.9, 1.1)
