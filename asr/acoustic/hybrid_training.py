@@ -202,9 +202,11 @@ def with_second_stream(
     Parameters
     ----------
     frames : float32 (n_frames, n_features)
-        Those that the classifier was trained on, and `n_unspliced` columns more for the mixtures.
+        Those that the classifier was trained on, and the mixtures' columns after them.
     states : int32 (n_frames,)
         -1 leaves a frame out.
+    n_unspliced : int
+        Number of the mixtures' columns.
     """
     model = HybridAcousticModel(
         one_stream.classifier,
