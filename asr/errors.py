@@ -1,8 +1,54 @@
-"""The errors a user can meet: each message names file, line and value at fault, and says what would be right."""
+"""The errors a user can meet, and the one rule for which of them cost an utterance instead of the command.
+
+Each message names file, line and value at fault, and says what would be right. It may quote what a file holds, so it
+is made fit for a terminal here, once: control characters are escaped, and what is long is shortened in the middle.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple, ParamSpec, TypeVar
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+LONGEST_MESSAGE = 1000
+
+
+def printable(text: str, limit: int = LONGEST_MESSAGE) -> str:
+    r"""`text` as one line that a terminal shows as it is, of about `limit` characters at the most.
+
+    Line ends become spaces; other characters that are not printable are escaped (`\x1b`); of a longer text the
+    middle is left out.
+
+    >>> printable("file.txt:3: '\x1b[2J' is no\nnumber")
+    "file.txt:3: '\\x1b[2J' is no number"
+    """
+    if len(text) > limit:
+        half = limit // 2
+        text = f"{text[:half]} [... {len(text) - 2 * half} characters ...] {text[-half:]}"
+    if text.isprintable():
+        return text
+    return "".join(_shown(character) for character in text)
+
+
+def _shown(character: str) -> str:
+    if character.isprintable():
+        return character
+    return " " if character in "\n\r" else character.encode("unicode_escape").decode("ascii")
 
 
 class AsrError(Exception):
-    """Base of every error raised on purpose; the command line prints its message and exits with status 1."""
+    """Base of every error raised on purpose; the command line prints its message and exits with status 1.
+
+    `code` is a short name of the cause, for programs: the reason code in `failed.tsv` where the error costs an
+    utterance.
+    """
+
+    code: str = "error"
+
+    def __init__(self, message: str = "", *, code: str | None = None) -> None:
+        super().__init__(printable(message))
+        if code is not None:
+            self.code = code
 
 
 def reason_of(error: Exception) -> str:
@@ -13,34 +59,75 @@ def reason_of(error: Exception) -> str:
 class ConfigError(AsrError):
     """A configuration value is unknown, missing or out of range."""
 
+    code = "settings"
+
 
 class CorpusError(AsrError):
     """A data directory, archive or audio file is malformed or missing."""
+
+    code = "unreadable"
 
 
 class FeatureError(AsrError):
     """Features cannot be computed from this input."""
 
+    code = "no-features"
+
 
 class LexiconError(AsrError):
     """A pronunciation dictionary is malformed, or a word or phone is not in it."""
+
+    code = "lexicon"
 
 
 class GrammarError(AsrError):
     """A grammar or language model is malformed or does not fit the vocabulary."""
 
+    code = "grammar"
+
 
 class AlignmentError(AsrError):
     """An utterance cannot be aligned to its transcript."""
+
+    code = "not-aligned"
 
 
 class DecodeError(AsrError):
     """A decoding graph cannot be built or searched."""
 
+    code = "not-decoded"
+
 
 class ModelFormatError(AsrError):
     """A model file is truncated, of another format, or disagrees with its own header."""
 
+    code = "model"
+
 
 class RunError(AsrError):
     """A work directory belongs to another configuration or holds what is not a run."""
+
+    code = "run"
+
+
+class Fault(NamedTuple):
+    """Why one utterance cannot be used: a short code for programs, and a sentence."""
+
+    code: str
+    reason: str
+
+
+def attempt(
+    function: Callable[Parameters, Result], *arguments: Parameters.args, **options: Parameters.kwargs
+) -> Result | Fault:
+    """What `function` returns for one utterance, or the fault of the utterance that kept it from that.
+
+    This is the only place where an error turns into a missing utterance. Only what its own data caused counts as its
+    fault: errors of corpus, features, lexicon, alignment and search. Everything else (memory, an interrupt, a full
+    disk, an error of the program) passes through and ends the command, which can be resumed; to lose an utterance to
+    it would change the result in silence.
+    """
+    try:
+        return function(*arguments, **options)
+    except (CorpusError, FeatureError, LexiconError, AlignmentError, DecodeError) as error:
+        return Fault(error.code, str(error))

@@ -8,7 +8,7 @@ from pathlib import Path
 from asr.errors import GrammarError
 from asr.files import atomic_write
 from asr.grammar.arpa import LOG10_ZERO, ArpaModel, Ngram
-from asr.lexicon.text_lines import read_text_lines
+from asr.text_lines import read_text_lines
 
 COUNT = re.compile(r"ngram\s+(\d{1,9})\s*=\s*(\d{1,18})", re.ASCII)
 ROUNDING = 1e-4

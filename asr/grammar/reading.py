@@ -8,7 +8,7 @@ from asr.grammar.arpa_automaton import arpa_grammar
 from asr.grammar.arpa_file import read_arpa
 from asr.grammar.automaton import Grammar
 from asr.grammar.word_pair import read_word_pair, word_pair
-from asr.lexicon.text_lines import read_text_lines
+from asr.text_lines import read_text_lines
 
 
 def read_grammar(path: Path | str, *, vocabulary: Iterable[str] | None = None) -> Grammar:

@@ -7,7 +7,7 @@ from pathlib import Path
 from asr.errors import GrammarError
 from asr.files import atomic_write
 from asr.grammar.automaton import Arc, Grammar, build_grammar
-from asr.lexicon.text_lines import read_text_lines
+from asr.text_lines import read_text_lines
 
 SENTENCE_END = "SENTENCE-END"
 Successors = dict[str, tuple[str, ...]]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
+from unicodedata import category
 
 from asr.errors import LexiconError
 
@@ -109,3 +110,5 @@ class Lexicon:
 def _check_name(name: str, role: str, source: str) -> None:
     if name.split() != [name] or "\ufeff" in name:
         raise LexiconError(f"{source}: {name!r} cannot be a {role}; it must be a name without white space.")
+    if any(category(character) == "Cc" for character in name):
+        raise LexiconError(f"{source}: {name!r} cannot be a {role}; it holds a control character.")

@@ -7,7 +7,7 @@ from typing import Literal
 from asr.errors import LexiconError
 from asr.lexicon import formats
 from asr.lexicon.lexicon import Lexicon, Pronunciation, without_stress
-from asr.lexicon.text_lines import read_text_lines
+from asr.text_lines import read_text_lines
 
 Format = Literal["auto", "kaldi", "cmu", "htk"]
 

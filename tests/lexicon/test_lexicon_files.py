@@ -11,7 +11,9 @@ from asr.errors import LexiconError
 from asr.lexicon import Lexicon, read_lexicon, write_lexicon
 
 SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-NAMES = st.text(min_size=1, max_size=5).filter(lambda name: name.split() == [name] and "\ufeff" not in name)
+NAMES = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=5).filter(
+    lambda name: name.split() == [name] and "\ufeff" not in name
+)
 LEXICONS = st.dictionaries(
     NAMES.filter(lambda word: not word.startswith(("#", ";;;"))),
     st.lists(st.lists(NAMES, min_size=1, max_size=4).map(tuple), min_size=1, max_size=3).map(tuple),
