@@ -52,14 +52,14 @@ def test_a_repeated_utterance_is_refused_with_both_lines(write):
 
 
 def test_a_file_that_is_not_text_is_refused(write):
-    with pytest.raises(CorpusError, match=r"text:2: byte 0xff is not UTF-8"):
+    with pytest.raises(CorpusError, match=r"text, line 2: the byte 0xff is not UTF-8"):
         read_transcripts(write(b"u1 ONE\nu2 \xff\n"))
-    with pytest.raises(CorpusError, match=r"text:1: holds a zero byte"):
+    with pytest.raises(CorpusError, match=r"text, line 1: holds a zero byte"):
         read_transcripts(write(b"u1 \0\n"))
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(CorpusError, match="nowhere: cannot be read"):
+    with pytest.raises(CorpusError, match="nowhere cannot be read"):
         read_transcripts(tmp_path / "nowhere")
 
 
