@@ -14,6 +14,7 @@ FLOORS = (  # from the ground up
     "asr.files",
     "asr.resources",
     "asr.text_lines",
+    "asr.settings",
     "asr.corpus",
     "asr.features",
     "asr.lexicon",
