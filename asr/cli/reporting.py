@@ -5,6 +5,8 @@ from typing import Protocol
 
 import typer
 
+from asr.errors import printable
+
 
 class Problem(Protocol):
     """An utterance left out, and why."""
@@ -25,4 +27,4 @@ def report_problems(problems: Sequence[Problem]) -> None:
     noun = "utterance" if len(problems) == 1 else "utterances"
     typer.echo(f"asr: {len(problems)} {noun} left out:", err=True)
     for problem in problems:
-        typer.echo(f"  {problem.utterance_id}: {problem.reason}", err=True)
+        typer.echo(printable(f"  {problem.utterance_id}: {problem.reason}"), err=True)
