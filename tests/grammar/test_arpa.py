@@ -279,6 +279,6 @@ def test_a_model_that_lacks_nearly_all_its_histories_is_refused() -> None:
     long = {tuple("ab"[number >> place & 1] for place in range(20)): -1.0 for number in range(2048)}
     model = ArpaModel((unigrams, *[{} for _ in range(18)], long), {})
     with pytest.raises(
-        GrammarError, match=r"lacks more than 51[0-9]{2} of the histories that they begin with, such as 'a"
+        GrammarError, match=r"lacks more than 51[0-9]{2} of the histories that they begin with, such as '[ab] "
     ):
         arpa_grammar(model)
