@@ -115,13 +115,16 @@ def _read(path: Path, default: Any) -> Any:
     if not path.exists():
         return default
     try:
-        return json.loads(read_text(path, RunError), parse_constant=_refuse)
+        return json.loads(read_text(path, RunError), parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise RunError(f"{path}: is not JSON ({error}); choose another work directory") from error
 
 
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number")
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is not a finite number")
+    return value
 
 
 def _is_row(row: Any) -> bool:

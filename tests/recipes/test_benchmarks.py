@@ -91,7 +91,7 @@ def test_quick_results_are_not_mixed_with_full_ones(sets, tmp_path):
         main(["--data-dir", str(sets), "--work-dir", str(tmp_path), "--table", "5.4"])
 
 
-@pytest.mark.parametrize("text", ["[", "[1]", '[{"table": "5.3"}]', "[" * 100_000, "[NaN]"])
+@pytest.mark.parametrize("text", ["[", "[1]", '[{"table": "5.3"}]', "[" * 100_000, "[NaN]", "[1e400]"])
 def test_a_work_directory_of_something_else_is_refused(sets, tmp_path, text):
     (tmp_path / "results.json").write_text(text)
     with pytest.raises(RunError, match=r"results\.json.*choose another work directory"):
