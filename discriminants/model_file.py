@@ -114,8 +114,8 @@ def _in_order(arrays: Mapping[str, np.ndarray]) -> list[tuple[str, np.ndarray]]:
     return sorted(arrays.items(), key=lambda item: (-item[1].itemsize, item[0]))
 
 
-def _bytes_of(array: np.ndarray) -> np.ndarray:
-    return array.reshape(-1).view(np.uint8)
+def _bytes_of(array: np.ndarray) -> memoryview:
+    return array.reshape(-1).view(np.uint8).data
 
 
 def _digest(arrays: Mapping[str, np.ndarray], text: str) -> str:

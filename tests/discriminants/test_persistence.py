@@ -114,7 +114,7 @@ def test_a_byte_changed_anywhere_in_a_file_is_noticed(tmp_path: Path) -> None:
     for place in range(len(content)):
         path.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
         try:
-            arrays, metadata = load_arrays(path)
+            arrays, _ = load_arrays(path)
         except ModelFormatError as error:
             assert "flipped" in str(error)
             continue
