@@ -160,7 +160,7 @@ def _one_against_one(model: Any) -> None:
     n = sizes_of(model)["classes"]
     if len(model.estimators_) != n * (n - 1) // 2:
         refuse(model, "estimators_", f"are {len(model.estimators_)} for {n} classes")
-    if getattr(model, "pairwise_indices_", None) is not None:
+    if model.pairwise_indices_ is not None:
         refuse(model, "pairwise_indices_", "belong to a kernel computed beforehand, which cannot be put back")
     _of_two_classes(model)
 
