@@ -126,8 +126,8 @@ def _factory(name: str) -> Callable[..., Any]:
     # A list, not whatever can be imported: the name may come with somebody's settings file.
     if name not in scikit_learn_classifiers():
         raise ConfigError(
-            f"classifier {name!r} is none of scikit-learn's that a model file can hold, which are, each after 'sklearn.', "
-            + ", ".join(path.removeprefix("sklearn.") for path in scikit_learn_classifiers())
+            f"classifier {name!r} is none of scikit-learn's that a model file can hold, which are (each after "
+            "'sklearn.') " + ", ".join(path.removeprefix("sklearn.") for path in scikit_learn_classifiers())
         )
     module, _, attribute = name.rpartition(".")
     made: Callable[..., Any] = getattr(import_module(module), attribute)
