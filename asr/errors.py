@@ -51,11 +51,6 @@ class AsrError(Exception):
             self.code = code
 
 
-def reason_of(error: Exception) -> str:
-    """What to say of an utterance that `error` put an end to: its message, with its kind if it is no AsrError."""
-    return str(error) if isinstance(error, AsrError) else f"{type(error).__name__}: {error}"
-
-
 class ConfigError(AsrError):
     """A configuration value is unknown, missing or out of range."""
 

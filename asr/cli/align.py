@@ -43,11 +43,11 @@ def align(
     require_file(lexicon, "--lexicon", LexiconError)
     require_directory(root, "--root")
 
-    from asr.cli.reporting import report_problems
+    from asr.cli.reporting import report_failures
     from asr.recipe.aligning import align as align_corpus
     from asr.recipe.workers import open_workers
 
     with open_workers(jobs, cluster) as workers:
         summary = align_corpus(model, data, out, root=root, lexicon=lexicon, textgrid=textgrid, workers=workers)
     typer.echo(out / "words.ctm")
-    report_problems(summary.failures)
+    report_failures(summary, out)

@@ -8,6 +8,7 @@ import typer
 from asr import __version__
 from asr.cli import align, decode, features, info, score, train
 from asr.errors import AsrError
+from asr.supervisor import GOES_ON, supervise
 
 HELP = """\
 Train a hybrid speech recogniser on your own corpus, and recognise with it.
@@ -23,7 +24,7 @@ it. A lexicon says how each word is pronounced. From these two, training makes o
 Each command explains itself: asr train --help.
 """
 
-EPILOG = "Exit status: 0 done, 1 the input was at fault, 2 the command line was, 130 interrupted."
+EPILOG = "Exit status: 0 done, 1 the input was at fault, 2 the command line was, 130 or 143 interrupted."
 
 app = typer.Typer(
     name="asr",
@@ -60,15 +61,18 @@ def options(
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command line and exit: 0 done, 1 bad input, 2 wrong usage, 130 interrupted.
+    """Run the command line and exit: 0 done, 1 bad input, 2 wrong usage, 130 or 143 interrupted.
 
     An error in the input becomes one sentence on standard error. Any other exception is a fault of this
-    program and keeps its traceback.
+    program and keeps its traceback. The process's own command line is run under a supervisor, which see; given
+    `arguments` are run in this process.
     """
+    if arguments is None:
+        supervise("asr")
     try:
         app(args=arguments, prog_name="asr")
     except KeyboardInterrupt:
-        _fail("interrupted", status=130)
+        _fail(f"interrupted; {GOES_ON}", status=130)
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error), status=1)
     except Exception as error:

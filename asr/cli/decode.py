@@ -103,7 +103,7 @@ def decode(
     if grammar is not None and grammar not in BUILT_IN_GRAMMARS:
         require_file(Path(grammar), "--grammar", GrammarError)
 
-    from asr.cli.reporting import report_problems
+    from asr.cli.reporting import report_failures
     from asr.recipe.decoding import decode as decode_corpus
     from asr.recipe.workers import open_workers
 
@@ -128,4 +128,4 @@ def decode(
     else:
         typer.echo(hypotheses)
     typer.echo(f"{summary.rtf:.3f} CPU seconds per second of audio", err=True)
-    report_problems(summary.failures)
+    report_failures(summary, out)

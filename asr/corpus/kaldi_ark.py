@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from asr.corpus.opening import open_for_reading
 from asr.corpus.writing import listed_path
 from asr.errors import CorpusError
 from asr.files import atomic_write
@@ -35,17 +36,14 @@ def read_matrix(path: Path | str, offset: int = 0) -> np.ndarray:
     when it is empty, larger than the file, or holds values that are not finite in float32.
     """
     path = Path(path)
-    try:
-        with path.open("rb") as file:
-            size = file.seek(0, 2)
-            if not 0 <= offset < size:
-                raise CorpusError(f"{path}: offset {offset} lies outside the file of {size} bytes.")
-            file.seek(offset)
-            matrix = _Reader(file, f"{path}:{offset}", size).matrix()
-    except OSError as error:
-        raise CorpusError(f"{path}: cannot be read ({error.strerror}).") from error
+    with open_for_reading(path) as file:
+        size = file.seek(0, 2)
+        if not 0 <= offset < size:
+            raise CorpusError(f"{path}: offset {offset} lies outside the file of {size} bytes.", code="truncated")
+        file.seek(offset)
+        matrix = _Reader(file, f"{path}:{offset}", size).matrix()
     if not np.isfinite(matrix).all():
-        raise CorpusError(f"{path}:{offset}: the matrix holds values that are not finite numbers.")
+        raise CorpusError(f"{path}:{offset}: the matrix holds values that are not finite numbers.", code="not-finite")
     return matrix
 
 
@@ -150,13 +148,15 @@ class _Reader:
         if length > left:
             raise CorpusError(
                 f"{self.place}: a matrix of {n_rows} x {n_columns} needs {length} bytes, but only {left} "
-                "are left: the file is truncated or not an archive."
+                "are left: the file is truncated or not an archive.",
+                code="truncated",
             )
 
     def _bytes(self, length: int) -> bytes:
         data = self.file.read(length)
         if len(data) != length:
             raise CorpusError(
-                f"{self.place}: the file ends within the matrix ({length - len(data)} bytes are missing)."
+                f"{self.place}: the file ends within the matrix ({length - len(data)} bytes are missing).",
+                code="truncated",
             )
         return data

@@ -12,6 +12,7 @@ from asr.errors import FeatureError
 from asr.files import atomic_write
 
 BATCH_FRAMES = 2048
+NOT_FINITE = "its frames hold values that are not finite numbers"
 
 
 @dataclass(frozen=True)

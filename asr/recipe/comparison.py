@@ -196,8 +196,8 @@ def _decode(directory: Path, system: System, test: Material, graph: StateGraph, 
         found = recognise(model, test.static, graph, search, workers=workers)
     else:
         found = recognise_adapted(model, test.static, graph, search, system.adaptation, workers=workers)
-    for utterance, reason in sorted(found.failed.items()):
-        log.warning("%s: not decoded: %s", utterance, reason)
+    for utterance, fault in sorted(found.failed.items()):
+        log.warning("%s: not decoded: %s", utterance, fault.reason)
     write_transcripts(directory / "hyp.txt", found.hypotheses)
     (directory / "time.json").write_text(json.dumps(found.cpu_seconds))
 

@@ -25,6 +25,7 @@ from asr.recipe.workers import open_workers
 from asr.report.page import write_report
 from asr.score.transcript import aligned_transcripts, speaker_summary
 from asr.score.wer import ScoreReport
+from asr.supervisor import supervise
 
 log = logging.getLogger(__name__)
 
@@ -213,7 +214,8 @@ def finish(
 
 
 def run_recipe(main: Any) -> NoReturn:
-    """Call a recipe's main function; an error that a user can mend becomes one sentence and exit status 1."""
+    """Call a recipe's main function under a supervisor; an error that a user can mend becomes one sentence."""
+    supervise("recipe")
     try:
         main()
     except AsrError as error:

@@ -17,7 +17,7 @@ from asr.acoustic.hybrid_training import HybridSettings, train_hybrid, with_seco
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.align.aligned_table import align_table
-from asr.errors import ConfigError
+from asr.errors import ConfigError, Fault
 from asr.features.augmentation import Augmentation, carried_over, read_noise
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
@@ -68,12 +68,12 @@ class Trained:
 class Mixtures:
     """GMM-HMMs by number of components, and the state of every training frame as the largest one aligns it.
 
-    `failed` has the reason for every utterance that it cannot align, whose frames have state -1.
+    `failed` has the fault of every utterance that it cannot align, whose frames have state -1.
     """
 
     models: Mapping[int, Trained]
     states: np.ndarray
-    failed: Mapping[str, str]
+    failed: Mapping[str, Fault]
 
     @property
     def largest(self) -> Trained:
@@ -113,7 +113,8 @@ def train_mixtures(
 
     directory = workshop.run.stage(name, build)
     record = json.loads((directory / "training.json").read_text())
-    failed = json.loads((directory / "failed.json").read_text(encoding="utf-8"))
+    written = json.loads((directory / "failed.json").read_text(encoding="utf-8"))
+    failed = {name: Fault(*fault) for name, fault in written.items()}
     models = {
         int(n): Trained(
             directory / f"gmm-{n}.safetensors", value["seconds"], {"log-likelihood per frame": value["curve"]}
@@ -215,7 +216,7 @@ def training_copies(
         copy = material.augmented(augmentation, features, workers=workshop.workers)
         parts.append(copy)
         for number, name in enumerate(copy.static.ids):
-            original = states[material.static.rows(name.removesuffix(f"~{augmentation.name}"))]
+            original = states[material.static.rows(name.removesuffix(f"/{augmentation.name}"))]
             labels.append(carried_over(original, len(copy.static.utterance(number)), augmentation.speed))
     return (joined(parts) if augmentations else parts[0]), np.concatenate(labels)
 

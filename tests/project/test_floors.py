@@ -13,6 +13,7 @@ FLOORS = (  # from the ground up
     "asr.errors",
     "asr.files",
     "asr.resources",
+    "asr.supervisor",
     "asr.text_lines",
     "asr.corpus",
     "asr.features",
