@@ -85,7 +85,7 @@ def decode(
     """Recognise the words in audio files, or in every utterance of a data directory.
 
     Writes hyp.txt (utterance and words) and hyp.ctm (a word a line with its times). An utterance that cannot
-    be decoded is left out and listed.
+    be decoded is left out and listed, with the reason, in failed.tsv.
 
     \b
     Examples:
