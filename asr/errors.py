@@ -105,11 +105,19 @@ class RunError(AsrError):
     code = "run"
 
 
-class Fault(NamedTuple):
-    """Why one utterance cannot be used: a short code for programs, and a sentence."""
-
+class _Fault(NamedTuple):
     code: str
     reason: str
+
+
+class Fault(_Fault):
+    """Why one utterance cannot be used: a short code for programs, and a sentence that a terminal can show."""
+
+    __slots__ = ()
+
+    def __new__(cls, code: str, reason: str) -> "Fault":
+        """As any named tuple."""
+        return super().__new__(cls, code, printable(reason))
 
 
 def attempt(

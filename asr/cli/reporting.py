@@ -24,6 +24,6 @@ def report_failures(outcome: Outcome, directory: Path) -> None:
     typer.echo(f"asr: {outcome.n_done} of {outcome.n_input} utterances done; not done: {counts}; see {place}", err=True)
     typer.echo(f"asr: {len(failures)} {'utterance' if len(failures) == 1 else 'utterances'} left out:", err=True)
     for problem in failures[:_SHOWN]:
-        typer.echo(f"  {printable(problem.utterance_id)}: {printable(problem.reason)}", err=True)
+        typer.echo(f"  {printable(problem.utterance_id)}: {problem.reason}", err=True)
     if len(failures) > _SHOWN:
         typer.echo(f"  and {len(failures) - _SHOWN} more", err=True)

@@ -14,17 +14,25 @@ from typing import Literal, NamedTuple
 from asr.corpus.list_file import Entry, read_list, refuse_pipe
 from asr.corpus.names import fault_in_name
 from asr.corpus.opening import faulty_file
-from asr.errors import CorpusError, Fault
+from asr.errors import CorpusError, Fault, printable
 
 _MOST_DIGITS = 18  # of an offset: no file has as many bytes
 
 
-class Problem(NamedTuple):
-    """An utterance that was left out, and why: a short code for programs, and a sentence."""
-
+class _Problem(NamedTuple):
     utterance_id: str
     code: str
     reason: str
+
+
+class Problem(_Problem):
+    """An utterance that was left out, and why: a short code for programs, and a sentence that a terminal can show."""
+
+    __slots__ = ()
+
+    def __new__(cls, utterance_id: str, code: str, reason: str) -> "Problem":
+        """As any named tuple."""
+        return super().__new__(cls, utterance_id, code, printable(reason))
 
 
 @dataclass(frozen=True, slots=True)

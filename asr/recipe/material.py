@@ -7,7 +7,7 @@ from pathlib import Path
 
 from asr.align.transcript_graph import transcript_graph
 from asr.corpus.data_directory import DataDirectory, Problem
-from asr.errors import ConfigError, CorpusError, printable
+from asr.errors import ConfigError, CorpusError, RunError
 from asr.features.augmentation import Augmentation
 from asr.features.config import FeatureConfig
 from asr.features.extraction import extract_static
@@ -130,7 +130,7 @@ def trainable(corpus: DataDirectory, lexicon: Lexicon) -> tuple[DataDirectory, l
         if not utterance.words:
             problems.append(Problem(utterance.id, "no-transcript", "it has no transcript"))
         elif missing:
-            reason = printable(f"the lexicon has no pronunciation for {' '.join(missing)}")
+            reason = f"the lexicon has no pronunciation for {' '.join(missing)}"
             problems.append(Problem(utterance.id, "unknown-word", reason))
         else:
             kept.append(utterance.id)
@@ -167,7 +167,12 @@ def build_static(
 
 def left_out(directory: Path) -> list[Problem]:
     """The utterances that `build_static` could not use, also if it ran in an earlier process."""
-    return [Problem(*fields) for fields in json.loads((directory / _LEFT_OUT).read_text(encoding="utf-8"))]
+    path = directory / _LEFT_OUT
+    try:
+        written = json.loads(path.read_text(encoding="utf-8"))
+        return [Problem(name, code, reason) for name, code, reason in written]
+    except (OSError, TypeError, ValueError, RecursionError) as error:
+        raise RunError(f"{path}: is no list of utterances left out ({error}); remove {directory.name}") from error
 
 
 def load_material(directory: Path, corpus: DataDirectory, config: FeatureConfig) -> Material:

@@ -43,9 +43,6 @@ def account(listed: Iterable[str], done: Iterable[str], failures: Sequence[Probl
             name for name, following in pairwise(reached) if name == following
         ]
         raise RuntimeError(f"{directory}: {len(odd)} utterances are not accounted for once, {odd[0]!r} for one")
-    rows = [
-        "\t".join((printable(problem.utterance_id), problem.code, printable(problem.reason).replace("\t", " ")))
-        for problem in sorted(failures)
-    ]
+    rows = ["\t".join((printable(problem.utterance_id), problem.code, problem.reason)) for problem in sorted(failures)]
     with atomic_write(directory / FAILED) as temporary:
         temporary.write_text("".join(f"{row}\n" for row in ("utterance\tcode\treason", *rows)), encoding="utf-8")
