@@ -1,0 +1,75 @@
+"""A list of sentences as a grammar: exactly these can be said, each as likely as it is often listed."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from asr.errors import GrammarError
+from asr.grammar.automaton import Arc, Grammar, build_grammar
+from asr.text_lines import read_text_lines
+
+
+def read_sentences(path: Path | str) -> list[tuple[str, ...]]:
+    """The sentences of a text file, one a line; blank lines and those that begin with `#` are passed over.
+
+    Raises
+    ------
+    GrammarError
+        When the file cannot be read, or has no sentence.
+    """
+    lines = (line.split() for line in read_text_lines(path, GrammarError))
+    sentences = [tuple(words) for words in lines if words and not words[0].startswith("#")]
+    if not sentences:
+        raise GrammarError(f"{path} has no sentence; write one a line.")
+    return sentences
+
+
+def sentence_list(sentences: Iterable[Sequence[str]], words: Iterable[str] | None = None) -> Grammar:
+    """The grammar of a list of sentences.
+
+    A sentence has the probability of its share of the list. The automaton is the tree of their beginnings; the cost of
+    a word is what the list says of it after the words before.
+
+    Parameters
+    ----------
+    sentences : iterable of sequences of words
+        A sentence listed n times counts n times.
+    words : iterable of str, optional
+        The vocabulary: sentences with other words are left out, and those words listed in `left_out`.
+
+    Raises
+    ------
+    GrammarError
+        When no sentence is left, or one has no words.
+    """
+    counts = Counter(tuple(sentence) for sentence in sentences)
+    unknown: set[str] = set()
+    if words is not None:
+        known = set(words)
+        unknown = {word for sentence in counts for word in sentence} - known
+        counts = Counter({sentence: n for sentence, n in counts.items() if not unknown.intersection(sentence)})
+    if not counts or () in counts:
+        why = f"; the vocabulary lacks {' '.join(sorted(unknown)[:10])}" if unknown else ""
+        raise GrammarError(f"A grammar of sentences needs at least one, each of at least one word{why}.")
+    mass: Counter[tuple[str, ...]] = Counter()
+    for sentence, n in counts.items():
+        for length in range(len(sentence) + 1):
+            mass[sentence[:length]] += n
+    states = {beginning: number for number, beginning in enumerate(sorted(mass))}
+    arcs = [
+        Arc(states[beginning[:-1]], beginning[-1], math.log(mass[beginning[:-1]] / n), states[beginning])
+        for beginning, n in sorted(mass.items())
+        if beginning
+    ]
+    final_costs = {states[sentence]: math.log(mass[sentence] / n) for sentence, n in counts.items()}
+    vocabulary = {word for sentence in counts for word in sentence}
+    return build_grammar(
+        "sentences",
+        vocabulary,
+        arcs,
+        final_costs=final_costs,
+        n_states=len(states),
+        start=states[()],
+        left_out=unknown,
+    )
