@@ -4,6 +4,8 @@ Lists, lexica, grammars, transcripts and settings all come in through here: one 
 and how large a file may become when it is unpacked.
 """
 
+import re
+import stat
 import zlib
 from pathlib import Path
 
@@ -12,9 +14,14 @@ from asr.errors import AsrError
 GZIP_MAGIC = b"\x1f\x8b"
 LARGEST_TEXT = 1 << 30
 """Bytes; a file that is larger, or becomes larger when it is unpacked, is refused."""
+LONGEST_LINE = 1 << 20
+"""Characters; an hour of speech in one transcript has a tenth of them."""
 _PACKING = 50  # times; text packs three to twenty times
 _SMALL = 32 << 20  # bytes that any gzip file may become
-_PIECE = 1 << 20
+_PIECE = 1 << 16
+_FIRST_BYTES = 1 << 9  # of a member: some programs write very small ones
+_MOST_MEMBERS = 100_000
+_ZEROS = re.compile(rb"\0*")
 
 
 def read_text_lines(path: Path | str, error: type[AsrError]) -> list[str]:
@@ -27,26 +34,31 @@ def read_text_lines(path: Path | str, error: type[AsrError]) -> list[str]:
     Raises
     ------
     error
-        When the file cannot be opened, is a damaged gzip file, is or becomes too large, holds a zero byte, or is not
-        UTF-8 (the message has the line).
+        When the file cannot be opened or is none (a folder, a pipe), is a damaged gzip file, is or becomes too large,
+        holds a zero byte, is not UTF-8 or has a line that is too long (the message has the line).
     """
     lines = read_text(path, error).split("\n")
     if lines[-1] == "":
         lines.pop()
+    if max(map(len, lines), default=0) > LONGEST_LINE:
+        number = next(number for number, line in enumerate(lines, 1) if len(line) > LONGEST_LINE)
+        raise error(f"{path}, line {number}: has {len(lines[number - 1])} characters; a line may have {LONGEST_LINE}.")
     return lines
 
 
-def read_text(path: Path | str, error: type[AsrError]) -> str:
-    """The whole text of a file, as `read_text_lines` reads it."""
+def read_text(path: Path | str, error: type[AsrError], *, largest: int = LARGEST_TEXT) -> str:
+    """The whole text of a file of at most `largest` bytes, as `read_text_lines` reads it."""
     try:
-        with Path(path).open("rb") as file:
-            content = file.read(LARGEST_TEXT + 1)
-    except OSError as problem:
-        raise error(f"{path} cannot be read: {problem.strerror or problem}.") from problem
-    if len(content) > LARGEST_TEXT:
-        raise error(f"{path} has more than {LARGEST_TEXT >> 20} MiB; no text file here is as large.")
+        status = Path(path).stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise error(f"{path} cannot be read: it is no file, but a folder or a device.")
+        if status.st_size > largest:
+            raise error(f"{path} has more than {_size(largest)}; no text file of its kind is as large.")
+        content = Path(path).read_bytes()
+    except (OSError, ValueError) as problem:
+        raise error(f"{path} cannot be read: {getattr(problem, 'strerror', None) or problem}.") from problem
     if content.startswith(GZIP_MAGIC):
-        content = _unpacked(path, content, error)
+        content = _unpacked(path, content, error, largest)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
@@ -62,30 +74,45 @@ def read_text(path: Path | str, error: type[AsrError]) -> str:
     return text
 
 
-def _unpacked(path: Path | str, content: bytes, error: type[AsrError]) -> bytes:
-    """What gzip members hold, one after the other; no more is unpacked than a text file can reasonably become."""
-    limit = min(LARGEST_TEXT, max(_SMALL, _PACKING * len(content)))
+def _unpacked(path: Path | str, content: bytes, error: type[AsrError], largest: int) -> bytes:
+    """What gzip members hold, one after the other.
+
+    What has been unpacked is compared with what it was packed in piece by piece, so that a bomb goes off while it is
+    still small.
+    """
     pieces: list[bytes] = []
-    size = 0
-    while content.startswith(GZIP_MAGIC):
+    size = position = n_members = 0
+    while position < len(content):
+        n_members += 1
+        if not content.startswith(GZIP_MAGIC, position) or n_members > _MOST_MEMBERS:
+            raise error(f"{path} is a damaged gzip file: {len(content) - position} bytes follow its end.")
         member = zlib.decompressobj(wbits=31)
-        waiting = content
-        try:
-            while not member.eof:
+        waiting, taken = b"", _FIRST_BYTES
+        while not member.eof:
+            if not waiting:
+                waiting = content[position : position + taken]
+                position, taken = position + len(waiting), _PIECE
+            ended = not waiting
+            try:
                 piece = member.decompress(waiting, _PIECE)
-                waiting = member.unconsumed_tail
-                if not piece and not waiting and not member.eof:
-                    raise error(f"{path} is a damaged gzip file: it ends too early.")
-                pieces.append(piece)
-                size += len(piece)
-                if size > limit:
-                    raise error(
-                        f"{path} would become more than {limit >> 20} MiB when unpacked, which no text file of its "
-                        "size does; unpack it first if it is what you want."
-                    )
-        except zlib.error as problem:
-            raise error(f"{path} is a damaged gzip file: {problem}.") from problem
-        content = member.unused_data.lstrip(b"\0")
-    if content:
-        raise error(f"{path} is a damaged gzip file: {len(content)} bytes follow its end.")
+            except zlib.error as problem:
+                raise error(f"{path} is a damaged gzip file: {problem}.") from problem
+            if ended and not piece and not member.eof:
+                raise error(f"{path} is a damaged gzip file: it ends too early.")
+            waiting = member.unconsumed_tail
+            pieces.append(piece)
+            size += len(piece)
+            limit = min(largest, max(_SMALL, _PACKING * position))
+            if size > limit:
+                raise error(
+                    f"{path} would become more than {_size(limit)} when unpacked, which no text file of its size does; "
+                    "unpack it first if it is what you want."
+                )
+        found = _ZEROS.match(content, position - len(member.unused_data))  # with which tapes fill up
+        assert found is not None
+        position = found.end()
     return b"".join(pieces)
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes >> 20} MiB" if n_bytes >> 20 else f"{n_bytes >> 10} KiB"

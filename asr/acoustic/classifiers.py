@@ -97,8 +97,7 @@ def _factory(name: str) -> Callable[..., Any]:
             return factory
         module, _, attribute = name.rpartition(".")
         if module == "sklearn" or module.startswith("sklearn."):
-            factory = getattr(import_module(module), attribute)
-            return factory
+            return _class_of_scikit_learn(name, getattr(import_module(module), attribute))
     except (ImportError, AttributeError) as error:
         source = found[0].value if found else "scikit-learn"
         raise ConfigError(f"classifier {name!r} cannot be imported from {source}: {error}") from error
@@ -106,3 +105,12 @@ def _factory(name: str) -> Callable[..., Any]:
         f"unknown classifier {name!r}; known are {', '.join(available_classifiers())}, and scikit-learn's by their "
         "import path, such as sklearn.naive_bayes.GaussianNB"
     )
+
+
+def _class_of_scikit_learn(name: str, found: Any) -> Callable[..., Any]:
+    """`found` if it is a class of classifiers: settings are data, and no other function is called at their word."""
+    from sklearn.base import BaseEstimator, ClassifierMixin
+
+    if not (isinstance(found, type) and issubclass(found, BaseEstimator) and issubclass(found, ClassifierMixin)):
+        raise ConfigError(f"classifier {name!r} names {found!r}, which is no classifier of scikit-learn")
+    return found

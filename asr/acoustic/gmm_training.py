@@ -5,10 +5,10 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import Field, model_validator
 from threadpoolctl import threadpool_limits
 
 from asr.acoustic.gmm import GaussianMixtures, single_gaussians
@@ -20,6 +20,7 @@ from asr.errors import Fault, attempt
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology, estimate_self_loops, uniform_self_loops
+from asr.settings import Settings
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -28,27 +29,41 @@ log = logging.getLogger(__name__)
 SMALLEST_OCCUPANCY = 1e-4
 
 
-class GmmSettings(BaseModel):
+class GmmSettings(Settings):
     """How the mixtures are grown."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    mixtures: tuple[int, ...] = (1, 2, 4, 8, 16)
+    mixtures: tuple[int, ...] = Field((1, 2, 4, 8, 16), min_length=1, max_length=11)
     """Numbers of components at which a model is handed out; each twice the one before."""
-    iterations: tuple[int, ...] = (10, 5, 5, 6, 6)
-    """Re-alignments at each number of components."""
+    iterations: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = (10, 5, 5, 6, 6)
+    """Re-alignments at each number of components. Where only the numbers of components are given, these are as many of
+    the usual ones, the last repeated."""
     training: Literal["viterbi", "baum-welch"] = "viterbi"
     """`viterbi` (best path) or `baum-welch` (expected occupancies)."""
-    variance_floor: float = 0.01
+    variance_floor: float = Field(0.01, ge=1e-6, le=1)
     """Smallest variance, as a fraction of the variance over all frames."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _usual_iterations(cls, values: Any) -> Any:
+        if (
+            not isinstance(values, dict)
+            or "iterations" in values
+            or not isinstance(values.get("mixtures"), list | tuple)
+        ):
+            return values
+        usual = cls.model_fields["iterations"].default
+        numbers = len(values["mixtures"])
+        return {**values, "iterations": (usual + usual[-1:] * numbers)[:numbers]}
 
     @model_validator(mode="after")
     def _check_growth(self) -> Self:
         mixtures, iterations = list(self.mixtures), list(self.iterations)
-        if not mixtures or mixtures != [2**number for number in range(len(mixtures))]:
+        if mixtures != [2**number for number in range(len(mixtures))]:
             raise ValueError(f"mixtures {mixtures} must be 1, 2, 4, ..., each twice the one before")
-        if len(iterations) != len(mixtures) or min(iterations) < 1:
-            raise ValueError(f"iterations {iterations} must be {len(mixtures)} numbers, each at least 1")
+        if len(iterations) != len(mixtures):
+            raise ValueError(
+                f"iterations {iterations} must be {len(mixtures)} numbers, one for each of the mixtures {mixtures}"
+            )
         return self
 
 

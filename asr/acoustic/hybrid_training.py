@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from asr.acoustic.classifiers import BUILT_IN, make_classifier
 from asr.acoustic.gmm import GaussianMixtures
@@ -20,47 +20,74 @@ from asr.errors import ConfigError
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology, estimate_self_loops
+from asr.settings import Settings, distinct, fault_in_value, printable_name
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
 
 
-class NoiseSettings(BaseModel):
-    """Noise mixed into copies of the training set."""
+MOST_COPIES = 100  # of the training set
+Factors = Annotated[
+    tuple[Annotated[float, Field(ge=0.5, le=2)], ...], Field(max_length=MOST_COPIES), AfterValidator(distinct)
+]
+"""Of the frequency axis or the speed, one a copy."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+
+class NoiseSettings(Settings):
+    """Noise mixed into copies of the training set."""
 
     directory: Path
     """Folder with `noise.scp`, which names the clips."""
-    snr_db: tuple[float, ...] = Field((20.0, 10.0), min_length=1)
+    snr_db: Annotated[tuple[Annotated[float, Field(ge=-50, le=100)], ...], AfterValidator(distinct)] = Field(
+        (20.0, 10.0), min_length=1, max_length=MOST_COPIES
+    )
     """A copy at each of these signal-to-noise ratios, in decibels."""
 
+    @field_validator("directory")
+    @classmethod
+    def _printable(cls, directory: Path) -> Path:
+        printable_name(str(directory))
+        return directory
 
-class HybridSettings(BaseModel):
+
+class HybridSettings(Settings):
     """Which classifier, and how its posteriors are used."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    classifier: str = "kernel-logistic"
+    classifier: Annotated[str, AfterValidator(printable_name)] = "kernel-logistic"
     """Name known to `asr.acoustic.classifiers`."""
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] = Field(default_factory=dict)
     """Keyword parameters of the classifier."""
-    realignments: int = Field(0, ge=0)
+    realignments: int = Field(0, ge=0, le=100)
     """How often the training set is realigned with the hybrid and the classifier trained again."""
-    warps: tuple[float, ...] | Literal["auto"] = "auto"
+    warps: Factors | Literal["auto"] = "auto"
     """Vocal-tract length warps: the classifier also sees a copy of the training set under each. "auto" means 0.92 and
     1.08 where features come from audio, and none where they come from an archive, which may hold anything."""
-    speeds: tuple[Annotated[float, Field(ge=0.5, le=2)], ...] = ()
+    speeds: Factors = ()
     """Speeds, such as 0.9 and 1.1: the classifier also sees a copy played so many times as fast. Needs audio."""
     noise: NoiseSettings | None = None
     """The classifier also sees copies with noise. Needs audio."""
-    mixtures: int = Field(0, ge=0)
+    mixtures: int = Field(0, ge=0, le=1024)
     """Gaussians a state of a second stream: mixtures of the unspliced frames, trained on the same frames and states as
     the classifier; a power of two, or 0 for none."""
     mixture_weight: float = Field(0.5, gt=0, lt=1)
     """Share of the mixtures in the score; the classifier has the rest."""
-    prior_exponent: float = Field(0.7, ge=0)
-    prior_floor: float = Field(0.01, gt=0)
+    prior_exponent: float = Field(0.7, ge=0, le=100)
+    prior_floor: float = Field(0.01, ge=1e-12, le=1)
+
+    @field_validator("parameters")
+    @classmethod
+    def _writable(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        fault = fault_in_value(parameters)
+        if fault is not None:
+            raise ValueError(fault)
+        return parameters
+
+    @field_validator("speeds")
+    @classmethod
+    def _changed(cls, speeds: tuple[float, ...]) -> tuple[float, ...]:
+        if any(f"{speed:g}" == "1" for speed in speeds):
+            raise ValueError("must be other speeds than 1, at which the classifier hears the speech in any case")
+        return speeds
 
     @field_validator("mixtures")
     @classmethod

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field, field_validator
 
 from asr.acoustic.classifiers import registered_packages
 from asr.acoustic.gmm import GaussianMixtures
@@ -16,12 +16,16 @@ from asr.errors import AsrError, ModelFormatError
 from asr.features.frontend import FrontEnd
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
+from asr.settings import Settings
 from discriminants.errors import DiscriminantError
 from discriminants.model_file import load_arrays, save_arrays
 from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
 from discriminants.posteriors import LogisticOutputModel
 
 FORMAT = "hybrid-asr model 1"
+LARGEST_SCALE = 1e6
+LARGEST_PENALTY = 1e9
+WIDEST_BEAM = 1e30  # no two paths differ as much, and JSON has no infinity
 
 # What metadata and arrays that disagree can raise.
 _MALFORMED = (
@@ -29,19 +33,23 @@ _MALFORMED = (
 )  # fmt: skip
 
 
-class SearchSettings(BaseModel):
+class SearchSettings(Settings):
     """How the search weighs its parts."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    lm_scale: float = Field(8.0, ge=0, allow_inf_nan=False)
+    lm_scale: float = Field(8.0, ge=0, le=LARGEST_SCALE)
     """Factor on the grammar's log probabilities."""
-    insertion_penalty: float = Field(0.0, allow_inf_nan=False)
+    insertion_penalty: float = Field(0.0, ge=-LARGEST_PENALTY, le=LARGEST_PENALTY)
     """Added to a path's score for every word; negative discourages words."""
-    beam: float = Field(200.0, gt=0)
-    """Natural log below the best token of a frame at which tokens are dropped."""
-    max_active: int = Field(0, ge=0)
+    beam: float = Field(200.0, gt=0, le=WIDEST_BEAM)
+    """Natural log below the best token of a frame at which tokens are dropped; an infinite one is kept as the widest,
+    which drops none."""
+    max_active: int = Field(0, ge=0, le=2**31 - 1)
     """Most tokens kept in a frame; 0 for no limit."""
+
+    @field_validator("beam", mode="before")
+    @classmethod
+    def _widest(cls, beam: Any) -> Any:
+        return WIDEST_BEAM if beam == float("inf") else beam
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from asr.corpus.names import fault_in_key
 from asr.decode.path_segments import Segment
 from asr.errors import CorpusError
 from asr.files import atomic_write
+from asr.text_lines import read_text_lines
 
-_NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"-?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+LATEST = 1e9
+"""Seconds; no recording is as long, and every time below it is exact to the millisecond."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +47,24 @@ def write_ctm(path: Path | str, rows: Iterable[CtmRow]) -> None:
     Raises
     ------
     CorpusError
-        If a name or label is empty, holds white space, or would make the line a comment (`;;`).
+        If a name or label is empty, holds white space or what cannot be printed, or would make the line a comment
+        (`;;`); if a time is below 0 or above `LATEST`, or a confidence is no finite number of at least 0.
     """
     with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
         for row in rows:
-            for name in (row.utterance, row.channel, row.label):
-                if name.split() != [name] or row.utterance.startswith(";;"):
+            fault = fault_in_key(row.utterance)
+            if fault is not None:
+                raise CorpusError(f"{path}: {row.utterance!r} cannot stand in a CTM file: it {fault}")
+            for name in (row.channel, row.label):
+                if name.split() != [name] or "\0" in name:
                     raise CorpusError(
                         f"{path}: {name!r} cannot stand in a CTM file; it must be a name without white space"
+                    )
+            for value in (row.start, row.duration, row.confidence or 0.0):
+                if not 0 <= value <= LATEST:
+                    raise CorpusError(
+                        f"{path}: {value} of {row.utterance!r} cannot stand in a CTM file; it must be a number of 0 "
+                        f"to {LATEST:g}"
                     )
             confidence = "" if row.confidence is None else f" {row.confidence:.3f}"
             stream.write(f"{row.utterance} {row.channel} {row.start:.3f} {row.duration:.3f} {row.label}{confidence}\n")
@@ -62,15 +76,11 @@ def read_ctm(path: Path | str) -> list[CtmRow]:
     Raises
     ------
     CorpusError
-        With file, line and value: when the file cannot be read as UTF-8, or a line has other than five or
-        six fields, or a time or confidence that is no number of at least zero.
+        With file, line and value: when the file is no text (see `asr.text_lines`), or a line has other than five or
+        six fields, a name that cannot be printed, or a time or confidence that is no number from 0 to `LATEST`.
     """
-    try:
-        lines = Path(path).read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CorpusError(f"{path}: cannot be read as UTF-8 text ({error})") from error
     rows = []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_text_lines(path, CorpusError), 1):
         fields = line.split()
         if not fields or fields[0].startswith(";;"):
             continue
@@ -80,6 +90,9 @@ def read_ctm(path: Path | str) -> list[CtmRow]:
                 "it must be 'utterance channel start duration label [confidence]'"
             )
         utterance, channel, start, duration, label = fields[:5]
+        fault = fault_in_key(utterance)
+        if fault is not None:
+            raise CorpusError(f"{path}:{number}: the utterance {utterance!r} {fault}")
         rows.append(
             CtmRow(
                 utterance,
@@ -95,6 +108,6 @@ def read_ctm(path: Path | str) -> list[CtmRow]:
 
 def _number(path: Path | str, line: int, text: str) -> float:
     value = float(text) if _NUMBER.fullmatch(text) else math.nan
-    if not 0 <= value < math.inf:
-        raise CorpusError(f"{path}:{line}: {text!r} must be a number of at least 0")
+    if not 0 <= value <= LATEST:
+        raise CorpusError(f"{path}:{line}: {text!r} must be a number of at least 0, and at most {LATEST:g}")
     return value

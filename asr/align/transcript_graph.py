@@ -7,6 +7,9 @@ from asr.hmm.state_graph import StateGraph, StateGraphBuilder
 from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
 from asr.lexicon import Lexicon
 
+MOST_UNITS = 1_000_000
+"""An hour of speech has a quarter of it; the graph then takes some hundred megabytes."""
+
 
 def transcript_graph(words: Sequence[str], lexicon: Lexicon, topology: Topology) -> StateGraph:
     """Graph that accepts exactly `words`; silence may begin it, nothing, a pause or silence may follow every word.
@@ -14,11 +17,17 @@ def transcript_graph(words: Sequence[str], lexicon: Lexicon, topology: Topology)
     Raises
     ------
     LexiconError
-        If a word has no pronunciation or one with an unknown phone.
+        If a word has no pronunciation or one with an unknown phone, or the graph would be enormous.
     """
     missing = sorted({word for word in words if word not in lexicon.pronunciations})
     if missing:
         raise LexiconError(f"no pronunciation for {' '.join(missing)}; add it to the lexicon")
+    n_phones = sum(sum(map(len, lexicon.pronunciations[word])) for word in words)
+    if n_phones * topology.states_per_phone > MOST_UNITS:
+        raise LexiconError(
+            f"{len(words)} words with all their pronunciations are {n_phones} phones of {topology.states_per_phone} "
+            f"states each; {MOST_UNITS} states are the most in one utterance"
+        )
     builder = StateGraphBuilder(words)
     silence, pause = topology.units(SILENCE), topology.units(SHORT_PAUSE)
     start = builder.node()

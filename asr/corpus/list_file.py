@@ -1,10 +1,10 @@
 """The line format shared by Kaldi's list files: a key, white space, and the rest of the line."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from asr.errors import CorpusError
+from asr.text_lines import read_text_lines
 
 
 class Entry(NamedTuple):
@@ -17,11 +17,11 @@ class Entry(NamedTuple):
 def read_list(path: Path, *, allow_empty: bool = False) -> dict[str, Entry]:
     """Read `path` into a mapping from key to line number and value, in file order, without blank lines.
 
-    Raises CorpusError, naming file and line, for text that is not UTF-8, a key without a value (unless
+    Raises CorpusError, naming file and line, for what is no text (see `asr.text_lines`), a key without a value (unless
     `allow_empty`) and a key that occurs twice.
     """
     entries: dict[str, Entry] = {}
-    for number, line in _lines(path):
+    for number, line in enumerate(read_text_lines(path, CorpusError), 1):
         fields = line.split(maxsplit=1)
         if not fields:
             continue
@@ -43,15 +43,3 @@ def refuse_pipe(path: Path, line: int, key: str, value: str) -> None:
             f"{path}:{line}: the entry of '{key}' is a pipe ('{value}'); a data directory is data and its "
             "commands are never run, so store the command's output as a file and name that file here."
         )
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise CorpusError(f"{path}: cannot be read ({error.strerror}).") from error
-    for number, raw in enumerate(content.split(b"\n"), start=1):
-        try:
-            yield number, raw.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise CorpusError(f"{path}:{number}: byte {raw[error.start]:#04x} is not UTF-8 text.") from error

@@ -18,11 +18,14 @@ from pathlib import Path
 import numpy as np
 
 from asr.errors import GrammarError
+from asr.text_lines import read_text_lines
 
 SENTENCE_END = "SENTENCE-END"
 _START = "<SENTENCE>"
 _RULE = re.compile(r"(<\w+>)\s*=(.*)")
 _SYMBOL = re.compile(r"<\w+>|[A-Z][A-Z'.-]*")
+_MOST_OPTIONS = 10  # of one alternative, which stands for 2 ** 10 rows
+_MOST_WORDS = 1000  # of a sentence
 
 Alternative = tuple[str, ...]
 
@@ -79,13 +82,14 @@ def read_sentence_grammar(path: Path | str) -> SentenceGrammar:
     """Read a sentence grammar.
 
     Raises GrammarError, with file and line, for what is not a rule, a name without a rule, a rule defined
-    twice, unused or recursive, and an alternative without words.
+    twice, unused or recursive, an alternative without words or with too many options, and for rules that make
+    sentences of more than 1000 words.
     """
     path = Path(path)
     rules: dict[str, list[Alternative]] = {}
     lines: dict[str, int] = {}
     name = ""
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(read_text_lines(path, GrammarError), 1):
         text = line.split("#", 1)[0].strip()
         if not text:
             continue
@@ -114,6 +118,8 @@ def _without_options(alternative: str, where: str) -> Iterator[Alternative]:
     pieces = re.findall(r"\[([^][]*)\]|([^][]+)", alternative)
     if "".join(f"[{option}]" if option else fixed for option, fixed in pieces) != alternative:
         raise GrammarError(f"{where}: '{alternative.strip()}' has an empty or unmatched bracket; write '[words]'")
+    if len(pieces) > 2 * _MOST_OPTIONS:
+        raise GrammarError(f"{where}: an alternative has {len(pieces)} parts; {2 * _MOST_OPTIONS} are the most")
     choices = [(tuple(option.split()), ()) if option else (tuple(fixed.split()),) for option, fixed in pieces]
     for choice in product(*choices):
         row = sum(choice, ())
@@ -137,12 +143,19 @@ def _check(grammar: SentenceGrammar, path: Path, lines: Mapping[str, int]) -> No
     for name in grammar.rules.keys() - used:
         raise GrammarError(f"{path}:{lines[name]}: rule {name} is never used; remove it or use it in another rule")
     try:
-        _in_order(grammar.rules)
+        order = _in_order(grammar.rules)
     except CycleError as error:
         cycle = " -> ".join(reversed(error.args[1]))
         raise GrammarError(
             f"{path}:{lines[error.args[1][0]]}: the rules run in a circle, {cycle}; recursion is not allowed"
         ) from error
+    longest: dict[str, int] = {}
+    for name in order:
+        longest[name] = max(sum(longest.get(symbol, 1) for symbol in row) for row in grammar.rules[name])
+        if longest[name] > _MOST_WORDS:
+            raise GrammarError(
+                f"{path}:{lines[name]}: rule {name} makes {longest[name]} words; {_MOST_WORDS} are the most"
+            )
 
 
 def _in_order(rules: Mapping[str, tuple[Alternative, ...]]) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from asr.errors import DecodeError, LexiconError
 from asr.grammar import Grammar
+from asr.grammar.automaton import IMPOSSIBLE, LARGEST_COST
 from asr.hmm.state_graph import NO_WORD, StateGraph, StateGraphBuilder
 from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
 from asr.lexicon import Lexicon
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 COST_PRECISION = 1e-5
 """Costs that differ by less count as equal. OpenFst's own 1/1024 changes scores and saves next to nothing."""
+MOST_PHONES = 30_000_000
+"""Of all pronunciations at all arcs of the grammar, before anything is shared: some ten gigabytes of graph."""
 
 
 def compile_graph(lexicon: Lexicon, grammar: Grammar, topology: Topology) -> StateGraph:
@@ -32,7 +35,8 @@ def compile_graph(lexicon: Lexicon, grammar: Grammar, topology: Topology) -> Sta
     LexiconError
         If a word of the grammar has no pronunciation, or one with a phone that the topology lacks.
     DecodeError
-        If the grammar accepts no sentence.
+        If the grammar accepts no sentence, has a cost that is not finite or beyond `LARGEST_COST`, or the graph would
+        be enormous.
     """
     missing = [word for word in grammar.words if word not in lexicon.pronunciations]
     if missing:
@@ -40,12 +44,41 @@ def compile_graph(lexicon: Lexicon, grammar: Grammar, topology: Topology) -> Sta
         raise LexiconError(
             f"grammar {grammar.name!r} uses {len(missing)} words that the lexicon lacks: {shown}; add pronunciations"
         )
+    _check_arcs(lexicon, grammar)
     labels = _PhoneLabels(topology)
     transducer, first_disambiguation = _lexicon_transducer(lexicon, grammar, topology, labels)
     composed = _compose(transducer, grammar)
     if composed.start < 0:
         raise DecodeError(f"grammar {grammar.name!r} accepts no sentence over the lexicon")
     return _expand(composed, grammar.words, topology, labels, first_disambiguation)
+
+
+def _check_arcs(lexicon: Lexicon, grammar: Grammar) -> None:
+    """Determinisation never ends where costs are not finite, and cannot be interrupted."""
+    import kaldifst
+
+    n_phones = [0, *(sum(map(len, lexicon.pronunciations[word])) for word in grammar.words), 0]
+    total = 0
+    for state in range(grammar.fst.num_states):
+        final = grammar.fst.final(state).value
+        if final != IMPOSSIBLE and not abs(final) <= LARGEST_COST:
+            raise _no_cost(grammar, final)
+        for arc in kaldifst.ArcIterator(grammar.fst, state):
+            if not abs(arc.weight.value) <= LARGEST_COST:
+                raise _no_cost(grammar, arc.weight.value)
+            total += n_phones[arc.ilabel]
+    if total > MOST_PHONES:
+        raise DecodeError(
+            f"the graph of grammar {grammar.name!r} would have {total} phones, more than {MOST_PHONES}; the grammar "
+            "needs fewer n-grams, or the lexicon fewer pronunciations"
+        )
+
+
+def _no_cost(grammar: Grammar, cost: float) -> DecodeError:
+    return DecodeError(
+        f"grammar {grammar.name!r} has an arc or an end of cost {cost:g}; costs, -ln p, must be finite and within "
+        f"{LARGEST_COST:g} of 0"
+    )
 
 
 class _PhoneLabels:

@@ -83,7 +83,7 @@ def read_noise(directory: Path) -> NoiseClips:
         raise CorpusError(f"{directory / 'noise.scp'}: names no clips; give at least one line 'ID PATH'.")
     for name, entry in entries.items():
         refuse_pipe(directory / "noise.scp", entry.line, name, entry.value)
-        if not (directory / entry.value).is_file():
+        if not _is_file(directory / entry.value):
             raise CorpusError(
                 f"{directory / 'noise.scp'}:{entry.line}: the clip '{name}' should be {directory / entry.value}, "
                 "which is no file."
@@ -91,6 +91,13 @@ def read_noise(directory: Path) -> NoiseClips:
     ids = tuple(sorted(entries))
     # Absolute, for workers that began in another directory.
     return NoiseClips(ids, tuple((directory / entries[name].value).absolute() for name in ids))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # such as a name that no file can have
+        return False
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,16 @@
 
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from asr.features.mel import filter_without_bin
+from asr.settings import Settings
+
+LONGEST_WINDOW = 1 << 15  # samples
+MOST_COLUMNS = 10_000  # of a spliced frame; the scatter of an LDA then has 800 MB
 
 
-class FeatureConfig(BaseModel):
+class FeatureConfig(Settings):
     """What a frame is made of; the defaults are HTK's MFCC_E_D_A with USEPOWER, and without ENORMALISE.
 
     `context` is the number of frames spliced on each side, `lda_dimension` the number kept by LDA (None: no
@@ -17,25 +23,23 @@ class FeatureConfig(BaseModel):
     Where features come from an archive, the settings of cepstra and filters say how they were made.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    sample_rate: int = Field(16000, ge=1000)
-    window_ms: float = Field(25.0, gt=0)
-    shift_ms: float = Field(10.0, gt=0)
+    sample_rate: int = Field(16000, ge=1000, le=384_000)
+    window_ms: float = Field(25.0, ge=1, le=1000)
+    shift_ms: float = Field(10.0, ge=1, le=1000)
     preemphasis: float = Field(0.97, ge=0, lt=1)
-    n_filters: int = Field(26, ge=2)
+    n_filters: int = Field(26, ge=2, le=512)
     low_hz: float = Field(0.0, ge=0)
     high_hz: float | None = Field(None, gt=0)
-    log_floor: float = Field(2.0**-23, gt=0)
+    log_floor: float = Field(2.0**-23, ge=1e-30, le=1e12)
     n_cepstra: int = Field(12, ge=1)
-    lifter: int = Field(22, ge=0)
+    lifter: int = Field(22, ge=0, le=10_000)
     energy: Literal["log", "c0"] = "log"
     energy_first: bool = False
-    delta_window: int = Field(2, ge=1)
+    delta_window: int = Field(2, ge=1, le=100)
     delta_order: int = Field(2, ge=0, le=4)
     normalise: Literal["none", "corpus", "speaker", "utterance"] = "corpus"
-    context: int = Field(0, ge=0)
-    lda_dimension: int | None = Field(None, ge=1)
+    context: int = Field(0, ge=0, le=100)
+    lda_dimension: int | None = Field(None, ge=1, le=MOST_COLUMNS)
     unspliced: bool = False
 
     @model_validator(mode="after")
@@ -51,6 +55,26 @@ class FeatureConfig(BaseModel):
             )
         if self.n_cepstra >= self.n_filters:
             raise ValueError(f"n_cepstra {self.n_cepstra} must be less than n_filters {self.n_filters}")
+        if self.window_samples > LONGEST_WINDOW:
+            raise ValueError(
+                f"a window of {self.window_ms} ms has {self.window_samples} samples at sample_rate {self.sample_rate}; "
+                f"it may have {LONGEST_WINDOW}"
+            )
+        empty = filter_without_bin(self.sample_rate, self.fft_size, self.n_filters, self.low_hz, self.high_hz)
+        if empty is not None:
+            raise ValueError(
+                f"n_filters {self.n_filters} is too many for an FFT of {self.fft_size} points at sample_rate "
+                f"{self.sample_rate}: filter {empty + 1} covers no bin; use fewer filters or a wider band"
+            )
+        if self.lifter == 2 and self.n_cepstra > 2:
+            raise ValueError("lifter 2 makes the third cepstrum zero; 22 is usual, and 0 is for none")
+        columns = self.static_dimension * (self.delta_order + 1) * (2 * self.context + 1)
+        if columns > MOST_COLUMNS:
+            raise ValueError(
+                f"context {self.context} splices frames of {columns} numbers; {MOST_COLUMNS} are the most supported"
+            )
+        if self.lda_dimension is not None and self.lda_dimension > columns:
+            raise ValueError(f"lda_dimension {self.lda_dimension} must be at most the {columns} numbers of a frame")
         return self
 
     @property

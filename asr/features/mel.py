@@ -4,10 +4,30 @@ import numpy as np
 
 from asr.errors import ConfigError
 
+_LEAST_WEIGHT = 1e-9
+
 
 def hertz_to_mel(hertz: np.ndarray | float) -> np.ndarray:
     """Mel number of a frequency: 1127 ln(1 + f / 700) (Young et al., The HTK Book, eq. 5.13)."""
     return 1127.0 * np.log1p(np.asarray(hertz, dtype=np.float64) / 700.0)
+
+
+def filter_without_bin(
+    sample_rate: int, fft_size: int, n_filters: int, low_hz: float, high_hz: float | None
+) -> int | None:
+    """Number of the first triangle that falls between two bins of the FFT, or has no width; None if there is none."""
+    edges, bins = _edges_and_bins(sample_rate, fft_size, n_filters, low_hz, high_hz)
+    width = np.diff(edges)
+    # The bin nearest to the centre, on either side, has the largest weight.
+    above = np.searchsorted(bins, edges[1:-1])
+    weights = np.zeros(n_filters)
+    for near in (above - 1, above):
+        places = bins[np.clip(near, 0, len(bins) - 1)]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            weight = np.minimum((places - edges[:-2]) / width[:-1], (edges[2:] - places) / width[1:])
+        weights = np.fmax(weights, weight)
+    empty = np.flatnonzero((weights < _LEAST_WEIGHT) | (width[:-1] <= 0) | (width[1:] <= 0))
+    return int(empty[0]) if empty.size else None
 
 
 def mel_filters(sample_rate: int, fft_size: int, n_filters: int, low_hz: float, high_hz: float | None) -> np.ndarray:
@@ -16,17 +36,23 @@ def mel_filters(sample_rate: int, fft_size: int, n_filters: int, low_hz: float, 
     Neighbours cross at one half of their height in mel, and each reaches zero at its neighbours' centres.
     Raises ConfigError when a triangle falls between two bins.
     """
-    edges = np.linspace(
-        hertz_to_mel(low_hz), hertz_to_mel(sample_rate / 2 if high_hz is None else high_hz), n_filters + 2
-    )
-    bins = hertz_to_mel(np.arange(fft_size // 2 + 1) * (sample_rate / fft_size))
+    edges, bins = _edges_and_bins(sample_rate, fft_size, n_filters, low_hz, high_hz)
     rising = (bins - edges[:-2, None]) / (edges[1:-1] - edges[:-2])[:, None]
     falling = (edges[2:, None] - bins) / (edges[2:] - edges[1:-1])[:, None]
     weights = np.maximum(0.0, np.minimum(rising, falling))
-    empty = np.flatnonzero(weights.max(axis=1) < 1e-9)
+    empty = np.flatnonzero(weights.max(axis=1) < _LEAST_WEIGHT)
     if empty.size:
         raise ConfigError(
             f"n_filters = {n_filters} is too many for an FFT of {fft_size} points at {sample_rate} Hz: "
             f"filter {empty[0] + 1} covers no bin; use fewer filters or a wider band."
         )
     return weights
+
+
+def _edges_and_bins(
+    sample_rate: int, fft_size: int, n_filters: int, low_hz: float, high_hz: float | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mel numbers of the triangles' corners (n_filters + 2,) and of the bins (fft_size // 2 + 1,)."""
+    high = sample_rate / 2 if high_hz is None else high_hz
+    edges = np.linspace(hertz_to_mel(low_hz), hertz_to_mel(high), n_filters + 2)
+    return edges, hertz_to_mel(np.arange(fft_size // 2 + 1) * (sample_rate / fft_size))

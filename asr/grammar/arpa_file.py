@@ -1,32 +1,33 @@
 r"""The ARPA text format of n-gram models: a `\data\` block of counts, a section an order, `\end\`."""
 
-import math
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from asr.errors import GrammarError
 from asr.files import atomic_write
-from asr.grammar.arpa import LOG10_ZERO, ArpaModel, Ngram
+from asr.grammar.arpa import HIGHEST_ORDER, LOG10_ZERO, ArpaModel, Ngram
+from asr.grammar.back_off_check import more_than_certain
 from asr.text_lines import read_text_lines
 
 COUNT = re.compile(r"ngram\s+(\d{1,9})\s*=\s*(\d{1,18})", re.ASCII)
 ROUNDING = 1e-4
-NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|-inf(inity)?", re.ASCII | re.IGNORECASE)
+NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?|-inf(inity)?", re.ASCII | re.IGNORECASE)
 
 
 def read_arpa(path: Path | str) -> ArpaModel:
     r"""Read an ARPA file of any order, plain or gzip-compressed.
 
-    Everything before the line `\data\` is comment. `-inf` reads as -99, the format's own zero. Histories that
-    a pruned file does not list are allowed.
+    Everything before the line `\data\` is comment. `-inf`, and what is below it, reads as -99, the format's own zero.
+    Histories that a pruned file does not list are allowed.
 
     Raises
     ------
     GrammarError
         With file, line and value: for a missing section or `\end\`, a count that does not agree, a line with
         too few or too many fields, a value that is no number, a probability above 1, an n-gram listed twice
-        or with a word that is no unigram.
+        or with a word that is no unigram, an order above 20, and a back-off weight above 99 or one that makes a word
+        more than certain.
     """
     return parse_arpa(read_text_lines(path, GrammarError), str(path))
 
@@ -41,7 +42,15 @@ def parse_arpa(lines: Iterable[str], source: str) -> ArpaModel:
         vocabulary = log_probabilities[0] if order > 1 else None
         log_probabilities.append(reader.section(order, count, order == len(counts), vocabulary, back_offs))
     reader.expect("\\end\\")
-    return ArpaModel(tuple(log_probabilities), back_offs, source)
+    model = ArpaModel(tuple(log_probabilities), back_offs, source)
+    fault = more_than_certain(model)
+    if fault is not None:
+        raise GrammarError(
+            f"{source}, line {reader.line_of_weight[fault.history]}: the back-off weight "
+            f"{back_offs[fault.history]:g} of {' '.join(fault.history)!r} makes the probability of {fault.word!r} "
+            f"after it more than one (its log10 would be {fault.log10_probability:.3g}); give a smaller weight."
+        )
+    return model
 
 
 class _Reader:
@@ -51,6 +60,8 @@ class _Reader:
         self.path = source
         self.lines = [line.strip() for line in lines]
         self.next = 0
+        self.line_of_weight: dict[Ngram, int] = {}
+        """Of the back-off weights above one."""
 
     def error(self, message: str) -> GrammarError:
         """A GrammarError about the line at hand."""
@@ -79,6 +90,8 @@ class _Reader:
         while match := COUNT.fullmatch(self.skip_blank()):
             if int(match.group(1)) != len(counts) + 1:
                 raise self.error(f"{match.group(0)!r} is out of order; expected 'ngram {len(counts) + 1}=COUNT'.")
+            if len(counts) == HIGHEST_ORDER:
+                raise self.error(f"{match.group(0)!r} is of too high an order; {HIGHEST_ORDER} is the highest.")
             counts.append(int(match.group(2)))
             self.next += 1
         if not counts or counts[0] == 0:
@@ -114,7 +127,9 @@ class _Reader:
                 raise self.error(f"the log10 probability {fields[0]!r} is above 0.")
             ngrams[ngram] = min(value, 0.0)
             if n_back_off:
-                back_offs[ngram] = self.number(fields[-1])
+                back_offs[ngram] = weight = self.number(fields[-1])
+                if weight > 0:
+                    self.line_of_weight[ngram] = self.next + 1
             self.next += 1
         if len(ngrams) != count:
             raise self.error(f"the section \\{order}-grams: has {len(ngrams)} n-grams, but the header says {count}.")
@@ -124,8 +139,8 @@ class _Reader:
         if not NUMBER.fullmatch(text):
             raise self.error(f"{text!r} is no number.")
         value = float(text)
-        if value == math.inf:
-            raise self.error(f"{text!r} is too large.")
+        if value > -LOG10_ZERO:
+            raise self.error(f"{text!r} is too large; a log10 probability or weight lies between -99 and 99.")
         return max(value, LOG10_ZERO)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
+from unicodedata import category
 
 from asr.errors import GrammarError
 
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     import kaldifst
 
 IMPOSSIBLE = float("inf")
+LARGEST_COST = 1e6
+"""-ln p; automata have single precision, in which larger costs would swallow the others, or overflow in a sum."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,8 @@ def build_grammar(
     Raises
     ------
     GrammarError
-        When there are no words, or a word is empty or holds white space.
+        When there are no words, a word is empty or holds white space or a control character, or a cost is not finite
+        or beyond `LARGEST_COST`.
     """
     import kaldifst
 
@@ -108,20 +112,35 @@ def build_grammar(
         fst.add_state()
     fst.start = start
     for arc in arcs:
+        if not abs(arc.cost) <= LARGEST_COST:
+            raise _no_cost(name, arc.cost, "backing off" if arc.word is None else repr(arc.word))
         label = len(words) + 1 if arc.word is None else labels[arc.word]
         fst.add_arc(arc.source, kaldifst.StdArc(label, 0 if arc.word is None else label, arc.cost, arc.target))
     for state, cost in final_costs.items():
+        if not abs(cost) <= LARGEST_COST:
+            raise _no_cost(name, cost, "ending")
         fst.set_final(state, cost)
     kaldifst.arcsort(fst, sort_type="ilabel")
     return Grammar(name, words, fst, tuple(sorted(left_out)))
 
 
+def _no_cost(name: str, cost: float, of: str) -> GrammarError:
+    return GrammarError(
+        f"In the grammar {name!r} {of} costs {cost:g}; a cost, -ln p, must be finite and within {LARGEST_COST:g} of 0."
+    )
+
+
 def distinct_words(words: Iterable[str]) -> tuple[str, ...]:
-    """`words`, each once, sorted; GrammarError when there is none, or one is empty or holds white space."""
+    """`words`, each once, sorted.
+
+    Raises GrammarError when there is none, or one is empty or holds white space or a control character.
+    """
     distinct = tuple(sorted(set(words)))
     if not distinct:
         raise GrammarError("A grammar needs at least one word, but none was given.")
     for word in distinct:
         if word.split() != [word]:
             raise GrammarError(f"{word!r} cannot be a word of a grammar; it must be a name without white space.")
+        if not word.isprintable() and any(category(character) == "Cc" for character in word):
+            raise GrammarError(f"{word!r} cannot be a word of a grammar; it holds a control character.")
     return distinct

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Literal
 
 from asr.errors import GrammarError
-from asr.grammar.arpa import END, LOG10_ZERO, START, ArpaModel, Ngram
+from asr.grammar.arpa import END, HIGHEST_ORDER, LOG10_ZERO, START, ArpaModel, Ngram
 from asr.grammar.automaton import distinct_words
 
 UNKNOWN = "<unk>"
@@ -44,11 +44,13 @@ def estimate_ngram(
     Raises
     ------
     GrammarError
-        When there is no sentence, no word, an order below 1, an unknown smoothing, or a sentence mark among
+        When there is no sentence, no word, an order below 1 or above 20, an unknown smoothing, or a sentence mark among
         the words.
     """
-    if order < 1:
-        raise GrammarError(f"The order of an n-gram model is {order}; it must be at least 1.")
+    if not 1 <= order <= HIGHEST_ORDER:
+        raise GrammarError(
+            f"The order of an n-gram model is {order}; it must be at least 1 and at most {HIGHEST_ORDER}."
+        )
     if smoothing not in ("witten-bell", "kneser-ney"):
         raise GrammarError(f"The smoothing {smoothing!r} is unknown; it must be 'witten-bell' or 'kneser-ney'.")
     text, words = _text_and_vocabulary(sentences, vocabulary)

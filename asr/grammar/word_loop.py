@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from asr.errors import GrammarError
 from asr.grammar.automaton import Arc, Grammar, build_grammar, distinct_words
 
+LARGEST_COUNT = 1e100  # so that no sum overflows
+
 
 def word_loop(words: Iterable[str], counts: Mapping[str, float] | None = None) -> Grammar:
     """One or more of `words` in any order; ending costs nothing.
@@ -23,7 +25,7 @@ def word_loop(words: Iterable[str], counts: Mapping[str, float] | None = None) -
     Raises
     ------
     GrammarError
-        When there are no words, or one has no positive, finite count.
+        When there are no words, or one has no positive count of at most 1e100.
     """
     words = distinct_words(words)
     arcs = [Arc(0, word, cost, 1) for word, cost in zip(words, _costs(words, counts), strict=True)]
@@ -41,9 +43,10 @@ def _costs(words: tuple[str, ...], counts: Mapping[str, float] | None) -> list[f
     if counts is None:
         return [math.log(len(words))] * len(words)
     for word in words:
-        if not 0 < counts.get(word, 0) < math.inf:
+        if not 0 < counts.get(word, 0) <= LARGEST_COUNT:
             raise GrammarError(
-                f"The count of the word {word!r} is {counts.get(word, 0)}; it must be positive and finite."
+                f"The count of the word {word!r} is {counts.get(word, 0)}; it must be positive and at most "
+                f"{LARGEST_COUNT:g}."
             )
     total = math.fsum(counts[word] for word in words)
     return [math.log(total) - math.log(counts[word]) for word in words]

@@ -65,35 +65,40 @@ def read_word_pair(path: Path | str) -> Successors:
         with two lists or an empty one, a successor that has no list of its own, or a missing list for
         SENTENCE-END.
     """
+    return parse_word_pair(read_text_lines(path, GrammarError), str(path))
+
+
+def parse_word_pair(lines: Iterable[str], source: str) -> Successors:
+    """As `read_word_pair`, from lines of text; `source` names them in errors."""
     lists: dict[str, dict[str, int]] = {}
     opened: dict[str, int] = {}
     current: dict[str, int] | None = None
-    for number, line in enumerate(read_text_lines(path, GrammarError), 1):
+    for number, line in enumerate(lines, 1):
         line = line.strip()
         if not line or (current is None and line.startswith("*")):
             continue
         name = line[1:].strip() if line.startswith(">") else line
         if name.split() != [name]:
-            raise GrammarError(f"{path}, line {number}: {line!r} must be one word, or '>' and one word.")
+            raise GrammarError(f"{source}, line {number}: {line!r} must be one word, or '>' and one word.")
         if line.startswith(">"):
             if name in lists:
-                raise GrammarError(f"{path}, line {number}: {name!r} has a list already, on line {opened[name]}.")
+                raise GrammarError(f"{source}, line {number}: {name!r} has a list already, on line {opened[name]}.")
             current = lists[name] = {}
             opened[name] = number
         elif current is None:
-            raise GrammarError(f"{path}, line {number}: {line!r} stands before the first '>WORD' line.")
+            raise GrammarError(f"{source}, line {number}: {line!r} stands before the first '>WORD' line.")
         else:
             current.setdefault(name, number)
 
     if SENTENCE_END not in lists:
-        raise GrammarError(f"{path} has no line '>{SENTENCE_END}', which says what may begin a sentence.")
+        raise GrammarError(f"{source} has no line '>{SENTENCE_END}', which says what may begin a sentence.")
     for word, following in lists.items():
         if not following:
-            raise GrammarError(f"{path}, line {opened[word]}: {word!r} has no successors; name at least one.")
+            raise GrammarError(f"{source}, line {opened[word]}: {word!r} has no successors; name at least one.")
         for successor, number in following.items():
             if successor not in lists:
                 raise GrammarError(
-                    f"{path}, line {number}: {successor!r} follows {word!r} but has no line '>{successor}'."
+                    f"{source}, line {number}: {successor!r} follows {word!r} but has no line '>{successor}'."
                 )
     return {word: tuple(following) for word, following in lists.items()}
 

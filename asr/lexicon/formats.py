@@ -91,4 +91,4 @@ def _skip_space(line: str, position: int) -> int:
 
 
 def _is_number(field: str) -> bool:
-    return re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", field, re.ASCII) is not None
+    return re.fullmatch(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", field, re.ASCII) is not None

@@ -13,6 +13,12 @@ from asr.errors import LexiconError
 
 Pronunciation = tuple[str, ...]
 
+LONGEST_PRONUNCIATION = 1000
+"""Phones; a whole sentence taken for a word has a hundred."""
+MOST_VARIANTS = 1000
+MOST_PHONES = 50_000
+"""Different ones; a lexicon with more has words where its phones should be."""
+
 STRESSED_PHONE = re.compile(r"(.*\D)[0-2]", re.DOTALL)
 
 
@@ -37,7 +43,8 @@ class Lexicon:
     ------
     LexiconError
         When there are no words, a word has no variant or a variant no phones, or a name is empty or holds
-        white space.
+        white space or a control character; when a pronunciation is longer, a word has more variants, or there are more
+        different phones than any language needs.
     """
 
     pronunciations: Mapping[str, tuple[Pronunciation, ...]]
@@ -47,14 +54,30 @@ class Lexicon:
         if not self.pronunciations:
             raise LexiconError(f"{self.source} has no words; give at least one line 'WORD phone phone ...'.")
         checked: dict[str, tuple[Pronunciation, ...]] = {}
+        phones: set[str] = set()
         for word, variants in self.pronunciations.items():
             _check_name(word, "word", self.source)
             checked[word] = tuple(dict.fromkeys(tuple(variant) for variant in variants))
             if not checked[word] or () in checked[word]:
                 raise LexiconError(f"{self.source}: the word {word!r} has no phones; give at least one.")
+            if len(checked[word]) > MOST_VARIANTS:
+                raise LexiconError(
+                    f"{self.source}: the word {word!r} has {len(checked[word])} variants; {MOST_VARIANTS} are the most."
+                )
             for variant in checked[word]:
-                for phone in variant:
+                if len(variant) > LONGEST_PRONUNCIATION:
+                    raise LexiconError(
+                        f"{self.source}: the word {word!r} has {len(variant)} phones; {LONGEST_PRONUNCIATION} are the "
+                        "most in one pronunciation."
+                    )
+                for phone in set(variant) - phones:
                     _check_name(phone, f"phone of the word {word!r}", self.source)
+                phones.update(variant)
+            if len(phones) > MOST_PHONES:
+                raise LexiconError(
+                    f"{self.source}: there are more than {MOST_PHONES} different phones; a line is a word and its "
+                    "phones, not a sentence."
+                )
         object.__setattr__(self, "pronunciations", MappingProxyType(checked))
 
     @cached_property
@@ -110,5 +133,5 @@ class Lexicon:
 def _check_name(name: str, role: str, source: str) -> None:
     if name.split() != [name] or "\ufeff" in name:
         raise LexiconError(f"{source}: {name!r} cannot be a {role}; it must be a name without white space.")
-    if any(category(character) == "Cc" for character in name):
+    if not name.isprintable() and any(category(character) == "Cc" for character in name):
         raise LexiconError(f"{source}: {name!r} cannot be a {role}; it holds a control character.")

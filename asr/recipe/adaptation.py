@@ -8,9 +8,10 @@ is kept flat at first, so that early errors do not confirm themselves; elsewhere
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from threadpoolctl import threadpool_limits
 
 from asr.acoustic.hybrid import HybridAcousticModel
@@ -22,6 +23,7 @@ from asr.errors import ConfigError, Fault
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.recipe.recognition import Recognition, collected, recognise_batch, search_path
+from asr.settings import Settings
 from discriminants.kernels import GaussianKernel
 from discriminants.logistic.input_map import InputMap, fit_input_map, identity_map
 from discriminants.parallel.threads import in_threads
@@ -32,16 +34,16 @@ _LEAST_PROBABILITY = 0.03
 _MOST_WORDS = 200  # of a grammar of single words; each is searched for by itself
 
 
-class AdaptationSettings(BaseModel):
+class AdaptationSettings(Settings):
     """How a hybrid is adapted to the speaker whom it recognises."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    sharpness: tuple[float, ...] = (0.05, 0.05, 0.1, 0.2)
+    sharpness: tuple[Annotated[float, Field(gt=0, le=1000)], ...] = Field(
+        (0.05, 0.05, 0.1, 0.2), min_length=1, max_length=100
+    )
     """One number a pass: by what the scores of single words are multiplied before they become posteriors."""
-    ridge: float = Field(1e-2, ge=0)
+    ridge: float = Field(1e-2, ge=0, le=1e9)
     """How strongly the map is held to the identity."""
-    iterations: int = Field(15, ge=1)
+    iterations: int = Field(15, ge=1, le=10_000)
     """Steps of each fit."""
 
 

@@ -10,7 +10,7 @@ from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model
 from asr.align.ctm import CtmRow, ctm_rows, write_ctm
 from asr.corpus.data_directory import DataDirectory, Problem, Utterance, read_data_directory
 from asr.decode.graph_compiler import compile_graph
-from asr.errors import ConfigError, CorpusError, DecodeError, GrammarError
+from asr.errors import ConfigError, CorpusError, DecodeError, GrammarError, printable
 from asr.features.extraction import extract_static
 from asr.features.frame_table import FrameTable
 from asr.grammar import Grammar, arpa_grammar, one_word, read_grammar, word_loop
@@ -136,7 +136,7 @@ def _grammar(model: SpeechModel, wanted: str | Path | None) -> Grammar:
     if not found.words:
         raise GrammarError(f"{wanted}: shares no word with the model's lexicon")
     if found.left_out:
-        log.warning("%s: the model has no pronunciation for %s", wanted, " ".join(found.left_out))
+        log.warning("%s", printable(f"{wanted}: the model has no pronunciation for {' '.join(found.left_out)}"))
     return found
 
 

@@ -24,7 +24,7 @@ from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
-from asr.recipe.config import TrainingConfig
+from asr.recipe.config import TrainingConfig, check_same_static
 from asr.recipe.material import Material, joined
 from asr.recipe.progress import counted
 from asr.recipe.run import Run
@@ -143,10 +143,7 @@ def train_hybrid_system(
         one_stream = None
     check_same_static(workshop.config.features, features)
     features = features.model_copy(update={"unspliced": settings.mixtures > 0})
-    if workshop.source == "archive" and (settings.speeds or settings.noise):
-        raise ConfigError(
-            "speeds and noise change audio, but these features come from an archive; leave both out, or give audio"
-        )
+    check_copies(settings, workshop.source)
 
     def build(directory: Path) -> None:
         copies, states = training_copies(workshop, material, mixtures.states, settings, features)
@@ -258,13 +255,11 @@ def _frames(config: FeatureConfig, material: Material, states: np.ndarray | None
     return front_end, front_end.transform(material.static)
 
 
-def check_same_static(first: FeatureConfig, second: FeatureConfig) -> None:
-    """Raise ConfigError unless both front ends can work on one table of static features."""
-    later = {"delta_window", "delta_order", "normalise", "context", "lda_dimension", "unspliced"}
-    differing = sorted(
-        key for key, value in first.model_dump(exclude=later).items() if value != second.model_dump(exclude=later)[key]
-    )
-    if differing:
+def check_copies(settings: HybridSettings, source: Literal["audio", "archive"]) -> None:
+    """Refuse copies that cannot be made: ConfigError for an archive changed as audio is, CorpusError for bad noise."""
+    if source == "archive" and (settings.speeds or settings.noise):
         raise ConfigError(
-            f"features and hybrid_features differ in {', '.join(differing)}; static features are computed only once"
+            "speeds and noise change audio, but these features come from an archive; leave both out, or give audio"
         )
+    if settings.noise is not None:
+        read_noise(settings.noise.directory)

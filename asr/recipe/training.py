@@ -13,7 +13,7 @@ from asr.decode.graph_compiler import compile_graph
 from asr.grammar import ArpaModel, arpa_grammar, estimate_ngram, write_arpa
 from asr.hmm.topology import Topology
 from asr.lexicon import read_lexicon
-from asr.recipe.config import TrainingConfig
+from asr.recipe.config import TrainingConfig, check_same_static
 from asr.recipe.material import Material, build_static, left_out, load_material, trainable
 from asr.recipe.outcome import Outcome, account
 from asr.recipe.progress import counted
@@ -22,7 +22,7 @@ from asr.recipe.systems import (
     Mixtures,
     Trained,
     Workshop,
-    check_same_static,
+    check_copies,
     train_hybrid_system,
     train_mixtures,
     with_search,
@@ -68,6 +68,8 @@ def train(
     Topology(pronunciations.phones, config.states_per_phone)
     given = read_data_directory(data, root=root)
     corpus, problems = trainable(given, pronunciations)
+    archive = any(utterance.archive is not None for utterance in corpus.utterances)
+    check_copies(config.hybrid, "archive" if archive else "audio")
     with Run.open(
         work_dir,
         command=sys.argv,
@@ -76,7 +78,6 @@ def train(
         seed=config.seed,
         allow_changes=allow_changes,
     ) as run:
-        archive = any(utterance.archive is not None for utterance in corpus.utterances)
         workshop = Workshop(run, pronunciations, config, "archive" if archive else "audio", workers)
 
         def build_features(directory: Path) -> None:

@@ -1,12 +1,14 @@
 """Reading transcripts for scoring: Kaldi `text` and `hyp.txt`, and NIST `.trn`."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from asr.corpus.names import fault_in_key
 from asr.errors import CorpusError
 from asr.files import atomic_write
+from asr.text_lines import read_text_lines
 
 TranscriptFormat = Literal["auto", "kaldi", "trn"]
 
@@ -18,7 +20,7 @@ def read_transcripts(path: Path | str, *, format: TranscriptFormat = "auto") -> 
 
     Parameters
     ----------
-    path : UTF-8 text, an utterance a line; blank lines are passed over
+    path : UTF-8 text, an utterance a line; blank lines are passed over, and comments (`;;`) of trn files
     format : "kaldi" for `utterance-id word word`, "trn" for `word word (utterance-id)`; "auto" takes the file
         as trn when every line ends in an utterance id in parentheses
 
@@ -29,19 +31,24 @@ def read_transcripts(path: Path | str, *, format: TranscriptFormat = "auto") -> 
     Raises
     ------
     CorpusError
-        When the file is missing, not UTF-8, or a line, which is named, is malformed or repeats an utterance.
+        When the file is no text (see `asr.text_lines`), or a line, which is named, is malformed, repeats an utterance
+        or names one so that no line could begin with it (`;;`, what cannot be printed).
     """
     path = Path(path)
-    lines = list(_numbered_lines(path))
+    lines = _numbered_lines(path)
+    spoken = [(number, line) for number, line in lines if not line.startswith(";;")]
     if format == "auto":
-        format = _guess_format(path, lines)
+        format = _guess_format(path, spoken)
+    if format == "trn":
+        lines = spoken
     transcripts: dict[str, tuple[str, ...]] = {}
     first_line: dict[str, int] = {}
     for number, line in lines:
         id, words = _parse_trn(path, number, line) if format == "trn" else _parse_kaldi(line)
+        _check_key(path, number, "utterance", id)
         if id in transcripts:
             raise CorpusError(
-                f"{path}:{number}: utterance {id!r} was already given on line {first_line[id]}; give it once"
+                f"{path}:{number}: utterance {_shorten(id)} was already given on line {first_line[id]}; give it once"
             )
         transcripts[id] = words
         first_line[id] = number
@@ -49,7 +56,16 @@ def read_transcripts(path: Path | str, *, format: TranscriptFormat = "auto") -> 
 
 
 def write_transcripts(path: Path | str, transcripts: Mapping[str, Sequence[str]]) -> None:
-    """Write `utterance-id word word` lines sorted by utterance id, as Kaldi's `text` and our `hyp.txt`."""
+    """Write `utterance-id word word` lines sorted by utterance id, as Kaldi's `text` and our `hyp.txt`.
+
+    Raises CorpusError for an utterance or a word that would not be read back, before anything is written.
+    """
+    for id, words in transcripts.items():
+        fault = fault_in_key(id)
+        if fault is not None:
+            raise CorpusError(f"{path}: the utterance {_shorten(id)} {fault}")
+        if " ".join(words).split() != list(words):
+            raise CorpusError(f"{path}: a word of {_shorten(id)} is empty or holds white space: {list(words)}")
     with atomic_write(path) as temporary:
         lines = (" ".join((id, *transcripts[id])) for id in sorted(transcripts))
         temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -58,7 +74,8 @@ def write_transcripts(path: Path | str, transcripts: Mapping[str, Sequence[str]]
 def read_utt2spk(path: Path | str) -> dict[str, str]:
     """Read `utterance-id speaker-id` lines.
 
-    Raises CorpusError, naming file and line, where a line has not exactly two fields or repeats an utterance.
+    Raises CorpusError, naming file and line, where a line has not exactly two fields, a name that could begin no line
+    (`;;`, what cannot be printed), or repeats an utterance.
     """
     path = Path(path)
     speakers: dict[str, str] = {}
@@ -66,27 +83,24 @@ def read_utt2spk(path: Path | str) -> dict[str, str]:
         fields = line.split()
         if len(fields) != 2:
             raise CorpusError(f"{path}:{number}: {_shorten(line)} must have two fields, 'utterance-id speaker-id'")
+        for role, name in zip(("utterance", "speaker"), fields, strict=True):
+            _check_key(path, number, role, name)
         if fields[0] in speakers:
-            raise CorpusError(f"{path}:{number}: utterance {fields[0]!r} was already given; give it once")
+            raise CorpusError(f"{path}:{number}: utterance {_shorten(fields[0])} was already given; give it once")
         speakers[fields[0]] = fields[1]
     return speakers
 
 
-def _numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise CorpusError(f"{path}: cannot be read ({error.strerror}); give a readable text file") from error
-    for number, raw in enumerate(content.split(b"\n"), 1):
-        try:
-            line = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
-        except UnicodeDecodeError as error:
-            byte = f"{raw[error.start]:#04x}"
-            raise CorpusError(f"{path}:{number}: byte {byte} is not UTF-8; save the file as UTF-8") from error
-        if "\0" in line:
-            raise CorpusError(f"{path}:{number}: holds a zero byte; give a text file, an utterance a line")
-        if line:
-            yield number, line
+def _numbered_lines(path: Path) -> list[tuple[int, str]]:
+    """The lines that are not blank, with their numbers."""
+    stripped = enumerate(map(str.strip, read_text_lines(path, CorpusError)), 1)
+    return [(number, line) for number, line in stripped if line]
+
+
+def _check_key(path: Path, number: int, role: str, name: str) -> None:
+    fault = fault_in_key(name)
+    if fault is not None:
+        raise CorpusError(f"{path}:{number}: the {role} {_shorten(name)} {fault}")
 
 
 def _guess_format(path: Path, lines: list[tuple[int, str]]) -> TranscriptFormat:

@@ -13,6 +13,9 @@ from asr.errors import CorpusError
 Pair = tuple[str | None, str | None]
 """One column of an alignment: (reference word, hypothesis word); None where there is no word."""
 
+MOST_COMPARISONS = 10_000**2
+"""Pairs of words; an hour of speech has as many words as its root, and takes seconds and 400 MB."""
+
 _GAP = ""  # no word is empty, so the gap cannot be mistaken for one
 
 
@@ -184,10 +187,16 @@ class ScoreReport:
 def align_words(reference: Sequence[str], hypothesis: Sequence[str]) -> tuple[Pair, ...]:
     """Align two word sequences with the fewest substitutions, deletions and insertions (Levenshtein 1966).
 
-    Raises CorpusError for an empty word, which no transcript file can hold.
+    Raises CorpusError for an empty word, which no transcript file can hold, and for two sequences that are so long that
+    their comparison, whose time and memory grow as the product, would never end.
     """
     if _GAP in reference or _GAP in hypothesis:
         raise CorpusError(f"an empty word cannot be scored: {list(reference)} against {list(hypothesis)}")
+    if len(reference) * len(hypothesis) > MOST_COMPARISONS:
+        raise CorpusError(
+            f"{len(reference)} words cannot be compared with {len(hypothesis)}; divide the recording into utterances, "
+            f"of at most {round(MOST_COMPARISONS**0.5)} words each"
+        )
     return tuple((ref or None, hyp or None) for ref, hyp in align(reference, hypothesis, _GAP))
 
 
@@ -222,7 +231,7 @@ def score_utterances(
     Raises
     ------
     CorpusError
-        When there are no references, or `speakers` lacks an utterance.
+        When there are no references, `speakers` lacks an utterance, or an utterance is too long to be compared.
     """
     if not references:
         raise CorpusError("there are no references to score against; at least one utterance is needed")
@@ -231,7 +240,10 @@ def score_utterances(
         if speakers is not None and id not in speakers:
             raise CorpusError(f"utterance {id} has a reference but no speaker; list it in utt2spk")
         speaker = "all" if speakers is None else speakers[id]
-        pairs = align_words(references[id], hypotheses.get(id, ()))
+        try:
+            pairs = align_words(references[id], hypotheses.get(id, ()))
+        except CorpusError as error:
+            raise CorpusError(f"utterance {id}: {error}") from error
         utterances.append(UtteranceScore(id, speaker, pairs, count_errors(pairs)))
     missing = tuple(sorted(references.keys() - hypotheses.keys()))
     extra = tuple(sorted(hypotheses.keys() - references.keys()))

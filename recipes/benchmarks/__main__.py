@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from asr.errors import ConfigError, CorpusError
+from asr.errors import ConfigError, CorpusError, RunError
 from asr.files import atomic_write
 from asr.recipe.story import run_recipe
 from recipes.benchmarks import multiclass, partitions, regression, sinc
@@ -44,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     wanted = _wanted(tables, found.data)
     _check_files(found.data_dir, wanted)
     files = ResultFiles(found.work_dir, quick=found.quick)
+    _check_kept(files, found.work_dir)
     for table, name in wanted:
         study = table.study(table.path(found.data_dir, name) or found.data_dir, name, found.quick)
         outcomes = run_study(table, name, study, jobs=max(1, found.jobs))
@@ -72,6 +73,17 @@ def _check_files(folder: Path, wanted: Sequence[tuple[Table, str]]) -> None:
     missing = [path for path in paths if path is not None and not path.is_file()]
     if missing:
         raise CorpusError(f"missing in the folder of the benchmark sets: {', '.join(map(str, missing))}")
+
+
+def _check_kept(files: ResultFiles, work_dir: Path) -> None:
+    """See that what an earlier run left can be shown with what this one will find, before the first hour is spent."""
+    try:
+        for row in files.rows:
+            table = TABLES[row["table"]]
+            table.data.index(row["data"]), table.methods.index(row["method"])
+        sheets(TABLES, files.rows, files.settings)
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        raise RunError(f"{work_dir}: results.json and settings.json are not of this recipe; choose another") from error
 
 
 if __name__ == "__main__":

@@ -1,36 +1,12 @@
-"""The benchmark sets: reading, checking, scaling."""
+"""The benchmark sets: checking and scaling."""
 
-import zipfile
 from pathlib import Path
 
 import numpy as np
 
 from asr.errors import CorpusError
+from recipes.benchmarks.arrays_file import read_arrays
 from recipes.benchmarks.problem import Partition, Problem
-
-
-def read_arrays(path: Path, names: tuple[str, ...]) -> list[np.ndarray]:
-    """Arrays of an .npz file by their names.
-
-    Raises
-    ------
-    CorpusError
-        If the file is missing, is no .npz file or lacks an array, or if a value is not finite.
-    """
-    if not path.is_file():
-        raise CorpusError(f"{path}: no such file; --data-dir is to name the folder of the benchmark sets")
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            missing = [name for name in names if name not in archive]
-            if missing:
-                raise CorpusError(f"{path}: has no array {missing[0]!r}; {', '.join(names)} are needed")
-            arrays = [archive[name] for name in names]
-    except (zipfile.BadZipFile, ValueError, EOFError, AttributeError) as error:
-        raise CorpusError(f"{path}: is not a whole .npz file of plain arrays ({error})") from error
-    for name, array in zip(names, arrays, strict=True):
-        if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
-            raise CorpusError(f"{path}: array {name!r} has values that are not finite numbers")
-    return arrays
 
 
 def two_class_problem(path: Path) -> Problem:
@@ -44,7 +20,7 @@ def two_class_problem(path: Path) -> Problem:
         raise CorpusError(f"{path}: y has the values {np.unique(y).tolist()[:5]}; -1 and 1 are needed")
     for name, rows in (("train", train), ("test", test)):
         good = rows.ndim == 2 and rows.shape[0] == train.shape[0] and rows.dtype.kind in "iu"
-        if not good or rows.min() < 0 or rows.max() >= x.shape[0]:
+        if not good or not rows.size or rows.min() < 0 or rows.max() >= x.shape[0]:
             raise CorpusError(f"{path}: {name!r} is to hold row numbers of x below {x.shape[0]}, one line a partition")
     for number, (a, b) in enumerate(zip(train, test, strict=True)):
         if np.intersect1d(a, b).size:
@@ -65,6 +41,8 @@ def multi_class_problem(path: Path) -> Problem:
     classes = np.unique(y_train)
     if not np.isin(y_test, classes).all():
         raise CorpusError(f"{path}: y_test has classes that y_train lacks")
+    if len(classes) < 2:
+        raise CorpusError(f"{path}: y_train has one class only; at least two are needed")
     low, high = float(x_train.min()), float(x_train.max())
     if low == high:
         raise CorpusError(f"{path}: all values of x_train are {low}")
@@ -89,7 +67,10 @@ def regression_problem(path: Path, n_train: int, n_test: int, n_partitions: int)
         values = np.unique(column)
         if values.shape[0] > 2:
             column -= column.mean()
-            column /= column.std()
+            deviation = column.std()
+            if not deviation > np.finfo(np.float64).tiny:
+                raise CorpusError(f"{path}: a column of x varies by less than numbers can tell; leave it out")
+            column /= deviation
     random = np.random.default_rng(0)
     permutations = [random.permutation(X.shape[0]) for _ in range(n_partitions)]
     partitions = tuple(Partition(p[:n_train], p[n_train : n_train + n_test]) for p in permutations)

@@ -4,12 +4,13 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, get_type_hints
 
 import numpy as np
 
 from asr.errors import RunError
 from asr.files import atomic_write
+from asr.text_lines import read_text
 from recipes.benchmarks.published import PUBLISHED
 from recipes.benchmarks.study import Outcome, Table
 
@@ -75,7 +76,10 @@ class ResultFiles:
         if kept["quick"] is not quick:
             there = "--quick" if kept["quick"] else "a full run"
             raise RunError(f"{work_dir}: holds results of {there}; choose another work directory")
-        self.settings: Settings = kept["tables"]
+        tables = kept["tables"]
+        if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
+            raise RunError(f"{work_dir / 'settings.json'}: is not of this recipe; choose another work directory")
+        self.settings: Settings = tables
         for row in self.rows:
             if row["data"] not in self.settings.get(row["table"], {}):
                 raise RunError(
@@ -111,12 +115,24 @@ def _read(path: Path, default: Any) -> Any:
     if not path.exists():
         return default
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, UnicodeDecodeError) as error:
+        return json.loads(read_text(path, RunError), parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
         raise RunError(f"{path}: is not JSON ({error}); choose another work directory") from error
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number")
 
 
 def _is_row(row: Any) -> bool:
     if not isinstance(row, dict) or row.keys() != set(Row.__annotations__):
         return False
-    return all(not isinstance(value, float) or math.isfinite(value) for value in row.values())
+    return all(_suits(kind, row[name]) for name, kind in get_type_hints(Row).items())
+
+
+def _suits(kind: Any, value: Any) -> bool:
+    if kind is str:
+        return isinstance(value, str)
+    if value is None:
+        return kind is not float
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf

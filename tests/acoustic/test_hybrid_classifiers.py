@@ -107,7 +107,8 @@ def test_scikit_learn_s_classifiers_are_named_by_their_import_path() -> None:
         ("sklearn.naive_bayes.NoSuchNB", "cannot be imported from scikit-learn"),
         ("sklearn.no_such_module.GaussianNB", "cannot be imported from scikit-learn"),
         ("sklearn.linear_model.LinearRegression", "which is no classifier"),
-        ("sklearn.utils.check_array", "does not take its parameters"),
+        ("sklearn.utils.check_array", "which is no classifier"),
+        ("sklearn.utils", "which is no classifier"),
         ("os.system", "unknown classifier"),
         ("builtins.eval", "unknown classifier"),
     ],
@@ -115,6 +116,13 @@ def test_scikit_learn_s_classifiers_are_named_by_their_import_path() -> None:
 def test_a_path_that_leads_to_no_classifier_is_refused(name: str, reason: str) -> None:
     with pytest.raises(ConfigError, match=reason):
         make_classifier(name, {})
+
+
+def test_settings_call_no_function_of_scikit_learn(tmp_path: Path) -> None:
+    (tmp_path / "precious").touch()
+    with pytest.raises(ConfigError, match="which is no classifier"):
+        make_classifier("sklearn.datasets.clear_data_home", {"data_home": str(tmp_path)})
+    assert (tmp_path / "precious").exists()
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,9 @@ def test_comments_and_blank_lines_are_skipped(tmp_path):
         ("u 1 -0.5 0.1 ONE", r"words.ctm:2: '-0.5' must be a number of at least 0"),
         ("u 1 0.5 nan ONE", r"words.ctm:2: 'nan' must be"),
         ("u 1 0.5 1e999 ONE", r"words.ctm:2: '1e999' must be"),
+        ("u 1 0.5 1e30 ONE", r"words.ctm:2: '1e30' must be .* at most 1e\+09"),
+        ("u 1 0.5 " + 300_000 * "1" + "x ONE", r"words.ctm:2: .* must be a number"),
+        ("u\x1b[2J 1 0.5 0.1 ONE", r"words.ctm:2: the utterance .* cannot be printed"),
         ("u 1 0.5 0.1 ONE 1_0", r"words.ctm:2: '1_0' must be"),
     ],
 )
@@ -81,8 +84,19 @@ def test_a_file_that_is_missing_or_not_utf8_is_refused(tmp_path):
         read_ctm(tmp_path / "latin.ctm")
 
 
-@pytest.mark.parametrize("row", [CtmRow("u 1", 0, 1, "a"), CtmRow("u", 0, 1, ""), CtmRow(";;u", 0, 1, "a")])
+@pytest.mark.parametrize(
+    "row", [CtmRow("u 1", 0, 1, "a"), CtmRow("u", 0, 1, ""), CtmRow(";;u", 0, 1, "a"), CtmRow("u\x1b", 0, 1, "a")]
+)
 def test_a_name_that_the_format_cannot_hold_is_refused_and_nothing_is_written(tmp_path, row):
     with pytest.raises(CorpusError, match="cannot stand in a CTM file"):
+        write_ctm(tmp_path / "words.ctm", [row])
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "row", [CtmRow("u", float("nan"), 1, "a"), CtmRow("u", 0, -1, "a"), CtmRow("u", 0, 1, "a", 1e39)]
+)
+def test_a_time_that_would_not_be_read_back_is_not_written(tmp_path, row):
+    with pytest.raises(CorpusError, match="must be a number of 0 to"):
         write_ctm(tmp_path / "words.ctm", [row])
     assert list(tmp_path.iterdir()) == []

@@ -157,3 +157,9 @@ def test_a_table_of_which_nothing_fits_is_refused_with_the_first_reason():
     ):
         with pytest.raises(AlignmentError, match=r"none of the 2 utterances .* u0: 2 frames are fewer"):
             run()
+
+
+def test_a_transcript_of_enormous_words_is_refused():
+    lexicon = Lexicon({"A": tuple((f"p{n}",) * 1000 for n in range(40))})
+    with pytest.raises(LexiconError, match="10 words with all their pronunciations are 400000 phones of 3 states each"):
+        transcript_graph(["A"] * 10, lexicon, Topology(lexicon.phones))

@@ -97,7 +97,7 @@ DATA_DIRECTORY = {
     ),
     "a key without value": (lambda p: p.edit("test/utt2spk", " test0\n", "\n"), ("utt2spk:1", "stands alone")),
     "a key twice": (lambda p: p.edit("test/wav.scp", "test0-002", "test0-000"), ("wav.scp:2", "already occurs")),
-    "not UTF-8": (lambda p: p.write("test/text", b"test0-000 \xff\n"), ("text:1", "0xff")),
+    "not UTF-8": (lambda p: p.write("test/text", b"test0-000 \xff\n"), ("text, line 1", "0xff")),
     "a gender": (lambda p: p.edit("test/spk2gender", "test0 m", "test0 male"), ("spk2gender:1", "'male'")),
     "bad segments": (lambda p: p.write("test/segments", "a test0-000 2 1\n"), ("segments:1",)),
     "all audio gone": (lambda p: shutil.rmtree(p.folder / "audio"), ("none of its", "does not exist")),

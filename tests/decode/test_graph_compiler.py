@@ -2,17 +2,19 @@
 
 from itertools import product
 
+import kaldifst
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asr.align.transcript_graph import transcript_graph
+from asr.decode import graph_compiler
 from asr.decode.graph_compiler import compile_graph
 from asr.decode.path_segments import frame_states, phone_segments, word_segments
 from asr.decode.token_passing import best_path
-from asr.errors import DecodeError, LexiconError
-from asr.grammar import Grammar, arpa_grammar, estimate_ngram, one_word, score_sentence, word_loop, word_pair
+from asr.errors import DecodeError, GrammarError, LexiconError
+from asr.grammar import ArpaModel, Grammar, arpa_grammar, estimate_ngram, one_word, score_sentence, word_loop, word_pair
 from asr.grammar.automaton import Arc, build_grammar
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
@@ -167,3 +169,36 @@ def test_a_grammar_that_never_ends_a_sentence_is_refused():
     endless = build_grammar("endless", ["A"], [Arc(0, "A", 0.0, 0)], final_costs={}, n_states=1)
     with pytest.raises(DecodeError, match="accepts no sentence"):
         compile_graph(Lexicon({"A": (("x",),)}), endless, TOPOLOGY)
+
+
+@pytest.mark.parametrize("cost", [np.inf, -np.inf, np.nan, 1e7, -1e38])
+def test_a_cost_that_determinisation_cannot_bear_is_refused(cost: float) -> None:
+    with pytest.raises(GrammarError, match=r"costs? .* must be finite"):
+        build_grammar("g", ["A"], [Arc(0, "A", cost, 1)], final_costs={1: 0.0}, n_states=2)
+    with pytest.raises(GrammarError, match="ending costs"):
+        build_grammar("g", ["A"], [Arc(0, "A", 0.0, 1)], final_costs={1: cost}, n_states=2)
+    grammar = word_loop(["A"])
+    grammar.fst.add_arc(0, kaldifst.StdArc(1, 1, cost, 1))
+    with pytest.raises(DecodeError, match=r"'loop' has an arc or an end of cost .*; costs, -ln p, must be finite"):
+        compile_graph(Lexicon({"A": (("x",),)}), grammar, TOPOLOGY)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.floats(-99, 99), min_size=12, max_size=12), st.integers(0, 2**32 - 1))
+def test_any_weights_that_the_format_allows_give_a_graph_of_finite_weights(weights: list[float], seed: int) -> None:
+    take = iter(weights)
+    unigrams = {(word,): -abs(next(take)) for word in ("<s>", "</s>", *WORDS)}
+    bigrams = {("A", "B"): -abs(next(take)), ("B", "B"): -abs(next(take)), ("<s>", "C"): -abs(next(take))}
+    model = ArpaModel((unigrams, bigrams), {(word,): next(take) for word in ("<s>", *WORDS)})
+    lexicon = Lexicon({"A": (("x",), ("x", "y")), "B": (("x",), ("y",)), "C": (("x", "y"),)})
+    graph = compile_graph(lexicon, arpa_grammar(model), TOPOLOGY)
+    assert np.isfinite(graph.arc_weight).all() and np.isfinite(graph.jump_weight).all()
+    scores, self_loops = scores_and_self_loops(seed, TOPOLOGY, 5)
+    assert best_path(scores, graph, TOPOLOGY.unit_state, self_loops) is not None
+
+
+def test_a_graph_that_would_fill_the_memory_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph_compiler, "MOST_PHONES", 8)
+    lexicon = Lexicon({"A": (("x", "y", "x"),), "B": (("y",) * 6, ("x",))})
+    with pytest.raises(DecodeError, match="would have 10 phones, more than 8"):
+        compile_graph(lexicon, word_loop(["A", "B"]), TOPOLOGY)

@@ -3,6 +3,7 @@
 import gzip
 import itertools
 import math
+import time
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from asr.errors import GrammarError
 from asr.grammar import (
     ArpaModel,
     arpa_grammar,
+    estimate_ngram,
     perplexity,
     read_arpa,
     read_grammar,
@@ -21,6 +23,7 @@ from asr.grammar import (
     score_sentence,
     write_arpa,
 )
+from asr.grammar.back_off_check import ROUNDING, more_than_certain
 
 BIGRAM = r"""A comment
 \data\
@@ -43,10 +46,11 @@ ngram 2=3
 SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 COSTS = st.floats(-5, 0).map(lambda value: round(value, 3))
 WEIGHTS = st.sampled_from([0.0]) | st.floats(-2, 1).map(lambda value: round(value, 3))
+LOSSES = st.sampled_from([0.0]) | st.floats(-2, 0).map(lambda value: round(value, 3))
 
 
 @st.composite
-def models(draw: st.DrawFn) -> ArpaModel:
+def models(draw: st.DrawFn, weights: st.SearchStrategy[float] = WEIGHTS) -> ArpaModel:
     """Models of order 1 to 4 over a and b, with holes: the prefix or suffix of an n-gram may be missing."""
     order = draw(st.integers(1, 4))
     sections = [{(word,): draw(COSTS) for word in ("<s>", "</s>", "a", "b")}]
@@ -54,7 +58,7 @@ def models(draw: st.DrawFn) -> ArpaModel:
         possible = list(itertools.product(("<s>", "a", "b"), *[("a", "b")] * (length - 2), ("a", "b", "</s>")))
         chosen = draw(st.lists(st.sampled_from(possible), unique=True, max_size=5))
         sections.append({ngram: draw(COSTS) for ngram in chosen})
-    back_offs = {ngram: draw(WEIGHTS) for section in sections[:-1] for ngram in section if draw(st.booleans())}
+    back_offs = {ngram: draw(weights) for section in sections[:-1] for ngram in section if draw(st.booleans())}
     return ArpaModel(tuple(sections), back_offs)
 
 
@@ -125,7 +129,7 @@ def test_sentence_marks_in_impossible_places_are_left_out() -> None:
 
 
 @settings(SAME_FOLDER, max_examples=40)
-@given(model=models())
+@given(model=models(LOSSES))
 def test_a_written_model_reads_back_equal(tmp_path: Path, model: ArpaModel) -> None:
     path = tmp_path / "written.arpa"
     write_arpa(model, path)
@@ -166,12 +170,67 @@ def test_gzip_minus_infinity_and_rounding_are_accepted(tmp_path: Path) -> None:
         ("-0.2 a b", "0.2 a b", "line 14: the log10 probability '0.2' is above 0"),
         ("-0.2 a b", "nan a b", "line 14: 'nan' is no number"),
         ("-0.5 a -0.2", "-0.5 a 1e999", "line 8: '1e999' is too large"),
+        ("-0.5 a -0.2", "-0.5 a 1e39", "line 8: '1e39' is too large; .* between -99 and 99"),
+        ("-0.5 a -0.2", "-0.5 a 99.5", "line 8: '99.5' is too large"),
+        (
+            "-0.5 a -0.2",
+            "-0.5 a 98",
+            "line 8: the back-off weight 98 of 'a' makes the probability of 'a' after it more",
+        ),
+        ("-0.5 a -0.2", "-0.5 a 0.75", r"line 8: .* 'a' after it more than one \(its log10 would be 0.25\)"),
+        ("-0.5 a -0.2", "-0.5 a " + 500_000 * "1" + "x", "line 8: .* is no number"),
+        ("ngram 2=3", "".join(f"ngram {n}=1\n" for n in range(2, 30)), "line 23: 'ngram 21=1' is of too high an order"),
     ],
 )
 def test_a_bad_file_is_refused_with_line_and_value(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in BIGRAM
     with pytest.raises(GrammarError, match=message):
         read_arpa(saved(tmp_path, BIGRAM.replace(old, new, 1)))
+
+
+def test_a_weight_above_one_is_accepted_where_all_likely_words_are_listed(tmp_path: Path) -> None:
+    # After a, both a and </s> are listed, and rarer than by themselves: the rest is shared by b alone.
+    text = BIGRAM.replace("-0.5 a -0.2", "-0.5 a 0.6").replace("ngram 2=3", "ngram 2=5")
+    listed = text.replace("-0.2 a b", "-0.2 a b\n-3 a a\n-3 a </s>")
+    assert read_arpa(saved(tmp_path, listed)).back_offs["a",] == 0.6
+    with pytest.raises(GrammarError, match="of 'a' makes the probability of 'a'"):
+        read_arpa(saved(tmp_path, text.replace("-0.2 a b", "-0.2 a b\n-3 b a\n-3 a </s>")))
+
+
+@settings(deadline=None)
+@given(model=models())
+def test_a_word_is_more_than_certain_if_and_only_if_the_recursion_says_so(model: ArpaModel) -> None:
+    after = {
+        (history, word): model.log10_probability(history, word)
+        for history in model.back_offs
+        for word in ("a", "b", "</s>")
+        if (*history, word) not in model.log_probabilities[len(history)]
+    }
+    found = more_than_certain(model)
+    assert (found is not None) == any(value > ROUNDING for value in after.values())
+    if found is not None:
+        assert found.log10_probability == pytest.approx(after[found.history, found.word])
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    text=st.lists(st.lists(st.sampled_from("abc"), max_size=5), min_size=1, max_size=8),
+    order=st.integers(1, 4),
+    smoothing=st.sampled_from(["kneser-ney", "witten-bell"]),
+)
+def test_no_estimated_model_makes_a_word_more_than_certain(text: list[list[str]], order: int, smoothing) -> None:
+    model = estimate_ngram(text, order, smoothing=smoothing, vocabulary=["a", "b", "c"])
+    assert more_than_certain(model) is None
+
+
+def test_the_check_of_the_weights_is_linear_in_the_size_of_the_model() -> None:
+    words = [f"w{number}" for number in range(20_000)]
+    unigrams = {("</s>",): -4.0} | {(word,): -4.0 for word in words}
+    bigrams = {("w0", word): -4.3 for word in words} | {(word, "</s>"): -0.5 for word in words}
+    weights = dict.fromkeys(unigrams, 3.9)
+    started = time.monotonic()
+    assert more_than_certain(ArpaModel((unigrams, bigrams), weights)) is None
+    assert time.monotonic() - started < 3.0
 
 
 @SAME_FOLDER

@@ -59,3 +59,18 @@ def test_the_digest_depends_on_the_content_alone() -> None:
     assert same == DIGITS
     assert same.digest() == DIGITS.digest()
     assert Lexicon({"A": (("AH",), ("EY",)), "TWO": (("T", "UW"),)}).digest() != DIGITS.digest()
+
+
+@pytest.mark.parametrize(
+    ("pronunciations", "reason"),
+    [
+        ({"A": (("a",) * 1001,)}, "'A' has 1001 phones"),
+        ({"A": tuple((f"p{n % 40}", f"p{n // 40}") for n in range(1001))}, "'A' has 1001 variants"),
+        ({f"W{n}": ((f"p{n}",),) for n in range(50_001)}, "more than 50000 different phones"),
+        ({"A\x1b[2J": (("a",),)}, "control character"),
+        ({"A": (("a\x07",),)}, "control character"),
+    ],
+)
+def test_a_lexicon_of_no_language_is_refused(pronunciations: dict, reason: str) -> None:
+    with pytest.raises(LexiconError, match=reason):
+        Lexicon(pronunciations, "digits.txt")

@@ -15,6 +15,7 @@ FLOORS = (  # from the ground up
     "asr.resources",
     "asr.supervisor",
     "asr.text_lines",
+    "asr.settings",
     "asr.corpus",
     "asr.features",
     "asr.lexicon",

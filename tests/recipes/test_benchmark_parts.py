@@ -1,3 +1,5 @@
+import zipfile
+
 import numpy as np
 import pytest
 from sklearn.model_selection import KFold, StratifiedKFold
@@ -196,3 +198,37 @@ def test_the_corrected_test_widens_the_variance_by_the_share_of_test_samples():
     samples = np.random.default_rng(1).standard_t(19, 200_000)
     assert paired_t_test(first, second, 0.25).p == pytest.approx(np.mean(np.abs(samples) >= abs(corrected)), abs=0.005)
     assert paired_t_test(first, second, 0.25).p > paired_t_test(first, second).p
+
+
+def header(text):
+    body = text.encode().ljust(118)
+    return b"\x93NUMPY\x01\x00" + len(body).to_bytes(2, "little") + body
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (header("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 9)}"), "are the most"),
+        (
+            header("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 9)}") + bytes(100),
+            "does not have the 216 bytes",
+        ),
+        (header("{'descr': '<f8', 'fortran_order': False, 'shape': (-3, 9)}"), "of shape"),
+        (header("{'descr': '|O', 'fortran_order': False, 'shape': (3, 9)}"), "holds object"),
+        (header("(" * 100), "not a whole"),
+        (header("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1)}") + b"\xff" * 8, "not finite"),
+        (b"", "not a whole"),
+    ],
+)
+def test_an_array_is_no_larger_than_its_file_bears_out(tmp_path, content, reason):
+    with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
+        archive.writestr("x.npy", content)
+        archive.writestr("y.npy", header("{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}") + bytes(8))
+    with pytest.raises(CorpusError, match=reason):
+        regression_problem(tmp_path / "x.npz", 1, 1, 1)
+
+
+def test_values_whose_squares_overflow_are_refused(tmp_path):
+    np.savez(tmp_path / "x.npz", x=np.full((9, 1), 1e200), y=np.ones(9))
+    with pytest.raises(CorpusError, match="not finite numbers"):
+        regression_problem(tmp_path / "x.npz", 5, 2, 1)

@@ -91,7 +91,7 @@ def test_quick_results_are_not_mixed_with_full_ones(sets, tmp_path):
         main(["--data-dir", str(sets), "--work-dir", str(tmp_path), "--table", "5.4"])
 
 
-@pytest.mark.parametrize("text", ["[", "[1]", '[{"table": "5.3"}]'])
+@pytest.mark.parametrize("text", ["[", "[1]", '[{"table": "5.3"}]', "[" * 100_000, "[NaN]"])
 def test_a_work_directory_of_something_else_is_refused(sets, tmp_path, text):
     (tmp_path / "results.json").write_text(text)
     with pytest.raises(RunError, match=r"results\.json.*choose another work directory"):
@@ -103,6 +103,24 @@ def test_rows_without_their_settings_are_refused(sets, tmp_path):
     (tmp_path / "settings.json").unlink()
     with pytest.raises(RunError, match=r"lacks sinc of table 5\.4"):
         run(sets, tmp_path, "--table", "5.4")
+
+
+def test_results_that_were_edited_are_refused_before_anything_is_computed(sets, tmp_path):
+    run(sets, tmp_path, "--table", "5.4")
+    for name, old, new in (
+        ("results.json", '"table": "5.4"', '"table": []'),
+        ("results.json", '"data": "sinc"', '"data": {}'),
+        ("results.json", '"method": "orols"', '"method": "magic"'),
+        ("results.json", '"value": ', '"value": "x", "value2": '),
+        ("settings.json", '"tables": {', '"tables": [], "x": {'),
+        ("settings.json", '"chosen": {', '"chosen": 3, "x": {'),
+    ):
+        text = (tmp_path / name).read_text()
+        assert old in text
+        (tmp_path / name).write_text(text.replace(old, new, 1))
+        with pytest.raises(RunError, match="choose another"):
+            main(["--data-dir", str(sets), "--work-dir", str(tmp_path), "--table", "5.4", "--quick"])
+        (tmp_path / name).write_text(text)
 
 
 def test_missing_data_are_told_in_words_and_exit_with_1(tmp_path, capsys):

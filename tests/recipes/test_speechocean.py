@@ -54,7 +54,7 @@ def test_without_noise_its_table_is_left_out_and_one_line_says_so(tmp_path, capl
 
 
 def test_a_noise_folder_that_is_named_but_missing_is_an_error(tmp_path):
-    with pytest.raises(CorpusError, match=r"noise\.scp: cannot be read"):
+    with pytest.raises(CorpusError, match=r"noise\.scp cannot be read"):
         recipe.noise_clips(arguments(tmp_path, tmp_path / "nowhere"))
 
 

@@ -52,14 +52,14 @@ def test_a_repeated_utterance_is_refused_with_both_lines(write):
 
 
 def test_a_file_that_is_not_text_is_refused(write):
-    with pytest.raises(CorpusError, match=r"text:2: byte 0xff is not UTF-8"):
+    with pytest.raises(CorpusError, match=r"text, line 2: the byte 0xff is not UTF-8"):
         read_transcripts(write(b"u1 ONE\nu2 \xff\n"))
-    with pytest.raises(CorpusError, match=r"text:1: holds a zero byte"):
+    with pytest.raises(CorpusError, match=r"text, line 1: holds a zero byte"):
         read_transcripts(write(b"u1 \0\n"))
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(CorpusError, match="nowhere: cannot be read"):
+    with pytest.raises(CorpusError, match="nowhere cannot be read"):
         read_transcripts(tmp_path / "nowhere")
 
 
@@ -68,7 +68,11 @@ def test_a_byte_order_mark_is_not_part_of_the_first_utterance(write):
 
 
 @settings(max_examples=50)
-@given(st.dictionaries(token, st.lists(token, max_size=4).map(tuple), max_size=5))
+@given(
+    st.dictionaries(
+        token.filter(lambda id: not id.startswith(";;")), st.lists(token, max_size=4).map(tuple), max_size=5
+    )
+)
 def test_what_is_written_is_read_again(tmp_path_factory, transcripts):
     path = tmp_path_factory.mktemp("transcripts") / "hyp.txt"
     write_transcripts(path, transcripts)
@@ -101,3 +105,31 @@ def test_speakers_are_read_by_utterance(write):
 def test_a_malformed_list_of_speakers_is_refused_with_its_line(write, content):
     with pytest.raises(CorpusError, match=rf"text:{content.count(chr(10))}: .*u1"):
         read_utt2spk(write(content))
+
+
+@pytest.mark.parametrize(("id", "reason"), [(";;u1", "begins like a comment"), ("u\x1b1", "cannot be printed")])
+def test_a_name_that_no_line_can_begin_with_is_refused_wherever_it_is_read(write, id, reason):
+    for read, content in (
+        (read_transcripts, f"u0 A\n{id} B\n"),
+        (read_transcripts, f"A (u0)\nB ({id})\n"),
+        (read_utt2spk, f"u0 ann\n{id} bob\n"),
+        (read_utt2spk, f"u0 ann\nu1 {id}\n"),
+    ):
+        with pytest.raises(CorpusError, match=rf"text:2: .* {reason}"):
+            read(write(content))
+
+
+def test_names_of_other_systems_are_taken_as_they_are(write):
+    names = ("ann/u1", "#1", "~u", ".", "a\\b", "u" * 300)
+    assert list(read_transcripts(write("".join(f"{name} ONE\n" for name in names)))) == list(names)
+
+
+def test_comments_of_a_trn_file_are_passed_over(write):
+    assert read_transcripts(write(";; by hand\nONE (u1)\nTWO (u2)\n")) == {"u1": ("ONE",), "u2": ("TWO",)}
+
+
+@pytest.mark.parametrize("transcripts", [{";;u": ["A"]}, {"u 1": ["A"]}, {"": ["A"]}, {"u": ["A B"]}, {"u": [""]}])
+def test_what_would_not_be_read_back_is_not_written(tmp_path, transcripts):
+    with pytest.raises(CorpusError, match=r"hyp\.txt"):
+        write_transcripts(tmp_path / "hyp.txt", transcripts)
+    assert not (tmp_path / "hyp.txt").exists()

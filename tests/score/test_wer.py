@@ -130,3 +130,9 @@ def test_the_worst_utterances_have_errors_and_come_in_order():
     report = score_utterances(references, hypotheses)
     assert [utterance.id for utterance in report.worst(10)] == ["b", "a", "d"]
     assert [utterance.id for utterance in report.worst(1)] == ["b"]
+
+
+def test_utterances_too_long_to_be_compared_are_refused_and_named():
+    long = ("a",) * 20_000
+    with pytest.raises(CorpusError, match="utterance u1: 20000 words cannot be compared with 20000; divide"):
+        score_utterances({"u0": ("a",), "u1": long}, {"u0": ("a",), "u1": long})

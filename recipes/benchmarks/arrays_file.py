@@ -1,0 +1,69 @@
+"""Arrays of an .npz file, read so that no file can ask for more memory than it is worth."""
+
+import math
+import struct
+import tokenize
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+from numpy.lib import format as npy
+
+from asr.errors import CorpusError
+
+LARGEST_ARRAY = 1 << 27
+"""Bytes; the largest of the benchmark sets has a fifth of it."""
+LARGEST_VALUE = 1e100
+"""Squares of what is larger, or sums of them, could overflow."""
+
+# What a damaged archive, or a header that was tampered with, can raise.
+_DAMAGED = (
+    zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError, SyntaxError, ValueError, EOFError, OSError,
+    OverflowError, NotImplementedError, RuntimeError,
+)  # fmt: skip
+
+
+def read_arrays(path: Path, names: tuple[str, ...]) -> list[np.ndarray]:
+    """Arrays of an .npz file by their names.
+
+    Raises
+    ------
+    CorpusError
+        If the file is missing, is no .npz file or lacks an array, if an array is larger than `LARGEST_ARRAY`, or a
+        value is no finite number within `LARGEST_VALUE` of 0.
+    """
+    if not path.is_file():
+        raise CorpusError(f"{path}: no such file; --data-dir is to name the folder of the benchmark sets")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            present = set(archive.namelist())
+            missing = [name for name in names if f"{name}.npy" not in present]
+            if missing:
+                raise CorpusError(f"{path}: has no array {missing[0]!r}; {', '.join(names)} are needed")
+            arrays = [_array(archive, f"{name}.npy") for name in names]
+    except _DAMAGED as error:
+        raise CorpusError(f"{path}: is not a whole .npz file of plain arrays ({error})") from error
+    for name, array in zip(names, arrays, strict=True):
+        if array.dtype.kind not in "iuf" or not (np.abs(array.astype(np.float64)) <= LARGEST_VALUE).all():
+            raise CorpusError(f"{path}: array {name!r} has values that are not finite numbers")
+    return arrays
+
+
+def _array(archive: zipfile.ZipFile, member: str) -> np.ndarray:
+    """One array; its header is believed only as far as the archive bears it out."""
+    with archive.open(member) as file:
+        version = npy.read_magic(file)
+        if version not in ((1, 0), (2, 0)):
+            raise ValueError(f"{member} is of version {version}")
+        read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, fortran_order, dtype = read_header(file)
+        n_bytes = math.prod(shape) * dtype.itemsize
+        if dtype.hasobject or min(shape, default=0) < 0:
+            raise ValueError(f"{member} holds {dtype} of shape {shape}")
+        if n_bytes > LARGEST_ARRAY:
+            raise ValueError(f"{member} is to have {n_bytes} bytes; {LARGEST_ARRAY} are the most")
+        content = file.read(n_bytes + 1)
+    if len(content) != n_bytes:
+        raise ValueError(f"{member} does not have the {n_bytes} bytes that its header says")
+    return np.frombuffer(content, dtype).reshape(shape, order="F" if fortran_order else "C")
