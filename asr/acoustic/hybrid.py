@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from asr.acoustic.gmm import GaussianMixtures
-from asr.errors import ConfigError
+from asr.errors import ConfigError, DecodeError
 from asr.files import atomic_write
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -159,7 +159,14 @@ class HybridAcousticModel:
         log_proba = self._log_proba()
         for start in range(0, len(frames), self.block):
             part = slice(start, start + self.block)
-            posteriors[part, columns] = log_proba(frames[part])
+            try:
+                values = log_proba(frames[part])
+            except ValueError as error:  # such as kernel values that are too large for the float type
+                name = type(self.classifier).__name__
+                raise DecodeError(f"the classifier {name} cannot score these frames: {error}") from error
+            if values.shape != (len(frames[part]), len(columns)):
+                raise DecodeError(f"the classifier gives {values.shape} scores for {len(columns)} classes")
+            posteriors[part, columns] = values
         return np.maximum(posteriors, LOWEST_LOG_POSTERIOR, out=posteriors)
 
     def streams(self, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
