@@ -77,12 +77,13 @@ def _align_batch(
 ) -> list[tuple[UnitRuns | Fault, float]]:
     """Units, or why there are none, and score of every utterance; short ones are scored together."""
     batch, graphs = item
-    if not np.isfinite(batch.frames).all():
+    finite = np.isfinite(batch.frames).all()
+    scores = attempt(log_likelihood, batch.frames) if finite else Fault("not-finite", NOT_FINITE)
+    if isinstance(scores, Fault):
         if len(batch) > 1:  # One of them is at fault: each by itself.
             alone = zip(batch.batches(0), graphs, strict=True)
             return [_align_batch((one, [graph]), log_likelihood, constants)[0] for one, graph in alone]
-        return [(Fault("not-finite", NOT_FINITE), 0.0)]
-    scores = log_likelihood(batch.frames)
+        return [(scores, 0.0)]
     results: list[tuple[UnitRuns | Fault, float]] = []
     for number, graph in enumerate(graphs):
         result = attempt(align_utterance, scores[batch.rows(number)], graph, *constants)

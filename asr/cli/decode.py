@@ -26,8 +26,8 @@ def decode(
         typer.Option(
             "--grammar",
             metavar="NAME|FILE",
-            help="'loop' (any words in any order), 'one' (exactly one word), an ARPA n-gram file or a "
-            "word-pair file.  [default: the model's own]",
+            help="'loop' (any words in any order), 'one' (exactly one word), or a file: an ARPA n-gram model, word "
+            "pairs, or sentences, one a line.  [default: the model's own]",
             show_default=False,
         ),
     ] = None,
@@ -90,7 +90,7 @@ def decode(
     \b
     Examples:
       asr decode --model runs/mine/model.safetensors --out out hello.wav
-      asr decode --model runs/mine/model.safetensors --out out --data data/test --grammar bigram.arpa
+      asr decode --model runs/mine/model.safetensors --out out --data data/test --grammar sentences.txt
     """
     audio = audio or []
     if bool(audio) == (data is not None):

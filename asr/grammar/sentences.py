@@ -18,11 +18,16 @@ def read_sentences(path: Path | str) -> list[tuple[str, ...]]:
     GrammarError
         When the file cannot be read, or has no sentence.
     """
-    lines = (line.split() for line in read_text_lines(path, GrammarError))
-    sentences = [tuple(words) for words in lines if words and not words[0].startswith("#")]
+    sentences = parse_sentences(read_text_lines(path, GrammarError))
     if not sentences:
         raise GrammarError(f"{path} has no sentence; write one a line.")
     return sentences
+
+
+def parse_sentences(lines: Iterable[str]) -> list[tuple[str, ...]]:
+    """As `read_sentences`, from lines of text; maybe none."""
+    divided = (line.split() for line in lines)
+    return [tuple(words) for words in divided if words and not words[0].startswith("#")]
 
 
 def sentence_list(sentences: Iterable[Sequence[str]], words: Iterable[str] | None = None) -> Grammar:

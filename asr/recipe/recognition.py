@@ -11,7 +11,7 @@ from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.decode.path_segments import Segment, word_segments
 from asr.decode.token_passing import BestPath, best_path
-from asr.errors import Fault, attempt
+from asr.errors import DecodeError, Fault, FeatureError, attempt
 from asr.features.frame_table import NOT_FINITE, FrameTable
 from asr.hmm.state_graph import StateGraph
 from discriminants.parallel.threads import in_threads
@@ -97,17 +97,17 @@ def recognise_batch(
     """Words of every utterance, or why there are none, and the processor time that this took."""
     hmm, graph, search = constants
     started = time.thread_time()
-    results: list[list[Segment] | Fault] = []
-    for number in range(len(batch)):
-        frames = batch.utterance(number)
-        if not np.isfinite(frames).all():
-            results.append(Fault("not-finite", NOT_FINITE))
-            continue
-        segments = attempt(search_words, hmm, hmm.log_likelihood(frames), graph, search)
-        if segments is None:
-            segments = Fault("not-decoded", f"no path through the grammar fits its {len(frames)} frames")
-        results.append(segments)
+    results = [attempt(_recognise, batch.utterance(number), hmm, graph, search) for number in range(len(batch))]
     return results, time.thread_time() - started
+
+
+def _recognise(frames: np.ndarray, hmm: PhoneHmm, graph: StateGraph, search: SearchSettings) -> list[Segment]:
+    if not np.isfinite(frames).all():
+        raise FeatureError(NOT_FINITE, code="not-finite")
+    segments = search_words(hmm, hmm.log_likelihood(frames), graph, search)
+    if segments is None:
+        raise DecodeError(f"no path through the grammar fits its {len(frames)} frames")
+    return segments
 
 
 def search_words(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings) -> list[Segment] | None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asr.errors import GrammarError
+from asr.grammar.reading import read_grammar
 from asr.grammar.scoring import score_sentence
 from asr.grammar.sentences import read_sentences, sentence_list
 
@@ -39,3 +40,12 @@ def test_a_file_of_sentences_is_read_line_by_line(tmp_path: Path) -> None:
     path.write_text("# nothing\n")
     with pytest.raises(GrammarError, match=r"sentences\.txt has no sentence"):
         read_sentences(path)
+
+
+def test_a_grammar_file_of_sentences_is_told_by_the_vocabulary(tmp_path: Path) -> None:
+    path = tmp_path / "sentences.txt"
+    path.write_text("YES\nCALL ANNA\nCALL BORIS\n")
+    grammar = read_grammar(path, vocabulary=["YES", "CALL", "ANNA"])
+    assert (grammar.name, grammar.words, grammar.left_out) == ("sentences", ("ANNA", "CALL", "YES"), ("BORIS",))
+    with pytest.raises(GrammarError, match="has no sentence of words of the lexicon: line 1 is 'YES'"):
+        read_grammar(path, vocabulary=["yes", "call"])
