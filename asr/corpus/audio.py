@@ -19,6 +19,7 @@ MOST_SAMPLES = 1 << 26
 LOUDEST = 2.0**32
 """Times full scale. Floating-point files that hold 32-bit integers reach half of it; no sound goes beyond."""
 _BLOCK = 1 << 20  # samples read at once: a header that lies about its length costs no memory
+_LATEST = 1e9  # seconds: beyond the end of any recording
 _OVERSHOOT = 0.5  # seconds by which a segment may reach past the end of its recording, as Kaldi allows
 _OUT_OF_MEMORY = 17  # libsndfile's SFE_MALLOC_FAILED
 
@@ -82,8 +83,8 @@ def _sample_range(
     rate, total = file.samplerate, file.frames
     if not LOWEST_RATE <= rate <= HIGHEST_RATE:
         raise CorpusError(f"{path}: claims {rate} samples a second; {LOWEST_RATE} to {HIGHEST_RATE} are possible.")
-    first = round((start or 0.0) * rate)
-    last = total if end is None else round(end * rate)
+    first = round(min(start or 0.0, _LATEST) * rate)
+    last = total if end is None else round(min(end, _LATEST) * rate)
     if (start or 0.0) < 0 or last <= first < total or (first >= total and total):
         raise CorpusError(
             f"{path}: the segment from {start or 0.0} s to {end} s does not lie in the recording of "

@@ -7,7 +7,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from math import isfinite
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -17,6 +16,7 @@ from asr.corpus.opening import faulty_file
 from asr.errors import CorpusError, Fault, printable
 
 _MOST_DIGITS = 18  # of an offset: no file has as many bytes
+_LATEST = 1e9  # seconds: no recording is as long
 
 
 class _Problem(NamedTuple):
@@ -279,7 +279,7 @@ def _parse_segment(path: Path, key: str, entry: Entry) -> tuple[str, float, floa
     except (IndexError, ValueError):
         start = end = float("nan")
     to_the_end = end == -1  # Kaldi's mark for "up to the end of the recording"
-    if len(fields) != 3 or not (isfinite(start) and isfinite(end) and start >= 0 and (end > start or to_the_end)):
+    if len(fields) != 3 or not (0 <= start <= _LATEST and (start < end <= _LATEST or to_the_end)):
         raise CorpusError(
             f"{path}:{entry.line}: '{key} {entry.value}' is not a segment; right is "
             "'utterance recording start end' with 0 <= start < end in seconds."

@@ -17,6 +17,7 @@ from asr.corpus.writing import listed_path
 from asr.errors import CorpusError
 from asr.files import atomic_write
 
+LARGEST_FEATURE = 1e8
 _PLAIN: dict[bytes, np.dtype[Any]] = {b"FM": np.dtype("<f4"), b"DM": np.dtype("<f8")}
 _UNIFORM: dict[bytes, np.dtype[Any]] = {b"CM2": np.dtype("<u2"), b"CM3": np.dtype("u1")}
 _REFUSED = {
@@ -33,7 +34,7 @@ def read_matrix(path: Path | str, offset: int = 0) -> np.ndarray:
     """The matrix that begins at byte `offset` of `path`: float32 (n_rows, n_columns), C-contiguous.
 
     Raises CorpusError when there is no binary Kaldi matrix there (text archives, pickles, vectors are named),
-    when it is empty, larger than the file, or holds values that are not finite in float32.
+    when it is empty, larger than the file, or holds values that are not finite in float32, or larger than 1e8.
     """
     path = Path(path)
     with open_for_reading(path) as file:
@@ -42,8 +43,15 @@ def read_matrix(path: Path | str, offset: int = 0) -> np.ndarray:
             raise CorpusError(f"{path}: offset {offset} lies outside the file of {size} bytes.", code="truncated")
         file.seek(offset)
         matrix = _Reader(file, f"{path}:{offset}", size).matrix()
-    if not np.isfinite(matrix).all():
+    largest = max(abs(float(matrix.min())), abs(float(matrix.max())))
+    if not largest < np.inf:
         raise CorpusError(f"{path}:{offset}: the matrix holds values that are not finite numbers.", code="not-finite")
+    if largest > LARGEST_FEATURE:
+        raise CorpusError(
+            f"{path}:{offset}: the matrix holds values up to {largest:g}, which are no features of speech; "
+            f"{LARGEST_FEATURE:g} is the most.",
+            code="out-of-range",
+        )
     return matrix
 
 

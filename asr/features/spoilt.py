@@ -10,7 +10,6 @@ FARTHEST = 100.0
 """Times the usual distance; digital silence, the farthest that honest features go, is at about ten."""
 _LEAST_DISTANCE = 10.0
 _FEWEST = 5
-_LARGEST = 1e8
 
 
 def spoilt(matrices: Sequence[np.ndarray]) -> dict[int, Fault]:
@@ -19,7 +18,7 @@ def spoilt(matrices: Sequence[np.ndarray]) -> dict[int, Fault]:
     A column's centre is the median over utterances of their medians, and its usual distance the median over
     utterances of their largest distance from it. An utterance with a value more than a hundred times as far is at
     fault: one such utterance would move the mean, variance and Gaussians of a whole corpus. With fewer than five
-    utterances there is nothing to compare with, and only values above 1e8 are at fault.
+    utterances there is nothing to compare with, and none is at fault.
 
     Parameters
     ----------
@@ -30,24 +29,19 @@ def spoilt(matrices: Sequence[np.ndarray]) -> dict[int, Fault]:
     dict of int to Fault
         With the code "out-of-range".
     """
-    if not matrices:
+    if len(matrices) < _FEWEST:
         return {}
-    largest = np.array([np.abs(matrix).max() for matrix in matrices])
-    limits: np.ndarray = np.full(matrices[0].shape[1], np.inf)
-    centres = np.zeros(matrices[0].shape[1])
-    if len(matrices) >= _FEWEST:
-        centres = np.median([np.median(matrix, axis=0) for matrix in matrices], axis=0)
-        distances = np.array([np.abs(matrix - centres).max(axis=0) for matrix in matrices])
-        limits = FARTHEST * np.maximum(np.median(distances, axis=0), _LEAST_DISTANCE)
-        suspects = np.flatnonzero((distances > limits).any(axis=1) | (largest > _LARGEST))
-    else:
-        suspects = np.flatnonzero(largest > _LARGEST)
+    centres = np.median([np.median(matrix, axis=0) for matrix in matrices], axis=0)
+    distances = np.array([np.abs(matrix - centres).max(axis=0) for matrix in matrices])
+    limits = FARTHEST * np.maximum(np.median(distances, axis=0), _LEAST_DISTANCE)
+    suspects = np.flatnonzero((distances > limits).any(axis=1))
     return {number: _fault(matrices[number], centres, limits) for number in suspects.tolist()}
 
 
 def _fault(matrix: np.ndarray, centres: np.ndarray, limits: np.ndarray) -> Fault:
-    distance = np.abs(matrix - centres)
-    farthest = np.argmax(distance / limits if np.isfinite(limits).all() else distance)
-    row, column = np.unravel_index(farthest, matrix.shape)
-    usual = "" if np.isinf(limits[column]) else f"; those of other utterances lie within {limits[column]:g}"
-    return Fault("out-of-range", f"frame {row} has {matrix[row, column]:g} as feature {column}{usual}")
+    row, column = np.unravel_index(np.argmax(np.abs(matrix - centres) / limits), matrix.shape)
+    return Fault(
+        "out-of-range",
+        f"frame {row} has {matrix[row, column]:g} as feature {column}; those of other utterances lie within "
+        f"{limits[column]:g}",
+    )

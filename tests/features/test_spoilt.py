@@ -37,14 +37,13 @@ def test_few_utterances_are_held_against_no_others():
     frames = matrices(3)
     frames[0][0, 0] = 1e7
     assert spoilt(frames) == {}
-    frames[0][0, 0] = 1e9
-    assert list(spoilt(frames)) == [0]
     assert spoilt([]) == {}
 
 
 def test_an_archived_utterance_of_1e4_and_more_does_not_reach_the_table(tmp_path):
     frames = matrices()
-    frames[2] *= np.float32(1e30)
+    frames[2] *= np.float32(1e4)
+    frames[3] *= np.float32(1e30)
     names = [f"u{number:02d}" for number in range(len(frames))]
     write_archive(tmp_path / "feats.ark", tmp_path / "feats.scp", zip(names, frames, strict=True))
     offsets = [int(line.rpartition(":")[2]) for line in (tmp_path / "feats.scp").read_text().splitlines()]
@@ -56,5 +55,8 @@ def test_an_archived_utterance_of_1e4_and_more_does_not_reach_the_table(tmp_path
         ),
     )
     table, problems = extract_static(corpus, FeatureConfig())
-    assert table.ids == tuple(name for name in names if name != "u02")
-    assert [(problem.utterance_id, problem.code) for problem in problems] == [("u02", "out-of-range")]
+    assert table.ids == tuple(name for name in names if name not in ("u02", "u03"))
+    assert {(problem.utterance_id, problem.code) for problem in problems} == {
+        ("u02", "out-of-range"),
+        ("u03", "out-of-range"),
+    }

@@ -28,7 +28,7 @@ def _table() -> FrameTable:
 
 def _build(directory: Path) -> None:
     _table().save(directory)
-    (directory / "left-out.json").write_text(json.dumps([["w", "it is silent"]]), encoding="utf-8")
+    (directory / "left-out.json").write_text(json.dumps([["w", "empty-file", "it is silent"]]), encoding="utf-8")
 
 
 def _open(folder: Path, *, allow_changes: bool = False) -> Run:
