@@ -12,6 +12,7 @@ import numpy as np
 from safetensors.numpy import save
 
 from discriminants.errors import ModelFormatError
+from discriminants.files import atomic_write
 
 _KEY = "metadata"
 _HEADER_LIMIT = 64 << 20
@@ -60,21 +61,8 @@ def save_arrays(path: Path | str, arrays: dict[str, np.ndarray], metadata: dict[
             raise ModelFormatError(f"{path}: array {name!r} has type {array.dtype}, which safetensors cannot hold")
         plain[name] = np.ascontiguousarray(array).reshape(array.shape)
     content = save(plain, {_KEY: text})
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-        directory = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with atomic_write(path) as temporary:
+        temporary.write_bytes(content)
 
 
 def load_arrays(path: Path | str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

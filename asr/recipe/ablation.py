@@ -22,7 +22,7 @@ from asr.decode.graph_compiler import compile_graph
 from asr.features.augmentation import Augmentation
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
-from asr.files import atomic_write
+from asr.files import atomic_write, write_array
 from asr.grammar import Grammar
 from asr.hmm.state_graph import StateGraph
 from asr.recipe.material import Material
@@ -183,7 +183,7 @@ def make_fold(workshop: Workshop, ablation: Ablation, number: int, material: Mat
     mixtures = train_mixtures(workshop, f"{name}-gmm", inner, ablation.aligner)
 
     def build(directory: Path) -> None:
-        np.save(directory / "states.npy", aligned_states(workshop, mixtures.largest, held_out))
+        write_array(directory / "states.npy", aligned_states(workshop, mixtures.largest, held_out))
 
     states = np.load(workshop.run.stage(f"{name}-held-out", build) / "states.npy", allow_pickle=False)
     graph = compile_graph(workshop.lexicon, ablation.make_grammar(inner, held_out), workshop.topology)

@@ -22,6 +22,7 @@ from asr.features.augmentation import Augmentation, carried_over, read_noise
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
+from asr.files import write_array
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
 from asr.recipe.config import TrainingConfig
@@ -107,7 +108,7 @@ def train_mixtures(
         aligned = align_table(
             hmm.log_likelihood, table, graphs, workshop.topology, hmm.self_loops, workers=workshop.workers
         )
-        np.save(directory / "states.npy", aligned.states)
+        write_array(directory / "states.npy", aligned.states)
         (directory / "failed.json").write_text(json.dumps(aligned.failed, sort_keys=True), encoding="utf-8")
         (directory / "training.json").write_text(json.dumps(record))
 
