@@ -225,8 +225,8 @@ def recognise_fold(workshop: Workshop, ablation: Ablation, fold: Fold, heard: Ma
             "frames": len(used),
             "loss": -float(posteriors[used, states[used]].sum(dtype=np.float64)),
             "correct": int((posteriors[used].argmax(axis=1) == states[used]).sum()),
-            "seconds": sum(one.seconds for one in trained),
         }
+        workshop.run.note_time("training", sum(one.seconds for one in trained))
         (directory / "frames.json").write_text(json.dumps(record))
         for number, hypotheses in enumerate(recognise_all(workshop, fold.graph, model, frames, ablation.searches)):
             write_transcripts(directory / f"hyp-{number}.txt", hypotheses)
@@ -281,7 +281,7 @@ def measure(
         "insertion_penalty": ablation.searches[best].insertion_penalty,
         "cross_entropy": sum(part["loss"] for part in frames) / n_frames,
         "frame_accuracy": 100.0 * sum(part["correct"] for part in frames) / n_frames,
-        "train_seconds": sum(part["seconds"] for part in frames) / len(frames),
+        "train_seconds": sum(workshop.run.stage_time(path.name).parts["training"] for path in directories) / len(folds),
     }, reports[best]
 
 

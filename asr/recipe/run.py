@@ -9,6 +9,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -31,10 +32,13 @@ _SAME = ("seed", "configuration", "inputs")
 
 @dataclass(frozen=True, slots=True)
 class StageTime:
-    """Seconds that a finished stage took: by the clock, and of processor time (with children that ended)."""
+    """Seconds that a finished stage took: by the clock, of processor time (with children that ended), and what it noted
+    itself.
+    """
 
     wall: float
     cpu: float
+    parts: Mapping[str, float]
 
 
 class Run:
@@ -50,6 +54,7 @@ class Run:
         self.directory = directory
         self._lock = lock
         self._checked: set[str] = set()
+        self._parts: dict[str, float] = {}
 
     @classmethod
     def open(
@@ -115,16 +120,23 @@ class Run:
             return path
         logger.info("stage %s: started", name)
         wall, cpu = time.monotonic(), _cpu_seconds()
+        self._parts, of_the_outer = {}, self._parts
         with atomic_directory(path) as temporary:
             build(temporary)
             taken = {"cpu": round(_cpu_seconds() - cpu, 3), "wall": round(time.monotonic() - wall, 3)}
+            parts = {part: round(seconds, 3) for part, seconds in self._parts.items()}
             # Before the stage is renamed, so that a whole stage always has its digests and its time.
             write_digests(temporary, self._digests_path(name))
-            write_sealed(self._seconds_path(name), taken)
+            write_sealed(self._seconds_path(name), taken | {"parts": parts})
+        self._parts = of_the_outer
         self._checked.add(name)
         shutil.rmtree(self.checkpoint(name), ignore_errors=True)
         logger.info("stage %s: done in %.1f s", name, taken["wall"])
         return path
+
+    def note_time(self, part: str, seconds: float) -> None:
+        """Keep a time beside that of the stage under way, out of its directory so that equal runs have equal stages."""
+        self._parts[part] = seconds
 
     def checkpoint(self, name: str) -> Path:
         """Directory, perhaps absent, in which stage `name` may keep how far it has come.
@@ -148,9 +160,10 @@ class Run:
         remedy = f"remove the directory {self._stage_path(name)}, and the same command makes it again"
         taken = read_sealed(path, "the time of a stage", remedy)
         try:
-            return StageTime(wall=float(taken["wall"]), cpu=float(taken["cpu"]))
-        except (KeyError, TypeError, ValueError) as error:
-            raise RunError(f"{path}: does not give the seconds 'wall' and 'cpu' of a stage; {remedy}") from error
+            parts = {part: float(seconds) for part, seconds in taken["parts"].items()}
+            return StageTime(wall=float(taken["wall"]), cpu=float(taken["cpu"]), parts=parts)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise RunError(f"{path}: does not give the seconds of a stage as this version does; {remedy}") from error
 
     def close(self) -> None:
         """Let other processes use the directory."""
@@ -262,9 +275,9 @@ def _take_lock(directory: Path) -> IO[str]:
             f"{directory}: another process ({holder or 'just started'}) works in this run; "
             "wait for it, or use another directory"
         ) from error
-    lock.truncate(0)
-    lock.write(f"{os.getpid()}\n")
-    lock.flush()
+    with suppress(OSError):  # who holds it is for messages only
+        os.ftruncate(lock.fileno(), 0)
+        os.write(lock.fileno(), f"{os.getpid()}\n".encode())
     return lock
 
 

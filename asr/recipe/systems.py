@@ -104,7 +104,8 @@ def train_mixtures(
             ):
                 model = SpeechModel(hmm, front_end, workshop.lexicon, workshop.config.gmm_search, workshop.source)
                 save_model(directory / f"gmm-{n_components}.safetensors", model)
-                record[n_components] = {"curve": curve, "seconds": time.monotonic() - started}
+                record[n_components] = curve
+                workshop.run.note_time(f"{n_components} components", time.monotonic() - started)
         aligned = align_table(
             hmm.log_likelihood, table, graphs, workshop.topology, hmm.self_loops, workers=workshop.workers
         )
@@ -115,11 +116,12 @@ def train_mixtures(
     directory = workshop.run.stage(name, build)
     record = json.loads((directory / "training.json").read_text())
     failed = json.loads((directory / "failed.json").read_text(encoding="utf-8"))
+    taken = workshop.run.stage_time(name).parts
     models = {
         int(n): Trained(
-            directory / f"gmm-{n}.safetensors", value["seconds"], {"log-likelihood per frame": value["curve"]}
+            directory / f"gmm-{n}.safetensors", taken[f"{n} components"], {"log-likelihood per frame": curve}
         )
-        for n, value in record.items()
+        for n, curve in record.items()
     }
     return Mixtures(models, np.load(directory / "states.npy", allow_pickle=False), failed)
 
