@@ -7,6 +7,8 @@ is made fit for a terminal here, once: control characters are escaped, and what 
 from collections.abc import Callable
 from typing import NamedTuple, ParamSpec, TypeVar
 
+from asr.shortage import out_of_memory
+
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
@@ -133,4 +135,6 @@ def attempt(
     try:
         return function(*arguments, **options)
     except (CorpusError, FeatureError, LexiconError, AlignmentError, DecodeError) as error:
+        if out_of_memory(error) is not None:
+            raise
         return Fault(error.code, str(error))

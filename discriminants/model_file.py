@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from discriminants.errors import ModelFormatError
+from discriminants.files import atomic_write
 
 _KEY, _DIGEST_KEY = "metadata", "digest"
 _HEADER_LIMIT = 64 << 20
@@ -56,27 +57,10 @@ def save_arrays(path: Path | str, arrays: Mapping[str, np.ndarray], metadata: Ma
     path = Path(path)
     plain = {name: _plain(path, name, array) for name, array in arrays.items()}
     header = _header(path, plain, metadata)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    try:
-        with temporary.open("wb") as file:
-            file.write(header)
-            for _, array in _in_order(plain):
-                file.write(_bytes_of(array))
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-        directory = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
-    except OSError as error:
-        if error.filename is None:  # writing, unlike opening, does not say which file it was
-            raise OSError(error.errno, error.strerror, str(path)) from error
-        raise
-    finally:
-        temporary.unlink(missing_ok=True)
+    with atomic_write(path) as temporary, temporary.open("wb") as file:
+        file.write(header)
+        for _, array in _in_order(plain):
+            file.write(_bytes_of(array))
 
 
 def _plain(path: Path, name: str, array: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 
 from asr.acoustic.gmm import GaussianMixtures
 from asr.errors import ConfigError, DecodeError
-from asr.files import atomic_write
+from asr.files import write_array
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.posteriors import LogisticOutputModel
@@ -204,8 +204,7 @@ class HybridAcousticModel:
 
 def _in_file(frames: np.ndarray, path: Path) -> np.ndarray:
     """The same frames, mapped from a file."""
-    with atomic_write(path) as temporary, temporary.open("wb") as file:
-        np.save(file, frames, allow_pickle=False)
+    write_array(path, frames)
     mapped: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
     return mapped
 

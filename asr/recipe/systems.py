@@ -22,6 +22,7 @@ from asr.features.augmentation import Augmentation, carried_over, read_noise
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
+from asr.files import write_array
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
 from asr.recipe.config import TrainingConfig, check_same_static
@@ -103,11 +104,12 @@ def train_mixtures(
             ):
                 model = SpeechModel(hmm, front_end, workshop.lexicon, workshop.config.gmm_search, workshop.source)
                 save_model(directory / f"gmm-{n_components}.safetensors", model)
-                record[n_components] = {"curve": curve, "seconds": time.monotonic() - started}
+                record[n_components] = curve
+                workshop.run.note_time(f"{n_components} components", time.monotonic() - started)
         aligned = align_table(
             hmm.log_likelihood, table, graphs, workshop.topology, hmm.self_loops, workers=workshop.workers
         )
-        np.save(directory / "states.npy", aligned.states)
+        write_array(directory / "states.npy", aligned.states)
         (directory / "failed.json").write_text(json.dumps(aligned.failed, sort_keys=True), encoding="utf-8")
         (directory / "training.json").write_text(json.dumps(record))
 
@@ -115,11 +117,12 @@ def train_mixtures(
     record = json.loads((directory / "training.json").read_text())
     written = json.loads((directory / "failed.json").read_text(encoding="utf-8"))
     failed = {name: Fault(*fault) for name, fault in written.items()}
+    taken = workshop.run.stage_time(name).parts
     models = {
         int(n): Trained(
-            directory / f"gmm-{n}.safetensors", value["seconds"], {"log-likelihood per frame": value["curve"]}
+            directory / f"gmm-{n}.safetensors", taken[f"{n} components"], {"log-likelihood per frame": curve}
         )
-        for n, value in record.items()
+        for n, curve in record.items()
     }
     return Mixtures(models, np.load(directory / "states.npy", allow_pickle=False), failed)
 

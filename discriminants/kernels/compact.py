@@ -1,10 +1,10 @@
 """The compactly supported Gaussian: zero beyond a few widths, so that its matrices are sparse."""
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
+from discriminants.compiled import njit
 from discriminants.kernels.half_squares import HalfSquares, half_square
 from discriminants.kernels.kernel import BLOCK_ROWS, SparseKernelColumns, positive
 from discriminants.kernels.radial import RadialKernel, single_width

@@ -3,8 +3,8 @@
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
+from discriminants.compiled import njit
 from discriminants.kernels.exponential import exp_in_place
 from discriminants.kernels.kernel import KernelColumns
 from discriminants.kernels.radial import RadialKernel, single_width

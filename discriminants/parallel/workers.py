@@ -1,12 +1,9 @@
 """Workers: blocks of work done in this process or in several, with the same results in the same order."""
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
 from typing import Any, Protocol, TypeVar
 
-from threadpoolctl import threadpool_limits
-
-from discriminants.blas_threads import one_blas_thread
+from discriminants.blas_threads import on_one_thread, one_blas_thread
 
 Result = TypeVar("Result")
 
@@ -90,14 +87,3 @@ def workers_for(jobs: int = 1, cluster: str | None = None) -> Workers:
 
         return ClusterWorkers(cluster)
     return SerialWorkers() if jobs == 1 else LocalWorkers(jobs)
-
-
-def on_one_thread(function: Callable[..., Result], *arguments: Any) -> Result:
-    """function(*arguments) in a process that keeps its BLAS on one thread from now on."""
-    _settle_on_one_thread()
-    return function(*arguments)
-
-
-@cache
-def _settle_on_one_thread() -> None:
-    threadpool_limits(1, user_api="blas")

@@ -10,7 +10,9 @@ ROOT = Path(__file__).parents[2]
 FLOORS = (  # from the ground up
     "discriminants",
     "asr",
+    "asr.shortage",
     "asr.errors",
+    "asr.faults",
     "asr.files",
     "asr.resources",
     "asr.supervisor",
