@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
+from reprlib import repr as shorter
 from typing import Any, NoReturn
 
 import numpy as np
@@ -156,7 +157,11 @@ def load_arrays(path: Path | str) -> tuple[dict[str, np.ndarray], dict[str, Any]
         arrays = {}
         for name, dtype, shape, start, _ in entries:
             file.seek(data + start)
-            arrays[name] = np.fromfile(file, dtype=dtype, count=math.prod(shape)).reshape(shape)
+            values = np.fromfile(file, dtype=dtype, count=math.prod(shape))
+            try:
+                arrays[name] = values.reshape(shape)
+            except ValueError as error:  # of no numbers, but with sizes beyond counting
+                _refuse(path, f"array {name!r} cannot have shape {shape} ({error})")
     if digest is not None and digest != _digest(arrays, text):
         _refuse(path, "its content is not what was written: the digest is another")
     return arrays, metadata
@@ -188,7 +193,7 @@ def _checked_entry(path: Path, name: str, entry: Any) -> tuple[str, np.dtype, tu
     if dtype is None:
         _refuse(path, f"array {name!r} has the unknown type {entry['dtype']!r}")
     if not _whole_numbers(shape) or not _whole_numbers(offsets) or len(offsets) != 2 or len(shape) > 32:
-        _refuse(path, f"array {name!r} has shape {shape!r} and offsets {offsets!r}")
+        _refuse(path, f"array {name!r} has shape {shorter(shape)} and offsets {shorter(offsets)}")
     start, stop = offsets
     needed = math.prod(shape) * dtype.itemsize
     if stop - start != needed:

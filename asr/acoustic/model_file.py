@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from reprlib import repr as shorter
 from typing import Any, Literal
 
 import numpy as np
@@ -162,7 +163,7 @@ def _misfit(path: Path, error: Exception) -> ModelFormatError:
         reason = f"{error} is missing"
     elif isinstance(error, ValidationError):
         problem = error.errors(include_url=False)[0]
-        reason = f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}, not {problem['input']!r}"
+        reason = f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}, not {shorter(problem['input'])}"
     else:
         reason = " ".join(str(error).split())
     return ModelFormatError(f"{path}: the model's parts do not fit together: {reason}")

@@ -27,6 +27,8 @@ def _expansion(learner: Any, n_outputs: str | None = None) -> dict[str, int]:
     check_arrays(learner, shapes, sizes)
     if isinstance(kernel, PrecomputedKernel):
         check_indices(learner, "kernel_.indices", kernel.indices, ("centers",), sizes, below=sizes["features"])
+    if kernel.over(learner.basis_centers_[:1])[1].size != 1:
+        refuse(learner, "kernel_", "has several columns for a centre")
     try:  # a width for each centre, no word in place of a number, and as many columns as centres
         columns = kernel.columns(learner.basis_centers_)
     except (TypeError, ValueError) as error:

@@ -68,7 +68,7 @@ def _support_vectors(machine: Any) -> None:
     check_arrays(machine, {**vectors, **weights, **biases}, sizes)
     check_indices(machine, "support_", machine.support_, ("vectors",), sizes)
     check_indices(machine, "_n_support", machine._n_support, ("classes",), sizes)
-    if int(machine._n_support.sum()) != sizes["vectors"]:
+    if not sizes["vectors"] or int(machine._n_support.sum()) != sizes["vectors"]:
         refuse(machine, "_n_support", f"counts {machine._n_support.sum()} support vectors of {sizes['vectors']}")
     for name in ("_probA", "_probB"):
         value = getattr(machine, name)

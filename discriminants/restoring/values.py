@@ -5,6 +5,7 @@ What is made takes as much memory as the description and the arrays that are the
 
 import math
 from collections.abc import Callable, Mapping
+from reprlib import repr as _shown  # all of a description may have millions of characters
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from discriminants.errors import ModelFormatError
 
 _DEEPEST = 100
+_MOST_ESTIMATORS = 50_000  # one for each pair of a hundred and fifty classes, with kernels; they take ten seconds
 _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _NUMERIC = (
     np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
@@ -39,6 +41,7 @@ class Decoder:
     ) -> None:
         self._arrays = arrays
         self._make_estimator = make_estimator
+        self._n_estimators = 0
 
     def value(self, described: Any, depth: int = 0) -> Any:
         """What a description stands for.
@@ -82,14 +85,19 @@ class Decoder:
             case ["object array", list(shape), list(items)]:
                 return self._objects(shape, items, depth)
             case ["estimator", str(name), list(parameters), list(attributes)]:
+                self._n_estimators += 1
+                if self._n_estimators > _MOST_ESTIMATORS:
+                    raise ModelFormatError(f"the description is of more than {_MOST_ESTIMATORS} estimators")
                 return self._make_estimator(
                     name,
                     {key: self.value(item, depth + 1) for key, item in _named(parameters).items()},
                     {key: self.value(item, depth + 1) for key, item in _named(attributes).items()},
                 )
             case [str(kind), *_]:
-                raise ModelFormatError(f"the description of the estimator holds {kind!r} with what it cannot hold")
-        raise ModelFormatError(f"the description of the estimator holds {described!r}, which describes nothing")
+                raise ModelFormatError(
+                    f"the description of the estimator holds {_shown(kind)} with what it cannot hold"
+                )
+        raise ModelFormatError(f"the description of the estimator holds {_shown(described)}, which describes nothing")
 
     def _key(self, described: Any, depth: int) -> Any:
         """A value that a set or a dict can hold."""
@@ -107,7 +115,7 @@ class Decoder:
 
     def _objects(self, shape: list[Any], items: list[Any], depth: int) -> np.ndarray:
         if len(shape) > 32 or not all(type(n) is int and n >= 0 for n in shape) or math.prod(shape) != len(items):
-            raise ModelFormatError(f"{len(items)} objects do not fill an array of shape {shape}")
+            raise ModelFormatError(f"{len(items)} objects do not fill an array of shape {_shown(shape)}")
         values = np.empty(len(items), dtype=object)
         for i, item in enumerate(items):
             values[i] = self.value(item, depth + 1)
@@ -121,7 +129,7 @@ def _pairs(items: list[Any]) -> list[tuple[Any, Any]]:
             case [first, second]:
                 pairs.append((first, second))
             case _:
-                raise ModelFormatError(f"the description of the estimator holds {item!r} in place of a pair")
+                raise ModelFormatError(f"the description of the estimator holds {_shown(item)} in place of a pair")
     return pairs
 
 
@@ -129,7 +137,7 @@ def _named(items: list[Any]) -> dict[str, Any]:
     named = dict[str, Any]()
     for name, item in _pairs(items):
         if not isinstance(name, str) or name in named:
-            raise ModelFormatError(f"{name!r} cannot be the name of a further parameter or attribute")
+            raise ModelFormatError(f"{_shown(name)} cannot be the name of a further parameter or attribute")
         named[name] = item
     return named
 

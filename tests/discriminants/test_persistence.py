@@ -213,6 +213,7 @@ def test_a_damaged_header_is_refused_or_describes_the_file_exactly(tmp_path: Pat
         {"dtype": "OBJECT", "shape": [1], "data_offsets": [0, 4]},
         {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]},
         {"dtype": "F32", "shape": [1]},
+        {"dtype": "F32", "shape": [1, 1, 0, 1 << 61], "data_offsets": [0, 0]},
         [],
     ],
 )

@@ -250,6 +250,16 @@ def value_of(metadata: Any, name: str) -> list[Any]:
         (NPDClassifier(9), "kernel_", "gaussian"),
         (NPDClassifier(9), "kernel_", ["estimator", "discriminants.kernels.gaussian:GaussianKernel", [], []]),
         (NPDClassifier(9), "kernel_", ["estimator", "discriminants.kernels.matrix:PrecomputedKernel", [], []]),
+        (
+            NPDClassifier(9),
+            "kernel_",
+            [
+                "estimator",
+                "discriminants.kernels.multiscale:MultiscaleGaussianKernel",
+                [["sigmas", ["list", [1.0, 2.0]]]],
+                [],
+            ],
+        ),
         (NPDClassifier(9), "posterior_", None),
         (NPDClassifier(9), "posterior_", ["estimator", "sklearn.svm:LinearSVC", [], []]),
         (MLPClassifier((8, 5), max_iter=5), "n_layers_", 10**9),
