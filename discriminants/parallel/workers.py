@@ -1,6 +1,7 @@
 """Workers: blocks of work done in this process or in several, with the same results in the same order."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
 from discriminants.blas_threads import on_one_thread, one_blas_thread
@@ -37,6 +38,17 @@ class Workers(Protocol):
         ...
 
 
+@contextmanager
+def interrupts_undisguised() -> Iterator[None]:
+    """An interrupt that comes while compiled code runs leaves it as a SystemError; here it is made one again."""
+    try:
+        yield
+    except SystemError as error:
+        if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+            raise KeyboardInterrupt from error
+        raise
+
+
 class SerialWorkers:
     """The calling process."""
 
@@ -49,7 +61,7 @@ class SerialWorkers:
     def map(self, function: Callable[..., Result], items: Iterable[Any], *shared: Any) -> Iterator[Result]:
         """See `Workers.map`."""
         for item in items:
-            with one_blas_thread():
+            with one_blas_thread(), interrupts_undisguised():
                 result = function(item, *shared)
             yield result
 

@@ -388,7 +388,7 @@ def test_a_description_that_is_nested_for_ever_is_refused() -> None:
         (NPDClassifier(kernel=np.dot), "NPDClassifier.kernel"),
         (OROLSClassifier(random_state=np.random.RandomState(0)), "random_state"),
     ],
-    ids=str,
+    ids=lambda value: type(value).__name__,
 )
 def test_what_could_not_be_stored_is_told_before_it_is_fitted(estimator: BaseEstimator, reason: str) -> None:
     with pytest.raises(ModelFormatError, match=reason):
