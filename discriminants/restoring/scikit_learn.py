@@ -151,6 +151,8 @@ def _pipeline(pipeline: Any) -> None:
 
 def _one_against_rest(model: Any) -> None:
     sizes = sizes_of(model)
+    if not np.array_equal(model.label_binarizer_.classes_, model.classes_):
+        refuse(model, "label_binarizer_", "is of other classes")
     if len(model.estimators_) != sizes["outputs"]:
         refuse(model, "estimators_", f"are {len(model.estimators_)} for {sizes['classes']} classes")
     _of_two_classes(model)
@@ -160,7 +162,7 @@ def _one_against_one(model: Any) -> None:
     n = sizes_of(model)["classes"]
     if len(model.estimators_) != n * (n - 1) // 2:
         refuse(model, "estimators_", f"are {len(model.estimators_)} for {n} classes")
-    if getattr(model, "pairwise_indices_", None) is not None:
+    if model.pairwise_indices_ is not None:
         refuse(model, "pairwise_indices_", "belong to a kernel computed beforehand, which cannot be put back")
     _of_two_classes(model)
 
@@ -199,7 +201,16 @@ def _components(*optional: str) -> Rule:
 
 
 def _by_feature(*names: str) -> Rule:
-    return learnt(dict.fromkeys(names, _FEATURES), optional=names)
+    """Each is there, and None where the parameters leave it out."""
+    arrays = learnt(dict.fromkeys(names, _FEATURES), optional=names)
+
+    def rule(scaler: Any) -> None:
+        for name in names:
+            if not hasattr(scaler, name):
+                refuse(scaler, name, "is missing")
+        arrays(scaler)
+
+    return rule
 
 
 def _power(transformer: Any) -> None:

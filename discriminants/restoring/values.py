@@ -13,6 +13,7 @@ import numpy as np
 from discriminants.errors import ModelFormatError
 
 _DEEPEST = 100
+_ESTIMATOR_DEPTH = 12  # asking a pipeline of a pipeline of a pipeline for a method takes three times as long for each
 _MOST_ESTIMATORS = 50_000  # one for each pair of a hundred and fifty classes, with kernels; they take ten seconds
 _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _NUMERIC = (
@@ -90,8 +91,8 @@ class Decoder:
                     raise ModelFormatError(f"the description is of more than {_MOST_ESTIMATORS} estimators")
                 return self._make_estimator(
                     name,
-                    {key: self.value(item, depth + 1) for key, item in _named(parameters).items()},
-                    {key: self.value(item, depth + 1) for key, item in _named(attributes).items()},
+                    {key: self.value(item, depth + _ESTIMATOR_DEPTH) for key, item in _named(parameters).items()},
+                    {key: self.value(item, depth + _ESTIMATOR_DEPTH) for key, item in _named(attributes).items()},
                 )
             case [str(kind), *_]:
                 raise ModelFormatError(

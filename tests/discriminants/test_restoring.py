@@ -368,11 +368,16 @@ def test_a_value_that_no_estimator_was_written_with_is_refused_before_it_is_made
 
 
 def test_a_description_that_is_nested_for_ever_is_refused() -> None:
-    nested: Any = 1
+    lists: Any = 1
     for _ in range(300):
-        nested = ["list", [nested]]
-    with pytest.raises(ModelFormatError, match="nested"):
-        restored({}, described(nested))
+        lists = ["list", [lists]]
+    pipelines: Any = None
+    for _ in range(20):
+        steps = ["list", [["tuple", ["step", pipelines]]]]
+        pipelines = ["estimator", "sklearn.pipeline:Pipeline", [["steps", steps]], []]
+    for nested in (lists, pipelines):
+        with pytest.raises(ModelFormatError, match="nested"):
+            restored({}, described(nested))
 
 
 @pytest.mark.parametrize(
