@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from asr.cli.options import require_file
-from asr.errors import CorpusError
+from asr.errors import CorpusError, printable
 
 
 def score(
@@ -77,4 +77,4 @@ def score(
     )
     typer.echo(f"SER {report.ser:.2f} %  ({totals.wrong_sentences} of {totals.sentences} utterances)")
     for problem in report.problems:
-        typer.echo(f"asr: {problem.utterance_id}: {problem.reason}", err=True)
+        typer.echo(printable(f"asr: {problem.utterance_id}: {problem.reason}"), err=True)

@@ -24,7 +24,8 @@ SENTENCE_END = "SENTENCE-END"
 _START = "<SENTENCE>"
 _RULE = re.compile(r"(<\w+>)\s*=(.*)")
 _SYMBOL = re.compile(r"<\w+>|[A-Z][A-Z'.-]*")
-_MOST_OPTIONS = 10  # of one alternative, which stands for 2 ** 10 rows
+_MOST_OPTIONS = 8  # of one alternative, which stands for 2 ** 8 rows
+_DEEPEST = 100  # rules within rules
 _MOST_WORDS = 1000  # of a sentence
 
 Alternative = tuple[str, ...]
@@ -83,7 +84,7 @@ def read_sentence_grammar(path: Path | str) -> SentenceGrammar:
 
     Raises GrammarError, with file and line, for what is not a rule, a name without a rule, a rule defined
     twice, unused or recursive, an alternative without words or with too many options, and for rules that make
-    sentences of more than 1000 words.
+    sentences of more than 1000 words or lead through more than 100 others.
     """
     path = Path(path)
     rules: dict[str, list[Alternative]] = {}
@@ -118,8 +119,9 @@ def _without_options(alternative: str, where: str) -> Iterator[Alternative]:
     pieces = re.findall(r"\[([^][]*)\]|([^][]+)", alternative)
     if "".join(f"[{option}]" if option else fixed for option, fixed in pieces) != alternative:
         raise GrammarError(f"{where}: '{alternative.strip()}' has an empty or unmatched bracket; write '[words]'")
-    if len(pieces) > 2 * _MOST_OPTIONS:
-        raise GrammarError(f"{where}: an alternative has {len(pieces)} parts; {2 * _MOST_OPTIONS} are the most")
+    n_options = sum(bool(option) for option, _ in pieces)
+    if n_options > _MOST_OPTIONS:
+        raise GrammarError(f"{where}: an alternative has {n_options} options in brackets; {_MOST_OPTIONS} are the most")
     choices = [(tuple(option.split()), ()) if option else (tuple(fixed.split()),) for option, fixed in pieces]
     for choice in product(*choices):
         row = sum(choice, ())
@@ -150,7 +152,11 @@ def _check(grammar: SentenceGrammar, path: Path, lines: Mapping[str, int]) -> No
             f"{path}:{lines[error.args[1][0]]}: the rules run in a circle, {cycle}; recursion is not allowed"
         ) from error
     longest: dict[str, int] = {}
+    depths: dict[str, int] = {}
     for name in order:
+        depths[name] = 1 + max(depths.get(symbol, 0) for row in grammar.rules[name] for symbol in row)
+        if depths[name] > _DEEPEST:
+            raise GrammarError(f"{path}:{lines[name]}: rule {name} leads through more than {_DEEPEST} others")
         longest[name] = max(sum(longest.get(symbol, 1) for symbol in row) for row in grammar.rules[name])
         if longest[name] > _MOST_WORDS:
             raise GrammarError(

@@ -6,6 +6,8 @@ from asr.errors import GrammarError
 from asr.grammar.arpa import END, LN10, START, UNKNOWN_WORDS, ArpaModel, Ngram
 from asr.grammar.automaton import Arc, Grammar, build_grammar
 
+MOST_INSERTED = 2
+"""Histories inserted for every n-gram listed; pruning leaves nearly every history of which it leaves what follows."""
 ORDER_NAMES = {1: "unigram", 2: "bigram", 3: "trigram"}
 
 
@@ -27,7 +29,7 @@ def arpa_grammar(model: ArpaModel, words: Iterable[str] | None = None) -> Gramma
     Raises
     ------
     GrammarError
-        When model and vocabulary share no word, or the model never ends a sentence.
+        When model and vocabulary share no word, the model never ends a sentence, or it lacks most histories.
     """
     unigrams = {word for (word,) in model.log_probabilities[0]}
     if END not in unigrams:
@@ -90,10 +92,17 @@ def _with_prefixes(model: ArpaModel, vocabulary: set[str]) -> dict[Ngram, float]
         if (ngram[0] in first and ngram[-1] in last and vocabulary.issuperset(ngram[1:-1]))
         or ngram in ((START,), (END,))
     }
-    for ngram in list(ngrams):
+    listed = list(ngrams)
+    most = len(listed) + MOST_INSERTED * len(listed) + 1000
+    for ngram in listed:
         for length in range(2, len(ngram)):
             if ngram[:length] not in ngrams:
                 ngrams[ngram[:length]] = model.log10_probability(ngram[: length - 1], ngram[length - 1])
+        if len(ngrams) > most:
+            raise GrammarError(
+                f"{model.source} lists {len(listed)} n-grams and lacks more than {most - len(listed)} of the histories "
+                f"that they begin with, such as {' '.join(ngram[:-1])!r}; list the histories too."
+            )
     return ngrams
 
 

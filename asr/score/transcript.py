@@ -10,9 +10,12 @@ from asr.score.wer import ErrorCounts, Pair, ScoreReport, UtteranceScore
 def aligned_transcripts(report: ScoreReport) -> str:
     """All utterances in sclite's `.pra` layout, grouped by speaker."""
     lines = ["", "\t\tDUMP OF SYSTEM ALIGNMENT STRUCTURE", ""]
+    of_speaker: dict[str, list[UtteranceScore]] = {}
+    for utterance in report.utterances:
+        of_speaker.setdefault(utterance.speaker, []).append(utterance)
     for number, speaker in enumerate(report.speakers()):
         lines += [f"Speaker sentences {number:3d}:  {speaker.speaker}   #utts: {speaker.counts.sentences}"]
-        lines += [aligned_transcript(u) for u in report.utterances if u.speaker == speaker.speaker]
+        lines += map(aligned_transcript, of_speaker[speaker.speaker])
     return "\n".join(lines) + "\n"
 
 

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from asr.cli import main
+from asr.cli.reporting import report_problems
+from asr.corpus.data_directory import Problem
 
 
 def run(*arguments: str | Path) -> int:
@@ -59,3 +61,10 @@ def test_a_repeated_utterance_is_refused_with_its_line(
     files[1].write_text("a-1 one\na-1 one\n")
     assert run(*files[:2]) == 1
     assert f"asr: error: {files[1]}:2: " in capsys.readouterr().err
+
+
+def test_an_utterance_left_out_is_listed_in_one_printable_line(capsys: pytest.CaptureFixture[str]) -> None:
+    report_problems([Problem("u1", "the lexicon has no pronunciation for \x1b[2J " + "x" * 100_000)])
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert all(line.isprintable() and len(line) < 2000 for line in lines)

@@ -382,6 +382,32 @@ def test_words_of_the_grammar_outside_the_lexicon_are_told(
     assert caplog.messages == [f"{pairs}: the model has no pronunciation for ELEVEN"]
 
 
+def test_words_left_out_are_told_in_one_printable_line(
+    asr: Asr, place: Place, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    odd = "E" * 5000 + "\x1b[2J"
+    pairs = place.write("grammar", f">SENTENCE-END\n ONE\n {odd}\n>ONE\n SENTENCE-END\n>{odd}\n SENTENCE-END\n")
+    status, _, err = asr("decode", "--model", place.model, "--out", tmp_path, "--grammar", pairs, place.wav(0))
+    assert status == 0, err
+    assert len(caplog.messages) == 1
+    assert caplog.messages[0].isprintable() and len(caplog.messages[0]) < 2000
+
+
+@pytest.mark.parametrize("weight", ["1e39", "98"])
+def test_a_back_off_weight_that_no_probability_has_is_named(
+    asr: Asr, place: Place, tmp_path: Path, weight: str
+) -> None:
+    unigrams = f"\\data\\\nngram 1=3\nngram 2=1\n\n\\1-grams:\n-99 <s>\n-1 </s>\n-1 ONE {weight}\n"
+    grammar = place.write("grammar", unigrams + "\n\\2-grams:\n-1 <s> ONE\n\n\\end\\\n")
+    finished = asr("decode", "--model", place.model, "--out", tmp_path / "o", "--grammar", grammar, place.wav(0))
+    check_one_sentence(finished, f"{grammar}, line 8", weight)
+
+
+def test_an_infinite_beam_is_the_widest(asr: Asr, place: Place, tmp_path: Path) -> None:
+    arguments = ["decode", "--model", place.model, "--out", tmp_path, place.wav(0), "--beam"]
+    assert asr(*arguments, "inf")[:2] == asr(*arguments, "1e6")[:2] != (1, "")
+
+
 def test_features_of_another_kind_than_the_model_s_are_refused(asr: Asr, place: Place, tmp_path: Path) -> None:
     features = tmp_path / "features"
     asr("features", "--data", place.data, "--out", features, "--config", place.folder / "settings.toml")

@@ -94,3 +94,24 @@ def test_the_naval_task_is_not_trivial(naval):
     rng = np.random.default_rng(0)
     sentences = [naval.draw(rng) for _ in range(200)]
     assert 30 < perplexity(word_pair(naval.word_pairs()), sentences) < 80
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("<SENTENCE> = " + "[A] " * 9 + "B", ":1: an alternative has 9 options"),
+        ("<SENTENCE> = <A0>\n" + "".join(f"<A{n}> = <A{n + 1}>\n" for n in range(200)) + "<A200> = X", "more than 100"),
+        ("<SENTENCE> = " + "X " * 1001, "makes 1001"),
+    ],
+)
+def test_rules_that_would_never_end_are_refused(tmp_path, text, reason):
+    (tmp_path / "rules").write_text(text + "\n")
+    with pytest.raises(GrammarError, match=reason):
+        read_sentence_grammar(tmp_path / "rules")
+
+
+def test_doublings_of_doublings_are_refused_before_any_is_drawn(tmp_path):
+    rules = "".join(f"<A{n}> = <A{n + 1}> <A{n + 1}>\n" for n in range(60))
+    (tmp_path / "rules").write_text(f"<SENTENCE> = <A0>\n{rules}<A60> = X\n")
+    with pytest.raises(GrammarError, match="makes 1024 words; 1000 are the most"):
+        read_sentence_grammar(tmp_path / "rules")

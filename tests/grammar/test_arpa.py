@@ -272,3 +272,13 @@ def test_the_published_an4_model_is_read(speech_data: Path) -> None:
     model = read_arpa(speech_data / "an4" / "etc" / "an4.ug.lm")
     assert model.order == 2
     assert len(model.words) == 104  # of 107 unigrams, three being <s>, </s> and <UNK>
+
+
+def test_a_model_that_lacks_nearly_all_its_histories_is_refused() -> None:
+    unigrams = {(word,): -1.0 for word in ("</s>", "a", "b")}
+    long = {tuple("ab"[number >> place & 1] for place in range(20)): -1.0 for number in range(2048)}
+    model = ArpaModel((unigrams, *[{} for _ in range(18)], long), {})
+    with pytest.raises(
+        GrammarError, match=r"lacks more than 51[0-9]{2} of the histories that they begin with, such as '[ab] "
+    ):
+        arpa_grammar(model)

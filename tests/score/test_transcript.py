@@ -1,4 +1,5 @@
 import re
+import time
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,3 +80,12 @@ def test_the_summary_of_one_speaker_has_no_spread():
     summary = speaker_summary(score_utterances({"a": ["ONE"]}, {}), title="A title wider than the table " * 5)
     assert "S.D." not in summary
     assert len({len(line) for line in summary.splitlines()}) == 1
+
+
+def test_as_many_speakers_as_utterances_take_no_longer_than_one():
+    words = {f"u{number:05}": ("a", "b") for number in range(15_000)}
+    report = score_utterances(words, words, speakers={name: name for name in words})
+    started = time.process_time()
+    text = aligned_transcripts(report)
+    assert time.process_time() - started < 5.0
+    assert text.count("#utts: 1") == 15_000
