@@ -81,7 +81,13 @@ def test_the_first_clip_of_a_list_of_noise_is_not_lost_to_a_byte_order_mark(tmp_
 
 
 def test_several_gzip_members_are_one_text_and_zeros_may_follow(path: Path) -> None:
-    members = gzip.compress(b"a\n", mtime=0) + gzip.compress(b"", mtime=0) + bytes(600) + gzip.compress(b"b\n" * 100_000, mtime=0) + bytes(512)
+    members = (
+        gzip.compress(b"a\n", mtime=0)
+        + gzip.compress(b"", mtime=0)
+        + bytes(600)
+        + gzip.compress(b"b\n" * 100_000, mtime=0)
+        + bytes(512)
+    )
     path.write_bytes(members)
     assert read_text_lines(path, CorpusError) == ["a"] + ["b"] * 100_000
 
