@@ -2,6 +2,7 @@
 
 import errno
 import gc
+import mmap
 import os
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from typing import Any, TextIO, cast
 from asr.errors import AsrError, printable
 from asr.shortage import out_of_memory
 
+# Room to tell of a fault in when there is none left; address space only, as nobody writes there.
+_KEPT_BACK = mmap.mmap(-1, 16 << 20)
 _MEMORY = "give the process more, or fewer --jobs; the same command goes on from here"
 _DISK = {
     errno.ENOSPC: "free some space, the same command goes on",
@@ -24,6 +27,7 @@ _DISK = {
 
 def sentence_of(error: BaseException) -> str | None:
     """What to tell the user, on one line; None for a fault of the program, which is better told by its traceback."""
+    _KEPT_BACK.close()
     first = out_of_memory(error)
     if first is not None:
         said = printable(str(first).strip() or "an allocation failed", 300)

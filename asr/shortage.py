@@ -28,16 +28,19 @@ def out_of_memory(error: BaseException) -> BaseException | None:
     That may be any error on the way to it: the cause of this one, or what was being handled when it was raised. A
     worker process that disappears is counted, as nothing here ends one but the system when memory is short.
     """
-    for found in _chain(error):
-        if isinstance(found, MemoryError) or _is_lost_worker(found):
-            return found
-        if isinstance(found, OSError) and found.errno == errno.ENOMEM:
-            return found
-        if isinstance(found, ImportError | OSError | RuntimeError | SystemError):
-            text = str(found).lower()
-            if any(phrase in text for phrase in _PHRASES):
-                return found
-    return None
+    short = [found for found in _chain(error) if _is_short_of_memory(found)]
+    return short[-1] if short else None
+
+
+def _is_short_of_memory(error: BaseException) -> bool:
+    if isinstance(error, MemoryError) or _is_lost_worker(error):
+        return True
+    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        return True
+    if isinstance(error, ImportError | OSError | RuntimeError | SystemError):
+        text = str(error).lower()
+        return any(phrase in text for phrase in _PHRASES)
+    return False
 
 
 def _is_lost_worker(error: BaseException) -> bool:

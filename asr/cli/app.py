@@ -68,9 +68,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     fault of this program and keeps its traceback. The process's own command line is run under a supervisor, which see;
     given `arguments` are run in this process.
     """
-    if arguments is None:
-        supervise("asr")
     try:
+        if arguments is None:
+            supervise("asr")
         with standard_output_named():
             app(args=arguments, prog_name="asr")
     except KeyboardInterrupt:

@@ -24,8 +24,8 @@ def warm() -> Iterator[Warm]:
     assert server.stdin is not None
     assert server.stdout is not None
 
-    def run(*arguments: object, seconds: float | None = None, file_size: int | None = None) -> tuple[int, str]:
-        server.stdin.write(json.dumps([[*map(str, arguments)], seconds, file_size]) + "\n")
+    def run(*arguments: object, seconds: float | None = None, **limits: int) -> tuple[int, str]:
+        server.stdin.write(json.dumps([[*map(str, arguments)], seconds, limits]) + "\n")
         server.stdin.flush()
         status, said = json.loads(server.stdout.readline())
         return status, said

@@ -4,8 +4,9 @@ A command starts at once and in a process group of its own, so that a test can k
 over the work itself. A line of input is a JSON pair: the arguments, and after how many seconds the group is killed
 (null: never). The answer is the exit status, or minus the number of the signal that ended the command.
 
-With a third value, how long a file may grow (null: without limit), the answer is a JSON pair: the status, and what the
-command said on standard error.
+With a third value, an object of limits, the answer is a JSON pair: the status, and what the command said on standard
+error. `file_size` is how long a file may grow, in bytes; `memory` how much address space there is beyond what the
+process has when the command starts, in MiB.
 """
 
 import fcntl
@@ -15,6 +16,7 @@ import resource
 import signal
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -39,6 +41,16 @@ def heard(pipe: int) -> str:
     return b"".join(parts).decode()
 
 
+def limit(file_size: int | None = None, memory: int | None = None) -> None:
+    """Limits of this process, see above."""
+    if file_size is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, resource.RLIM_INFINITY))
+    if memory is not None:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        n_bytes = pages * resource.getpagesize() + (memory << 20)
+        resource.setrlimit(resource.RLIMIT_AS, (n_bytes, resource.RLIM_INFINITY))
+
+
 for line in sys.stdin:
     arguments, seconds, *more = json.loads(line)
     listening, speaking = os.pipe()
@@ -49,8 +61,7 @@ for line in sys.stdin:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if more:
             os.dup2(speaking, 2)
-        if more and more[0] is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (more[0], resource.RLIM_INFINITY))
+            limit(**more[0])
         main(arguments)
     os.close(speaking)
     os.setpgid(child, child)  # here too, lest the kill comes before the child has done it
