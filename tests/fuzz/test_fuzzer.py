@@ -20,6 +20,7 @@ from tests.fuzz.mutators.model_mutators import model_bytes, model_parts, spoil_m
 from tests.fuzz.mutators.npz_mutators import npz_bytes, spoil_npy, spoil_npz
 from tests.fuzz.mutators.text_mutators import spoil_text
 from tests.fuzz.mutators.toml_mutators import spoil_toml
+from tests.fuzz.outcome import Unsound, check_mark
 from tests.fuzz.reader import Mutator, Reader
 
 ROOT = Path(__file__).parents[2]
@@ -170,3 +171,12 @@ def test_what_does_not_matter_is_cut_from_a_finding() -> None:
 def test_a_finding_is_written_and_read_as_it_was() -> None:
     finding = Finding("r", "a/b", 7, "crash", "crash at x", "told", bytes(range(256)), count=3)
     assert Finding.from_json(finding.to_json()) == finding
+
+
+def test_a_mark_that_changes_what_is_read_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "list"
+    path.write_bytes(b"\xef\xbb\xbfutt1 x\n")
+    with pytest.raises(Unsound, match="a byte-order mark changes what is read"):
+        check_mark((path,), lambda: path.read_text(encoding="utf-8").split())
+    path.write_bytes(b"\xef\xbb\xbfutt1 x\n")
+    assert check_mark((path,), lambda: path.read_text(encoding="utf-8-sig").split()) == ["utt1", "x"]
