@@ -85,6 +85,12 @@ def _word_pair(path: Path) -> None:
     check_graph(LEXICON, grammar, TOPOLOGY)
 
 
+@reader("sentence-list", {"sentences.txt": b"# three\nONE TWO\nTWO\nTWO\nONE TWO NO NO\n"}, TEXT)
+def _sentence_list(path: Path) -> None:
+    grammar = read_grammar(path, vocabulary=LEXICON.words)
+    check_graph(LEXICON, grammar, TOPOLOGY)
+
+
 @reader("sentence-grammar", {"rules.txt": SENTENCES}, TEXT)
 def _sentence_grammar(path: Path) -> None:
     read_sentence_grammar(path)
