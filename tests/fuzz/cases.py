@@ -54,6 +54,9 @@ def all_cases() -> Iterator[Case]:
         yield Case(reader, seed, "a word of 600 kB", partial(_with_end, seed, b"x" * 600_000 + b"\n"))
         yield Case(reader, seed, "a line of 300,000 words", partial(_with_end, seed, b"x " * 300_000 + b"\n"))
         yield Case(reader, seed, "200,000 brackets", partial(_with_end, seed, b"[" * 200_000 + b"\n"))
+    for n_words in (1_000, 100_000):
+        name = f"a sentence of {n_words} words"
+        yield Case("sentence-list", "sentences.txt", name, partial(_with_end, "sentences.txt", b"ONE " * n_words))
     for changes, harmful in ((_BOMBS, False), (_MISFITS, True)):
         for reader, seed, name, change in changes:
             yield Case(reader, f"{seed}.safetensors", name, partial(_changed, f"{seed}.safetensors", change), harmful)

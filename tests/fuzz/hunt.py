@@ -6,6 +6,7 @@ import shutil
 import signal
 import termios
 import time
+import traceback
 from array import array
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,6 +24,7 @@ from tests.fuzz.worker import BETWEEN, STACK_FILE, Board, Worker
 SECONDS = 5.0
 """Processor time that an input may take; by the clock four times as long, for a machine that others keep busy."""
 _POLL = 0.02
+_OWN_FAULT = b"!"
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -102,8 +104,10 @@ class Hunt:
                 ours.close()
                 seen = set(tally.findings)
                 Worker(self.reader, self.seeds, folder, board, theirs).run(source, first, end, seen)
+            except BaseException:
+                theirs.send_bytes(_OWN_FAULT + traceback.format_exc().encode())
             finally:
-                os._exit(70)  # a fault of the fuzzer itself, or of a reader that cannot be contained
+                os._exit(70)
         theirs.close()
         try:
             return self._watched(pid, ours, board, source, first, tally, folder, progress, check)
@@ -133,6 +137,8 @@ class Hunt:
                 progress(tally)
             if told == b"":
                 return None
+            if told is not None and told.startswith(_OWN_FAULT):
+                raise RuntimeError(f"the fuzzer itself is at fault:\n{told.removeprefix(_OWN_FAULT).decode()}")
             if told is not None:
                 finding = Finding.from_json(told)
                 last = max(last, finding.number + 1)

@@ -1,7 +1,7 @@
 """What became of one input: accepted, refused as documented, or a finding."""
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -50,10 +50,10 @@ Result = TypeVar("Result")
 _MARK = b"\xef\xbb\xbf"
 
 
-def check_mark(folder: Path, read: Callable[[], Result]) -> Result:
-    """What `read()` gives, which must be the same when files of the folder that begin with a byte-order mark do not."""
+def check_mark(paths: Iterable[Path], read: Callable[[], Result]) -> Result:
+    """What `read()` gives, which must be the same when those of the files that begin with a byte-order mark do not."""
     found = read()
-    marked = [path for path in folder.rglob("*") if path.is_file() and path.read_bytes().startswith(_MARK)]
+    marked = [path for path in paths if path.read_bytes().startswith(_MARK)]
     for path in marked:
         path.write_bytes(path.read_bytes().removeprefix(_MARK))
     if marked and read() != found:

@@ -20,6 +20,7 @@ from tests.fuzz.mutators.model_mutators import model_bytes, model_parts, spoil_m
 from tests.fuzz.mutators.npz_mutators import npz_bytes, spoil_npy, spoil_npz
 from tests.fuzz.mutators.text_mutators import spoil_text
 from tests.fuzz.mutators.toml_mutators import spoil_toml
+from tests.fuzz.outcome import Unsound, check_mark
 from tests.fuzz.reader import Mutator, Reader
 
 ROOT = Path(__file__).parents[2]
@@ -63,13 +64,14 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("faults")
     (folder / "victim").mkdir()
     (folder / "victim" / "file").write_text("untouched")
-    arguments = ("--room", "tests.fuzz.faulty", "--seconds", 9, "--save", folder / "found")
+    arguments = ("--room", "tests.fuzz.faulty", "--seconds", 6, "--save", folder / "found")
     done = fuzz(*arguments, FUZZ_VICTIM=str(folder / "victim"))
     assert done.returncode == 1, done.stderr
     (folder / "table.txt").write_text(done.stdout)
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_every_kind_of_fault_is_found_and_saved_as_a_file_that_does_it_again(faults: Path, name: str) -> None:
     found = [path for path in (faults / "found" / name).iterdir() if path.suffix != ".txt"]
@@ -80,21 +82,25 @@ def test_every_kind_of_fault_is_found_and_saved_as_a_file_that_does_it_again(fau
         assert KINDS[name].replace("-", " ") in path.with_name(f"{path.name}.txt").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTLESS)
 def test_a_reader_without_fault_gives_no_finding(faults: Path, name: str) -> None:
     assert not (faults / "found" / name).exists()
 
 
+@pytest.mark.slow
 def test_what_readers_try_to_do_outside_their_folder_is_prevented(faults: Path) -> None:
     assert [path.name for path in (faults / "victim").iterdir()] == ["file"]
 
 
+@pytest.mark.slow
 def test_after_a_crash_the_next_inputs_are_read_all_the_same(faults: Path) -> None:
     rows = {line.split()[0]: line.split() for line in (faults / "table.txt").read_text().splitlines() if line}
     assert int(rows["crashes"][1]) > 2
     assert int(rows["dies"][1]) > 2
 
 
+@pytest.mark.slow
 def test_a_saved_finding_can_be_replayed(faults: Path) -> None:
     path = next(path for path in (faults / "found" / "untyped").iterdir() if path.suffix != ".txt")
     done = fuzz("--room", "tests.fuzz.faulty", "--replay", path)
@@ -170,3 +176,12 @@ def test_what_does_not_matter_is_cut_from_a_finding() -> None:
 def test_a_finding_is_written_and_read_as_it_was() -> None:
     finding = Finding("r", "a/b", 7, "crash", "crash at x", "told", bytes(range(256)), count=3)
     assert Finding.from_json(finding.to_json()) == finding
+
+
+def test_a_mark_that_changes_what_is_read_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "list"
+    path.write_bytes(b"\xef\xbb\xbfutt1 x\n")
+    with pytest.raises(Unsound, match="a byte-order mark changes what is read"):
+        check_mark((path,), lambda: path.read_text(encoding="utf-8").split())
+    path.write_bytes(b"\xef\xbb\xbfutt1 x\n")
+    assert check_mark((path,), lambda: path.read_text(encoding="utf-8-sig").split()) == ["utt1", "x"]

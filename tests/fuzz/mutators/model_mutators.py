@@ -142,10 +142,10 @@ def _one_value(random: Random, array: np.ndarray) -> np.ndarray:
 def _all_values(random: Random, array: np.ndarray) -> np.ndarray:
     ways: list[Callable[[], np.ndarray]] = [
         lambda: np.full_like(array, _number_for(random, array.dtype)),
-        lambda: (array * random.choice((-1, 2, 1e-30, 1e30, 1e300, 0))).astype(array.dtype),
+        lambda: (array * np.float64(random.choice((-1, 2, 1e-30, 1e30, 1e300, 0)))).astype(array.dtype),
         lambda: array.reshape(-1)[::-1].reshape(array.shape),
         lambda: np.roll(array.reshape(-1), 1).reshape(array.shape),
-        lambda: (array + random.choice((1, -1, 100))).astype(array.dtype),
+        lambda: (array + np.float64(random.choice((1, -1, 100)))).astype(array.dtype),
     ]
     return random.choice(ways)()
 

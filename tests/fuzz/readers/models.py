@@ -98,8 +98,8 @@ def use_estimator(path: Path) -> None:
 
 def _check_output(method: str, output: Any) -> None:
     output = np.asarray(output)
-    if len(output) != 5:
-        raise Unsound(f"{method} gives {len(output)} rows for 5 samples")
+    if output.shape[:1] != (5,):
+        raise Unsound(f"{method} does not give five rows for five samples: shape {output.shape}")
     if output.dtype.kind == "f" and np.isnan(output).any():
         raise Unsound(f"{method} gives what is not a number")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from asr.corpus.data_directory import DataDirectory, Utterance
+from asr.corpus.data_directory import DataDirectory, Problem, Utterance
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
@@ -28,7 +28,8 @@ def _table() -> FrameTable:
 
 def _build(directory: Path) -> None:
     _table().save(directory)
-    (directory / "left-out.json").write_text(json.dumps([["w", "empty-file", "it is silent"]]), encoding="utf-8")
+    problems = [Problem("w", "no-features", "it is silent")]
+    (directory / "left-out.json").write_text(json.dumps(problems), encoding="utf-8")
 
 
 def _open(folder: Path, *, allow_changes: bool = False) -> Run:

@@ -22,9 +22,8 @@ from asr.features.mfcc import mfcc
 from asr.features.warping import warped_copies
 from asr.grammar import arpa_grammar, estimate_ngram, word_loop
 from asr.hmm.topology import Topology, uniform_self_loops
-from asr.recipe.config import TrainingConfig, load_config
+from asr.recipe.config import TrainingConfig, check_same_static, load_config
 from asr.recipe.recognition import search_words
-from asr.recipe.systems import check_same_static
 from tests.fuzz.mutators.text_mutators import spoil_text
 from tests.fuzz.mutators.toml_mutators import spoil_toml
 from tests.fuzz.outcome import Unsound

@@ -85,6 +85,12 @@ def _word_pair(path: Path) -> None:
     check_graph(LEXICON, grammar, TOPOLOGY)
 
 
+@reader("sentence-list", {"sentences.txt": b"# three\nONE TWO\nTWO\nTWO\nONE TWO NO NO\n"}, TEXT)
+def _sentence_list(path: Path) -> None:
+    grammar = read_grammar(path, vocabulary=LEXICON.words)
+    check_graph(LEXICON, grammar, TOPOLOGY)
+
+
 @reader("sentence-grammar", {"rules.txt": SENTENCES}, TEXT)
 def _sentence_grammar(path: Path) -> None:
     read_sentence_grammar(path)
@@ -126,7 +132,7 @@ def _score(reference: Path, hypothesis: Path, utt2spk: Path) -> None:
     def read() -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]], dict[str, str]]:
         return read_transcripts(reference), read_transcripts(hypothesis), read_utt2spk(utt2spk)
 
-    references, hypotheses, speakers = check_mark(reference.parent, read)
+    references, hypotheses, speakers = check_mark((reference, hypothesis, utt2spk), read)
     report = score_utterances(references, hypotheses, speakers=speakers)
     interval = wer_interval(report, replicates=100)
     if not np.isfinite([report.wer, report.ser, interval.low, interval.high]).all():
@@ -139,7 +145,7 @@ def _score(reference: Path, hypothesis: Path, utt2spk: Path) -> None:
     "ctm", {"words.ctm": b";; words\nutt1 1 0.00 0.25 ONE 0.9\nutt1 1 0.250 0.300 TWO\nutt2 A 1e-1 2. NO 1\n"}, TEXT
 )
 def _ctm(path: Path) -> None:
-    rows = check_mark(path.parent, lambda: read_ctm(path))
+    rows = check_mark((path,), lambda: read_ctm(path))
     again = path.with_name("again")
     write_ctm(again, rows)
     if len(read_ctm(again)) != len(rows):
