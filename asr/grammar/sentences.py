@@ -57,24 +57,32 @@ def sentence_list(sentences: Iterable[Sequence[str]], words: Iterable[str] | Non
     if not counts or () in counts:
         why = f"; the vocabulary lacks {' '.join(sorted(unknown)[:10])}" if unknown else ""
         raise GrammarError(f"A grammar of sentences needs at least one, each of at least one word{why}.")
-    mass: Counter[tuple[str, ...]] = Counter()
-    for sentence, n in counts.items():
-        for length in range(len(sentence) + 1):
-            mass[sentence[:length]] += n
-    states = {beginning: number for number, beginning in enumerate(sorted(mass))}
+    # A tree, not a table of beginnings: those of one long sentence would take the square of its length.
+    children: list[dict[str, int]] = [{}]
+    mass, ends = [0], Counter[int]()
+    for sentence, n in sorted(counts.items()):
+        state = 0
+        mass[0] += n
+        for word in sentence:
+            if word not in children[state]:
+                children[state][word] = len(children)
+                children.append({})
+                mass.append(0)
+            state = children[state][word]
+            mass[state] += n
+        ends[state] += n
     arcs = [
-        Arc(states[beginning[:-1]], beginning[-1], math.log(mass[beginning[:-1]] / n), states[beginning])
-        for beginning, n in sorted(mass.items())
-        if beginning
+        Arc(state, word, math.log(mass[state] / mass[target]), target)
+        for state, following in enumerate(children)
+        for word, target in following.items()
     ]
-    final_costs = {states[sentence]: math.log(mass[sentence] / n) for sentence, n in counts.items()}
+    final_costs = {state: math.log(mass[state] / n) for state, n in ends.items()}
     vocabulary = {word for sentence in counts for word in sentence}
     return build_grammar(
         "sentences",
         vocabulary,
         arcs,
         final_costs=final_costs,
-        n_states=len(states),
-        start=states[()],
+        n_states=len(children),
         left_out=unknown,
     )

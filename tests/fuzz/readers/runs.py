@@ -11,6 +11,7 @@ from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.recipe.material import left_out, load_material
 from asr.recipe.run import Run
+from asr.recipe.sealed import write_sealed
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.json_mutators import spoil_json
 from tests.fuzz.mutators.npz_mutators import spoil_npy
@@ -45,11 +46,9 @@ def _run_directory(folder: Path) -> Seeds:
     work = folder / "run"
     with _open(work) as run:
         run.stage("features", _build)
+    write_sealed(work / "stages" / "features.seconds", {"cpu": 0.25, "wall": 0.5, "parts": {}})
     files = sorted(path for path in work.rglob("*") if path.is_file() and path.name != ".lock")
-    content = {str(path.relative_to(work)): path.read_bytes() for path in files}
-    content["stages/features.seconds"] = json.dumps({"cpu": 0.25, "wall": 0.5}, indent=2).encode() + b"\n"
-    content["run.json"] = json.dumps(json.loads(content["run.json"]), indent=2, sort_keys=True).encode() + b"\n"
-    return content
+    return {str(path.relative_to(work)): path.read_bytes() for path in files}
 
 
 def _resume(folder: Path, *, allow_changes: bool = False) -> None:
