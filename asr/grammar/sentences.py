@@ -9,6 +9,9 @@ from asr.errors import GrammarError
 from asr.grammar.automaton import Arc, Grammar, build_grammar
 from asr.text_lines import read_text_lines
 
+LONGEST_SENTENCE = 1000
+"""Words."""
+
 
 def read_sentences(path: Path | str) -> list[tuple[str, ...]]:
     """The sentences of a text file, one a line; blank lines and those that begin with `#` are passed over.
@@ -46,9 +49,12 @@ def sentence_list(sentences: Iterable[Sequence[str]], words: Iterable[str] | Non
     Raises
     ------
     GrammarError
-        When no sentence is left, or one has no words.
+        When no sentence is left, or one has no words or more than 1000.
     """
     counts = Counter(tuple(sentence) for sentence in sentences)
+    longest = max(map(len, counts), default=0)
+    if longest > LONGEST_SENTENCE:
+        raise GrammarError(f"A sentence of the grammar has {longest} words; {LONGEST_SENTENCE} are the most.")
     unknown: set[str] = set()
     if words is not None:
         known = set(words)
