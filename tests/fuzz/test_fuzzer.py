@@ -16,7 +16,7 @@ from tests.fuzz.minimise import smaller
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.field_mutators import spoil_fields
 from tests.fuzz.mutators.json_mutators import spoil_json
-from tests.fuzz.mutators.model_mutators import model_bytes, model_parts, spoil_model
+from tests.fuzz.mutators.model_mutators import DTYPES, model_bytes, model_parts, spoil_model, spoilt_arrays
 from tests.fuzz.mutators.npz_mutators import npz_bytes, spoil_npy, spoil_npz
 from tests.fuzz.mutators.text_mutators import spoil_text
 from tests.fuzz.mutators.toml_mutators import spoil_toml
@@ -185,3 +185,12 @@ def test_a_mark_that_changes_what_is_read_is_told(tmp_path: Path) -> None:
         check_mark((path,), lambda: path.read_text(encoding="utf-8").split())
     path.write_bytes(b"\xef\xbb\xbfutt1 x\n")
     assert check_mark((path,), lambda: path.read_text(encoding="utf-8-sig").split()) == ["utt1", "x"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_arrays_of_every_type_are_spoilt(dtype: str) -> None:
+    import numpy as np
+
+    arrays = {"x": np.arange(6).reshape(2, 3).astype(dtype), "y": np.zeros((0, 2), dtype), "z": np.array(1, dtype)}
+    spoilt = [spoilt_arrays(Random(number), arrays) for number in range(300)]
+    assert len({repr(one) for one in spoilt}) > 60

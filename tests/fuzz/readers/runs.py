@@ -1,7 +1,10 @@
 """Run directories: their record, times and stages; frame tables."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -11,15 +14,14 @@ from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.recipe.material import left_out, load_material
 from asr.recipe.run import Run
-from asr.recipe.sealed import write_sealed
+from asr.recipe.sealed import read_sealed, write_sealed
+from asr.recipe.stage_digests import write_digests
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
-from tests.fuzz.mutators.json_mutators import spoil_json
+from tests.fuzz.mutators.json_mutators import any_number_of_digits, spoil_json, spoilt_value
 from tests.fuzz.mutators.npz_mutators import spoil_npy
 from tests.fuzz.mutators.text_mutators import spoil_text
 from tests.fuzz.outcome import Unsound
 from tests.fuzz.reader import Seeds, reader
-
-RECORDS = (spoil_json, spoil_json, spoil_text, spoil_bytes)
 
 
 def _table() -> FrameTable:
@@ -46,9 +48,23 @@ def _run_directory(folder: Path) -> Seeds:
     work = folder / "run"
     with _open(work) as run:
         run.stage("features", _build)
-    write_sealed(work / "stages" / "features.seconds", {"cpu": 0.25, "wall": 0.5, "parts": {}})
+    seconds = work / "stages" / "features.seconds"
+    write_sealed(seconds, {**read_sealed(seconds, "the time of a stage", ""), "cpu": 0.25, "wall": 0.5})
     files = sorted(path for path in work.rglob("*") if path.is_file() and path.name != ".lock")
     return {str(path.relative_to(work)): path.read_bytes() for path in files}
+
+
+def _spoil_sealed(random: Random, content: bytes, others: Sequence[bytes]) -> bytes:
+    """A record with one value spoilt and the seal right again."""
+    try:
+        record = json.loads(content)
+        record.pop("digest", None)
+        spoilt = spoilt_value(random, record)
+        with TemporaryDirectory() as folder, any_number_of_digits():
+            write_sealed(Path(folder) / "record", spoilt)
+            return (Path(folder) / "record").read_bytes()
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return spoil_json(random, content, others)
 
 
 def _resume(folder: Path, *, allow_changes: bool = False) -> None:
@@ -57,11 +73,14 @@ def _resume(folder: Path, *, allow_changes: bool = False) -> None:
         time = run.stage_time("features")
         wall: object = time.wall
         if not (isinstance(wall, int | float) and 0 <= wall < float("inf")):
-            raise Unsound(f"a stage that took {time.wall!r} seconds")
+            raise Unsound(f"a stage whose time is no number of seconds: {str(wall)[:100]}")
         left_out(directory)
         utterances = tuple(Utterance(name, "s", ("ONE",), audio=Path(f"{name}.wav")) for name in "uv")
         material = load_material(directory, DataDirectory(folder, utterances), FeatureConfig())
         _use(material.static)
+
+
+RECORDS = (_spoil_sealed, _spoil_sealed, spoil_json, spoil_text, spoil_bytes)
 
 
 @reader(
@@ -85,6 +104,19 @@ def _run_with_changes(folder: Path) -> None:
     targets=("stages/features/*",),
 )
 def _run_stage(folder: Path) -> None:
+    _resume(folder)
+
+
+@reader(
+    "run-stage-with-right-digests",
+    _run_directory,
+    (spoil_json, spoil_npy, spoil_bytes),
+    tree=True,
+    writes=True,
+    targets=("stages/features/*",),
+)
+def _run_forged_stage(folder: Path) -> None:
+    write_digests(folder / "stages" / "features", folder / "stages" / "features.digests")
     _resume(folder)
 
 
