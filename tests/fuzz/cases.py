@@ -19,6 +19,7 @@ from tests.fuzz.reader import Seeds
 
 Parts = tuple[Arrays, Any]
 _GIB = 1 << 30
+_CHECKPOINT_ARRAYS = 12  # about as many as there are; beyond, it begins anew
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,11 @@ def all_cases() -> Iterator[Case]:
     for n_words in (1_000, 100_000):
         name = f"a sentence of {n_words} words"
         yield Case("sentence-list", "sentences.txt", name, partial(_with_end, "sentences.txt", b"ONE " * n_words))
+    for number in range(_CHECKPOINT_ARRAYS):
+        for name, change in (("missing", _without(number)), ("of another shape", _longer(number))):
+            for seed in ("fit", "fit.whitening"):
+                told = f"array {number} of a checkpoint {name}"
+                yield Case("checkpoint-content", seed, told, partial(_changed, seed, change))
     for changes, harmful in ((_BOMBS, False), (_MISFITS, True)):
         for reader, seed, name, change in changes:
             yield Case(reader, f"{seed}.safetensors", name, partial(_changed, f"{seed}.safetensors", change), harmful)
@@ -106,6 +112,34 @@ def _resized(part: str, axis: int, length: int) -> Callable[[Arrays, Any], None]
         for name in names:
             array = arrays[name]
             arrays[name] = np.take(array, np.arange(length) % array.shape[axis], axis=axis)
+
+    return change
+
+
+def _without(number: int) -> Callable[[Arrays, Any], None]:
+    """Leave one array out."""
+
+    def change(arrays: Arrays, metadata: Any) -> None:
+        del arrays[sorted(arrays)[number % len(arrays)]]
+
+    return change
+
+
+def _longer(number: int) -> Callable[[Arrays, Any], None]:
+    """Give one array another dimension."""
+
+    def change(arrays: Arrays, metadata: Any) -> None:
+        name = sorted(arrays)[number % len(arrays)]
+        arrays[name] = np.repeat(arrays[name][None], 50, axis=0)
+
+    return change
+
+
+def _cast(name: str, dtype: str) -> Callable[[Arrays, Any], None]:
+    """Store one array in another type."""
+
+    def change(arrays: Arrays, metadata: Any) -> None:
+        arrays[name] = arrays[name].astype(dtype)
 
     return change
 
@@ -161,6 +195,10 @@ _BOMBS: _Changes = (
     ("model-gmm", "gmm", "10^9 states a phone", _set("states_per_phone", value=10**9)),
     ("model-gmm", "gmm", "10^7 states a phone", _set("states_per_phone", value=10**7)),
     ("model-gmm", "gmm", "escapes in the front end's settings", _set("front_end", "config", "energy", value="\x1b[2J")),
+    ("model-gmm", "gmm", "durations in 16 bits", _cast("self_loops", "<f2")),
+    ("model-logistic", "logistic", "durations in 16 bits", _cast("self_loops", "<f2")),
+    ("model-gmm", "gmm", "means in 16 bits", _cast("gmm.means", "<f2")),
+    ("model-logistic", "logistic", "priors in 16 bits", _cast("log_priors", "<f2")),
     ("model-gmm", "gmm", "a grammar with back-off 1e39", _set("arpa", value=_GRAMMAR)),
 )  # fmt: skip
 _MISFITS: _Changes = (

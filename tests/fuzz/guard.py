@@ -111,7 +111,7 @@ def _is_outside(path: Any) -> bool:
     if isinstance(path, int):  # a descriptor that was opened before
         return False
     name = os.fsdecode(path)
-    if name == os.devnull or "/__pycache__/" in name:  # compiled code is kept beside its source
+    if name == os.devnull or "/__pycache__/" in f"{name}/":  # compiled code is kept beside its source
         return False
     return not f"{os.path.realpath(name)}/".startswith(_inside)
 

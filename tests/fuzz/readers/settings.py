@@ -35,6 +35,7 @@ _FAST: dict[str, dict[str, Any]] = {  # what makes one reading take milliseconds
     "hybrid_features": {"context": 1, "lda_dimension": 5},
     "hybrid": {"warps": [0.9, 1.1], "speeds": [0.9], "mixtures": 2},
 }
+_WIDEST_LDA = 1000  # columns whose LDA takes a second at most
 _SENTENCES = (("ONE", "TWO"), ("TWO", "TWO", "ONE"), ("ONE",))
 
 
@@ -146,6 +147,9 @@ def _use_copies(config: TrainingConfig, signal: np.ndarray, table: FrameTable) -
 def _use_front_ends(config: TrainingConfig, table: FrameTable) -> None:
     labels = np.arange(table.n_frames) % 9
     for features in (config.features, config.hybrid_features):
+        width = table.n_features * (features.delta_order + 1) * (2 * features.context + 1)
+        if features.lda_dimension is not None and width > _WIDEST_LDA:
+            features = features.model_copy(update={"lda_dimension": None})  # as slow as was asked for
         frames = FrontEnd(features).fit(table, labels).transform(table).frames
         if not np.isfinite(frames).all():
             raise Unsound(f"frames that are not finite: {features.normalise}, {features.context}")
