@@ -12,8 +12,9 @@ FITS := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2
 QUICKSTART_DIR ?= runs/quickstart
 PYTEST_JOBS ?= 2
 PYTEST_FLAGS ?=
+FUZZ_FLAGS ?= --seconds 60 --seed 0 --save runs/fuzz
 
-.PHONY: help quickstart test lint format benchmarks wheel clean
+.PHONY: help quickstart test lint format fuzz benchmarks wheel clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +34,9 @@ lint: $(STAMP)  ## Check style and types only
 format: $(STAMP)  ## Lay the code out as `make lint` wants it
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+fuzz: $(STAMP)  ## Hand spoilt files to every reader; FUZZ_FLAGS='--seconds 600 --seed 7 --reader arpa' changes how
+	$(BIN)/python -m tests.fuzz $(FUZZ_FLAGS)
 
 benchmarks: $(STAMP)  ## Compare speeds with named peers, in the same run; DATA_DIR=... names the benchmark sets
 	$(BIN)/python -m benchmarks.acoustic_scoring

@@ -7,6 +7,8 @@ is made fit for a terminal here, once: control characters are escaped, and what 
 from collections.abc import Callable
 from typing import NamedTuple, ParamSpec, TypeVar
 
+from asr.shortage import out_of_memory
+
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
@@ -49,11 +51,6 @@ class AsrError(Exception):
         super().__init__(printable(message))
         if code is not None:
             self.code = code
-
-
-def reason_of(error: Exception) -> str:
-    """What to say of an utterance that `error` put an end to: its message, with its kind if it is no AsrError."""
-    return str(error) if isinstance(error, AsrError) else f"{type(error).__name__}: {error}"
 
 
 class ConfigError(AsrError):
@@ -110,11 +107,19 @@ class RunError(AsrError):
     code = "run"
 
 
-class Fault(NamedTuple):
-    """Why one utterance cannot be used: a short code for programs, and a sentence."""
-
+class _Fault(NamedTuple):
     code: str
     reason: str
+
+
+class Fault(_Fault):
+    """Why one utterance cannot be used: a short code for programs, and a sentence that a terminal can show."""
+
+    __slots__ = ()
+
+    def __new__(cls, code: str, reason: str) -> "Fault":
+        """As any named tuple."""
+        return super().__new__(cls, code, printable(reason))
 
 
 def attempt(
@@ -130,4 +135,6 @@ def attempt(
     try:
         return function(*arguments, **options)
     except (CorpusError, FeatureError, LexiconError, AlignmentError, DecodeError) as error:
+        if out_of_memory(error) is not None:
+            raise
         return Fault(error.code, str(error))

@@ -38,7 +38,7 @@ _NAMES = {
         "expected_calibration_error",
         "plot_reliability",
     ],
-    "persistence": ["estimator_to_arrays", "estimator_from_arrays"],
+    "persistence": ["estimator_to_arrays", "estimator_from_arrays", "require_storable"],
     "model_file": ["save_arrays", "load_arrays"],
     "errors": ["DiscriminantError", "ModelFormatError"],
 }

@@ -1,10 +1,13 @@
 """Keep a computation of many small steps on one BLAS thread."""
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import ThreadpoolController, threadpool_limits
+
+Result = TypeVar("Result")
 
 
 @cache
@@ -17,3 +20,14 @@ def one_blas_thread() -> AbstractContextManager[Any]:
     where cores are shared.
     """
     return _controller().limit(limits=1, user_api="blas")
+
+
+def on_one_thread(function: Callable[..., Result], *arguments: Any) -> Result:
+    """function(*arguments) in a process that keeps its BLAS on one thread from now on."""
+    _settle_on_one_thread()
+    return function(*arguments)
+
+
+@cache
+def _settle_on_one_thread() -> None:
+    threadpool_limits(1, user_api="blas")

@@ -10,8 +10,7 @@ stands for itself; everything else is a list whose first entry says how to read 
 """
 
 import math
-from collections.abc import Iterable
-from importlib import import_module
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,11 +18,13 @@ from sklearn.base import BaseEstimator
 
 from discriminants.errors import ModelFormatError
 from discriminants.model_file import load_arrays, save_arrays
+from discriminants.restoring.classes import make_estimator, require_known
+from discriminants.restoring.values import Decoder
 
-__all__ = ["estimator_from_arrays", "estimator_to_arrays", "load_arrays", "save_arrays"]
+__all__ = ["estimator_from_arrays", "estimator_to_arrays", "load_arrays", "require_storable", "save_arrays"]
 
 _FORMAT = "scikit-learn estimator, 2"
-_TRUSTED = ("sklearn", "discriminants")
+_OF_TRAINING = ("sklearn.neural_network._stochastic_optimizers", "sklearn._loss.", "sklearn.linear_model._sgd_fast")
 Arrays = dict[str, np.ndarray]
 
 
@@ -51,28 +52,39 @@ def estimator_to_arrays(estimator: BaseEstimator) -> tuple[Arrays, dict[str, Any
     return arrays, {"format": _FORMAT, "estimator": _encode(estimator, type(estimator).__name__, arrays)}
 
 
-def estimator_from_arrays(arrays: Arrays, metadata: dict[str, Any], *, trusted: Iterable[str] = ()) -> Any:
+def estimator_from_arrays(
+    arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any], *, trusted: Iterable[str] = ()
+) -> Any:
     """Put a fitted estimator together again.
+
+    The description may come from anybody: only classes are made whose learnt attributes are checked before their code
+    runs (`discriminants.restoring` lists them), values take no more memory than the arrays and the description do,
+    and `n_jobs` is None whatever the file says.
 
     Parameters
     ----------
     arrays, metadata
         What `estimator_to_arrays` returned.
     trusted : iterable of str
-        Modules, besides sklearn and discriminants, whose classes (and those of their submodules) may be made.
+        Modules whose classes (and those of their submodules) may be made besides the listed ones, with any
+        attributes: "sklearn" for all that scikit-learn has.
 
     Raises
     ------
     ModelFormatError
-        If the metadata are malformed, name a missing array, or name a class outside the trusted modules.
+        If the metadata are malformed, name a missing array, name a class that may not be made, or describe an
+        estimator whose parts do not fit together.
     """
     if metadata.get("format") != _FORMAT:
         raise ModelFormatError(f"expected the format {_FORMAT!r}, got {metadata.get('format')!r}")
+    modules = tuple(trusted)
+    decoder = Decoder(arrays, lambda name, parameters, learnt: make_estimator(name, parameters, learnt, modules))
     try:
-        estimator = _decode(metadata["estimator"], arrays, (*_TRUSTED, *trusted))
+        estimator = decoder.value(metadata["estimator"])
     except ModelFormatError:
         raise
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    # What an attribute that is missing or of another type makes of the checks of the others.
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
         raise ModelFormatError(
             f"the description of the estimator is malformed: {type(error).__name__}: {error}"
         ) from error
@@ -81,9 +93,28 @@ def estimator_from_arrays(arrays: Arrays, metadata: dict[str, Any], *, trusted: 
     return estimator
 
 
+def require_storable(estimator: BaseEstimator, *, trusted: Iterable[str] = ()) -> None:
+    """Tell before a long fit that what is learnt could not be written, or not be put together again.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+        Fitted or not.
+    trusted : iterable of str
+        As of `estimator_from_arrays`.
+
+    Raises
+    ------
+    ModelFormatError
+        With the class or the parameter that stands against it.
+    """
+    require_known(estimator, tuple(trusted))
+    estimator_to_arrays(estimator)
+
+
 def _encode(value: Any, where: str, arrays: Arrays) -> Any:
     """JSON for a value; its arrays go to `arrays` under names that begin with `where`."""
-    if value is None or isinstance(value, bool | str) or type(value) is int:
+    if value is None or isinstance(value, bool | str) or (type(value) is int and -(1 << 63) <= value < 1 << 64):
         return value
     if type(value) is float:
         return value if math.isfinite(value) else ["float", str(value)]
@@ -148,64 +179,4 @@ def _is_training_state(value: Any) -> bool:
     """
     if isinstance(value, np.random.RandomState | np.random.Generator):
         return True
-    return type(value).__module__.startswith(("sklearn.neural_network._stochastic_optimizers", "sklearn._loss."))
-
-
-def _decode(value: Any, arrays: Arrays, trusted: tuple[str, ...]) -> Any:
-    if not isinstance(value, list):
-        return value
-    kind, *rest = value
-    match kind:
-        case "list" | "tuple" | "set":
-            return {"list": list, "tuple": tuple, "set": set}[kind](_decode(v, arrays, trusted) for v in rest[0])
-        case "dict":
-            return {_decode(k, arrays, trusted): _decode(v, arrays, trusted) for k, v in rest[0]}
-        case "slice":
-            return slice(*(_decode(v, arrays, trusted) for v in rest[0]))
-        case "float":
-            return float(rest[0])
-        case "scalar":
-            return np.dtype(rest[0]).type(_decode(rest[1], arrays, trusted))
-        case "dtype":
-            return np.dtype(rest[0])
-        case "numpy type":
-            return np.dtype(rest[0]).type
-        case "array":
-            return _array(arrays, rest[0])
-        case "text array":
-            codes = np.ascontiguousarray(_array(arrays, rest[0]), dtype=np.uint32)
-            return codes.reshape(-1).view(np.dtype(rest[1])).reshape(codes.shape[:-1])
-        case "object array":
-            result = np.empty(len(rest[1]), dtype=object)
-            result[:] = [_decode(v, arrays, trusted) for v in rest[1]]
-            return result.reshape(rest[0])
-        case "estimator":
-            return _decode_estimator(rest, arrays, trusted)
-    raise ModelFormatError(f"the description of the estimator holds the unknown kind {kind!r}")
-
-
-def _array(arrays: Arrays, name: str) -> np.ndarray:
-    if name not in arrays:
-        raise ModelFormatError(f"the array {name!r} that the estimator needs is missing")
-    return arrays[name]
-
-
-def _decode_estimator(rest: list[Any], arrays: Arrays, trusted: tuple[str, ...]) -> BaseEstimator:
-    name, parameters, attributes = rest
-    module, _, qualified = name.partition(":")
-    if not any(module == prefix or module.startswith(f"{prefix}.") for prefix in trusted):
-        raise ModelFormatError(f"the class {name!r} lies outside the trusted modules {', '.join(trusted)}")
-    try:
-        kind: Any = import_module(module)
-        for part in qualified.split("."):
-            kind = getattr(kind, part)
-    except (ImportError, AttributeError) as error:
-        raise ModelFormatError(f"there is no class {name!r} in this installation: {error}") from error
-    if not (isinstance(kind, type) and issubclass(kind, BaseEstimator)):
-        raise ModelFormatError(f"{name!r} is not an estimator class")
-    estimator = kind(**{parameter: _decode(value, arrays, trusted) for parameter, value in parameters})
-    for attribute, value in attributes:
-        if not attribute.isidentifier() or attribute.startswith("__") or hasattr(kind, attribute):
-            raise ModelFormatError(f"{attribute!r} cannot be a learnt attribute of {name!r}")
-        setattr(estimator, attribute, _decode(value, arrays, trusted))
-    return estimator
+    return type(value).__module__.startswith(_OF_TRAINING)

@@ -81,7 +81,13 @@ def test_the_first_clip_of_a_list_of_noise_is_not_lost_to_a_byte_order_mark(tmp_
 
 
 def test_several_gzip_members_are_one_text_and_zeros_may_follow(path: Path) -> None:
-    members = gzip.compress(b"a\n") + gzip.compress(b"") + bytes(600) + gzip.compress(b"b\n" * 100_000) + bytes(512)
+    members = (
+        gzip.compress(b"a\n", mtime=0)
+        + gzip.compress(b"", mtime=0)
+        + bytes(600)
+        + gzip.compress(b"b\n" * 100_000, mtime=0)
+        + bytes(512)
+    )
     path.write_bytes(members)
     assert read_text_lines(path, CorpusError) == ["a"] + ["b"] * 100_000
 
@@ -89,17 +95,17 @@ def test_several_gzip_members_are_one_text_and_zeros_may_follow(path: Path) -> N
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (gzip.compress(b"a b c\n" * 10_000)[:-1], "ends too early"),
-        (gzip.compress(b"a b c\n" * 10_000)[:30], "ends too early"),
+        (gzip.compress(b"a b c\n" * 10_000, mtime=0)[:-1], "ends too early"),
+        (gzip.compress(b"a b c\n" * 10_000, mtime=0)[:30], "ends too early"),
         (b"\x1f\x8b", "ends too early"),
-        (gzip.compress(b"a\n") + b"rubbish", "7 bytes follow its end"),
-        (gzip.compress(b"a\n")[:-5] + b"12345", "damaged gzip file"),
+        (gzip.compress(b"a\n", mtime=0) + b"rubbish", "7 bytes follow its end"),
+        (gzip.compress(b"a\n", mtime=0)[:-5] + b"12345", "damaged gzip file"),
         (b"\x1f\x8b\x08" + bytes(40), "damaged gzip file|ends too early"),
-        (gzip.compress(b"u1 a\nu2 \0\n"), "line 2: holds a zero byte"),
-        (gzip.compress(b"u1 a\nu2 \xff\n"), "line 2: the byte 0xff is not UTF-8"),
+        (gzip.compress(b"u1 a\nu2 \0\n", mtime=0), "line 2: holds a zero byte"),
+        (gzip.compress(b"u1 a\nu2 \xff\n", mtime=0), "line 2: the byte 0xff is not UTF-8"),
         (b"u1 a\nu2 \0\n", "line 2: holds a zero byte"),
         (b"a\n\n" + b"b" * (LONGEST_LINE + 1), f"line 3: has {LONGEST_LINE + 1} characters"),
-        (gzip.compress(b"\n") * 100_001, "follow its end"),
+        (gzip.compress(b"\n", mtime=0) * 100_001, "follow its end"),
     ],
 )
 def test_what_is_no_text_is_refused_with_its_line(path: Path, content: bytes, reason: str) -> None:
@@ -124,7 +130,7 @@ def test_a_bomb_behind_a_harmless_member_is_refused_as_well(path: Path) -> None:
 
 
 def test_many_small_members_cost_no_more_than_their_bytes(path: Path) -> None:
-    path.write_bytes(gzip.compress(b"a\n") * 50_000)
+    path.write_bytes(gzip.compress(b"a\n", mtime=0) * 50_000)
     started = time.monotonic()
     assert len(read_text_lines(path, CorpusError)) == 50_000
     assert time.monotonic() - started < 5.0
@@ -134,7 +140,7 @@ def test_a_file_larger_than_its_kind_is_refused(path: Path) -> None:
     path.write_bytes(b"a" * 3000)
     with pytest.raises(CorpusError, match="more than 2 KiB"):
         read_text(path, CorpusError, largest=2048)
-    path.write_bytes(gzip.compress(b"a" * 3000))
+    path.write_bytes(gzip.compress(b"a" * 3000, mtime=0))
     with pytest.raises(CorpusError, match="would become more than 2 KiB"):
         read_text(path, CorpusError, largest=2048)
 

@@ -2,7 +2,8 @@
 
 A package offers its own through the entry-point group `asr.classifiers`; the entry point names a class or function
 that takes keyword parameters and returns a scikit-learn classifier of the same package. A classifier of
-scikit-learn is named by where it is imported from, such as `sklearn.naive_bayes.GaussianNB`.
+scikit-learn is named by where it is imported from, such as `sklearn.naive_bayes.GaussianNB`; those that a model file
+can hold are listed in `discriminants.restoring.scikit_learn`.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,6 +12,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from asr.errors import ConfigError
+from discriminants.errors import DiscriminantError
 
 GROUP = "asr.classifiers"
 
@@ -53,12 +55,19 @@ def available_classifiers() -> list[str]:
 
 
 def registered_packages() -> tuple[str, ...]:
-    """Packages that register a classifier, sorted: their classes may be made from a model file."""
-    return tuple(sorted({entry.module.partition(".")[0] for entry in entry_points(group=GROUP)}))
+    """Packages that register a classifier, sorted: their classes may be made from a model file.
+
+    A package that registers a classifier of scikit-learn does not thereby make all of scikit-learn trusted.
+    """
+    packages = {entry.module.partition(".")[0] for entry in entry_points(group=GROUP)}
+    return tuple(sorted(packages - {"sklearn", "discriminants"}))
 
 
 def make_classifier(name: str, parameters: Mapping[str, Any]) -> Any:
-    """An unfitted classifier.
+    """An unfitted classifier that a model file can hold once it is fitted.
+
+    Of scikit-learn only listed classifiers are made (`discriminants.restoring.scikit_learn`), and nothing of it that
+    a name from a settings file leads to is imported or called besides.
 
     Raises
     ------
@@ -74,6 +83,9 @@ def make_classifier(name: str, parameters: Mapping[str, Any]) -> Any:
     except (TypeError, ValueError) as error:
         raise ConfigError(f"classifier {name!r} does not take its parameters: {error}") from error
     from sklearn.base import BaseEstimator, is_classifier
+    from sklearn.neighbors import KNeighborsClassifier
+
+    from discriminants.persistence import require_storable
 
     if not (isinstance(classifier, BaseEstimator) and is_classifier(classifier)):
         raise ConfigError(f"classifier {name!r} makes a {type(classifier).__name__}, which is no classifier")
@@ -84,33 +96,39 @@ def make_classifier(name: str, parameters: Mapping[str, Any]) -> Any:
             f"classifier {name!r} makes a {type(classifier).__name__} of the package {package!r}, which a model file "
             f"could not bring back; its class must belong to one of {', '.join(known)}"
         )
+    if isinstance(classifier, KNeighborsClassifier) and classifier.algorithm == "auto":
+        # Left to choose, it may choose a tree, which no model file holds; the neighbours are the same.
+        classifier.set_params(algorithm="brute")
+    try:
+        require_storable(classifier, trusted=registered_packages())
+    except DiscriminantError as error:
+        raise ConfigError(f"classifier {name!r} makes what a model file could not bring back: {error}") from error
     return classifier
 
 
 def _factory(name: str) -> Callable[..., Any]:
     if name in BUILT_IN:
         return BUILT_IN[name]
-    found = [entry for entry in entry_points(group=GROUP) if entry.name == name]
-    try:
-        if found:
-            factory: Callable[..., Any] = found[0].load()
-            return factory
-        module, _, attribute = name.rpartition(".")
-        if module == "sklearn" or module.startswith("sklearn."):
-            return _class_of_scikit_learn(name, getattr(import_module(module), attribute))
-    except (ImportError, AttributeError) as error:
-        source = found[0].value if found else "scikit-learn"
-        raise ConfigError(f"classifier {name!r} cannot be imported from {source}: {error}") from error
-    raise ConfigError(
-        f"unknown classifier {name!r}; known are {', '.join(available_classifiers())}, and scikit-learn's by their "
-        "import path, such as sklearn.naive_bayes.GaussianNB"
-    )
+    for entry in entry_points(group=GROUP):
+        if entry.name == name:
+            try:
+                registered: Callable[..., Any] = entry.load()
+            except (ImportError, AttributeError) as error:
+                raise ConfigError(f"classifier {name!r} cannot be imported from {entry.value}: {error}") from error
+            return registered
+    if name.partition(".")[0] != "sklearn":
+        raise ConfigError(
+            f"unknown classifier {name!r}; known are {', '.join(available_classifiers())}, and scikit-learn's by their "
+            "import path, such as sklearn.naive_bayes.GaussianNB"
+        )
+    from discriminants.restoring.classes import scikit_learn_classifiers
 
-
-def _class_of_scikit_learn(name: str, found: Any) -> Callable[..., Any]:
-    """`found` if it is a class of classifiers: settings are data, and no other function is called at their word."""
-    from sklearn.base import BaseEstimator, ClassifierMixin
-
-    if not (isinstance(found, type) and issubclass(found, BaseEstimator) and issubclass(found, ClassifierMixin)):
-        raise ConfigError(f"classifier {name!r} names {found!r}, which is no classifier of scikit-learn")
-    return found
+    # A list, not whatever can be imported: the name may come with somebody's settings file.
+    if name not in scikit_learn_classifiers():
+        raise ConfigError(
+            f"classifier {name!r} is none of scikit-learn's that a model file can hold, which are (each after "
+            "'sklearn.') " + ", ".join(path.removeprefix("sklearn.") for path in scikit_learn_classifiers())
+        )
+    module, _, attribute = name.rpartition(".")
+    made: Callable[..., Any] = getattr(import_module(module), attribute)
+    return made

@@ -13,10 +13,10 @@ from threadpoolctl import threadpool_limits
 
 from asr.acoustic.gmm import GaussianMixtures, single_gaussians
 from asr.acoustic.phone_hmm import PhoneHmm
-from asr.align.aligned_table import AlignedTable, align_table, flat_alignment
-from asr.align.forced_alignment import no_path_reason
+from asr.align.aligned_table import AlignedTable, align_table, flat_alignment, none_aligned
+from asr.align.forced_alignment import no_path_fault
 from asr.align.forward_backward import forward_backward
-from asr.errors import AlignmentError, reason_of
+from asr.errors import Fault, attempt
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology, estimate_self_loops, uniform_self_loops
@@ -80,7 +80,7 @@ class Occupancy:
     stays: np.ndarray
     visits: np.ndarray
     log_likelihood_per_frame: float
-    failed: Mapping[str, str]
+    failed: Mapping[str, Fault]
 
 
 def train_gmm(
@@ -142,8 +142,8 @@ def train_gmm(
                 n_components, curve[-1], len(occupancy.failed), len(table),
             )  # fmt: skip
             yield n_components, PhoneHmm(topology, mixtures, self_loops), curve
-    for name, reason in sorted(occupancy.failed.items()):
-        log.warning("%s: not aligned: %s", name, reason)
+    for name, fault in sorted(occupancy.failed.items()):
+        log.warning("%s: not aligned: %s", name, fault.reason)
 
 
 def mixtures_of_states(
@@ -234,11 +234,10 @@ def _expected_occupancy(
     workers = in_threads(workers)
     shared = workers.share((mixtures, topology, self_loops))
     found = [result for batch in workers.map(_expect_batch, items, shared) for result in batch]
-    failed = {name: result for name, result in zip(table.ids, found, strict=True) if isinstance(result, str)}
-    kept = [result for result in found if not isinstance(result, str)]
+    failed = {name: result for name, result in zip(table.ids, found, strict=True) if isinstance(result, Fault)}
+    kept = [result for result in found if not isinstance(result, Fault)]
     if not kept:
-        name, reason = next(iter(failed.items()), ("", "there are no utterances"))
-        raise AlignmentError(f"none of the {len(table)} utterances can be aligned; the first, {name}: {reason}")
+        raise none_aligned(failed, len(table))
     starts = [table.rows(name).start for name in table.ids if name not in failed]
     states = np.concatenate([e.states for e in kept])
     order = np.argsort(states, kind="stable")
@@ -268,24 +267,18 @@ class _Expectation:
 
 def _expect_batch(
     item: tuple[FrameTable, list[StateGraph]], constants: tuple[GaussianMixtures, Topology, np.ndarray]
-) -> list[_Expectation | str]:
+) -> list[_Expectation | Fault]:
     batch, graphs = item
-    results: list[_Expectation | str] = []
-    for number, graph in enumerate(graphs):
-        try:
-            results.append(_expect(batch.utterance(number), graph, *constants))
-        except Exception as error:
-            results.append(reason_of(error))
-    return results
+    return [attempt(_expect, batch.utterance(number), graph, *constants) for number, graph in enumerate(graphs)]
 
 
 def _expect(
     frames: np.ndarray, graph: StateGraph, mixtures: GaussianMixtures, topology: Topology, self_loops: np.ndarray
-) -> _Expectation | str:
+) -> _Expectation | Fault:
     scores = mixtures.log_likelihood(frames)
     posteriors = forward_backward(scores, graph, topology, self_loops)
     if posteriors is None:
-        return no_path_reason(len(scores), graph)
+        return no_path_fault(len(scores), graph)
     rows, states = np.nonzero(posteriors.states > SMALLEST_OCCUPANCY)
     return _Expectation(
         rows,

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from asr.acoustic.gmm import GaussianMixtures
-from asr.errors import ConfigError
-from asr.files import atomic_write
+from asr.errors import ConfigError, DecodeError
+from asr.files import write_array
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.posteriors import LogisticOutputModel
@@ -159,7 +159,14 @@ class HybridAcousticModel:
         log_proba = self._log_proba()
         for start in range(0, len(frames), self.block):
             part = slice(start, start + self.block)
-            posteriors[part, columns] = log_proba(frames[part])
+            try:
+                values = log_proba(frames[part])
+            except ValueError as error:  # such as kernel values that are too large for the float type
+                name = type(self.classifier).__name__
+                raise DecodeError(f"the classifier {name} cannot score these frames: {error}") from error
+            if values.shape != (len(frames[part]), len(columns)):
+                raise DecodeError(f"the classifier gives {values.shape} scores for {len(columns)} classes")
+            posteriors[part, columns] = values
         return np.maximum(posteriors, LOWEST_LOG_POSTERIOR, out=posteriors)
 
     def streams(self, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -197,8 +204,7 @@ class HybridAcousticModel:
 
 def _in_file(frames: np.ndarray, path: Path) -> np.ndarray:
     """The same frames, mapped from a file."""
-    with atomic_write(path) as temporary, temporary.open("wb") as file:
-        np.save(file, frames, allow_pickle=False)
+    write_array(path, frames)
     mapped: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
     return mapped
 

@@ -204,8 +204,8 @@ def train_hybrid(
                 100 * moved,
                 len(aligned.failed),
             )
-            for name, reason in sorted(aligned.failed.items()):
-                log.warning("%s: not realigned: %s", name, reason)
+            for name, fault in sorted(aligned.failed.items()):
+                log.warning("%s: not realigned: %s", name, fault.reason)
             states = aligned.states
             self_loops = estimate_self_loops(aligned.stays, aligned.visits)
     if "warm_start" in known:

@@ -3,16 +3,19 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from reprlib import repr as shorter
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationError, field_validator
 
 from asr.acoustic.classifiers import registered_packages
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.hybrid import HybridAcousticModel
-from asr.acoustic.phone_hmm import PhoneHmm
-from asr.errors import AsrError, ModelFormatError
+from asr.acoustic.model_metadata import ModelMetadata
+from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
+from asr.errors import AsrError, ModelFormatError, printable
+from asr.features.config import FeatureConfig
 from asr.features.frontend import FrontEnd
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
@@ -27,9 +30,12 @@ LARGEST_SCALE = 1e6
 LARGEST_PENALTY = 1e9
 WIDEST_BEAM = 1e30  # no two paths differ as much, and JSON has no infinity
 
-# What metadata and arrays that disagree can raise.
+WIDEST_FRAME = 1 << 20
+
+# What metadata and arrays that disagree can raise, also in the code of a classifier of another package.
 _MALFORMED = (
-    KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, AsrError, DiscriminantError,
+    LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError, ImportError,
+    RuntimeError, AsrError, DiscriminantError,
 )  # fmt: skip
 
 
@@ -126,7 +132,9 @@ def load_model(path: Path, trusted: tuple[str, ...] = ()) -> SpeechModel:
     Raises
     ------
     ModelFormatError
-        If the file is missing, truncated, no model of this format, or its parts do not fit together.
+        If the file is truncated, no model of this format, or its parts do not fit together.
+    FileNotFoundError
+        If there is no such file.
     """
     arrays, metadata = _read(path)
     try:
@@ -135,67 +143,102 @@ def load_model(path: Path, trusted: tuple[str, ...] = ()) -> SpeechModel:
         raise _misfit(path, error) from error
 
 
-def _read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    arrays, metadata = load_arrays(path)
+def _read(path: Path) -> tuple[dict[str, np.ndarray], ModelMetadata]:
+    try:
+        arrays, metadata = load_arrays(path)
+    except DiscriminantError as error:
+        raise ModelFormatError(str(error)) from error
     if metadata.get("format") != FORMAT:
         raise ModelFormatError(
             f"{path}: format is {metadata.get('format')!r}, not {FORMAT!r}; is it a recogniser's model?"
         )
-    return arrays, metadata
+    try:
+        return arrays, ModelMetadata.model_validate(metadata)
+    except ValidationError as error:
+        raise _misfit(path, error) from error
 
 
 def _misfit(path: Path, error: Exception) -> ModelFormatError:
-    missing = f"{error} is missing" if isinstance(error, KeyError) else " ".join(str(error).split())
-    return ModelFormatError(f"{path}: the model's parts do not fit together: {missing}")
+    if isinstance(error, KeyError):
+        reason = f"{error} is missing"
+    elif isinstance(error, ValidationError):
+        problem = error.errors(include_url=False)[0]
+        reason = f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}, not {shorter(problem['input'])}"
+    else:
+        reason = " ".join(str(error).split())
+    return ModelFormatError(f"{path}: the model's parts do not fit together: {reason}")
 
 
-def _rebuild(arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any], trusted: tuple[str, ...]) -> SpeechModel:
-    topology = Topology(tuple(metadata["phones"]), int(metadata["states_per_phone"]))
+def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted: tuple[str, ...]) -> SpeechModel:
+    for phone in metadata.phones:
+        if phone.split() != [phone] or not phone.isprintable():
+            raise ValueError(f"phones: {phone!r} is no name without white space")
+    topology = Topology(tuple(metadata.phones), metadata.states_per_phone)
     self_loops = arrays["self_loops"]
     _check("self_loops", self_loops, (topology.n_units,), between=(0.0, 1.0))
-    front_end = FrontEnd.from_arrays(_without_prefix("front_end", arrays), metadata["front_end"])
-    n_states, n_features = topology.n_states, front_end.n_features_
+    front_end = FrontEnd.from_arrays(_without_prefix("front_end", arrays), metadata.front_end)
+    if front_end.n_features_ > WIDEST_FRAME:
+        raise ValueError(f"the front end gives frames of {front_end.n_features_} numbers, and {WIDEST_FRAME} can be")
     acoustic: GaussianMixtures | HybridAcousticModel
-    if metadata["kind"] == "gmm":
-        acoustic = _mixtures_from(arrays, n_states, n_features)
-    elif metadata["kind"] == "hybrid":
-        acoustic = HybridAcousticModel(
-            estimator_from_arrays(_without_prefix("classifier", arrays), metadata["classifier"], trusted=trusted),
-            n_states,
-            mixtures=_mixtures_from(arrays, n_states, front_end.n_unspliced_) if front_end.n_unspliced_ else None,
-            **metadata["hybrid"],
-        )
-        acoustic.log_priors = arrays["log_priors"]
-        _check("log_priors", acoustic.log_priors, (n_states,))
-        if "calibration" in metadata:
-            calibration = estimator_from_arrays(_without_prefix("calibration", arrays), metadata["calibration"])
-            if not isinstance(calibration, LogisticOutputModel):
-                raise TypeError(f"calibration is a {type(calibration).__name__}")
-            acoustic.calibration = calibration
-        classes = np.asarray(acoustic.classifier.classes_)
-        if classes.ndim != 1 or classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= n_states:
-            raise ValueError(f"the classes of the classifier are not among the {n_states} states")
+    if metadata.kind == "gmm":
+        acoustic = _mixtures_from(arrays, topology.n_states, front_end.n_features_)
     else:
-        raise ValueError(f"the kind is {metadata['kind']!r}, neither 'gmm' nor 'hybrid'")
-    scores = acoustic.log_likelihood(np.zeros((1, n_features), np.float32))  # a model that cannot score is refused here
-    if scores.shape != (1, n_states) or np.isnan(scores).any():
-        raise ValueError(f"a frame does not get {n_states} numbers as scores")
+        acoustic = _hybrid_from(arrays, metadata, topology.n_states, front_end, trusted)
+    _check_scores(acoustic, front_end.n_features_, topology.n_states)
     lexicon = Lexicon(
-        {word: tuple(tuple(variant) for variant in variants) for word, variants in metadata["lexicon"].items()}
+        {word: tuple(tuple(variant) for variant in variants) for word, variants in metadata.lexicon.items()}
     )
     lexicon.require_phones(topology.phones)
-    if metadata["source"] not in ("audio", "archive"):
-        raise ValueError(f"the source of the features is {metadata['source']!r}, neither 'audio' nor 'archive'")
-    if not isinstance(metadata["arpa"], str | None):
-        raise TypeError("the grammar is no text")
+    if lexicon.digest() != metadata.lexicon_digest:
+        raise ValueError("the lexicon is not the one that was written: its digest is another")
     return SpeechModel(
         hmm=PhoneHmm(topology, acoustic, self_loops),
         front_end=front_end,
         lexicon=lexicon,
-        search=SearchSettings(**metadata["search"]),
-        source=metadata["source"],
-        arpa=metadata["arpa"],
+        search=SearchSettings(**metadata.search),
+        source=metadata.source,
+        arpa=metadata.arpa,
     )
+
+
+def _hybrid_from(
+    arrays: Mapping[str, np.ndarray],
+    metadata: ModelMetadata,
+    n_states: int,
+    front_end: FrontEnd,
+    trusted: tuple[str, ...],
+) -> HybridAcousticModel:
+    if metadata.classifier is None or metadata.hybrid is None:
+        raise ValueError("a hybrid has a classifier and says how its posteriors are used")
+    classifier = estimator_from_arrays(_without_prefix("classifier", arrays), metadata.classifier, trusted=trusted)
+    n_own = front_end.n_features_ - front_end.n_unspliced_
+    if getattr(classifier, "n_features_in_", n_own) != n_own:
+        raise ValueError(f"the classifier takes {classifier.n_features_in_} features, and the front end gives {n_own}")
+    classes = np.asarray(classifier.classes_)
+    if classes.ndim != 1 or classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= n_states:
+        raise ValueError(f"the classes of the classifier are not among the {n_states} states")
+    if np.unique(classes).size != classes.size:
+        raise ValueError("the classifier has a class twice")
+    mixtures = _mixtures_from(arrays, n_states, front_end.n_unspliced_) if front_end.n_unspliced_ else None
+    acoustic = HybridAcousticModel(classifier, n_states, mixtures=mixtures, **metadata.hybrid.model_dump())
+    acoustic.log_priors = arrays["log_priors"]
+    _check("log_priors", acoustic.log_priors, (n_states,))
+    if metadata.calibration is not None:
+        calibration = estimator_from_arrays(_without_prefix("calibration", arrays), metadata.calibration)
+        if not isinstance(calibration, LogisticOutputModel):
+            raise TypeError(f"calibration is a {type(calibration).__name__}")
+        acoustic.calibration = calibration
+    return acoustic
+
+
+def _check_scores(acoustic: AcousticModel, n_features: int, n_states: int) -> None:
+    """A model that cannot score frames is refused here, not after an hour of audio."""
+    frames = np.zeros((4, n_features), np.float32)
+    frames[1], frames[2], frames[3, ::2], frames[3, 1::2] = 1.0, -1.0, 1.0, -1.0
+    with np.errstate(all="ignore"):
+        scores = acoustic.log_likelihood(frames)
+    if scores.shape != (len(frames), n_states) or not (scores < np.inf).all():
+        raise ValueError(f"a frame does not get {n_states} numbers as scores")
 
 
 def _gmm_arrays(mixtures: GaussianMixtures) -> dict[str, np.ndarray]:
@@ -224,26 +267,32 @@ def describe_model(path: Path) -> dict[str, Any]:
         raise _misfit(path, error) from error
 
 
-def _description(arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any]) -> dict[str, Any]:
-    described = {
-        "kind": metadata["kind"],
-        "phones": len(metadata["phones"]),
-        "states": len(metadata["phones"] + ["silence"]) * metadata["states_per_phone"],
-        "words": len(metadata["lexicon"]),
-        "lexicon digest": metadata["lexicon_digest"],
-        "features": metadata["front_end"]["config"],
-        "features from": metadata["source"],
-        "grammar": "the training transcripts' n-gram" if metadata["arpa"] else "free word loop",
-        "search": metadata["search"],
+def _description(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "kind": metadata.kind,
+        "phones": len(metadata.phones),
+        "states": Topology(tuple(metadata.phones), metadata.states_per_phone).n_states,
+        "words": len(metadata.lexicon),
+        "lexicon digest": printable(metadata.lexicon_digest),
+        "features": FeatureConfig.model_validate(metadata.front_end["config"]).model_dump(mode="json"),
+        "features from": metadata.source,
+        "grammar": "the training transcripts' n-gram" if metadata.arpa else "free word loop",
+        "search": SearchSettings(**metadata.search).model_dump(),
         "parameters": int(sum(array.size for array in arrays.values())),
     }
-    if metadata["kind"] == "hybrid":
-        kind, name, parameters, _ = metadata["classifier"]["estimator"]
+    if metadata.kind == "hybrid":
+        if metadata.classifier is None or metadata.hybrid is None:
+            raise ValueError("a hybrid has a classifier and says how its posteriors are used")
+        kind, name, parameters, _ = metadata.classifier["estimator"]
         if kind != "estimator":
             raise ValueError(f"the classifier is a {kind!r}")
-        described["classifier"] = name.replace(":", ".")
-        described["classifier settings"] = {key: value for key, value in parameters if not isinstance(value, list)}
-        scores = dict(metadata["hybrid"])
+        described["classifier"] = printable(name.replace(":", "."))
+        described["classifier settings"] = {
+            printable(key): printable(value) if isinstance(value, str) else value
+            for key, value in parameters
+            if isinstance(value, str | int | float | None)
+        }
+        scores = metadata.hybrid.model_dump(exclude_unset=True)
         if "mixture_weight" in scores:
             shape = list(arrays["gmm.means"].shape)
             described["second stream"] = {

@@ -5,6 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
+from asr.errors import DecodeError
 from asr.hmm.topology import Topology
 
 
@@ -25,5 +26,14 @@ class PhoneHmm:
     self_loops: np.ndarray
 
     def log_likelihood(self, frames: np.ndarray) -> np.ndarray:
-        """State scores, float32 (n_frames, n_states), of frames, float32 (n_frames, n_features)."""
-        return self.acoustic_model.log_likelihood(frames)
+        """State scores, float32 (n_frames, n_states), of frames, float32 (n_frames, n_features).
+
+        Raises
+        ------
+        DecodeError
+            If a score is no number: a search would compare with it in vain.
+        """
+        scores = self.acoustic_model.log_likelihood(frames)
+        if not scores.max(initial=-np.inf) < np.inf:
+            raise DecodeError("the acoustic model gives these frames scores that are no numbers")
+        return scores

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from asr.align.forced_alignment import DEFAULT_BEAMS, align_utterance, equal_runs, no_path_reason
-from asr.errors import AlignmentError, reason_of
-from asr.features.frame_table import FrameTable
+from asr.align.forced_alignment import DEFAULT_BEAMS, Alignment, align_utterance, equal_runs, no_path_fault
+from asr.errors import AlignmentError, Fault, attempt
+from asr.features.frame_table import NOT_FINITE, FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
 from discriminants.parallel.threads import in_threads
@@ -28,14 +28,14 @@ class AlignedTable:
         Self-transitions and entries of every unit.
     log_likelihood_per_frame : float
         Of the best paths, natural log.
-    failed : mapping of utterance id to the reason
+    failed : mapping of utterance id to its fault
     """
 
     states: np.ndarray
     stays: np.ndarray
     visits: np.ndarray
     log_likelihood_per_frame: float
-    failed: Mapping[str, str]
+    failed: Mapping[str, Fault]
 
 
 def align_table(
@@ -74,23 +74,23 @@ def _align_batch(
     item: tuple[FrameTable, list[StateGraph]],
     log_likelihood: Callable[[np.ndarray], np.ndarray],
     constants: tuple[Topology, np.ndarray, tuple[float, ...]],
-) -> list[tuple[UnitRuns | str, float]]:
+) -> list[tuple[UnitRuns | Fault, float]]:
     """Units, or why there are none, and score of every utterance; short ones are scored together."""
     batch, graphs = item
-    try:
-        scores = log_likelihood(batch.frames)
-    except Exception as error:
+    finite = np.isfinite(batch.frames).all()
+    scores = attempt(log_likelihood, batch.frames) if finite else Fault("not-finite", NOT_FINITE)
+    if isinstance(scores, Fault):
         if len(batch) > 1:  # One of them is at fault: each by itself.
             alone = zip(batch.batches(0), graphs, strict=True)
             return [_align_batch((one, [graph]), log_likelihood, constants)[0] for one, graph in alone]
-        return [(reason_of(error), 0.0)]
-    results: list[tuple[UnitRuns | str, float]] = []
+        return [(scores, 0.0)]
+    results: list[tuple[UnitRuns | Fault, float]] = []
     for number, graph in enumerate(graphs):
-        try:
-            result = align_utterance(scores[batch.rows(number)], graph, *constants)
-        except Exception as error:
-            result = reason_of(error)
-        results.append((result, 0.0) if isinstance(result, str) else (result.runs, result.path.score))
+        result = attempt(align_utterance, scores[batch.rows(number)], graph, *constants)
+        if isinstance(result, Alignment):
+            results.append((result.runs, result.path.score))
+        else:
+            results.append((result, 0.0))
     return results
 
 
@@ -99,18 +99,24 @@ def flat_alignment(table: FrameTable, graphs: Mapping[str, StateGraph], topology
     found = []
     for name, length in zip(table.ids, np.diff(table.offsets).tolist(), strict=True):
         flat = equal_runs(graphs[name], topology, length)
-        found.append(no_path_reason(length, graphs[name]) if flat is None else flat)
+        found.append(no_path_fault(length, graphs[name]) if flat is None else flat)
     return _collect(table, topology, found, 0.0)
 
 
+def none_aligned(failed: Mapping[str, Fault], n_utterances: int) -> AlignmentError:
+    """The error when nothing is left of a corpus, with the first reason."""
+    name, fault = next(iter(failed.items()), ("", Fault("", "there are no utterances")))
+    return AlignmentError(f"none of the {n_utterances} utterances can be aligned; the first, {name}: {fault.reason}")
+
+
 def _collect(
-    table: FrameTable, topology: Topology, found: Sequence[UnitRuns | str], total_score: float
+    table: FrameTable, topology: Topology, found: Sequence[UnitRuns | Fault], total_score: float
 ) -> AlignedTable:
     states = np.full(table.n_frames, -1, np.int32)
     stays, visits = np.zeros(topology.n_units), np.zeros(topology.n_units)
     failed = {}
     for number, runs in enumerate(found):
-        if isinstance(runs, str):
+        if isinstance(runs, Fault):
             failed[table.ids[number]] = runs
             continue
         units, lengths = runs
@@ -119,6 +125,5 @@ def _collect(
         stays += np.bincount(units, lengths - 1, minlength=topology.n_units)
     n_aligned = int((states >= 0).sum())
     if not n_aligned:
-        name, reason = next(iter(failed.items()), ("", "there are no utterances"))
-        raise AlignmentError(f"none of the {len(table)} utterances can be aligned; the first, {name}: {reason}")
+        raise none_aligned(failed, len(table))
     return AlignedTable(states, stays, visits, total_score / n_aligned, failed)

@@ -7,6 +7,7 @@ import numpy as np
 
 from asr.decode.path_segments import unit_runs
 from asr.decode.token_passing import BestPath, best_path
+from asr.errors import Fault
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
 
@@ -32,8 +33,8 @@ def align_utterance(
     topology: Topology,
     self_loops: np.ndarray,
     beams: Sequence[float] = DEFAULT_BEAMS,
-) -> Alignment | str:
-    """Align one utterance; returns the reason in words if no beam finds a complete path.
+) -> Alignment | Fault:
+    """Align one utterance; returns the fault if no beam finds a complete path.
 
     Parameters
     ----------
@@ -48,15 +49,16 @@ def align_utterance(
         path = best_path(scores, graph, topology.unit_state, self_loops, beam=beam)
         if path is not None and path.complete:
             return Alignment(path, graph)
-    return no_path_reason(len(scores), graph)
+    return no_path_fault(len(scores), graph)
 
 
-def no_path_reason(n_frames: int, graph: StateGraph) -> str:
-    """Why an utterance of `n_frames` cannot be aligned, in words."""
+def no_path_fault(n_frames: int, graph: StateGraph) -> Fault:
+    """Why an utterance of `n_frames` cannot be aligned."""
     shortest = shortest_path_frames(graph)
     if n_frames < shortest:
-        return f"{n_frames} frames are fewer than the {shortest} that its transcript needs at the least"
-    return f"no path with a finite score through its transcript in {n_frames} frames"
+        reason = f"{n_frames} frames are fewer than the {shortest} that its transcript needs at the least"
+        return Fault("too-short", reason)
+    return Fault("not-aligned", f"no path with a finite score through its transcript in {n_frames} frames")
 
 
 def shortest_path_frames(graph: StateGraph) -> int:

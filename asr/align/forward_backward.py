@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
+from discriminants.compiled import njit
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def align(
     """Find the times of the words and phones of a corpus whose transcripts are known.
 
     Writes words.ctm and phones.ctm (utterance, channel, start and duration in seconds, label) and states.npz
-    (one state number a frame). An utterance that cannot be aligned is left out and listed.
+    (one state number a frame). An utterance that cannot be aligned is left out and listed in failed.tsv.
 
     \b
     Example:
@@ -43,11 +43,11 @@ def align(
     require_file(lexicon, "--lexicon", LexiconError)
     require_directory(root, "--root")
 
-    from asr.cli.reporting import report_problems
+    from asr.cli.reporting import report_failures
     from asr.recipe.aligning import align as align_corpus
     from asr.recipe.workers import open_workers
 
     with open_workers(jobs, cluster) as workers:
         summary = align_corpus(model, data, out, root=root, lexicon=lexicon, textgrid=textgrid, workers=workers)
     typer.echo(out / "words.ctm")
-    report_problems(summary.failures)
+    report_failures(summary, out)

@@ -1,13 +1,15 @@
 """The `asr` command: its six subcommands, and how an error reaches the user."""
 
 import sys
+from contextlib import suppress
 from typing import Annotated, NoReturn
 
 import typer
 
 from asr import __version__
 from asr.cli import align, decode, features, info, score, train
-from asr.errors import AsrError
+from asr.faults import drop_unwritten_output, sentence_of, standard_output_named
+from asr.supervisor import GOES_ON, supervise
 
 HELP = """\
 Train a hybrid speech recogniser on your own corpus, and recognise with it.
@@ -23,7 +25,7 @@ it. A lexicon says how each word is pronounced. From these two, training makes o
 Each command explains itself: asr train --help.
 """
 
-EPILOG = "Exit status: 0 done, 1 the input was at fault, 2 the command line was, 130 interrupted."
+EPILOG = "Exit status: 0 done, 1 the input was at fault, 2 the command line was, 130 or 143 interrupted."
 
 app = typer.Typer(
     name="asr",
@@ -60,33 +62,29 @@ def options(
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command line and exit: 0 done, 1 bad input, 2 wrong usage, 130 interrupted.
+    """Run the command line and exit: 0 done, 1 bad input, 2 wrong usage, 130 or 143 interrupted.
 
-    An error in the input becomes one sentence on standard error. Any other exception is a fault of this
-    program and keeps its traceback.
+    An error of the input, of the disk or of memory becomes one sentence on standard error. Any other exception is a
+    fault of this program and keeps its traceback. The process's own command line is run under a supervisor, which see;
+    given `arguments` are run in this process.
     """
     try:
-        app(args=arguments, prog_name="asr")
+        if arguments is None:
+            supervise("asr")
+        with standard_output_named():
+            app(args=arguments, prog_name="asr")
     except KeyboardInterrupt:
-        _fail("interrupted", status=130)
-    except OSError as error:
-        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error), status=1)
+        _fail(f"interrupted; {GOES_ON}", status=130)
     except Exception as error:
-        if not _is_expected(error):
+        message = sentence_of(error)
+        if message is None:
             raise
-        _fail(str(error), status=1)
+        _fail(message, status=1)
     sys.exit(0)
 
 
-def _is_expected(error: Exception) -> bool:
-    """Whether the error names a fault in what the user gave, rather than in this program."""
-    if isinstance(error, AsrError):
-        return True
-    from discriminants.errors import DiscriminantError
-
-    return isinstance(error, DiscriminantError)
-
-
 def _fail(message: str, *, status: int) -> NoReturn:
-    print(f"asr: error: {message}", file=sys.stderr)
+    with suppress(OSError):
+        print(f"asr: error: {message}", file=sys.stderr)
+    drop_unwritten_output()
     sys.exit(status)

@@ -26,8 +26,8 @@ def decode(
         typer.Option(
             "--grammar",
             metavar="NAME|FILE",
-            help="'loop' (any words in any order), 'one' (exactly one word), an ARPA n-gram file or a "
-            "word-pair file.  [default: the model's own]",
+            help="'loop' (any words in any order), 'one' (exactly one word), or a file: an ARPA n-gram model, word "
+            "pairs, or sentences, one a line.  [default: the model's own]",
             show_default=False,
         ),
     ] = None,
@@ -85,12 +85,12 @@ def decode(
     """Recognise the words in audio files, or in every utterance of a data directory.
 
     Writes hyp.txt (utterance and words) and hyp.ctm (a word a line with its times). An utterance that cannot
-    be decoded is left out and listed.
+    be decoded is left out and listed, with the reason, in failed.tsv.
 
     \b
     Examples:
       asr decode --model runs/mine/model.safetensors --out out hello.wav
-      asr decode --model runs/mine/model.safetensors --out out --data data/test --grammar bigram.arpa
+      asr decode --model runs/mine/model.safetensors --out out --data data/test --grammar sentences.txt
     """
     audio = audio or []
     if bool(audio) == (data is not None):
@@ -103,7 +103,7 @@ def decode(
     if grammar is not None and grammar not in BUILT_IN_GRAMMARS:
         require_file(Path(grammar), "--grammar", GrammarError)
 
-    from asr.cli.reporting import report_problems
+    from asr.cli.reporting import report_failures
     from asr.recipe.decoding import decode as decode_corpus
     from asr.recipe.workers import open_workers
 
@@ -128,4 +128,4 @@ def decode(
     else:
         typer.echo(hypotheses)
     typer.echo(f"{summary.rtf:.3f} CPU seconds per second of audio", err=True)
-    report_problems(summary.failures)
+    report_failures(summary, out)

@@ -34,7 +34,7 @@ def features(
     require_directory(root, "--root")
     require_file(config, "--config")
 
-    from asr.cli.reporting import report_problems
+    from asr.cli.reporting import report_failures
     from asr.recipe.config import load_config
     from asr.recipe.extracting import extract_features
     from asr.recipe.workers import open_workers
@@ -42,4 +42,4 @@ def features(
     with open_workers(jobs, cluster) as workers:
         summary = extract_features(data, out, root=root, config=load_config(config), workers=workers)
     typer.echo(out / "feats.scp")
-    report_problems(summary.failures)
+    report_failures(summary, out)

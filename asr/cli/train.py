@@ -63,7 +63,7 @@ def train(
     require_directory(root, "--root")
     require_file(config, "--config")
 
-    from asr.cli.reporting import report_problems
+    from asr.cli.reporting import report_failures
     from asr.recipe.config import load_config
     from asr.recipe.training import train as train_model
     from asr.recipe.workers import open_workers
@@ -81,4 +81,4 @@ def train(
             allow_changes=allow_changes,
         )
     typer.echo(work_dir / "model.safetensors")
-    report_problems(outcome.failures)
+    report_failures(outcome, work_dir)

@@ -1,84 +1,139 @@
 """Reading audio files of any rate and channel count as mono samples at the model's rate."""
 
+import os
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import soundfile
 import soxr
 
+from asr.corpus.opening import open_for_reading
+from asr.corpus.wav_header import missing_bytes
 from asr.errors import CorpusError
 
 FULL_SCALE = 32768.0  # HTK's and Kaldi's samples are 16-bit integers
+LOWEST_RATE, HIGHEST_RATE = 1000, 768_000  # Hz
+MOST_SAMPLES = 1 << 26
+"""Of one utterance, before and after conversion: 70 minutes at 16 kHz, 256 MiB."""
+LOUDEST = 2.0**32
+"""Times full scale. Floating-point files that hold 32-bit integers reach half of it; no sound goes beyond."""
 _BLOCK = 1 << 20  # samples read at once: a header that lies about its length costs no memory
+_LATEST = 1e9  # seconds: beyond the end of any recording
 _OVERSHOOT = 0.5  # seconds by which a segment may reach past the end of its recording, as Kaldi allows
+_OUT_OF_MEMORY = 17  # libsndfile's SFE_MALLOC_FAILED
 
 
 def read_audio(path: Path | str, *, rate: int, start: float | None = None, end: float | None = None) -> np.ndarray:
     """Samples of `path` from `start` to `end` (seconds): float32 (n,), mono, 16-bit scale, at `rate` Hz.
 
     Channels are averaged; another rate is converted with soxr (high quality). A segment may end up to half a
-    second after the recording does and is then cut. Raises CorpusError when the file cannot be read, is
-    SPHERE compressed with shorten, holds no samples there, or holds values that are not finite.
+    second after the recording does and is then cut.
+
+    Raises
+    ------
+    CorpusError
+        When the file cannot be read, breaks off before its header says, is SPHERE compressed with shorten, claims a
+        rate below 1 or above 768 kHz, or holds no samples there, more than 2^26, or values that are not finite or
+        louder than any sound.
+    OSError, MemoryError
+        When the machine is at fault and not the file.
     """
     path = Path(path)
-    _refuse_compressed_sphere(path)
-    try:
-        with soundfile.SoundFile(path) as file:
-            first, count = _sample_range(path, file, start, end)
-            if first:
-                file.seek(first)
-            samples = _read_mono(file, count)
-            native = file.samplerate
-    except (
-        soundfile.SoundFileError,
-        OSError,
-        TypeError,
-    ) as error:  # TypeError: soundfile asks for the format of '.raw'
-        raise CorpusError(
-            f"{path}: cannot be read as audio ({error}); WAV, FLAC and uncompressed NIST SPHERE are."
-        ) from error
+    with open_for_reading(path) as opened:
+        _refuse_compressed_sphere(path, opened)
+        _refuse_cut_wav(path, opened)
+        os.lseek(opened.fileno(), 0, os.SEEK_SET)
+        try:
+            # By its descriptor: what can fail in opening has failed above, in words.
+            with soundfile.SoundFile(os.dup(opened.fileno()), closefd=True) as file:
+                first, count = _sample_range(path, file, start, end, rate)
+                if first:
+                    file.seek(first)
+                samples = _read_mono(path, file, count)
+                native = file.samplerate
+        except soundfile.SoundFileError as error:
+            if getattr(error, "code", None) == _OUT_OF_MEMORY:
+                raise MemoryError(f"{path}: no memory to read it") from error
+            raise CorpusError(
+                f"{path}: cannot be read as audio ({_in_words(error)}); WAV, FLAC and uncompressed NIST SPHERE are."
+            ) from error
     if not samples.size:
-        raise CorpusError(f"{path}: holds no samples.")
-    if not np.isfinite(samples).all():
-        raise CorpusError(f"{path}: holds samples that are not finite numbers.")
+        raise CorpusError(f"{path}: holds no samples.", code="empty-file")
+    loudest = float(np.abs(samples).max())
+    if not loudest <= LOUDEST:
+        what = f"up to {loudest:g} times full scale" if np.isfinite(loudest) else "that are not finite numbers"
+        raise CorpusError(f"{path}: holds samples {what}.", code="not-finite")
     if native != rate:
         samples = soxr.resample(samples, native, rate, quality="HQ")
         if not samples.size:
-            raise CorpusError(f"{path}: is too short to be converted from {native} to {rate} Hz.")
+            raise CorpusError(f"{path}: is too short to be converted from {native} to {rate} Hz.", code="too-short")
     return np.ascontiguousarray(samples * np.float32(FULL_SCALE), dtype=np.float32)
 
 
-def _sample_range(path: Path, file: soundfile.SoundFile, start: float | None, end: float | None) -> tuple[int, int]:
+def _in_words(error: soundfile.SoundFileError) -> str:
+    """What libsndfile says, without the number of the file's descriptor."""
+    return str(getattr(error, "error_string", error)).rstrip(".")
+
+
+def _sample_range(
+    path: Path, file: soundfile.SoundFile, start: float | None, end: float | None, wanted_rate: int
+) -> tuple[int, int]:
+    """First sample and number of samples, checked against the recording and what one utterance may have."""
     rate, total = file.samplerate, file.frames
-    first = round((start or 0.0) * rate)
-    last = total if end is None else round(end * rate)
+    if not LOWEST_RATE <= rate <= HIGHEST_RATE:
+        raise CorpusError(f"{path}: claims {rate} samples a second; {LOWEST_RATE} to {HIGHEST_RATE} are possible.")
+    first = round(min(start or 0.0, _LATEST) * rate)
+    last = total if end is None else round(min(end, _LATEST) * rate)
     if (start or 0.0) < 0 or last <= first < total or (first >= total and total):
         raise CorpusError(
             f"{path}: the segment from {start or 0.0} s to {end} s does not lie in the recording of "
-            f"{total / rate:.3f} s."
+            f"{total / rate:.3f} s.",
+            code="bad-segment",
         )
     if last > total + _OVERSHOOT * rate:
-        raise CorpusError(f"{path}: the segment ends at {end} s, but the recording at {total / rate:.3f} s.")
-    return first, min(last, total) - first
+        raise CorpusError(
+            f"{path}: the segment ends at {end} s, but the recording at {total / rate:.3f} s.", code="bad-segment"
+        )
+    count = min(last, total) - first
+    if count * max(1.0, wanted_rate / rate) > MOST_SAMPLES:
+        raise CorpusError(
+            f"{path}: {count / rate:.0f} s are too long for one utterance; {MOST_SAMPLES} samples are the most, "
+            f"{MOST_SAMPLES / max(rate, wanted_rate):.0f} s here. Divide it with a file 'segments'.",
+            code="too-long",
+        )
+    return first, count
 
 
-def _read_mono(file: soundfile.SoundFile, count: int) -> np.ndarray:
+def _read_mono(path: Path, file: soundfile.SoundFile, count: int) -> np.ndarray:
     blocks = []
+    wanted = count
     while count > 0:
         block = file.read(min(count, _BLOCK), dtype="float32", always_2d=True)
         if not len(block):
-            break
-        blocks.append(block[:, 0] if block.shape[1] == 1 else block.mean(axis=1, dtype=np.float32))
+            raise CorpusError(
+                f"{path}: breaks off {wanted - count} samples into the {wanted} that its header promises.",
+                code="truncated",
+            )
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later
+            blocks.append(block[:, 0] if block.shape[1] == 1 else block.mean(axis=1, dtype=np.float32))
         count -= len(block)
     return np.concatenate(blocks) if blocks else np.empty(0, np.float32)
 
 
-def _refuse_compressed_sphere(path: Path) -> None:
-    try:
-        with path.open("rb") as file:
-            header = file.read(1024)
-    except OSError as error:
-        raise CorpusError(f"{path}: cannot be read ({error.strerror}).") from error
+def _refuse_cut_wav(path: Path, file: BinaryIO) -> None:
+    missing = missing_bytes(file)
+    if missing:
+        raise CorpusError(
+            f"{path}: breaks off {missing} bytes before the end that its header gives; copy it again, or, if what is "
+            "there is whole, write it anew (sox --ignore-length).",
+            code="truncated",
+        )
+
+
+def _refuse_compressed_sphere(path: Path, file: BinaryIO) -> None:
+    file.seek(0)
+    header = file.read(1024)
     if not header.startswith(b"NIST_1A"):
         return
     for line in header.split(b"\n"):

@@ -7,19 +7,32 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from math import isfinite
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from asr.corpus.list_file import Entry, read_list, refuse_pipe
-from asr.errors import CorpusError
+from asr.corpus.names import fault_in_name
+from asr.corpus.opening import faulty_file
+from asr.errors import CorpusError, Fault, printable
+
+_MOST_DIGITS = 18  # of an offset: no file has as many bytes
+_LATEST = 1e9  # seconds: no recording is as long
 
 
-class Problem(NamedTuple):
-    """An utterance that was left out, and why."""
-
+class _Problem(NamedTuple):
     utterance_id: str
+    code: str
     reason: str
+
+
+class Problem(_Problem):
+    """An utterance that was left out, and why: a short code for programs, and a sentence that a terminal can show."""
+
+    __slots__ = ()
+
+    def __new__(cls, utterance_id: str, code: str, reason: str) -> "Problem":
+        """As any named tuple."""
+        return super().__new__(cls, utterance_id, code, printable(reason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +72,11 @@ class DataDirectory:
 
     def __len__(self) -> int:
         return len(self.utterances)
+
+    @property
+    def listed(self) -> list[str]:
+        """Ids of all utterances, usable or not, sorted."""
+        return sorted([utterance.id for utterance in self.utterances] + [name for name, _, _ in self.problems])
 
     @property
     def speakers(self) -> tuple[str, ...]:
@@ -141,9 +159,9 @@ def read_data_directory(
     them is taken from `root`, else from the directory above `path`, else from `path` itself: the first where
     the file exists.
 
-    An utterance that cannot be used (its file missing or empty, no transcript, no speaker) is left out and
-    listed in `problems`. Raises CorpusError for a malformed list (file, line and value are named), a
-    duplicate, or a pipe.
+    An utterance that cannot be used (its file missing or empty, no transcript, no speaker, a name against the rule
+    of `asr.corpus.names`) is left out and listed in `problems`. Raises CorpusError for a malformed list (file, line
+    and value are named), a duplicate, or a pipe.
     """
     path = Path(path)
     if not path.is_dir():
@@ -169,13 +187,18 @@ def read_data_directory(
 
     utterances, problems = [], []
     for key in sorted(set(sources) | set(text or ())):
-        source = sources.get(key, "no audio or features are listed for it")
-        if isinstance(source, str):
-            problems.append(Problem(key, source))
+        source = sources.get(key, Fault("no-audio", "no audio or features are listed for it"))
+        bad_name = fault_in_name(key)
+        if bad_name is not None:
+            problems.append(Problem(key, "bad-name", f"its name {bad_name}"))
+        elif isinstance(source, Fault):
+            problems.append(Problem(key, *source))
         elif key not in speakers:
-            problems.append(Problem(key, "no speaker in utt2spk"))
+            problems.append(Problem(key, "no-speaker", "no speaker in utt2spk"))
+        elif (bad_name := fault_in_name(speakers[key])) is not None:
+            problems.append(Problem(key, "bad-name", f"the name of its speaker {bad_name}"))
         elif text is not None and key not in text:
-            problems.append(Problem(key, "no transcript in text"))
+            problems.append(Problem(key, "no-transcript", "no transcript in text"))
         else:
             words = None if text is None else text[key]
             utterances.append(replace(source, speaker=speakers[key], words=words))
@@ -187,24 +210,28 @@ class _Places:
 
     def __init__(self, bases: list[Path]):
         self.bases = bases
-        self.found: dict[str, Path | str] = {}
+        self.found: dict[str, Path | Fault] = {}
 
-    def find(self, name: str) -> Path | str:
-        """The file's path, or the reason why it cannot be used."""
+    def find(self, name: str) -> Path | Fault:
+        """The file's path, or why it cannot be used."""
         if name not in self.found:
             self.found[name] = self._look(name)
         return self.found[name]
 
-    def _look(self, name: str) -> Path | str:
+    def _look(self, name: str) -> Path | Fault:
         candidates = [Path(name)] if Path(name).is_absolute() else [base / name for base in self.bases]
         for candidate in candidates:
-            if candidate.is_file():
-                return candidate if candidate.stat().st_size else f"{candidate} is an empty file"
-        return f"{candidates[0]} does not exist"
+            try:
+                size = candidate.stat().st_size if candidate.is_file() else -1
+            except OSError as error:  # no name of a file, such as one of more than 255 bytes
+                return Fault("unreadable", str(faulty_file(candidate, error)))
+            if size >= 0:
+                return candidate if size else Fault("empty-file", f"{candidate} is an empty file")
+        return Fault("missing-file", f"{candidates[0]} does not exist")
 
 
-def _read_features(path: Path, places: _Places) -> dict[str, Utterance | str]:
-    sources: dict[str, Utterance | str] = {}
+def _read_features(path: Path, places: _Places) -> dict[str, Utterance | Fault]:
+    sources: dict[str, Utterance | Fault] = {}
     for key, (line, value) in read_list(path).items():
         refuse_pipe(path, line, key, value)
         if value.endswith("]"):
@@ -214,28 +241,34 @@ def _read_features(path: Path, places: _Places) -> dict[str, Utterance | str]:
         name, colon, digits = value.rpartition(":")
         if not (colon and digits.isascii() and digits.isdigit()):
             name, digits = value, "0"
+        if len(digits) > _MOST_DIGITS:
+            raise CorpusError(f"{path}:{line}: '{digits}' is no place in a file; it has {len(digits)} digits.")
         found = places.find(name)
-        sources[key] = found if isinstance(found, str) else Utterance(key, "", None, archive=found, offset=int(digits))
+        sources[key] = (
+            found if isinstance(found, Fault) else Utterance(key, "", None, archive=found, offset=int(digits))
+        )
     return sources
 
 
-def _read_recordings(path: Path, places: _Places) -> dict[str, Utterance | str]:
+def _read_recordings(path: Path, places: _Places) -> dict[str, Utterance | Fault]:
     listed = path / "wav.scp"
-    recordings: dict[str, Path | str] = {}
+    recordings: dict[str, Path | Fault] = {}
     for key, (line, value) in read_list(listed).items():
         refuse_pipe(listed, line, key, value)
         recordings[key] = places.find(value)
     segments = path / "segments"
     if not segments.is_file():
         return {
-            key: found if isinstance(found, str) else Utterance(key, "", None, audio=found)
+            key: found if isinstance(found, Fault) else Utterance(key, "", None, audio=found)
             for key, found in recordings.items()
         }
-    sources: dict[str, Utterance | str] = {}
+    sources: dict[str, Utterance | Fault] = {}
     for key, entry in read_list(segments).items():
         recording, start, end = _parse_segment(segments, key, entry)
-        found = recordings.get(recording, f"its recording '{recording}' is not in wav.scp")
-        sources[key] = found if isinstance(found, str) else Utterance(key, "", None, audio=found, start=start, end=end)
+        found = recordings.get(recording, Fault("no-audio", f"its recording '{recording}' is not in wav.scp"))
+        sources[key] = (
+            found if isinstance(found, Fault) else Utterance(key, "", None, audio=found, start=start, end=end)
+        )
     return sources
 
 
@@ -246,7 +279,7 @@ def _parse_segment(path: Path, key: str, entry: Entry) -> tuple[str, float, floa
     except (IndexError, ValueError):
         start = end = float("nan")
     to_the_end = end == -1  # Kaldi's mark for "up to the end of the recording"
-    if len(fields) != 3 or not (isfinite(start) and isfinite(end) and start >= 0 and (end > start or to_the_end)):
+    if len(fields) != 3 or not (0 <= start <= _LATEST and (start < end <= _LATEST or to_the_end)):
         raise CorpusError(
             f"{path}:{entry.line}: '{key} {entry.value}' is not a segment; right is "
             "'utterance recording start end' with 0 <= start < end in seconds."

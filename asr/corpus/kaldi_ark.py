@@ -12,10 +12,12 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from asr.corpus.opening import open_for_reading
 from asr.corpus.writing import listed_path
 from asr.errors import CorpusError
 from asr.files import atomic_write
 
+LARGEST_FEATURE = 1e8
 _PLAIN: dict[bytes, np.dtype[Any]] = {b"FM": np.dtype("<f4"), b"DM": np.dtype("<f8")}
 _UNIFORM: dict[bytes, np.dtype[Any]] = {b"CM2": np.dtype("<u2"), b"CM3": np.dtype("u1")}
 _REFUSED = {
@@ -32,20 +34,24 @@ def read_matrix(path: Path | str, offset: int = 0) -> np.ndarray:
     """The matrix that begins at byte `offset` of `path`: float32 (n_rows, n_columns), C-contiguous.
 
     Raises CorpusError when there is no binary Kaldi matrix there (text archives, pickles, vectors are named),
-    when it is empty, larger than the file, or holds values that are not finite in float32.
+    when it is empty, larger than the file, or holds values that are not finite in float32, or larger than 1e8.
     """
     path = Path(path)
-    try:
-        with path.open("rb") as file:
-            size = file.seek(0, 2)
-            if not 0 <= offset < size:
-                raise CorpusError(f"{path}: offset {offset} lies outside the file of {size} bytes.")
-            file.seek(offset)
-            matrix = _Reader(file, f"{path}:{offset}", size).matrix()
-    except OSError as error:
-        raise CorpusError(f"{path}: cannot be read ({error.strerror}).") from error
-    if not np.isfinite(matrix).all():
-        raise CorpusError(f"{path}:{offset}: the matrix holds values that are not finite numbers.")
+    with open_for_reading(path) as file:
+        size = file.seek(0, 2)
+        if not 0 <= offset < size:
+            raise CorpusError(f"{path}: offset {offset} lies outside the file of {size} bytes.", code="truncated")
+        file.seek(offset)
+        matrix = _Reader(file, f"{path}:{offset}", size).matrix()
+    largest = max(abs(float(matrix.min())), abs(float(matrix.max())))
+    if not largest < np.inf:
+        raise CorpusError(f"{path}:{offset}: the matrix holds values that are not finite numbers.", code="not-finite")
+    if largest > LARGEST_FEATURE:
+        raise CorpusError(
+            f"{path}:{offset}: the matrix holds values up to {largest:g}, which are no features of speech; "
+            f"{LARGEST_FEATURE:g} is the most.",
+            code="out-of-range",
+        )
     return matrix
 
 
@@ -150,13 +156,15 @@ class _Reader:
         if length > left:
             raise CorpusError(
                 f"{self.place}: a matrix of {n_rows} x {n_columns} needs {length} bytes, but only {left} "
-                "are left: the file is truncated or not an archive."
+                "are left: the file is truncated or not an archive.",
+                code="truncated",
             )
 
     def _bytes(self, length: int) -> bytes:
         data = self.file.read(length)
         if len(data) != length:
             raise CorpusError(
-                f"{self.place}: the file ends within the matrix ({length - len(data)} bytes are missing)."
+                f"{self.place}: the file ends within the matrix ({length - len(data)} bytes are missing).",
+                code="truncated",
             )
         return data

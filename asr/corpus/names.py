@@ -32,8 +32,6 @@ def fault_in_name(name: str) -> str | None:
         return "holds a slash, so that it would name a folder; use '_' or '-' in its place"
     if name in (".", ".."):
         return "names a folder"
-    if name.startswith(("#", "~")):
-        return "begins like a comment or a folder; begin it with a letter or a digit"
     if len(name.encode("utf-8", "surrogatepass")) > LONGEST_NAME:
         return f"is longer than {LONGEST_NAME} bytes"
     return None

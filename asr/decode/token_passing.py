@@ -8,10 +8,10 @@ the order of the arcs, so the result does not depend on anything but its inputs.
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from asr.errors import DecodeError
 from asr.hmm.state_graph import StateGraph
+from discriminants.compiled import njit
 
 RECORD_ROOM = 1 << 16
 NOT_FOUND, FOUND, CUT_SHORT = 0, 1, 2

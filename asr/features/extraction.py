@@ -8,11 +8,12 @@ import numpy as np
 from asr.corpus.audio import read_audio
 from asr.corpus.data_directory import DataDirectory, Problem, Utterance
 from asr.corpus.kaldi_ark import read_matrix
-from asr.errors import FeatureError, reason_of
+from asr.errors import Fault, FeatureError, attempt
 from asr.features.augmentation import Augmentation
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.mfcc import mfcc
+from asr.features.spoilt import spoilt
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
 
 _BATCH = 32  # utterances handed to a worker at once
@@ -30,14 +31,14 @@ def extract_static(
 
     With an `augmentation` the audio is changed first; the utterances keep their names. The result is the same for
     any workers; `progress` is called with the number of utterances finished. An utterance that cannot be read, is
-    shorter than one window, or has another number of columns than the first, is left out and listed. Raises
-    FeatureError when none is left.
+    shorter than one window, has another number of columns than the first, or values far beyond all others (see
+    `spoilt`), is left out and listed. Raises FeatureError when none is left.
     """
     utterances = [_absolute(utterance) for utterance in corpus.utterances]
     batches = [utterances[first : first + _BATCH] for first in range(0, len(utterances), _BATCH)]
     if isinstance(workers, LocalWorkers) and len(batches) < 2:
         workers = SerialWorkers()  # not worth starting another process
-    results: list[np.ndarray | str] = []
+    results: list[np.ndarray | Fault] = []
     for batch in workers.map(_batch_features, batches, workers.share((config, augmentation))):
         results += batch
         if progress is not None:
@@ -45,18 +46,16 @@ def extract_static(
     kept: list[tuple[Utterance, np.ndarray]] = []
     problems = []
     for utterance, result in zip(utterances, results, strict=True):
-        if isinstance(result, str):
-            problems.append(Problem(utterance.id, result))
+        if isinstance(result, Fault):
+            problems.append(Problem(utterance.id, *result))
         elif kept and result.shape[1] != kept[0][1].shape[1]:
-            first = kept[0]
-            problems.append(
-                Problem(
-                    utterance.id,
-                    f"has {result.shape[1]} features, but '{first[0].id}' has {first[1].shape[1]}",
-                )
-            )
+            reason = f"has {result.shape[1]} features, but '{kept[0][0].id}' has {kept[0][1].shape[1]}"
+            problems.append(Problem(utterance.id, "other-dimension", reason))
         else:
             kept.append((utterance, result))
+    faults = spoilt([matrix for _, matrix in kept])
+    problems += [Problem(kept[number][0].id, *fault) for number, fault in faults.items()]
+    kept = [pair for number, pair in enumerate(kept) if number not in faults]
     if not kept:
         why = f"; the first: '{problems[0].utterance_id}': {problems[0].reason}" if problems else ""
         raise FeatureError(f"{corpus.path}: none of its {len(utterances)} utterances gave features{why}.")
@@ -91,18 +90,13 @@ def static_features(
     if not len(features):
         milliseconds = 1000 * len(signal) / config.sample_rate
         raise FeatureError(
-            f"{utterance.source}: {milliseconds:.1f} ms of audio are less than one window of {config.window_ms:g} ms."
+            f"{utterance.source}: {milliseconds:.1f} ms of audio are less than one window of {config.window_ms:g} ms.",
+            code="too-short",
         )
     return features
 
 
 def _batch_features(
     batch: Sequence[Utterance], constants: tuple[FeatureConfig, Augmentation | None]
-) -> list[np.ndarray | str]:
-    results: list[np.ndarray | str] = []
-    for utterance in batch:
-        try:
-            results.append(static_features(utterance, *constants))
-        except Exception as error:
-            results.append(reason_of(error))
-    return results
+) -> list[np.ndarray | Fault]:
+    return [attempt(static_features, utterance, *constants) for utterance in batch]

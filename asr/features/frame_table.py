@@ -5,13 +5,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 
 from asr.errors import FeatureError
-from asr.files import atomic_write
+from asr.files import atomic_write, write_array
 
 BATCH_FRAMES = 2048
+NOT_FINITE = "its frames hold values that are not finite numbers"
 
 
 @dataclass(frozen=True)
@@ -134,8 +136,7 @@ class FrameTable:
         """Write `frames.npy` and, last, `index.json`; a directory that has the index is whole."""
         directory = Path(directory)
         (directory / "index.json").unlink(missing_ok=True)
-        with atomic_write(directory / "frames.npy") as temporary, temporary.open("wb") as file:
-            np.save(file, self.frames, allow_pickle=False)
+        write_array(directory / "frames.npy", self.frames)
         index = {
             "ids": self.ids,
             "speakers": self.speakers,
@@ -153,9 +154,16 @@ class FrameTable:
             index = json.loads((directory / "index.json").read_text(encoding="utf-8"))
             ids, speakers = tuple(index["ids"]), tuple(index["speakers"])
             offsets = np.array(index["offsets"], dtype=np.int64)
-            frames = np.load(directory / "frames.npy", mmap_mode="r" if mmap else None, allow_pickle=False)
-        except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
+            # Mapped first in either case: a header that promises more than the file holds is found without memory.
+            frames = np.load(directory / "frames.npy", mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError, KeyError, TypeError, EOFError, OverflowError, RecursionError, TokenError) as error:
             raise FeatureError(
                 f"{directory}: is not a whole frame table ({error}); compute the features again."
             ) from error
-        return cls(ids, speakers, frames, offsets)
+        named = all(isinstance(name, str) for name in (*ids, *speakers))
+        if not named or offsets.ndim != 1 or not isinstance(frames, np.ndarray):
+            raise FeatureError(
+                f"{directory}: is not a whole frame table (index.json must list ids, speakers and offsets, and "
+                "frames.npy hold one array); compute the features again."
+            )
+        return cls(ids, speakers, frames if mmap else np.array(frames), offsets)

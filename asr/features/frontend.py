@@ -128,21 +128,28 @@ class FrontEnd:
         """The front end that `to_arrays` described; ModelFormatError when arrays and settings disagree."""
         try:
             front_end = cls(FeatureConfig.model_validate(metadata["config"]))
-            front_end.static_dimension_ = int(metadata["static_dimension"])
+            front_end.static_dimension_ = metadata["static_dimension"]
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFormatError(f"The front end's settings cannot be read ({error}).") from error
+        if type(front_end.static_dimension_) is not int or front_end.static_dimension_ < 1:
+            raise ModelFormatError(f"The front end has {front_end.static_dimension_!r} static features.")
         config = front_end.config
         expected: dict[str, tuple[int, ...]] = {}
         if config.normalise == "corpus":
             expected = {"mean": (front_end._dimension,), "deviation": (front_end._dimension,)}
         if config.lda_dimension is not None:
             # No more than asked for: few classes allow fewer.
-            found_dimension = min(config.lda_dimension, *arrays["lda"].shape[-1:]) if "lda" in arrays else 0
+            found_dimension = min((config.lda_dimension, *arrays["lda"].shape[-1:])) if "lda" in arrays else 0
             expected["lda"] = (front_end._dimension * (2 * config.context + 1), found_dimension)
             expected["lda_offset"] = (found_dimension,)
         found = {name: tuple(array.shape) for name, array in arrays.items()}
         if found != expected:
             raise ModelFormatError(f"The front end's arrays have shapes {found}, but its settings need {expected}.")
+        for name, array in arrays.items():
+            if array.dtype != np.float32 or not np.isfinite(array).all():
+                raise ModelFormatError(f"The front end's {name} holds what are no finite float32 numbers.")
+        if "deviation" in arrays and not (arrays["deviation"] > 0).all():
+            raise ModelFormatError("The front end's deviation holds numbers that are not above zero.")
         front_end.mean_, front_end.deviation_ = arrays.get("mean"), arrays.get("deviation")
         front_end.lda_, front_end.lda_offset_ = arrays.get("lda"), arrays.get("lda_offset")
         return front_end

@@ -5,6 +5,9 @@ Young et al., The HTK Book (3.4), sections 5.2-5.6. HTK's own c0 is the orthonor
 
 from functools import lru_cache
 
+import discriminants.compiled  # noqa: F401 (before librosa, which compiles functions as it is imported)
+
+# isort: split
 import librosa
 import numpy as np
 import scipy.fft

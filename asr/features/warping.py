@@ -52,7 +52,7 @@ def warping_matrix(warp: float, config: FeatureConfig) -> np.ndarray:
 
 
 def warped_copies(static: FrameTable, warps: Sequence[float], config: FeatureConfig) -> FrameTable:
-    """The table followed by a copy for every warp, whose utterances and speakers are named `NAME~WARP`.
+    """The table followed by a copy for every warp, whose utterances and speakers are named `NAME/WARP`.
 
     A warped speaker is a speaker of its own, so that normalisation per speaker sees it as one. Raises FeatureError
     when the table's columns are not the cepstra and energy that `config` describes.
@@ -68,7 +68,7 @@ def warped_copies(static: FrameTable, warps: Sequence[float], config: FeatureCon
         copy = np.array(static.frames)
         copy[:, cepstra] = static.frames[:, cepstra] @ warping_matrix(warp, config).T.astype(np.float32)
         frames.append(copy)
-        ids += [f"{name}~{warp:g}" for name in static.ids]
-        speakers += [f"{name}~{warp:g}" for name in static.speakers]
+        ids += [f"{name}/{warp:g}" for name in static.ids]
+        speakers += [f"{name}/{warp:g}" for name in static.speakers]
     offsets = [static.offsets, *(static.offsets[1:] + n * static.n_frames for n in range(1, len(frames)))]
     return FrameTable(tuple(ids), tuple(speakers), np.concatenate(frames), np.concatenate(offsets))

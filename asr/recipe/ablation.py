@@ -22,7 +22,7 @@ from asr.decode.graph_compiler import compile_graph
 from asr.features.augmentation import Augmentation
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
-from asr.files import atomic_write
+from asr.files import atomic_write, write_array
 from asr.grammar import Grammar
 from asr.hmm.state_graph import StateGraph
 from asr.recipe.material import Material
@@ -183,7 +183,7 @@ def make_fold(workshop: Workshop, ablation: Ablation, number: int, material: Mat
     mixtures = train_mixtures(workshop, f"{name}-gmm", inner, ablation.aligner)
 
     def build(directory: Path) -> None:
-        np.save(directory / "states.npy", aligned_states(workshop, mixtures.largest, held_out))
+        write_array(directory / "states.npy", aligned_states(workshop, mixtures.largest, held_out))
 
     states = np.load(workshop.run.stage(f"{name}-held-out", build) / "states.npy", allow_pickle=False)
     graph = compile_graph(workshop.lexicon, ablation.make_grammar(inner, held_out), workshop.topology)
@@ -225,8 +225,8 @@ def recognise_fold(workshop: Workshop, ablation: Ablation, fold: Fold, heard: Ma
             "frames": len(used),
             "loss": -float(posteriors[used, states[used]].sum(dtype=np.float64)),
             "correct": int((posteriors[used].argmax(axis=1) == states[used]).sum()),
-            "seconds": sum(one.seconds for one in trained),
         }
+        workshop.run.note_time("training", sum(one.seconds for one in trained))
         (directory / "frames.json").write_text(json.dumps(record))
         for number, hypotheses in enumerate(recognise_all(workshop, fold.graph, model, frames, ablation.searches)):
             write_transcripts(directory / f"hyp-{number}.txt", hypotheses)
@@ -281,7 +281,7 @@ def measure(
         "insertion_penalty": ablation.searches[best].insertion_penalty,
         "cross_entropy": sum(part["loss"] for part in frames) / n_frames,
         "frame_accuracy": 100.0 * sum(part["correct"] for part in frames) / n_frames,
-        "train_seconds": sum(part["seconds"] for part in frames) / len(frames),
+        "train_seconds": sum(workshop.run.stage_time(path.name).parts["training"] for path in directories) / len(folds),
     }, reports[best]
 
 

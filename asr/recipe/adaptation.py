@@ -19,7 +19,7 @@ from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.decode.path_segments import Segment, frame_states
 from asr.decode.token_passing import BestPath
-from asr.errors import ConfigError
+from asr.errors import ConfigError, Fault
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.recipe.recognition import Recognition, collected, recognise_batch, search_path
@@ -105,7 +105,7 @@ def recognise_adapted(
 
 def _recognise_speaker(
     table: FrameTable, constants: tuple[PhoneHmm, StateGraph, SearchSettings, AdaptationSettings]
-) -> tuple[list[list[Segment] | str], float]:
+) -> tuple[list[list[Segment] | Fault], float]:
     """Words of every utterance of one speaker, or why there are none, and the processor time that this took."""
     hmm, graph, search, settings = constants
     started = time.thread_time()
@@ -166,9 +166,10 @@ def _probable_states(
     """Rows of the table, their states under every reading, and with what probability; int, int and float."""
     rows, states, weight = [np.zeros(0, np.intp)], [np.zeros(0, np.int32)], [np.zeros(0)]
     for number in range(len(table)):
-        scores = hmm.log_likelihood(table.utterance(number))
-        if not np.isfinite(scores).all():
+        frames = table.utterance(number)
+        if not np.isfinite(frames).all():
             continue
+        scores = hmm.log_likelihood(frames)
         searched = [(search_path(hmm, scores, graph, search), graph) for graph in readings]
         found: list[tuple[BestPath, StateGraph]] = [(path, graph) for path, graph in searched if path is not None]
         if not found:

@@ -1,5 +1,7 @@
 """`asr align`: the times of the words and phones of transcribed utterances."""
 
+import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,13 +16,13 @@ from asr.align.textgrid import write_textgrid
 from asr.align.transcript_graph import transcript_graph
 from asr.corpus.data_directory import Problem
 from asr.decode.path_segments import Segment, frame_states, phone_segments, word_segments
-from asr.errors import AlignmentError, reason_of
-from asr.features.frame_table import FrameTable
+from asr.errors import AlignmentError, Fault, attempt
+from asr.features.frame_table import NOT_FINITE, FrameTable
 from asr.files import atomic_write
 from asr.lexicon import Lexicon, read_lexicon
 from asr.recipe.decoding import corpus_for, static_frames
 from asr.recipe.material import trainable
-from asr.recipe.outcome import Outcome
+from asr.recipe.outcome import Outcome, account
 from asr.recipe.progress import Progress, progress
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -47,7 +49,8 @@ def align(
     topology = speech_model.hmm.topology
     pronunciations = speech_model.lexicon if lexicon is None else read_lexicon(lexicon)
     pronunciations.require_phones(topology.phones)
-    corpus, problems = trainable(corpus_for(speech_model, data, root), pronunciations)
+    given = corpus_for(speech_model, data, root)
+    corpus, problems = trainable(given, pronunciations)
     static, failed = static_frames(speech_model, corpus, workers)
     problems += failed
     words = {utterance.id: utterance.words or () for utterance in corpus.utterances}
@@ -63,11 +66,12 @@ def align(
     with counter:
         for batch, found in zip(batches, results, strict=True):
             for name, result in zip(batch.ids, found, strict=True):
-                if isinstance(result, str):
-                    problems.append(Problem(name, result))
+                if isinstance(result, Fault):
+                    problems.append(Problem(name, *result))
                 else:
                     aligned[name] = result
             counter.advance(len(batch))
+    account(given.listed, aligned, problems, out)
     if not aligned:
         raise AlignmentError(
             f"no utterance could be aligned; the first: {problems[0].utterance_id}: {problems[0].reason}"
@@ -89,9 +93,22 @@ def align(
     write_ctm(out / "words.ctm", word_rows)
     write_ctm(out / "phones.ctm", phone_rows)
     states = {name: times.states for name, times in aligned.items()}
-    with atomic_write(out / "states.npz") as temporary, temporary.open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **states)
+    with atomic_write(out / "states.npz") as temporary:
+        write_states(temporary, states)
     return Outcome(len(aligned), problems)
+
+
+def write_states(path: Path, states: Mapping[str, np.ndarray]) -> None:
+    """Write arrays by name as NumPy's compressed `.npz`: `numpy.load(path)[name]` reads one.
+
+    Unlike `numpy.savez`, any name will do, `file` and `allow_pickle` as well.
+    """
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in states.items():
+            member = zipfile.ZipInfo(f"{name}.npy")  # with a date of its own, so that equal states give equal bytes
+            member.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(member, "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)
 
 
 @dataclass(frozen=True)
@@ -105,23 +122,19 @@ class _Times:
 
 def _align_batch(
     item: tuple[FrameTable, list[tuple[str, ...]]], constants: tuple[PhoneHmm, Lexicon]
-) -> list[_Times | str]:
+) -> list[_Times | Fault]:
     """Times of every utterance, or why there are none."""
     batch, transcripts = item
-    results: list[_Times | str] = []
-    for number, words in enumerate(transcripts):
-        try:
-            results.append(_align(batch.utterance(number), words, *constants))
-        except Exception as error:
-            results.append(reason_of(error))
-    return results
+    return [attempt(_align, batch.utterance(number), words, *constants) for number, words in enumerate(transcripts)]
 
 
-def _align(frames: np.ndarray, words: tuple[str, ...], hmm: PhoneHmm, lexicon: Lexicon) -> _Times | str:
+def _align(frames: np.ndarray, words: tuple[str, ...], hmm: PhoneHmm, lexicon: Lexicon) -> _Times | Fault:
+    if not np.isfinite(frames).all():
+        return Fault("not-finite", NOT_FINITE)
     topology = hmm.topology
     graph = transcript_graph(words, lexicon, topology)
     found = align_utterance(hmm.log_likelihood(frames), graph, topology, hmm.self_loops)
-    if isinstance(found, str):
+    if isinstance(found, Fault):
         return found
     return _Times(
         word_segments(found.path, graph, topology),

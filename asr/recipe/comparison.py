@@ -17,6 +17,7 @@ from asr.recipe.adaptation import AdaptationSettings, recognise_adapted
 from asr.recipe.material import Material
 from asr.recipe.recognition import recognise
 from asr.recipe.results import Kind, ResultRow, Unit, result_row
+from asr.recipe.run import Run
 from asr.recipe.systems import Trained, Workshop, aligned_states, frame_accuracy, train_hybrid_system, train_mixtures
 from asr.recipe.tuning import hold_out, tune_search
 from asr.score.files import read_transcripts, write_transcripts
@@ -172,9 +173,18 @@ def decode_test(
     for grammar_name, grammar in grammars.items():
         graph = compile_graph(workshop.lexicon, grammar, workshop.topology)
         for system in systems:
+            stage = f"{name}-decode-{system.name}-{grammar_name}"
             directory = workshop.run.stage(
-                f"{name}-decode-{system.name}-{grammar_name}",
-                partial(_decode, system=system, test=test, graph=graph, grammar=grammar_name, workers=workers),
+                stage,
+                partial(
+                    _decode,
+                    run=workshop.run,
+                    system=system,
+                    test=test,
+                    graph=graph,
+                    grammar=grammar_name,
+                    workers=workers,
+                ),
             )
             decoded.append(
                 Decoded(
@@ -183,23 +193,25 @@ def decode_test(
                     read_transcripts(directory / "hyp.txt"),
                     test.references,
                     test.utterance_speaker,
-                    json.loads((directory / "time.json").read_text()),
+                    workshop.run.stage_time(stage).parts["decoding"],
                     test.seconds,
                 )
             )
     return decoded
 
 
-def _decode(directory: Path, system: System, test: Material, graph: StateGraph, grammar: str, workers: Workers) -> None:
+def _decode(
+    directory: Path, run: Run, system: System, test: Material, graph: StateGraph, grammar: str, workers: Workers
+) -> None:
     model, search = system.trained.load(), system.search[grammar]
     if system.adaptation is None:
         found = recognise(model, test.static, graph, search, workers=workers)
     else:
         found = recognise_adapted(model, test.static, graph, search, system.adaptation, workers=workers)
-    for utterance, reason in sorted(found.failed.items()):
-        log.warning("%s: not decoded: %s", utterance, reason)
+    for utterance, fault in sorted(found.failed.items()):
+        log.warning("%s: not decoded: %s", utterance, fault.reason)
     write_transcripts(directory / "hyp.txt", found.hypotheses)
-    (directory / "time.json").write_text(json.dumps(found.cpu_seconds))
+    run.note_time("decoding", found.cpu_seconds)
 
 
 def pool(parts: Sequence[Decoded]) -> tuple[ScoreReport, float]:

@@ -17,7 +17,7 @@ from asr.grammar import Grammar, arpa_grammar, one_word, read_grammar, word_loop
 from asr.grammar.arpa_file import parse_arpa
 from asr.recipe.adaptation import recognise_adapted
 from asr.recipe.material import require_some
-from asr.recipe.outcome import Outcome
+from asr.recipe.outcome import Outcome, account
 from asr.recipe.progress import counted
 from asr.recipe.recognition import recognise
 from asr.score.files import write_transcripts
@@ -77,8 +77,9 @@ def decode(
     failures = [
         *corpus.problems,
         *problems,
-        *(Problem(name, reason) for name, reason in recognition.failed.items()),
+        *(Problem(name, *fault) for name, fault in recognition.failed.items()),
     ]
+    account(corpus.listed, recognition.words, failures, out)
     if not recognition.words:
         raise DecodeError(f"no utterance could be decoded; the first: {failures[0].utterance_id}: {failures[0].reason}")
     shift = speech_model.front_end.config.shift_ms / 1000.0

@@ -10,7 +10,7 @@ from asr.corpus.writing import write_data_directory
 from asr.features.extraction import extract_static
 from asr.recipe.config import TrainingConfig
 from asr.recipe.material import require_some
-from asr.recipe.outcome import Outcome
+from asr.recipe.outcome import Outcome, account
 from asr.recipe.progress import counted
 from discriminants.parallel.workers import Workers
 
@@ -34,4 +34,6 @@ def extract_features(data: Path, out: Path, *, root: Path | None, config: Traini
             if u.id in offsets
         ]
         write_data_directory(out, archived, corpus.gender)
-    return Outcome(len(table), [*corpus.problems, *problems])
+    failures = [*corpus.problems, *problems]
+    account(corpus.listed, table.ids, failures, out)
+    return Outcome(len(table), failures)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from asr.align.transcript_graph import transcript_graph
 from asr.corpus.data_directory import DataDirectory, Problem
-from asr.errors import ConfigError, CorpusError
+from asr.errors import ConfigError, CorpusError, RunError
 from asr.features.augmentation import Augmentation
 from asr.features.config import FeatureConfig
 from asr.features.extraction import extract_static
@@ -82,7 +82,7 @@ class Material:
         return Material(static, transcripts, self.frame_shift)
 
     def augmented(self, augmentation: Augmentation, config: FeatureConfig, *, workers: Workers) -> "Material":
-        """A copy of every utterance from changed audio; utterances and speakers are named `NAME~CHANGE`.
+        """A copy of every utterance from changed audio; utterances and speakers are named `NAME/CHANGE`.
 
         Raises ConfigError when there is no audio; an utterance that fails is left out.
         """
@@ -91,8 +91,8 @@ class Material:
         static, _ = extract_static(
             self.corpus.subset(self.static.ids), config, augmentation=augmentation, workers=workers
         )
-        ids = tuple(f"{name}~{augmentation.name}" for name in static.ids)
-        speakers = tuple(f"{name}~{augmentation.name}" for name in static.speakers)
+        ids = tuple(f"{name}/{augmentation.name}" for name in static.ids)
+        speakers = tuple(f"{name}/{augmentation.name}" for name in static.speakers)
         transcripts = {new: self.transcripts[name] for new, name in zip(ids, static.ids, strict=True)}
         return Material(FrameTable(ids, speakers, static.frames, static.offsets), transcripts, self.frame_shift)
 
@@ -128,9 +128,10 @@ def trainable(corpus: DataDirectory, lexicon: Lexicon) -> tuple[DataDirectory, l
     for utterance in corpus.utterances:
         missing = sorted({word for word in utterance.words or () if word not in lexicon.pronunciations})
         if not utterance.words:
-            problems.append(Problem(utterance.id, "it has no transcript"))
+            problems.append(Problem(utterance.id, "no-transcript", "it has no transcript"))
         elif missing:
-            problems.append(Problem(utterance.id, f"the lexicon has no pronunciation for {' '.join(missing)}"))
+            reason = f"the lexicon has no pronunciation for {' '.join(missing)}"
+            problems.append(Problem(utterance.id, "unknown-word", reason))
         else:
             kept.append(utterance.id)
     require_some(corpus.path, kept, problems)
@@ -166,7 +167,12 @@ def build_static(
 
 def left_out(directory: Path) -> list[Problem]:
     """The utterances that `build_static` could not use, also if it ran in an earlier process."""
-    return [Problem(*fields) for fields in json.loads((directory / _LEFT_OUT).read_text(encoding="utf-8"))]
+    path = directory / _LEFT_OUT
+    try:
+        written = json.loads(path.read_text(encoding="utf-8"))
+        return [Problem(name, code, reason) for name, code, reason in written]
+    except (OSError, TypeError, ValueError, RecursionError) as error:
+        raise RunError(f"{path}: is no list of utterances left out ({error}); remove {directory.name}") from error
 
 
 def load_material(directory: Path, corpus: DataDirectory, config: FeatureConfig) -> Material:

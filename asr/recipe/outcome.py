@@ -1,8 +1,15 @@
-"""What a command reports of a corpus: which utterances it had to leave out, and how fast it was."""
+"""What a command did with the utterances it was given: every one is either done or listed, with the reason."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
 
 from asr.corpus.data_directory import Problem
+from asr.errors import printable
+from asr.files import atomic_write
+
+FAILED = "failed.tsv"
 
 
 @dataclass(frozen=True)
@@ -12,3 +19,30 @@ class Outcome:
     n_done: int
     failures: list[Problem]
     rtf: float = 0.0
+
+    @property
+    def n_input(self) -> int:
+        """Utterances that the command was given."""
+        return self.n_done + len(self.failures)
+
+
+def account(listed: Iterable[str], done: Iterable[str], failures: Sequence[Problem], directory: Path) -> None:
+    """Write `directory/failed.tsv`, having seen to it that done and failed utterances together are those listed.
+
+    A line is an utterance, a reason code and a sentence, with tabs between; the first line names the columns, so that
+    an empty list can be told from none.
+
+    Raises
+    ------
+    RuntimeError
+        When an utterance is in neither or in both: a fault of this program, and its results are not to be trusted.
+    """
+    reached = sorted([*done, *(problem.utterance_id for problem in failures)])
+    if reached != sorted(listed):
+        odd = sorted(set(listed).symmetric_difference(reached)) or [
+            name for name, following in pairwise(reached) if name == following
+        ]
+        raise RuntimeError(f"{directory}: {len(odd)} utterances are not accounted for once, {odd[0]!r} for one")
+    rows = ["\t".join((printable(problem.utterance_id), problem.code, problem.reason)) for problem in sorted(failures)]
+    with atomic_write(directory / FAILED) as temporary:
+        temporary.write_text("".join(f"{row}\n" for row in ("utterance\tcode\treason", *rows)), encoding="utf-8")

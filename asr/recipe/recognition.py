@@ -11,8 +11,8 @@ from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.decode.path_segments import Segment, word_segments
 from asr.decode.token_passing import BestPath, best_path
-from asr.errors import reason_of
-from asr.features.frame_table import FrameTable
+from asr.errors import DecodeError, Fault, FeatureError, attempt
+from asr.features.frame_table import NOT_FINITE, FrameTable
 from asr.hmm.state_graph import StateGraph
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -28,14 +28,14 @@ class Recognition:
     ----------
     words : mapping of utterance id to word segments
         Times in frames; an utterance in which no path survived is missing here ...
-    failed : mapping of utterance id to the reason
+    failed : mapping of utterance id to its fault
         ... and listed here.
     cpu_seconds : float
         Processor time of front end, scoring and search, wherever they ran.
     """
 
     words: Mapping[str, list[Segment]]
-    failed: Mapping[str, str]
+    failed: Mapping[str, Fault]
     cpu_seconds: float
 
     @property
@@ -76,15 +76,15 @@ def recognise(
 
 
 def collected(
-    batches: Sequence[FrameTable], results: Iterable[tuple[list[list[Segment] | str], float]], cpu_seconds: float
+    batches: Sequence[FrameTable], results: Iterable[tuple[list[list[Segment] | Fault], float]], cpu_seconds: float
 ) -> Recognition:
     """What `recognise_batch` gave for every batch as one; `cpu_seconds` were spent before."""
     words: dict[str, list[Segment]] = {}
-    failed: dict[str, str] = {}
+    failed: dict[str, Fault] = {}
     for batch, (found, seconds) in zip(batches, results, strict=True):
         cpu_seconds += seconds
         for name, segments in zip(batch.ids, found, strict=True):
-            if isinstance(segments, str):
+            if isinstance(segments, Fault):
                 failed[name] = segments
             else:
                 words[name] = segments
@@ -93,21 +93,21 @@ def collected(
 
 def recognise_batch(
     batch: FrameTable, constants: tuple[PhoneHmm, StateGraph, SearchSettings]
-) -> tuple[list[list[Segment] | str], float]:
+) -> tuple[list[list[Segment] | Fault], float]:
     """Words of every utterance, or why there are none, and the processor time that this took."""
     hmm, graph, search = constants
     started = time.thread_time()
-    results: list[list[Segment] | str] = []
-    for number in range(len(batch)):
-        frames = batch.utterance(number)
-        try:
-            segments = search_words(hmm, hmm.log_likelihood(frames), graph, search)
-        except Exception as error:
-            results.append(reason_of(error))
-            continue
-        reason = f"no path through the grammar fits its {len(frames)} frames"
-        results.append(reason if segments is None else segments)
+    results = [attempt(_recognise, batch.utterance(number), hmm, graph, search) for number in range(len(batch))]
     return results, time.thread_time() - started
+
+
+def _recognise(frames: np.ndarray, hmm: PhoneHmm, graph: StateGraph, search: SearchSettings) -> list[Segment]:
+    if not np.isfinite(frames).all():
+        raise FeatureError(NOT_FINITE, code="not-finite")
+    segments = search_words(hmm, hmm.log_likelihood(frames), graph, search)
+    if segments is None:
+        raise DecodeError(f"no path through the grammar fits its {len(frames)} frames")
+    return segments
 
 
 def search_words(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings) -> list[Segment] | None:

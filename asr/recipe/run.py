@@ -9,6 +9,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -17,7 +18,9 @@ from typing import IO, Any, Self
 
 import asr
 from asr.errors import RunError
-from asr.files import atomic_directory, atomic_write
+from asr.files import atomic_directory
+from asr.recipe.sealed import read_sealed, write_sealed
+from asr.recipe.stage_digests import check_digests, write_digests
 
 logger = logging.getLogger(__name__)
 
@@ -29,23 +32,29 @@ _SAME = ("seed", "configuration", "inputs")
 
 @dataclass(frozen=True, slots=True)
 class StageTime:
-    """Seconds that a finished stage took: by the clock, and of processor time (with children that ended)."""
+    """Seconds that a finished stage took: by the clock, of processor time (with children that ended), and what it noted
+    itself.
+    """
 
     wall: float
     cpu: float
+    parts: Mapping[str, float]
 
 
 class Run:
     """A locked run directory. Use `Run.open`, and close it (or use it in a `with` block) to release the lock.
 
     Layout: `run.json` (command, versions, seed, configuration, input digests; written once), `stages/NAME/`
-    (a whole stage), `stages/NAME.seconds` (its time, outside so that equal runs have equal stages), `.lock`, and
+    (a whole stage), `stages/NAME.digests` (of its files, by which damage is seen before any is used),
+    `stages/NAME.seconds` (its time, outside so that equal runs have equal stages), `.lock`, and
     `stages/.NAME.checkpoint/` while a stage that keeps one is under way.
     """
 
     def __init__(self, directory: Path, lock: IO[str]):
         self.directory = directory
         self._lock = lock
+        self._checked: set[str] = set()
+        self._parts: dict[str, float] = {}
 
     @classmethod
     def open(
@@ -93,28 +102,41 @@ class Run:
     def stage(self, name: str, build: Callable[[Path], None]) -> Path:
         """Return the directory of stage `name`, filled by `build(temporary directory)` unless it is there.
 
-        A directory that exists is whole: it was filled under another name, flushed to disk and renamed.
+        A directory that exists was filled under another name, flushed to disk and renamed, so it was whole once; that
+        it still is what it was then is checked, once a process, by the digests of its files.
 
         Raises
         ------
         RunError
-            When `name` is not made of letters, digits, '-' and '_'. Whatever `build` raises passes through,
-            and the stage stays absent.
+            When `name` is not made of letters, digits, '-' and '_', or the stage is there and damaged. Whatever
+            `build` raises passes through, and the stage stays absent.
         """
         path = self._stage_path(name)
         if path.is_dir():
+            if name not in self._checked:
+                check_digests(path, self._digests_path(name))
+                self._checked.add(name)
             logger.info("stage %s: already done, skipped", name)
             return path
         logger.info("stage %s: started", name)
         wall, cpu = time.monotonic(), _cpu_seconds()
+        self._parts, of_the_outer = {}, self._parts
         with atomic_directory(path) as temporary:
             build(temporary)
             taken = {"cpu": round(_cpu_seconds() - cpu, 3), "wall": round(time.monotonic() - wall, 3)}
-            # Before the stage is renamed, so that a whole stage always has its time.
-            _write_json(self._seconds_path(name), taken)
+            parts = {part: round(seconds, 3) for part, seconds in self._parts.items()}
+            # Before the stage is renamed, so that a whole stage always has its digests and its time.
+            write_digests(temporary, self._digests_path(name))
+            write_sealed(self._seconds_path(name), taken | {"parts": parts})
+        self._parts = of_the_outer
+        self._checked.add(name)
         shutil.rmtree(self.checkpoint(name), ignore_errors=True)
         logger.info("stage %s: done in %.1f s", name, taken["wall"])
         return path
+
+    def note_time(self, part: str, seconds: float) -> None:
+        """Keep a time beside that of the stage under way, out of its directory so that equal runs have equal stages."""
+        self._parts[part] = seconds
 
     def checkpoint(self, name: str) -> Path:
         """Directory, perhaps absent, in which stage `name` may keep how far it has come.
@@ -129,11 +151,19 @@ class Run:
         return self._stage_path(name).is_dir()
 
     def stage_time(self, name: str) -> StageTime:
-        """Time that stage `name` took, in this process or an earlier one; RunError if it is not done."""
+        """Time that stage `name` took, in this process or an earlier one; RunError if it is not done, or the record
+        of its time is damaged.
+        """
         if not self.is_done(name):
             raise RunError(f"{self._stage_path(name)}: this stage is not done, so it has no time; build it first")
-        taken = _read_json(self._seconds_path(name))
-        return StageTime(wall=taken["wall"], cpu=taken["cpu"])
+        path = self._seconds_path(name)
+        remedy = f"remove the directory {self._stage_path(name)}, and the same command makes it again"
+        taken = read_sealed(path, "the time of a stage", remedy)
+        try:
+            parts = {part: float(seconds) for part, seconds in taken["parts"].items()}
+            return StageTime(wall=float(taken["wall"]), cpu=float(taken["cpu"]), parts=parts)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise RunError(f"{path}: does not give the seconds of a stage as this version does; {remedy}") from error
 
     def close(self) -> None:
         """Let other processes use the directory."""
@@ -155,6 +185,9 @@ class Run:
     def _seconds_path(self, name: str) -> Path:
         return self.directory / _STAGES / f"{name}.seconds"
 
+    def _digests_path(self, name: str) -> Path:
+        return self.directory / _STAGES / f"{name}.digests"
+
     def _remove_leftovers(self) -> None:
         """Remove what killed processes left half-written; the lock says that no other process is at it."""
         stages = self.directory / _STAGES
@@ -170,11 +203,9 @@ class Run:
         """Write the record of a new run, or hold it against the one on disk."""
         path = self.directory / _RECORD
         if not path.exists():
-            _write_json(path, record)
+            write_sealed(path, record)
             return
-        existing = _read_json(path)
-        if not isinstance(existing, dict):
-            raise RunError(f"{path}: is not the record of a run; start in another directory")
+        existing = read_sealed(path, "the record of a run", "restore it or start in another directory")
         differences = _differences(existing, record, _SAME)
         if not differences:
             for change in _differences(existing, record, ("versions",)):
@@ -191,7 +222,7 @@ class Run:
         if (self.directory / _STAGES).exists():
             # All at once; file by file, a kill would leave part of a stage under the name of a whole one.
             (self.directory / _STAGES).rename(self.directory / _DISCARDED)
-        _write_json(path, record)
+        write_sealed(path, record)
         self._remove_leftovers()
 
     def _done_stages(self) -> list[str]:
@@ -233,7 +264,7 @@ def _check_is_run_or_empty(directory: Path) -> None:
 
 def _take_lock(directory: Path) -> IO[str]:
     """Lock the directory; the kernel releases the lock when the process ends, however it ends."""
-    lock = (directory / _LOCK).open("a+", encoding="ascii")
+    lock = (directory / _LOCK).open("a+", encoding="ascii", errors="replace")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
@@ -244,9 +275,9 @@ def _take_lock(directory: Path) -> IO[str]:
             f"{directory}: another process ({holder or 'just started'}) works in this run; "
             "wait for it, or use another directory"
         ) from error
-    lock.truncate(0)
-    lock.write(f"{os.getpid()}\n")
-    lock.flush()
+    with suppress(OSError):  # who holds it is for messages only
+        os.ftruncate(lock.fileno(), 0)
+        os.write(lock.fileno(), f"{os.getpid()}\n".encode())
     return lock
 
 
@@ -274,15 +305,3 @@ def _leaves(value: Any, key: str = "") -> dict[str, str]:
 def _cpu_seconds() -> float:
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
-
-
-def _write_json(path: Path, value: Any) -> None:
-    with atomic_write(path) as temporary:
-        temporary.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise RunError(f"{path}: cannot be read ({error}); restore it or start in another directory") from error

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from asr.corpus.data_directory import DataDirectory, read_data_directory
-from asr.errors import AsrError
+from asr.faults import drop_unwritten_output, sentence_of, standard_output_named
 from asr.features.augmentation import Augmentation
 from asr.lexicon import Lexicon, read_lexicon
 from asr.recipe.comparison import HybridSpecification, MixtureSpecification, System
@@ -25,6 +25,7 @@ from asr.recipe.workers import open_workers
 from asr.report.page import write_report
 from asr.score.transcript import aligned_transcripts, speaker_summary
 from asr.score.wer import ScoreReport
+from asr.supervisor import supervise
 
 log = logging.getLogger(__name__)
 
@@ -213,11 +214,19 @@ def finish(
 
 
 def run_recipe(main: Any) -> NoReturn:
-    """Call a recipe's main function; an error that a user can mend becomes one sentence and exit status 1."""
+    """Call a recipe's main function under a supervisor; an error that is no fault of the program becomes one sentence,
+    exit status 1.
+    """
+    supervise("recipe")
     try:
-        main()
-    except AsrError as error:
-        print(f"error: {error}", file=sys.stderr)
+        with standard_output_named():
+            main()
+    except Exception as error:
+        message = sentence_of(error)
+        if message is None:
+            raise
+        print(f"error: {message}", file=sys.stderr)
+        drop_unwritten_output()
         raise SystemExit(1) from error
     raise SystemExit(0)
 

@@ -17,11 +17,12 @@ from asr.acoustic.hybrid_training import HybridSettings, train_hybrid, with_seco
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.align.aligned_table import align_table
-from asr.errors import ConfigError
+from asr.errors import ConfigError, Fault
 from asr.features.augmentation import Augmentation, carried_over, read_noise
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
+from asr.files import write_array
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
 from asr.recipe.config import TrainingConfig, check_same_static
@@ -68,12 +69,12 @@ class Trained:
 class Mixtures:
     """GMM-HMMs by number of components, and the state of every training frame as the largest one aligns it.
 
-    `failed` has the reason for every utterance that it cannot align, whose frames have state -1.
+    `failed` has the fault of every utterance that it cannot align, whose frames have state -1.
     """
 
     models: Mapping[int, Trained]
     states: np.ndarray
-    failed: Mapping[str, str]
+    failed: Mapping[str, Fault]
 
     @property
     def largest(self) -> Trained:
@@ -103,22 +104,25 @@ def train_mixtures(
             ):
                 model = SpeechModel(hmm, front_end, workshop.lexicon, workshop.config.gmm_search, workshop.source)
                 save_model(directory / f"gmm-{n_components}.safetensors", model)
-                record[n_components] = {"curve": curve, "seconds": time.monotonic() - started}
+                record[n_components] = curve
+                workshop.run.note_time(f"{n_components} components", time.monotonic() - started)
         aligned = align_table(
             hmm.log_likelihood, table, graphs, workshop.topology, hmm.self_loops, workers=workshop.workers
         )
-        np.save(directory / "states.npy", aligned.states)
+        write_array(directory / "states.npy", aligned.states)
         (directory / "failed.json").write_text(json.dumps(aligned.failed, sort_keys=True), encoding="utf-8")
         (directory / "training.json").write_text(json.dumps(record))
 
     directory = workshop.run.stage(name, build)
     record = json.loads((directory / "training.json").read_text())
-    failed = json.loads((directory / "failed.json").read_text(encoding="utf-8"))
+    written = json.loads((directory / "failed.json").read_text(encoding="utf-8"))
+    failed = {name: Fault(*fault) for name, fault in written.items()}
+    taken = workshop.run.stage_time(name).parts
     models = {
         int(n): Trained(
-            directory / f"gmm-{n}.safetensors", value["seconds"], {"log-likelihood per frame": value["curve"]}
+            directory / f"gmm-{n}.safetensors", taken[f"{n} components"], {"log-likelihood per frame": curve}
         )
-        for n, value in record.items()
+        for n, curve in record.items()
     }
     return Mixtures(models, np.load(directory / "states.npy", allow_pickle=False), failed)
 
@@ -212,7 +216,7 @@ def training_copies(
         copy = material.augmented(augmentation, features, workers=workshop.workers)
         parts.append(copy)
         for number, name in enumerate(copy.static.ids):
-            original = states[material.static.rows(name.removesuffix(f"~{augmentation.name}"))]
+            original = states[material.static.rows(name.removesuffix(f"/{augmentation.name}"))]
             labels.append(carried_over(original, len(copy.static.utterance(number)), augmentation.speed))
     return (joined(parts) if augmentations else parts[0]), np.concatenate(labels)
 

@@ -15,7 +15,7 @@ from asr.hmm.topology import Topology
 from asr.lexicon import read_lexicon
 from asr.recipe.config import TrainingConfig, check_same_static
 from asr.recipe.material import Material, build_static, left_out, load_material, trainable
-from asr.recipe.outcome import Outcome
+from asr.recipe.outcome import Outcome, account
 from asr.recipe.progress import counted
 from asr.recipe.run import Run
 from asr.recipe.systems import (
@@ -66,7 +66,8 @@ def train(
     check_same_static(config.features, config.hybrid_features)
     pronunciations = read_lexicon(lexicon)
     Topology(pronunciations.phones, config.states_per_phone)
-    corpus, problems = trainable(read_data_directory(data, root=root), pronunciations)
+    given = read_data_directory(data, root=root)
+    corpus, problems = trainable(given, pronunciations)
     archive = any(utterance.archive is not None for utterance in corpus.utterances)
     check_copies(config.hybrid, "archive" if archive else "audio")
     with Run.open(
@@ -85,6 +86,8 @@ def train(
 
         features = run.stage("features", build_features)
         material = load_material(features, corpus, config.features)
+        problems += left_out(features)
+        account(given.listed, material.static.ids, problems, work_dir)
         search = _tune(workshop, material)
         mixtures = train_mixtures(workshop, "gmm", material)
         hybrid_system = train_hybrid_system(
@@ -96,8 +99,9 @@ def train(
         for name, trained in (("gmm", mixtures.largest), ("model", hybrid_system)):
             model = with_search(trained.load(), search[name], arpa)
             save_model(work_dir / f"{name}.safetensors", model)
-    unaligned = [Problem(name, f"not aligned: {reason}") for name, reason in sorted(mixtures.failed.items())]
-    return Outcome(len(material.static) - len(unaligned), [*problems, *left_out(features), *unaligned])
+    problems += [Problem(name, code, f"not aligned: {reason}") for name, (code, reason) in mixtures.failed.items()]
+    account(given.listed, [name for name in material.static.ids if name not in mixtures.failed], problems, work_dir)
+    return Outcome(len(material.static) - len(mixtures.failed), problems)
 
 
 def _ngram(material: Material, workshop: Workshop) -> ArpaModel:

@@ -1,10 +1,10 @@
 """The compactly supported Gaussian: zero beyond a few widths, so that its matrices are sparse."""
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
+from discriminants.compiled import njit
 from discriminants.kernels.half_squares import HalfSquares, half_square
 from discriminants.kernels.kernel import BLOCK_ROWS, SparseKernelColumns, positive
 from discriminants.kernels.radial import RadialKernel, single_width
@@ -66,8 +66,7 @@ class CompactColumns(SparseKernelColumns):
     def __init__(
         self, sigma: float, cutoff: float, twice_exponent: int, centers: np.ndarray, dtype: np.dtype | type
     ) -> None:
-        self.dtype = np.dtype(dtype)
-        self.n_centers = centers.shape[0]
+        super().__init__(centers, dtype)
         self._centers = np.ascontiguousarray(centers, dtype=np.float64)
         self._squares = HalfSquares(centers, sigma, dtype)
         self._sigma, self._cutoff, self._twice_exponent = sigma, cutoff, twice_exponent
@@ -77,8 +76,7 @@ class CompactColumns(SparseKernelColumns):
         """The left factor of the matrix product."""
         return self._squares.work_space(n_rows)
 
-    def block(self, X: np.ndarray, out: np.ndarray | None = None, work: np.ndarray | None = None) -> np.ndarray:
-        """K(X, centers) of shape (n_samples, n_centers)."""
+    def _block(self, X: np.ndarray, out: np.ndarray | None, work: np.ndarray | None) -> np.ndarray:
         left = self.work_space(X.shape[0]) if work is None else work
         K = np.empty((X.shape[0], self.n_centers), dtype=self.dtype) if out is None else out
         products = self._squares.products(X, K if self._squares.dtype == self.dtype else None, left)
@@ -87,8 +85,7 @@ class CompactColumns(SparseKernelColumns):
         K[rows, columns] = self._values(X, rows, columns)
         return K
 
-    def sparse(self, X: np.ndarray) -> csr_array:
-        """K(X, centers) with only the entries that are not zero."""
+    def _sparse(self, X: np.ndarray) -> csr_array:
         rows, columns = self._neighbours_by_product(X) if self._tree is None else self._neighbours_by_tree(X)
         values = self._values(X, rows, columns)
         inside = values != 0.0

@@ -142,19 +142,11 @@ class DotProductColumns(KernelColumns):
     """One matrix product and the kernel's function in place."""
 
     def __init__(self, kernel: DotProductKernel, centers: np.ndarray, dtype: np.dtype | type) -> None:
-        self.dtype = np.dtype(dtype)
-        self.n_centers = centers.shape[0]
+        super().__init__(centers, dtype)
         self._right = np.ascontiguousarray(centers.T, dtype=self.dtype)
         self._kernel = kernel
 
-    def block(self, X: np.ndarray, out: np.ndarray | None = None, work: np.ndarray | None = None) -> np.ndarray:
-        """K(X, centers) of shape (n_samples, n_centers).
-
-        Raises
-        ------
-        ValueError
-            If a kernel value is too large for the float type.
-        """
+    def _block(self, X: np.ndarray, out: np.ndarray | None, work: np.ndarray | None) -> np.ndarray:
         with np.errstate(over="ignore", invalid="ignore"):
             K = np.matmul(X.astype(self.dtype, copy=False), self._right, out=out)
             self._kernel.transform(K)

@@ -1,7 +1,8 @@
 """-|x - c|^2 / (2 sigma^2) as a matrix product, and the pairs for which that cancels computed once more."""
 
 import numpy as np
-from numba import njit
+
+from discriminants.compiled import njit
 
 _FLOAT32_SPREAD = 1e3  # above this squared norm (in widths) the product loses more than 1e-4 of it in float32
 _FLOAT64_SPREAD = 1e6  # and more than about 1e-9 in float64

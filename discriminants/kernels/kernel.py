@@ -88,23 +88,46 @@ class Kernel(BaseEstimator, ABC):
 
 
 class KernelColumns(ABC):
-    """A kernel prepared for a fixed set of centres; gives blocks of rows of K(X, centers).
+    """A kernel prepared for a fixed set of centres; gives blocks of rows of K(X, centers). A subclass implements
+    `_block`.
+
+    Parameters
+    ----------
+    centers : ndarray of shape (n_centers, n_features)
+    dtype : numpy dtype
 
     Attributes
     ----------
     n_centers : int
+    n_features : int
     dtype : numpy dtype
         Of the blocks.
     """
 
-    n_centers: int
-    dtype: np.dtype
+    def __init__(self, centers: np.ndarray, dtype: np.dtype | type) -> None:
+        self.dtype = np.dtype(dtype)
+        self.n_centers = centers.shape[0]
+        self.n_features = centers.shape[1]
 
-    @abstractmethod
     def block(self, X: np.ndarray, out: np.ndarray | None = None, work: np.ndarray | None = None) -> np.ndarray:
         """K(X, centers) of shape (n_samples, n_centers), into `out` where given; `work` is what `work_space` gave,
         cut to the rows of X.
+
+        Raises
+        ------
+        ValueError
+            If the samples have another number of features than the centres.
         """
+        self._check_width(X)
+        return self._block(X, out, work)
+
+    @abstractmethod
+    def _block(self, X: np.ndarray, out: np.ndarray | None, work: np.ndarray | None) -> np.ndarray:
+        """As `block`, of samples that are as wide as the centres: compiled loops rely on it."""
+
+    def _check_width(self, X: np.ndarray) -> None:
+        if X.ndim != 2 or X.shape[1] != self.n_features:
+            raise ValueError(f"samples of shape {X.shape} for centres of {self.n_features} features")
 
     def work_space(self, n_rows: int) -> np.ndarray | None:
         """An array for `block` to work in, with a row for each row of X; None where none is needed."""
@@ -131,11 +154,21 @@ class KernelColumns(ABC):
 class SparseKernelColumns(KernelColumns):
     """Columns of a kernel that is zero for most pairs of points."""
 
-    @abstractmethod
     def sparse(self, X: np.ndarray) -> csr_array:
         """K(X, centers) of shape (n_samples, n_centers) and type `dtype`, with only the entries that are not zero,
         ascending within each row. The values are those of `block`.
+
+        Raises
+        ------
+        ValueError
+            If the samples have another number of features than the centres.
         """
+        self._check_width(X)
+        return self._sparse(X)
+
+    @abstractmethod
+    def _sparse(self, X: np.ndarray) -> csr_array:
+        """As `sparse`, of samples that are as wide as the centres."""
 
     def sparse_blocks(self, X: np.ndarray) -> Iterator[tuple[slice, csr_array]]:
         """Yield (rows, K(X[rows], centers)) over all of X, as many rows at a time as would be safe were K dense."""

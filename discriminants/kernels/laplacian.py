@@ -3,8 +3,8 @@
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
+from discriminants.compiled import njit
 from discriminants.kernels.exponential import exp_in_place
 from discriminants.kernels.kernel import KernelColumns
 from discriminants.kernels.radial import RadialKernel, single_width
@@ -44,13 +44,11 @@ class LaplacianColumns(KernelColumns):
     """Sums of absolute differences do not split into a product; the loop runs along the centres in vectors."""
 
     def __init__(self, sigma: float, centers: np.ndarray, dtype: np.dtype | type) -> None:
-        self.dtype = np.dtype(dtype)
-        self.n_centers = centers.shape[0]
+        super().__init__(centers, dtype)
         self._features = np.ascontiguousarray(centers.T, dtype=self.dtype)
         self._sigma = sigma
 
-    def block(self, X: np.ndarray, out: np.ndarray | None = None, work: np.ndarray | None = None) -> np.ndarray:
-        """K(X, centers) of shape (n_samples, n_centers)."""
+    def _block(self, X: np.ndarray, out: np.ndarray | None, work: np.ndarray | None) -> np.ndarray:
         K = np.empty((X.shape[0], self.n_centers), dtype=self.dtype) if out is None else out
         _minus_city_block(np.ascontiguousarray(X, dtype=self.dtype), self._features, K)
         with np.errstate(over="ignore"):

@@ -51,9 +51,13 @@ class PrecomputedKernel(Kernel):
 
 class _PrecomputedColumns(KernelColumns):
     def __init__(self, indices: np.ndarray, dtype: np.dtype | type) -> None:
-        self._indices, self.n_centers, self.dtype = indices, indices.shape[0], np.dtype(dtype)
+        super().__init__(indices[:, None], dtype)
+        self._indices = indices
 
-    def block(self, X: np.ndarray, out: np.ndarray | None = None, work: np.ndarray | None = None) -> np.ndarray:
+    def _check_width(self, X: np.ndarray) -> None:
+        """X has a column for each training sample; indexing tells where one is missing."""
+
+    def _block(self, X: np.ndarray, out: np.ndarray | None, work: np.ndarray | None) -> np.ndarray:
         if out is None:
             return X[:, self._indices].astype(self.dtype, copy=False)
         out[...] = X[:, self._indices]
@@ -85,10 +89,10 @@ class _FunctionColumns(KernelColumns):
     def __init__(
         self, function: Callable[[np.ndarray, np.ndarray], np.ndarray], centers: np.ndarray, dtype: np.dtype | type
     ) -> None:
+        super().__init__(centers, dtype)
         self._function, self._centers = function, centers
-        self.n_centers, self.dtype = centers.shape[0], np.dtype(dtype)
 
-    def block(self, X: np.ndarray, out: np.ndarray | None = None, work: np.ndarray | None = None) -> np.ndarray:
+    def _block(self, X: np.ndarray, out: np.ndarray | None, work: np.ndarray | None) -> np.ndarray:
         K = np.asarray(self._function(X, self._centers))
         if K.shape != (X.shape[0], self.n_centers):
             raise ValueError(

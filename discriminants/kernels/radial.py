@@ -37,8 +37,7 @@ class RadialColumns(KernelColumns):
     relative_accuracy: ClassVar[bool] = False  # whether the kernel is as steep near 0 as the distance itself
 
     def __init__(self, sigma: float | np.ndarray, centers: np.ndarray, dtype: np.dtype | type) -> None:
-        self.dtype = np.dtype(dtype)
-        self.n_centers = centers.shape[0]
+        super().__init__(centers, dtype)
         self._squares = HalfSquares(centers, sigma, dtype)
 
     @abstractmethod
@@ -49,8 +48,7 @@ class RadialColumns(KernelColumns):
         """The left factor of the matrix product."""
         return self._squares.work_space(n_rows)
 
-    def block(self, X: np.ndarray, out: np.ndarray | None = None, work: np.ndarray | None = None) -> np.ndarray:
-        """K(X, centers) of shape (n_samples, n_centers)."""
+    def _block(self, X: np.ndarray, out: np.ndarray | None, work: np.ndarray | None) -> np.ndarray:
         left = self.work_space(X.shape[0]) if work is None else work
         same = self._squares.dtype == self.dtype
         values = self._squares.products(X, out if same else None, left)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminants.files import write_array
 from discriminants.parallel.stored_array import StoredArray
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -95,7 +96,7 @@ def within_reach(X: np.ndarray, workers: Workers) -> Iterator[np.ndarray | Store
         return
     with tempfile.TemporaryDirectory(prefix="samples-") as folder:
         path = Path(folder) / "samples.npy"
-        np.save(path, X, allow_pickle=False)
+        write_array(path, X)
         yield StoredArray(path)
 
 

@@ -1,12 +1,10 @@
 """Workers: blocks of work done in this process or in several, with the same results in the same order."""
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
-from threadpoolctl import threadpool_limits
-
-from discriminants.blas_threads import one_blas_thread
+from discriminants.blas_threads import on_one_thread, one_blas_thread
 
 Result = TypeVar("Result")
 
@@ -40,6 +38,17 @@ class Workers(Protocol):
         ...
 
 
+@contextmanager
+def interrupts_undisguised() -> Iterator[None]:
+    """An interrupt that comes while compiled code runs leaves it as a SystemError; here it is made one again."""
+    try:
+        yield
+    except SystemError as error:
+        if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+            raise KeyboardInterrupt from error
+        raise
+
+
 class SerialWorkers:
     """The calling process."""
 
@@ -52,7 +61,7 @@ class SerialWorkers:
     def map(self, function: Callable[..., Result], items: Iterable[Any], *shared: Any) -> Iterator[Result]:
         """See `Workers.map`."""
         for item in items:
-            with one_blas_thread():
+            with one_blas_thread(), interrupts_undisguised():
                 result = function(item, *shared)
             yield result
 
@@ -90,14 +99,3 @@ def workers_for(jobs: int = 1, cluster: str | None = None) -> Workers:
 
         return ClusterWorkers(cluster)
     return SerialWorkers() if jobs == 1 else LocalWorkers(jobs)
-
-
-def on_one_thread(function: Callable[..., Result], *arguments: Any) -> Result:
-    """function(*arguments) in a process that keeps its BLAS on one thread from now on."""
-    _settle_on_one_thread()
-    return function(*arguments)
-
-
-@cache
-def _settle_on_one_thread() -> None:
-    threadpool_limits(1, user_api="blas")

@@ -1,9 +1,9 @@
 """Selection over a Gram matrix: orthogonal least squares as a pivoted partial Cholesky factorisation."""
 
 import numpy as np
-from numba import njit
 from scipy.linalg import blas
 
+from discriminants.compiled import njit
 from discriminants.selection.gram import GramSystem
 from discriminants.selection.orthogonal_system import OrthogonalSystem
 from discriminants.selection.residual import OrthogonalResidual

@@ -11,7 +11,6 @@ sound different. `*-adapted` is adapted to each test speaker, without transcript
 HMMs are the classical baseline for isolated words.
 """
 
-import json
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -151,18 +150,18 @@ def whole_word_row(
             models = WholeWordHmms(seed=CONFIG.seed)
             started = time.monotonic()
             models.fit(front_end.transform(train.static), train.transcripts, workers=story.workshop.workers)
-            train_time = time.monotonic() - started
+            story.workshop.run.note_time("training", time.monotonic() - started)
             started = time.process_time()
             write_transcripts(directory / "hyp.txt", models.recognise(front_end.transform(test.static)))
-            (directory / "time.json").write_text(json.dumps([train_time, time.process_time() - started]))
+            story.workshop.run.note_time("decoding", time.process_time() - started)
 
         directory = story.workshop.run.stage(f"{name}-whole-word", build)
         hypotheses |= read_transcripts(directory / "hyp.txt")
         references |= test.references
         speakers |= test.utterance_speaker
-        train_time, cpu = json.loads((directory / "time.json").read_text())
-        train_seconds += train_time
-        cpu_seconds += cpu
+        taken = story.workshop.run.stage_time(f"{name}-whole-word").parts
+        train_seconds += taken["training"]
+        cpu_seconds += taken["decoding"]
         audio_seconds += test.seconds
     report = score_utterances(references, hypotheses, speakers=speakers)
     row = result_row(

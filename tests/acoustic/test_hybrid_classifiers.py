@@ -1,5 +1,6 @@
 """Finding classifiers by name, also those of other packages."""
 
+import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from asr.acoustic import classifiers
 from asr.acoustic.classifiers import available_classifiers, make_classifier, registered_packages
 from asr.errors import ConfigError
+from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
 
 PLUG = '''
 import numpy as np
@@ -104,11 +106,16 @@ def test_scikit_learn_s_classifiers_are_named_by_their_import_path() -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("sklearn.naive_bayes.NoSuchNB", "cannot be imported from scikit-learn"),
-        ("sklearn.no_such_module.GaussianNB", "cannot be imported from scikit-learn"),
-        ("sklearn.linear_model.LinearRegression", "which is no classifier"),
-        ("sklearn.utils.check_array", "which is no classifier"),
-        ("sklearn.utils", "which is no classifier"),
+        ("sklearn.naive_bayes.NoSuchNB", "none of scikit-learn's that a model file can hold"),
+        ("sklearn.no_such_module.GaussianNB", "none of scikit-learn's that a model file can hold"),
+        ("sklearn.linear_model.LinearRegression", "none of scikit-learn's .* linear_model.LogisticRegression"),
+        ("sklearn.utils.check_array", "none of scikit-learn's"),
+        ("sklearn.ensemble.RandomForestClassifier", "none of scikit-learn's"),
+        ("sklearn.tree.DecisionTreeClassifier", "none of scikit-learn's"),
+        ("sklearn.ensemble.BaggingClassifier", "none of scikit-learn's"),
+        ("sklearn.naive_bayes.abstractmethod", "none of scikit-learn's"),
+        ("sklearn", "none of scikit-learn's"),
+        ("sklearn.", "none of scikit-learn's"),
         ("os.system", "unknown classifier"),
         ("builtins.eval", "unknown classifier"),
     ],
@@ -118,11 +125,57 @@ def test_a_path_that_leads_to_no_classifier_is_refused(name: str, reason: str) -
         make_classifier(name, {})
 
 
-def test_settings_call_no_function_of_scikit_learn(tmp_path: Path) -> None:
-    (tmp_path / "precious").touch()
-    with pytest.raises(ConfigError, match="which is no classifier"):
-        make_classifier("sklearn.datasets.clear_data_home", {"data_home": str(tmp_path)})
-    assert (tmp_path / "precious").exists()
+def test_a_name_from_a_settings_file_calls_nothing_but_a_classifier(tmp_path: Path) -> None:
+    kept = tmp_path / "home" / "kept"
+    kept.mkdir(parents=True)
+    with pytest.raises(ConfigError, match="none of scikit-learn's"):
+        make_classifier("sklearn.datasets.clear_data_home", {"data_home": str(tmp_path / "home")})
+    assert kept.is_dir()
+    command = [sys.executable, "-c", f"open({str(tmp_path / 'ran')!r}, 'w')"]
+    for called in ("sklearn.utils._testing.check_output", "sklearn.utils._testing.subprocess.check_output"):
+        with pytest.raises(ConfigError, match="none of scikit-learn's"):
+            make_classifier(called, {"args": command})
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "module", ["sklearn.tests.test_base", "sklearn.conftest", "sklearn.experimental", "sklearn.datasets"]
+)
+def test_a_module_without_listed_classifiers_is_not_even_imported(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    with pytest.raises(ConfigError, match="none of scikit-learn's"):
+        make_classifier(f"{module}.anything", {})
+    assert module not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "reason"),
+    [
+        ("sklearn.svm.SVC", {"kernel": "precomputed"}, "kernel = 'precomputed'"),
+        ("sklearn.neighbors.KNeighborsClassifier", {"algorithm": "kd_tree"}, "'brute'"),
+        ("sklearn.neighbors.KNeighborsClassifier", {"metric": "haversine"}, "metric = 'haversine'"),
+    ],
+)
+def test_what_could_not_be_stored_is_refused_before_it_is_trained(name: str, parameters: dict, reason: str) -> None:
+    with pytest.raises(ConfigError, match=reason):
+        make_classifier(name, parameters)
+
+
+def test_a_registered_function_that_makes_trees_is_told_so_before_it_trains_them(
+    plug: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    points = [EntryPoint("forest", "sklearn.ensemble:RandomForestClassifier", classifiers.GROUP)]
+    monkeypatch.setattr(classifiers, "entry_points", lambda group: points)
+    assert registered_packages() == ()
+    with pytest.raises(ConfigError, match=r"RandomForestClassifier.* is not one of those that a model file may hold"):
+        make_classifier("forest", {})
+
+
+def test_neighbours_are_kept_as_samples() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    classifier = make_classifier("sklearn.neighbors.KNeighborsClassifier", {"n_neighbors": 3}).fit(X, X[:, 0] > 0)
+    back = estimator_from_arrays(*estimator_to_arrays(classifier))
+    np.testing.assert_array_equal(back.predict_proba(X), classifier.predict_proba(X))
 
 
 @pytest.mark.parametrize(

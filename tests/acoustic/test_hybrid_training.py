@@ -147,10 +147,10 @@ def test_a_state_that_vanishes_in_realignment_does_not_stop_a_warm_start(
 
 def test_a_classifier_that_cannot_be_fitted_is_named(start: Start) -> None:
     corpus, states, self_loops = start
-    with pytest.raises(ConfigError, match=r"'sklearn\.naive_bayes\.CategoricalNB' cannot be trained on .* Negative"):
+    with pytest.raises(ConfigError, match=r"'sklearn\.naive_bayes\.MultinomialNB' cannot be trained on .* Negative"):
         train_hybrid(
             corpus.table, states, corpus.graphs, TOPOLOGY, self_loops,
-            HybridSettings(classifier="sklearn.naive_bayes.CategoricalNB"),
+            HybridSettings(classifier="sklearn.naive_bayes.MultinomialNB"),
         )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """A recogniser written to a file and read again is the same recogniser."""
 
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,12 +18,14 @@ from asr.acoustic.gmm_training import mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_file import SearchSettings, SpeechModel, describe_model, load_model, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
-from asr.errors import ModelFormatError
+from asr.errors import DecodeError, ModelFormatError
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.hmm.topology import Topology, uniform_self_loops
 from asr.lexicon import Lexicon
+from discriminants.kernels import PolynomialKernel
+from discriminants.model_file import load_arrays, save_arrays
 from discriminants.npd import NPDClassifier
 from discriminants.orols import OROLSClassifier
 from discriminants.sparse_logistic import SparseKernelLogisticClassifier
@@ -166,6 +169,122 @@ def test_a_classifier_of_other_features_is_refused(tmp_path: Path, name: str) ->
     save_model(tmp_path / "model", SpeechModel(model.hmm, other, LEXICON, SearchSettings(), "audio"))
     with pytest.raises(ModelFormatError, match="do not fit together"):
         load_model(tmp_path / "model")
+
+
+def spoiled(path: Path, change: Callable[[dict, dict], None]) -> None:
+    """The file again, whole by its digest, with other arrays or metadata."""
+    arrays, metadata = load_arrays(path)
+    change(arrays, metadata)
+    save_arrays(path, arrays, metadata)
+
+
+def resized(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Callable[[dict, dict], None]:
+    return lambda arrays, _: arrays.__setitem__(name, change(arrays[name]))
+
+
+def retold(*keys: str, value: object) -> Callable[[dict, dict], None]:
+    def change(_: dict, metadata: dict) -> None:
+        for key in keys[:-1]:
+            metadata = metadata[key]
+        metadata[keys[-1]] = value
+
+    return change
+
+
+FRONT_ENDS = {
+    "a huge dimension": retold("front_end", "static_dimension", value=10**9),
+    "a dimension beyond counting": retold("front_end", "static_dimension", value=10**4000),
+    "no dimension": retold("front_end", "static_dimension", value=0),
+    "a dimension that is a word": retold("front_end", "static_dimension", value="5"),
+    "a huge context": retold("front_end", "config", "context", value=10**9),
+    "many states a phone": retold("states_per_phone", value=10**9),
+    "half a state": retold("states_per_phone", value=3.5),
+    "no state": retold("states_per_phone", value=0),
+}
+
+
+@pytest.mark.parametrize("change", FRONT_ENDS.values(), ids=FRONT_ENDS)
+@pytest.mark.parametrize("make", [mixtures, two_streams, lambda: unnormalised(GaussianNB())])
+def test_sizes_that_nothing_in_the_file_has_are_refused_before_they_are_made(
+    tmp_path: Path, make: Callable[[], SpeechModel], change: Callable[[dict, dict], None]
+) -> None:
+    save_model(tmp_path / "model", make())
+    spoiled(tmp_path / "model", change)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelFormatError, match="model"):
+            load_model(tmp_path / "model")
+        assert tracemalloc.get_traced_memory()[1] < 30_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def unnormalised(classifier: object) -> SpeechModel:
+    """A front end without arrays."""
+    static, states = training()
+    front_end = FrontEnd(FeatureConfig(normalise="none", context=1)).fit(static)
+    acoustic = HybridAcousticModel(classifier, TOPOLOGY.n_states)
+    acoustic.fit(front_end.transform(static).frames, states)
+    hmm = PhoneHmm(TOPOLOGY, acoustic, uniform_self_loops(TOPOLOGY))
+    return SpeechModel(hmm, front_end, LEXICON, SearchSettings(), "audio")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        retold("hybrid", value={"prior_exponent": 1.0, "prior_floor": 0.1, "block": -1}),
+        retold("hybrid", value={"prior_exponent": "1", "prior_floor": 0.1}),
+        retold("hybrid", value=None),
+        retold("classifier", value=None),
+        retold("calibration", value={"format": "scikit-learn estimator, 2", "estimator": None}),
+        retold("kind", value="gmm"),
+        retold("source", value="radio"),
+        retold("lexicon_digest", value="0"),
+        resized("log_priors", lambda a: a * np.nan),
+        resized("front_end.lda", lambda a: a * np.inf),
+        resized("front_end.lda", lambda a: np.float32(1)),
+        resized("front_end.deviation", lambda a: a * 0),
+        resized("classifier.GaussianNB.classes_", lambda a: a + 1000),
+        resized("classifier.GaussianNB.classes_", lambda a: a * 0),
+        resized("classifier.GaussianNB.theta_", lambda a: a[:, :2].copy()),
+    ],
+)
+def test_parts_that_do_not_fit_are_told_in_one_sentence(tmp_path: Path, change: Callable[[dict, dict], None]) -> None:
+    save_model(tmp_path / "model", hybrid(GaussianNB()))
+    spoiled(tmp_path / "model", change)
+    with pytest.raises(ModelFormatError, match="do not fit together"):
+        load_model(tmp_path / "model")
+
+
+def test_a_byte_that_changed_among_the_arrays_is_noticed(tmp_path: Path) -> None:
+    save_model(tmp_path / "model", hybrid(GaussianNB()))
+    content = bytearray((tmp_path / "model").read_bytes())
+    content[-3] ^= 1
+    (tmp_path / "model").write_bytes(content)
+    for read in (load_model, describe_model):
+        with pytest.raises(ModelFormatError, match="the digest is another"):
+            read(tmp_path / "model")
+
+
+def test_a_description_shows_no_control_characters(tmp_path: Path) -> None:
+    save_model(tmp_path / "model", hybrid(NPDClassifier(20, random_state=0)))
+    spoiled(
+        tmp_path / "model", lambda _, metadata: metadata["classifier"]["estimator"][2].append(["\x1b[2J", "\x9b1m"])
+    )
+    spoiled(tmp_path / "model", retold("lexicon_digest", value="\x1b[2J"))
+    assert "\x1b" not in str(describe_model(tmp_path / "model").values())
+    assert describe_model(tmp_path / "model")["lexicon digest"] == "\\x1b[2J"
+    assert describe_model(tmp_path / "model")["classifier settings"]["\\x1b[2J"] == "\\x9b1m"
+
+
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
+def test_scores_that_are_no_numbers_are_told_before_a_search_goes_on_them() -> None:
+    hmm = mixtures().hmm
+    with pytest.raises(DecodeError, match="no numbers"):
+        hmm.log_likelihood(np.full((3, 15), 1e30, np.float32))
+    model = hybrid(NPDClassifier(20, kernel=PolynomialKernel(9), random_state=0))
+    with pytest.raises(DecodeError, match=r"NPDClassifier cannot score these frames: values .* are too large"):
+        model.hmm.log_likelihood(np.full((3, 4), 1e9, np.float32))
 
 
 def test_a_missing_file_is_told_by_the_system(tmp_path: Path) -> None:

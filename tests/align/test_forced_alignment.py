@@ -7,7 +7,7 @@ from asr.align.aligned_table import align_table, flat_alignment
 from asr.align.forced_alignment import Alignment, align_utterance, equal_runs, shortest_path_frames
 from asr.align.transcript_graph import transcript_graph
 from asr.decode.path_segments import frame_units, word_segments
-from asr.errors import AlignmentError, LexiconError
+from asr.errors import AlignmentError, Fault, LexiconError
 from asr.features.frame_table import FrameTable
 from asr.hmm.topology import SILENCE, Topology
 from asr.lexicon import Lexicon
@@ -42,12 +42,14 @@ def test_an_utterance_is_aligned_when_it_is_long_enough_and_else_the_reason_is_g
         assert len(frame_units(result.path, graph)) == n_frames
         assert [segment.label for segment in word_segments(result.path, graph, TOPOLOGY)] == words
     elif words:
-        assert result == (
-            f"{n_frames} frames are fewer than the {shortest_path_frames(graph)} that its transcript needs at the least"
+        shortest = shortest_path_frames(graph)
+        assert result.code == "too-short"
+        assert (
+            result.reason == f"{n_frames} frames are fewer than the {shortest} that its transcript needs at the least"
         )
     else:
         assert n_frames in (1, 2)  # silence takes three
-        assert "no path" in result
+        assert "no path" in result.reason
 
 
 def test_the_best_variant_and_pause_are_chosen():
@@ -63,7 +65,7 @@ def test_a_path_that_a_narrow_beam_loses_is_found_by_the_next_wider():
     scores = scores_of(units)
     scores[:4, TOPOLOGY.units(SILENCE)] = 10.0  # silence looks better until it is too late for the word
     graph = transcript_graph(["A"], LEXICON, TOPOLOGY)
-    assert isinstance(align_utterance(scores, graph, TOPOLOGY, SELF_LOOPS, beams=(5.0,)), str)
+    assert isinstance(align_utterance(scores, graph, TOPOLOGY, SELF_LOOPS, beams=(5.0,)), Fault)
     result = align_utterance(scores, graph, TOPOLOGY, SELF_LOOPS, beams=(5.0, np.inf))
     assert frame_units(result.path, graph).tolist() == units
 
@@ -109,7 +111,8 @@ def test_a_table_is_aligned_alike_by_any_workers_and_counts_stays_and_visits():
     )
     np.testing.assert_array_equal(one.states, two.states)
     assert one.log_likelihood_per_frame == two.log_likelihood_per_frame
-    assert one.failed == {"u1": "4 frames are fewer than the 9 that its transcript needs at the least"}
+    reason = "4 frames are fewer than the 9 that its transcript needs at the least"
+    assert one.failed == {"u1": Fault("too-short", reason)}
     assert (one.states[table.rows("u1")] == -1).all() and (one.states[table.rows("u2")] >= 0).all()
     assert one.stays.sum() + one.visits.sum() == 51
     assert one.visits[TOPOLOGY.units("x")].tolist() in ([2, 2, 2], [3, 3, 3], [4, 4, 4])
@@ -129,7 +132,7 @@ def test_an_utterance_that_cannot_be_scored_fails_alone_with_its_reason(log_like
     table.frames[table.rows("u2")] = np.nan
     found = align_table(log_likelihood, table, graphs, TOPOLOGY, SELF_LOOPS)
     assert found.failed.keys() == {"u1", "u2"}
-    assert "no number" in found.failed["u2"] or found.failed["u2"] == "ValueError: frames are not finite"
+    assert found.failed["u2"] == Fault("not-finite", "its frames hold values that are not finite numbers")
     for name in ("u0", "u3"):
         np.testing.assert_array_equal(found.states[table.rows(name)], whole.states[table.rows(name)])
 

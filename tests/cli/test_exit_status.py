@@ -13,6 +13,7 @@ from asr.errors import LexiconError
 
 NO_FILE, NOT_A_FILE = "does not exist; a file is needed", "is a directory; a file is needed"
 NO_DIRECTORY, NOT_A_DIRECTORY = "does not exist; a directory is needed", "is a file; a directory is needed"
+NO_SPACE = "out/x: No space left on device; free some space, the same command goes on"
 BAD_LEXICON = "lexicon.txt:3: word 'two' has no phones"
 
 Outcome = tuple[int, str, str]
@@ -83,7 +84,7 @@ def test_a_missing_input_is_one_sentence_with_status_1(
     ("raised", "status", "message"),
     [
         (LexiconError(BAD_LEXICON), 1, BAD_LEXICON),
-        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "out/x"), 1, "out/x: No space left on device"),
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "out/x"), 1, NO_SPACE),
         (KeyboardInterrupt(), 130, "interrupted"),
     ],
 )  # fmt: skip

@@ -1,6 +1,8 @@
 """Model files: what was written comes back, and nothing else is accepted."""
 
+import errno
 import json
+import os
 import warnings
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from safetensors.numpy import load_file, save
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -105,6 +108,84 @@ def test_every_truncation_is_refused(tmp_path: Path) -> None:
             load_arrays(path)
 
 
+def test_a_byte_changed_anywhere_in_a_file_is_noticed(tmp_path: Path) -> None:
+    content = written(tmp_path).read_bytes()
+    path = tmp_path / "flipped"
+    for place in range(len(content)):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
+        try:
+            arrays, _ = load_arrays(path)
+        except ModelFormatError as error:
+            assert "flipped" in str(error)
+            continue
+        # Only a letter of the key of the digest itself goes unnoticed, and then all the rest is whole.
+        assert b'"digest"' not in path.read_bytes()
+        assert all(np.array_equal(arrays[name], array) for name, array in ARRAYS.items())
+
+
+def test_arrays_of_equal_shape_that_changed_places_are_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    save_arrays(path, {"first": np.zeros(3), "other": np.ones(3)}, {})
+    path.write_bytes(
+        path.read_bytes().replace(b"first", b"xxxxx").replace(b"other", b"first").replace(b"xxxxx", b"other")
+    )
+    with pytest.raises(ModelFormatError, match="the digest is another"):
+        load_arrays(path)
+
+
+def test_a_file_without_a_digest_is_read(tmp_path: Path) -> None:
+    (tmp_path / "before").write_bytes(save({"a": ARRAYS["a"]}, {"metadata": '{"x":1}'}))
+    arrays, metadata = load_arrays(tmp_path / "before")
+    np.testing.assert_array_equal(arrays["a"], ARRAYS["a"])
+    assert metadata == {"x": 1}
+
+
+def test_files_are_those_of_the_safetensors_package(tmp_path: Path) -> None:
+    arrays = load_file(written(tmp_path))
+    assert set(arrays) == set(ARRAYS)
+    for name, array in ARRAYS.items():
+        assert arrays[name].dtype == array.dtype
+        np.testing.assert_array_equal(arrays[name], array)
+
+
+def test_metadata_that_would_fill_the_memory_are_neither_written_nor_read(tmp_path: Path) -> None:
+    many: Any = [[]] * 2_100_000
+    with pytest.raises(ModelFormatError, match="values, and 4000000 are the most"):
+        save_arrays(tmp_path / "model", {}, {"x": many})
+    header = json.dumps({"__metadata__": {"metadata": json.dumps({"x": many})}}).encode()
+    (tmp_path / "model").write_bytes(len(header).to_bytes(8, "little") + header)
+    with pytest.raises(ModelFormatError, match="values, and 4000000 are the most"):
+        load_arrays(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    "text", ['{"x": NaN}', '{"x": -Infinity}', '{"x": "\\ud800"}', "[" * 5000, "[]", '{"x":' + "9" * 5000]
+)
+def test_metadata_that_are_no_plain_json_are_refused(tmp_path: Path, text: str) -> None:
+    header = json.dumps({"__metadata__": {"metadata": text}}).encode()
+    (tmp_path / "model").write_bytes(len(header).to_bytes(8, "little") + header)
+    with pytest.raises(ModelFormatError, match="damaged or no model file"):
+        load_arrays(tmp_path / "model")
+
+
+def test_a_full_disk_is_told_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left") as caught:
+        written(tmp_path)
+    assert caught.value.filename == str(tmp_path / "model.safetensors")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_that_quotes_a_file_is_one_short_line(tmp_path: Path) -> None:
+    message = str(ModelFormatError("\x1b[2Jlook\nhere" + "x" * 5000))
+    assert message.startswith("\\x1b[2Jlook here")
+    assert message.isprintable()
+    assert len(message) < 1100
+
+
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_damaged_header_is_refused_or_describes_the_file_exactly(tmp_path: Path, data: st.DataObject) -> None:
@@ -132,6 +213,7 @@ def test_a_damaged_header_is_refused_or_describes_the_file_exactly(tmp_path: Pat
         {"dtype": "OBJECT", "shape": [1], "data_offsets": [0, 4]},
         {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]},
         {"dtype": "F32", "shape": [1]},
+        {"dtype": "F32", "shape": [1, 1, 0, 1 << 61], "data_offsets": [0, 0]},
         [],
     ],
 )

@@ -272,7 +272,7 @@ def test_an_archive_can_be_put_into_the_data_directory_it_was_made_from(
         "features", "--data", data, "--root", toy_corpus, "--out", data, "--config", toy_corpus / "settings.toml"
     )
     assert status == 0
-    assert {path.name for path in data.iterdir()} - set(before) == {"feats.ark", "feats.scp"}
+    assert {path.name for path in data.iterdir()} - set(before) == {"feats.ark", "feats.scp", "failed.tsv"}
     assert all((data / name).read_bytes() == content for name, content in before.items())
     # With both there, a model takes what it was trained on.
     status, _, err = asr(

@@ -3,13 +3,20 @@
 A command starts at once and in a process group of its own, so that a test can kill many of them at moments spread
 over the work itself. A line of input is a JSON pair: the arguments, and after how many seconds the group is killed
 (null: never). The answer is the exit status, or minus the number of the signal that ended the command.
+
+With a third value, an object of limits, the answer is a JSON pair: the status, and what the command said on standard
+error. `file_size` is how long a file may grow, in bytes; `memory` how much address space there is beyond what the
+process has when the command starts, in MiB.
 """
 
+import fcntl
 import json
 import os
+import resource
 import signal
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -20,15 +27,46 @@ from asr.features.mfcc import mfcc
 
 mfcc(np.zeros(8000, np.float32), FeatureConfig(sample_rate=8000))  # imports the last of the libraries
 
+
+def heard(pipe: int) -> str:
+    """What is in the pipe; workers of the command, which may outlive it, keep it open."""
+    os.set_blocking(pipe, False)
+    parts = []
+    try:
+        while part := os.read(pipe, 1 << 16):
+            parts.append(part)
+    except BlockingIOError:
+        pass
+    os.close(pipe)
+    return b"".join(parts).decode()
+
+
+def limit(file_size: int | None = None, memory: int | None = None) -> None:
+    """Limits of this process, see above."""
+    if file_size is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, resource.RLIM_INFINITY))
+    if memory is not None:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        n_bytes = pages * resource.getpagesize() + (memory << 20)
+        resource.setrlimit(resource.RLIMIT_AS, (n_bytes, resource.RLIM_INFINITY))
+
+
 for line in sys.stdin:
-    arguments, seconds = json.loads(line)
+    arguments, seconds, *more = json.loads(line)
+    listening, speaking = os.pipe()
+    fcntl.fcntl(speaking, fcntl.F_SETPIPE_SZ, 1 << 20)  # nobody reads before the command has ended
     child = os.fork()
     if child == 0:
         os.setpgid(0, 0)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if more:
+            os.dup2(speaking, 2)
+            limit(**more[0])
         main(arguments)
+    os.close(speaking)
     os.setpgid(child, child)  # here too, lest the kill comes before the child has done it
     if seconds is not None:
         time.sleep(seconds)
         os.killpg(child, signal.SIGKILL)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    status, said = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), heard(listening)
+    print(json.dumps([status, said]) if more else status, flush=True)

@@ -1,5 +1,9 @@
 """The table of frames: access, parts, mapping, and files."""
 
+import contextlib
+import re
+import warnings
+
 import numpy as np
 import pytest
 
@@ -63,6 +67,51 @@ def test_damaged_files_are_refused(table, tmp_path):
     (tmp_path / "index.json").write_text("[1]")
     with pytest.raises(FeatureError, match="not a whole frame table"):
         FrameTable.load(tmp_path)
+
+
+@pytest.mark.parametrize("mmap", [True, False])
+@pytest.mark.parametrize("name", ["frames.npy", "index.json"])
+def test_any_damage_of_header_or_index_is_refused_or_harmless(table, tmp_path, name, mmap):
+    table.save(tmp_path)
+    whole = (tmp_path / name).read_bytes()
+    for place in range(min(128, len(whole))):
+        for value in b"\0\xff(9-'\"[{":
+            (tmp_path / name).write_bytes(whole[:place] + bytes([value]) + whole[place + 1 :])
+            with contextlib.suppress(FeatureError), warnings.catch_warnings(action="ignore"):
+                assert FrameTable.load(tmp_path, mmap=mmap).n_frames == 8
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        "[" * 100_000,
+        '{"ids": "abc", "speakers": [1, 2, 3], "offsets": [0, 3, 4, 8]}',
+        '{"ids": "abc", "speakers": "sts", "offsets": 7}',
+        '{"ids": "abc", "speakers": "sts", "offsets": [0, 3, 4, 99999999999999999999]}',
+    ],
+)
+def test_an_index_of_other_things_is_refused(table, tmp_path, index):
+    table.save(tmp_path)
+    (tmp_path / "index.json").write_text(index)
+    with pytest.raises(FeatureError, match=re.escape(str(tmp_path))):
+        FrameTable.load(tmp_path)
+
+
+def test_an_archive_in_place_of_the_frames_is_refused(table, tmp_path):
+    table.save(tmp_path)
+    with (tmp_path / "frames.npy").open("wb") as file:
+        np.savez(file, frames=table.frames)
+    with pytest.raises(FeatureError, match="must"):
+        FrameTable.load(tmp_path)
+
+
+def test_a_header_that_promises_more_than_the_file_holds_takes_no_memory(table, tmp_path):
+    table.save(tmp_path)
+    content = (tmp_path / "frames.npy").read_bytes()
+    (tmp_path / "frames.npy").write_bytes(content.replace(b"(8, 2), ", b"(8000000000000, 2), ")[:-1])
+    for mmap in (True, False):
+        with pytest.raises(FeatureError, match="not a whole frame table"):
+            FrameTable.load(tmp_path, mmap=mmap)
 
 
 def test_parts_that_do_not_fit_together_are_refused(table):

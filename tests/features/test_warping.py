@@ -62,11 +62,11 @@ def test_copies_are_utterances_of_new_speakers_with_the_energy_as_it_was() -> No
     table = FrameTable.from_utterances(["a", "b"], ["x", "y"], [frames[:3], frames[3:]])
     for energy_first, column in ((False, 12), (True, 0)):
         copies = warped_copies(table, (0.9, 1.1), FeatureConfig(energy_first=energy_first))
-        assert copies.ids == ("a", "b", "a~0.9", "b~0.9", "a~1.1", "b~1.1")
-        assert copies.speakers == ("x", "y", "x~0.9", "y~0.9", "x~1.1", "y~1.1")
-        np.testing.assert_array_equal(copies.utterance("b~1.1")[:, column], frames[3:, column])
+        assert copies.ids == ("a", "b", "a/0.9", "b/0.9", "a/1.1", "b/1.1")
+        assert copies.speakers == ("x", "y", "x/0.9", "y/0.9", "x/1.1", "y/1.1")
+        np.testing.assert_array_equal(copies.utterance("b/1.1")[:, column], frames[3:, column])
         np.testing.assert_array_equal(copies.utterance("a"), frames[:3])
-        assert not np.allclose(copies.utterance("b~1.1"), frames[3:])
+        assert not np.allclose(copies.utterance("b/1.1"), frames[3:])
 
 
 def test_energy_first_moves_the_energy_column_to_the_front() -> None:

@@ -10,9 +10,12 @@ ROOT = Path(__file__).parents[2]
 FLOORS = (  # from the ground up
     "discriminants",
     "asr",
+    "asr.shortage",
     "asr.errors",
+    "asr.faults",
     "asr.files",
     "asr.resources",
+    "asr.supervisor",
     "asr.text_lines",
     "asr.settings",
     "asr.corpus",

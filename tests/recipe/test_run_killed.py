@@ -43,7 +43,8 @@ def assert_existing_stages_are_whole(directory, undisturbed):
     for stage in interrupted_run.STAGES:
         if (directory / "stages" / stage).exists():
             assert contents(directory / "stages" / stage) == contents(undisturbed / "stages" / stage)
-            assert (directory / "stages" / f"{stage}.seconds").exists()
+            for record in ("seconds", "digests"):
+                assert (directory / "stages" / f"{stage}.{record}").exists()
 
 
 @pytest.fixture(scope="module")

@@ -93,6 +93,16 @@ def assert_close(K: np.ndarray, expected: np.ndarray, dtype: type, times: float 
 
 @pytest.mark.parametrize("name", CASES)
 class TestEveryKernel:
+    @pytest.mark.parametrize("width", [1, 3, 5])
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    def test_samples_that_are_not_as_wide_as_the_centres_are_refused(self, name: str, dtype: type, width: int) -> None:
+        columns = CASES[name].kernel.columns(sample(600, 4, dtype), dtype)
+        X, weights = sample(9, width, dtype), np.ones((600, 2), dtype)
+        with pytest.raises(ValueError, match=rf"shape \(9, {width}\) for centres of 4 features"):
+            columns.block(X)
+        with pytest.raises(ValueError, match="centres of 4 features"):
+            columns.product(X, weights)
+
     @pytest.mark.parametrize("d", [1, 4, 11])
     @pytest.mark.parametrize("dtype", [np.float32, np.float64])
     def test_the_matrix_equals_the_formula_and_keeps_the_float_type(self, name: str, dtype: type, d: int) -> None:

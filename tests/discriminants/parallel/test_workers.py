@@ -126,3 +126,19 @@ def test_a_killed_process_is_gone(cluster: Cluster) -> None:
     for victim in cluster.killed:
         with pytest.raises(ProcessLookupError):
             os.kill(victim, signal.SIGCONT)
+
+
+def interrupted_in_compiled_code(item: int) -> int:
+    if item == 2:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as error:
+            raise SystemError("returned a result with an exception set") from error
+    return item
+
+
+def test_an_interrupt_that_compiled_code_disguised_is_an_interrupt_again():
+    results = SerialWorkers().map(interrupted_in_compiled_code, range(4))
+    assert [next(results), next(results)] == [0, 1]
+    with pytest.raises(KeyboardInterrupt):
+        next(results)

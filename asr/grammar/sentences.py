@@ -1,0 +1,94 @@
+"""A list of sentences as a grammar: exactly these can be said, each as likely as it is often listed."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from asr.errors import GrammarError
+from asr.grammar.automaton import Arc, Grammar, build_grammar
+from asr.text_lines import read_text_lines
+
+LONGEST_SENTENCE = 1000
+"""Words."""
+
+
+def read_sentences(path: Path | str) -> list[tuple[str, ...]]:
+    """The sentences of a text file, one a line; blank lines and those that begin with `#` are passed over.
+
+    Raises
+    ------
+    GrammarError
+        When the file cannot be read, or has no sentence.
+    """
+    sentences = parse_sentences(read_text_lines(path, GrammarError))
+    if not sentences:
+        raise GrammarError(f"{path} has no sentence; write one a line.")
+    return sentences
+
+
+def parse_sentences(lines: Iterable[str]) -> list[tuple[str, ...]]:
+    """As `read_sentences`, from lines of text; maybe none."""
+    divided = (line.split() for line in lines)
+    return [tuple(words) for words in divided if words and not words[0].startswith("#")]
+
+
+def sentence_list(sentences: Iterable[Sequence[str]], words: Iterable[str] | None = None) -> Grammar:
+    """The grammar of a list of sentences.
+
+    A sentence has the probability of its share of the list. The automaton is the tree of their beginnings; the cost of
+    a word is what the list says of it after the words before.
+
+    Parameters
+    ----------
+    sentences : iterable of sequences of words
+        A sentence listed n times counts n times.
+    words : iterable of str, optional
+        The vocabulary: sentences with other words are left out, and those words listed in `left_out`.
+
+    Raises
+    ------
+    GrammarError
+        When no sentence is left, or one has no words or more than 1000.
+    """
+    counts = Counter(tuple(sentence) for sentence in sentences)
+    longest = max(map(len, counts), default=0)
+    if longest > LONGEST_SENTENCE:
+        raise GrammarError(f"A sentence of the grammar has {longest} words; {LONGEST_SENTENCE} are the most.")
+    unknown: set[str] = set()
+    if words is not None:
+        known = set(words)
+        unknown = {word for sentence in counts for word in sentence} - known
+        counts = Counter({sentence: n for sentence, n in counts.items() if not unknown.intersection(sentence)})
+    if not counts or () in counts:
+        why = f"; the vocabulary lacks {' '.join(sorted(unknown)[:10])}" if unknown else ""
+        raise GrammarError(f"A grammar of sentences needs at least one, each of at least one word{why}.")
+    # A tree, not a table of beginnings: those of one long sentence would take the square of its length.
+    children: list[dict[str, int]] = [{}]
+    mass, ends = [0], Counter[int]()
+    for sentence, n in sorted(counts.items()):
+        state = 0
+        mass[0] += n
+        for word in sentence:
+            if word not in children[state]:
+                children[state][word] = len(children)
+                children.append({})
+                mass.append(0)
+            state = children[state][word]
+            mass[state] += n
+        ends[state] += n
+    arcs = [
+        Arc(state, word, math.log(mass[state] / mass[target]), target)
+        for state, following in enumerate(children)
+        for word, target in following.items()
+    ]
+    final_costs = {state: math.log(mass[state] / n) for state, n in ends.items()}
+    vocabulary = {word for sentence in counts for word in sentence}
+    return build_grammar(
+        "sentences",
+        vocabulary,
+        arcs,
+        final_costs=final_costs,
+        n_states=len(children),
+        left_out=unknown,
+    )

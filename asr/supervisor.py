@@ -1,0 +1,139 @@
+"""The process that watches over a command: what ends the command ends all of it, at once, and is told in a sentence.
+
+Compiled code hears no exception: an interrupt in the middle of it comes out as some other error, or not at all. So the
+work is done in a child process, in a process group with whatever processes it starts, and the parent does nothing but
+wait. A signal ends the group from outside. That needs no cooperation, and is safe because everything the project
+writes is whole or absent: to the files it is the same as a loss of power, and the same command goes on from there. A
+child that dies by itself (for want of memory, say) becomes a sentence, and a parent that dies takes its child along.
+"""
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+import time
+from typing import NoReturn
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_WATCHED = (*_ENDING, signal.SIGTSTP)
+_PATIENCE = 2.0  # seconds between asking the group to end and ending it
+GOES_ON = "what is finished is kept, and the same command goes on from there"
+
+
+def supervise(name: str) -> None:
+    """Return in a child process; the calling process stays behind to watch it, and exits as it does.
+
+    Call it before threads are started or anything large is imported. Under a debugger or tracer nothing is done.
+
+    Parameters
+    ----------
+    name : str
+        Of the command, before the sentence that says how it ended.
+
+    Exit status of the parent: the child's own; 128 and the number of the signal (SIGINT, SIGTERM, SIGHUP) that ended
+    it; 1, with a sentence, when the child was ended by another.
+    """
+    if sys.gettrace() is not None:
+        return
+    sys.stdout.flush()
+    sys.stderr.flush()
+    lifeline, parents_end = os.pipe()
+    signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)  # until both know what to do
+    child = os.fork()
+    if child:
+        os.close(lifeline)
+        with contextlib.suppress(OSError):  # the child has done it, or is gone
+            os.setpgid(child, child)
+        _exit(_Watch(child, name).status())
+    os.setpgid(0, 0)
+    os.close(parents_end)
+    for number in _ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)  # at once, whatever code is running
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _WATCHED)
+    threading.Thread(target=_end_with_parent, args=(lifeline,), daemon=True).start()
+
+
+def _end_with_parent(lifeline: int) -> None:
+    """The parent holds the other end of the pipe and never writes: reading ends when it does."""
+    os.read(lifeline, 1)
+    os.killpg(0, signal.SIGTERM)
+
+
+class _Watch:
+    """The parent's part."""
+
+    def __init__(self, child: int, name: str) -> None:
+        self._child = child
+        self._name = name
+        self._asked: int | None = None
+        for number in _ENDING:
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+                signal.signal(number, self._end)
+        signal.signal(signal.SIGTSTP, self._pause)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _WATCHED)
+
+    def status(self) -> int:
+        """Wait for the child; the exit status to end with."""
+        _, waited = os.waitpid(self._child, 0)
+        for number in _ENDING:
+            signal.signal(number, signal.SIG_IGN)  # what is left takes no time
+        code = os.waitstatus_to_exitcode(waited)
+        if code >= 0 and self._asked is None:
+            _signal_group(self._child, signal.SIGTERM)  # processes that it may have forgotten
+            return code
+        self._end_group()
+        if code >= 0:
+            return code  # done before the signal reached it
+        if self._asked is not None:
+            self._say(f"interrupted; {GOES_ON}")
+            return 128 + self._asked
+        cause = signal.Signals(-code).name
+        self._say(f"error: the process was ended by {cause}, most often for want of memory; {GOES_ON}")
+        return 1
+
+    def _end(self, number: int, _frame: object) -> None:
+        _signal_group(self._child, signal.SIGKILL if self._asked is not None else signal.SIGTERM)
+        self._asked = number
+
+    def _pause(self, _number: int, _frame: object) -> None:
+        """Stop the group, then this process as the shell expects; both go on together."""
+        _signal_group(self._child, signal.SIGSTOP)
+        signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTSTP)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTSTP])
+        signal.signal(signal.SIGTSTP, self._pause)
+        _signal_group(self._child, signal.SIGCONT)
+
+    def _end_group(self) -> None:
+        """Leave no process of the group behind."""
+        number, began = signal.SIGTERM, time.monotonic()
+        while _signal_group(self._child, number):
+            # Those that ignore SIGTERM have their reasons: joblib's janitor removes shared memory before it ends.
+            if time.monotonic() - began > 2 * _PATIENCE:
+                return
+            number = signal.SIGKILL if time.monotonic() - began > _PATIENCE else signal.SIGTERM
+            time.sleep(0.01)
+
+    def _say(self, sentence: str) -> None:
+        if os.isatty(2):
+            sys.stderr.write("\r\x1b[K\x1b[?25h")  # a progress bar had hidden the cursor
+        sys.stderr.write(f"{self._name}: {sentence}\n")
+
+
+def _signal_group(group: int, number: int) -> bool:
+    """Whether there was anybody to hear it."""
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _exit(status: int) -> NoReturn:
+    """End without the clean-up at exit, which belongs to the child."""
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(status)

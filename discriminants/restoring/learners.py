@@ -1,0 +1,184 @@
+"""The classes of this package that may come from a file, and what each must hold before it computes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from discriminants.errors import ModelFormatError
+from discriminants.restoring.requirements import check_arrays, check_indices, learnt, n_classes, refuse, sizes_of
+from discriminants.restoring.scikit_learn import Listed
+
+
+def _expansion(learner: Any, n_outputs: str | None = None) -> dict[str, int]:
+    """Kernel, centres and weights; `n_outputs` is the size that the number of weights must have."""
+    from discriminants.kernels import Kernel, PrecomputedKernel
+
+    sizes = sizes_of(learner)
+    kernel = getattr(learner, "kernel_", None)
+    if not isinstance(kernel, Kernel):
+        refuse(learner, "kernel_", f"is a {type(kernel).__name__}, not a kernel")
+    outputs = "weights" if n_outputs is None else n_outputs
+    shapes: dict[str, tuple[int | str, ...]] = {
+        "basis_centers_": ("centers", 0 if isinstance(kernel, PrecomputedKernel) else "features"),
+        "dual_coef_": ("centers", outputs),
+        "intercept_": (outputs,),
+    }
+    check_arrays(learner, shapes, sizes)
+    if isinstance(kernel, PrecomputedKernel):
+        check_indices(learner, "kernel_.indices", kernel.indices, ("centers",), sizes, below=sizes["features"])
+    if kernel.over(learner.basis_centers_[:1])[1].size != 1:
+        refuse(learner, "kernel_", "has several columns for a centre")
+    try:  # a width for each centre, no word in place of a number, and as many columns as centres
+        columns = kernel.columns(learner.basis_centers_)
+    except (TypeError, ValueError) as error:
+        raise ModelFormatError(f"{type(learner).__name__}.kernel_ does not suit the centres: {error}") from error
+    if columns.n_centers != sizes["centers"]:
+        refuse(learner, "kernel_", f"has {columns.n_centers} columns for {sizes['centers']} centres")
+    return sizes
+
+
+def _least_squares(learner: Any) -> None:
+    sizes = _expansion(learner, "outputs")
+    _output_model(learner, learner.posterior_, sizes)
+
+
+def _output_model(learner: Any, model: Any, sizes: dict[str, int]) -> None:
+    """One of `discriminants.posteriors`, for as many outputs and classes as the learner has."""
+    from discriminants.posteriors import POSTERIORS
+
+    n_outputs, classes = sizes["outputs"], sizes["classes"]
+    shapes: dict[str, tuple[int | str, ...]] = {
+        "means_": (2, n_outputs),
+        "slopes_": (n_outputs,),
+        "coef_": (n_outputs, classes),
+    }
+    if not isinstance(model, tuple(POSTERIORS.values())):
+        refuse(learner, "posterior_", f"is a {type(model).__name__}, not a model of outputs")
+    check_arrays(model, {name: shape for name, shape in shapes.items() if hasattr(model, name)}, {})
+
+
+def _logistic(learner: Any) -> None:
+    _expansion(learner, "classes")
+
+
+def _regressor(learner: Any) -> None:
+    sizes = _expansion(learner)
+    if not isinstance(learner._one_column, bool) or (learner._one_column and sizes["weights"] != 1):
+        refuse(learner, "_one_column", f"is {learner._one_column!r} for {sizes['weights']} outputs")
+
+
+def _recursive_classifier(learner: Any) -> None:
+    _least_squares(learner)
+    _recursion_of(learner)
+    moments = getattr(learner, "moments_", None)
+    if moments is not None and getattr(moments, "squares_", np.empty(0)).shape != (
+        learner.classes_.shape[0],
+        *learner.recursion_.gram_factor_.shape,
+    ):
+        refuse(learner, "moments_", "are of other classes or another dictionary")
+
+
+def _recursive_regressor(learner: Any) -> None:
+    _regressor(learner)
+    _recursion_of(learner)
+
+
+def _recursion_of(learner: Any) -> None:
+    """The recursion goes on from the dictionary that the learner has."""
+    recursion: Any = getattr(learner, "recursion_", None)
+    if type(recursion).__name__ != "KernelRecursion":
+        refuse(learner, "recursion_", f"is a {type(recursion).__name__}")
+    if recursion.projected_targets_.shape != learner.dual_coef_.shape:
+        refuse(learner, "recursion_", "is of another dictionary or other outputs")
+    if recursion.centers_.shape[1] != learner.n_features_in_:
+        refuse(learner, "recursion_", f"is of {recursion.centers_.shape[1]} features, not {learner.n_features_in_}")
+
+
+def _recursion(recursion: Any) -> None:
+    from discriminants.kernels import Kernel
+
+    if not isinstance(recursion.kernel, Kernel):
+        refuse(recursion, "kernel", f"is a {type(recursion.kernel).__name__}, not a kernel")
+    shapes: dict[str, tuple[int | str, ...]] = {
+        "centers_": ("centers", "columns"),
+        "gram_factor_": ("centers", "centers"),
+        "information_": ("centers", "centers"),
+        "projected_targets_": ("centers", "targets"),
+    }
+    sizes: dict[str, int] = {}
+    check_arrays(recursion, shapes, sizes)
+    check_indices(recursion, "indices_", recursion.indices_, ("centers",), sizes)
+    if type(recursion.n_samples_seen_) is not int or recursion.n_samples_seen_ < 0:
+        refuse(recursion, "n_samples_seen_", f"is {recursion.n_samples_seen_!r}")
+
+
+def _moments(moments: Any) -> None:
+    sizes: dict[str, int] = {}
+    check_indices(moments, "counts_", moments.counts_, ("kinds",), sizes)
+    check_arrays(moments, {"sums_": ("kinds", "centers"), "squares_": ("kinds", "centers", "centers")}, sizes)
+
+
+def _linear(discriminant: Any) -> None:
+    sizes = sizes_of(discriminant)
+    shapes: dict[str, tuple[int | str, ...]] = {"coef_": ("outputs", "features"), "intercept_": ("outputs",)}
+    check_arrays(discriminant, shapes, sizes)
+    if discriminant.posterior_ is not None:
+        _output_model(discriminant, discriminant.posterior_, sizes)
+
+
+def _pairwise(classifier: Any) -> None:
+    sizes = sizes_of(classifier)
+    n = sizes["classes"]
+    if not isinstance(classifier.estimators_, list) or len(classifier.estimators_) != n * (n - 1) // 2:
+        refuse(classifier, "estimators_", f"are not one for each pair of {n} classes")
+    samples = classifier.pair_samples_
+    if samples is not None and len(samples) != len(classifier.estimators_):
+        refuse(classifier, "pair_samples_", "are not those of every pair")
+    for number, estimator in enumerate(classifier.estimators_):
+        if n_classes(estimator, getattr(estimator, "classes_", None)) != 2:
+            refuse(classifier, "estimators_", f"holds a {type(estimator).__name__} that is not of two classes")
+        if samples is not None:
+            check_indices(
+                classifier, f"pair_samples_[{number}]", samples[number], ("rows",), {}, below=sizes["features"]
+            )
+
+
+def _gaussian_outputs(model: Any) -> None:
+    pairs: tuple[int | str, ...] = (2, "columns")
+    sizes: dict[str, int] = {}
+    shapes = {"means_": pairs, "variances_": pairs, "log_priors_": pairs}
+    check_arrays(model, shapes, sizes, logarithms=["log_priors_"])
+
+
+LEARNERS: Mapping[str, Listed] = {
+    "CompactGaussianKernel": Listed("discriminants.kernels.compact", learnt({})),
+    "ExponentialKernel": Listed("discriminants.kernels.euclidean_exponential", learnt({})),
+    "GaussianKernel": Listed("discriminants.kernels.gaussian", learnt({})),
+    "LaplacianKernel": Listed("discriminants.kernels.laplacian", learnt({})),
+    "LinearKernel": Listed("discriminants.kernels.dot_product", learnt({})),
+    "MultiscaleGaussianKernel": Listed("discriminants.kernels.multiscale", learnt({})),
+    "PolynomialKernel": Listed("discriminants.kernels.dot_product", learnt({})),
+    "PrecomputedKernel": Listed("discriminants.kernels.matrix", learnt({})),
+    "SigmoidKernel": Listed("discriminants.kernels.dot_product", learnt({})),
+    "NPDClassifier": Listed("discriminants.npd", _least_squares),
+    "NPDRegressor": Listed("discriminants.npd", _regressor),
+    "OROLSClassifier": Listed("discriminants.orols", _least_squares),
+    "OROLSRegressor": Listed("discriminants.orols", _regressor),
+    "OLSClassifier": Listed("discriminants.ols", _least_squares),
+    "OLSRegressor": Listed("discriminants.ols", _regressor),
+    "KRLSClassifier": Listed("discriminants.krls", _recursive_classifier),
+    "KRLSRegressor": Listed("discriminants.krls", _recursive_regressor),
+    "KFDClassifier": Listed("discriminants.kfd", _least_squares),
+    "LinearDiscriminant": Listed("discriminants.linear_discriminant", _linear),
+    "SparseKernelLogisticClassifier": Listed("discriminants.sparse_logistic", _logistic),
+    "PairwiseClassifier": Listed("discriminants.multiclass.pairwise", _pairwise),
+    "GaussianOutputModel": Listed("discriminants.posteriors", _gaussian_outputs),
+    "PlattOutputModel": Listed("discriminants.posteriors", learnt({"slopes_": ("columns",), "offsets_": ("columns",)})),
+    "LogisticOutputModel": Listed(
+        "discriminants.posteriors", learnt({"coef_": ("columns", "kinds"), "intercept_": ("kinds",)})
+    ),
+    "KernelRecursion": Listed("discriminants.recursive_least_squares", _recursion),
+    "ClassMoments": Listed("discriminants.class_moments", _moments),
+}
+"""By name."""

@@ -1,0 +1,58 @@
+"""An output that takes no more ends a command in one sentence, or in silence where nobody listens."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(arguments: list[object], output: int | None, error: int = subprocess.PIPE) -> tuple[int, str]:
+    """Exit status and standard error of a command with this standard output."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    command = [sys.executable, "-m", "asr.cli", *map(str, arguments)]
+    done = subprocess.run(command, stdout=output, stderr=error, env=environment, text=True, check=False)
+    return done.returncode, done.stderr or ""
+
+
+@pytest.fixture
+def full() -> int:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    return os.open("/dev/full", os.O_WRONLY)
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    path = tmp_path / "text"
+    path.write_text("".join(f"a-{number} one two\n" for number in range(20)))
+    return path
+
+
+@pytest.mark.parametrize("arguments", ["--version", "--help", "train --help", "score TEXT TEXT"])
+def test_a_full_standard_output_is_one_sentence(full: int, transcript: Path, arguments: str) -> None:
+    words = [transcript if word == "TEXT" else word for word in arguments.split()]
+    status, err = run(words, full)
+    assert status == 1
+    sentence = "asr: error: standard output: No space left on device; free some space, the same command goes on\n"
+    assert err == sentence
+
+
+def test_a_full_standard_error_changes_no_exit_status(full: int, transcript: Path) -> None:
+    missing = transcript.with_name("none")
+    assert run(["score", transcript, missing], subprocess.DEVNULL, full)[0] == 1
+    assert run(["score", transcript, transcript], subprocess.DEVNULL, full)[0] == 0
+
+
+@pytest.mark.parametrize("arguments", ["--help", "score TEXT TEXT"])
+def test_a_closed_pipe_is_silence_and_a_status_that_is_not_0(transcript: Path, arguments: str) -> None:
+    words = [transcript if word == "TEXT" else word for word in arguments.split()]
+    reading, writing = os.pipe()
+    os.close(reading)
+    status, err = run(words, writing)
+    os.close(writing)
+    assert status == 1
+    assert err == ""

@@ -1,0 +1,101 @@
+"""Audio and archives that lie about themselves: refused in a sentence, before they cost memory."""
+
+import errno
+import resource
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from asr.corpus import opening
+from asr.corpus.audio import read_audio
+from asr.errors import CorpusError
+
+
+def wav(path: Path, samples: np.ndarray, rate: int = 16000, subtype: str = "PCM_16") -> Path:
+    soundfile.write(path, samples, rate, subtype=subtype)
+    return path
+
+
+def with_rate(path: Path, rate: int) -> Path:
+    content = bytearray(path.read_bytes())
+    content[24:28] = struct.pack("<I", rate)
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("rate", [1, 999, 1_000_000, 2**31 - 1])
+def test_a_file_that_claims_a_rate_that_no_recording_has_is_refused_at_no_cost(tmp_path: Path, rate: int) -> None:
+    path = with_rate(wav(tmp_path / "a.wav", np.zeros(10_000)), rate)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(CorpusError, match=rf"claims {rate} samples a second; 1000 to 768000 are possible"):
+        read_audio(path, rate=16000)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000  # kilobytes
+
+
+def test_an_utterance_longer_than_an_hour_is_refused_with_the_way_out_and_a_part_of_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "day.flac"
+    with soundfile.SoundFile(path, "w", samplerate=8000, channels=1, format="FLAC") as file:
+        for _ in range(70):
+            file.write(np.zeros(1 << 20, np.int16))
+    assert path.stat().st_size < 1_000_000
+    with pytest.raises(CorpusError, match="Divide it with a file 'segments'") as error:
+        read_audio(path, rate=8000)
+    assert error.value.code == "too-long"
+    assert len(read_audio(path, rate=8000, start=9000.0, end=9001.0)) == 8000
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e38, 1e10])
+@pytest.mark.parametrize("channels", [1, 2])
+def test_samples_that_are_no_sound_are_refused(tmp_path: Path, value: float, channels: int) -> None:
+    samples = np.zeros((16000, channels))
+    samples[7000] = value
+    for rate in (16000, 8000):
+        with pytest.raises(CorpusError, match=r"times full scale|not finite"):
+            read_audio(wav(tmp_path / "a.wav", samples, subtype="FLOAT"), rate=rate)
+
+
+def test_floating_point_samples_on_an_integer_s_scale_are_read(tmp_path: Path) -> None:
+    loud = wav(tmp_path / "a.wav", np.full(100, 2.0**31), subtype="DOUBLE")
+    assert np.isfinite(read_audio(loud, rate=16000)).all()
+
+
+@pytest.mark.parametrize("name", ["a.wav", "a.flac"])
+def test_audio_that_breaks_off_is_not_taken_as_whole(tmp_path: Path, name: str) -> None:
+    path = wav(tmp_path / name, np.random.default_rng(0).normal(0, 0.1, 30_000))
+    content = path.read_bytes()
+    for share in (0.3, 0.6, 0.95):
+        path.write_bytes(content[: int(share * len(content))])
+        with pytest.raises(CorpusError) as error:
+            read_audio(path, rate=16000)
+        assert error.value.code in ("truncated", "unreadable")
+
+
+def test_a_recording_whose_length_a_pipe_could_not_know_is_read(tmp_path: Path) -> None:
+    path = wav(tmp_path / "a.wav", np.full(1000, 0.5))
+    content = bytearray(path.read_bytes())
+    place = content.index(b"data")
+    content[place + 4 : place + 8] = b"\xff\xff\xff\xff"
+    path.write_bytes(content)
+    assert len(read_audio(path, rate=16000)) == 1000
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENOMEM, errno.EIO, errno.ENFILE])
+def test_a_fault_of_the_machine_is_not_called_the_file_s(tmp_path: Path, number: int) -> None:
+    with pytest.raises(OSError):
+        opening.faulty_file(tmp_path, OSError(number, "", str(tmp_path)))
+
+
+def test_running_out_of_file_descriptors_ends_the_reading_and_costs_no_utterance(tmp_path: Path) -> None:
+    path = wav(tmp_path / "a.wav", np.zeros(100))
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    highest = path.open("rb")
+    with highest:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (highest.fileno() + 1, hard))
+        try:
+            with pytest.raises(OSError, match="Too many open files"):
+                read_audio(path, rate=16000)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

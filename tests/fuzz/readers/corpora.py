@@ -1,0 +1,167 @@
+"""Data directories: each list by itself, and the whole with its audio or archive, aligned and written out."""
+
+import io
+from collections.abc import Sequence
+from contextlib import redirect_stderr
+from pathlib import Path
+
+import numpy as np
+import soundfile
+
+from asr.cli.reporting import report_failures
+from asr.corpus.data_directory import DataDirectory, Problem, read_data_directory
+from asr.corpus.kaldi_ark import write_archive
+from asr.corpus.names import fault_in_name
+from asr.decode.path_segments import Segment
+from asr.errors import AsrError
+from asr.features.augmentation import read_noise
+from asr.features.config import FeatureConfig
+from asr.features.extraction import static_features
+from asr.recipe.outcome import Outcome
+from tests.fuzz.mutators.byte_mutators import spoil_bytes
+from tests.fuzz.mutators.text_mutators import spoil_text
+from tests.fuzz.outcome import LONGEST_MESSAGE, Unsound, check_mark
+from tests.fuzz.reader import Seeds, reader
+
+TEXT = (spoil_text, spoil_text, spoil_text, spoil_bytes)
+RATE = 8000
+_LONGEST_LINE = 2 * LONGEST_MESSAGE
+CONFIG = FeatureConfig(sample_rate=RATE, n_filters=12, n_cepstra=6)
+
+
+def wav(seconds: float = 0.06, seed: int = 0, subtype: str = "PCM_16", format: str = "WAV", rate: int = RATE) -> bytes:
+    """Noise in an audio file."""
+    samples = 0.1 * np.random.default_rng(seed).standard_normal(round(seconds * rate))
+    buffer = io.BytesIO()
+    soundfile.write(buffer, samples, rate, subtype=subtype, format=format)
+    return buffer.getvalue()
+
+
+LISTS: Seeds = {
+    "train/utt2spk": b"utt1 anna\nutt2 anna\nutt3 bert\n",
+    "train/text": b"utt1 ONE TWO\nutt2 TWO\nutt3 NO\n",
+    "train/spk2gender": b"anna f\nbert m\n",
+}
+AUDIO: Seeds = {
+    **LISTS,
+    "train/wav.scp": b"rec1 audio/rec1.wav\nrec2 audio/rec2.wav\n",
+    "train/segments": b"utt1 rec1 0.0 0.05\nutt2 rec1 0.01 0.06\nutt3 rec2 0.00 -1\n",
+    "audio/rec1.wav": wav(seed=1),
+    "audio/rec2.wav": wav(seed=2),
+}
+
+
+def archive(folder: Path) -> Seeds:
+    """A data directory with an archive."""
+    random = np.random.default_rng(0)
+    items = [(name, random.normal(size=(7, 5)).astype(np.float32)) for name in ("utt1", "utt2", "utt3")]
+    write_archive(folder / "train" / "feats.ark", folder / "train" / "feats.scp", items)
+    names = ("train/feats.ark", "train/feats.scp")
+    return {**LISTS, **{name: (folder / name).read_bytes() for name in names}}
+
+
+def checked(corpus: DataDirectory) -> DataDirectory:
+    """Refuse what no file, archive member or line could be named by, and a report that no terminal can show."""
+    for utterance in corpus.utterances:
+        for name in (utterance.id, utterance.speaker):
+            fault = fault_in_name(name)
+            if fault is not None:
+                raise Unsound(f"a name that {fault}: {name[:100]!r}")
+    check_report(corpus.problems)
+    return corpus
+
+
+def check_report(problems: Sequence[Problem]) -> None:
+    """What a command prints of utterances that it leaves out: a line each, of a name and a reason."""
+    printed = io.StringIO()
+    with redirect_stderr(printed):
+        report_failures(Outcome(0, list(problems)), Path("out"))
+    lines = printed.getvalue().split("\n")[:-1]
+    if lines and len(problems) < 20 and len(lines) != len(problems) + 2:
+        raise Unsound(f"utterances left out that are not told in one line each: {lines[1:3]}"[:500])
+    for line in lines:
+        if not line.isprintable() or len(line) > _LONGEST_LINE:
+            raise Unsound(f"a report of utterances left out that no terminal can show: {line[:200]!r}")
+
+
+for _name in ("utt2spk", "text", "spk2gender", "wav.scp", "segments"):
+
+    @reader(f"list-{_name}", AUDIO, TEXT, tree=True, targets=(f"train/{_name}",))
+    def _list(folder: Path) -> None:
+        _read_marked_or_not(folder)
+
+
+@reader("list-feats.scp", archive, TEXT, tree=True, targets=("train/feats.scp",))
+def _feats(folder: Path) -> None:
+    _read_marked_or_not(folder)
+
+
+def _read_marked_or_not(folder: Path) -> None:
+    def read() -> tuple[object, ...]:
+        corpus = checked(read_data_directory(folder / "train"))
+        corpus.digest()
+        return corpus.utterances, corpus.problems, corpus.gender
+
+    check_mark((folder / "train").iterdir(), read)
+
+
+@reader("data-directory-of-audio", AUDIO, TEXT, tree=True, writes=True, renames=True)
+def _audio(folder: Path) -> None:
+    _use(folder)
+
+
+@reader("data-directory-of-features", archive, TEXT, tree=True, writes=True, renames=True)
+def _features(folder: Path) -> None:
+    _use(folder)
+
+
+def _use(folder: Path) -> None:
+    """Features of every utterance, and files named after it, as `asr align` writes them."""
+    corpus = checked(read_data_directory(folder / "train"))
+    states = {}
+    for utterance in corpus.utterances:
+        try:
+            static = static_features(utterance, CONFIG)
+        except AsrError as error:
+            check_report([Problem(utterance.id, error.code, str(error))])
+            continue
+        if not np.isfinite(static).all():
+            raise Unsound("static features that are not finite")
+        states[utterance.id] = [Segment("ONE", 0, len(static))]
+    write_alignments(folder / "out", states)
+
+
+def write_alignments(out: Path, segments: dict[str, list[Segment]]) -> None:
+    """Files with utterances' names in them and in theirs."""
+    from asr.align.ctm import ctm_rows, read_ctm, write_ctm
+    from asr.align.textgrid import write_textgrid
+    from asr.score.files import read_transcripts, write_transcripts
+
+    rows = [row for name, found in segments.items() for row in ctm_rows(name, found, 0.01)]
+    write_ctm(out / "words.ctm", rows)
+    if len(read_ctm(out / "words.ctm")) != len(rows):
+        raise Unsound("a CTM file that is not read as it was written")
+    write_transcripts(out / "hyp.txt", {name: ["ONE"] for name in segments})
+    if read_transcripts(out / "hyp.txt").keys() != segments.keys():
+        raise Unsound("a transcript that is not read as it was written")
+    for name, found in segments.items():
+        (out / "textgrid").mkdir(exist_ok=True)
+        write_textgrid(out / "textgrid" / f"{name}.TextGrid", {"words": found}, shift_seconds=0.01, duration=1.0)
+
+
+@reader(
+    "noise-list",
+    {
+        "noise.scp": b"rain audio/rain.wav\nwind audio/wind.wav\n",
+        "audio/rain.wav": wav(seed=3),
+        "audio/wind.wav": wav(seed=4),
+    },
+    TEXT,
+    tree=True,
+)
+def _noise(folder: Path) -> None:
+    clips = read_noise(folder)
+    clips.digest()
+    for name in ("utt1", "utt2", "utt3"):
+        if not np.isfinite(clips.piece(name, 800, rate=RATE)).all():
+            raise Unsound("noise that is not finite")

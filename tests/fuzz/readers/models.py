@@ -1,0 +1,138 @@
+"""Model files and estimators: loaded, described, and made to score and to recognise."""
+
+import io
+from contextlib import redirect_stdout
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from asr.acoustic.model_file import load_model
+from asr.cli.info import info
+from asr.decode.graph_compiler import compile_graph
+from asr.features.frame_table import FrameTable
+from asr.grammar import arpa_grammar, word_loop
+from asr.grammar.arpa_file import parse_arpa
+from asr.recipe.aligning import align
+from asr.recipe.recognition import search_words
+from discriminants.persistence import estimator_from_arrays, load_arrays
+from tests.fuzz.mutators.byte_mutators import spoil_bytes
+from tests.fuzz.mutators.field_mutators import spoil_fields
+from tests.fuzz.mutators.model_mutators import spoil_model
+from tests.fuzz.mutators.text_mutators import spoil_text
+from tests.fuzz.outcome import Unsound
+from tests.fuzz.reader import Seeds, reader
+from tests.fuzz.readers.corpora import AUDIO
+from tests.fuzz.valid_models import (
+    ESTIMATORS,
+    HYBRIDS,
+    estimator_bytes,
+    fitted,
+    hybrid,
+    mixtures,
+    model_bytes_of,
+    two_streams,
+)
+
+MODEL = (spoil_model, spoil_model, spoil_model, spoil_bytes, spoil_fields)
+_WIDEST = 10_000  # columns up to which frames are offered to an estimator that asks for them
+
+
+def use_model(path: Path) -> None:
+    """What `asr info` and `asr decode` do with a model."""
+    for as_json in (False, True):
+        printed = io.StringIO()
+        with redirect_stdout(printed):
+            info(path, as_json)
+        odd = next((line for line in printed.getvalue().split("\n") if not line.isprintable()), None)
+        if odd is not None:
+            raise Unsound(f"a description that no terminal can show: {odd[:300]!r}")
+    model = load_model(path)
+    random = np.random.default_rng(0)
+    parts = [random.normal(size=(8, model.front_end.static_dimension_)).astype(np.float32) for _ in "uv"]
+    frames = model.front_end.transform(FrameTable.from_utterances("uv", "st", parts))
+    if np.isnan(frames.frames).any():
+        raise Unsound("frames that are not numbers")
+    scores = model.hmm.log_likelihood(frames.frames)
+    if scores.shape != (len(frames.frames), model.hmm.topology.n_states) or scores.dtype != np.float32:
+        raise Unsound(f"scores that are {scores.dtype} of shape {scores.shape}")
+    if np.isnan(scores).any():
+        raise Unsound("scores that are not numbers")
+    words = model.lexicon.words
+    grammar = word_loop(words)
+    if model.arpa is not None:
+        grammar = arpa_grammar(parse_arpa(model.arpa.splitlines(), "the model's own grammar"), words)
+    graph = compile_graph(model.lexicon, grammar, model.hmm.topology)
+    search_words(model.hmm, scores[:8], graph, model.search)
+
+
+def _hybrid_seeds(name: str, folder: Path) -> Seeds:
+    return {f"{name}.safetensors": model_bytes_of(hybrid(HYBRIDS[name]()), folder)}
+
+
+def _mixture_seeds(folder: Path) -> Seeds:
+    return {"gmm.safetensors": model_bytes_of(mixtures(), folder)}
+
+
+def _two_stream_seeds(folder: Path) -> Seeds:
+    return {"two.safetensors": model_bytes_of(two_streams(), folder)}
+
+
+for _name in HYBRIDS:
+    reader(f"model-{_name}", partial(_hybrid_seeds, _name), MODEL)(use_model)
+reader("model-gmm", _mixture_seeds, MODEL)(use_model)
+reader("model-two-streams", _two_stream_seeds, MODEL)(use_model)
+
+
+def use_estimator(path: Path) -> None:
+    """Predict, with frames of the width that the estimator names."""
+    estimator = estimator_from_arrays(*load_arrays(path))
+    width = getattr(estimator, "n_features_in_", 3)
+    width = width if isinstance(width, int | np.integer) and 0 < width <= _WIDEST else 3
+    X = np.random.default_rng(2).normal(size=(5, width)).astype(np.float32)
+    for method in ("predict", "decision_function", "predict_proba", "predict_log_proba"):
+        if hasattr(estimator, method):
+            _check_output(method, getattr(estimator, method)(X))
+
+
+def _check_output(method: str, output: Any) -> None:
+    output = np.asarray(output)
+    if output.shape[:1] != (5,):
+        raise Unsound(f"{method} does not give five rows for five samples: shape {output.shape}")
+    if output.dtype.kind == "f" and np.isnan(output).any():
+        raise Unsound(f"{method} gives what is not a number")
+
+
+def _estimator_seeds(group: str, folder: Path) -> Seeds:
+    made = {}
+    for name, make in ESTIMATORS[group].items():
+        made[f"{name}.safetensors"] = estimator_bytes(fitted(make), folder)
+    return made
+
+
+for _group in ESTIMATORS:
+    reader(f"estimator-{_group}", partial(_estimator_seeds, _group), MODEL)(use_estimator)
+
+
+def _command_seeds(folder: Path) -> Seeds:
+    said = {"train/text": b"utt1 ONE\nutt2 ONE\nutt3 TWO\n"}
+    return {**AUDIO, **said, "lexicon.txt": b"ONE AH\nTWO UW AH\n", **_mixture_seeds(folder)}
+
+
+@reader(
+    "align-command",
+    _command_seeds,
+    (spoil_text, spoil_text, spoil_bytes),
+    tree=True,
+    targets=("train/utt2spk", "train/text", "train/segments", "lexicon.txt"),
+    writes=True,
+    renames=True,
+)
+def _align(folder: Path) -> None:
+    align(folder / "gmm.safetensors", folder / "train", folder / "out", lexicon=folder / "lexicon.txt", textgrid=True)
+    with np.load(folder / "out" / "states.npz", allow_pickle=False) as states:
+        n_states = sum(states[name].size > 0 for name in states.files)
+    lines = {line.split()[0] for line in (folder / "out" / "words.ctm").read_text(encoding="utf-8").splitlines()}
+    if n_states != len(lines):
+        raise Unsound(f"states.npz has {n_states} utterances and words.ctm {len(lines)}")

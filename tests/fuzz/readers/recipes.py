@@ -1,0 +1,90 @@
+"""The corpora of the recipes: opened as a recipe opens them, up to the features of the training set."""
+
+from pathlib import Path
+
+from asr.corpus.list_file import read_list
+from asr.features.augmentation import Augmentation
+from asr.grammar import arpa_grammar, estimate_ngram
+from asr.lexicon import read_lexicon
+from asr.recipe.config import TrainingConfig
+from asr.recipe.story import Arguments, open_story
+from recipes.an4 import __main__ as an4
+from recipes.fsdd import __main__ as fsdd
+from recipes.speechocean import __main__ as speechocean
+from tests.fuzz.mutators.byte_mutators import spoil_bytes
+from tests.fuzz.mutators.text_mutators import spoil_text
+from tests.fuzz.reader import Seeds, reader
+from tests.fuzz.readers.corpora import AUDIO, archive, checked, wav
+
+TEXT = (spoil_text, spoil_text, spoil_text, spoil_bytes)
+_LEXICON = b"ONE W AH0 N\nTWO S UW1\nNO N UW2\n"
+
+
+def _with_split(train: Seeds, split: str) -> Seeds:
+    """The same data directory under another name."""
+    copies = {name.replace("train/", f"{split}/"): content for name, content in train.items()}
+    return {**train, **{name: content.replace(b"train/", f"{split}/".encode()) for name, content in copies.items()}}
+
+
+def _arguments(folder: Path) -> Arguments:
+    return Arguments(folder, folder / "run", jobs=1, allow_changes=False)
+
+
+def _open(folder: Path, title: str, config: TrainingConfig) -> None:
+    story = open_story(title, _arguments(folder), folder, config, (), ())
+    try:
+        for corpus in story.corpora.values():
+            checked(corpus)
+        for split in ("train", "test"):
+            story.material(split)
+    finally:
+        story.resources.close()
+
+
+def _an4_seeds(folder: Path) -> Seeds:
+    return {**_with_split(archive(folder), "test"), "lexicon.txt": _LEXICON}
+
+
+@reader("recipe-an4", _an4_seeds, TEXT, tree=True, writes=True, renames=True)
+def _an4(folder: Path) -> None:
+    _open(folder, "AN4", an4.CONFIG)
+
+
+def _fsdd_seeds(folder: Path) -> Seeds:
+    return {**_with_split(AUDIO, "test"), "lexicon.txt": _LEXICON}
+
+
+@reader("recipe-fsdd", _fsdd_seeds, TEXT, tree=True, writes=True, renames=True)
+def _fsdd(folder: Path) -> None:
+    _open(folder, "Free Spoken Digits", fsdd.CONFIG)
+    fsdd.with_own_phones(read_lexicon(folder / "lexicon.txt"))
+
+
+def _speechocean_seeds(folder: Path) -> Seeds:
+    return {
+        **_with_split(_with_split(AUDIO, "test"), "dev"),
+        "lexicon.txt": _LEXICON,
+        "lm_train.text": b"a ONE TWO\nb TWO NO\nc NO NO NO\n",
+        "noise/noise.scp": b"rain rain.wav\n",
+        "noise/rain.wav": wav(seed=9),
+    }
+
+
+@reader("recipe-speechocean", _speechocean_seeds, TEXT, tree=True, writes=True, renames=True)
+def _speechocean(folder: Path) -> None:
+    sentences = [entry.value.split() for entry in read_list(folder / "lm_train.text").values()]
+    arguments = Arguments(folder, folder / "run", jobs=1, allow_changes=False, noise_dir=folder / "noise")
+    noise = speechocean.noise_clips(arguments)
+    assert noise is not None
+    lexicon = speechocean.folded(read_lexicon(folder / "lexicon.txt"))
+    splits = ("train", "dev", "test")
+    inputs = {"noise": noise.digest()}
+    story = open_story(
+        "speechocean762", arguments, folder, speechocean.CONFIG, (), (), splits, lexicon=lexicon, inputs=inputs
+    )
+    try:
+        story.material("train")
+        story.material("test", Augmentation(noise=noise, snr_db=10.0, seed=0))
+        arpa_grammar(estimate_ngram(sentences, 2, vocabulary=lexicon.words))
+    finally:
+        story.resources.close()

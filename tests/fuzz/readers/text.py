@@ -1,0 +1,152 @@
+"""Lexica, grammars, transcripts, CTM: text files that are read alone."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+
+from asr.align.ctm import read_ctm, write_ctm
+from asr.corpus.synth_sentences import read_sentence_grammar
+from asr.decode.graph_compiler import compile_graph
+from asr.grammar import Grammar, read_grammar, word_loop
+from asr.hmm.topology import Topology
+from asr.lexicon import Lexicon, read_lexicon
+from asr.score.bootstrap import wer_interval
+from asr.score.files import read_transcripts, read_utt2spk
+from asr.score.transcript import aligned_transcripts, speaker_summary
+from asr.score.wer import score_utterances
+from tests.fuzz.mutators.byte_mutators import spoil_bytes
+from tests.fuzz.mutators.text_mutators import spoil_text
+from tests.fuzz.outcome import Unsound, check_mark
+from tests.fuzz.reader import reader
+
+TEXT = (spoil_text, spoil_text, spoil_text, spoil_bytes)
+
+KALDI = b"# words\nONE W AH N\nTWO S UW\nSEVEN S AH N\nNO N UW\nNO N AH\n"
+LEXICONP = b"ONE 1.0 W AH N\nTWO 0.5 S UW\nTWO 0.25 S AH\n"
+CMU = b";;; words\nONE  W AH1 N\nONE(2)  W AH0 N # rare\nTWO  S UW1\n"
+HTK = b'ONE [ONE] 0.5 W AH N sp\n\\\'TIS [] S UW sp\n"AB" S AH sp\nSENT-END [] sil\nTWO S UW sp\n'
+
+ARPA = (
+    b"a comment\n\\data\\\nngram 1=5\nngram 2=4\nngram 3=1\n\n\\1-grams:\n-99\t<s>\t-0.30103\n-0.69897\t</s>\n"
+    b"-0.5\tONE\t-0.2\n-0.6\tTWO\t-0.1\n-0.9\tNO\n\n\\2-grams:\n-0.3\t<s> ONE\t-0.1\n-0.4\tONE TWO\n-0.2\tTWO </s>\n"
+    b"-0.5\tONE NO\n\n\\3-grams:\n-0.1\t<s> ONE TWO\n\n\\end\\\n"
+)
+WORD_PAIR = b"* pairs\n>SENTENCE-END\nONE\nTWO\n>ONE\nTWO\nNO\n>TWO\nSENTENCE-END\nONE\n>NO\nSENTENCE-END\n"
+SENTENCES = b"<SENTENCE> = <WHO> IS HERE | SHOW [ME] <WHO>\n<WHO> = ONE | TWO # both\n | NO ONE\n"
+
+LEXICON = Lexicon({"ONE": (("W", "AH", "N"),), "TWO": (("S", "UW"),), "NO": (("N", "UW"), ("N", "AH"))})
+TOPOLOGY = Topology(LEXICON.phones)
+_FEW = 300  # words or phones in a word up to which a lexicon is also compiled
+
+
+def check_graph(lexicon: Lexicon, grammar: Grammar, topology: Topology) -> None:
+    """Compile a decoding graph; every weight in it must be a number that a search can add."""
+    graph = compile_graph(lexicon, grammar, topology)
+    ends = graph.final_weight[graph.final_weight > -np.inf]
+    for name, weights in (("arc", graph.arc_weight), ("jump", graph.jump_weight), ("final", ends)):
+        if not np.isfinite(weights).all():
+            raise Unsound(f"the graph has {name} weights that are not finite: {weights[~np.isfinite(weights)][:3]}")
+
+
+@reader(
+    "lexicon",
+    {
+        "kaldi.txt": KALDI,
+        "lexiconp.txt": LEXICONP,
+        "cmu.dict": CMU,
+        "htk.dict": HTK,
+        "x.gz": gzip.compress(KALDI, mtime=0),
+    },
+    TEXT,
+)
+def _lexicon(path: Path) -> None:
+    lexicon = read_lexicon(path)
+    lexicon.digest()
+    topology = Topology(lexicon.phones)
+    if len(lexicon) < _FEW and max(len(v) for variants in lexicon.pronunciations.values() for v in variants) < _FEW:
+        check_graph(lexicon, word_loop(lexicon.words), topology)
+
+
+@reader("lexicon-of-a-format", {"kaldi": KALDI, "cmu": CMU, "htk": HTK}, TEXT)
+def _lexicon_of_a_format(path: Path) -> None:
+    read_lexicon(path, format=path.name)  # type: ignore[arg-type]
+
+
+@reader("arpa", {"plain.arpa": ARPA, "packed.arpa.gz": gzip.compress(ARPA, mtime=0)}, TEXT)
+def _arpa(path: Path) -> None:
+    grammar = read_grammar(path, vocabulary=LEXICON.words)
+    check_graph(LEXICON, grammar, TOPOLOGY)
+
+
+@reader("word-pair", {"plain.wp": WORD_PAIR, "packed.gz": gzip.compress(WORD_PAIR, mtime=0)}, TEXT)
+def _word_pair(path: Path) -> None:
+    grammar = read_grammar(path, vocabulary=LEXICON.words)
+    check_graph(LEXICON, grammar, TOPOLOGY)
+
+
+@reader("sentence-list", {"sentences.txt": b"# three\nONE TWO\nTWO\nTWO\nONE TWO NO NO\n"}, TEXT)
+def _sentence_list(path: Path) -> None:
+    grammar = read_grammar(path, vocabulary=LEXICON.words)
+    check_graph(LEXICON, grammar, TOPOLOGY)
+
+
+@reader("sentence-grammar", {"rules.txt": SENTENCES}, TEXT)
+def _sentence_grammar(path: Path) -> None:
+    read_sentence_grammar(path)
+
+
+@reader(
+    "transcripts",
+    {
+        "ref": b"utt1 ONE TWO\nutt2 TWO NO NO\nutt3 NO\nutt4\n",
+        "hyp": b"utt1 ONE TWO\nutt2 TWO ONE\nutt3 NO NO\n",
+        "utt2spk": b"utt1 anna\nutt2 anna\nutt3 bert\nutt4 bert\n",
+    },
+    TEXT,
+    tree=True,
+    renames=True,
+)
+def _transcripts(folder: Path) -> None:
+    _score(folder / "ref", folder / "hyp", folder / "utt2spk")
+
+
+@reader(
+    "transcripts-trn",
+    {
+        "ref.trn": b"ONE TWO (utt1)\nTWO NO NO (utt2)\nNO (utt3)\n(utt4)\n",
+        "hyp.trn": b"ONE TWO (utt1)\nTWO ONE (utt2)\nNO NO (utt3)\n",
+        "utt2spk": b"utt1 anna\nutt2 anna\nutt3 bert\nutt4 bert\n",
+    },
+    TEXT,
+    tree=True,
+    renames=True,
+)
+def _trn(folder: Path) -> None:
+    _score(folder / "ref.trn", folder / "hyp.trn", folder / "utt2spk")
+
+
+def _score(reference: Path, hypothesis: Path, utt2spk: Path) -> None:
+    """What `asr score` does."""
+
+    def read() -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]], dict[str, str]]:
+        return read_transcripts(reference), read_transcripts(hypothesis), read_utt2spk(utt2spk)
+
+    references, hypotheses, speakers = check_mark((reference, hypothesis, utt2spk), read)
+    report = score_utterances(references, hypotheses, speakers=speakers)
+    interval = wer_interval(report, replicates=100)
+    if not np.isfinite([report.wer, report.ser, interval.low, interval.high]).all():
+        raise Unsound(f"rates that are not finite: WER {report.wer}, SER {report.ser}")
+    speaker_summary(report)
+    aligned_transcripts(report)
+
+
+@reader(
+    "ctm", {"words.ctm": b";; words\nutt1 1 0.00 0.25 ONE 0.9\nutt1 1 0.250 0.300 TWO\nutt2 A 1e-1 2. NO 1\n"}, TEXT
+)
+def _ctm(path: Path) -> None:
+    rows = check_mark((path,), lambda: read_ctm(path))
+    again = path.with_name("again")
+    write_ctm(again, rows)
+    if len(read_ctm(again)) != len(rows):
+        raise Unsound("rows that were read, written and read again are not as many")

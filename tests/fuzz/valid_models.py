@@ -1,0 +1,136 @@
+"""Small models, fitted in milliseconds, of every kind that a model file can hold."""
+
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from asr.acoustic.gmm_training import mixtures_of_states
+from asr.acoustic.hybrid import HybridAcousticModel
+from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
+from asr.acoustic.phone_hmm import PhoneHmm
+from asr.features.config import FeatureConfig
+from asr.features.frame_table import FrameTable
+from asr.features.frontend import FrontEnd
+from asr.hmm.topology import Topology, uniform_self_loops
+from asr.lexicon import Lexicon
+from discriminants.kfd import KFDClassifier
+from discriminants.krls import KRLSClassifier
+from discriminants.linear_discriminant import LinearDiscriminant
+from discriminants.multiclass.pairwise import PairwiseClassifier
+from discriminants.npd import NPDClassifier, NPDRegressor
+from discriminants.orols import OROLSClassifier
+from discriminants.persistence import estimator_to_arrays, save_arrays
+from discriminants.sparse_logistic import SparseKernelLogisticClassifier
+
+TOPOLOGY = Topology(("AH", "UW"))
+LEXICON = Lexicon({"ONE": (("AH",), ("AH", "UW")), "TWO": (("UW", "AH"),)})
+ARPA = "\\data\\\nngram 1=4\n\n\\1-grams:\n-99 <s>\n-1 </s>\n-1 ONE\n-1 TWO\n\n\\end\\\n"
+CONFIG = FeatureConfig(
+    sample_rate=8000, n_filters=12, n_cepstra=4, delta_order=1, normalise="corpus", context=1, lda_dimension=4
+)
+
+HYBRIDS: dict[str, Callable[[], Any]] = {
+    "kernel-logistic": lambda: SparseKernelLogisticClassifier(12, n_candidates=40, max_iter=1, random_state=0),
+    "laplacian": lambda: OROLSClassifier(12, kernel="laplacian", sigma=2.0, random_state=0),
+    "orols": lambda: OROLSClassifier(12, random_state=0),
+    "npd": lambda: NPDClassifier(12, random_state=0, posterior="multinomial"),
+    "mlp": lambda: MLPClassifier((6,), max_iter=60, tol=1e-1, random_state=0),
+    "logistic": lambda: LogisticRegression(max_iter=300),
+    "svc": lambda: SVC(),
+    "knn": lambda: KNeighborsClassifier(3, algorithm="brute"),
+    "naive-bayes": lambda: GaussianNB(),
+    "ridge": lambda: RidgeClassifier(),
+    "pipeline": lambda: make_pipeline(StandardScaler(), LinearDiscriminantAnalysis()),
+}
+
+ESTIMATORS: dict[str, dict[str, Callable[[], Any]]] = {
+    "kernels": {
+        kernel: partial(OROLSClassifier, 8, kernel=kernel, random_state=0)
+        for kernel in ("gaussian", "exponential", "compact_gaussian", "laplacian", "linear", "polynomial", "sigmoid")
+    },
+    "learners": {
+        "private": lambda: OROLSClassifier(8, posterior="multinomial", dictionary="private", random_state=0),
+        "krls": lambda: KRLSClassifier(0.1, posterior="platt"),
+        "kfd": lambda: KFDClassifier(regularization=0.1),
+        "linear": lambda: LinearDiscriminant(posterior="gaussian"),
+        "pairs": lambda: PairwiseClassifier(NPDClassifier(8), "coupling"),
+        "regression": lambda: NPDRegressor(8, random_state=0),
+        "irls": lambda: SparseKernelLogisticClassifier(8, random_state=0, solver="irls", alpha=1e-3, loss="ovr"),
+    },
+    "sklearn": {
+        "svc": lambda: SVC(),
+        "knn": lambda: KNeighborsClassifier(3, algorithm="brute"),
+        "mlp": lambda: MLPClassifier((6,), max_iter=40, tol=1e-1, random_state=0),
+        "pipeline": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=300)),
+    },
+}
+
+
+@cache
+def training() -> tuple[FrameTable, np.ndarray]:
+    """Static features of 150 frames of two utterances, and a state for each but for the last state, which has none."""
+    random = np.random.default_rng(0)
+    states = random.integers(0, TOPOLOGY.n_states - 1, 150).astype(np.int32)
+    frames = (np.eye(TOPOLOGY.n_states, 5)[states] * 4 + random.normal(size=(150, 5))).astype(np.float32)
+    return FrameTable.from_utterances(["u", "v"], ["s", "t"], [frames[:60], frames[60:]]), states
+
+
+def hybrid(classifier: Any) -> SpeechModel:
+    """A hybrid with a front end that has everything."""
+    static, states = training()
+    front_end = FrontEnd(CONFIG).fit(static, states)
+    acoustic = HybridAcousticModel(classifier, TOPOLOGY.n_states, prior_exponent=0.7, prior_floor=0.1)
+    return _model(acoustic.fit(front_end.transform(static).frames, states), front_end, ARPA)
+
+
+def mixtures() -> SpeechModel:
+    """Mixtures."""
+    static, states = training()
+    front_end = FrontEnd(CONFIG.model_copy(update={"context": 0, "lda_dimension": None})).fit(static)
+    return _model(mixtures_of_states(front_end.transform(static).frames, states, TOPOLOGY.n_states, 2), front_end, None)
+
+
+def two_streams() -> SpeechModel:
+    """A hybrid with a second stream of mixtures."""
+    static, states = training()
+    front_end = FrontEnd(CONFIG.model_copy(update={"unspliced": True})).fit(static, states)
+    frames = front_end.transform(static).frames
+    own = mixtures_of_states(frames[:, -front_end.n_unspliced_ :], states, TOPOLOGY.n_states, 2)
+    acoustic = HybridAcousticModel(GaussianNB(), TOPOLOGY.n_states, mixtures=own, mixture_weight=0.6)
+    return _model(acoustic.fit(frames, states), front_end, None)
+
+
+def _model(acoustic: Any, front_end: FrontEnd, arpa: str | None) -> SpeechModel:
+    hmm = PhoneHmm(TOPOLOGY, acoustic, uniform_self_loops(TOPOLOGY))
+    return SpeechModel(hmm, front_end, LEXICON, SearchSettings(lm_scale=3.0), "audio", arpa)
+
+
+def model_bytes_of(model: SpeechModel, folder: Path) -> bytes:
+    """As `save_model` writes it."""
+    save_model(folder / "model", model)
+    return (folder / "model").read_bytes()
+
+
+def estimator_bytes(estimator: Any, folder: Path) -> bytes:
+    """A fitted estimator in a file."""
+    save_arrays(folder / "estimator", *estimator_to_arrays(estimator))
+    return (folder / "estimator").read_bytes()
+
+
+def fitted(make: Callable[[], Any]) -> Any:
+    """An estimator fitted to three classes of three features."""
+    random = np.random.default_rng(1)
+    labels = np.arange(60) % 3
+    X = (np.eye(3)[labels] * 3 + random.normal(size=(60, 3))).astype(np.float32)
+    return make().fit(X, labels)
