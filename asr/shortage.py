@@ -5,6 +5,8 @@ makes such a judgement.
 """
 
 import errno
+import os
+import resource
 from collections.abc import Iterator
 
 # What loaders and libraries say that report it as some error of their own: the dynamic linker (a module that cannot
@@ -20,6 +22,25 @@ _PHRASES = (
     "out of memory",
     "memoryerror",
 )
+
+
+_LIBRARIES = 600 << 20
+_BLAS_THREAD = 100 << 20  # its buffers in the copies of OpenBLAS that NumPy and SciPy bring, and its stack
+
+
+def require_address_space() -> None:
+    """Raise MemoryError where a limit (`ulimit -v`) leaves too little to load the libraries.
+
+    Asked before they are loaded: OpenBLAS, which takes its buffers on being loaded, tries for ever when there are none.
+    """
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = os.environ.get("OPENBLAS_NUM_THREADS", "") or os.environ.get("OMP_NUM_THREADS", "")
+    threads = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 4 else os.cpu_count() or 1
+    needed = _LIBRARIES + _BLAS_THREAD * max(1, threads)
+    if limit != resource.RLIM_INFINITY and limit < needed:
+        raise MemoryError(
+            f"{limit >> 20} MiB of address space are allowed (ulimit -v), and the libraries alone take {needed >> 20}"
+        )
 
 
 def out_of_memory(error: BaseException) -> BaseException | None:

@@ -8,6 +8,7 @@ import typer
 
 from asr.cli.options import ALL_CORES, Cluster, Config, Data, Jobs, Root, require_directory, require_file
 from asr.errors import LexiconError
+from asr.shortage import require_address_space
 
 
 def train(
@@ -63,6 +64,7 @@ def train(
     require_directory(root, "--root")
     require_file(config, "--config")
 
+    require_address_space()
     from asr.cli.reporting import report_failures
     from asr.recipe.config import load_config
     from asr.recipe.training import train as train_model
