@@ -307,7 +307,7 @@ def _description(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> d
 def _check(
     name: str, array: np.ndarray, shape: tuple[int, ...], *, between: tuple[float, float] | None = (-np.inf, np.inf)
 ) -> None:
-    if array.shape != shape or array.dtype.kind != "f":
+    if array.shape != shape or array.dtype not in (np.float32, np.float64):
         raise ValueError(f"{name} is {array.dtype} of shape {array.shape}, not floats of shape {shape}")
     if between is not None and not np.all((array > between[0]) & (array < between[1])):
         raise ValueError(f"{name} holds numbers that do not lie between {between[0]:g} and {between[1]:g}")

@@ -171,7 +171,7 @@ def left_out(directory: Path) -> list[Problem]:
     try:
         written = json.loads(path.read_text(encoding="utf-8"))
         return [Problem(name, code, reason) for name, code, reason in written]
-    except (OSError, TypeError, ValueError, RecursionError) as error:
+    except (OSError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise RunError(f"{path}: is no list of utterances left out ({error}); remove {directory.name}") from error
 
 

@@ -2,6 +2,7 @@
 
 import time
 import warnings
+from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ INTERVAL = 30.0  # seconds between two writings of a stage that is under way
 _FORMAT = "unfinished fit, 1"
 _ROWS = 65536  # digested at a time
 Stage = dict[str, np.ndarray]
+Shape = tuple[int | str, ...]
 
 
 class Checkpoint:
@@ -44,11 +46,26 @@ class Checkpoint:
             stage, _, entry = name.partition("/")
             self._stages.setdefault(stage, {})[entry] = array
 
-    def get(self, stage: str, *, apart: bool = False) -> Stage | None:
-        """What was put last; `apart` if that was."""
-        if self._path is not None and apart:
-            return self._read(self._file_of(stage)) or None
-        return self._stages.get(stage)
+    def get(self, stage: str, shapes: Mapping[str, Shape], *, apart: bool = False) -> Stage | None:
+        """What was put last; `apart` if that was.
+
+        Parameters
+        ----------
+        shapes : mapping of str to tuple of int or str
+            The arrays that the stage must have; sizes of the same name are equal. Others may be there.
+
+        Warns
+        -----
+        UserWarning
+            If the stage is not of this form; it then counts as not there.
+        """
+        found = self._read(self._file_of(stage)) if self._path is not None and apart else self._stages.get(stage)
+        if not found:
+            return None
+        if _is_of_form(found, shapes):
+            return found
+        warnings.warn(f"the fit begins anew: stage {stage!r} of its checkpoint is of another form", stacklevel=3)
+        return None
 
     def put(self, stage: str, arrays: Stage, *, finished: bool = False, apart: bool = False) -> None:
         """Keep the arrays if the stage is finished or it is time; `apart` in a file that is not written again."""
@@ -91,10 +108,21 @@ class Checkpoint:
         return {}
 
 
+def _is_of_form(stage: Stage, shapes: Mapping[str, Shape]) -> bool:
+    sizes: dict[str, int] = {}
+    for name, shape in shapes.items():
+        if name not in stage or stage[name].ndim != len(shape):
+            return False
+        for size, wanted in zip(stage[name].shape, shape, strict=True):
+            if size != (sizes.setdefault(wanted, size) if isinstance(wanted, str) else wanted):
+                return False
+    return all(array.dtype.kind in "biuf" and bool(np.isfinite(array).all()) for array in stage.values())
+
+
 def random_state_at_start(random_state: Any, checkpoint: Checkpoint) -> np.random.RandomState:
     """A generator as it was when the fit began, also where it began in another process."""
     random: np.random.RandomState = check_random_state(random_state)
-    stage = checkpoint.get("random")
+    stage = checkpoint.get("random", {"keys": (624,), "position": (), "has_gauss": (), "gauss": ()})
     if stage is None:
         state = random.get_state(legacy=False)
         keys, position = state["state"]["key"], state["state"]["pos"]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from discriminants.logistic.checkpoint import Checkpoint
+from discriminants.logistic.checkpoint import Checkpoint, Shape
 from discriminants.logistic.objective import LogisticObjective
 from discriminants.logistic.preconditioned_descent import PreconditionedDescent
 from discriminants.logistic.record import Record
@@ -57,8 +57,9 @@ def fit_logistic_weights(
         learning_rate = _HIGHEST_RATE[objective.loss] * min(1.0, _FULL_RATE_STEPS / n_steps)
     descent = PreconditionedDescent(weights, bias, learning_rate, n_steps)
     total = 0.0
-    begun = checkpoint.get(_STAGE)
-    if begun is not None:
+    shapes: dict[str, Shape] = {name: array.shape for name, array in descent.state().items()}
+    begun = checkpoint.get(_STAGE, {**shapes, "training": ("passes",), "watched": ("passes",), "total": ()})
+    if begun is not None and 0 <= int(begun["n_done"]) <= n_steps:
         descent.go_on_from(begun)
         record.go_on_from(begun)
         total = float(begun["total"])

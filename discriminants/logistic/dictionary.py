@@ -65,8 +65,8 @@ def selected_dictionary(
     points = _distinct_draw(kernel, X, rows, n_candidates, random)
     candidate_kernel, which = kernel.at(points).over(X[points])
     candidates = points[which]
-    stage = training.checkpoint.get(_STAGE)
-    if stage is None:
+    stage = training.checkpoint.get(_STAGE, {"order": ("centers",)})
+    if stage is None or not _is_choice(stage["order"], len(candidates)):
         gram = accumulate_gram(
             candidate_kernel,
             training.source,
@@ -85,6 +85,10 @@ def selected_dictionary(
         training.checkpoint.put(_STAGE, stage, finished=True)
     chosen = stage["order"]
     return candidate_kernel.at(chosen), candidates[chosen]
+
+
+def _is_choice(order: np.ndarray, n_candidates: int) -> bool:
+    return order.dtype.kind == "i" and order.size > 0 and 0 <= order.min() <= order.max() < n_candidates
 
 
 def with_more_centers(

@@ -95,7 +95,8 @@ def fit_irls_weights(
         weights[...], bias[...] = both[:-1], both[-1]
 
     first = 1
-    begun = checkpoint.get(_STAGE)
+    shapes = {"theta": theta.shape, "n_done": (), "training": ("steps",), "watched": ("steps",)}
+    begun = checkpoint.get(_STAGE, shapes)
     if begun is not None:
         theta, first = begun["theta"], int(begun["n_done"]) + 1
         record.go_on_from(begun)

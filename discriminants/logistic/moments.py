@@ -1,5 +1,7 @@
 """The whitening of a dictionary, from the second moment of its kernel columns over the samples."""
 
+from dataclasses import fields
+
 import numpy as np
 
 from discriminants.kernels import Kernel
@@ -32,9 +34,16 @@ def whitening_of(
     rows = np.arange(n_samples)
     if _MOMENT_SAMPLES * m < n_samples:
         rows = np.sort(training.random.permutation(rows)[: _MOMENT_SAMPLES * m])
-    stage = training.checkpoint.get(_STAGE, apart=True)
+    stage = training.checkpoint.get(
+        _STAGE,
+        {"transform": (m, "r"), "inverse": ("r", m), "penalty": ("r",), "variance": ("r",), "mean": (m,)},
+        apart=True,
+    )
     if stage is not None:
-        return Whitening(**stage)
+        names = [field.name for field in fields(Whitening) if field.name in stage]
+        whitening = Whitening(**{name: stage[name] for name in names})
+        if whitening.coupling is None or whitening.coupling.shape == 2 * whitening.penalty.shape:
+            return whitening
     moments = accumulate_gram(
         kernel,
         training.source,

@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     wanted = _wanted(tables, found.data)
     _check_files(found.data_dir, wanted)
     files = ResultFiles(found.work_dir, quick=found.quick)
-    _check_kept(files, found.work_dir)
+    check_kept(files, found.work_dir)
     for table, name in wanted:
         study = table.study(table.path(found.data_dir, name) or found.data_dir, name, found.quick)
         outcomes = run_study(table, name, study, jobs=max(1, found.jobs))
@@ -75,7 +75,7 @@ def _check_files(folder: Path, wanted: Sequence[tuple[Table, str]]) -> None:
         raise CorpusError(f"missing in the folder of the benchmark sets: {', '.join(map(str, missing))}")
 
 
-def _check_kept(files: ResultFiles, work_dir: Path) -> None:
+def check_kept(files: ResultFiles, work_dir: Path) -> None:
     """See that what an earlier run left can be shown with what this one will find, before the first hour is spent."""
     try:
         for row in files.rows:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recipes.benchmarks.__main__ import TABLES
+from recipes.benchmarks.__main__ import TABLES, check_kept
 from recipes.benchmarks.datasets import multi_class_problem, regression_problem, two_class_problem
 from recipes.benchmarks.problem import Problem
 from recipes.benchmarks.results import ResultFiles
@@ -75,6 +75,7 @@ def _results() -> Seeds:
 def _result_files(folder: Path) -> None:
     files = ResultFiles(folder, quick=True)
     files.sort(TABLES)
+    check_kept(files, folder)
     shown = sheets(TABLES, files.rows, files.settings)
     markdown(shown, quick=True)
     with redirect_stdout(io.StringIO()):
