@@ -148,7 +148,7 @@ def _gaussian_outputs(model: Any) -> None:
     pairs: tuple[int | str, ...] = (2, "columns")
     sizes: dict[str, int] = {}
     shapes = {"means_": pairs, "variances_": pairs, "log_priors_": pairs}
-    check_arrays(model, shapes, sizes, logarithms=["log_priors_"])
+    check_arrays(model, shapes, sizes)
 
 
 LEARNERS: Mapping[str, Listed] = {

@@ -16,6 +16,9 @@ any other name stands for the same number wherever it occurs."""
 
 _OWN_SIZES: Mapping[int | str, str] = {"features": "n_features_in_", "classes": "classes_", "outputs": "classes_"}
 
+_DIVISORS = frozenset({"scale_", "variances_"})  # what they scale has to stay finite in single precision
+_LEAST_DIVISOR = 1e-30
+
 
 def learnt(
     shapes: Mapping[str, Shape],
@@ -68,6 +71,8 @@ def check_floats(
         refuse(estimator, name, f"is an array of {value.dtype}, not of float32 or float64")
     if not ((value < np.inf) & ((value > -np.inf) | logarithms)).all():
         refuse(estimator, name, "holds numbers that are not finite")
+    if name in _DIVISORS and not ((value >= _LEAST_DIVISOR) & (value <= 1.0 / _LEAST_DIVISOR)).all():
+        refuse(estimator, name, f"holds numbers that are not between {_LEAST_DIVISOR:g} and {1.0 / _LEAST_DIVISOR:g}")
 
 
 def check_indices(
