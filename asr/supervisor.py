@@ -9,15 +9,19 @@ child that dies by itself (for want of memory, say) becomes a sentence, and a pa
 
 import contextlib
 import os
+import resource
 import signal
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import NoReturn
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _WATCHED = (*_ENDING, signal.SIGTSTP)
 _PATIENCE = 2.0  # seconds between asking the group to end and ending it
+_BLAS_BUFFER = 40 << 20  # bytes of address space
+_STARVING = 4  # looks, a second apart
 GOES_ON = "what is finished is kept, and the same command goes on from there"
 
 
@@ -68,6 +72,12 @@ class _Watch:
         self._child = child
         self._name = name
         self._asked: int | None = None
+        self._short = 0
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit != resource.RLIM_INFINITY and Path("/proc/self/statm").exists():
+            self._limit = limit
+            signal.signal(signal.SIGALRM, self._look_at_memory)
+            signal.setitimer(signal.ITIMER_REAL, 1.0, 1.0)
         for number in _ENDING:
             if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
                 signal.signal(number, self._end)
@@ -77,6 +87,7 @@ class _Watch:
     def status(self) -> int:
         """Wait for the child; the exit status to end with."""
         _, waited = os.waitpid(self._child, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
         for number in _ENDING:
             signal.signal(number, signal.SIG_IGN)  # what is left takes no time
         code = os.waitstatus_to_exitcode(waited)
@@ -89,6 +100,12 @@ class _Watch:
         if self._asked is not None:
             self._say(f"interrupted; {GOES_ON}")
             return 128 + self._asked
+        if self._short >= _STARVING:
+            self._say(
+                f"error: out of memory: of the {self._limit >> 20} MiB of address space that are allowed (ulimit -v) "
+                "nothing is left; give the process more, or fewer --jobs; the same command goes on from here"
+            )
+            return 1
         cause = signal.Signals(-code).name
         self._say(f"error: the process was ended by {cause}, most often for want of memory; {GOES_ON}")
         return 1
@@ -96,6 +113,13 @@ class _Watch:
     def _end(self, number: int, _frame: object) -> None:
         _signal_group(self._child, signal.SIGKILL if self._asked is not None else signal.SIGTERM)
         self._asked = number
+
+    def _look_at_memory(self, _number: int, _frame: object) -> None:
+        """End a group of which a process has no room left for a while: OpenBLAS tries for ever to get a buffer."""
+        left = min((self._limit - size for size in _sizes_of_group(self._child)), default=self._limit)
+        self._short = self._short + 1 if left < _BLAS_BUFFER else 0
+        if self._short >= _STARVING:
+            _signal_group(self._child, signal.SIGTERM)
 
     def _pause(self, _number: int, _frame: object) -> None:
         """Stop the group, then this process as the shell expects; both go on together."""
@@ -120,6 +144,17 @@ class _Watch:
         if os.isatty(2):
             sys.stderr.write("\r\x1b[K\x1b[?25h")  # a progress bar had hidden the cursor
         sys.stderr.write(f"{self._name}: {sentence}\n")
+
+
+def _sizes_of_group(group: int) -> list[int]:
+    """Bytes of address space that each process of the group has taken."""
+    sizes = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, IndexError, ValueError):  # it has ended
+            if int((process / "stat").read_text().rpartition(")")[2].split()[2]) == group:
+                pages = int((process / "statm").read_text().split()[0])
+                sizes.append(pages * resource.getpagesize())
+    return sizes
 
 
 def _signal_group(group: int, number: int) -> bool:
