@@ -5,6 +5,8 @@ makes such a judgement.
 """
 
 import errno
+import os
+import resource
 from collections.abc import Iterator
 
 # What loaders and libraries say that report it as some error of their own: the dynamic linker (a module that cannot
@@ -19,7 +21,29 @@ _PHRASES = (
     "bad_alloc",
     "out of memory",
     "memoryerror",
+    # C code of which an allocation failed in a place where that was not thought of:
+    "without exception set",
+    "without setting an exception",
 )
+# Address space in MiB, measured: the libraries that training and decoding load, with some room to work in; and the
+# buffers and stacks of one more thread of OpenBLAS, of which two are loaded.
+_LOADED, _PER_THREAD, _MOST_THREADS = 560, 80, 64
+
+
+def require_address_space() -> None:
+    """Raise MemoryError where a limit (`ulimit -v`) leaves no room for the libraries.
+
+    To be asked before they are loaded: OpenBLAS then ends the process by itself, or tries for ever.
+    """
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    wanted = os.environ.get("OPENBLAS_NUM_THREADS", "")
+    n_threads = min(int(wanted) if wanted.isdecimal() and int(wanted) else _MOST_THREADS, os.cpu_count() or 1)
+    needed = _LOADED + _PER_THREAD * (min(n_threads, _MOST_THREADS) - 1)
+    if limit != resource.RLIM_INFINITY and limit >> 20 < needed:
+        raise MemoryError(
+            f"the limit of address space (ulimit -v) is {limit >> 20} MiB, and {needed} are needed only to load the "
+            f"libraries with {n_threads} threads"
+        )
 
 
 def out_of_memory(error: BaseException) -> BaseException | None:

@@ -7,6 +7,7 @@ import typer
 
 from asr.cli.options import ALL_CORES, Cluster, Data, Jobs, Model, Root, require_directory, require_file
 from asr.errors import LexiconError, ModelFormatError
+from asr.shortage import require_address_space
 
 
 def align(
@@ -42,6 +43,8 @@ def align(
     require_directory(data, "--data")
     require_file(lexicon, "--lexicon", LexiconError)
     require_directory(root, "--root")
+
+    require_address_space()
 
     from asr.cli.reporting import report_failures
     from asr.recipe.aligning import align as align_corpus

@@ -7,6 +7,7 @@ import typer
 
 from asr.cli.options import ALL_CORES, Cluster, Jobs, Model, OptionalData, Root, require_directory, require_file
 from asr.errors import CorpusError, GrammarError, ModelFormatError
+from asr.shortage import require_address_space
 
 BUILT_IN_GRAMMARS = ("loop", "one")
 
@@ -102,6 +103,8 @@ def decode(
         require_file(path, "AUDIO", CorpusError)
     if grammar is not None and grammar not in BUILT_IN_GRAMMARS:
         require_file(Path(grammar), "--grammar", GrammarError)
+
+    require_address_space()
 
     from asr.cli.reporting import report_failures
     from asr.recipe.decoding import decode as decode_corpus

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from asr.cli.options import ALL_CORES, Cluster, Config, Data, Jobs, Root, require_directory, require_file
+from asr.shortage import require_address_space
 
 
 def features(
@@ -33,6 +34,8 @@ def features(
     require_directory(data, "--data")
     require_directory(root, "--root")
     require_file(config, "--config")
+
+    require_address_space()
 
     from asr.cli.reporting import report_failures
     from asr.recipe.config import load_config

@@ -8,6 +8,7 @@ import typer
 
 from asr.cli.options import ALL_CORES, Cluster, Config, Data, Jobs, Root, require_directory, require_file
 from asr.errors import LexiconError
+from asr.shortage import require_address_space
 
 
 def train(
@@ -62,6 +63,8 @@ def train(
     require_file(lexicon, "--lexicon", LexiconError)
     require_directory(root, "--root")
     require_file(config, "--config")
+
+    require_address_space()
 
     from asr.cli.reporting import report_failures
     from asr.recipe.config import load_config

@@ -5,6 +5,7 @@
 
 import os
 import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ pytestmark = pytest.mark.slow
 
 N_SIZES = int(os.environ.get("MEMORY_SIZES", "3"))
 FEW = [round(4 * 1.9**number) for number in range(N_SIZES)]  # MiB beyond what an idle process has mapped
+PATIENCE = 60.0  # seconds, of which none is needed beyond the first few
 TRAINED = ("model.safetensors", "gmm.safetensors", "grammar.arpa")
 DECODED = ("hyp.txt", "hyp.ctm")
 
@@ -35,7 +37,8 @@ def check_told(status: int, said: str) -> None:
 def check_result(warm: Warm, arguments: list[object], folder: Path, memory: int, names: tuple[str, ...]) -> None:
     undisturbed, disturbed = folder / "undisturbed", folder / "disturbed"
     assert warm(*arguments, undisturbed)[0] == 0
-    status, said = warm(*arguments, disturbed, memory=memory)
+    status, said = warm(*arguments, disturbed, seconds=PATIENCE, memory=memory)
+    assert status != -signal.SIGKILL, f"hangs: {said}"
     if status != 0:
         check_told(status, said)
         assert warm(*arguments, disturbed)[0] == 0
@@ -62,7 +65,7 @@ def test_decoding_with_little_memory_ends_in_a_sentence_or_gives_all_words(
     check_result(warm, arguments, tmp_path, memory, DECODED)
 
 
-@pytest.mark.parametrize("memory", [100, 200, 300, 400][:: max(1, 4 // N_SIZES)])
+@pytest.mark.parametrize("memory", [60, 120, 200, 360, 500, 700, 900][:: max(1, 9 // N_SIZES)])
 def test_a_command_that_cannot_even_load_its_libraries_says_so(
     toy_corpus: Path, toy_model: Path, tmp_path: Path, memory: int
 ) -> None:
@@ -76,6 +79,8 @@ def test_a_command_that_cannot_even_load_its_libraries_says_so(
         env=os.environ | {"PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"},
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (memory << 20, memory << 20)),
     )
-    if done.returncode:
+    if done.returncode == 1 and "was ended by SIG" in done.stderr:  # by a library; its supervisor tells
+        assert "most often for want of memory" in done.stderr
+    elif done.returncode:
         check_told(done.returncode, done.stderr)
-        assert not (tmp_path / "out").exists()
+    assert (tmp_path / "out").exists() == (done.returncode == 0)
