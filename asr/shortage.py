@@ -21,25 +21,28 @@ _PHRASES = (
     "bad_alloc",
     "out of memory",
     "memoryerror",
+    # C code of which an allocation failed in a place where that was not thought of:
+    "without exception set",
+    "without setting an exception",
 )
-
-
-_LIBRARIES = 600 << 20
-_BLAS_THREAD = 100 << 20  # its buffers in the copies of OpenBLAS that NumPy and SciPy bring, and its stack
+# Address space in MiB, measured: the libraries that training and decoding load, with some room to work in; and the
+# buffers and stacks of one more thread of OpenBLAS, of which two are loaded.
+_LOADED, _PER_THREAD, _MOST_THREADS = 560, 80, 64
 
 
 def require_address_space() -> None:
-    """Raise MemoryError where a limit (`ulimit -v`) leaves too little to load the libraries.
+    """Raise MemoryError where a limit (`ulimit -v`) leaves no room for the libraries.
 
-    Asked before they are loaded: OpenBLAS, which takes its buffers on being loaded, tries for ever when there are none.
+    To be asked before they are loaded: OpenBLAS then ends the process by itself, or tries for ever.
     """
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = os.environ.get("OPENBLAS_NUM_THREADS", "") or os.environ.get("OMP_NUM_THREADS", "")
-    threads = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 4 else os.cpu_count() or 1
-    needed = _LIBRARIES + _BLAS_THREAD * max(1, threads)
-    if limit != resource.RLIM_INFINITY and limit < needed:
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    wanted = os.environ.get("OPENBLAS_NUM_THREADS", "")
+    n_threads = min(int(wanted) if wanted.isdecimal() and int(wanted) else _MOST_THREADS, os.cpu_count() or 1)
+    needed = _LOADED + _PER_THREAD * (min(n_threads, _MOST_THREADS) - 1)
+    if limit != resource.RLIM_INFINITY and limit >> 20 < needed:
         raise MemoryError(
-            f"{limit >> 20} MiB of address space are allowed (ulimit -v), and the libraries alone take {needed >> 20}"
+            f"the limit of address space (ulimit -v) is {limit >> 20} MiB, and {needed} are needed only to load the "
+            f"libraries with {n_threads} threads"
         )
 
 

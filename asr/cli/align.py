@@ -45,6 +45,7 @@ def align(
     require_directory(root, "--root")
 
     require_address_space()
+
     from asr.cli.reporting import report_failures
     from asr.recipe.aligning import align as align_corpus
     from asr.recipe.workers import open_workers

@@ -105,6 +105,7 @@ def decode(
         require_file(Path(grammar), "--grammar", GrammarError)
 
     require_address_space()
+
     from asr.cli.reporting import report_failures
     from asr.recipe.decoding import decode as decode_corpus
     from asr.recipe.workers import open_workers

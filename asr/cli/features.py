@@ -36,6 +36,7 @@ def features(
     require_file(config, "--config")
 
     require_address_space()
+
     from asr.cli.reporting import report_failures
     from asr.recipe.config import load_config
     from asr.recipe.extracting import extract_features

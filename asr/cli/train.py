@@ -65,6 +65,7 @@ def train(
     require_file(config, "--config")
 
     require_address_space()
+
     from asr.cli.reporting import report_failures
     from asr.recipe.config import load_config
     from asr.recipe.training import train as train_model

@@ -16,6 +16,7 @@ import resource
 import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -65,8 +66,15 @@ for line in sys.stdin:
         main(arguments)
     os.close(speaking)
     os.setpgid(child, child)  # here too, lest the kill comes before the child has done it
+    ended, waited = 0, 0
     if seconds is not None:
-        time.sleep(seconds)
-        os.killpg(child, signal.SIGKILL)
-    status, said = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), heard(listening)
+        moment = time.monotonic() + seconds
+        while not ended and (left := moment - time.monotonic()) > 0:
+            time.sleep(min(left, 0.01))
+            ended, waited = os.waitpid(child, os.WNOHANG)
+        with suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
+    if not ended:
+        _, waited = os.waitpid(child, 0)
+    status, said = os.waitstatus_to_exitcode(waited), heard(listening)
     print(json.dumps([status, said]) if more else status, flush=True)

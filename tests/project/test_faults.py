@@ -44,6 +44,7 @@ SHORTAGES: dict[str, Callable[[], Exception]] = {
     "a worker": lambda: TerminatedWorkerError("A worker process managed by the executor was unexpectedly terminated."),
     "a module": lambda: ImportError("_x.so: failed to map segment from shared object"),
     "a library": lambda: OSError("cannot load library 'libsndfile.so': Cannot allocate memory"),
+    "compiled modules": lambda: SystemError("error return without exception set"),
     "libsndfile": lambda: soundfile.LibsndfileError(17),
     "inside another": lambda: wrapped(CorpusError("a.wav: cannot be read as audio"), soundfile.LibsndfileError(17)),
     "while mapping": lambda: wrapped(RunError("frames.npy: cannot be read"), NO_MEMORY),
