@@ -19,6 +19,7 @@ from typing import NoReturn
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _WATCHED = (*_ENDING, signal.SIGTSTP)
+_OWN_STATUSES = (0, 1, 2)  # those with which a command ends by itself
 _PATIENCE = 2.0  # seconds between asking the group to end and ending it
 _BLAS_BUFFER = 40 << 20  # bytes of address space
 _STARVING = 4  # looks, a second apart
@@ -91,11 +92,11 @@ class _Watch:
         for number in _ENDING:
             signal.signal(number, signal.SIG_IGN)  # what is left takes no time
         code = os.waitstatus_to_exitcode(waited)
-        if code >= 0 and self._asked is None:
+        if code in _OWN_STATUSES and self._asked is None:
             _signal_group(self._child, signal.SIGTERM)  # processes that it may have forgotten
             return code
         self._end_group()
-        if code >= 0:
+        if code in _OWN_STATUSES:
             return code  # done before the signal reached it
         if self._asked is not None:
             self._say(f"interrupted; {GOES_ON}")
@@ -106,8 +107,8 @@ class _Watch:
                 "nothing is left; give the process more, or fewer --jobs; the same command goes on from here"
             )
             return 1
-        cause = signal.Signals(-code).name
-        self._say(f"error: the process was ended by {cause}, most often for want of memory; {GOES_ON}")
+        how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended itself with status {code}"
+        self._say(f"error: the process {how}, most often for want of memory; {GOES_ON}")
         return 1
 
     def _end(self, number: int, _frame: object) -> None:
