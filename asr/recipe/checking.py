@@ -74,9 +74,12 @@ def _of_settings(error: ConfigError, file: Path | None) -> Finding:
     message = str(error) if file is None else without_place(error, file)
     if file is not None:
         told = re.search(r"\bline (\d+)", message)
+        differing = re.search(r"differ in (\w+)", message)
         name = re.match(r"[\w.]+", message)
         if told:
             line = int(told[1])
+        elif differing:
+            place, line = setting_place(file, f"hybrid_features.{differing[1]}")
         elif name:
             place, line = setting_place(file, name[0])
     return stopping("settings", place, line, message)

@@ -13,7 +13,7 @@ from asr.lexicon import Lexicon, formats, read_lexicon
 from asr.lexicon.lexicon import STRESSED_PHONE, Pronunciation, without_stress
 from asr.lexicon.reading import guess_format, line_parser
 from asr.validation.findings import Finding, count, some, stopping, warning, without_place
-from asr.validation.lists import TextFile, read_text_past_faults
+from asr.validation.lists import read_text_past_faults
 
 _NO_WORDS = {"<sil>", "!sil", "sent-start", "sent-end", "!enter", "!exit", "<s>", "</s>", "<eps>"}
 _RESERVED = {SILENCE, SHORT_PAUSE}
@@ -35,7 +35,7 @@ class Entry:
 class LexiconFile:
     """Every line of a dictionary that names a word and its phones, and the faults of those that do not.
 
-    `lexicon` is what training reads: None where it cannot.
+    `lexicon` is what training reads: None where it cannot. `damaged` are the words of lines with faults.
     """
 
     path: Path
@@ -43,7 +43,7 @@ class LexiconFile:
     entries: tuple[Entry, ...]
     faults: tuple[Finding, ...]
     lexicon: Lexicon | None
-    text: TextFile
+    damaged: frozenset[str]
 
     @cached_property
     def known(self) -> Lexicon | None:
@@ -62,12 +62,13 @@ def read_lexicon_past_faults(path: Path) -> LexiconFile:
     lines = [(number, line) for number, line in text.lines if line.strip()]
     format = guess_format([line for _, line in lines])
     parse = line_parser(format, [line for _, line in lines])
-    entries, faults = [], list(text.faults)
+    entries, faults, damaged = [], list(text.faults), set(text.damaged)
     for number, line in lines:
         try:
             entry = _parsed(parse, number, line)
         except (ValueError, LexiconError) as problem:
             faults.append(stopping("malformed", path, number, str(problem)))
+            damaged.add(line.split()[0])
             continue
         if entry is not None:
             entries.append(entry if format != "cmu" else Entry(number, entry.word, _stripped(entry.phones)))
@@ -77,7 +78,7 @@ def read_lexicon_past_faults(path: Path) -> LexiconFile:
             lexicon = read_lexicon(path)
         except LexiconError as problem:
             faults.append(stopping("malformed", path, None, without_place(problem, path)))
-    return LexiconFile(path, format, tuple(entries), tuple(faults), lexicon, text)
+    return LexiconFile(path, format, tuple(entries), tuple(faults), lexicon, frozenset(damaged))
 
 
 def _parsed(parse: Callable[[str], formats.Entry | None], number: int, line: str) -> Entry | None:
@@ -108,8 +109,7 @@ def check_silence(given: LexiconFile) -> Iterator[Finding]:
     """Silence listed as a word, and words that use its phones."""
     for entry in given.entries:
         reserved = sorted(_RESERVED.intersection(entry.phones))
-        silent = all(phone.upper() in _SILENT for phone in entry.phones) or entry.word.lower() in _NO_WORDS
-        if silent:
+        if _is_silence(entry):
             message = (
                 f"'{entry.word}' is silence and no word; remove the line, for the model has its own silence and allows "
                 "a pause after every word"
@@ -124,6 +124,10 @@ def check_silence(given: LexiconFile) -> Iterator[Finding]:
                 "the model's own silence; leave it out, or give the phone another name"
             )
             yield stopping("reserved-phone", given.path, entry.line, message)
+
+
+def _is_silence(entry: Entry) -> bool:
+    return all(phone.upper() in _SILENT for phone in entry.phones) or entry.word.lower() in _NO_WORDS
 
 
 def check_duplicates(given: LexiconFile) -> Iterator[Finding]:
@@ -176,8 +180,10 @@ def check_phones_heard(given: LexiconFile, heard: Mapping[str, int] | Iterable[s
     known = set(heard)
     users: dict[str, dict[str, int]] = defaultdict(dict)
     for entry in given.entries:
+        if _is_silence(entry):
+            continue
         for phone in entry.phones:
-            if phone not in known and phone not in _RESERVED:
+            if phone not in known and phone not in _RESERVED and not formats.is_probability(phone):
                 users[phone].setdefault(entry.word, entry.line)
     for phone, words in users.items():
         message = (

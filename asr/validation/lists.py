@@ -1,6 +1,6 @@
 """Lists read past their first fault: every line that cannot be used is found, and the others are kept."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,20 +22,25 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class TextFile:
-    """Lines of a text file with their numbers from 1, blank ones left out, and what could not be read."""
+    """Lines of a text file with their numbers from 1, blank ones left out, and what could not be read.
+
+    `damaged` are the first words of lines that could not: their values are unknown, but they are there.
+    """
 
     path: Path
     lines: tuple[tuple[int, str], ...]
     faults: tuple[Finding, ...] = ()
+    damaged: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class ListFile:
-    """One list of a data directory, with every line that can be split, and the faults of those that cannot."""
+    """One list of a data directory, with every line that can be read, and the faults and keys of those that cannot."""
 
     path: Path
     lines: tuple[Line, ...]
     faults: tuple[Finding, ...] = ()
+    damaged: frozenset[str] = frozenset()
 
     @cached_property
     def entries(self) -> dict[str, Entry]:
@@ -44,6 +49,11 @@ class ListFile:
         for number, key, value in self.lines:
             found.setdefault(key, Entry(number, value))
         return found
+
+    @property
+    def keys(self) -> Set[str]:
+        """Every key, those of damaged lines too."""
+        return self.entries.keys() | self.damaged
 
 
 def read_text_past_faults(path: Path) -> TextFile:
@@ -58,7 +68,7 @@ def read_text_past_faults(path: Path) -> TextFile:
         return whole
     if content.startswith(GZIP_MAGIC):
         return whole
-    lines, faults = [], []
+    lines, faults, damaged = [], [], set()
     for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         try:
             line = raw.decode("utf-8")
@@ -68,13 +78,15 @@ def read_text_past_faults(path: Path) -> TextFile:
                 "latin1 -t utf-8)"
             )
             faults.append(stopping("not-utf8", path, number, reason))
+            damaged.update(raw.decode("utf-8", "replace").split(maxsplit=1)[:1])
             continue
         if "\0" in line:
             faults.append(stopping("zero-byte", path, number, "holds a zero byte; a text file is needed"))
+            damaged.update(line.split(maxsplit=1)[:1])
         elif line:
             lines.append((number, line))
     # What is refused for another reason, such as its size, is refused as a whole.
-    return TextFile(path, tuple(lines), tuple(faults)) if faults else whole
+    return TextFile(path, tuple(lines), tuple(faults), frozenset(damaged)) if faults else whole
 
 
 def read_list_past_faults(path: Path) -> ListFile:
@@ -85,14 +97,18 @@ def read_list_past_faults(path: Path) -> ListFile:
         fields = line.split(maxsplit=1)
         if fields:
             lines.append(Line(number, fields[0], fields[1].strip() if len(fields) > 1 else ""))
-    return ListFile(path, tuple(lines), text.faults)
+    return ListFile(path, tuple(lines), text.faults, text.damaged)
 
 
-def check_format(given: ListFile, *, allow_empty: bool = False) -> Iterator[Finding]:
-    """What is wrong with the lines of any list, whatever its values mean."""
+def check_format(given: ListFile, *, allow_empty: bool = False, optional: bool = False) -> Iterator[Finding]:
+    """What is wrong with the lines of any list, whatever its values mean.
+
+    `allow_empty` lets keys stand alone; `optional` says that the list might as well not be there.
+    """
     yield from given.faults
     if not given.lines and not given.faults:
-        yield stopping("empty-list", given.path, None, "has no lines; give one for every key, 'KEY VALUE'")
+        message = "has no lines; give one for every key, 'KEY VALUE'"
+        yield (warning if optional else stopping)("empty-list", given.path, None, message)
     if not allow_empty:
         yield from check_values(given)
     yield from check_unique(given)

@@ -46,13 +46,15 @@ def check_everywhere(directory: Directory) -> Iterator[Finding]:
     lists = [name for name in (directory.source_list, "text", "utt2spk") if name in directory.lists]
     if len(lists) < 2:
         return
-    members = {name: directory.entries(name).keys() for name in lists}
+    members = {name: directory.lists[name].keys for name in lists}
     for utterance in sorted(set().union(*members.values())):
         missing = [name for name in lists if utterance not in members[name]]
         if not missing:
             continue
         there = [name for name in lists if utterance in members[name]]
-        file, entry = directory.lists[there[0]].path, directory.entries(there[0])[utterance]
+        file, entry = directory.lists[there[0]].path, directory.entries(there[0]).get(utterance)
+        if entry is None:
+            continue  # a damaged line, which has a finding of its own
         message = (
             f"'{utterance}' is in {' and '.join(there)}, but not in {' and '.join(missing)}; "
             f"add it there, or remove it here"

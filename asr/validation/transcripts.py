@@ -1,7 +1,7 @@
 """Transcripts: words without a pronunciation, and audio that is too short or too long for what is said."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 
 from asr.features.config import FeatureConfig
@@ -44,13 +44,18 @@ def check_words_there(directory: Directory) -> Iterator[Finding]:
             yield costing("no-transcript", directory.lists["text"].path, line, message, [name])
 
 
-def check_words_known(directory: Directory, lexicon: Lexicon, *, training: bool = True) -> Iterator[Finding]:
-    """Words that the lexicon lacks, each where it stands first; in a test directory they cost errors only."""
+def check_words_known(
+    directory: Directory, lexicon: Lexicon, damaged: Set[str] = frozenset(), *, training: bool = True
+) -> Iterator[Finding]:
+    """Words that the lexicon lacks, each where it stands first; in a test directory they cost errors only.
+
+    `damaged` are words of lines of the lexicon that could not be read, of which nothing is said.
+    """
     places = defaultdict(list)
     n_times: dict[str, int] = defaultdict(int)
     for name, words in directory.words.items():
         for word in dict.fromkeys(words):
-            if word not in lexicon.pronunciations:
+            if word not in lexicon.pronunciations and word not in damaged:
                 places[word].append(name)
                 n_times[word] += words.count(word)
     folded: dict[str, list[str]] = defaultdict(list)

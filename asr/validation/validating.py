@@ -90,9 +90,9 @@ def validate(
     timed = _timed(measured[0], features, config)
     findings += transcripts.check_words_there(train)
     if dictionary.known is not None:
-        findings += transcripts.check_words_known(train, dictionary.known)
+        findings += transcripts.check_words_known(train, dictionary.known, dictionary.damaged)
         for other in others:
-            findings += transcripts.check_words_known(other, dictionary.known, training=False)
+            findings += transcripts.check_words_known(other, dictionary.known, dictionary.damaged, training=False)
     findings += transcripts.check_lengths(
         train, dictionary.known, timed, 1 if config is None else config.states_per_phone
     )
@@ -102,7 +102,7 @@ def validate(
         findings += _settings(config, config_file, measured[0], samples_too)
     lost = {name for finding in findings for name in finding.utterances}
     kept = [name for name in train.usable if name not in lost]
-    if dictionary.known is not None and kept:
+    if dictionary.known is not None and any(train.words.get(name) for name in kept):
         findings += check_phones_heard(dictionary, _phones_said(train, kept, dictionary.known))
     findings += _last_word(train, root, kept, findings)
     findings.sort(key=lambda finding: (str(finding.file), finding.line or 0, finding.code, finding.message))
@@ -134,7 +134,7 @@ def _measured(
 def _directory(directory: Directory, found: Found, features: FeatureConfig | None, training: bool) -> Iterator[Finding]:
     """The checks of a data directory that need neither lexicon nor settings of a training."""
     for name, given in directory.lists.items():
-        yield from check_format(given, allow_empty=name == "text")
+        yield from check_format(given, allow_empty=name == "text", optional=name == "spk2gender")
     yield from directory.faults
     yield from membership.check_lists_there(directory, transcribed=training)
     yield from membership.check_names(directory)
@@ -182,7 +182,7 @@ def _phones_said(directory: Directory, names: Sequence[str], lexicon: Lexicon) -
     words = Counter(word for name in names for word in directory.words.get(name, ()))
     said: Counter[str] = Counter()
     for word, n in words.items():
-        variants = lexicon.pronunciations[word]
+        variants = lexicon.pronunciations.get(word, ((),))
         said.update({phone: 0 for variant in variants for phone in variant})
         for phone in variants[0]:
             said[phone] += n
