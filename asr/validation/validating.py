@@ -104,7 +104,7 @@ def validate(
     kept = [name for name in train.usable if name not in lost]
     if dictionary.known is not None and any(train.words.get(name) for name in kept):
         findings += check_phones_heard(dictionary, _phones_said(train, kept, dictionary.known))
-    findings += _last_word(train, root, kept, findings)
+    findings += _last_word(train, root, findings)
     findings.sort(key=lambda finding: (str(finding.file), finding.line or 0, finding.code, finding.message))
     return Report(tuple(dict.fromkeys(findings)), _summary(train, dictionary.known, measured[0], kept))
 
@@ -189,19 +189,17 @@ def _phones_said(directory: Directory, names: Sequence[str], lexicon: Lexicon) -
     return said
 
 
-def _last_word(train: Directory, root: Path | None, kept: Sequence[str], findings: list[Finding]) -> Iterator[Finding]:
+def _last_word(train: Directory, root: Path | None, findings: Sequence[Finding]) -> Iterator[Finding]:
     """What the reader of a corpus refuses after all, and whether anything is left to train on."""
-    if any(finding.stops for finding in findings):
-        return
-    try:
-        read_data_directory(train.path, root=root)
-    except AsrError as error:
-        yield stopping("unreadable", train.path, None, without_place(error, train.path))
-        return
-    if not kept:
-        first = next((finding for finding in findings if finding.utterances), None)
-        why = "" if first is None else f"; the first: {first.utterances[0]}: {first.message}"
-        message = f"none of its {len(train.listed)} utterances can be used{why}"
+    if not any(finding.stops for finding in findings):
+        try:
+            read_data_directory(train.path, root=root)
+        except AsrError as error:
+            yield stopping("unreadable", train.path, None, without_place(error, train.path))
+    lost = {name: finding for finding in reversed(findings) for name in finding.utterances}
+    if train.listed and all(name in lost for name in train.listed):
+        name = train.listed[0]
+        message = f"none of its {len(train.listed)} utterances can be used; the first: {name}: {lost[name].message}"
         yield stopping("nothing-left", train.path, None, message)
 
 

