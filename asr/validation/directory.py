@@ -23,7 +23,7 @@ class Directory:
     ----------
     path : path
     lists : mapping of a list's name to the list
-        Those that are there.
+        Those that are there, and that training reads.
     sources : mapping of an utterance to where its audio or features are, or why that cannot be used
         Speakers and words are not filled in.
     recording : mapping of an utterance to the recording it is a segment of
@@ -81,8 +81,14 @@ class Directory:
 
 
 def read_directory_past_faults(path: Path, root: Path | None = None) -> Directory:
-    """Read every list at `path` that is there; as `asr.corpus.data_directory.read_data_directory`, past all faults."""
-    lists = {name: read_list_past_faults(path / name) for name in LISTS if (path / name).is_file()}
+    """Read every list at `path` that training reads; as `read_data_directory` does, but past all faults.
+
+    Where there are features, nobody looks at the audio, whose entries are pipes in many a directory of Kaldi's.
+    """
+    unread = {"wav.scp", "segments"} if (path / "feats.scp").is_file() else set()
+    lists = {
+        name: read_list_past_faults(path / name) for name in LISTS if name not in unread and (path / name).is_file()
+    }
     # Absolute, for workers that began in another directory.
     places = Places(path.absolute(), None if root is None else root.absolute())
     faults: list[Finding] = []
@@ -91,7 +97,6 @@ def read_directory_past_faults(path: Path, root: Path | None = None) -> Director
         recordings = _recordings(lists["wav.scp"], places, faults)
     recording: dict[str, str] = {}
     sources: dict[str, Utterance | Fault] = {}
-    # Both ways are gone even where only one is used: what is wrong in the other list is wrong all the same.
     if "segments" in lists:
         refused = lists["wav.scp"].entries.keys() - recordings.keys() if "wav.scp" in lists else set()
         sources, recording = _segments(lists["segments"], recordings, refused, faults)

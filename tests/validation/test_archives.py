@@ -38,6 +38,12 @@ def test_a_clean_archive_has_no_findings_and_its_duration_is_known(archived: Cor
     assert report.summary.seconds is not None and 5 < report.summary.seconds < 60
 
 
+def test_audio_behind_pipes_is_nobody_s_business_where_there_are_features(archived: Corpus) -> None:
+    archived.write("train/wav.scp", [f"{name} sph2pipe {name}.sph |" for name in archived.names])
+    archived.write("train/segments", ["no segment"])
+    assert archived.validate().findings == ()
+
+
 def with_narrow_matrix(corpus: Corpus) -> None:
     write_archive(
         corpus.folder / "train/other.ark", corpus.folder / "other.scp", [("x", np.ones((100, 5), np.float32))]
