@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from asr.corpus.list_file import Entry
 from asr.errors import CorpusError
-from asr.text_lines import GZIP_MAGIC, read_text_lines
+from asr.text_lines import GZIP_MAGIC, LARGEST_TEXT, read_text_lines
 from asr.validation.findings import Finding, count, stopping, warning, without_place
 
 
@@ -63,6 +63,8 @@ def read_text_past_faults(path: Path) -> TextFile:
     except CorpusError as error:
         whole = TextFile(path, (), (stopping("unreadable", path, None, without_place(error, path)),))
     try:
+        if not path.is_file() or path.stat().st_size > LARGEST_TEXT:
+            return whole
         content = path.read_bytes()
     except OSError:
         return whole
