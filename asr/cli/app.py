@@ -1,4 +1,4 @@
-"""The `asr` command: its six subcommands, and how an error reaches the user."""
+"""The `asr` command: its seven subcommands, and how an error reaches the user."""
 
 import sys
 from contextlib import suppress
@@ -7,7 +7,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from asr import __version__
-from asr.cli import align, decode, features, info, score, train
+from asr.cli import align, decode, features, info, score, train, validate
 from asr.faults import drop_unwritten_output, sentence_of, standard_output_named
 from asr.supervisor import GOES_ON, supervise
 
@@ -18,6 +18,7 @@ A corpus is a Kaldi data directory: `wav.scp` names the audio files, `text` what
 it. A lexicon says how each word is pronounced. From these two, training makes one model file.
 
 \b
+  asr validate --data data/train --lexicon lexicon.txt
   asr train  --data data/train --lexicon lexicon.txt --work-dir runs/mine
   asr decode --model runs/mine/model.safetensors --out runs/mine/test --data data/test
   asr score  data/test/text runs/mine/test/hyp.txt
@@ -38,6 +39,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 
+app.command("validate", short_help="Check a corpus and a lexicon before training.")(validate.validate)
 app.command("features", short_help="Compute the features of a corpus once.")(features.features)
 app.command("train", short_help="Train a model on a corpus and a lexicon.")(train.train)
 app.command("align", short_help="Find the times of known words and phones.")(align.align)

@@ -48,9 +48,18 @@ def train(
             "changed are run again.",
         ),
     ] = False,
+    no_validate: Annotated[
+        bool,
+        typer.Option(
+            "--no-validate",
+            help="Do not read the audio to check it before the first stage; lists, lexicon, settings and the headers "
+            "of audio files are checked all the same.",
+        ),
+    ] = False,
 ) -> None:
     """Train a Gaussian-mixture model, align the corpus with it, and train the hybrid model on the alignment.
 
+    What is wrong with the corpus, the lexicon or the settings is told before the first stage, as by asr validate.
     The work directory then holds gmm.safetensors (the baseline) and model.safetensors (the hybrid). Run the
     same command again after an interruption: finished stages are kept, and the model comes out the same.
 
@@ -67,7 +76,6 @@ def train(
     require_address_space()
 
     from asr.cli.reporting import report_failures
-    from asr.recipe.config import load_config
     from asr.recipe.training import train as train_model
     from asr.recipe.workers import open_workers
 
@@ -78,10 +86,11 @@ def train(
             lexicon,
             work_dir,
             root=root,
-            config=load_config(config),
+            config=config,
             classifier=classifier,
             workers=workers,
             allow_changes=allow_changes,
+            check_samples=not no_validate,
         )
     typer.echo(work_dir / "model.safetensors")
     report_failures(outcome, work_dir)

@@ -1,8 +1,10 @@
 """Reading audio files of any rate and channel count as mono samples at the model's rate."""
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 import soundfile
@@ -24,6 +26,15 @@ _OVERSHOOT = 0.5  # seconds by which a segment may reach past the end of its rec
 _OUT_OF_MEMORY = 17  # libsndfile's SFE_MALLOC_FAILED
 
 
+class AudioHeader(NamedTuple):
+    """What an audio file says of itself."""
+
+    rate: int
+    n_channels: int
+    n_samples: int
+    """Of each channel."""
+
+
 def read_audio(path: Path | str, *, rate: int, start: float | None = None, end: float | None = None) -> np.ndarray:
     """Samples of `path` from `start` to `end` (seconds): float32 (n,), mono, 16-bit scale, at `rate` Hz.
 
@@ -39,7 +50,60 @@ def read_audio(path: Path | str, *, rate: int, start: float | None = None, end: 
     OSError, MemoryError
         When the machine is at fault and not the file.
     """
+    samples, native = read_native(path, rate=rate, start=start, end=end)
+    if native != rate:
+        samples = soxr.resample(samples, native, rate, quality="HQ")
+        if not samples.size:
+            raise CorpusError(f"{path}: is too short to be converted from {native} to {rate} Hz.", code="too-short")
+    return np.ascontiguousarray(samples * np.float32(FULL_SCALE), dtype=np.float32)
+
+
+def read_native(
+    path: Path | str,
+    *,
+    rate: int,
+    start: float | None = None,
+    end: float | None = None,
+    observe: Callable[[np.ndarray], None] | None = None,
+) -> tuple[np.ndarray, int]:
+    """The same samples before they are converted: float32 (n,), mono, full scale 1, and the file's own rate.
+
+    `observe` is called with every block as it is in the file, float32 (n, n_channels). Raises as `read_audio`.
+    """
     path = Path(path)
+    with _opened(path) as file:
+        first, count = _sample_range(path, _header(file), start, end, rate)
+        if first:
+            file.seek(first)
+        samples = _read_mono(path, file, count, observe)
+        native = file.samplerate
+    if not samples.size:
+        raise CorpusError(f"{path}: holds no samples.", code="empty-file")
+    loudest = float(np.abs(samples).max())
+    if not loudest <= LOUDEST:
+        what = f"up to {loudest:g} times full scale" if np.isfinite(loudest) else "that are not finite numbers"
+        raise CorpusError(f"{path}: holds samples {what}.", code="not-finite")
+    return samples, native
+
+
+def read_header(
+    path: Path | str, *, rate: int, start: float | None = None, end: float | None = None
+) -> tuple[AudioHeader, int]:
+    """The header, and how many samples lie between `start` and `end`; none of them is read.
+
+    Raises as `read_audio`, for what can be known without reading samples.
+    """
+    path = Path(path)
+    with _opened(path) as file:
+        header = _header(file)
+    _, count = _sample_range(path, header, start, end, rate)
+    if not count:
+        raise CorpusError(f"{path}: holds no samples.", code="empty-file")
+    return header, count
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[soundfile.SoundFile]:
     with open_for_reading(path) as opened:
         _refuse_compressed_sphere(path, opened)
         _refuse_cut_wav(path, opened)
@@ -47,28 +111,17 @@ def read_audio(path: Path | str, *, rate: int, start: float | None = None, end: 
         try:
             # By its descriptor: what can fail in opening has failed above, in words.
             with soundfile.SoundFile(os.dup(opened.fileno()), closefd=True) as file:
-                first, count = _sample_range(path, file, start, end, rate)
-                if first:
-                    file.seek(first)
-                samples = _read_mono(path, file, count)
-                native = file.samplerate
+                yield file
         except soundfile.SoundFileError as error:
             if getattr(error, "code", None) == _OUT_OF_MEMORY:
                 raise MemoryError(f"{path}: no memory to read it") from error
             raise CorpusError(
                 f"{path}: cannot be read as audio ({_in_words(error)}); WAV, FLAC and uncompressed NIST SPHERE are."
             ) from error
-    if not samples.size:
-        raise CorpusError(f"{path}: holds no samples.", code="empty-file")
-    loudest = float(np.abs(samples).max())
-    if not loudest <= LOUDEST:
-        what = f"up to {loudest:g} times full scale" if np.isfinite(loudest) else "that are not finite numbers"
-        raise CorpusError(f"{path}: holds samples {what}.", code="not-finite")
-    if native != rate:
-        samples = soxr.resample(samples, native, rate, quality="HQ")
-        if not samples.size:
-            raise CorpusError(f"{path}: is too short to be converted from {native} to {rate} Hz.", code="too-short")
-    return np.ascontiguousarray(samples * np.float32(FULL_SCALE), dtype=np.float32)
+
+
+def _header(file: soundfile.SoundFile) -> AudioHeader:
+    return AudioHeader(file.samplerate, file.channels, file.frames)
 
 
 def _in_words(error: soundfile.SoundFileError) -> str:
@@ -77,10 +130,10 @@ def _in_words(error: soundfile.SoundFileError) -> str:
 
 
 def _sample_range(
-    path: Path, file: soundfile.SoundFile, start: float | None, end: float | None, wanted_rate: int
+    path: Path, header: AudioHeader, start: float | None, end: float | None, wanted_rate: int
 ) -> tuple[int, int]:
     """First sample and number of samples, checked against the recording and what one utterance may have."""
-    rate, total = file.samplerate, file.frames
+    rate, total = header.rate, header.n_samples
     if not LOWEST_RATE <= rate <= HIGHEST_RATE:
         raise CorpusError(f"{path}: claims {rate} samples a second; {LOWEST_RATE} to {HIGHEST_RATE} are possible.")
     first = round(min(start or 0.0, _LATEST) * rate)
@@ -105,7 +158,9 @@ def _sample_range(
     return first, count
 
 
-def _read_mono(path: Path, file: soundfile.SoundFile, count: int) -> np.ndarray:
+def _read_mono(
+    path: Path, file: soundfile.SoundFile, count: int, observe: Callable[[np.ndarray], None] | None
+) -> np.ndarray:
     blocks = []
     wanted = count
     while count > 0:
@@ -115,6 +170,8 @@ def _read_mono(path: Path, file: soundfile.SoundFile, count: int) -> np.ndarray:
                 f"{path}: breaks off {wanted - count} samples into the {wanted} that its header promises.",
                 code="truncated",
             )
+        if observe is not None:
+            observe(block)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later
             blocks.append(block[:, 0] if block.shape[1] == 1 else block.mean(axis=1, dtype=np.float32))
         count -= len(block)

@@ -168,9 +168,7 @@ def read_data_directory(
         raise CorpusError(
             f"{path}: is not a directory; a data directory holding utt2spk and wav.scp or feats.scp is needed."
         )
-    bases = [Path(root)] if root is not None else []
-    bases += [path.resolve().parent, path]
-    places = _Places(bases)
+    places = Places(path, root)
     has_features, has_audio = (path / "feats.scp").is_file(), (path / "wav.scp").is_file()
     if not has_features and not has_audio:
         raise CorpusError(
@@ -205,11 +203,11 @@ def read_data_directory(
     return DataDirectory(path, tuple(utterances), _read_gender(path / "spk2gender"), tuple(problems))
 
 
-class _Places:
-    """Finds the files of relative entries, and keeps what it found: an archive holds many utterances."""
+class Places:
+    """Finds the files of a data directory's relative entries, and keeps what it found: an archive holds many."""
 
-    def __init__(self, bases: list[Path]):
-        self.bases = bases
+    def __init__(self, directory: Path, root: Path | str | None = None):
+        self.bases = ([] if root is None else [Path(root)]) + [directory.resolve().parent, directory]
         self.found: dict[str, Path | Fault] = {}
 
     def find(self, name: str) -> Path | Fault:
@@ -230,27 +228,35 @@ class _Places:
         return Fault("missing-file", f"{candidates[0]} does not exist")
 
 
-def _read_features(path: Path, places: _Places) -> dict[str, Utterance | Fault]:
+def _read_features(path: Path, places: Places) -> dict[str, Utterance | Fault]:
     sources: dict[str, Utterance | Fault] = {}
-    for key, (line, value) in read_list(path).items():
-        refuse_pipe(path, line, key, value)
-        if value.endswith("]"):
-            raise CorpusError(
-                f"{path}:{line}: '{value}' selects a range of a matrix, which is not supported; store the part itself."
-            )
-        name, colon, digits = value.rpartition(":")
-        if not (colon and digits.isascii() and digits.isdigit()):
-            name, digits = value, "0"
-        if len(digits) > _MOST_DIGITS:
-            raise CorpusError(f"{path}:{line}: '{digits}' is no place in a file; it has {len(digits)} digits.")
+    for key, entry in read_list(path).items():
+        name, offset = parse_matrix_place(path, key, entry)
         found = places.find(name)
-        sources[key] = (
-            found if isinstance(found, Fault) else Utterance(key, "", None, archive=found, offset=int(digits))
-        )
+        sources[key] = found if isinstance(found, Fault) else Utterance(key, "", None, archive=found, offset=offset)
     return sources
 
 
-def _read_recordings(path: Path, places: _Places) -> dict[str, Utterance | Fault]:
+def parse_matrix_place(path: Path, key: str, entry: Entry) -> tuple[str, int]:
+    """Archive and first byte that a line of the feats.scp at `path` names.
+
+    CorpusError, with file and line, for a pipe, a range of a matrix, or a number that no file has as many bytes as.
+    """
+    line, value = entry
+    refuse_pipe(path, line, key, value)
+    if value.endswith("]"):
+        raise CorpusError(
+            f"{path}:{line}: '{value}' selects a range of a matrix, which is not supported; store the part itself."
+        )
+    name, colon, digits = value.rpartition(":")
+    if not (colon and digits.isascii() and digits.isdigit()):
+        name, digits = value, "0"
+    if len(digits) > _MOST_DIGITS:
+        raise CorpusError(f"{path}:{line}: '{digits}' is no place in a file; it has {len(digits)} digits.")
+    return name, int(digits)
+
+
+def _read_recordings(path: Path, places: Places) -> dict[str, Utterance | Fault]:
     listed = path / "wav.scp"
     recordings: dict[str, Path | Fault] = {}
     for key, (line, value) in read_list(listed).items():
@@ -264,7 +270,7 @@ def _read_recordings(path: Path, places: _Places) -> dict[str, Utterance | Fault
         }
     sources: dict[str, Utterance | Fault] = {}
     for key, entry in read_list(segments).items():
-        recording, start, end = _parse_segment(segments, key, entry)
+        recording, start, end = parse_segment(segments, key, entry)
         found = recordings.get(recording, Fault("no-audio", f"its recording '{recording}' is not in wav.scp"))
         sources[key] = (
             found if isinstance(found, Fault) else Utterance(key, "", None, audio=found, start=start, end=end)
@@ -272,7 +278,11 @@ def _read_recordings(path: Path, places: _Places) -> dict[str, Utterance | Fault
     return sources
 
 
-def _parse_segment(path: Path, key: str, entry: Entry) -> tuple[str, float, float | None]:
+def parse_segment(path: Path, key: str, entry: Entry) -> tuple[str, float, float | None]:
+    """Recording, start and end (None for that of the recording) in seconds of a line of the file `path`.
+
+    CorpusError, with file and line, when it is no segment.
+    """
     fields = entry.value.split()
     try:
         recording, start, end = fields[0], float(fields[1]), float(fields[2])

@@ -39,8 +39,8 @@ def read_lexicon(path: Path | str, *, format: Format = "auto", strip_stress: boo
     """
     lines = [(n, line) for n, line in enumerate(read_text_lines(path, LexiconError), 1) if line.strip()]
     if format == "auto":
-        format = _guess_format([line for _, line in lines])
-    parse = _parser(format, [line for _, line in lines])
+        format = guess_format([line for _, line in lines])
+    parse = line_parser(format, [line for _, line in lines])
     if strip_stress is None:
         strip_stress = format == "cmu"
 
@@ -65,7 +65,8 @@ def read_lexicon(path: Path | str, *, format: Format = "auto", strip_stress: boo
     return Lexicon({word: tuple(phones) for word, phones in variants.items()}, str(path))
 
 
-def _parser(format: str, lines: list[str]) -> Callable[[str], formats.Entry | None]:
+def line_parser(format: str, lines: list[str]) -> Callable[[str], formats.Entry | None]:
+    """What parses a line of a file in a format; `lines` are all of its lines that are not blank."""
     if format == "kaldi":
         entries = [line.split() for line in lines if not formats.is_comment(line)]
         with_probability = all(len(entry) > 1 and formats.is_probability(entry[1]) for entry in entries)
@@ -77,7 +78,8 @@ def _parser(format: str, lines: list[str]) -> Callable[[str], formats.Entry | No
     raise LexiconError(f"The lexicon format {format!r} is unknown; it must be auto, kaldi, cmu or htk.")
 
 
-def _guess_format(lines: list[str]) -> Literal["kaldi", "cmu", "htk"]:
+def guess_format(lines: list[str]) -> Literal["kaldi", "cmu", "htk"]:
+    """The format of a file whose lines that are not blank these are."""
     entries = [line.split() for line in lines if not formats.is_comment(line)]
     escaped = any(entry[0].startswith("\\") for entry in entries)
     with_output = any(len(entry) > 1 and entry[1].startswith("[") and entry[1].endswith("]") for entry in entries)

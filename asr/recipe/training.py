@@ -13,6 +13,7 @@ from asr.decode.graph_compiler import compile_graph
 from asr.grammar import ArpaModel, arpa_grammar, estimate_ngram, write_arpa
 from asr.hmm.topology import Topology
 from asr.lexicon import read_lexicon
+from asr.recipe.checking import check_inputs, log_findings
 from asr.recipe.config import TrainingConfig, check_same_static
 from asr.recipe.material import Material, build_static, left_out, load_material, trainable
 from asr.recipe.outcome import Outcome, account
@@ -39,10 +40,11 @@ def train(
     work_dir: Path,
     *,
     root: Path | None = None,
-    config: TrainingConfig | None = None,
+    config: TrainingConfig | Path | None = None,
     classifier: str | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     allow_changes: bool = False,
+    check_samples: bool = True,
 ) -> Outcome:
     """Train a recogniser: `work_dir/model.safetensors`.
 
@@ -50,17 +52,26 @@ def train(
     training transcripts that both models use by default. Stages that are whole are not done again. Returned is
     which utterances could not be used.
 
+    Before the first stage everything that is given is validated, and what is found is logged; `config` may be a file,
+    so that its faults are told with the others. Audio is read for it unless `check_samples` is false or the features
+    are there already from an earlier start.
+
     Raises
     ------
     AsrError
         One of its kinds, with the cause in one sentence.
     """
-    config = TrainingConfig() if config is None else config
-    if classifier is not None:
-        # Parameters in the settings are those of the classifier that the settings name.
-        parameters = config.hybrid.parameters if classifier == config.hybrid.classifier else {}
-        hybrid = config.hybrid.model_copy(update={"classifier": classifier, "parameters": parameters})
-        config = config.model_copy(update={"hybrid": hybrid})
+    begun = (work_dir / "stages" / "features").is_dir()
+    report, config = check_inputs(
+        data,
+        lexicon,
+        config,
+        root=root,
+        classifier=classifier,
+        samples_too=check_samples and not begun,
+        workers=workers,
+    )
+    log_findings(report)
     # What would be found wrong only after hours of training is found wrong now.
     make_classifier(config.hybrid.classifier, config.hybrid.parameters)
     check_same_static(config.features, config.hybrid_features)
@@ -79,6 +90,10 @@ def train(
         allow_changes=allow_changes,
     ) as run:
         workshop = Workshop(run, pronunciations, config, "archive" if archive else "audio", workers)
+
+        if not begun:  # who is left out is known now, and not only when the features are
+            known = [Problem(name, *fault) for name, fault in report.left_out.items()]
+            account(given.listed, [name for name in given.listed if name not in report.left_out], known, work_dir)
 
         def build_features(directory: Path) -> None:
             with counted(len(corpus.utterances), "features") as finished:

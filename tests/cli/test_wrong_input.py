@@ -97,7 +97,7 @@ DATA_DIRECTORY = {
     ),
     "a key without value": (lambda p: p.edit("test/utt2spk", " test0\n", "\n"), ("utt2spk:1", "stands alone")),
     "a key twice": (lambda p: p.edit("test/wav.scp", "test0-002", "test0-000"), ("wav.scp:2", "already occurs")),
-    "not UTF-8": (lambda p: p.write("test/text", b"test0-000 \xff\n"), ("text, line 1", "0xff")),
+    "not UTF-8": (lambda p: p.write("test/text", b"test0-000 \xff\n"), ("text", "0xff")),
     "a gender": (lambda p: p.edit("test/spk2gender", "test0 m", "test0 male"), ("spk2gender:1", "'male'")),
     "bad segments": (lambda p: p.write("test/segments", "a test0-000 2 1\n"), ("segments:1",)),
     "all audio gone": (lambda p: shutil.rmtree(p.folder / "audio"), ("none of its", "does not exist")),
@@ -129,7 +129,7 @@ def test_a_fault_of_a_data_directory_is_named_by_every_command(
 
 
 LEXICONS = {
-    "a word without phones": ("ONE W AH N\nTWO\n", ("line 2", "'TWO'", "no phones")),
+    "a word without phones": ("ONE W AH N\nTWO\n", ("lexicon.txt:2", "'TWO'", "no phones")),
     "nothing": ("", ("has no words",)),
     "only comments": ("# ONE\n", ("has no words",)),
     "silence as phone": ("ONE W AH SIL\nTWO T\nSEVEN S\nWISE W\nNO N\n", ("'SIL'", "reserved")),
@@ -142,7 +142,11 @@ LEXICONS = {
 def test_a_fault_of_the_lexicon_is_named(asr: Asr, place: Place, tmp_path: Path, fault: str) -> None:
     text, parts = LEXICONS[fault]
     lexicon = place.write("lexicon.txt", text)
-    check_one_sentence(asr("train", "--data", place.data, "--lexicon", lexicon, "--work-dir", tmp_path / "run"), *parts)
+    finished = asr(
+        "train", "--data", place.data, "--lexicon", lexicon, "--work-dir", tmp_path / "run",
+        "--config", place.folder / "settings.toml",
+    )  # fmt: skip
+    check_one_sentence(finished, *parts)
 
 
 def test_a_phone_that_the_model_does_not_know_is_named_with_its_word(asr: Asr, place: Place, tmp_path: Path) -> None:
@@ -200,8 +204,9 @@ def test_a_work_directory_with_other_files_is_left_alone(asr: Asr, place: Place,
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.tex").write_text("x")
     finished = asr(
-        "train", "--data", place.data, "--lexicon", place.folder / "lexicon.txt", "--work-dir", tmp_path / "thesis"
-    )
+        "train", "--data", place.data, "--lexicon", place.folder / "lexicon.txt", "--work-dir", tmp_path / "thesis",
+        "--config", place.folder / "settings.toml",
+    )  # fmt: skip
     check_one_sentence(finished, "chapter.tex", "empty directory")
 
 
@@ -444,11 +449,12 @@ def test_two_audio_files_of_one_name_are_refused(asr: Asr, place: Place, tmp_pat
 
 def test_an_output_directory_that_cannot_be_made_is_named(asr: Asr, place: Place) -> None:
     blocked = place.write("blocked", "")
+    settings = ["--config", place.folder / "settings.toml"]
     for arguments in (
         ["decode", "--model", place.model, "--out", blocked, place.wav(0)],
         ["align", "--model", place.model, "--data", place.data, "--out", blocked],
-        ["features", "--data", place.data, "--out", blocked, "--config", place.folder / "settings.toml"],
-        ["train", "--data", place.data, "--lexicon", place.folder / "lexicon.txt", "--work-dir", blocked],
+        ["features", "--data", place.data, "--out", blocked, *settings],
+        ["train", "--data", place.data, "--lexicon", place.folder / "lexicon.txt", "--work-dir", blocked, *settings],
     ):
         check_one_sentence(asr(*arguments), str(blocked))
 

@@ -28,6 +28,7 @@ FLOORS = (  # from the ground up
     "asr.acoustic",
     "asr.score",
     "asr.report",
+    "asr.validation",
     "asr.recipe",
     "asr.cli",
     "recipes",

@@ -1,0 +1,62 @@
+"""`asr validate`: everything that can be known of a corpus before training."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from asr.cli.options import ALL_CORES, Config, Data, Jobs, Root, require_directory, require_file
+from asr.errors import LexiconError
+
+
+def validate(
+    data: Data,
+    lexicon: Annotated[
+        Path,
+        typer.Option("--lexicon", metavar="FILE", help="Pronunciations, as for asr train.", show_default=False),
+    ],
+    config: Config = None,
+    root: Root = None,
+    test: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--test",
+            metavar="DIR",
+            help="Data directory that models will be tested on; may be given several times.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with sorted keys.")] = False,
+    jobs: Jobs = ALL_CORES,
+) -> None:
+    """List everything that is wrong with a corpus, its lexicon and settings, each with file and line.
+
+    An error is what training cannot use or would refuse, a warning what is probably not what was meant; then
+    comes a summary of the corpus. Nothing is written. The exit status is 1 if there are errors, 0 if there are none.
+
+    \b
+    Examples:
+      asr validate --data data/train --lexicon lexicon.txt --test data/test
+      asr validate --data data/train --lexicon lexicon.txt --config wide.toml --json
+    """
+    tests = test or []
+    require_directory(data, "--data")
+    require_file(lexicon, "--lexicon", LexiconError)
+    require_file(config, "--config")
+    require_directory(root, "--root")
+    for path in tests:
+        require_directory(path, "--test")
+
+    from asr.recipe.checking import check_inputs
+    from asr.recipe.workers import open_workers
+
+    with open_workers(jobs) as workers:
+        report, _ = check_inputs(data, lexicon, config, root=root, tests=tests, workers=workers)
+    if as_json:
+        typer.echo(json.dumps(report.as_json(), sort_keys=True, ensure_ascii=False, indent=2))
+    else:
+        for line in report.lines():
+            typer.echo(line)
+    if report.errors:
+        raise typer.Exit(1)

@@ -1,0 +1,7 @@
+"""Everything that can be known of a corpus before training, said before training."""
+
+from asr.validation.findings import Finding
+from asr.validation.report import Report, Summary
+from asr.validation.validating import validate
+
+__all__ = ["Finding", "Report", "Summary", "validate"]

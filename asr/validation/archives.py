@@ -1,0 +1,58 @@
+"""Feature archives: matrices that are not there, and those of another size than the others."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from asr.corpus.data_directory import Utterance
+from asr.corpus.kaldi_ark import read_matrix
+from asr.errors import Fault, attempt
+from asr.validation.directory import Directory
+from asr.validation.findings import Finding, costing
+from discriminants.parallel.threads import in_threads
+from discriminants.parallel.workers import Workers
+
+_BATCH = 32  # utterances handed to a worker at once
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Size of an utterance's feature matrix."""
+
+    n_frames: int
+    n_columns: int
+
+
+def read_sizes(
+    utterances: Sequence[Utterance], *, workers: Workers, progress: Callable[[int], None] | None = None
+) -> list[Matrix | Fault]:
+    """Read every utterance's matrix, in order; a fault stands in place of one that cannot be read."""
+    batches = [utterances[first : first + _BATCH] for first in range(0, len(utterances), _BATCH)]
+    results: list[Matrix | Fault] = []
+    for batch in in_threads(workers).map(_size_batch, batches):
+        results += batch
+        if progress is not None:
+            progress(len(results))
+    return results
+
+
+def _size_batch(batch: Sequence[Utterance]) -> list[Matrix | Fault]:
+    return [attempt(_size, utterance) for utterance in batch]
+
+
+def _size(utterance: Utterance) -> Matrix:
+    return Matrix(*read_matrix(utterance.source, utterance.offset).shape)
+
+
+def check_archives(directory: Directory, sizes: Mapping[str, Matrix | Fault]) -> Iterator[Finding]:
+    """Entries of feats.scp that lead to no matrix, or to one with other columns than the first."""
+    first: tuple[str, int] | None = None
+    for name, size in sizes.items():  # by id, as training reads them
+        if isinstance(size, Fault):
+            yield costing(size.code, *directory.place(name), size.reason, [name])
+        elif first is None:
+            first = name, size.n_columns
+        elif size.n_columns != first[1]:
+            message = (
+                f"'{name}' has {size.n_columns} features a frame, but '{first[0]}' has {first[1]}; make them alike"
+            )
+            yield costing("other-dimension", *directory.place(name), message, [name])

@@ -1,0 +1,88 @@
+"""What a check finds: a place, a code, and a sentence that says what would be right."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from asr.errors import printable
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong, or probably not what was meant.
+
+    Attributes
+    ----------
+    severity : {"error", "warning"}
+        "error": training cannot use it or would refuse it; "warning": it can, but probably should not.
+    code : str
+        Short name of the kind, for programs; where it costs utterances the one that failed.tsv would have.
+    file : path
+    line : int or None
+        From 1; None where it concerns the whole file.
+    message : str
+        A sentence without the place, fit for a terminal.
+    utterances : tuple of str
+        The utterances that training leaves out because of it, sorted.
+    stops : bool
+        Whether nothing can be trained before it is mended.
+    """
+
+    severity: Severity
+    code: str
+    file: Path
+    line: int | None
+    message: str
+    utterances: tuple[str, ...] = ()
+    stops: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", printable(self.message))
+
+    @property
+    def place(self) -> str:
+        """`DIR/wav.scp:17`."""
+        name = printable(str(self.file))
+        return name if self.line is None else f"{name}:{self.line}"
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.severity}: {self.message} [{self.code}]"
+
+
+def stopping(code: str, file: Path, line: int | None, message: str) -> Finding:
+    """An error without whose mending nothing can be trained."""
+    return Finding("error", code, file, line, message, stops=True)
+
+
+def costing(code: str, file: Path, line: int | None, message: str, utterances: Iterable[str]) -> Finding:
+    """An error that costs some utterances."""
+    return Finding("error", code, file, line, message, tuple(sorted(utterances)))
+
+
+def warning(code: str, file: Path, line: int | None, message: str) -> Finding:
+    """Something that training takes as it is."""
+    return Finding("warning", code, file, line, message)
+
+
+def without_place(error: Exception, file: Path, line: int | None = None) -> str:
+    """The message of an error that begins with file and line, as the sentence alone."""
+    message = str(error)
+    if line is not None:
+        for place in (f"{file}:{line}: ", f"{file}, line {line}: "):
+            message = message.removeprefix(place)
+    return message.removeprefix(f"{file}: ").removeprefix(f"{file} ")
+
+
+def some(names: Iterable[str], most: int = 5) -> str:
+    """The first few names with commas, and how many more there are."""
+    listed = list(names)
+    more = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return ", ".join(listed[:most]) + more
+
+
+def count(number: int, thing: str) -> str:
+    """`1 utterance`, `1,539 utterances`."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"

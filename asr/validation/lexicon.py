@@ -1,0 +1,193 @@
+"""Pronunciation dictionaries, read past their first fault: lines that are none, silence as a word, odd phones."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from asr.errors import LexiconError
+from asr.hmm.topology import SHORT_PAUSE, SILENCE
+from asr.lexicon import Lexicon, formats, read_lexicon
+from asr.lexicon.lexicon import STRESSED_PHONE, Pronunciation, without_stress
+from asr.lexicon.reading import guess_format, line_parser
+from asr.validation.findings import Finding, count, some, stopping, warning, without_place
+from asr.validation.lists import read_text_past_faults
+
+_NO_WORDS = {"<sil>", "!sil", "sent-start", "sent-end", "!enter", "!exit", "<s>", "</s>", "<eps>"}
+_RESERVED = {SILENCE, SHORT_PAUSE}
+_SILENT = {"SIL", "SP"}
+_VOWELS = frozenset("AA AE AH AO AW AY EH ER EY IH IY OW OY UH UW".split())
+_TONE = re.compile(r".*\D[3-9]", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A pronunciation with its line."""
+
+    line: int
+    word: str
+    phones: Pronunciation
+
+
+@dataclass(frozen=True)
+class LexiconFile:
+    """Every line of a dictionary that names a word and its phones, and the faults of those that do not.
+
+    `lexicon` is what training reads: None where it cannot. `damaged` are the words of lines with faults.
+    """
+
+    path: Path
+    format: str
+    entries: tuple[Entry, ...]
+    faults: tuple[Finding, ...]
+    lexicon: Lexicon | None
+    damaged: frozenset[str]
+
+    @cached_property
+    def known(self) -> Lexicon | None:
+        """The words of the lines that can be used; None if there is none."""
+        if self.lexicon is not None:
+            return self.lexicon
+        variants: dict[str, list[Pronunciation]] = defaultdict(list)
+        for entry in self.entries:
+            variants[entry.word].append(entry.phones)
+        return Lexicon({word: tuple(phones) for word, phones in variants.items()}, str(self.path)) if variants else None
+
+
+def read_lexicon_past_faults(path: Path) -> LexiconFile:
+    """Read the dictionary at `path`, by the rules of `asr.lexicon.read_lexicon` but past all faults."""
+    text = read_text_past_faults(path)
+    lines = [(number, line) for number, line in text.lines if line.strip()]
+    format = guess_format([line for _, line in lines])
+    parse = line_parser(format, [line for _, line in lines])
+    entries, faults, damaged = [], list(text.faults), set(text.damaged)
+    for number, line in lines:
+        try:
+            entry = _parsed(parse, number, line)
+        except (ValueError, LexiconError) as problem:
+            faults.append(stopping("malformed", path, number, str(problem)))
+            damaged.add(line.split()[0])
+            continue
+        if entry is not None:
+            entries.append(entry if format != "cmu" else Entry(number, entry.word, _stripped(entry.phones)))
+    lexicon = None
+    if not faults:
+        try:
+            lexicon = read_lexicon(path)
+        except LexiconError as problem:
+            faults.append(stopping("malformed", path, None, without_place(problem, path)))
+    return LexiconFile(path, format, tuple(entries), tuple(faults), lexicon, frozenset(damaged))
+
+
+def _parsed(parse: Callable[[str], formats.Entry | None], number: int, line: str) -> Entry | None:
+    found = parse(line)
+    if found is None:
+        return None
+    word, phones = found
+    if not phones:
+        raise ValueError(f"the word {word!r} has no phones; write them after the word, or remove it")
+    Lexicon({word: (phones,)}, "this line")  # whatever it says of names holds for a line by itself
+    return Entry(number, word, phones)
+
+
+def _stripped(phones: Pronunciation) -> Pronunciation:
+    return tuple(without_stress(phone) for phone in phones)
+
+
+def check_lexicon(given: LexiconFile) -> Iterator[Finding]:
+    """All that can be said of a dictionary by itself."""
+    yield from given.faults
+    yield from check_silence(given)
+    yield from check_duplicates(given)
+    yield from check_probabilities(given)
+    yield from check_stress(given)
+
+
+def check_silence(given: LexiconFile) -> Iterator[Finding]:
+    """Silence listed as a word, and words that use its phones."""
+    for entry in given.entries:
+        reserved = sorted(_RESERVED.intersection(entry.phones))
+        if _is_silence(entry):
+            message = (
+                f"'{entry.word}' is silence and no word; remove the line, for the model has its own silence and allows "
+                "a pause after every word"
+            )
+            if reserved:
+                yield stopping("silence-entry", given.path, entry.line, message)
+            else:
+                yield warning("silence-entry", given.path, entry.line, message)
+        elif reserved:
+            message = (
+                f"the word '{entry.word}' uses the phone {' and '.join(map(repr, reserved))}, which is reserved for "
+                "the model's own silence; leave it out, or give the phone another name"
+            )
+            yield stopping("reserved-phone", given.path, entry.line, message)
+
+
+def _is_silence(entry: Entry) -> bool:
+    return all(phone.upper() in _SILENT for phone in entry.phones) or entry.word.lower() in _NO_WORDS
+
+
+def check_duplicates(given: LexiconFile) -> Iterator[Finding]:
+    """Pronunciations that are listed before."""
+    first: dict[tuple[str, Pronunciation], int] = {}
+    for entry in given.entries:
+        known = first.setdefault((entry.word, entry.phones), entry.line)
+        if known != entry.line:
+            message = f"'{entry.word} {' '.join(entry.phones)}' already stands on line {known}; remove one"
+            yield warning("duplicate-pronunciation", given.path, entry.line, message)
+
+
+def check_probabilities(given: LexiconFile) -> Iterator[Finding]:
+    """Lines with a column of probabilities, where others have none: it is taken for a phone then."""
+    odd = [entry for entry in given.entries if formats.is_probability(entry.phones[0])]
+    if not odd or given.format == "htk":
+        return
+    without = [entry for entry in given.entries if not formats.is_probability(entry.phones[0])]
+    rare, thing = (odd, "has") if len(odd) <= len(without) else (without, "lacks")
+    message = (
+        f"'{rare[0].word}' {thing} a probability after the word, unlike most lines ({count(len(rare), 'line')}); give "
+        "one on every line or on none, or the number counts as a phone"
+    )
+    yield stopping("probability-column", given.path, rare[0].line, message)
+
+
+def check_stress(given: LexiconFile) -> Iterator[Finding]:
+    """Vowels with a stress digit beside vowels without one."""
+    lines: dict[str, Entry] = {}
+    for entry in given.entries:
+        for phone in entry.phones:
+            lines.setdefault(phone, entry)
+    stressed = {phone for phone in lines if STRESSED_PHONE.fullmatch(phone)}
+    if not stressed or any(_TONE.fullmatch(phone) for phone in lines):
+        return  # tones have digits too, and the neutral one none
+    bases = {without_stress(phone) for phone in stressed}
+    plain = [phone for phone in lines if phone in bases or (phone in _VOWELS and bases & _VOWELS)]
+    if plain:
+        entry = lines[plain[0]]
+        with_digit = sorted(stressed)
+        message = (
+            f"'{entry.word}' has the phone {plain[0]} without a stress digit, but others have one "
+            f"({some(with_digit, 3)}); the two are different phones here, so write all vowels in one way"
+        )
+        yield warning("mixed-stress", given.path, entry.line, message)
+
+
+def check_phones_heard(given: LexiconFile, heard: Mapping[str, int] | Iterable[str]) -> Iterator[Finding]:
+    """Phones of the dictionary that training never hears; words that use them cannot be recognised."""
+    known = set(heard)
+    users: dict[str, dict[str, int]] = defaultdict(dict)
+    for entry in given.entries:
+        if _is_silence(entry):
+            continue
+        for phone in entry.phones:
+            if phone not in known and phone not in _RESERVED and not formats.is_probability(phone):
+                users[phone].setdefault(entry.word, entry.line)
+    for phone, words in users.items():
+        message = (
+            f"no transcript has the phone {phone}, so {count(len(words), 'word')} with it ({some(words)}) cannot be "
+            "recognised well; record some, remove them, or write them with other phones"
+        )
+        yield warning("unheard-phone", given.path, next(iter(words.values())), message)

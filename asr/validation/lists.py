@@ -1,0 +1,147 @@
+"""Lists read past their first fault: every line that cannot be used is found, and the others are kept."""
+
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from asr.corpus.list_file import Entry
+from asr.errors import CorpusError
+from asr.text_lines import GZIP_MAGIC, LARGEST_TEXT, read_text_lines
+from asr.validation.findings import Finding, count, stopping, warning, without_place
+
+
+class Line(NamedTuple):
+    """A line that is not blank: its number from 1, its key, and the rest of it."""
+
+    number: int
+    key: str
+    value: str
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """Lines of a text file with their numbers from 1, blank ones left out, and what could not be read.
+
+    `damaged` are the first words of lines that could not: their values are unknown, but they are there.
+    """
+
+    path: Path
+    lines: tuple[tuple[int, str], ...]
+    faults: tuple[Finding, ...] = ()
+    damaged: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class ListFile:
+    """One list of a data directory, with every line that can be read, and the faults and keys of those that cannot."""
+
+    path: Path
+    lines: tuple[Line, ...]
+    faults: tuple[Finding, ...] = ()
+    damaged: frozenset[str] = frozenset()
+
+    @cached_property
+    def entries(self) -> dict[str, Entry]:
+        """Line and value of every key where it stands first, in file order."""
+        found: dict[str, Entry] = {}
+        for number, key, value in self.lines:
+            found.setdefault(key, Entry(number, value))
+        return found
+
+    @property
+    def keys(self) -> Set[str]:
+        """Every key, those of damaged lines too."""
+        return self.entries.keys() | self.damaged
+
+
+def read_text_past_faults(path: Path) -> TextFile:
+    """Every line of a file that is UTF-8 text, and a finding for each that is not, or for the whole file."""
+    try:
+        return TextFile(path, tuple((n, line) for n, line in enumerate(read_text_lines(path, CorpusError), 1) if line))
+    except CorpusError as error:
+        whole = TextFile(path, (), (stopping("unreadable", path, None, without_place(error, path)),))
+    try:
+        if not path.is_file() or path.stat().st_size > LARGEST_TEXT:
+            return whole
+        content = path.read_bytes()
+    except OSError:
+        return whole
+    if content.startswith(GZIP_MAGIC):
+        return whole
+    lines, faults, damaged = [], [], set()
+    for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        try:
+            line = raw.decode("utf-8")
+        except UnicodeDecodeError as problem:
+            reason = (
+                f"the byte 0x{raw[problem.start]:02x} is not UTF-8 text; convert the file (for instance iconv -f "
+                "latin1 -t utf-8)"
+            )
+            faults.append(stopping("not-utf8", path, number, reason))
+            damaged.update(raw.decode("utf-8", "replace").split(maxsplit=1)[:1])
+            continue
+        if "\0" in line:
+            faults.append(stopping("zero-byte", path, number, "holds a zero byte; a text file is needed"))
+            damaged.update(line.split(maxsplit=1)[:1])
+        elif line:
+            lines.append((number, line))
+    # What is refused for another reason, such as its size, is refused as a whole.
+    return TextFile(path, tuple(lines), tuple(faults), frozenset(damaged)) if faults else whole
+
+
+def read_list_past_faults(path: Path) -> ListFile:
+    """Every line of the list at `path` as key and value; a key alone has an empty value."""
+    text = read_text_past_faults(path)
+    lines = []
+    for number, line in text.lines:
+        fields = line.split(maxsplit=1)
+        if fields:
+            lines.append(Line(number, fields[0], fields[1].strip() if len(fields) > 1 else ""))
+    return ListFile(path, tuple(lines), text.faults, text.damaged)
+
+
+def check_format(given: ListFile, *, allow_empty: bool = False, optional: bool = False) -> Iterator[Finding]:
+    """What is wrong with the lines of any list, whatever its values mean.
+
+    `allow_empty` lets keys stand alone; `optional` says that the list might as well not be there.
+    """
+    yield from given.faults
+    if not given.lines and not given.faults:
+        message = "has no lines; give one for every key, 'KEY VALUE'"
+        yield (warning if optional else stopping)("empty-list", given.path, None, message)
+    if not allow_empty:
+        yield from check_values(given)
+    yield from check_unique(given)
+    yield from check_order(given)
+
+
+def check_values(given: ListFile) -> Iterator[Finding]:
+    """Keys that stand alone."""
+    for number, key, value in given.lines:
+        if not value:
+            message = f"'{key}' stands alone; write its value after it, or remove the line"
+            yield stopping("key-alone", given.path, number, message)
+
+
+def check_unique(given: ListFile) -> Iterator[Finding]:
+    """Keys that occur again."""
+    for number, key, _ in given.lines:
+        first = given.entries[key].line
+        if number != first:
+            message = f"'{key}' already occurs on line {first}; keys must be unique, so remove or rename one"
+            yield stopping("duplicate-id", given.path, number, message)
+
+
+def check_order(given: ListFile) -> Iterator[Finding]:
+    """Whether the keys are sorted by their bytes, as Kaldi wants them; one finding, at the first that is not."""
+    keys = [line.key.encode() for line in given.lines]
+    late = [number for number in range(1, len(keys)) if keys[number] < keys[number - 1]]
+    if late:
+        line, before = given.lines[late[0]], given.lines[late[0] - 1]
+        message = (
+            f"'{line.key}' comes after '{before.key}'; nothing here minds, but Kaldi wants lists sorted as "
+            f"'LC_ALL=C sort' does ({count(len(late), 'line')} out of order)"
+        )
+        yield warning("unsorted", given.path, line.number, message)

@@ -1,0 +1,188 @@
+"""Audio files: what cannot be read, what was read but is no speech, and rates that do not suit the settings."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from asr.corpus.data_directory import Utterance
+from asr.errors import Fault, attempt
+from asr.features.config import FeatureConfig
+from asr.validation.directory import Directory
+from asr.validation.findings import Finding, costing, count, some, stopping, warning
+from asr.validation.measuring import Measured, measure
+from discriminants.parallel.threads import in_threads
+from discriminants.parallel.workers import Workers
+
+CLIPPED = 1e-3
+"""Share of samples at full scale; what was only made as loud as can be has a few."""
+LOUD = 4.0
+"""Times full scale: floating-point files go a little beyond it when they are converted, not so far."""
+LONG = 120.0
+"""Seconds of one utterance from which on it should be divided."""
+OVERLAP = 0.1
+"""Seconds that segments of one recording may have in common."""
+_BATCH = 32  # utterances handed to a worker at once
+
+
+def measure_all(
+    utterances: Sequence[Utterance],
+    rate: int,
+    *,
+    samples_too: bool,
+    workers: Workers,
+    progress: Callable[[int], None] | None = None,
+) -> list[Measured | Fault]:
+    """Measure every utterance with audio, in order; a fault stands in place of one that cannot be read."""
+    batches = [utterances[first : first + _BATCH] for first in range(0, len(utterances), _BATCH)]
+    results: list[Measured | Fault] = []
+    # Decoding lets go of the interpreter, and threads start at once.
+    for batch in in_threads(workers).map(_measure_batch, batches, rate, samples_too):
+        results += batch
+        if progress is not None:
+            progress(len(results))
+    return results
+
+
+def _measure_batch(batch: Sequence[Utterance], rate: int, samples_too: bool) -> list[Measured | Fault]:
+    return [attempt(measure, utterance, rate, samples_too) for utterance in batch]
+
+
+def _recording_place(directory: Directory, utterance: str) -> tuple[Path, int | None]:
+    """The line of wav.scp that names an utterance's file."""
+    key = directory.recording.get(utterance, utterance)
+    return directory.lists["wav.scp"].path, directory.entries("wav.scp")[key].line
+
+
+def check_readable(directory: Directory, measured: Mapping[str, Measured | Fault]) -> Iterator[Finding]:
+    """Files that cannot be read, and segments outside their recording; one finding for all segments of a file."""
+    lost = defaultdict(list)
+    for name, result in measured.items():
+        if isinstance(result, Fault):
+            of_segment = result.code in ("bad-segment", "too-long")
+            place = directory.place(name) if of_segment else _recording_place(directory, name)
+            lost[(*place, result)].append(name)
+    for (file, line, fault), names in lost.items():
+        yield costing(fault.code, file, line, fault.reason, names)
+
+
+def check_sound(directory: Directory, measured: Mapping[str, Measured]) -> Iterator[Finding]:
+    """Audio that is no speech, or was damaged when it was recorded."""
+    for name, found in measured.items():
+        file, line = directory.place(name)
+        if found.peak == 0.0:
+            message = f"'{name}' is digital silence, all its samples are 0; record it again, or leave it out"
+            yield warning("silent", file, line, message)
+        elif found.cancelling:
+            message = (
+                f"the channels of '{name}' have opposite phase and cancel when they are averaged; store one of them "
+                "as a mono file"
+            )
+            yield warning("opposite-phase", file, line, message)
+        elif found.constant:
+            message = f"all samples of '{name}' have the same value; record it again, or leave it out"
+            yield warning("constant", file, line, message)
+        if found.clipped > CLIPPED:
+            message = (
+                f"{100 * found.clipped:.1f} % of the samples of '{name}' are at full scale: it was clipped; record it "
+                "with less gain, or leave it out"
+            )
+            yield warning("clipped", file, line, message)
+        elif found.peak > LOUD:
+            message = (
+                f"the samples of '{name}' reach {found.peak:g} times full scale; those of a floating-point file lie "
+                "between -1 and 1, so divide them"
+            )
+            yield warning("too-loud", file, line, message)
+        if found.seconds > LONG and not directory.recording:
+            message = f"'{name}' lasts {found.seconds:.0f} s; divide it into sentences with a file 'segments'"
+            yield warning("long-recording", file, line, message)
+
+
+def check_rates(directory: Directory, measured: Mapping[str, Measured], config: FeatureConfig) -> Iterator[Finding]:
+    """Files sampled less often than the settings say, and files of several rates."""
+    by_rate = defaultdict(list)
+    for name, found in measured.items():
+        by_rate[found.rate].append(name)
+    low = sorted(rate for rate in by_rate if rate < config.sample_rate)
+    for rate in low:
+        names = by_rate[rate]
+        message = (
+            f"{count(len(names), 'utterance')} of {len(measured):,} ({some(names, 3)}) at {rate} Hz, but the settings "
+            f"say sample_rate = {config.sample_rate}; set it to {low[0]} under [features], or leave them out"
+        )
+        file, line = _recording_place(directory, names[0])
+        if len(low) == len(by_rate):
+            yield stopping("low-rate", file, line, message)
+        else:
+            yield Finding("error", "low-rate", file, line, message)
+    if len(by_rate) > 1 and not low:
+        rates = ", ".join(f"{len(by_rate[rate]):,} at {rate} Hz" for rate in sorted(by_rate))
+        rarest = min(by_rate, key=lambda rate: len(by_rate[rate]))
+        message = (
+            f"the recordings have several rates ({rates}); all are converted to {config.sample_rate} Hz, but "
+            "microphones that differ so far seldom sound alike"
+        )
+        yield warning("mixed-rates", *_recording_place(directory, by_rate[rarest][0]), message)
+
+
+def check_bandwidth(directory: Directory, measured: Mapping[str, Measured], config: FeatureConfig) -> Iterator[Finding]:
+    """Files converted from a lower rate: nothing lies in the upper part of the band that the settings use."""
+    limited = {
+        name: found.cut_off
+        for name, found in measured.items()
+        if found.cut_off is not None and found.cut_off < 0.45 * config.sample_rate
+    }
+    shown = list(limited) if 2 * len(limited) <= len(measured) else list(limited)[:1]
+    for name in shown:
+        limit = limited[name]
+        rate = f"holds nothing above {limit:g} Hz, as if converted from {2 * limit:g} to {measured[name].rate} Hz"
+        if len(shown) < len(limited):
+            message = (
+                f"'{name}' {rate}, and so are {len(limited):,} of {len(measured):,} utterances; set sample_rate = "
+                f"{int(2 * limit)} under [features], or use the recordings they were made from"
+            )
+        else:
+            message = f"'{name}' {rate}; use the recording it was made from, or leave it out"
+        yield warning("band-limited", *_recording_place(directory, name), message)
+
+
+def check_segments_apart(directory: Directory, measured: Mapping[str, Measured]) -> Iterator[Finding]:
+    """Segments of one recording that overlap."""
+    by_recording = defaultdict(list)
+    for name, found in measured.items():
+        if name in directory.recording:
+            start = directory.usable[name].start or 0.0
+            by_recording[directory.recording[name]].append((start, start + found.seconds, name))
+    for spans in by_recording.values():
+        spans.sort()
+        latest, owner = spans[0][1], spans[0][2]
+        for start, end, name in spans[1:]:
+            if latest - start > OVERLAP:
+                message = f"'{name}' overlaps '{owner}' by {min(latest, end) - start:.2f} s; move one of their ends"
+                yield warning("overlap", *directory.place(name), message)
+            if end > latest:
+                latest, owner = end, name
+
+
+def check_told_apart(directory: Directory, measured: Mapping[str, Measured]) -> Iterator[Finding]:
+    """Utterances with the same file, or the same samples, as another."""
+    files: dict[tuple[str, float | None, float | None], str] = {}
+    contents: dict[bytes, str] = {}
+    for name, found in measured.items():
+        source = directory.usable[name]
+        line = directory.place(name)
+        key = (str(source.source), source.start, source.end)
+        if key in files:
+            first = files[key]
+            message = f"'{name}' is the same audio file as '{first}' (line {directory.place(first)[1]}); remove one"
+            yield warning("same-file", *line, message)
+            continue
+        files[key] = name
+        if not found.digest or found.constant:
+            continue
+        if found.digest in contents:
+            first = contents[found.digest]
+            message = f"'{name}' has the same samples as '{first}' (line {directory.place(first)[1]}); remove one"
+            yield warning("same-audio", *line, message)
+        else:
+            contents[found.digest] = name

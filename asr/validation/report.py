@@ -1,0 +1,145 @@
+"""The outcome of a validation: findings in the order of their places, and a summary of the corpus."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+from asr.errors import Fault, printable
+from asr.validation.findings import Finding, count
+
+_COLUMN = 14
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a corpus has to offer for training.
+
+    Attributes
+    ----------
+    listed, usable : int
+        Utterances in the lists, and those that training would not leave out.
+    seconds : float or None
+        Of the usable utterances; None for archives whose matrices were not read.
+    speakers : int
+        Who say the usable utterances.
+    words, fewest_words, most_words : int
+        Running words of the usable utterances, and of the speakers with the fewest and the most.
+    rates : mapping of Hz to utterances
+    vocabulary : int
+        Different words of all transcripts.
+    coverage : float
+        Share of the running words of all transcripts that the lexicon has.
+    lexicon_words, unheard_words : int
+        Words of the lexicon, and those in no transcript.
+    phones : mapping of a phone to how often usable transcripts have it, in each word's first pronunciation
+        Those that occur, most frequent first, then the lexicon's others with 0.
+    """
+
+    listed: int = 0
+    usable: int = 0
+    seconds: float | None = None
+    speakers: int = 0
+    words: int = 0
+    fewest_words: int = 0
+    most_words: int = 0
+    rates: Mapping[int, int] = field(default_factory=dict)
+    vocabulary: int = 0
+    coverage: float = 1.0
+    lexicon_words: int = 0
+    unheard_words: int = 0
+    phones: Mapping[str, int] = field(default_factory=dict)
+
+    def lines(self) -> Iterator[str]:
+        """A line for every subject."""
+        rows = {
+            "utterances": f"{self.usable:,} of {self.listed:,} can be used",
+            "duration": "unknown" if self.seconds is None else f"{self.seconds / 3600:.2f} h",
+            "speakers": f"{self.speakers:,}",
+            "words": f"{self.words:,}, {self._a_speaker} a speaker",
+            "rates": ", ".join(f"{rate} Hz ({n:,})" for rate, n in sorted(self.rates.items())) or "no audio",
+            "vocabulary": f"{self.vocabulary:,} words; the lexicon has {100 * self.coverage:.2f} % of what is said",
+            "lexicon": f"{self.lexicon_words:,} words, {self.unheard_words:,} of them never said",
+            "phones": f"{len(self.phones)}: " + " ".join(f"{phone} {n:,}" for phone, n in self.phones.items()),
+        }
+        for name, text in rows.items():
+            yield printable(f"{name:{_COLUMN}}{text}", limit=100_000)
+
+    @property
+    def _a_speaker(self) -> str:
+        if self.fewest_words == self.most_words:
+            return f"{self.most_words:,}"
+        return f"{self.fewest_words:,} to {self.most_words:,} ({self.words / max(1, self.speakers):.1f} on average)"
+
+
+@dataclass(frozen=True)
+class Report:
+    """All findings, by file and line, and the summary."""
+
+    findings: tuple[Finding, ...]
+    summary: Summary = Summary()
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """Those that training cannot use, or would refuse."""
+        return tuple(finding for finding in self.findings if finding.severity == "error")
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """Those that training takes as they are."""
+        return tuple(finding for finding in self.findings if finding.severity == "warning")
+
+    @property
+    def stopping(self) -> tuple[Finding, ...]:
+        """The errors that have to be mended before anything can be trained."""
+        return tuple(finding for finding in self.findings if finding.stops)
+
+    @cached_property
+    def left_out(self) -> dict[str, Fault]:
+        """Every utterance that training leaves out, sorted, with the first of the reasons."""
+        found: dict[str, Fault] = {}
+        for finding in self.errors:
+            for name in finding.utterances:
+                found.setdefault(name, Fault(finding.code, f"{finding.place}: {finding.message}"))
+        return dict(sorted(found.items()))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many findings there are of every code, errors first, the most frequent first."""
+        found = Counter(finding.code for finding in self.errors)
+        found.update(Counter(finding.code for finding in self.warnings))
+        severe = {finding.code for finding in self.errors}
+        return dict(sorted(found.items(), key=lambda item: (item[0] not in severe, -item[1], item[0])))
+
+    def lines(self) -> Iterator[str]:
+        """The report as text: a line for every finding, then the summary."""
+        for finding in self.findings:
+            yield str(finding)
+        if self.findings:
+            yield ""
+        yield from self.summary.lines()
+        verdict = f"{count(len(self.errors), 'error')}, {count(len(self.warnings), 'warning')}"
+        kinds = ", ".join(f"{n:,} {code}" for code, n in self.counts.items())
+        yield f"{'findings':{_COLUMN}}{verdict}{f' ({kinds})' if kinds else ''}"
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as a JSON value."""
+        return {
+            "errors": len(self.errors),
+            "warnings": len(self.warnings),
+            "counts": self.counts,
+            "findings": [
+                {
+                    "severity": finding.severity,
+                    "code": finding.code,
+                    "file": str(finding.file),
+                    "line": finding.line,
+                    "message": finding.message,
+                    "utterances": list(finding.utterances),
+                    "stops": finding.stops,
+                }
+                for finding in self.findings
+            ],
+            "summary": asdict(self.summary),
+        }

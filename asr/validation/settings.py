@@ -1,0 +1,114 @@
+"""Settings that only show themselves to be wrong when training reaches them: classifier, noise, copies."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+from asr.acoustic.classifiers import make_classifier
+from asr.acoustic.hybrid_training import HybridSettings, NoiseSettings
+from asr.corpus.data_directory import Utterance
+from asr.corpus.list_file import refuse_pipe
+from asr.errors import ConfigError, CorpusError, Fault, attempt
+from asr.features.config import FeatureConfig
+from asr.validation.findings import Finding, stopping, without_place
+from asr.validation.lists import check_format, read_list_past_faults
+from asr.validation.measuring import measure
+
+
+class Settings(Protocol):
+    """What is asked of the settings of a training; `asr.recipe.config.TrainingConfig` has it."""
+
+    @property
+    def states_per_phone(self) -> int:
+        """Emitting states of a phone."""
+
+    @property
+    def features(self) -> FeatureConfig:
+        """Frames of the Gaussian mixtures."""
+
+    @property
+    def hybrid_features(self) -> FeatureConfig:
+        """Frames of the classifier."""
+
+    @property
+    def hybrid(self) -> HybridSettings:
+        """The classifier and the copies it learns from."""
+
+
+def setting_place(file: Path | None, name: str) -> tuple[Path, int | None]:
+    """File and line of the setting `name` ("hybrid.classifier"); TOML tells no lines, so the text is searched."""
+    if file is None:
+        return Path("settings"), None
+    try:
+        lines = file.read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError):
+        return file, None
+    table, _, key = name.rpartition(".")
+    here = ""
+    for number, line in enumerate(lines, 1):
+        heading = re.match(r"\s*\[([^\]]+)\]", line)
+        if heading:
+            here = heading[1].strip()
+        full = here if heading else f"{here}." if here else ""
+        inline = re.match(rf"\s*{re.escape(table)}\s*=.*\b{re.escape(key)}\b", line) if table and not here else None
+        plain = not heading and re.match(rf"\s*{re.escape(name.removeprefix(full))}\s*=", line)
+        if inline or plain or (heading and here == name):
+            return file, number
+    return file, None
+
+
+def check_classifier(config: Settings, file: Path | None) -> Iterator[Finding]:
+    """Whether the classifier exists, takes its parameters and can be kept in a model file."""
+    try:
+        make_classifier(config.hybrid.classifier, config.hybrid.parameters)
+    except ConfigError as error:
+        at_parameters = "parameters" in str(error)
+        place = setting_place(file, "hybrid.parameters" if at_parameters else "hybrid.classifier")
+        yield stopping("classifier", *place, str(error))
+
+
+def check_copies(config: Settings, file: Path | None, n_archived: int | None) -> Iterator[Finding]:
+    """Whether the copies of the speech can be made; `n_archived` is the number of columns of archived features."""
+    if n_archived is None:
+        return
+    for name, wanted in (("speeds", config.hybrid.speeds), ("noise", config.hybrid.noise)):
+        if wanted:
+            message = f"{name} changes audio, but these features come from an archive; leave it out, or give audio"
+            yield stopping("settings", *setting_place(file, f"hybrid.{name}"), message)
+    expected = config.features.static_dimension
+    if config.hybrid.warps not in ("auto", ()) and n_archived != expected:
+        message = (
+            f"warps need the {expected} columns that [features] describes, but the archive has {n_archived}; set "
+            "warps = [], or n_cepstra to what it holds"
+        )
+        yield stopping("settings", *setting_place(file, "hybrid.warps"), message)
+
+
+def check_noise(noise: NoiseSettings, rate: int, file: Path | None, *, samples_too: bool) -> Iterator[Finding]:
+    """Whether the folder of noise is there, and every clip can be read and is heard."""
+    listed = noise.directory / "noise.scp"
+    if not listed.is_file():
+        message = f"the noise folder {noise.directory} has no list noise.scp of its clips ('ID PATH' a line)"
+        yield stopping("noise", *setting_place(file, "hybrid.noise"), message)
+        return
+    clips = read_list_past_faults(listed)
+    yield from (finding for finding in check_format(clips) if finding.severity == "error")
+    for name, (line, value) in clips.entries.items():
+        if not value:
+            continue
+        try:
+            refuse_pipe(listed, line, name, value)
+        except CorpusError as error:
+            yield stopping("pipe", listed, line, without_place(error, listed, line))
+            continue
+        path = noise.directory / value
+        if not path.is_file():
+            yield stopping("noise", listed, line, f"the clip '{name}' should be {path}, which is no file")
+            continue
+        found = attempt(measure, Utterance(name, "", None, audio=path), rate, samples_too)
+        if isinstance(found, Fault):
+            yield stopping("noise", listed, line, found.reason)
+        elif found.constant:
+            message = f"the clip '{name}' is silent, so that no gain brings it to any level; remove it"
+            yield stopping("noise", listed, line, message)

@@ -1,0 +1,69 @@
+"""Who speaks: lines of utt2spk and spk2gender, speakers heard once only, and speakers of training and test."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from asr.corpus.names import fault_in_name
+from asr.validation.directory import Directory
+from asr.validation.findings import Finding, count, stopping, warning
+
+_REMEDY = 'set normalise = "utterance" or "corpus" in the settings, or name the speakers that there really are'
+
+
+def check_speaker_lines(directory: Directory) -> Iterator[Finding]:
+    """Lines of utt2spk that name no speaker or several."""
+    for utterance, entry in directory.entries("utt2spk").items():
+        if len(entry.value.split()) > 1:
+            message = f"'{utterance} {entry.value}' must be an utterance and one speaker, without white space in it"
+            yield stopping("malformed", directory.lists["utt2spk"].path, entry.line, message)
+
+
+def check_genders(directory: Directory) -> Iterator[Finding]:
+    """Values of spk2gender that are none, and speakers that say nothing."""
+    if "spk2gender" not in directory.lists:
+        return
+    path = directory.lists["spk2gender"].path
+    known = {entry.value for entry in directory.entries("utt2spk").values()}
+    for speaker, entry in directory.entries("spk2gender").items():
+        if entry.value and entry.value.lower() not in ("m", "f"):
+            message = f"gender '{entry.value}' of speaker '{speaker}' must be 'm' or 'f'"
+            yield stopping("bad-gender", path, entry.line, message)
+        elif speaker not in known and "utt2spk" in directory.lists:
+            yield warning(
+                "unknown-speaker", path, entry.line, f"the speaker '{speaker}' has no utterance in utt2spk; remove it"
+            )
+
+
+def check_utterances_of_speakers(directory: Directory, normalised: bool) -> Iterator[Finding]:
+    """Speakers with a single utterance, where features are normalised per speaker."""
+    entries = {name: entry for name, entry in directory.entries("utt2spk").items() if name in directory.usable}
+    spoken = Counter(entry.value for entry in entries.values())
+    if not normalised or len(entries) < 2:
+        return
+    single = [entry for entry in entries.values() if spoken[entry.value] == 1]
+    path = directory.lists["utt2spk"].path
+    if len(single) == len(entries):
+        message = (
+            f"each of the {count(len(entries), 'utterance')} has a speaker of its own, so that normalisation per "
+            f"speaker is normalisation per utterance; {_REMEDY}"
+        )
+        yield warning("speaker-per-utterance", path, single[0].line, message)
+        return
+    for entry in single:
+        message = f"the speaker '{entry.value}' has one utterance only, little for normalisation per speaker; {_REMEDY}"
+        yield warning("single-utterance", path, entry.line, message)
+
+
+def check_speakers_apart(train: Directory, tests: Sequence[Directory]) -> Iterator[Finding]:
+    """Speakers of a test directory that training hears."""
+    heard = {entry.value for entry in train.entries("utt2spk").values() if fault_in_name(entry.value) is None}
+    for test in tests:
+        told = set()
+        for entry in test.entries("utt2spk").values():
+            if entry.value in heard and entry.value not in told:
+                told.add(entry.value)
+                message = (
+                    f"the speaker '{entry.value}' is in {train.path} too; word error rates on known speakers say "
+                    "little about new ones"
+                )
+                yield warning("shared-speaker", test.lists["utt2spk"].path, entry.line, message)

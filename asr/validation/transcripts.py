@@ -1,0 +1,112 @@
+"""Transcripts: words without a pronunciation, and audio that is too short or too long for what is said."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass
+
+from asr.features.config import FeatureConfig
+from asr.lexicon import Lexicon
+from asr.validation.directory import Directory
+from asr.validation.findings import Finding, costing, count, some, warning
+
+FASTEST = 8.0
+"""Words a second; fast readers reach five."""
+_FEWEST_WORDS = 3  # for a rate to mean anything: a word cut out tightly lasts a tenth of a second
+LONGEST_PAUSES, SECONDS_A_WORD = 10.0, 2.0
+"""Seconds that audio may last, for itself and for each word, before words seem to be missing."""
+
+
+@dataclass(frozen=True)
+class Timed:
+    """How long an utterance is: seconds, and frames where they are known."""
+
+    seconds: float
+    n_frames: int | None
+
+
+def frames_of(seconds: float, config: FeatureConfig) -> int:
+    """Whole frames of audio of some duration, as `asr.features.mfcc` counts them."""
+    n_samples = round(seconds * config.sample_rate)
+    return max(0, 1 + (n_samples - config.window_samples) // config.shift_samples)
+
+
+def shortest_frames(words: tuple[str, ...], lexicon: Lexicon, states_per_phone: int) -> int:
+    """Fewest frames of a path through the graph of a transcript: the shortest pronunciation of each word, no pause."""
+    return states_per_phone * sum(min(map(len, lexicon.pronunciations[word])) for word in words)
+
+
+def check_words_there(directory: Directory) -> Iterator[Finding]:
+    """Utterances of which nothing is said."""
+    for name, words in directory.words.items():
+        if not words:
+            message = f"'{name}' has no words; write what is said, or remove the utterance"
+            line = directory.entries("text")[name].line
+            yield costing("no-transcript", directory.lists["text"].path, line, message, [name])
+
+
+def check_words_known(
+    directory: Directory, lexicon: Lexicon, damaged: Set[str] = frozenset(), *, training: bool = True
+) -> Iterator[Finding]:
+    """Words that the lexicon lacks, each where it stands first; in a test directory they cost errors only.
+
+    `damaged` are words of lines of the lexicon that could not be read, of which nothing is said.
+    """
+    places = defaultdict(list)
+    n_times: dict[str, int] = defaultdict(int)
+    for name, words in directory.words.items():
+        for word in dict.fromkeys(words):
+            if word not in lexicon.pronunciations and word not in damaged:
+                places[word].append(name)
+                n_times[word] += words.count(word)
+    folded: dict[str, list[str]] = defaultdict(list)
+    if places:
+        for word in lexicon.words:
+            folded[word.casefold()].append(word)
+    for word, names in places.items():
+        path, line = directory.lists["text"].path, directory.entries("text")[names[0]].line
+        similar = folded.get(word.casefold(), [])
+        remedy = (
+            f"it is in the lexicon as {some(similar)}, and letter case counts"
+            if similar
+            else "add its pronunciation, or correct the word"
+        )
+        how_often = f"{count(n_times[word], 'time')}, in {count(len(names), 'utterance')}"
+        message = f"the lexicon has no pronunciation for '{word}' ({how_often}); {remedy}"
+        yield (
+            costing("unknown-word", path, line, message, names)
+            if training
+            else warning("unknown-word", path, line, message)
+        )
+
+
+def check_lengths(
+    directory: Directory, lexicon: Lexicon | None, timed: Mapping[str, Timed], states_per_phone: int
+) -> Iterator[Finding]:
+    """Audio that its transcript does not fit into, or that is far too long for it."""
+    for name, length in timed.items():
+        words = directory.usable[name].words
+        if length.n_frames == 0:
+            message = f"'{name}' is shorter than one frame ({1000 * length.seconds:.0f} ms); leave it out"
+            yield costing("too-short", *directory.place(name), message, [name])
+            continue
+        if not words:
+            continue
+        file, line = directory.lists["text"].path, directory.entries("text")[name].line
+        said = f"'{name}' lasts {length.seconds:.2f} s and has {count(len(words), 'word')}"
+        known = lexicon is not None and all(word in lexicon.pronunciations for word in words)
+        needed = shortest_frames(words, lexicon, states_per_phone) if known and lexicon is not None else 0
+        if length.n_frames is not None and length.n_frames < needed:
+            message = (
+                f"{said}: its {count(length.n_frames, 'frame')} are fewer than the {needed} that the transcript needs "
+                "at the least; is the text that of another utterance, or the audio cut off?"
+            )
+            yield costing("too-short", file, line, message, [name])
+        elif len(words) >= _FEWEST_WORDS and len(words) > FASTEST * length.seconds:
+            message = (
+                f"{said}, {len(words) / length.seconds:.0f} a second; is the text that of another utterance, or the "
+                "audio cut off?"
+            )
+            yield warning("fast-speech", file, line, message)
+        elif length.seconds > LONGEST_PAUSES + SECONDS_A_WORD * len(words):
+            message = f"{said}; is something said that is not written?"
+            yield warning("slow-speech", file, line, message)

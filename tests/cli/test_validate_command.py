@@ -1,0 +1,163 @@
+"""`asr validate`, and the same check at the start of `asr train`."""
+
+import json
+import logging
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.validation.corpora import Corpus
+
+Asr = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def corpus(tiny_corpus: Path, tmp_path: Path) -> Corpus:
+    folder = Path(shutil.copytree(tiny_corpus, tmp_path / "corpus"))
+    for path in folder.glob("t*/*"):
+        path.write_text("".join(sorted(path.read_text().splitlines(keepends=True))))
+    return Corpus(folder)
+
+
+@pytest.fixture
+def validate(asr: Asr, corpus: Corpus) -> Callable[..., tuple[int, str, str]]:
+    arguments = ["--data", corpus.folder / "train", "--lexicon", corpus.folder / "lexicon.txt"]
+    return lambda *more: asr("validate", *arguments, "--config", corpus.folder / "settings.toml", "-j", 1, *more)
+
+
+@pytest.fixture
+def train(asr: Asr, corpus: Corpus, tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
+    arguments = ["--data", corpus.folder / "train", "--lexicon", corpus.folder / "lexicon.txt"]
+    settings = ["--config", corpus.folder / "settings.toml", "--work-dir", tmp_path / "run", "-j", 1]
+    return lambda *more: asr("train", *arguments, *settings, *more)
+
+
+def test_a_clean_corpus_has_status_0_and_a_summary(validate: Asr, corpus: Corpus) -> None:
+    status, out, err = validate("--test", corpus.folder / "test")
+    assert (status, err) == (0, "")
+    rows = dict(line.split(maxsplit=1) for line in out.splitlines())
+    assert rows["utterances"] == "9 of 9 can be used"
+    assert rows["rates"] == "8000 Hz (9)"
+    assert rows["findings"] == "0 errors, 0 warnings"
+
+
+def test_warnings_have_status_0_and_errors_1(validate: Asr, corpus: Corpus) -> None:
+    corpus.record(3, np.zeros(9000))
+    status, out, _ = validate()
+    assert status == 0
+    assert out.startswith(f"{corpus.folder}/train/wav.scp:3: warning: ") and "[silent]\n" in out
+    corpus.audio(4).unlink()
+    status, out, err = validate()
+    assert (status, err) == (1, "")
+    assert f"\n{corpus.folder}/train/wav.scp:4: error: " in out
+    assert "1 error, 1 warning (1 missing-file, 1 silent)" in out
+
+
+def test_the_json_has_the_same_findings(validate: Asr, corpus: Corpus) -> None:
+    corpus.audio(4).unlink()
+    status, out, _ = validate("--json")
+    told = json.loads(out)
+    assert status == 1
+    assert (told["errors"], told["warnings"], told["counts"]) == (1, 0, {"missing-file": 1})
+    assert told["findings"][0]["utterances"] == [corpus.names[3]]
+    assert (told["findings"][0]["file"], told["findings"][0]["line"]) == (f"{corpus.folder}/train/wav.scp", 4)
+    assert told["summary"]["usable"] == 8
+
+
+def test_a_directory_that_is_not_there_is_named_in_one_sentence(asr: Asr, corpus: Corpus) -> None:
+    for option, arguments in (
+        ("--data", ["--data", "nothing", "--lexicon", corpus.folder / "lexicon.txt"]),
+        ("--lexicon", ["--data", corpus.folder / "train", "--lexicon", "nothing"]),
+        (
+            "--test",
+            ["--data", corpus.folder / "train", "--lexicon", corpus.folder / "lexicon.txt", "--test", "nothing"],
+        ),
+    ):
+        status, out, err = asr("validate", *arguments)
+        assert (status, out) == (1, "")
+        assert err.startswith(f"asr: error: {option}: 'nothing' does not exist")
+
+
+def test_training_tells_what_is_wrong_before_its_first_stage_and_goes_on(
+    train: Asr, corpus: Corpus, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    corpus.audio(4).unlink()
+    corpus.append_word(5, "ELEVEN")
+    corpus.record(6, corpus.samples(6)[:700])
+    corpus.set_line("train/text", 7, f"{corpus.names[6]} {' '.join(['ONE'] * 99)}")
+    with caplog.at_level(logging.INFO):
+        status, _, err = train()
+    assert status == 0, err
+    first = next(n for n, message in enumerate(caplog.messages) if message.startswith("features:"))
+    before = caplog.messages[:first]
+    assert any(message.startswith("4 utterances of 9 will be left out: 2 too-short, 1 ") for message in before)
+    assert any("/train/wav.scp:4: error: " in message for message in before)
+    assert any("/train/text:5: error: " in message for message in before)
+    failed = {
+        line.split("\t")[0]: line.split("\t")[1] for line in (tmp_path / "run/failed.tsv").read_text().splitlines()
+    }
+    assert {name: failed[name] for name in corpus.names[3:7]} == dict(
+        zip(corpus.names[3:7], ["missing-file", "unknown-word", "too-short", "too-short"], strict=True)
+    )
+
+
+def test_those_left_out_are_listed_before_the_features_are_made(
+    train: Asr, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def stop(*arguments: object, **options: object) -> None:
+        seen.append((tmp_path / "run/failed.tsv").read_text())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("asr.recipe.training.build_static", stop)
+    corpus.record(6, corpus.samples(6)[:700])
+    assert train()[0] == 130
+    assert seen[0].splitlines()[1].startswith(f"{corpus.names[5]}\ttoo-short\t")
+
+
+def test_training_stops_with_all_reasons_at_once(
+    train: Asr, corpus: Corpus, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    corpus.set_line("train/wav.scp", 2, f"{corpus.names[1]} cat x |")
+    corpus.append("lexicon.txt", "<SIL> SIL")
+    corpus.append("settings.toml", "[tuning]")
+    corpus.append("settings.toml", "held_out = 7")
+    status, out, err = train()
+    assert (status, out) == (1, "")
+    assert err.startswith("asr: error: ") and err.count("\n") == 1
+    for part in ("settings.toml:5: tuning.held_out", "lexicon.txt:6: '<SIL>' is silence", "wav.scp:2: the entry of"):
+        assert part in err
+    assert len([record for record in caplog.records if record.levelno == logging.ERROR]) == 3
+    assert not (tmp_path / "run").exists()
+
+
+def test_audio_is_checked_once_and_not_when_it_need_not_be(
+    train: Asr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import asr.validation.measuring as measuring
+
+    asked = []
+    kept = measuring.measure
+    monkeypatch.setattr(
+        "asr.validation.recordings.measure", lambda u, rate, samples: asked.append(samples) or kept(u, rate, samples)
+    )
+    assert train("--no-validate")[0] == 0
+    assert asked == [False] * 9
+    shutil.rmtree(tmp_path / "run")
+    assert train()[0] == 0
+    assert asked[9:] == [True] * 9
+    assert train()[0] == 0  # the features are there
+    assert asked[18:] == [False] * 9
+
+
+def test_the_model_is_the_same_without_validation(train: Asr, corpus: Corpus, tmp_path: Path) -> None:
+    corpus.record(6, np.zeros(9000))
+    assert train()[0] == 0
+    model = (tmp_path / "run/model.safetensors").read_bytes()
+    shutil.rmtree(tmp_path / "run")
+    assert train("--no-validate")[0] == 0
+    assert (tmp_path / "run/model.safetensors").read_bytes() == model

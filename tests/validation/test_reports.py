@@ -1,0 +1,170 @@
+"""Reports as a whole: test directories, agreement with training, workers, summaries, hostile lists."""
+
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from asr.corpus.data_directory import read_data_directory
+from asr.errors import AsrError
+from asr.lexicon import read_lexicon
+from asr.recipe.config import TrainingConfig
+from asr.recipe.material import trainable
+from asr.validation import Report, validate
+from discriminants.parallel.workers import LocalWorkers
+from tests.validation.corpora import Corpus
+
+
+def codes(report: Report) -> list[tuple[str, str, int | None]]:
+    return [(finding.code, finding.file.name, finding.line) for finding in report.findings]
+
+
+def test_a_speaker_of_training_and_test_is_named(clean: Corpus) -> None:
+    for name in ("utt2spk", "spk2gender"):
+        clean.write(f"test/{name}", [line.replace("test1", "train1") for line in clean.lines(f"test/{name}")])
+    clean.write("test/utt2spk", [f"{line.split()[0]} {line.split()[1]}" for line in clean.lines("test/utt2spk")])
+    for name in ("text", "wav.scp", "utt2spk"):
+        clean.write(f"test/{name}", [line.replace("train1-", "test1-", 1) for line in clean.lines(f"test/{name}")])
+    report = clean.validate(tests=[clean.folder / "test"])
+    assert codes(report) == [("shared-speaker", "utt2spk", 3)]
+    assert "'train1'" in report.findings[0].message
+    assert not report.errors
+
+
+def test_a_test_directory_is_checked_but_its_unknown_words_are_no_error(clean: Corpus) -> None:
+    clean.set_line("test/text", 2, f"{clean.lines('test/text')[1]} ELEVEN")
+    clean.set_line("test/wav.scp", 3, f"{clean.lines('test/wav.scp')[2].split()[0]} nothing.wav")
+    report = clean.validate(tests=[clean.folder / "test"])
+    assert [(finding.severity, finding.code, finding.line) for finding in report.findings] == [
+        ("warning", "unknown-word", 2),
+        ("error", "missing-file", 3),
+    ]
+    (clean.folder / "test/text").unlink()
+    clean.set_line("test/wav.scp", 3, None)
+    clean.set_line("test/utt2spk", 3, None)
+    assert not clean.validate(tests=[clean.folder / "test"]).findings
+
+
+def test_faults_without_number_are_all_told_at_once(clean: Corpus) -> None:
+    clean.set_line("train/utt2spk", 1, clean.names[0])
+    clean.set_line("train/wav.scp", 2, f"{clean.names[1]} cat x |")
+    clean.set_line("train/spk2gender", 3, "train2 x")
+    clean.append("lexicon.txt", "EIGHT")
+    clean.settings("seed = 'one'")
+    clean.record(5, np.zeros(0))
+    report = clean.validate()
+    assert codes(report) == [
+        ("settings", "settings.toml", 2), ("malformed", "lexicon.txt", 6), ("bad-gender", "spk2gender", 3),
+        ("key-alone", "utt2spk", 1), ("pipe", "wav.scp", 2), ("empty-file", "wav.scp", 5),
+    ]  # fmt: skip
+    assert len(report.stopping) == 5
+    assert list(report.left_out) == [clean.names[4]]
+
+
+def test_what_is_left_out_is_what_the_readers_of_training_leave_out(clean: Corpus) -> None:
+    clean.audio(1).unlink()
+    clean.set_line("train/text", 2, clean.names[1])
+    clean.append_word(3, "ELEVEN")
+    clean.change("train/utt2spk", 6, " train1", " ..")
+    clean.set_line("train/utt2spk", 4, None)
+    clean.set_line("train/wav.scp", 5, None)
+    clean.append("train/text", "train2-999 ONE")
+    report = clean.validate()
+    problems = trainable(read_data_directory(clean.folder / "train"), read_lexicon(clean.folder / "lexicon.txt"))[1]
+    assert {name: fault.code for name, fault in report.left_out.items()} == {p.utterance_id: p.code for p in problems}
+    assert len(problems) == 7
+    assert report.summary.usable == 3 and report.summary.listed == 10
+
+
+def test_when_nothing_is_left_it_is_said(clean: Corpus) -> None:
+    for line in range(1, 10):
+        clean.audio(line).unlink()
+    report = clean.validate()
+    assert [finding.code for finding in report.stopping] == ["nothing-left"]
+    assert "none of its 9 utterances can be used" in report.stopping[0].message
+    assert len(report.findings) == 10
+
+
+def test_the_report_is_the_same_for_any_workers_and_files_are_read_once(
+    clean: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import asr.validation.measuring as measuring
+
+    clean.record(4, np.zeros(12000))
+    assert clean.validate() == clean.validate(workers=LocalWorkers(2))
+    opened = []
+    read = measuring.read_native
+    monkeypatch.setattr(measuring, "read_native", lambda path, **more: opened.append(path) or read(path, **more))
+    clean.validate()
+    assert len(opened) == len(set(opened)) == 9
+
+
+def test_without_samples_headers_are_read(clean: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    import asr.validation.measuring as measuring
+
+    clean.record(3, np.zeros(12000))
+    clean.record(4, np.zeros(0))
+    clean.record(5, clean.samples(5), rate=4000)
+    clean.record(6, clean.samples(6)[:700])
+    monkeypatch.setattr(measuring, "read_native", None)
+    assert codes(clean.validate(samples_too=False)) == [
+        ("too-short", "text", 6), ("empty-file", "wav.scp", 4), ("low-rate", "wav.scp", 5)
+    ]  # fmt: skip
+
+
+def test_without_settings_nothing_is_said_of_what_they_decide(clean: Corpus) -> None:
+    report = validate(clean.folder / "train", clean.folder / "lexicon.txt")
+    assert report.findings == ()
+    assert [finding.code for finding in validate(
+        str(clean.folder / "train"), str(clean.folder / "lexicon.txt"), TrainingConfig()
+    ).findings] == ["low-rate"]  # fmt: skip
+
+
+def test_the_summary_counts_what_there_is(clean: Corpus) -> None:
+    clean.append("lexicon.txt", "WON W AH N")
+    clean.append_word(3, "ELEVEN")
+    said = [line.split() for line in clean.lines("train/text")]
+    words = [word for line in said for word in line[1:]]
+    summary = clean.validate().summary
+    assert (summary.listed, summary.usable, summary.speakers) == (9, 8, 3)
+    assert summary.words == len(words) - len(said[2]) + 1
+    assert summary.vocabulary == 6
+    assert summary.coverage == pytest.approx(1 - 1 / len(words))
+    assert (summary.lexicon_words, summary.unheard_words) == (6, 1)
+    assert summary.rates == {8000: 9}
+    kept = [word for line in said[:2] + said[3:] for word in line[1:]]
+    assert summary.phones["UW"] == sum(word in ("TWO", "NO") for word in kept)
+
+
+def test_findings_are_fit_for_a_terminal(clean: Corpus) -> None:
+    clean.set_line("train/utt2spk", 1, f"{clean.names[0]} a\x1b[2J b")
+    clean.append_word(2, "x" * 5000)
+    report = clean.validate()
+    assert {finding.code for finding in report.findings} >= {"malformed", "unknown-word"}
+    for line in report.lines():
+        assert line.isprintable() and len(line) < 1500
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    name=st.sampled_from(
+        [f"train/{name}" for name in ("wav.scp", "text", "utt2spk", "segments", "feats.scp", "spk2gender")]
+        + ["lexicon.txt"]
+    ),
+    content=st.binary(max_size=80) | st.text("ab0 .:-|\n\x1b/", max_size=60).map(str.encode),
+)
+def test_any_list_gives_a_report_that_stops_where_the_readers_refuse(clean_folder, name, content):
+    path = clean_folder / name
+    before = path.read_bytes() if path.exists() else None
+    path.write_bytes(content)
+    try:
+        report = validate(clean_folder / "train", clean_folder / "lexicon.txt", samples_too=False)
+        refused = True
+        with suppress(AsrError):
+            trainable(read_data_directory(clean_folder / "train"), read_lexicon(clean_folder / "lexicon.txt"))
+            refused = False
+    finally:
+        path.unlink() if before is None else path.write_bytes(before)
+    assert report.stopping or not refused
