@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from asr.cli import main
-from asr.cli.reporting import report_problems
+from asr.cli.reporting import report_failures
 from asr.corpus.data_directory import Problem
+from asr.recipe.outcome import Outcome
 
 
 def run(*arguments: str | Path) -> int:
@@ -64,7 +65,8 @@ def test_a_repeated_utterance_is_refused_with_its_line(
 
 
 def test_an_utterance_left_out_is_listed_in_one_printable_line(capsys: pytest.CaptureFixture[str]) -> None:
-    report_problems([Problem("u1", "the lexicon has no pronunciation for \x1b[2J " + "x" * 100_000)])
+    problem = Problem("u1", "unknown-word", "the lexicon has no pronunciation for \x1b[2J " + "x" * 100_000)
+    report_failures(Outcome(0, [problem]), Path("out"))
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 2
+    assert len(lines) == 3
     assert all(line.isprintable() and len(line) < 2000 for line in lines)
