@@ -27,7 +27,7 @@ _PHRASES = (
 )
 # Address space in MiB, measured: the libraries that training and decoding load, with some room to work in; and the
 # buffers and stacks of one more thread of OpenBLAS, of which two are loaded.
-_LOADED, _PER_THREAD, _MOST_THREADS = 560, 80, 64
+_LOADED, _PER_THREAD, _MOST_THREADS = 640, 80, 64
 
 
 def require_address_space() -> None:
@@ -42,7 +42,7 @@ def require_address_space() -> None:
     if limit != resource.RLIM_INFINITY and limit >> 20 < needed:
         raise MemoryError(
             f"the limit of address space (ulimit -v) is {limit >> 20} MiB, and {needed} are needed only to load the "
-            f"libraries with {n_threads} threads"
+            f"libraries (OPENBLAS_NUM_THREADS={n_threads})"
         )
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from asr.errors import RunError
+from discriminants.parallel.blas_buffers import claim_blas_buffers
 from discriminants.parallel.workers import Workers, workers_for
 
 Result = TypeVar("Result")
@@ -31,6 +32,7 @@ def open_workers(jobs: int, cluster: str | None = None) -> Iterator[Workers]:
         If no scheduler with a worker answers at the address, or, inside the block, none is left to go on with.
     """
     if cluster is None:
+        claim_blas_buffers(jobs + 1)  # one for each thread, and this one's
         yield workers_for(jobs)
         return
     workers = _Cluster(cluster)

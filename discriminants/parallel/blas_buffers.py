@@ -1,0 +1,50 @@
+"""Working memory of OpenBLAS, taken in time.
+
+Each of its copies (NumPy's, SciPy's) takes a buffer of 32 MiB for every thread that is in it at the same time, and keeps
+it. If there is no memory for one it tries again for ever (0.3.31), or ends the process with a line of its own.
+"""
+
+import resource
+import threading
+from pathlib import Path
+
+import numpy as np
+from scipy.linalg import blas
+
+from discriminants.blas_threads import one_blas_thread
+
+_BUFFER = 34  # MiB, with what an allocation of 32 costs besides
+_COPIES = 2
+
+
+def claim_blas_buffers(n_threads: int) -> None:
+    """Where address space is limited (`ulimit -v`), take the buffers for so many threads now.
+
+    Raises MemoryError if there is no room for them. Without a limit nothing is done.
+    """
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    pages = Path("/proc/self/statm")
+    if limit == resource.RLIM_INFINITY or not pages.exists():
+        return
+    n_bytes = int(pages.read_text().split()[0]) * resource.getpagesize()
+    left, needed = (limit - n_bytes) >> 20, _COPIES * _BUFFER * n_threads
+    if left < needed:
+        raise MemoryError(
+            f"of the address space that the process may have (ulimit -v, {limit >> 20} MiB) {max(0, left)} MiB are "
+            f"left, and {needed} are needed for matrix products in {n_threads} threads"
+        )
+    together = threading.Barrier(n_threads)
+    threads = [threading.Thread(target=_multiply, args=(together,)) for _ in range(n_threads)]
+    with one_blas_thread():
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+
+def _multiply(together: threading.Barrier) -> None:
+    matrix = np.ones((256, 256))
+    together.wait()
+    for _ in range(5):  # some milliseconds, so that all are in it at once
+        matrix @ matrix
+        blas.dgemm(1.0, matrix, matrix)
