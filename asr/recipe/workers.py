@@ -32,7 +32,7 @@ def open_workers(jobs: int, cluster: str | None = None) -> Iterator[Workers]:
         If no scheduler with a worker answers at the address, or, inside the block, none is left to go on with.
     """
     if cluster is None:
-        claim_blas_buffers(jobs + 1)  # one for each thread, and this one's
+        claim_blas_buffers(1 if jobs == 1 else jobs + 1)  # one for each thread, and this one's
         yield workers_for(jobs)
         return
     workers = _Cluster(cluster)

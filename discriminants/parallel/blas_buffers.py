@@ -1,7 +1,7 @@
 """Working memory of OpenBLAS, taken in time.
 
-Each of its copies (NumPy's, SciPy's) takes a buffer of 32 MiB for every thread that is in it at the same time, and keeps
-it. If there is no memory for one it tries again for ever (0.3.31), or ends the process with a line of its own.
+Each of its copies (NumPy's, SciPy's) takes a buffer of 32 MiB for every thread that is in it at the same time, and
+keeps it. If there is no memory for one it tries again for ever (0.3.31), or ends the process with a line of its own.
 """
 
 import resource
@@ -13,12 +13,13 @@ from scipy.linalg import blas
 
 from discriminants.blas_threads import one_blas_thread
 
-_BUFFER = 34  # MiB, with what an allocation of 32 costs besides
-_COPIES = 2
+# MiB of address space
+_BUFFERS = 2 * 34  # of two copies of OpenBLAS, with what an allocation of 32 costs besides
+_THREAD = 8 + 128  # its stack, and the arena that the C library lays out for it on a boundary of 64
 
 
 def claim_blas_buffers(n_threads: int) -> None:
-    """Where address space is limited (`ulimit -v`), take the buffers for so many threads now.
+    """Where address space is limited (`ulimit -v`), take the buffers for so many threads now, this one among them.
 
     Raises MemoryError if there is no room for them. Without a limit nothing is done.
     """
@@ -27,17 +28,18 @@ def claim_blas_buffers(n_threads: int) -> None:
     if limit == resource.RLIM_INFINITY or not pages.exists():
         return
     n_bytes = int(pages.read_text().split()[0]) * resource.getpagesize()
-    left, needed = (limit - n_bytes) >> 20, _COPIES * _BUFFER * n_threads
+    left, needed = (limit - n_bytes) >> 20, _BUFFERS * n_threads + _THREAD * (n_threads - 1)
     if left < needed:
         raise MemoryError(
             f"of the address space that the process may have (ulimit -v, {limit >> 20} MiB) {max(0, left)} MiB are "
             f"left, and {needed} are needed for matrix products in {n_threads} threads"
         )
     together = threading.Barrier(n_threads)
-    threads = [threading.Thread(target=_multiply, args=(together,)) for _ in range(n_threads)]
+    threads = [threading.Thread(target=_multiply, args=(together,)) for _ in range(n_threads - 1)]
     with one_blas_thread():
         for thread in threads:
             thread.start()
+        _multiply(together)
         for thread in threads:
             thread.join()
 

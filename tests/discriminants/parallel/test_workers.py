@@ -1,6 +1,8 @@
 """Blocks of work in this process, in threads, in processes and on a cluster."""
 
 import os
+import re
+import resource
 import signal
 import time
 from collections.abc import Iterator
@@ -10,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from discriminants.parallel import threads
+from discriminants.parallel.blas_buffers import claim_blas_buffers
 from discriminants.parallel.cluster import ClusterWorkers
 from discriminants.parallel.stored_array import StoredArray
 from discriminants.parallel.threads import ThreadWorkers
@@ -142,3 +146,23 @@ def test_an_interrupt_that_compiled_code_disguised_is_an_interrupt_again():
     assert [next(results), next(results)] == [0, 1]
     with pytest.raises(KeyboardInterrupt):
         next(results)
+
+
+def test_buffers_of_blas_are_taken_only_where_address_space_is_limited_and_there_is_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limits = iter([resource.RLIM_INFINITY, 1 << 45, 1 << 20])
+    monkeypatch.setattr(resource, "getrlimit", lambda what: (next(limits), resource.RLIM_INFINITY))
+    claim_blas_buffers(2)
+    claim_blas_buffers(2)
+    with pytest.raises(MemoryError, match=r"ulimit -v, 1 MiB\) 0 MiB are left, and 272 are needed"):
+        claim_blas_buffers(2)
+
+
+def test_no_two_modules_of_the_rooms_of_workers_import_each_other() -> None:
+    folder = Path(threads.__file__).parent
+    imports = {
+        path.stem: set(re.findall(r"from discriminants\.parallel\.(\w+) import", path.read_text()))
+        for path in folder.glob("*.py")
+    }
+    assert not [(one, other) for one, others in imports.items() for other in others if one in imports[other]]
