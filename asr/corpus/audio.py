@@ -48,6 +48,20 @@ def read_audio(path: Path | str, *, rate: int, start: float | None = None, end: 
     return np.ascontiguousarray(samples * np.float32(FULL_SCALE), dtype=np.float32)
 
 
+def audio_seconds(path: Path | str, *, start: float | None = None, end: float | None = None) -> float:
+    """Seconds of audio that `read_audio` finds in `path` from `start` to `end`, as the file's header tells them.
+
+    Raises CorpusError when the header cannot be read or the segment does not lie in the recording.
+    """
+    path = Path(path)
+    try:
+        with soundfile.SoundFile(path) as file:
+            _, count = _sample_range(path, file, start, end)
+            return float(count / file.samplerate)
+    except (soundfile.SoundFileError, OSError, TypeError) as error:
+        raise CorpusError(f"{path}: cannot be read as audio ({error}); it was there a moment ago.") from error
+
+
 def _sample_range(path: Path, file: soundfile.SoundFile, start: float | None, end: float | None) -> tuple[int, int]:
     rate, total = file.samplerate, file.frames
     first = round((start or 0.0) * rate)
