@@ -89,9 +89,8 @@ def decode(
     out.mkdir(parents=True, exist_ok=True)
     write_transcripts(out / "hyp.txt", recognition.hypotheses)
     write_ctm(out / "hyp.ctm", rows)
-    return Outcome(
-        len(recognition.words), failures, recognition.cpu_seconds / sum(of.duration for of in times.values())
-    )
+    audio_seconds = sum(utterance.duration for utterance in times.values())
+    return Outcome(len(recognition.words), failures, recognition.cpu_seconds / audio_seconds)
 
 
 def corpus_for(model: SpeechModel, data: Path, root: Path | None) -> DataDirectory:
