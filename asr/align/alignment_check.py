@@ -15,7 +15,9 @@ from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
 LONG_PHONE = 0.3  # seconds; vowels drawn out at the end of a sentence come near it
 LONG_WORD = 3.0  # times as long as the median word of so many phones in this corpus ...
 LEAST_LONG_WORD = 0.5  # ... and at least so many seconds
-TOLERATED = 3.0  # per cent of the phones or words that may be too long
+TOLERATED = 5.0  # per cent of the phones or words that may be too long; spelled letters have 3 without a fault
+
+_WRONG = 1e6  # what a frame of another state costs a path, more than all else can
 SILENCE_MARGIN = 10.0  # per cent of the frames by which silence may differ from what sounds like a pause
 
 
@@ -123,11 +125,11 @@ def check_alignment(
 
 def _durations(states: np.ndarray, graph: StateGraph, topology: Topology) -> tuple[list[int], list[tuple[int, int]]]:
     """Frames of every phone of a word; frames and number of phones of every word."""
-    scores = np.full((len(states), topology.n_states), -1000.0, np.float32)
+    scores = np.full((len(states), topology.n_states), -_WRONG, np.float32)
     scores[np.arange(len(states)), states] = 0.0
-    found = align_utterance(scores, graph, topology, np.full(topology.n_units, 0.5), beams=(500.0, float("inf")))
-    if isinstance(found, str):  # The states are of another graph.
-        raise ValueError(f"the states do not follow the transcript's graph: {found}")
+    found = align_utterance(scores, graph, topology, np.full(topology.n_units, 0.5), beams=(_WRONG / 2,))
+    if isinstance(found, str) or found.path.score < -_WRONG / 2:
+        raise ValueError("the states do not follow the transcript's graph")
     spoken = [
         segment
         for segment in phone_segments(found.path, graph, topology)
