@@ -46,6 +46,8 @@ KERNEL_LEARNERS: dict[str, Any] = {
     "KRLS regression, two passes": KRLSRegressor(form="two_pass"),
     "KFD": KFDClassifier(),
     "KFD, kernel penalty": KFDClassifier(penalty="kernel"),
+    "KFD, soft margin": KFDClassifier(threshold="soft_margin"),
+    "KFD, descent": KFDClassifier(penalty="kernel", solver="coordinate_descent", significant_figures=6),
     "logistic": SparseKernelLogisticClassifier(12, learning_rate=0.03, min_steps=150),
     "logistic, Newton": SparseKernelLogisticClassifier(12, selection="random", solver="irls", random_state=0),
 }
