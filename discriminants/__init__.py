@@ -27,6 +27,7 @@ _NAMES = {
     "ols": ["OLSClassifier", "OLSRegressor"],
     "krls": ["KRLSClassifier", "KRLSRegressor"],
     "kfd": ["KFDClassifier"],
+    "kernel_discriminant_analysis": ["KernelDiscriminantAnalysis"],
     "linear_discriminant": ["LinearDiscriminant"],
     "sparse_logistic": ["SparseKernelLogisticClassifier"],
     "multiclass.pairwise": ["PairwiseClassifier"],

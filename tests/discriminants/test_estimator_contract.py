@@ -5,6 +5,7 @@ from typing import Any
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discriminants import (
+    KernelDiscriminantAnalysis,
     KFDClassifier,
     KRLSClassifier,
     KRLSRegressor,
@@ -48,6 +49,8 @@ _ESTIMATORS = [
     KFDClassifier(regularization=0.1, threshold="soft_margin", calibrate_on="leave_one_out"),
     KFDClassifier(regularization=0.1, penalty="kernel", threshold="least_error", calibrate_on="held_out"),
     KFDClassifier(regularization=0.1, penalty="kernel", solver="coordinate_descent"),
+    KernelDiscriminantAnalysis(regularization=0.1),
+    KernelDiscriminantAnalysis(1, regularization=0.1, penalty="kernel", solver="eigen"),
     LinearDiscriminant(),
     LinearDiscriminant(regularization=0.1, posterior="gaussian"),
     *(PairwiseClassifier(_PAIR, combine) for combine in ("voting", "coupling", "dag")),
