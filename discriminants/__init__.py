@@ -28,6 +28,7 @@ _NAMES = {
     "krls": ["KRLSClassifier", "KRLSRegressor"],
     "kfd": ["KFDClassifier"],
     "kernel_discriminant_analysis": ["KernelDiscriminantAnalysis"],
+    "ksod": ["KSODClassifier"],
     "linear_discriminant": ["LinearDiscriminant"],
     "sparse_logistic": ["SparseKernelLogisticClassifier"],
     "multiclass.pairwise": ["PairwiseClassifier"],

@@ -30,7 +30,7 @@ class KernelDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     eigenvalue of the other problem is omega / (1 - omega).
 
     Between C classes there are C - 1 directions at most. Further ones (`n_components`) carry no discrimination in this
-    sense; they are the kernel principal components of the samples after the discriminant directions have been taken off.
+    sense; they are the kernel principal components of the samples once the discriminant directions are taken off.
 
     Features have mean zero over the training samples, and within the classes unit variance (for the discriminant
     directions penalty included), so that distances count alike in all of them.

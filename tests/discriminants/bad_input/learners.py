@@ -11,6 +11,7 @@ from discriminants import (
     KFDClassifier,
     KRLSClassifier,
     KRLSRegressor,
+    KSODClassifier,
     LinearDiscriminant,
     NPDClassifier,
     NPDRegressor,
@@ -48,6 +49,8 @@ KERNEL_LEARNERS: dict[str, Any] = {
     "KFD, kernel penalty": KFDClassifier(penalty="kernel"),
     "KFD, soft margin": KFDClassifier(threshold="soft_margin"),
     "KFD, descent": KFDClassifier(penalty="kernel", solver="coordinate_descent", significant_figures=6),
+    "KSOD": KSODClassifier(random_state=0),
+    "KSOD, folds": KSODClassifier(penalty="kernel", validation=3),
     "logistic": SparseKernelLogisticClassifier(12, learning_rate=0.03, min_steps=150),
     "logistic, Newton": SparseKernelLogisticClassifier(12, selection="random", solver="irls", random_state=0),
 }
@@ -57,6 +60,8 @@ LEARNERS: dict[str, Any] = {
     "pairs": PairwiseClassifier(NPDClassifier(12)),
     "pairs, coupled": PairwiseClassifier(KFDClassifier(), "coupling"),
 }
+# Learners that hold samples out and want two of every class for it.
+HOLDING_OUT = ["OROLS, evidence, CV", "KSOD", "KSOD, folds"]
 CLASSIFIERS = [name for name, learner in LEARNERS.items() if is_classifier(learner)]
 REGRESSORS = [name for name in LEARNERS if name not in CLASSIFIERS]
 
