@@ -30,6 +30,7 @@ _NAMES = {
     "kernel_discriminant_analysis": ["KernelDiscriminantAnalysis"],
     "ksod": ["KSODClassifier"],
     "linear_discriminant": ["LinearDiscriminant"],
+    "sparse_greedy_kfd": ["SparseGreedyKFDClassifier"],
     "sparse_logistic": ["SparseKernelLogisticClassifier"],
     "multiclass.pairwise": ["PairwiseClassifier"],
     "posteriors": ["GaussianOutputModel", "PlattOutputModel", "LogisticOutputModel"],

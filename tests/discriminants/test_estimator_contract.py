@@ -18,6 +18,7 @@ from discriminants import (
     OROLSClassifier,
     OROLSRegressor,
     PairwiseClassifier,
+    SparseGreedyKFDClassifier,
     SparseKernelLogisticClassifier,
 )
 from discriminants.kernels import CompactGaussianKernel, MultiscaleGaussianKernel
@@ -54,6 +55,10 @@ _ESTIMATORS = [
     KernelDiscriminantAnalysis(1, regularization=0.1, penalty="kernel", solver="eigen"),
     KSODClassifier(regularization=0.01, random_state=0),
     KSODClassifier(regularization=0.01, penalty="kernel", n_components="held_out", validation=3),
+    SparseGreedyKFDClassifier(20, random_state=0),
+    SparseGreedyKFDClassifier(
+        20, penalty="kernel", dictionary="private", n_candidates=200, threshold="soft_margin", random_state=0
+    ),
     LinearDiscriminant(),
     LinearDiscriminant(regularization=0.1, posterior="gaussian"),
     *(PairwiseClassifier(_PAIR, combine) for combine in ("voting", "coupling", "dag")),

@@ -20,6 +20,7 @@ from discriminants import (
     OROLSClassifier,
     OROLSRegressor,
     PairwiseClassifier,
+    SparseGreedyKFDClassifier,
     SparseKernelLogisticClassifier,
 )
 
@@ -49,6 +50,8 @@ KERNEL_LEARNERS: dict[str, Any] = {
     "KFD, kernel penalty": KFDClassifier(penalty="kernel"),
     "KFD, soft margin": KFDClassifier(threshold="soft_margin"),
     "KFD, descent": KFDClassifier(penalty="kernel", solver="coordinate_descent", significant_figures=6),
+    "greedy KFD": SparseGreedyKFDClassifier(12, random_state=0),
+    "greedy KFD, products": SparseGreedyKFDClassifier(12, penalty="kernel", n_candidates=45, random_state=0),
     "KSOD": KSODClassifier(random_state=0),
     "KSOD, folds": KSODClassifier(penalty="kernel", validation=3),
     "logistic": SparseKernelLogisticClassifier(12, learning_rate=0.03, min_steps=150),
