@@ -201,7 +201,7 @@ class KSODClassifier(OneVsRestClassifier):
         if self.n_components is None:
             return rhos, [None]
         if isinstance(self.n_components, str):
-            return rhos, list(range(1, most + 1))
+            return rhos, [*range(1, most + 1)]
         return rhos, [min(int(self.n_components), most)]
 
 
@@ -214,7 +214,9 @@ class _Output(NamedTuple):
     held_out: np.ndarray
 
 
-def _at_sizes(paths: list[SecondOrderPath], coordinates: list[np.ndarray], rho: float, sizes: list[int]) -> np.ndarray:
+def _at_sizes(
+    paths: list[SecondOrderPath], coordinates: list[np.ndarray], rho: float, sizes: list[int | None]
+) -> np.ndarray:
     """Held-out outputs at each number of components, shape (n_held_out, n_sizes)."""
     columns = [-1 if size is None else size - 1 for size in sizes]
     return np.vstack([path.outputs(Z, rho)[:, columns] for path, Z in zip(paths, coordinates, strict=True)])

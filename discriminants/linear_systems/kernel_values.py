@@ -1,13 +1,10 @@
 """The kernel matrix of training samples, and what makes one unfit to be learnt from."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from discriminants.kernels import Kernel
 
 _LARGEST_VALUE = 1e140  # of the kernel: sums of its squares stay finite
-_BLOCK_ENTRIES = 1 << 22  # of a block of columns, 32 MB in float64
 
 
 def dictionary(kernel: Kernel, X: np.ndarray) -> tuple[Kernel, np.ndarray]:
@@ -32,24 +29,6 @@ def kernel_matrix(kernel: Kernel, X: np.ndarray, centers: np.ndarray) -> np.ndar
     """K(X, centers) in float64, shape (n_samples, n_centers)."""
     X, centers = X.astype(np.float64, copy=False), centers.astype(np.float64, copy=False)
     return kernel.columns(centers, np.float64).block(X, out=np.empty((X.shape[0], centers.shape[0])))
-
-
-def column_blocks(kernel: Kernel, X: np.ndarray, columns: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield (which, K(X, X[columns[which]])) in float64, at most 32 MB at a time.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Resolved on X, one column a sample.
-    X : ndarray of shape (n_samples, n_features)
-    columns : ndarray of int of shape (n,)
-        Rows of X.
-    """
-    size = max(1, _BLOCK_ENTRIES // X.shape[0])
-    for start in range(0, columns.shape[0], size):
-        which = slice(start, min(start + size, columns.shape[0]))
-        rows = columns[which]
-        yield which, kernel_matrix(kernel.at(rows), X, X[rows])
 
 
 def check_values(K: np.ndarray) -> None:

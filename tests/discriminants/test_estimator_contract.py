@@ -18,8 +18,11 @@ from discriminants import (
     OROLSClassifier,
     OROLSRegressor,
     PairwiseClassifier,
+    RobustKFDClassifier,
     SparseGreedyKFDClassifier,
     SparseKernelLogisticClassifier,
+    SparseKFDClassifier,
+    SparseKFDRegressor,
 )
 from discriminants.kernels import CompactGaussianKernel, MultiscaleGaussianKernel
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
@@ -59,6 +62,12 @@ _ESTIMATORS = [
     SparseGreedyKFDClassifier(
         20, penalty="kernel", dictionary="private", n_candidates=200, threshold="soft_margin", random_state=0
     ),
+    RobustKFDClassifier(),
+    RobustKFDClassifier(loss="huber", threshold="least_error"),
+    SparseKFDClassifier(regularization=0.1),
+    SparseKFDClassifier(regularization=0.1, loss="absolute", threshold="soft_margin"),
+    SparseKFDRegressor(),
+    SparseKFDRegressor(loss="absolute", regularization=0.1),
     LinearDiscriminant(),
     LinearDiscriminant(regularization=0.1, posterior="gaussian"),
     *(PairwiseClassifier(_PAIR, combine) for combine in ("voting", "coupling", "dag")),

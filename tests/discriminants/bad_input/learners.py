@@ -20,8 +20,11 @@ from discriminants import (
     OROLSClassifier,
     OROLSRegressor,
     PairwiseClassifier,
+    RobustKFDClassifier,
     SparseGreedyKFDClassifier,
     SparseKernelLogisticClassifier,
+    SparseKFDClassifier,
+    SparseKFDRegressor,
 )
 
 Data = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -52,6 +55,10 @@ KERNEL_LEARNERS: dict[str, Any] = {
     "KFD, descent": KFDClassifier(penalty="kernel", solver="coordinate_descent", significant_figures=6),
     "greedy KFD": SparseGreedyKFDClassifier(12, random_state=0),
     "greedy KFD, products": SparseGreedyKFDClassifier(12, penalty="kernel", n_candidates=45, random_state=0),
+    "robust KFD": RobustKFDClassifier(regularization=0.01, tol=1e-6),
+    "sparse KFD": SparseKFDClassifier(regularization=0.01),
+    "sparse KFD, absolute": SparseKFDClassifier(regularization=0.01, loss="absolute"),
+    "sparse KFD regression": SparseKFDRegressor(regularization=0.05),
     "KSOD": KSODClassifier(random_state=0),
     "KSOD, folds": KSODClassifier(penalty="kernel", validation=3),
     "logistic": SparseKernelLogisticClassifier(12, learning_rate=0.03, min_steps=150),

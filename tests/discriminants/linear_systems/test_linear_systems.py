@@ -6,7 +6,6 @@ import pytest
 from discriminants.kernels import GaussianKernel, PolynomialKernel
 from discriminants.linear_systems.bordered_system import BorderedSystem
 from discriminants.linear_systems.centred_scatter import PENALTIES, RidgeSolution, centred_scatter
-from discriminants.linear_systems.kernel_values import column_blocks, kernel_matrix
 from discriminants.linear_systems.penalty_path import PenaltyPath
 from discriminants.linear_systems.pivoted_cholesky import pivoted_cholesky
 from discriminants.linear_systems.updates import extended_factor, extended_inverse, reduced_inverse
@@ -172,13 +171,3 @@ def test_new_columns_of_a_cholesky_factor_are_those_of_the_larger_matrix() -> No
         whole = np.linalg.cholesky(H[np.ix_(rows, rows)]).T
         np.testing.assert_allclose(columns[:, j], whole[:4, 4])
         assert np.sqrt(pivots[j]) == pytest.approx(whole[4, 4])
-
-
-def test_column_blocks_are_the_columns_of_the_whole_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, _, K = samples()
-    monkeypatch.setattr("discriminants.linear_systems.kernel_values._BLOCK_ENTRIES", 100)
-    chosen = np.array([2, 29, 7, 7])
-    blocks = list(column_blocks(GaussianKernel(1.5), X, chosen))
-    assert len(blocks) == 2
-    np.testing.assert_allclose(np.hstack([block for _, block in blocks]), K[:, chosen])
-    assert kernel_matrix(GaussianKernel(1.5), X.astype(np.float32), X[:2]).dtype == np.float64
