@@ -58,7 +58,7 @@ KERNEL_LEARNERS: dict[str, Any] = {
     "robust KFD": RobustKFDClassifier(regularization=0.01, tol=1e-6),
     "sparse KFD": SparseKFDClassifier(regularization=0.01),
     "sparse KFD, absolute": SparseKFDClassifier(regularization=0.01, loss="absolute"),
-    "sparse KFD regression": SparseKFDRegressor(regularization=0.05),
+    "sparse KFD regression": SparseKFDRegressor(regularization=0.014),
     "KSOD": KSODClassifier(random_state=0),
     "KSOD, folds": KSODClassifier(penalty="kernel", validation=3),
     "logistic": SparseKernelLogisticClassifier(12, learning_rate=0.03, min_steps=150),

