@@ -5,6 +5,7 @@ from typing import Any
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discriminants import (
+    InvariantKFDClassifier,
     KernelDiscriminantAnalysis,
     KFDClassifier,
     KRLSClassifier,
@@ -15,6 +16,7 @@ from discriminants import (
     NPDRegressor,
     OLSClassifier,
     OLSRegressor,
+    OrientedKernelPCA,
     OROLSClassifier,
     OROLSRegressor,
     PairwiseClassifier,
@@ -68,6 +70,10 @@ _ESTIMATORS = [
     SparseKFDClassifier(regularization=0.1, loss="absolute", threshold="soft_margin"),
     SparseKFDRegressor(),
     SparseKFDRegressor(loss="absolute", regularization=0.1),
+    InvariantKFDClassifier(regularization=0.1),
+    InvariantKFDClassifier(20, regularization=0.1, penalty="kernel", calibrate_on="leave_one_out", random_state=0),
+    OrientedKernelPCA(),
+    OrientedKernelPCA(1, penalty="kernel"),
     LinearDiscriminant(),
     LinearDiscriminant(regularization=0.1, posterior="gaussian"),
     *(PairwiseClassifier(_PAIR, combine) for combine in ("voting", "coupling", "dag")),

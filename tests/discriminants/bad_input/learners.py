@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import clone, is_classifier
 
 from discriminants import (
+    InvariantKFDClassifier,
     KFDClassifier,
     KRLSClassifier,
     KRLSRegressor,
@@ -55,6 +56,7 @@ KERNEL_LEARNERS: dict[str, Any] = {
     "KFD, descent": KFDClassifier(penalty="kernel", solver="coordinate_descent", significant_figures=6),
     "greedy KFD": SparseGreedyKFDClassifier(12, random_state=0),
     "greedy KFD, products": SparseGreedyKFDClassifier(12, penalty="kernel", n_candidates=45, random_state=0),
+    "KFD, some centres": InvariantKFDClassifier(30, random_state=0),
     "robust KFD": RobustKFDClassifier(regularization=0.01, tol=1e-6),
     "sparse KFD": SparseKFDClassifier(regularization=0.01),
     "sparse KFD, absolute": SparseKFDClassifier(regularization=0.01, loss="absolute"),
