@@ -33,8 +33,9 @@ def tangent_covariance(
 ) -> np.ndarray:
     """T with alpha'T alpha the mean over samples and transformations of (f(x_i) - f(L_t x_i))^2.
 
-    f = sum_j alpha_j k(., c_j). A finite difference: divided by the squared size of the transformations it would be the covariance of tangents.
-    The expansion is over the centres alone, of which transformed samples may be some (Mika 2002, section 5.3.1).
+    f = sum_j alpha_j k(., c_j). A finite difference: divided by the squared size of the transformations it would be the
+    covariance of tangents. The expansion is over the centres alone, of which transformed samples may be some (Mika
+    2002, section 5.3.1).
 
     Parameters
     ----------
