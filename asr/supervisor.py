@@ -57,6 +57,9 @@ def supervise(name: str) -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)  # at once, whatever code is running
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _WATCHED)
+    # joblib's janitor cleans up after workers that were ended, and would say so before the sentence is said.
+    quiet = "ignore:resource_tracker"
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, (os.environ.get("PYTHONWARNINGS"), quiet)))
     threading.Thread(target=_end_with_parent, args=(lifeline,), daemon=True).start()
 
 

@@ -99,8 +99,9 @@ def decode(
     require_file(model, "--model", ModelFormatError)
     require_directory(data, "--data")
     require_directory(root, "--root")
-    for path in audio:
-        require_file(path, "AUDIO", CorpusError)
+    if not any(path.is_file() for path in audio):  # one among others that is none costs itself alone
+        for path in audio:
+            require_file(path, "AUDIO", CorpusError)
     if grammar is not None and grammar not in BUILT_IN_GRAMMARS:
         require_file(Path(grammar), "--grammar", GrammarError)
 

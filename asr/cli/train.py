@@ -44,8 +44,8 @@ def train(
         bool,
         typer.Option(
             "--allow-changes",
-            help="Go on in a work directory begun with other settings or data; stages that depend on what "
-            "changed are run again.",
+            help="Go on in a work directory begun with other settings or data, or whose record is damaged: what was "
+            "done there is thrown away, and the run begins anew.",
         ),
     ] = False,
     no_validate: Annotated[

@@ -225,6 +225,9 @@ class Places:
                 return Fault("unreadable", str(faulty_file(candidate, error)))
             if size >= 0:
                 return candidate if size else Fault("empty-file", f"{candidate} is an empty file")
+            if candidate.exists():
+                what = "a directory" if candidate.is_dir() else "no regular file"
+                return Fault("unreadable", f"{candidate} is {what}; a file is needed")
         return Fault("missing-file", f"{candidates[0]} does not exist")
 
 

@@ -186,8 +186,11 @@ class FrontEnd:
 
     def _speaker_normalisers(self, static: FrameTable) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         moments = {speaker: Moments(self._dimension) for speaker in static.speakers}
+        varied = [_varies(static.utterance(number)) for number in range(len(static))]
+        heard = {speaker for speaker, varies in zip(static.speakers, varied, strict=True) if varies}
         for number, speaker in enumerate(static.speakers):
-            moments[speaker].add(self._with_deltas(static.utterance(number)))
+            if varied[number] or speaker not in heard:  # digital silence says nothing of a voice
+                moments[speaker].add(self._with_deltas(static.utterance(number)))
         return {speaker: value.normaliser() for speaker, value in moments.items()}
 
     def _fit_lda(self, static: FrameTable, labels: np.ndarray | None, dimension: int) -> None:
@@ -215,3 +218,8 @@ class FrontEnd:
         for part in workers_of_this_process().map(accumulated, items):
             statistics.merge(part)
         self.lda_, self.lda_offset_ = statistics.solve(min(dimension, statistics.greatest_dimension))
+
+
+def _varies(static: np.ndarray) -> bool:
+    """Whether not all of several frames are the same, as those of digital silence are."""
+    return len(static) < 2 or bool((static != static[0]).any())

@@ -10,6 +10,7 @@ from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model
 from asr.align.ctm import CtmRow, ctm_rows, write_ctm
 from asr.align.frame_times import frame_times
 from asr.corpus.data_directory import DataDirectory, Problem, Utterance, read_data_directory
+from asr.corpus.names import fault_in_name
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError, CorpusError, DecodeError, GrammarError, printable
 from asr.features.extraction import extract_static
@@ -143,10 +144,21 @@ def _grammar(model: SpeechModel, wanted: str | Path | None) -> Grammar:
 
 
 def _files_as_corpus(audio: Sequence[Path]) -> DataDirectory:
-    utterances: dict[str, Utterance] = {}
+    named: dict[str, Path] = {}
+    utterances, problems = [], []
     for path in audio:
         name = "_".join(path.stem.split())
-        if name in utterances:
-            raise CorpusError(f"two files are named {name!r}: {utterances[name].audio} and {path}; rename one")
-        utterances[name] = Utterance(name, "speaker", None, audio=path)
-    return DataDirectory(Path(), tuple(utterances[name] for name in sorted(utterances)), {}, ())
+        if name in named:
+            raise CorpusError(
+                f"two files are named {name!r}: {named[name].absolute()} and {path.absolute()}; rename one"
+            )
+        named[name] = path
+        bad_name = fault_in_name(name)
+        if bad_name is not None:
+            problems.append(Problem(name, "bad-name", f"{path}: the name of the file, without its ending, {bad_name}"))
+        elif not path.is_file():
+            found = "is no regular file" if path.exists() else "does not exist"
+            problems.append(Problem(name, "unreadable" if path.exists() else "missing-file", f"{path} {found}"))
+        else:
+            utterances.append(Utterance(name, "speaker", None, audio=path))
+    return DataDirectory(Path("AUDIO"), tuple(sorted(utterances, key=lambda u: u.id)), {}, tuple(problems))

@@ -205,7 +205,13 @@ class Run:
         if not path.exists():
             write_sealed(path, record)
             return
-        existing = read_sealed(path, "the record of a run", "restore it or start in another directory")
+        remedy = "start in another directory, or throw away what was done in this one (--allow-changes)"
+        try:
+            existing = read_sealed(path, "the record of a run", remedy)
+        except RunError:
+            if not allow_changes:
+                raise
+            existing = {}
         differences = _differences(existing, record, _SAME)
         if not differences:
             for change in _differences(existing, record, ("versions",)):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 
 from asr.acoustic import hybrid
 from asr.corpus.data_directory import Problem
@@ -115,3 +116,27 @@ def test_any_allowed_name_is_a_member_of_the_states(tmp_path):
         assert sorted(found.files) == sorted(states)
         for name, array in states.items():
             np.testing.assert_array_equal(found[name], array)
+
+
+def test_digital_silence_of_a_speaker_changes_nothing_for_the_speaker_s_other_utterances(
+    asr: Asr, toy_corpus: Path, toy_model: Path, tmp_path: Path
+) -> None:
+    files = sorted((toy_corpus / "audio" / "test").glob("*.wav"))[:3]
+    soundfile.write(tmp_path / "silent.wav", np.zeros(8000), 8000)
+    assert asr("decode", "--model", toy_model, "--out", tmp_path / "alone", *files)[0] == 0
+    together = asr("decode", "--model", toy_model, "--out", tmp_path / "both", *files, tmp_path / "silent.wav")
+    assert together[0] == 0
+    alone = (tmp_path / "alone" / "hyp.txt").read_text().splitlines()
+    both = (tmp_path / "both" / "hyp.txt").read_text().splitlines()
+    assert set(alone) <= set(both)
+
+
+def test_a_file_that_is_none_costs_no_other_file(asr: Asr, toy_corpus: Path, toy_model: Path, tmp_path: Path) -> None:
+    file = next((toy_corpus / "audio" / "test").glob("*.wav"))
+    comment = tmp_path / ";;x.wav"
+    comment.write_bytes(file.read_bytes())
+    status, out, _ = asr("decode", "--model", toy_model, "--out", tmp_path / "o", file, "none.wav", tmp_path, comment)
+    assert status == 0
+    assert out.split()[0] == file.stem
+    rows = [line.split("\t")[:2] for line in (tmp_path / "o" / "failed.tsv").read_text().splitlines()[1:]]
+    assert rows == sorted([[";;x", "bad-name"], ["none", "missing-file"], [tmp_path.stem, "unreadable"]])
