@@ -74,8 +74,8 @@ def _results() -> Seeds:
 @reader("benchmark-results", _results(), (spoil_json, spoil_json, spoil_text, spoil_bytes), tree=True, writes=True)
 def _result_files(folder: Path) -> None:
     files = ResultFiles(folder, quick=True)
-    files.sort(TABLES)
     check_kept(files, folder)
+    files.sort(TABLES)
     shown = sheets(TABLES, files.rows, files.settings)
     markdown(shown, quick=True)
     with redirect_stdout(io.StringIO()):
