@@ -17,6 +17,7 @@ from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.align.aligned_table import AlignedTable, align_table, flat_alignment, none_aligned
 from asr.align.forced_alignment import no_path_fault
 from asr.align.forward_backward import forward_backward
+from asr.align.pauses import CERTAIN
 from asr.errors import Fault, attempt
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
@@ -29,6 +30,7 @@ log = logging.getLogger(__name__)
 
 SMALLEST_OCCUPANCY = 1e-4
 FEWEST_PAUSES = 0.05  # of the frames: with less there is nothing to begin from, and nothing to lose
+PAUSES_KEPT = 0.88  # part of what sounds much like a pause that silence has to have after equal division
 
 Models = tuple[GaussianMixtures, np.ndarray]  # of the states, and self-loops of the units
 
@@ -41,9 +43,9 @@ class GmmSettings(Settings):
     iterations: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = (10, 5, 5, 6, 6)
     """Re-alignments at each number of components. Where only the numbers of components are given, these are as many of
     the usual ones, the last repeated."""
-    start: Literal["pauses", "equal"] = "pauses"
-    """What the first models are made of: `pauses` (frames that sound like one are silence, the rest is divided softly)
-    or `equal` (every utterance divided evenly among its states; also where hardly any frame sounds like a pause)."""
+    start: Literal["auto", "pauses", "equal"] = "equal"
+    """What the first models are made of: `equal` (every utterance divided evenly among its states), `pauses` (frames
+    that sound like one are silence, the rest is divided softly), or `auto`: the former, unless it loses the silence."""
     training: Literal["viterbi", "baum-welch"] = "viterbi"
     """`viterbi` (best path) or `baum-welch` (expected occupancies)."""
     variance_floor: float = Field(0.01, ge=1e-6, le=1)
@@ -141,26 +143,44 @@ def train_gmm(
         def reestimate(models: Models, occupancy: Occupancy) -> Models:
             return _reestimate(models[0], table, occupancy, floor, pool)
 
-        guided = with_evidence(table, graphs, frame_shift) if settings.start == "pauses" else None
-        if guided is not None and pause_share(guided) < FEWEST_PAUSES:
-            guided = None
-        if guided is None:
-            flat = _hard_occupancy(flat_alignment(table, graphs, topology), topology.n_states)
-            models = reestimate((overall, uniform_self_loops(topology)), flat)
-        else:
-            log.info("flat start: %.1f %% of the frames sound like a pause", 100.0 * pause_share(guided))
-            models = first_models(guided, graphs, topology, overall, floor, workers=workers)
-        for n_components, iterations in zip(settings.mixtures, settings.iterations, strict=True):
-            while models[0].n_components < n_components:
-                models = models[0].split(), models[1]
-            curve = []
-            for _ in range(iterations):
-                occupancy = occupy(models, guided if n_components == 1 else None)
+        def grow(models: Models, iterations: int, guided: FrameTable | None) -> tuple[Models, Occupancy, list[float]]:
+            curve: list[float] = []
+            for number in range(1, iterations + 1):
+                occupancy = occupy(models, guided)
                 models = reestimate(models, occupancy)
                 curve.append(occupancy.log_likelihood_per_frame)
-                done += 1
                 if progress is not None:
-                    progress(done)
+                    progress(done + number)
+            return models, occupancy, curve
+
+        def from_pauses(guided: FrameTable) -> tuple[Models, Occupancy, list[float]]:
+            models = first_models(guided, graphs, topology, overall, floor, workers=workers)
+            return grow(models, settings.iterations[0], guided)
+
+        def from_equal_parts() -> tuple[Models, Occupancy, list[float]]:
+            flat = _hard_occupancy(flat_alignment(table, graphs, topology), topology.n_states)
+            models = reestimate((overall, uniform_self_loops(topology)), flat)
+            return grow(models, settings.iterations[0], None)
+
+        guided = None if settings.start == "equal" else with_evidence(table, graphs, frame_shift)
+        if guided is not None and pause_share(guided) < FEWEST_PAUSES:
+            guided = None
+        if guided is not None and settings.start == "pauses":
+            grown = from_pauses(guided)
+        else:
+            grown = from_equal_parts()
+            if guided is not None:
+                kept = _pauses_kept(grown[1], guided, len(topology.silence_states))
+                log.info("flat start: silence has %.0f %% of the frames that sound much like a pause", 100.0 * kept)
+                if kept < PAUSES_KEPT:
+                    log.info("flat start: that is little; once more, from what sounds like a pause")
+                    grown = from_pauses(guided)
+        for n_components, iterations in zip(settings.mixtures, settings.iterations, strict=True):
+            if n_components > 1:
+                models = grown[0][0].split(), grown[0][1]
+                grown = grow(models, iterations, None)
+            done += iterations
+            models, occupancy, curve = grown
             log.info(
                 "trained %d Gaussians a state: log-likelihood per frame %.3f, %d of %d utterances not aligned",
                 n_components, curve[-1], len(occupancy.failed), len(table),
@@ -244,6 +264,15 @@ def _hard_occupancy(aligned: AlignedTable, n_states: int) -> Occupancy:
     return Occupancy(
         starts, order, None, aligned.stays, aligned.visits, aligned.log_likelihood_per_frame, aligned.failed
     )
+
+
+def _pauses_kept(occupancy: Occupancy, guided: FrameTable, n_silence_states: int) -> float:
+    """Part of the frames that sound much like a pause which lies in the first states, those of silence."""
+    rows = slice(0, occupancy.starts[n_silence_states])
+    weights = None if occupancy.weights is None else occupancy.weights[rows]
+    silence = np.bincount(occupancy.frames[rows], weights, minlength=guided.n_frames)
+    paused = guided.frames[:, -1] <= -0.5 * CERTAIN
+    return float(silence[paused].mean()) if paused.any() else 1.0
 
 
 def _expected_occupancy(

@@ -29,9 +29,10 @@ from rich.table import Table  # noqa: E402
 from asr.acoustic.gmm_training import GmmSettings  # noqa: E402
 from asr.acoustic.model_file import SearchSettings  # noqa: E402
 from asr.features.config import FeatureConfig  # noqa: E402
-from asr.lexicon import read_lexicon  # noqa: E402
+from asr.lexicon import Lexicon, read_lexicon  # noqa: E402
+from asr.lexicon.lexicon import without_stress  # noqa: E402
 from asr.recipe.comparison import pool  # noqa: E402
-from asr.recipe.config import TrainingConfig  # noqa: E402
+from asr.recipe.config import TrainingConfig, TuningSettings  # noqa: E402
 from asr.recipe.run import Run  # noqa: E402
 from asr.recipe.story import run_recipe  # noqa: E402
 from asr.recipe.systems import Workshop  # noqa: E402
@@ -39,11 +40,13 @@ from asr.recipe.workers import open_workers  # noqa: E402
 from benchmarks.padded_speech.experiment import Options, Trial, digit_trials, sentence_trials  # noqa: E402
 
 GMM = GmmSettings(mixtures=(1, 2, 4, 8), iterations=(10, 5, 5, 6))
-DIGITS = TrainingConfig(features=FeatureConfig(sample_rate=8000, normalise="speaker"))
+DIGITS = TrainingConfig(features=FeatureConfig(sample_rate=8000, normalise="speaker"), gmm=GMM)
 SENTENCES = TrainingConfig(
     features=FeatureConfig(normalise="speaker"),
+    gmm=GMM,
     gmm_search=SearchSettings(lm_scale=10.0, beam=110.0, max_active=2500),
     hybrid_search=SearchSettings(lm_scale=7.0, beam=80.0, max_active=3000),
+    tuning=TuningSettings(scale_factors=(0.7, 1.0, 1.4), penalty_factors=(-0.8, -0.4, 0.0, 0.2)),
 )
 Row = dict[str, Any]
 
@@ -58,7 +61,7 @@ def main() -> None:
     parser.add_argument("--data-dir", type=Path, required=True, help="holds fsdd, speechocean762 and noise_esc10")
     parser.add_argument("--work-dir", type=Path, required=True, help="where audio, models and stages are kept")
     parser.add_argument("--corpora", nargs="+", choices=("fsdd", "speechocean"), default=["fsdd", "speechocean"])
-    parser.add_argument("--starts", nargs="+", choices=("pauses", "equal"), default=["equal", "pauses"])
+    parser.add_argument("--starts", nargs="+", choices=("auto", "pauses", "equal"), default=["equal", "auto"])
     parser.add_argument("--seeds", nargs="+", type=int, default=[0], help="of strings, padding and noise")
     parser.add_argument("--folds", type=int, default=6, help="speakers of fsdd that are left out in turn")
     parser.add_argument("--share", type=float, default=1.0, help="part of the recordings that is used")
@@ -84,8 +87,9 @@ def _trials(corpus: str, data: Path, work: Path, options: Options, jobs: int) ->
     folder, config = ("fsdd", DIGITS) if corpus == "fsdd" else ("speechocean762", SENTENCES)
     lexicon = read_lexicon(data / folder / "lexicon.txt")
     if corpus == "speechocean":
-        lexicon = read_lexicon(lexicon.source, strip_stress=True)  # as its recipe has it
-    config = TrainingConfig.model_validate({**dict(config), "gmm": GMM})
+        variants = lexicon.pronunciations.items()  # without stress, as in the recipe
+        folded = {word: tuple(tuple(map(without_stress, phones)) for phones in own) for word, own in variants}
+        lexicon = Lexicon(folded, lexicon.source)
     settings = {
         "share": options.share,
         "speech_level": options.speech_level,

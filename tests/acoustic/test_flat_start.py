@@ -67,9 +67,18 @@ def test_silence_around_and_between_words_stays_silence(training):
     assert (found == corpus.silent).mean() > 0.95
 
 
-def test_an_even_division_loses_it():
-    corpus = PaddedCorpus()
-    assert (silence_found(corpus, "equal") == corpus.silent).mean() < 0.93
+def test_where_an_even_division_loses_it_training_begins_again_from_the_pauses():
+    corpus = PaddedCorpus(seed=0, silence=(40, 120))
+    equal, auto, pauses = (silence_found(corpus, start) for start in ("equal", "auto", "pauses"))
+    assert (equal == corpus.silent).mean() < 0.75
+    np.testing.assert_array_equal(auto, pauses)
+    assert (auto == corpus.silent).mean() > 0.8
+
+
+def test_where_an_even_division_keeps_it_training_goes_on_from_there():
+    corpus = PaddedCorpus(seed=0, silence=(10, 26))
+    equal, auto = (silence_found(corpus, start) for start in ("equal", "auto"))
+    np.testing.assert_array_equal(auto, equal)
 
 
 def first(corpus: PaddedCorpus, workers=SerialWorkers()):  # noqa: B008
