@@ -11,11 +11,13 @@ import numpy as np
 from pydantic import Field, model_validator
 from threadpoolctl import threadpool_limits
 
+from asr.acoustic.flat_start import GuidedMixtures, first_models, pause_share, with_evidence
 from asr.acoustic.gmm import GaussianMixtures, single_gaussians
-from asr.acoustic.phone_hmm import PhoneHmm
+from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.align.aligned_table import AlignedTable, align_table, flat_alignment, none_aligned
 from asr.align.forced_alignment import no_path_fault
 from asr.align.forward_backward import forward_backward
+from asr.align.pauses import CERTAIN
 from asr.errors import Fault, attempt
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
@@ -27,6 +29,10 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 log = logging.getLogger(__name__)
 
 SMALLEST_OCCUPANCY = 1e-4
+FEWEST_PAUSES = 0.05  # of the frames: with less there is nothing to begin from, and nothing to lose
+PAUSES_KEPT = 0.88  # part of what sounds much like a pause that silence has to have after equal division
+
+Models = tuple[GaussianMixtures, np.ndarray]  # of the states, and self-loops of the units
 
 
 class GmmSettings(Settings):
@@ -37,6 +43,9 @@ class GmmSettings(Settings):
     iterations: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = (10, 5, 5, 6, 6)
     """Re-alignments at each number of components. Where only the numbers of components are given, these are as many of
     the usual ones, the last repeated."""
+    start: Literal["auto", "pauses", "equal"] = "equal"
+    """What the first models are made of: `equal` (every utterance divided evenly among its states), `pauses` (frames
+    that sound like one are silence, the rest is divided softly), or `auto`: the former, unless it loses the silence."""
     training: Literal["viterbi", "baum-welch"] = "viterbi"
     """`viterbi` (best path) or `baum-welch` (expected occupancies)."""
     variance_floor: float = Field(0.01, ge=1e-6, le=1)
@@ -89,6 +98,7 @@ def train_gmm(
     topology: Topology,
     settings: GmmSettings = GmmSettings(),  # noqa: B008 (frozen)
     *,
+    frame_shift: float = 0.01,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[tuple[int, PhoneHmm, list[float]]]:
@@ -100,6 +110,8 @@ def train_gmm(
         Training frames.
     graphs : mapping of utterance id to StateGraph
         Transcript graphs of all utterances of the table.
+    frame_shift : float
+        Seconds from one frame to the next.
     progress : callable, optional
         Called after every re-estimation with the number done so far, of `sum(settings.iterations)`.
 
@@ -114,34 +126,66 @@ def train_gmm(
     AlignmentError
         If no utterance at all can be aligned.
     """
-    mixtures, floor = _flat_start(table.frames, topology.n_states, settings.variance_floor)
-    self_loops = uniform_self_loops(topology)
-    occupancy = _hard_occupancy(flat_alignment(table, graphs, topology), topology.n_states)
+    overall, floor = _flat_start(table.frames, topology.n_states, settings.variance_floor)
     done = 0
     with ThreadPoolExecutor(_n_threads(workers)) as pool, threadpool_limits(1):
-        mixtures, self_loops = _reestimate(mixtures, table, occupancy, floor, pool)
-        for n_components, iterations in zip(settings.mixtures, settings.iterations, strict=True):
-            while mixtures.n_components < n_components:
-                mixtures = mixtures.split()
-            curve = []
-            for _ in range(iterations):
-                if settings.training == "baum-welch":
-                    occupancy = _expected_occupancy(mixtures, table, graphs, topology, self_loops, workers)
-                else:
-                    occupancy = _hard_occupancy(
-                        align_table(mixtures.log_likelihood, table, graphs, topology, self_loops, workers=workers),
-                        topology.n_states,
-                    )
+
+        def occupy(models: Models, guided: FrameTable | None) -> Occupancy:
+            """With a guide, the evidence for pauses has a say in it."""
+            mixtures, self_loops = models
+            model = mixtures if guided is None else GuidedMixtures(mixtures, len(topology.silence_states))
+            seen = table if guided is None else guided
+            if settings.training == "baum-welch":
+                return _expected_occupancy(model, seen, graphs, topology, self_loops, workers)
+            aligned = align_table(model.log_likelihood, seen, graphs, topology, self_loops, workers=workers)
+            return _hard_occupancy(aligned, topology.n_states)
+
+        def reestimate(models: Models, occupancy: Occupancy) -> Models:
+            return _reestimate(models[0], table, occupancy, floor, pool)
+
+        def grow(models: Models, iterations: int, guided: FrameTable | None) -> tuple[Models, Occupancy, list[float]]:
+            curve: list[float] = []
+            for number in range(1, iterations + 1):
+                occupancy = occupy(models, guided)
+                models = reestimate(models, occupancy)
                 curve.append(occupancy.log_likelihood_per_frame)
-                mixtures, self_loops = _reestimate(mixtures, table, occupancy, floor, pool)
-                done += 1
                 if progress is not None:
-                    progress(done)
+                    progress(done + number)
+            return models, occupancy, curve
+
+        def from_pauses(guided: FrameTable) -> tuple[Models, Occupancy, list[float]]:
+            models = first_models(guided, graphs, topology, overall, floor, workers=workers)
+            return grow(models, settings.iterations[0], guided)
+
+        def from_equal_parts() -> tuple[Models, Occupancy, list[float]]:
+            flat = _hard_occupancy(flat_alignment(table, graphs, topology), topology.n_states)
+            models = reestimate((overall, uniform_self_loops(topology)), flat)
+            return grow(models, settings.iterations[0], None)
+
+        guided = None if settings.start == "equal" else with_evidence(table, graphs, frame_shift)
+        if guided is not None and pause_share(guided) < FEWEST_PAUSES:
+            guided = None
+        if guided is not None and settings.start == "pauses":
+            grown = from_pauses(guided)
+        else:
+            grown = from_equal_parts()
+            if guided is not None:
+                kept = _pauses_kept(grown[1], guided, len(topology.silence_states))
+                log.info("flat start: silence has %.0f %% of the frames that sound much like a pause", 100.0 * kept)
+                if kept < PAUSES_KEPT:
+                    log.info("flat start: that is little; once more, from what sounds like a pause")
+                    grown = from_pauses(guided)
+        for n_components, iterations in zip(settings.mixtures, settings.iterations, strict=True):
+            if n_components > 1:
+                models = grown[0][0].split(), grown[0][1]
+                grown = grow(models, iterations, None)
+            done += iterations
+            models, occupancy, curve = grown
             log.info(
                 "trained %d Gaussians a state: log-likelihood per frame %.3f, %d of %d utterances not aligned",
                 n_components, curve[-1], len(occupancy.failed), len(table),
             )  # fmt: skip
-            yield n_components, PhoneHmm(topology, mixtures, self_loops), curve
+            yield n_components, PhoneHmm(topology, *models), curve
     for name, fault in sorted(occupancy.failed.items()):
         log.warning("%s: not aligned: %s", name, fault.reason)
 
@@ -222,8 +266,17 @@ def _hard_occupancy(aligned: AlignedTable, n_states: int) -> Occupancy:
     )
 
 
+def _pauses_kept(occupancy: Occupancy, guided: FrameTable, n_silence_states: int) -> float:
+    """Part of the frames that sound much like a pause which lies in the first states, those of silence."""
+    rows = slice(0, occupancy.starts[n_silence_states])
+    weights = None if occupancy.weights is None else occupancy.weights[rows]
+    silence = np.bincount(occupancy.frames[rows], weights, minlength=guided.n_frames)
+    paused = guided.frames[:, -1] <= -0.5 * CERTAIN
+    return float(silence[paused].mean()) if paused.any() else 1.0
+
+
 def _expected_occupancy(
-    mixtures: GaussianMixtures,
+    model: AcousticModel,
     table: FrameTable,
     graphs: Mapping[str, StateGraph],
     topology: Topology,
@@ -232,7 +285,7 @@ def _expected_occupancy(
 ) -> Occupancy:
     items = ((batch, [graphs[name] for name in batch.ids]) for batch in table.batches())
     workers = in_threads(workers)
-    shared = workers.share((mixtures, topology, self_loops))
+    shared = workers.share((model, topology, self_loops))
     found = [result for batch in workers.map(_expect_batch, items, shared) for result in batch]
     failed = {name: result for name, result in zip(table.ids, found, strict=True) if isinstance(result, Fault)}
     kept = [result for result in found if not isinstance(result, Fault)]
@@ -266,16 +319,16 @@ class _Expectation:
 
 
 def _expect_batch(
-    item: tuple[FrameTable, list[StateGraph]], constants: tuple[GaussianMixtures, Topology, np.ndarray]
+    item: tuple[FrameTable, list[StateGraph]], constants: tuple[AcousticModel, Topology, np.ndarray]
 ) -> list[_Expectation | Fault]:
     batch, graphs = item
     return [attempt(_expect, batch.utterance(number), graph, *constants) for number, graph in enumerate(graphs)]
 
 
 def _expect(
-    frames: np.ndarray, graph: StateGraph, mixtures: GaussianMixtures, topology: Topology, self_loops: np.ndarray
+    frames: np.ndarray, graph: StateGraph, model: AcousticModel, topology: Topology, self_loops: np.ndarray
 ) -> _Expectation | Fault:
-    scores = mixtures.log_likelihood(frames)
+    scores = model.log_likelihood(frames)
     posteriors = forward_backward(scores, graph, topology, self_loops)
     if posteriors is None:
         return no_path_fault(len(scores), graph)

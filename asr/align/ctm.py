@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from asr.align.frame_times import FrameTimes
 from asr.corpus.names import fault_in_key
 from asr.decode.path_segments import Segment
 from asr.errors import CorpusError
@@ -29,14 +30,14 @@ class CtmRow:
     channel: str = "1"
 
 
-def ctm_rows(utterance: str, segments: Iterable[Segment], shift_seconds: float) -> list[CtmRow]:
-    """The rows of one utterance's segments, whose frames are `shift_seconds` apart.
+def ctm_rows(utterance: str, segments: Iterable[Segment], times: FrameTimes) -> list[CtmRow]:
+    """The rows of one utterance's segments, given in frames.
 
     Times are rounded to milliseconds such that segments that touch still touch.
     """
     rows = []
     for segment in segments:
-        start, end = round(segment.start * shift_seconds, 3), round(segment.end * shift_seconds, 3)
+        start, end = round(times.border(segment.start), 3), round(times.border(segment.end), 3)
         rows.append(CtmRow(utterance, start, round(end - start, 3), segment.label))
     return rows
 

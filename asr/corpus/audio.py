@@ -102,6 +102,15 @@ def read_header(
     return header, count
 
 
+def audio_seconds(path: Path | str, *, start: float | None = None, end: float | None = None) -> float:
+    """Seconds of audio that `read_audio` finds in `path` from `start` to `end`, as the file's header tells them.
+
+    Raises as `read_header`.
+    """
+    header, count = read_header(path, rate=LOWEST_RATE, start=start, end=end)
+    return count / header.rate
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[soundfile.SoundFile]:
     with open_for_reading(path) as opened:

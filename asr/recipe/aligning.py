@@ -12,6 +12,7 @@ from asr.acoustic.model_file import load_model
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.align.ctm import ctm_rows, write_ctm
 from asr.align.forced_alignment import align_utterance
+from asr.align.frame_times import frame_times
 from asr.align.textgrid import write_textgrid
 from asr.align.transcript_graph import transcript_graph
 from asr.corpus.data_directory import Problem
@@ -54,7 +55,7 @@ def align(
     static, failed = static_frames(speech_model, corpus, workers)
     problems += failed
     words = {utterance.id: utterance.words or () for utterance in corpus.utterances}
-    shift = speech_model.front_end.config.shift_ms / 1000.0
+    seconds = frame_times(speech_model.front_end.config, corpus.utterances, static)
 
     aligned: dict[str, _Times] = {}
     with threadpool_limits(1):
@@ -80,16 +81,12 @@ def align(
     out.mkdir(parents=True, exist_ok=True)
     word_rows, phone_rows = [], []
     for name, times in aligned.items():
-        word_rows += ctm_rows(name, times.words, shift)
-        phone_rows += ctm_rows(name, times.phones, shift)
+        word_rows += ctm_rows(name, times.words, seconds[name])
+        phone_rows += ctm_rows(name, times.phones, seconds[name])
         if textgrid:
             (out / "textgrid").mkdir(exist_ok=True)
-            write_textgrid(
-                out / "textgrid" / f"{name}.TextGrid",
-                {"words": times.words, "phones": times.phones},
-                shift_seconds=shift,
-                duration=len(times.states) * shift,
-            )
+            tiers = {"words": times.words, "phones": times.phones}
+            write_textgrid(out / "textgrid" / f"{name}.TextGrid", tiers, seconds[name])
     write_ctm(out / "words.ctm", word_rows)
     write_ctm(out / "phones.ctm", phone_rows)
     states = {name: times.states for name, times in aligned.items()}

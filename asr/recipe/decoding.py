@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model
 from asr.align.ctm import CtmRow, ctm_rows, write_ctm
+from asr.align.frame_times import frame_times
 from asr.corpus.data_directory import DataDirectory, Problem, Utterance, read_data_directory
 from asr.corpus.names import fault_in_name
 from asr.decode.graph_compiler import compile_graph
@@ -83,14 +84,15 @@ def decode(
     account(corpus.listed, recognition.words, failures, out)
     if not recognition.words:
         raise DecodeError(f"no utterance could be decoded; the first: {failures[0].utterance_id}: {failures[0].reason}")
-    shift = speech_model.front_end.config.shift_ms / 1000.0
+    times = frame_times(speech_model.front_end.config, corpus.utterances, static)
     rows: list[CtmRow] = []
     for name, segments in recognition.words.items():
-        rows += ctm_rows(name, segments, shift)
+        rows += ctm_rows(name, segments, times[name])
     out.mkdir(parents=True, exist_ok=True)
     write_transcripts(out / "hyp.txt", recognition.hypotheses)
     write_ctm(out / "hyp.ctm", rows)
-    return Outcome(len(recognition.words), failures, recognition.cpu_seconds / (static.n_frames * shift))
+    audio_seconds = sum(utterance.duration for utterance in times.values())
+    return Outcome(len(recognition.words), failures, recognition.cpu_seconds / audio_seconds)
 
 
 def corpus_for(model: SpeechModel, data: Path, root: Path | None) -> DataDirectory:

@@ -17,6 +17,7 @@ from asr.acoustic.hybrid_training import HybridSettings, train_hybrid, with_seco
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.align.aligned_table import align_table
+from asr.align.alignment_check import check_alignment
 from asr.errors import ConfigError, Fault
 from asr.features.augmentation import Augmentation, carried_over, read_noise
 from asr.features.config import FeatureConfig
@@ -100,7 +101,13 @@ def train_mixtures(
         settings = workshop.config.gmm
         with counted(sum(settings.iterations), f"{name}: re-estimations") as finished:
             for n_components, hmm, curve in train_gmm(
-                table, graphs, workshop.topology, settings, workers=workshop.workers, progress=finished
+                table,
+                graphs,
+                workshop.topology,
+                settings,
+                frame_shift=material.frame_shift,
+                workers=workshop.workers,
+                progress=finished,
             ):
                 model = SpeechModel(hmm, front_end, workshop.lexicon, workshop.config.gmm_search, workshop.source)
                 save_model(directory / f"gmm-{n_components}.safetensors", model)
@@ -109,6 +116,11 @@ def train_mixtures(
         aligned = align_table(
             hmm.log_likelihood, table, graphs, workshop.topology, hmm.self_loops, workers=workshop.workers
         )
+        check = check_alignment(aligned.states, table, graphs, workshop.topology, material.frame_shift)
+        log.info("%s: %s", name, check)
+        for complaint in check.complaints():
+            log.warning("%s: %s", name, complaint)
+        (directory / "alignment.json").write_text(json.dumps(check.as_dict(), sort_keys=True), encoding="utf-8")
         write_array(directory / "states.npy", aligned.states)
         (directory / "failed.json").write_text(json.dumps(aligned.failed, sort_keys=True), encoding="utf-8")
         (directory / "training.json").write_text(json.dumps(record))

@@ -42,9 +42,14 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
         self.classes_, codes = class_codes(y)
-        self._fit_targets(X, one_vs_rest_targets(codes, self.classes_.shape[0]))
-        self.posterior_ = POSTERIORS[self.posterior]().fit(self._unit_outputs(X), codes)
+        targets = one_vs_rest_targets(codes, self.classes_.shape[0])
+        self._fit_targets(X, targets)
+        self._calibrate(X, codes, targets)
         return self
+
+    def _calibrate(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray) -> None:
+        """Fit the posterior model, once the expansion stands."""
+        self.posterior_ = POSTERIORS[self.posterior]().fit(self._unit_outputs(X), codes)
 
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
         """Learn to give `targets` (n_samples, n_outputs) for the checked X."""

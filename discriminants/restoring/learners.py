@@ -62,6 +62,12 @@ def _logistic(learner: Any) -> None:
     _expansion(learner, "classes")
 
 
+def _directions(transformer: Any) -> None:
+    sizes = _expansion(transformer)
+    if hasattr(transformer, "class_means_"):
+        check_arrays(transformer, {"class_means_": ("classes", "weights")}, sizes)
+
+
 def _regressor(learner: Any) -> None:
     sizes = _expansion(learner)
     if not isinstance(learner._one_column, bool) or (learner._one_column and sizes["weights"] != 1):
@@ -170,6 +176,14 @@ LEARNERS: Mapping[str, Listed] = {
     "KRLSClassifier": Listed("discriminants.krls", _recursive_classifier),
     "KRLSRegressor": Listed("discriminants.krls", _recursive_regressor),
     "KFDClassifier": Listed("discriminants.kfd", _least_squares),
+    "InvariantKFDClassifier": Listed("discriminants.invariant_kfd", _least_squares),
+    "KSODClassifier": Listed("discriminants.ksod", _least_squares),
+    "RobustKFDClassifier": Listed("discriminants.robust_kfd", _least_squares),
+    "SparseGreedyKFDClassifier": Listed("discriminants.sparse_greedy_kfd", _least_squares),
+    "SparseKFDClassifier": Listed("discriminants.sparse_kfd", _least_squares),
+    "SparseKFDRegressor": Listed("discriminants.sparse_kfd", _regressor),
+    "KernelDiscriminantAnalysis": Listed("discriminants.kernel_discriminant_analysis", _directions),
+    "OrientedKernelPCA": Listed("discriminants.oriented_kernel_pca", _directions),
     "LinearDiscriminant": Listed("discriminants.linear_discriminant", _linear),
     "SparseKernelLogisticClassifier": Listed("discriminants.sparse_logistic", _logistic),
     "PairwiseClassifier": Listed("discriminants.multiclass.pairwise", _pairwise),

@@ -67,7 +67,7 @@ class SelectionPath:
         X is turned into coordinates Q = K R^-1 once; without a penalty each model adds to the one before.
         """
         system = self._system
-        Q = self._coordinates(X) if self.n_centers else np.empty((X.shape[0], 0))
+        Q = self.coordinates(X) if self.n_centers else np.empty((X.shape[0], 0))
         outputs = np.tile(system.z[0] / np.sqrt(system.n_samples), (X.shape[0], 1))
         done = 0
         for size in sizes:
@@ -80,7 +80,7 @@ class SelectionPath:
                 done = size
                 yield size, outputs
 
-    def _coordinates(self, X: np.ndarray) -> np.ndarray:
+    def coordinates(self, X: np.ndarray) -> np.ndarray:
         """K(X, centers) in the orthonormal basis of the training columns, shape (n_samples, m)."""
         system = self._system
         Q = np.empty((X.shape[0], self.n_centers))

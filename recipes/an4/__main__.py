@@ -9,6 +9,7 @@ chosen on training speakers held out; the test set is decoded last.
 
 from collections.abc import Mapping
 
+from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram, word_loop
@@ -27,7 +28,7 @@ from asr.recipe.story import finish, open_story, parse_arguments, run_recipe
 # How the archived cepstra were made (CMU Sphinx); vocal-tract warps need to know.
 FEATURES = FeatureConfig(n_filters=40, low_hz=130.0, high_hz=6800.0, lifter=0, energy="c0", energy_first=True)
 BY_SPEAKER = FEATURES.model_copy(update={"normalise": "speaker"})
-CONFIG = TrainingConfig(features=FEATURES)
+CONFIG = TrainingConfig(features=FEATURES, gmm=GmmSettings(start="equal"))  # trimmed recordings
 MIXTURES = (
     MixtureSpecification("gmm", FEATURES, (1, 4, 8, 16)),
     MixtureSpecification("gmm-speaker", BY_SPEAKER, (8, 16)),

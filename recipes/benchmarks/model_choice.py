@@ -38,6 +38,8 @@ class Search:
         Choose on a (stratified) subset of so many samples of each training part.
     final : mapping
         Parameters for the fit with the chosen setting, where they differ from those of the choice.
+    like : str, optional
+        The method whose choice serves for this one, which then is not searched.
     """
 
     method: str
@@ -46,6 +48,7 @@ class Search:
     sizes: tuple[int, ...] | None = None
     n_samples: int | None = None
     final: Mapping[str, Any] = field(default_factory=dict)
+    like: str | None = None
 
     def chosen(self, parameters: Mapping[str, Any]) -> Any:
         """An unfitted estimator with the chosen parameters."""
@@ -101,7 +104,8 @@ def choose(
         method -> Choice.
     """
     pieces, owners = [], []
-    for search in searches:
+    searched = [search for search in searches if search.like is None]
+    for search in searched:
         folds = [
             fold
             for p in partitions
@@ -114,10 +118,11 @@ def choose(
                 pieces.append((estimator, problem.X, problem.y, *fold, search.sizes))
                 owners.append((search.method, setting, fold[1].shape[0]))
     found = in_parallel(_held_out, pieces, jobs=jobs, description=description)
-    totals = {search.method: _Total(search) for search in searches}
+    totals = {search.method: _Total(search) for search in searched}
     for (method, setting, n_held_out), (losses, seconds) in zip(owners, found, strict=True):
         totals[method].add(setting, losses, n_held_out, seconds)
-    return {method: total.best() for method, total in totals.items()}
+    best = {method: total.best() for method, total in totals.items()}
+    return {search.method: best[search.like or search.method] for search in searches}
 
 
 class _Total:

@@ -67,7 +67,7 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
     grids = QUICK if quick else FULL
     problem = multi_class_problem(path)
     if grids.n_train is not None:
-        problem = _with_fewer(problem, grids.n_train)
+        problem = with_fewer(problem, grids.n_train)
     sigmas = widths(problem, grids.multiples)
     options: dict[str, Any] = {"rule": RULE, "dictionary": "shared", "n_candidates": grids.choice_candidates[name]}
     final = {"n_candidates": grids.final_candidates}
@@ -84,7 +84,8 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
     return Study(problem, searches)
 
 
-def _with_fewer(problem: Problem, n_train: int) -> Problem:
+def with_fewer(problem: Problem, n_train: int) -> Problem:
+    """The first partition with a stratified part of its training samples."""
     train, test = problem.partitions[0]
     if n_train < train.shape[0]:
         train, _ = train_test_split(train, train_size=n_train, random_state=0, stratify=problem.y[train])

@@ -45,7 +45,8 @@ class Trial(NamedTuple):
     loss : float
         Share of the test samples classified wrongly, or mean squared error.
     kernels : int
-        Kernel evaluations for one prediction: distinct centres or support vectors.
+        Kernel evaluations for one prediction, distinct centres or support vectors; of a pruned model the components
+        that were kept.
     n_train : int
     fit_seconds, predict_seconds : float
         By the clock; the second for all test samples.
@@ -78,7 +79,11 @@ def summed_loss(estimator: Any, y: np.ndarray, predictions: np.ndarray) -> float
 
 
 def kernel_evaluations(estimator: Any) -> int:
-    """Distinct centres, or support vectors (which scikit-learn lists once each, whatever the number of classes)."""
+    """Distinct centres, or support vectors (which scikit-learn lists once each, whatever the number of classes), or
+    components kept.
+    """
+    if getattr(estimator, "n_components", None) is not None:
+        return int(np.sum(estimator.n_components_))
     if hasattr(estimator, "basis_centers_"):
         return int(estimator.basis_centers_.shape[0])
     return int(estimator.support_.shape[0])

@@ -9,7 +9,23 @@ from recipes.benchmarks.published import PUBLISHED, Figure
 from recipes.benchmarks.results import Row, Settings
 from recipes.benchmarks.study import Table
 
-_NAMES = {"orols": "OROLS", "npd": "NPD", "ols": "OLS", "krls": "KRLS", "svm": "SVM", "kfd": "KFD"}
+_NAMES = {
+    "orols": "OROLS",
+    "npd": "NPD",
+    "ols": "OLS",
+    "krls": "KRLS",
+    "svm": "SVM",
+    "kfd": "KFD",
+    "skfd": "SKFD",
+    "lskfd": "LSKFD",
+    "ksod": "KSOD",
+    "ksod-obd": "KSOD-OBD",
+    "greedy": "greedy KFD",
+    "descent": "KFD by descent",
+    "subset": "KFD on a subset",
+    "invariant": "invariant KFD",
+    "svm-virtual": "SVM, virtual samples",
+}
 _CHALLENGERS = ("orols", "npd")
 
 
@@ -45,7 +61,7 @@ def sheets(tables: Mapping[str, Table], rows: Sequence[Row], settings: Settings)
 
 def markdown(shown: Sequence[Sheet], *, quick: bool) -> str:
     """All of them as one page."""
-    opening = "# Sparse nonlinear discriminants: the tables of the source, measured again"
+    opening = "# Discriminants: the tables of the sources, measured again"
     warning = ["Quick run on small parts of the data: these figures are no results."] if quick else []
     return "\n\n".join([opening, *warning, *(sheet.markdown() for sheet in shown)]) + "\n"
 

@@ -45,7 +45,7 @@ from asr.score.wer import ScoreReport, score_utterances
 FEATURES = FeatureConfig(sample_rate=8000, normalise="speaker")
 CONFIG = TrainingConfig(
     features=FEATURES,
-    gmm=GmmSettings(mixtures=(1, 2, 4, 8), iterations=(10, 5, 5, 6)),
+    gmm=GmmSettings(mixtures=(1, 2, 4, 8), iterations=(10, 5, 5, 6), start="equal"),
     tuning=TuningSettings(held_out=0.2),
 )
 MIXTURES = (MixtureSpecification("gmm", FEATURES, (1, 4, 8)),)
@@ -63,7 +63,7 @@ HYBRIDS = (
 
 Family = tuple[Unit, str, Workshop, tuple[MixtureSpecification, ...], tuple[HybridSpecification, ...]]
 
-WORD_CONFIG = CONFIG.model_copy(update={"gmm": GmmSettings(mixtures=(1, 2, 4), iterations=(10, 5, 5))})
+WORD_CONFIG = CONFIG.model_copy(update={"gmm": GmmSettings(mixtures=(1, 2, 4), iterations=(10, 5, 5), start="equal")})
 WORD_MIXTURES = (MixtureSpecification("gmm-word", FEATURES, (1, 4)),)
 ONE_VS_REST = HybridSettings(
     classifier="kernel-logistic",

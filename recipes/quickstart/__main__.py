@@ -29,7 +29,9 @@ from asr.recipe.story import finish, open_story, parse_arguments, run_recipe
 
 CORPUS = CorpusSettings()
 FEATURES = FeatureConfig()
-CONFIG = TrainingConfig(features=FEATURES, gmm=GmmSettings(mixtures=(1, 2, 4, 8), iterations=(10, 5, 5, 6)))
+CONFIG = TrainingConfig(
+    features=FEATURES, gmm=GmmSettings(mixtures=(1, 2, 4, 8), iterations=(10, 5, 5, 6), start="equal")
+)
 MIXTURES = (MixtureSpecification("gmm", FEATURES, (1, 4, 8)),)
 HYBRIDS = (
     HybridSpecification(

@@ -11,6 +11,7 @@ import hashlib
 import logging
 from collections.abc import Mapping
 
+from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
 from asr.corpus.list_file import read_list
@@ -36,6 +37,7 @@ log = logging.getLogger("recipes.speechocean")
 FEATURES = FeatureConfig(normalise="speaker")
 CONFIG = TrainingConfig(
     features=FEATURES,
+    gmm=GmmSettings(start="equal"),
     # On dev wider beams and more tokens change at most one error in 480; a hybrid's beam of 50 costs 11.
     gmm_search=SearchSettings(lm_scale=10.0, beam=110.0, max_active=2500),
     hybrid_search=SearchSettings(lm_scale=7.0, beam=80.0, max_active=3000),

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asr.align.ctm import CtmRow, ctm_rows, read_ctm, write_ctm
+from asr.align.frame_times import FrameTimes
 from asr.decode.path_segments import Segment
 from asr.errors import CorpusError
 
@@ -30,22 +31,24 @@ def test_what_is_written_is_read_back(tmp_path_factory, written):
 
 @given(
     st.lists(st.integers(0, 5000), min_size=2, max_size=6, unique=True).map(sorted),
-    st.sampled_from([0.01, 0.0125, 0.016, 1 / 3]),
+    st.sampled_from([(0.01, 0.025), (0.0125, 0.025), (0.016, 0.016), (1 / 3, 0.5)]),
 )
-def test_segments_that_touch_still_touch_in_seconds(borders, shift_seconds):
+def test_segments_that_touch_still_touch_in_seconds(borders, shift_and_window):
     segments = [Segment("a", start, end) for start, end in itertools.pairwise(borders)]
-    found = ctm_rows("u", segments, shift_seconds)
+    times = FrameTimes(*shift_and_window, n_frames=6000, duration=6000.0)
+    found = ctm_rows("u", segments, times)
     for row, segment in zip(found, segments, strict=True):
-        assert row.start == pytest.approx(segment.start * shift_seconds, abs=6e-4)
-        assert row.start + row.duration == pytest.approx(segment.end * shift_seconds, abs=6e-4)
+        assert row.start == pytest.approx(times.border(segment.start), abs=6e-4)
+        assert row.start + row.duration == pytest.approx(times.border(segment.end), abs=6e-4)
     for row, following in itertools.pairwise(found):
         assert round(row.start + row.duration, 3) == following.start
 
 
 def test_a_line_reads_utterance_channel_start_duration_label(tmp_path):
     path = tmp_path / "words.ctm"
-    write_ctm(path, [*ctm_rows("u1", [Segment("ONE", 12, 50)], 0.01), CtmRow("u2", 0.5, 0.25, "TWO", 0.75, "A")])
-    assert path.read_text() == "u1 1 0.120 0.380 ONE\nu2 A 0.500 0.250 TWO 0.750\n"
+    times = FrameTimes(shift=0.01, window=0.026, n_frames=60, duration=0.62)
+    write_ctm(path, [*ctm_rows("u1", [Segment("ONE", 12, 50)], times), CtmRow("u2", 0.5, 0.25, "TWO", 0.75, "A")])
+    assert path.read_text() == "u1 1 0.128 0.380 ONE\nu2 A 0.500 0.250 TWO 0.750\n"
 
 
 def test_comments_and_blank_lines_are_skipped(tmp_path):

@@ -10,9 +10,12 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV
 
 from discriminants.kernels import GaussianKernel, MultiscaleGaussianKernel
-from discriminants.kfd import KFDClassifier, leave_one_out_outputs
+from discriminants.kfd import KFDClassifier
 from discriminants.linear_discriminant import LinearDiscriminant
+from discriminants.linear_systems.penalty_path import PenaltyPath
+from discriminants.multiclass.thresholded import stratified_folds
 from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.thresholds import THRESHOLDS
 
 PENALTIES = ["identity", "kernel"]
 
@@ -109,9 +112,8 @@ def test_a_linear_kernel_gives_the_linear_discriminant() -> None:
 def test_leaving_one_out_in_closed_form_is_training_without_it(penalty: str, classes: int) -> None:
     X, y = make_blobs(30, centers=classes, cluster_std=3.0, random_state=1)
     mus = [1e-3, 0.1, 5.0]
-    found = leave_one_out_outputs(
-        GaussianKernel(2.0)(X, X), np.where(y[:, None] == np.arange(classes), 1, -1), mus, penalty=penalty
-    )
+    path = PenaltyPath(GaussianKernel(2.0)(X, X), penalty)
+    found = path.leave_one_out_outputs(np.where(y[:, None] == np.arange(classes), 1, -1), mus)
     naive = np.empty_like(found)
     for r, mu in enumerate(mus):
         for i in range(30):
@@ -132,7 +134,7 @@ def test_leaving_one_out_in_closed_form_is_training_without_it(penalty: str, cla
 
 def test_leaving_one_out_keeps_its_digits_where_hardly_any_regularisation_is_left() -> None:
     X, y, K = _two_classes(24)
-    found = leave_one_out_outputs(K, (2 * y - 1)[:, None], [1e-7], penalty="kernel")[0, :, 0]
+    found = PenaltyPath(K, "kernel").leave_one_out_outputs((2 * y - 1)[:, None], [1e-7])[0, :, 0]
     for i in range(len(y)):
         rest = np.delete(np.arange(len(y)), i)
         learner = KFDClassifier(sigma=0.4, regularization=1e-7, penalty="kernel").fit(X[rest], y[rest])
@@ -214,7 +216,7 @@ def test_a_regularisation_that_is_not_positive_is_refused(mu: float) -> None:
     with pytest.raises(ValueError, match="regularization"):
         KFDClassifier(regularization=mu).fit(X, y)
     with pytest.raises(ValueError, match="positive"):
-        leave_one_out_outputs(K, y[:, None], [1.0, mu])
+        PenaltyPath(K).leave_one_out_outputs(y[:, None], [1.0, mu])
 
 
 def test_an_asymmetric_kernel_is_refused_with_the_kernel_penalty_only() -> None:
@@ -257,3 +259,78 @@ def test_kernel_values_that_overflow_are_refused() -> None:
     X, y, _ = _two_classes()
     with pytest.raises(ValueError, match="too large"):
         KFDClassifier(kernel=lambda A, B: 1e150 * (A @ B.T)).fit(X, y)
+
+
+def test_held_out_or_left_out_outputs_set_threshold_and_posterior() -> None:
+    random = np.random.default_rng(0)
+    X = np.vstack([random.normal(size=(180, 10)), 0.5 * random.normal(size=(30, 10)) + 0.4])
+    y = np.repeat([0, 1], [180, 30])
+    plain = KFDClassifier(sigma=3.0, regularization=0.01).fit(X, y)
+    for calibrate_on in ("training", "leave_one_out", "held_out"):
+        for threshold in ("least_error", "soft_margin"):
+            learner = KFDClassifier(sigma=3.0, regularization=0.01, threshold=threshold, calibrate_on=calibrate_on).fit(
+                X, y
+            )
+            np.testing.assert_allclose(learner.dual_coef_, plain.dual_coef_)
+            shift = plain.intercept_[0] - learner.intercept_[0]
+            if calibrate_on == "leave_one_out":
+                K = GaussianKernel(3.0)(X, X)
+                outputs = PenaltyPath(K).leave_one_out_outputs((2 * y - 1)[:, None], [0.01])[0, :, 0]
+                assert shift == pytest.approx(THRESHOLDS[threshold](outputs, y == 1), abs=1e-6)
+            elif calibrate_on == "training":
+                assert shift == pytest.approx(THRESHOLDS[threshold](plain.decision_function(X), y == 1), abs=1e-6)
+            learner.posterior_.predict_log_proba(learner.decision_function(X)[:, None])
+    deviations = [
+        np.sqrt(KFDClassifier(sigma=3.0, regularization=1e-3, calibrate_on=c).fit(X, y).posterior_.variances_[0, 0])
+        for c in ("training", "leave_one_out", "held_out")
+    ]
+    assert deviations[0] < 0.8 * min(deviations[1:])  # outputs of training samples vary less
+
+
+def test_outputs_held_out_are_those_of_a_model_without_the_fold() -> None:
+    X, y = make_moons(60, noise=0.3, random_state=0)
+    learner = KFDClassifier(sigma=0.5, regularization=0.1, threshold="least_error", calibrate_on="held_out").fit(X, y)
+    fold = stratified_folds(y, 5)
+    assert (np.bincount(fold, minlength=5) == 12).all()
+    outputs = np.empty(60)
+    for number in range(5):
+        model = KFDClassifier(sigma=0.5, regularization=0.1).fit(X[fold != number], y[fold != number])
+        outputs[fold == number] = model.decision_function(X[fold == number])
+    plain = KFDClassifier(sigma=0.5, regularization=0.1).fit(X, y)
+    expected = plain.intercept_[0] - THRESHOLDS["least_error"](outputs, y == 1)
+    assert learner.intercept_[0] == pytest.approx(expected, abs=1e-9)
+    by_matrix = KFDClassifier(
+        kernel="precomputed", regularization=0.1, threshold="least_error", calibrate_on="held_out"
+    ).fit(GaussianKernel(0.5)(X, X), y)
+    assert by_matrix.intercept_[0] == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_class_of_one_sample_cannot_be_held_out() -> None:
+    X, y, _ = _two_classes()
+    with pytest.raises(ValueError, match="two samples of every class"):
+        KFDClassifier(calibrate_on="held_out").fit(X, np.arange(len(y)) == 3)
+
+
+def test_descent_gives_the_discriminant_of_the_direct_solution_without_its_matrix() -> None:
+    X, y = load_iris(return_X_y=True)
+    X = X + np.random.default_rng(0).normal(scale=1e-3, size=X.shape)
+    settings = {"sigma": 0.5, "regularization": 0.1, "penalty": "kernel"}
+    direct = KFDClassifier(**settings).fit(X, y)
+    descent = KFDClassifier(**settings, solver="coordinate_descent", significant_figures=6).fit(X, y)
+    np.testing.assert_allclose(descent.decision_function(X), direct.decision_function(X), atol=1e-3)
+    assert KFDClassifier(**settings, solver="coordinate_descent").fit(X, y).score(X, y) > 0.97
+    with pytest.raises(ValueError, match="coordinate_descent"):
+        KFDClassifier(solver="coordinate_descent").fit(X, y)
+
+
+@pytest.mark.slow
+def test_descent_holds_no_matrix_of_all_samples() -> None:
+    X, y = make_moons(6000, noise=0.2, random_state=0)
+    learner = KFDClassifier(sigma=0.5, regularization=1.0, penalty="kernel", solver="coordinate_descent")
+    learner.fit(X[:200], y[:200])
+    tracemalloc.start()
+    learner.fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40e6  # the matrix would be 288 MB
+    assert learner.score(X, y) > 0.95

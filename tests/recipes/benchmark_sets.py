@@ -27,6 +27,18 @@ def save_multi_class(path, **changes):
     np.savez_compressed(path, **(arrays | changes))
 
 
+def save_images(path):
+    """Bars of 16 x 16 pixels in three directions, shifted and noisy."""
+    random = np.random.default_rng(0)
+    codes = np.arange(150) % 3
+    images = random.integers(0, 40, (150, 16, 16))
+    for image, code, place in zip(images, codes, random.integers(4, 12, 150), strict=True):
+        rows, columns = ((place, np.arange(16)), (np.arange(16), place), (np.arange(16), np.arange(16)))[code]
+        image[rows, columns] += 200
+    pixels = images.reshape(150, 256).astype(np.uint8)
+    np.savez_compressed(path, x_train=pixels[:90], y_train=codes[:90], x_test=pixels[90:], y_test=codes[90:])
+
+
 def save_regression(path, n=520):
     random = np.random.default_rng(0)
     x = np.column_stack([random.uniform(0, 9, n), random.normal(5, 2, n), np.arange(n) % 2])

@@ -8,9 +8,11 @@ import pytest
 from sklearn.base import clone, is_classifier
 
 from discriminants import (
+    InvariantKFDClassifier,
     KFDClassifier,
     KRLSClassifier,
     KRLSRegressor,
+    KSODClassifier,
     LinearDiscriminant,
     NPDClassifier,
     NPDRegressor,
@@ -19,7 +21,11 @@ from discriminants import (
     OROLSClassifier,
     OROLSRegressor,
     PairwiseClassifier,
+    RobustKFDClassifier,
+    SparseGreedyKFDClassifier,
     SparseKernelLogisticClassifier,
+    SparseKFDClassifier,
+    SparseKFDRegressor,
 )
 
 Data = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -46,6 +52,17 @@ KERNEL_LEARNERS: dict[str, Any] = {
     "KRLS regression, two passes": KRLSRegressor(form="two_pass"),
     "KFD": KFDClassifier(),
     "KFD, kernel penalty": KFDClassifier(penalty="kernel"),
+    "KFD, soft margin": KFDClassifier(threshold="soft_margin"),
+    "KFD, descent": KFDClassifier(penalty="kernel", solver="coordinate_descent", significant_figures=6),
+    "greedy KFD": SparseGreedyKFDClassifier(12, random_state=0),
+    "greedy KFD, products": SparseGreedyKFDClassifier(12, penalty="kernel", n_candidates=45, random_state=0),
+    "KFD, some centres": InvariantKFDClassifier(30, random_state=0),
+    "robust KFD": RobustKFDClassifier(regularization=0.01, tol=1e-6),
+    "sparse KFD": SparseKFDClassifier(regularization=0.01),
+    "sparse KFD, absolute": SparseKFDClassifier(regularization=0.01, loss="absolute"),
+    "sparse KFD regression": SparseKFDRegressor(regularization=0.014),
+    "KSOD": KSODClassifier(random_state=0),
+    "KSOD, folds": KSODClassifier(penalty="kernel", validation=3),
     "logistic": SparseKernelLogisticClassifier(12, learning_rate=0.03, min_steps=150),
     "logistic, Newton": SparseKernelLogisticClassifier(12, selection="random", solver="irls", random_state=0),
 }
@@ -55,6 +72,8 @@ LEARNERS: dict[str, Any] = {
     "pairs": PairwiseClassifier(NPDClassifier(12)),
     "pairs, coupled": PairwiseClassifier(KFDClassifier(), "coupling"),
 }
+# Learners that hold samples out and want two of every class for it.
+HOLDING_OUT = ["OROLS, evidence, CV", "KSOD", "KSOD, folds"]
 CLASSIFIERS = [name for name, learner in LEARNERS.items() if is_classifier(learner)]
 REGRESSORS = [name for name in LEARNERS if name not in CLASSIFIERS]
 

@@ -8,6 +8,7 @@ from sklearn.svm import SVC, SVR
 
 from tests.discriminants.bad_input.learners import (
     CLASSIFIERS,
+    HOLDING_OUT,
     KERNEL_LEARNERS,
     LEARNERS,
     REGRESSORS,
@@ -177,7 +178,7 @@ def test_repeated_rows_give_a_model_of_the_distinct_ones(name: str, data: Data) 
     y[0] = y[-1]  # one row speaks against its copies
     learner = fitted(name, X, y)
     check_sound(learner, X)
-    if not name.startswith("KFD"):  # which is dense
+    if not name.startswith(("KFD", "KSOD", "robust")):  # which are dense
         centers = learner.basis_centers_
         assert np.unique(centers, axis=0).shape == centers.shape
     if "CV" in name or "MDL" in name or "OROLS" in name:  # smaller, or smoother, than interpolation
@@ -201,12 +202,13 @@ def test_two_samples_are_enough_or_too_few_in_words(name: str, data: Data) -> No
     X, y = data[0][:2], np.array([0, 1]) if name in CLASSIFIERS else data[2][:2]
     if name == "linear":
         refuses(name, X, y, "regularization")
-    elif name == "OROLS, evidence, CV":
+    elif name in HOLDING_OUT:
         refuses(name, X, y, "two samples of every class")
     else:
         learner = fitted(name, X, y)
         check_sound(learner, X)
-        np.testing.assert_allclose(learner.predict(X), y, atol=0.25 * np.ptp(y))
+        shrunk = 0.5 if name == "sparse KFD regression" else 0.25  # by the penalty
+        np.testing.assert_allclose(learner.predict(X), y, atol=shrunk * np.ptp(y))
 
 
 @pytest.mark.parametrize("name", REGRESSORS)
@@ -220,7 +222,7 @@ def test_one_sample_gives_its_value_or_is_refused(name: str, data: Data) -> None
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_a_class_of_one_sample_is_learnt_or_refused(name: str, data: Data) -> None:
     y = np.where(np.arange(45) == 44, 1, 0)
-    if name == "OROLS, evidence, CV":
+    if name in HOLDING_OUT:
         refuses(name, data[0], y, "two samples of every class")
     else:
         check_sound(fitted(name, data[0], y), data[0])

@@ -1,0 +1,159 @@
+"""What looks wrong in an alignment, told from the alignment alone and from what sounds like a pause."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from asr.align.forced_alignment import align_utterance
+from asr.align.pauses import pause_evidence
+from asr.decode.path_segments import phone_segments, word_segments
+from asr.errors import Fault
+from asr.features.frame_table import FrameTable
+from asr.hmm.state_graph import StateGraph
+from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
+
+LONG_PHONE = 0.3  # seconds; vowels drawn out at the end of a sentence come near it
+LONG_WORD = 3.0  # times as long as the median word of so many phones in this corpus ...
+LEAST_LONG_WORD = 0.5  # ... and at least so many seconds
+TOLERATED = 5.0  # per cent of the phones or words that may be too long; spelled letters have 3 without a fault
+
+_WRONG = 1e6  # what a frame of another state costs a path, more than all else can
+SILENCE_MARGIN = 10.0  # per cent of the frames by which silence may differ from what sounds like a pause
+
+
+@dataclass(frozen=True)
+class AlignmentCheck:
+    """Figures of an alignment, in per cent.
+
+    Attributes
+    ----------
+    silence : float
+        Frames aligned with silence or short pause.
+    pauses : float
+        Frames that sound like a pause (`asr.align.pauses`).
+    long_phones : float
+        Phones of words that last longer than 0.3 s.
+    long_words : float
+        Words that last over 0.5 s and three times as long as the corpus's median phone lets expect.
+    worst : str
+        The utterance with the most time in such words; empty if there are none.
+    """
+
+    silence: float
+    pauses: float
+    long_phones: float
+    long_words: float
+    worst: str
+
+    def __str__(self) -> str:
+        return (
+            f"silence has {self.silence:.1f} % of the frames ({self.pauses:.1f} % sound like a pause); "
+            f"{self.long_phones:.1f} % of the phones last longer than {LONG_PHONE:g} s, "
+            f"{self.long_words:.1f} % of the words are too long for their phones"
+        )
+
+    def as_dict(self) -> dict[str, float | str]:
+        """The figures by name."""
+        return asdict(self)
+
+    def complaints(self) -> list[str]:
+        """A sentence for everything that looks wrong."""
+        found = []
+        if self.silence < self.pauses - SILENCE_MARGIN:
+            found.append(
+                f"silence has only {self.silence:.0f} % of the frames, but {self.pauses:.0f} % sound like a pause: "
+                "phones may have swallowed the rest"
+            )
+        if self.silence > self.pauses + 2 * SILENCE_MARGIN:
+            found.append(
+                f"silence has {self.silence:.0f} % of the frames, but only {self.pauses:.0f} % sound like a pause: it "
+                "may have swallowed speech; do the transcripts name all that is said, and the lexicon as it is said?"
+            )
+        if self.long_phones > TOLERATED:
+            found.append(
+                f"{self.long_phones:.1f} % of the phones last longer than {LONG_PHONE:g} s: they may hold silence, "
+                "or words that the transcripts leave out"
+            )
+        if self.long_words > TOLERATED:
+            found.append(
+                f"{self.long_words:.1f} % of the words last much too long for their phones, most of all in "
+                f"{self.worst}: listen to it, and compare its transcript"
+            )
+        return found
+
+
+def check_alignment(
+    states: np.ndarray,
+    table: FrameTable,
+    graphs: Mapping[str, StateGraph],
+    topology: Topology,
+    frame_shift: float = 0.01,
+) -> AlignmentCheck:
+    """Look at an alignment.
+
+    Parameters
+    ----------
+    states : int32 (n_frames,)
+        State of every frame of the table; -1 where an utterance was not aligned.
+    graphs : mapping of utterance id to StateGraph
+        The transcript graphs that were aligned.
+    frame_shift : float
+        Seconds from one frame to the next.
+    """
+    aligned = states >= 0
+    silence = aligned & (states < len(topology.silence_states))
+    paused = aligned & (pause_evidence(table, frame_shift) < 0)
+    phones: list[int] = []
+    words: list[tuple[int, int, str]] = []  # frames, phones, utterance
+    for name in table.ids:
+        own = states[table.rows(name)]
+        if not len(own) or own[0] < 0:
+            continue
+        lengths, of_words = _durations(own, graphs[name], topology)
+        phones += lengths
+        words += [(length, n_phones, name) for length, n_phones in of_words]
+    n_frames = max(1, int(aligned.sum()))
+    long_words, worst = _long_words(words, frame_shift)
+    return AlignmentCheck(
+        silence=100.0 * int(silence.sum()) / n_frames,
+        pauses=100.0 * int(paused.sum()) / n_frames,
+        long_phones=100.0 * float(np.mean(np.array(phones) * frame_shift > LONG_PHONE)) if phones else 0.0,
+        long_words=long_words,
+        worst=worst,
+    )
+
+
+def _durations(states: np.ndarray, graph: StateGraph, topology: Topology) -> tuple[list[int], list[tuple[int, int]]]:
+    """Frames of every phone of a word; frames and number of phones of every word."""
+    scores = np.full((len(states), topology.n_states), -_WRONG, np.float32)
+    scores[np.arange(len(states)), states] = 0.0
+    found = align_utterance(scores, graph, topology, np.full(topology.n_units, 0.5), beams=(_WRONG / 2,))
+    if isinstance(found, Fault) or found.path.score < -_WRONG / 2:
+        raise ValueError("the states do not follow the transcript's graph")
+    spoken = [
+        segment
+        for segment in phone_segments(found.path, graph, topology)
+        if segment.label not in (SILENCE, SHORT_PAUSE)
+    ]
+    starts = np.array([segment.start for segment in spoken])
+    words = [
+        (word.end - word.start, int(((starts >= word.start) & (starts < word.end)).sum()))
+        for word in word_segments(found.path, graph, topology)
+    ]
+    return [segment.end - segment.start for segment in spoken], words
+
+
+def _long_words(words: list[tuple[int, int, str]], frame_shift: float) -> tuple[float, str]:
+    """Per cent of the words that are too long, and the utterance where they last longest."""
+    if not words:
+        return 0.0, ""
+    frames, n_phones = (np.array(column, np.float64) for column in list(zip(*words, strict=True))[:2])
+    usual = np.median(frames / n_phones)
+    long = (frames > LONG_WORD * usual * n_phones) & (frames * frame_shift > LEAST_LONG_WORD)
+    time: dict[str, float] = {}
+    for number in np.flatnonzero(long).tolist():
+        name = words[number][2]
+        time[name] = time.get(name, 0.0) + frames[number]
+    worst = max(time, key=lambda name: (time[name], name)) if time else ""
+    return 100.0 * float(long.mean()), worst

@@ -1,0 +1,1 @@
+"""Recordings that are half silence: what padding does to alignments and word error rates."""

@@ -1,0 +1,144 @@
+"""What silence around and between words does to training: the same recordings without and with padding.
+
+    python -m benchmarks.padded_speech --data-dir DIR --work-dir W
+
+DIR holds `fsdd`, `speechocean762` and `noise_esc10`. Digits are joined to strings of three to six; sentences are cut
+between their words; one to three seconds of a noise clip at -50 to -35 dB of full scale are laid before, after and
+between the pieces. Systems are trained and tested on the plain and on the padded recordings, under every flat start
+asked for: digits leave one speaker out for the test and another for scale and penalty, sentences have their own `dev`
+and `test`. Printed are word error rates, the aligned share of silence beside the true one, and how many phone
+boundaries of the padded training recordings lie within 20 ms of those of the plain ones; last, one JSON line. Stages
+that are whole are not done again.
+"""
+
+import argparse
+import json
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+
+from rich.console import Console  # noqa: E402
+from rich.table import Table  # noqa: E402
+
+from asr.acoustic.gmm_training import GmmSettings  # noqa: E402
+from asr.acoustic.model_file import SearchSettings  # noqa: E402
+from asr.features.config import FeatureConfig  # noqa: E402
+from asr.lexicon import Lexicon, read_lexicon  # noqa: E402
+from asr.lexicon.lexicon import without_stress  # noqa: E402
+from asr.recipe.comparison import pool  # noqa: E402
+from asr.recipe.config import TrainingConfig, TuningSettings  # noqa: E402
+from asr.recipe.run import Run  # noqa: E402
+from asr.recipe.story import run_recipe  # noqa: E402
+from asr.recipe.systems import Workshop  # noqa: E402
+from asr.recipe.workers import open_workers  # noqa: E402
+from benchmarks.padded_speech.experiment import Options, Trial, digit_trials, sentence_trials  # noqa: E402
+
+GMM = GmmSettings(mixtures=(1, 2, 4, 8), iterations=(10, 5, 5, 6))
+DIGITS = TrainingConfig(features=FeatureConfig(sample_rate=8000, normalise="speaker"), gmm=GMM)
+SENTENCES = TrainingConfig(
+    features=FeatureConfig(normalise="speaker"),
+    gmm=GMM,
+    gmm_search=SearchSettings(lm_scale=10.0, beam=110.0, max_active=2500),
+    hybrid_search=SearchSettings(lm_scale=7.0, beam=80.0, max_active=3000),
+    tuning=TuningSettings(scale_factors=(0.7, 1.0, 1.4), penalty_factors=(-0.8, -0.4, 0.0, 0.2)),
+)
+Row = dict[str, Any]
+
+
+def main() -> None:
+    """Run what is asked for and print."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.padded_speech",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--data-dir", type=Path, required=True, help="holds fsdd, speechocean762 and noise_esc10")
+    parser.add_argument("--work-dir", type=Path, required=True, help="where audio, models and stages are kept")
+    parser.add_argument("--corpora", nargs="+", choices=("fsdd", "speechocean"), default=["fsdd", "speechocean"])
+    parser.add_argument("--starts", nargs="+", choices=("auto", "pauses", "equal"), default=["equal", "auto"])
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0], help="of strings, padding and noise")
+    parser.add_argument("--folds", type=int, default=6, help="speakers of fsdd that are left out in turn")
+    parser.add_argument("--share", type=float, default=1.0, help="part of the recordings that is used")
+    parser.add_argument(
+        "--speech-level",
+        type=float,
+        help="bring the recordings to this mean power, dB of full scale; two speakers of fsdd are so quiet that the "
+        "noise is louder than they (default: as recorded)",
+    )
+    parser.add_argument("--hybrid", action="store_true", help="a small hybrid too")
+    parser.add_argument("--jobs", type=int, default=1)
+    found = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
+    options = Options(found.starts, found.seeds, found.folds, found.share, found.speech_level, found.hybrid)
+    rows = []
+    for corpus in found.corpora:
+        rows += _rows(_trials(corpus, found.data_dir, found.work_dir / corpus, options, found.jobs))
+    _print(rows)
+    print(json.dumps(rows))
+
+
+def _trials(corpus: str, data: Path, work: Path, options: Options, jobs: int) -> list[Trial]:
+    folder, config = ("fsdd", DIGITS) if corpus == "fsdd" else ("speechocean762", SENTENCES)
+    lexicon = read_lexicon(data / folder / "lexicon.txt")
+    if corpus == "speechocean":
+        variants = lexicon.pronunciations.items()  # without stress, as in the recipe
+        folded = {word: tuple(tuple(map(without_stress, phones)) for phones in own) for word, own in variants}
+        lexicon = Lexicon(folded, lexicon.source)
+    settings = {
+        "share": options.share,
+        "speech_level": options.speech_level,
+        "training": config.model_dump(mode="json"),
+    }
+    with (
+        open_workers(jobs) as workers,
+        Run.open(
+            work, command=sys.argv, configuration=settings, inputs={"lexicon": lexicon.digest()}, seed=config.seed
+        ) as run,
+    ):
+        workshop = Workshop(run, lexicon, config, "audio", workers)
+        trials = digit_trials if corpus == "fsdd" else sentence_trials
+        return list(trials(workshop, data, options))
+
+
+def _rows(trials: Sequence[Trial]) -> list[Row]:
+    """A row for every corpus, start and system, pooled over folds and seeds."""
+    rows: list[Row] = []
+    for corpus, start in dict.fromkeys((trial.corpus, trial.start) for trial in trials):
+        own = [trial for trial in trials if (trial.corpus, trial.start) == (corpus, start)]
+        systems = [part.system.name for part in own[0].decoded["plain"]]
+        for number, system in enumerate(systems):
+            row: Row = {"corpus": corpus, "start": start, "system": system}
+            for condition in own[0].decoded:
+                # Seeds join other strings under the same names, so they are scored apart.
+                reports = [pool([trial.decoded[condition][number]])[0] for trial in own]
+                row[f"words {condition}"] = sum(report.words for report in reports)
+                row[f"errors {condition}"] = sum(report.errors for report in reports)
+                row[f"wer {condition}"] = 100.0 * row[f"errors {condition}"] / row[f"words {condition}"]
+            for name in ("true_silence", "silence", "close_boundaries"):
+                row[name] = sum(getattr(trial.agreement, name) for trial in own) / len(own)
+            rows.append(row)
+    return rows
+
+
+def _print(rows: Sequence[Row]) -> None:
+    table = Table()
+    titles = ("corpus", "start", "system", "WER % plain", "padded", "silence % true", "aligned", "boundaries < 20 ms %")
+    for title in titles:
+        table.add_column(title)
+    for row in rows:
+        table.add_row(
+            *(row[name] for name in ("corpus", "start", "system")),
+            *(f"{row[name]:.2f}" for name in ("wer plain", "wer padded")),
+            *(f"{row[name]:.1f}" for name in ("true_silence", "silence", "close_boundaries")),
+        )
+    Console(width=150).print(table)
+
+
+if __name__ == "__main__":
+    run_recipe(main)

@@ -1,0 +1,198 @@
+"""Systems trained and tested on plain and on padded recordings, under one flat start or another."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from asr.acoustic.hybrid_training import HybridSettings
+from asr.align.ctm import CtmRow, ctm_rows
+from asr.align.forced_alignment import align_utterance
+from asr.align.frame_times import frame_times
+from asr.align.transcript_graph import transcript_graph
+from asr.corpus.data_directory import DataDirectory, read_data_directory
+from asr.corpus.list_file import read_list
+from asr.decode.path_segments import word_segments
+from asr.errors import Fault
+from asr.features.augmentation import NoiseClips, read_noise
+from asr.features.config import FeatureConfig
+from asr.grammar import Grammar, arpa_grammar, estimate_ngram, word_loop
+from asr.recipe.comparison import (
+    Decoded,
+    HybridSpecification,
+    MakeGrammars,
+    MixtureSpecification,
+    System,
+    decode_test,
+    train_and_tune,
+)
+from asr.recipe.material import Material, build_static, load_material
+from asr.recipe.systems import Workshop, train_mixtures
+from benchmarks.padded_speech.corpora import cut_between_words, digit_strings, levelled, read_places, write_corpora
+from benchmarks.padded_speech.measures import Agreement, agreement, aligned_phones
+from benchmarks.padded_speech.padding import Padded, Recording
+
+CONDITIONS = ("plain", "padded")
+HYBRID = HybridSettings(
+    classifier="kernel-logistic", parameters={"n_centers": 800, "n_candidates": 1600, "max_iter": 2}, warps=()
+)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is compared."""
+
+    starts: Sequence[str]
+    seeds: Sequence[int]
+    n_folds: int
+    share: float
+    speech_level: float | None
+    hybrid: bool
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One fold under one start: what every system decoded by condition, and how the padded alignment agrees."""
+
+    corpus: str
+    start: str
+    decoded: Mapping[str, Sequence[Decoded]]
+    agreement: Agreement
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Training, development and test material of one condition."""
+
+    train: Material
+    dev: Material
+    test: Material
+
+
+def digit_trials(workshop: Workshop, data: Path, options: Options) -> Iterator[Trial]:
+    """Strings of digits: in every fold one speaker is tested and the next one tunes."""
+    config = workshop.config.features
+    corpus = read_data_directory(data / "fsdd" / "train")
+    noise = read_noise(data / "noise_esc10")
+    grammars = {"loop": word_loop(workshop.lexicon.words)}
+    for seed in options.seeds:
+        recordings = digit_strings(corpus, rate=config.sample_rate, seed=seed, share=options.share)
+        materials, places = _corpora(workshop, f"fsdd-{seed}", recordings, noise, options, seed)
+        speakers = materials["plain"].speakers
+        for number, tested in enumerate(speakers[: options.n_folds]):
+            tuned = speakers[(number + 1) % len(speakers)]
+            folds = {
+                condition: Fold(
+                    material.of_speakers(set(speakers) - {tested, tuned}),
+                    material.of_speakers([tuned]),
+                    material.of_speakers([tested]),
+                )
+                for condition, material in materials.items()
+            }
+            for start in options.starts:
+                name = f"fsdd-{seed}-{tested}-{start}"
+                yield _trial("fsdd", workshop, name, start, folds, places, lambda _: grammars, options)
+
+
+def sentence_trials(workshop: Workshop, data: Path, options: Options) -> Iterator[Trial]:
+    """Sentences, cut between the words of an alignment by mixtures trained on them."""
+    config = workshop.config.features
+    root = data / "speechocean762"
+    noise = read_noise(data / "noise_esc10")
+    text = [entry.value.split() for entry in read_list(root / "lm_train.text").values()]
+    bigram = arpa_grammar(estimate_ngram(text, 2, vocabulary=workshop.lexicon.words))
+    grammars: dict[str, Grammar] = {"bigram": bigram}
+    corpora = {split: read_data_directory(root / split) for split in ("train", "dev", "test")}
+    if options.share < 1:
+        kept = [utterance.id for utterance in corpora["train"].utterances][:: max(1, round(1 / options.share))]
+        corpora["train"] = corpora["train"].subset(kept)
+    whole = {split: _material(workshop, f"speechocean-{split}", corpus) for split, corpus in corpora.items()}
+    cutter = train_mixtures(workshop, "speechocean-cutter", whole["train"]).largest.load()
+    words = {}
+    for split, material in whole.items():
+        table = cutter.front_end.transform(material.static)
+        times = frame_times(config, corpora[split].utterances, material.static)
+        for name in table.ids:
+            graph = transcript_graph(material.transcripts[name], workshop.lexicon, workshop.topology)
+            scores = cutter.hmm.log_likelihood(table.utterance(name))
+            found = align_utterance(scores, graph, workshop.topology, cutter.hmm.self_loops)
+            if not isinstance(found, Fault):
+                words[name] = ctm_rows(name, word_segments(found.path, graph, workshop.topology), times[name])
+    for seed in options.seeds:
+        folds: dict[str, dict[str, Material]] = {condition: {} for condition in CONDITIONS}
+        places: dict[str, Padded] = {}
+        for split, corpus in corpora.items():
+            recordings = _cut(corpus, words, config)
+            materials, of_split = _corpora(workshop, f"speechocean-{seed}-{split}", recordings, noise, options, seed)
+            places |= of_split
+            for condition, material in materials.items():
+                folds[condition][split] = material
+        ready = {condition: Fold(**splits) for condition, splits in folds.items()}
+        for start in options.starts:
+            name = f"speechocean-{seed}-{start}"
+            yield _trial("speechocean", workshop, name, start, ready, places, lambda _: grammars, options)
+
+
+def _cut(corpus: DataDirectory, words: Mapping[str, Sequence[CtmRow]], config: FeatureConfig) -> list[Recording]:
+    return cut_between_words(corpus, words, rate=config.sample_rate)
+
+
+def _trial(
+    corpus: str,
+    workshop: Workshop,
+    name: str,
+    start: str,
+    folds: Mapping[str, Fold],
+    places: Mapping[str, Padded],
+    grammars: MakeGrammars,
+    options: Options,
+) -> Trial:
+    gmm = workshop.config.gmm.model_copy(update={"start": start})
+    workshop = replace(workshop, config=workshop.config.model_copy(update={"gmm": gmm}))
+    features = workshop.config.features
+    largest = max(gmm.mixtures)
+    mixtures = (MixtureSpecification("gmm", features, (largest,)),)
+    wide = features.model_copy(update={"context": 7, "lda_dimension": 50})
+    hybrids = (HybridSpecification("klr", HYBRID, wide),) if options.hybrid else ()
+    decoded, systems = {}, {}
+    for condition, fold in folds.items():
+        stage = f"{name}-{condition}"
+        trained = train_and_tune(workshop, stage, fold.train, mixtures, hybrids, grammars, dev=fold.dev)
+        decoded[condition] = decode_test(workshop, stage, trained, fold.test, grammars(fold.train))
+        systems[condition] = _mixtures(trained)
+    phones = {
+        condition: aligned_phones(systems[condition].trained.load(), fold.train) for condition, fold in folds.items()
+    }
+    found = agreement(phones["plain"], phones["padded"], places, features.sample_rate)
+    return Trial(corpus, start, decoded, found)
+
+
+def _mixtures(systems: Sequence[System]) -> System:
+    return next(system for system in systems if system.kind == "gmm")
+
+
+def _corpora(
+    workshop: Workshop, name: str, recordings: Sequence[Recording], noise: NoiseClips, options: Options, seed: int
+) -> tuple[dict[str, Material], dict[str, Padded]]:
+    """Material of both conditions, and where the pieces of the padded recordings lie."""
+    config = workshop.config.features
+    if options.speech_level is not None:
+        recordings = [levelled(recording, options.speech_level) for recording in recordings]
+
+    def build(directory: Path) -> None:
+        write_corpora(directory, recordings, noise, rate=config.sample_rate, seed=seed)
+
+    directory = workshop.run.stage(f"{name}-audio", build)
+    materials = {
+        condition: _material(workshop, f"{name}-{condition}", read_data_directory(directory / condition))
+        for condition in CONDITIONS
+    }
+    return materials, read_places(directory)
+
+
+def _material(workshop: Workshop, name: str, corpus: DataDirectory) -> Material:
+    config = workshop.config.features
+
+    def build(directory: Path) -> None:
+        build_static(directory, corpus, config, workers=workshop.workers)
+
+    return load_material(workshop.run.stage(f"{name}-features", build), corpus, config)

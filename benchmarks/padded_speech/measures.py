@@ -1,0 +1,102 @@
+"""How an alignment of padded recordings agrees with that of the same recordings without padding."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from asr.acoustic.model_file import SpeechModel
+from asr.align.forced_alignment import align_utterance
+from asr.align.frame_times import FrameTimes
+from asr.align.transcript_graph import transcript_graph
+from asr.decode.path_segments import phone_segments, word_segments
+from asr.errors import Fault
+from asr.hmm.topology import SHORT_PAUSE, SILENCE
+from asr.recipe.material import Material
+from benchmarks.padded_speech.padding import Padded
+
+TOLERANCE = 0.020  # seconds
+
+
+@dataclass(frozen=True)
+class Phones:
+    """Aligned phones of an utterance: label, number of its word, start and end in seconds; pauses have word -1."""
+
+    labels: list[str]
+    words: list[int]
+    starts: np.ndarray
+    ends: np.ndarray
+
+    @property
+    def silence(self) -> float:
+        """Seconds of silence and short pause."""
+        pauses = np.array(self.words) < 0
+        return float((self.ends - self.starts)[pauses].sum())
+
+
+def aligned_phones(model: SpeechModel, material: Material) -> dict[str, Phones]:
+    """Phones of every utterance that can be aligned."""
+    topology, config = model.hmm.topology, model.front_end.config
+    table = model.front_end.transform(material.static)
+    found = {}
+    for name in table.ids:
+        graph = transcript_graph(material.transcripts[name], model.lexicon, topology)
+        scores = model.hmm.log_likelihood(table.utterance(name))
+        result = align_utterance(scores, graph, topology, model.hmm.self_loops)
+        if isinstance(result, Fault):
+            continue
+        times = FrameTimes.of(config, len(scores))
+        segments = phone_segments(result.path, graph, topology)
+        word_starts = np.array([word.start for word in word_segments(result.path, graph, topology)])
+        words = np.searchsorted(word_starts, [segment.start for segment in segments], "right") - 1
+        pauses = [segment.label in (SILENCE, SHORT_PAUSE) for segment in segments]
+        found[name] = Phones(
+            [segment.label for segment in segments],
+            np.where(pauses, -1, words).tolist(),
+            np.array([times.border(segment.start) for segment in segments]),
+            np.array([times.border(segment.end) for segment in segments]),
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Of padded recordings: true and aligned share of silence, boundaries close to the plain ones, in per cent."""
+
+    true_silence: float
+    silence: float
+    close_boundaries: float
+
+
+def agreement(
+    plain: Mapping[str, Phones], padded: Mapping[str, Phones], places: Mapping[str, Padded], rate: int
+) -> Agreement:
+    """Compare alignments; what is silence in the plain recordings counts as silence beside the noise.
+
+    Both boundaries of every phone of a word count. One of which the other alignment has no counterpart, because it
+    took another pronunciation, is not close.
+    """
+    seconds = true = aligned = 0.0
+    distances: list[float] = []
+    for name in sorted(plain.keys() & padded.keys()):
+        place = places[name]
+        seconds += place.n_samples / rate
+        true += place.n_noise / rate + plain[name].silence
+        aligned += padded[name].silence
+        theirs = [index for index, word in enumerate(plain[name].words) if word >= 0]
+        ours = [index for index, word in enumerate(padded[name].words) if word >= 0]
+        if [plain[name].labels[index] for index in theirs] != [padded[name].labels[index] for index in ours]:
+            distances += [np.inf] * (2 * len(theirs))
+            continue
+        for their, our in zip(theirs, ours, strict=True):
+            word = plain[name].words[their]
+            for before, now in (
+                (plain[name].starts[their], padded[name].starts[our]),
+                (plain[name].ends[their], padded[name].ends[our]),
+            ):
+                distances.append(abs(place.moved(before * rate, word) / rate - now))
+    return Agreement(
+        100.0 * true / seconds,
+        100.0 * aligned / seconds,
+        100.0 * float(np.mean(np.array(distances) <= TOLERANCE + 1e-6)),
+    )

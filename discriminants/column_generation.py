@@ -1,0 +1,176 @@
+"""Sparse kernel expansions by linear and quadratic programmes over few columns at a time (Mika 2002, section 3.5.6)."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from discriminants.kernels import Kernel
+from discriminants.linear_systems.kernel_values import check_values, kernel_matrix
+
+_WHOLE = 3000  # up to so many candidates their columns are evaluated once and kept
+_SAMPLE = 59  # random columns that are looked at in a round: one of the worst 5 % is among them at 95 %
+_MOST_ADDED = 0.5  # of the number of columns held, in a round
+_IDLE = 5  # rounds that a column without weight stays
+_TOLERANCE = 1e-3  # relative, by which a column has to exceed the limit
+_MOST_ROUNDS = 1000
+
+
+class Restricted(NamedTuple):
+    """The solution over some columns.
+
+    Attributes
+    ----------
+    alpha : ndarray of shape (n,)
+    bias : float
+    multipliers : ndarray of shape (n_samples,)
+        beta, of the constraints that tie outputs and slacks to the targets: optimal over all columns if
+        |k_j'beta| <= C for each of them.
+    """
+
+    alpha: np.ndarray
+    bias: float
+    multipliers: np.ndarray
+
+
+class Expansion(NamedTuple):
+    """Columns with a weight, their weights, the bias, and the number of restricted problems that were solved."""
+
+    columns: np.ndarray
+    alpha: np.ndarray
+    bias: float
+    n_rounds: int
+
+
+Solve = Callable[[np.ndarray, np.ndarray], Restricted]
+
+
+class Columns:
+    """Kernel columns of candidates, kept where they fit and evaluated anew where they do not.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Resolved on X.
+    X : ndarray of shape (n_samples, n_features)
+        Each distinct row is a candidate, where equal rows give equal columns; several times where the kernel has
+        several columns a point.
+
+    Raises
+    ------
+    ValueError
+        If kernel values are not finite, too large to be squared, or the same for all samples.
+    """
+
+    def __init__(self, kernel: Kernel, X: np.ndarray) -> None:
+        rows = np.arange(X.shape[0])
+        if kernel.centers_are_points:
+            rows = np.sort(np.unique(X, axis=0, return_index=True)[1])
+        self.kernel, which = kernel.at(rows).over(X[rows])
+        self.points = rows[which]
+        self._X = X
+        some = np.unique(np.linspace(0, self.points.shape[0] - 1, _SAMPLE).astype(np.intp))
+        self._K = self._block(np.arange(self.points.shape[0])) if self.points.shape[0] <= _WHOLE else None
+        check_values(self.at(some) if self._K is None else self._K)
+
+    @property
+    def n_candidates(self) -> int:
+        """How many columns there are."""
+        return int(self.points.shape[0])
+
+    @property
+    def whole(self) -> bool:
+        """Whether all columns are kept."""
+        return self._K is not None
+
+    def at(self, candidates: np.ndarray) -> np.ndarray:
+        """Shape (n_samples, n), float64."""
+        return self._block(candidates) if self._K is None else self._K[:, candidates]
+
+    def products(self, vector: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+        """k_j'vector of some candidates, shape (n,)."""
+        if self._K is not None:
+            return (vector @ self._K)[candidates]
+        found = np.empty(candidates.shape[0])
+        start = 0
+        for part in np.array_split(candidates, max(1, candidates.shape[0] * self._X.shape[0] >> 22)):
+            found[start : start + part.shape[0]] = vector @ self._block(part)
+            start += part.shape[0]
+        return found
+
+    def _block(self, candidates: np.ndarray) -> np.ndarray:
+        return kernel_matrix(self.kernel.at(candidates), self._X, self._X[self.points[candidates]])
+
+
+def generate_columns(
+    columns: Columns,
+    targets: np.ndarray,
+    limit: float,
+    solve: Solve,
+    start: np.ndarray,
+    *,
+    first: np.ndarray | None = None,
+) -> Expansion:
+    """Solve over a few columns, add those that the multipliers call for, drop those long without weight, until none
+    is called for.
+
+    Where all columns are kept each round looks at all of them. Otherwise a round looks at 59 random ones, and only when
+    two rounds in a row have found none, at all (Mika 2002: "as a last resort").
+
+    Parameters
+    ----------
+    columns : Columns
+    targets : ndarray of shape (n_samples,)
+    limit : float
+        C.
+    solve : callable
+        solve(K_J of shape (n_samples, n), targets) -> Restricted, for n >= 1.
+    start : ndarray of shape (n_samples,)
+        The multipliers without any column.
+    first : ndarray of int, optional
+        Columns to begin with.
+
+    Returns
+    -------
+    Expansion
+
+    Raises
+    ------
+    ValueError
+        If that does not end.
+    """
+    random = np.random.default_rng(0)  # the same samples give the same bytes
+    held = np.empty(0, dtype=np.intp) if first is None else np.asarray(first, dtype=np.intp)
+    idle = np.zeros(held.shape[0], dtype=np.intp)
+    found = Restricted(np.empty(0), 0.0, start) if not held.size else solve(columns.at(held), targets)
+    clean, rounds = 0, int(held.size > 0)
+    while rounds < _MOST_ROUNDS:
+        every = columns.whole or clean >= 2
+        candidates = np.setdiff1d(np.arange(columns.n_candidates), held)
+        if not every and candidates.shape[0] > _SAMPLE:
+            candidates = np.sort(random.choice(candidates, _SAMPLE, replace=False))
+        excess = np.abs(columns.products(found.multipliers, candidates)) - limit * (1.0 + _TOLERANCE)
+        wanted = candidates[excess > 0]
+        if not wanted.size:
+            if every or candidates.shape[0] == columns.n_candidates - held.shape[0]:
+                bias = found.bias if held.size else _bias_alone(solve, columns, targets)
+                used = found.alpha != 0
+                return Expansion(held[used], found.alpha[used], bias, rounds)
+            clean += 1
+            continue
+        clean = 0
+        most = max(10, int(_MOST_ADDED * held.shape[0]))
+        if wanted.shape[0] > most:
+            wanted = wanted[np.argsort(-excess[excess > 0], kind="stable")[:most]]
+        kept = idle < _IDLE
+        held = np.concatenate([held[kept], wanted])
+        idle = np.concatenate([idle[kept], np.zeros(wanted.shape[0], dtype=np.intp)])
+        found = solve(columns.at(held), targets)
+        idle = np.where(found.alpha != 0, 0, idle + 1)
+        rounds += 1
+    raise ValueError(f"column generation has not ended after {_MOST_ROUNDS} rounds; take a larger regularization")
+
+
+def _bias_alone(solve: Solve, columns: Columns, targets: np.ndarray) -> float:
+    """The bias where no column has a weight."""
+    return solve(columns.at(np.array([0])), targets).bias

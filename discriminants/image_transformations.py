@@ -1,0 +1,92 @@
+"""Small transformations of images given as rows of pixels: shifts, rotation, scaling, thickness."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.ndimage import affine_transform, gaussian_filter, grey_dilation, grey_erosion
+
+TRANSFORMATIONS = ("horizontal", "vertical", "rotation", "scaling", "thickness")
+
+
+def transformed_images(
+    X: np.ndarray,
+    shape: tuple[int, int],
+    transformations: Sequence[str] = TRANSFORMATIONS,
+    *,
+    size: float = 1.0,
+    background: float | None = None,
+) -> np.ndarray:
+    """Copies of all images, two for each transformation: one way and the other (Mika 2002, section 5.3.1, figure 5.10).
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_images, height * width)
+    shape : (int, int)
+        Height and width.
+    transformations : sequence of str
+        "horizontal" and "vertical" shift by `size` pixels, "rotation" turns by 10 `size` degrees and "scaling" changes
+        the lengths by 10 `size` % about the middle, "thickness" goes that share of the way to the dilated or eroded
+        image (3 x 3 pixels).
+    size : float
+        Positive.
+    background : float, optional
+        Value outside the image; by default the smallest value of X.
+
+    Returns
+    -------
+    ndarray of shape (2 * len(transformations), n_images, height * width), in the float type of X
+
+    Raises
+    ------
+    ValueError
+        If the shape does not fit, or a name is unknown.
+    """
+    height, width = shape
+    if X.ndim != 2 or X.shape[1] != height * width:
+        raise ValueError(f"images of {height} x {width} pixels have {height * width} values, got shape {X.shape}")
+    unknown = [name for name in transformations if name not in TRANSFORMATIONS]
+    if unknown:
+        raise ValueError(f"transformations must be among {', '.join(TRANSFORMATIONS)}, got {unknown[0]!r}")
+    images = X.reshape(-1, height, width)
+    outside = float(X.min()) if background is None else background
+    copies = [
+        _transformed(images, name, sign * size, outside).reshape(X.shape)
+        for name in transformations
+        for sign in (1.0, -1.0)
+    ]
+    return np.stack(copies).astype(X.dtype)
+
+
+def smoothed_images(X: np.ndarray, shape: tuple[int, int], width: float, background: float | None = None) -> np.ndarray:
+    """Images smoothed by a Gaussian of this width in pixels; outside lies `background`, by default the smallest value.
+
+    Returns
+    -------
+    ndarray of the shape and float type of X
+    """
+    outside = float(X.min()) if background is None else background
+    images = X.reshape(-1, *shape)
+    smooth = gaussian_filter(images, (0.0, width, width), mode="constant", cval=outside)
+    return smooth.reshape(X.shape).astype(X.dtype)
+
+
+def _transformed(images: np.ndarray, name: str, size: float, outside: float) -> np.ndarray:
+    if name == "thickness":
+        extreme = (grey_dilation if size > 0 else grey_erosion)(images, size=(1, 3, 3), mode="constant", cval=outside)
+        return images + abs(size) * (extreme - images)
+    shift, inverse = np.zeros(2), np.eye(2)
+    if name == "horizontal":
+        shift[1] = -size
+    elif name == "vertical":
+        shift[0] = -size
+    elif name == "rotation":
+        angle = np.deg2rad(10.0 * size)
+        inverse = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    else:
+        inverse = np.eye(2) / (1.0 + 0.1 * size)
+    middle = (np.array(images.shape[1:]) - 1.0) / 2.0
+    matrix = np.eye(3)
+    matrix[1:, 1:] = inverse
+    offset = np.concatenate([[0.0], middle - inverse @ middle + shift])
+    found: np.ndarray = affine_transform(images, matrix, offset, order=1, mode="constant", cval=outside)
+    return found

@@ -1,0 +1,59 @@
+"""The system of a kernel machine with a free bias: a positive definite matrix with a border."""
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, lapack
+
+
+class BorderedSystem:
+    """[H P; P' 0] [alpha; b] = [y; 0] for any number of right-hand sides (Suykens et al. 2002, 3.32; Mika 2002, 3.63).
+
+    With P = 1 and H = K + mu I this is the kernel Fisher discriminant with the penalty on its norm, and the
+    least-squares support vector machine; H = K + diag(mu / v) weighs sample i by v_i. Other columns of P are further
+    functions without a penalty. Solved by a Cholesky factor of H: with E = H^-1 P and S = P'E, b = S^-1 E'y and
+    alpha = H^-1 y - E b.
+
+    Parameters
+    ----------
+    H : ndarray of shape (n, n), float64
+        Symmetric, positive definite. Overwritten by its factor.
+    border : ndarray of shape (n, r), optional
+        P, of full rank; a column of ones by default.
+
+    Raises
+    ------
+    ValueError
+        If H has no Cholesky factor, or columns of P depend on each other.
+    """
+
+    def __init__(self, H: np.ndarray, border: np.ndarray | None = None) -> None:
+        try:  # of a C-ordered H the transpose is in Fortran order: the factor takes its place
+            self._factor = cho_factor(H if H.flags.f_contiguous else H.T, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            raise ValueError(
+                "the matrix is not positive definite: the penalty is too small, or the kernel has negative eigenvalues"
+            ) from None
+        self._border = np.ones((H.shape[0], 1)) if border is None else border
+        self._E = cho_solve(self._factor, self._border, check_finite=False)
+        try:
+            self._schur = cho_factor(self._border.T @ self._E, check_finite=False)
+        except LinAlgError:
+            raise ValueError("columns of the border depend on each other") from None
+
+    def solve(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """alpha (n, n_outputs) and b (r, n_outputs) for targets (n, n_outputs)."""
+        b = cho_solve(self._schur, self._E.T @ targets, check_finite=False)
+        return cho_solve(self._factor, targets, check_finite=False) - self._E @ b, b
+
+    def inverse_diagonal(self) -> np.ndarray:
+        """The first n entries of the diagonal of the inverse of the bordered matrix: (H^-1)_ii - E_i S^-1 E_i'.
+
+        O(n^3) time, 8 n^2 bytes.
+        """
+        factor, lower = self._factor
+        inverse, _ = lapack.dpotri(factor, lower=lower)
+        correction = np.einsum("ij,ji->i", self._E, cho_solve(self._schur, self._E.T, check_finite=False))
+        return np.array(inverse.diagonal()) - correction
+
+    def leave_one_out_residuals(self, alpha: np.ndarray) -> np.ndarray:
+        """y_i - f^(-i)(x_i) = alpha_i / (inverse)_ii, of the shape of alpha; weights of samples stay as they are."""
+        return alpha / self.inverse_diagonal()[:, None]

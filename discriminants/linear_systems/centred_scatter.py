@@ -1,0 +1,109 @@
+"""The matrix C of regularised least squares in kernel columns, with the constant column projected out."""
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, lapack
+
+from discriminants.linear_systems.kernel_values import check_symmetric, check_values
+
+PENALTIES = ("identity", "kernel")
+
+
+def centred_scatter(K: np.ndarray, penalty: str) -> tuple[np.ndarray, np.ndarray]:
+    """C = HKK'H (penalty "identity") or HKH (penalty "kernel"), H = I - 11'/N, and the column means of K.
+
+    (C + mu I) beta = Hy gives regularised least squares y = K alpha + b with the penalty mu alpha'alpha and alpha =
+    K'beta, or mu alpha'K alpha and alpha = beta; b is the mean of y - K alpha (Mika 2002, 3.63, 3.64, with the bias
+    eliminated). The constant vector, whose eigenvalue is zero, is given the largest instead: right-hand sides sum to
+    zero, so no solution changes, but rounding errors along that vector are no longer divided by mu.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n_samples, n_columns), float64
+        Overwritten by HK for the penalty "identity", by C for "kernel".
+    penalty : {"identity", "kernel"}
+
+    Returns
+    -------
+    C : ndarray of shape (n_samples, n_samples)
+        A new matrix for the penalty "identity", else in K's place.
+    column_means : ndarray of shape (n_columns,)
+
+    Raises
+    ------
+    ValueError
+        If the kernel values are not finite, too large, all equal, or, for the penalty "kernel", not symmetric.
+    """
+    check_values(K)
+    if penalty == "kernel":
+        check_symmetric(K, "penalty='kernel'")
+    column_means = K.mean(axis=0)
+    K -= column_means
+    if penalty == "identity":
+        return _with_constant_vector(K @ K.T), column_means
+    K -= K.mean(axis=1, keepdims=True)
+    return _with_constant_vector(K), column_means
+
+
+def _with_constant_vector(C: np.ndarray) -> np.ndarray:
+    C += 2 * np.linalg.norm(C) / C.shape[0]
+    return C
+
+
+class RidgeSolution:
+    """Least squares onto targets in kernel columns under one penalty, from one Cholesky factorisation.
+
+    Time is O(N^3), memory 16 N^2 bytes for the penalty "identity" and 8 N^2 for "kernel", K included.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n_samples, n_columns), float64
+        Overwritten.
+    targets : ndarray of shape (n_samples, n_outputs)
+    regularization : float
+        mu > 0.
+    penalty : {"identity", "kernel"}
+
+    Attributes
+    ----------
+    alpha : ndarray of shape (n_columns, n_outputs)
+        Weights of the kernel columns.
+    bias : ndarray of shape (n_outputs,)
+    beta : ndarray of shape (n_samples, n_outputs)
+        The residuals divided by mu.
+
+    Raises
+    ------
+    ValueError
+        As `centred_scatter`, or if the matrix has no Cholesky factor.
+    """
+
+    def __init__(self, K: np.ndarray, targets: np.ndarray, regularization: float, penalty: str) -> None:
+        scatter, column_means = centred_scatter(K, penalty)
+        scatter.flat[:: scatter.shape[0] + 1] += regularization
+        self._along_constant = scatter.sum() / scatter.shape[0]
+        means = targets.mean(axis=0)
+        try:  # the transpose is in Fortran order: the factor takes the matrix's place
+            self._factor = cho_factor(scatter.T, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            raise ValueError(
+                f"regularization = {regularization} leaves the scatter matrix without a Cholesky factor: it is "
+                "too small for the size of the kernel values, or the kernel has large negative eigenvalues"
+            ) from None
+        self._targets = targets
+        self.beta = cho_solve(self._factor, targets - means, check_finite=False)
+        # HK is at hand, and K'beta = (HK)'beta, for beta sums to zero.
+        self.alpha = self.beta if penalty == "kernel" else K.T @ self.beta
+        self.bias = means - column_means @ self.alpha
+
+    def leave_one_out_outputs(self) -> np.ndarray:
+        """Output of every sample by the solution of all others, shape (n_samples, n_outputs).
+
+        y_i - f^(-i)(x_i) = beta_i / (G_ii - c / N), with G the inverse of C + mu I and c its eigenvalue along the
+        constant vector, which belongs to the bias. With the penalty "kernel" that is the model trained without the
+        sample; with "identity" the sample's kernel column stays in the dictionary and only its label is left out. Takes
+        O(N^3) time and 8 N^2 bytes more.
+        """
+        factor, lower = self._factor
+        inverse, _ = lapack.dpotri(factor, lower=lower)
+        diagonal = inverse.diagonal() - 1.0 / (self._along_constant * inverse.shape[0])
+        return self._targets - self.beta / diagonal[:, None]

@@ -1,0 +1,71 @@
+"""The kernel matrix of training samples, and what makes one unfit to be learnt from."""
+
+import numpy as np
+
+from discriminants.kernels import Kernel
+
+_LARGEST_VALUE = 1e140  # of the kernel: sums of its squares stay finite
+
+
+def dictionary(kernel: Kernel, X: np.ndarray) -> tuple[Kernel, np.ndarray]:
+    """Every sample as a centre, several times where the kernel has several candidates a point.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Resolved on X.
+    X : ndarray of shape (n_samples, n_features)
+
+    Returns
+    -------
+    (Kernel, ndarray of shape (n_columns, n_features))
+        The kernel for the centres, and the centres.
+    """
+    kernel, points = kernel.over(X)
+    return kernel, X if points.shape[0] == X.shape[0] else X[points]
+
+
+def kernel_matrix(kernel: Kernel, X: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """K(X, centers) in float64, shape (n_samples, n_centers)."""
+    X, centers = X.astype(np.float64, copy=False), centers.astype(np.float64, copy=False)
+    return kernel.columns(centers, np.float64).block(X, out=np.empty((X.shape[0], centers.shape[0])))
+
+
+def check_values(K: np.ndarray) -> None:
+    """See that kernel values can be squared and differ from sample to sample.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n_samples, n_columns)
+
+    Raises
+    ------
+    ValueError
+        If they are not finite, too large to be squared, or the same for all samples.
+    """
+    check_spread(K.max(axis=0), K.min(axis=0))
+
+
+def check_spread(largest: np.ndarray, smallest: np.ndarray) -> None:
+    """`check_values` where only the largest and smallest value of each column are known, arrays of (n_columns,)."""
+    size = max(np.abs(largest).max(), np.abs(smallest).max())
+    if not size < _LARGEST_VALUE:
+        raise ValueError("the kernel values of the training samples are not finite, or too large to be squared")
+    if not (largest - smallest).max() > 10 * np.finfo(np.float64).eps * size:
+        raise ValueError("the kernel tells no two training samples apart: constant features, or far too large a width?")
+
+
+def check_symmetric(K: np.ndarray, wanted_by: str) -> None:
+    """See that K is square and symmetric, as a matrix of scalar products is.
+
+    Raises
+    ------
+    ValueError
+        If not; the message begins with `wanted_by`.
+    """
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(f"{wanted_by} needs one kernel column a sample; this kernel has several")
+    probe = np.cos(np.arange(K.shape[0]))  # two products in place of a transposed copy
+    left, right = K.T @ probe, K @ probe
+    if not np.allclose(left, right, rtol=0, atol=1e-5 * max(np.abs(left).max(), np.abs(right).max())):
+        raise ValueError(f"{wanted_by} needs a symmetric kernel")

@@ -1,0 +1,89 @@
+"""One-vs-rest outputs with thresholds of their own, set on outputs of training or of held-out samples."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils._param_validation import StrOptions
+
+from discriminants.kernels import PrecomputedKernel, make_kernel
+from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
+from discriminants.posteriors import POSTERIORS, unit_length_outputs
+from discriminants.thresholds import THRESHOLDS
+
+_FOLDS = 5
+
+
+class ThresholdedClassifier(OneVsRestClassifier):
+    """Base of the Fisher discriminants: what least squares takes as bias parts the classes badly where they are
+    unequal or not normal, so that a threshold is set afterwards (Mika 2002, sections 5.2.1 and 5.3.2).
+
+    Parameters
+    ----------
+    threshold : {"least_squares", "least_error", "soft_margin"}
+        Where an output is zero: the bias of least squares; least errors, then widest gap; or the support vector
+        machine on the one output (`discriminants.thresholds`).
+    calibrate_on : {"training", "held_out"}
+        The outputs that the threshold and the posterior model are fitted to: those of the training samples, or of
+        samples that were held out, in five folds. Outputs of training samples part the classes better than those of
+        new ones do, so that posteriors come out too sure and thresholds too near the smaller class. A subclass may
+        offer "leave_one_out", in closed form.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **OneVsRestClassifier._parameter_constraints,
+        "threshold": [StrOptions({"least_squares", *THRESHOLDS})],
+        "calibrate_on": [StrOptions({"training", "held_out"})],
+    }
+
+    kernel: Any
+    sigma: Any
+    threshold: str
+    calibrate_on: str
+
+    def _calibrate(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray) -> None:
+        if self.calibrate_on == "held_out":
+            outputs = self._held_out_outputs(X, codes, targets)
+        else:
+            outputs = self._calibration_outputs(X, targets)
+        if self.threshold != "least_squares":
+            find = THRESHOLDS[self.threshold]
+            shift = np.array([find(outputs[:, s], targets[:, s] > 0) for s in range(targets.shape[1])])
+            self.intercept_ = (self.intercept_ - shift).astype(self.intercept_.dtype)
+            outputs = outputs - shift
+        self.posterior_ = POSTERIORS[self.posterior]().fit(unit_length_outputs(outputs, self.dual_coef_), codes)
+
+    def _calibration_outputs(self, X: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """Outputs of the training samples, shape (n_samples, n_outputs); with leave-one-out those of the others."""
+        return self._outputs(X)
+
+    def _held_out_outputs(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """Outputs of every sample by a model of the other four fifths, with the kernel of this one."""
+        fold = stratified_folds(codes, _FOLDS)
+        kernel = make_kernel(self.kernel, self.sigma).resolved(X)
+        by_number = isinstance(kernel, PrecomputedKernel)
+        outputs = np.empty(targets.shape)
+        for number in np.unique(fold):
+            held_out, train = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
+            model = clone(self).set_params(kernel=kernel.at(train), sigma="scale")
+            model._fit_targets(X[train][:, train] if by_number else X[train], targets[train])
+            outputs[held_out] = model._outputs(X[held_out][:, train] if by_number else X[held_out])
+        return outputs
+
+
+def stratified_folds(codes: np.ndarray, n_folds: int, seed: int = 0) -> np.ndarray:
+    """The fold of every sample, int of shape (n_samples,): each class is spread over the folds as evenly as can be.
+
+    Raises
+    ------
+    ValueError
+        If a class has one sample only.
+    """
+    counts = np.bincount(codes)
+    if counts[counts > 0].min() < 2:
+        raise ValueError("holding samples out needs at least two samples of every class")
+    order = np.random.default_rng(seed).permutation(codes.shape[0])
+    by_class = order[np.argsort(codes[order], kind="stable")]
+    fold = np.empty(codes.shape[0], dtype=np.intp)
+    fold[by_class] = np.arange(codes.shape[0]) % n_folds
+    return fold

@@ -1,0 +1,121 @@
+"""Second-order discriminants for every weight of the two class variances, from one decomposition."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
+
+from discriminants.linear_systems.centred_scatter import PENALTIES
+from discriminants.linear_systems.kernel_values import check_symmetric, check_values
+
+_SMALLEST = 1e-12  # eigenvalue of a kernel matrix that counts, relative to its largest; and weight of a component
+
+__all__ = ["PENALTIES", "SecondOrderPath"]
+
+
+class Solution(NamedTuple):
+    """Weights of the kernel columns (n_columns,) and the difference of the class means of the outputs."""
+
+    alpha: np.ndarray
+    separation: float
+
+
+class SecondOrderPath:
+    """alpha_rho = N_rho^-1 M for all rho in [0, 1] (Abdallah, Richard and Lengelle 2004, 24 to 29).
+
+    N_rho = rho C_0 + (1 - rho) C_1 + eta P, C_c the covariance of class c in the kernel columns, M the difference of
+    the class means, P the identity or the kernel matrix. With A_c = C_c + eta P one V diagonalises both: V'(A_0 + A_1)V
+    = I and V'A_0 V = diag(l), so that V'N_rho V = diag(rho l + (1 - rho)(1 - l)) whatever rho is, and alpha_rho =
+    V (V'M / that). The paper solves the system anew for each rho; it uses such a V for pruning alone (its section IV-A)
+    and leaves the scale of its columns open. Here A_0 + A_1 becomes the identity, so that components compare.
+
+    With P = K the work is done in coordinates of the kernel's own space, in which its penalty is the identity.
+    Time is O(N^3) once, then O(N^2) a rho; memory 32 N^2 bytes.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n_samples, n_columns), float64
+    positive : ndarray of bool of shape (n_samples,)
+        The samples of C_1.
+    regularization : float
+        eta > 0; covariances are means over the class, so the same eta weighs the same whatever the number of samples.
+    penalty : {"identity", "kernel"}
+
+    Attributes
+    ----------
+    components : ndarray of shape (n_columns, n_components)
+        V, as weights of the kernel columns; the largest (V'M)_i^2 first.
+    differences : ndarray of shape (n_components,)
+        V'M.
+    shares : ndarray of shape (n_components,)
+        l.
+
+    Raises
+    ------
+    ValueError
+        If kernel values are not finite, too large or all equal, not symmetric for the penalty "kernel", or the matrix
+        to be diagonalised has no Cholesky factor.
+    """
+
+    def __init__(self, K: np.ndarray, positive: np.ndarray, regularization: float, penalty: str) -> None:
+        check_values(K)
+        basis = None
+        coordinates = K
+        if penalty == "kernel":
+            check_symmetric(K, "penalty='kernel'")
+            values, vectors = eigh(K, check_finite=False)
+            kept = values > _SMALLEST * values[-1]
+            basis = vectors[:, kept] / np.sqrt(values[kept])  # K times it: coordinates in the space of the kernel
+            coordinates = K @ basis
+        below, above = (_moments(coordinates[part], regularization) for part in (~positive, positive))
+        try:
+            factor = cholesky(below[1] + above[1], check_finite=False)
+        except LinAlgError:
+            raise ValueError(
+                f"regularization = {regularization} is too small for the size of the kernel values: the covariances "
+                "have no Cholesky factor"
+            ) from None
+        half = solve_triangular(factor, below[1], trans="T", check_finite=False)
+        half = solve_triangular(factor, half.T, trans="T", check_finite=False)
+        shares, vectors = eigh(0.5 * (half + half.T), check_finite=False)
+        components = solve_triangular(factor, vectors, check_finite=False)
+        differences = components.T @ (above[0] - below[0])
+        order = np.argsort(-(differences**2), kind="stable")  # (38): the last ones cost least
+        self.shares = np.clip(shares[order], 0.0, 1.0)
+        self.differences = differences[order]
+        components = components[:, order]
+        self.components = components if basis is None else basis @ components
+
+    def weights(self, rho: float) -> np.ndarray:
+        """Weights of the components, (V'M)_i / (rho l_i + (1 - rho)(1 - l_i)), shape (n_components,)."""
+        diagonal = rho * self.shares + (1.0 - rho) * (1.0 - self.shares)
+        return self.differences / np.maximum(diagonal, _SMALLEST)
+
+    def solve(self, rho: float, n_components: int | None = None) -> Solution:
+        """The solution for one rho with the first `n_components` components (default all)."""
+        weights = self.weights(rho)[:n_components]
+        separation = float(weights @ self.differences[:n_components])
+        return Solution(self.components[:, :n_components] @ weights, separation)
+
+    def outputs(self, K: np.ndarray, rho: float) -> np.ndarray:
+        """Outputs with the first 1, 2, ... components, shape (n_samples, n_components), each scaled to a difference of
+        two between the class means of the training samples.
+
+        Parameters
+        ----------
+        K : ndarray of shape (n_samples, n_components)
+            Kernel values of any samples times `components`.
+        """
+        weights = self.weights(rho)
+        separations = np.cumsum(weights * self.differences)
+        return np.cumsum(K * weights, axis=1) * (2.0 / np.maximum(separations, np.finfo(np.float64).tiny))
+
+
+def _moments(coordinates: np.ndarray, regularization: float) -> tuple[np.ndarray, np.ndarray]:
+    """Mean, and covariance with the penalty, of one class."""
+    mean = coordinates.mean(axis=0)
+    centred = coordinates - mean
+    covariance = centred.T @ centred
+    covariance /= coordinates.shape[0]
+    covariance.flat[:: covariance.shape[0] + 1] += regularization
+    return mean, covariance

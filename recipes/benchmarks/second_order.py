@@ -1,0 +1,92 @@
+"""Table ksod: second-order discriminants on nine two-class sets (Abdallah, Richard and Lengelle 2004, tables I, II)."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discriminants.ksod import KSODClassifier
+from recipes.benchmarks.datasets import two_class_problem
+from recipes.benchmarks.model_choice import SEED, Search, grid
+from recipes.benchmarks.partitions import REPEATS, SMALL
+from recipes.benchmarks.partitions import TABLE as PARTITIONS
+from recipes.benchmarks.peers import svc_search
+from recipes.benchmarks.problem import Problem
+from recipes.benchmarks.study import Study, Table, widths
+
+
+@dataclass(frozen=True)
+class _Grids:
+    """What is tried; widths in multiples of the root of the summed variance."""
+
+    multiples: tuple[float, ...]
+    regularizations: tuple[float, ...]
+    costs: tuple[float, ...]
+    n_partitions: int
+
+
+FULL = _Grids(
+    multiples=(0.25, 0.35, 0.5, 0.71, 1.0, 2.0),
+    regularizations=(1e-5, 1e-4, 1e-3, 1e-2),
+    costs=tuple(10.0 ** (k / 2) for k in range(-2, 7)),
+    n_partitions=40,
+)
+QUICK = _Grids(multiples=(0.5, 1.0), regularizations=(1e-3,), costs=(1.0, 10.0), n_partitions=3)
+
+FOLDS_HELD_OUT = 5
+
+
+def open_study(path: Path, name: str, quick: bool) -> Study:
+    """The data set with its searches."""
+    grids = QUICK if quick else FULL
+    problem = two_class_problem(path)
+    problem = Problem(problem.X, problem.y, problem.partitions[: grids.n_partitions])
+    sigmas = widths(problem, grids.multiples)
+    settings = grid(sigma=sigmas, regularization=grids.regularizations)
+    # What is held out decides on rho, threshold and components; to choose width and eta one part of it is enough.
+    final: dict[str, Any] = {"validation": FOLDS_HELD_OUT}
+    fisher = KSODClassifier(rho="fisher", random_state=SEED)
+    free = KSODClassifier(random_state=SEED)
+    pruned = KSODClassifier(n_components="held_out", random_state=SEED)
+    searches = (
+        Search("ksod", free, settings, final=final, like="kfd"),
+        Search("kfd", fisher, settings, final=final),
+        Search("ksod-obd", pruned, settings, final=final),
+        svc_search(widths(problem, grids.multiples), grids.costs),
+    )
+    n_train = problem.partitions[0].train.shape[0]
+    return Study(problem, searches, repeats=REPEATS if n_train <= SMALL and not quick else 1)
+
+
+TABLE = Table(
+    number="ksod",
+    title="Second-order discriminants on nine two-class benchmarks (Abdallah, Richard and Lengelle 2004)",
+    unit="test error %",
+    value=PARTITIONS.value,
+    data=(
+        "thyroid",
+        "breast-cancer",
+        "diabetis",
+        "german",
+        "heart",
+        "flare-solar",
+        "waveform",
+        "ringnorm",
+        "titanic",
+    ),
+    file=PARTITIONS.file,
+    methods=("ksod", "kfd", "ksod-obd", "svm"),
+    notes=(
+        f"Mean test error and standard deviation over the first {FULL.n_partitions} partitions of each set, data as "
+        "they are. In brackets kernel evaluations of a prediction in % of the training samples; of KSOD-OBD, which "
+        "evaluates all, the components that it keeps.",
+        "The source draws 8500 samples for each run from sets of which most have a few hundred, so that test samples "
+        "had been learnt from; its figures on thyroid, breast-cancer and heart cannot be compared with these.",
+        f"rho (21 values), the threshold and, of KSOD-OBD, the number of components make the fewest errors on "
+        f"{FOLDS_HELD_OUT} folds of the training part, each held out in turn; KFD is the same with rho = P(C_0). The "
+        "source holds out 100 of 500 samples; the sets here have 140 to 700. Width and eta by five-fold "
+        "cross-validation on the first five training parts (of sets with at most "
+        f"{SMALL} training samples the folds are drawn {REPEATS} times), for KFD and for KSOD-OBD, with a fifth held "
+        "out; KSOD takes those of KFD, as in the source. Width and C of the SVM likewise.",
+    ),
+    study=open_study,
+)

@@ -1,0 +1,140 @@
+"""Half of a recording is silence: a flat start that divides it evenly loses it, one that looks for pauses does not."""
+
+import numpy as np
+import pytest
+
+from asr.acoustic import flat_start
+from asr.acoustic.flat_start import GuidedMixtures, first_models, with_evidence
+from asr.acoustic.gmm import single_gaussians
+from asr.acoustic.gmm_training import GmmSettings, train_gmm
+from asr.align.aligned_table import align_table
+from asr.align.pauses import CERTAIN
+from asr.align.transcript_graph import transcript_graph
+from asr.errors import AlignmentError
+from asr.features.frame_table import FrameTable
+from asr.hmm.state_graph import StateGraph
+from asr.hmm.topology import SILENCE, Topology
+from asr.lexicon import Lexicon
+from discriminants.parallel.workers import LocalWorkers, SerialWorkers
+
+PHONES = ("a", "b", "c", "d", "e")
+TOPOLOGY = Topology(PHONES)
+LEXICON = Lexicon({"AB": (("a", "b"),), "CD": (("c", "d"),), "EAC": (("e", "a", "c"),), "DEB": (("d", "e", "b"),)})
+
+
+class PaddedCorpus:
+    """Sixty utterances of two to four words; long silence of two kinds of noise before, after and between them."""
+
+    def __init__(self, seed: int = 2, silence: tuple[int, int] = (25, 90)) -> None:
+        rng = np.random.default_rng(seed)
+        means = {phone: rng.normal(size=6) * 1.3 for phone in PHONES}
+        self.graphs: dict[str, StateGraph] = {}
+        matrices, truth = [], []
+        for number in range(60):
+            words = rng.choice(LEXICON.words, rng.integers(2, 5)).tolist()
+            parts: list[np.ndarray] = []
+            silent: list[np.ndarray] = []
+            gaps = [True, *(rng.random(len(words) - 1) < 0.4), True]
+            room = rng.normal(size=6) * 0.7
+            for gap, word in zip(gaps, [*words, None], strict=True):
+                if gap:
+                    length = rng.integers(*silence)
+                    parts.append(room + rng.normal(size=(length, 6)) * 0.6)
+                    silent.append(np.ones(length, bool))
+                for phone in LEXICON[word][0] if word else ():
+                    length = rng.integers(6, 14)
+                    parts.append(means[phone] + [0, 0, 2.5, 0, 0, 0] + rng.normal(size=(length, 6)))
+                    silent.append(np.zeros(length, bool))
+            self.graphs[f"u{number:02d}"] = transcript_graph(words, LEXICON, TOPOLOGY)
+            matrices.append(np.concatenate(parts))
+            truth.append(np.concatenate(silent))
+        self.table = FrameTable.from_utterances(sorted(self.graphs), ["s"] * 60, matrices)
+        self.silent = np.concatenate(truth)
+
+
+def silence_found(corpus: PaddedCorpus, start: str, training: str = "viterbi") -> np.ndarray:
+    settings = GmmSettings(mixtures=(1, 2), iterations=(8, 4), start=start, training=training)
+    (*_, (_, hmm, _)) = train_gmm(corpus.table, corpus.graphs, TOPOLOGY, settings)
+    aligned = align_table(hmm.log_likelihood, corpus.table, corpus.graphs, TOPOLOGY, hmm.self_loops)
+    return aligned.states < len(TOPOLOGY.silence_states)
+
+
+@pytest.mark.parametrize("training", ["viterbi", "baum-welch"])
+def test_silence_around_and_between_words_stays_silence(training):
+    corpus = PaddedCorpus()
+    found = silence_found(corpus, "pauses", training)
+    assert abs(found.mean() - corpus.silent.mean()) < 0.05
+    assert (found == corpus.silent).mean() > 0.95
+
+
+def test_where_an_even_division_loses_it_training_begins_again_from_the_pauses():
+    corpus = PaddedCorpus(seed=0, silence=(40, 120))
+    equal, auto, pauses = (silence_found(corpus, start) for start in ("equal", "auto", "pauses"))
+    assert (equal == corpus.silent).mean() < 0.75
+    np.testing.assert_array_equal(auto, pauses)
+    assert (auto == corpus.silent).mean() > 0.8
+
+
+def test_where_an_even_division_keeps_it_training_goes_on_from_there():
+    corpus = PaddedCorpus(seed=0, silence=(10, 26))
+    equal, auto = (silence_found(corpus, start) for start in ("equal", "auto"))
+    np.testing.assert_array_equal(auto, equal)
+
+
+def first(corpus: PaddedCorpus, workers=SerialWorkers()):  # noqa: B008
+    table = with_evidence(corpus.table, corpus.graphs)
+    overall = single_gaussians(np.zeros(6), np.ones(6), TOPOLOGY.n_states)
+    return first_models(table, corpus.graphs, TOPOLOGY, overall, np.full(6, 0.01), workers=workers)
+
+
+def test_first_silence_is_what_sounds_like_a_pause_and_no_phone_is_like_it():
+    corpus = PaddedCorpus()
+    mixtures, self_loops = first(corpus)
+    pause, speech = (corpus.table.frames[mask].mean(0) for mask in (corpus.silent, ~corpus.silent))
+    of_silence = mixtures.means[TOPOLOGY.silence_states, 0].mean(0)
+    of_phones = mixtures.means[len(TOPOLOGY.silence_states) :, 0]
+    assert np.linalg.norm(of_silence - pause) < 0.2 * np.linalg.norm(speech - pause)
+    assert (np.linalg.norm(of_phones - pause, axis=1) > np.linalg.norm(of_silence - pause)).all()
+    assert ((self_loops > 0) & (self_loops < 1)).all()
+
+
+def test_first_models_do_not_depend_on_the_workers():
+    corpus = PaddedCorpus()
+    one, two = (first(corpus, workers) for workers in (SerialWorkers(), LocalWorkers(2)))
+    assert one[0].means.tobytes() == two[0].means.tobytes()
+    assert one[0].variances.tobytes() == two[0].variances.tobytes()
+    assert one[1].tobytes() == two[1].tobytes()
+
+
+def test_an_utterance_too_long_for_a_lattice_is_divided_evenly(monkeypatch):
+    corpus = PaddedCorpus()
+    monkeypatch.setattr(flat_start, "_LARGEST_LATTICE", 0)
+    mixtures, _ = first(corpus)
+    table = corpus.table
+    begin = np.concatenate([table.utterance(name)[:3] for name in table.ids]).mean(0)
+    assert np.isfinite(mixtures.means).all()
+    assert np.linalg.norm(mixtures.means[TOPOLOGY.units(SILENCE)[0], 0] - begin) < 1.0
+
+
+def test_evidence_takes_from_speech_in_a_pause_and_from_silence_elsewhere():
+    mixtures = single_gaussians(np.zeros(2), np.ones(2), TOPOLOGY.n_states)
+    frames = np.zeros((3, 3), np.float32)
+    frames[:, 2] = -CERTAIN, 0.0, CERTAIN
+    plain = mixtures.log_likelihood(np.ascontiguousarray(frames[:, :2]))
+    lost = plain - GuidedMixtures(mixtures, 3).log_likelihood(frames)
+    np.testing.assert_allclose(lost[:, :3], np.array([0, 0, 8])[:, None] * np.ones(3))
+    np.testing.assert_allclose(lost[:, 3:], np.array([8, 0, 0])[:, None] * np.ones(TOPOLOGY.n_states - 3))
+
+
+def test_an_utterance_too_short_for_its_words_has_no_say_and_a_corpus_of_such_is_refused():
+    corpus = PaddedCorpus()
+    graphs = {**corpus.graphs, "zz": corpus.graphs["u00"]}
+    parts = [*(corpus.table.utterance(name) for name in corpus.table.ids), np.full((4, 6), 50.0)]
+    longer = FrameTable.from_utterances([*corpus.table.ids, "zz"], ["s"] * 61, parts)
+    evidence = with_evidence(longer, graphs).frames[:, -1]
+    np.testing.assert_array_equal(evidence[:-4], with_evidence(corpus.table, corpus.graphs).frames[:, -1])
+    assert not evidence[-4:].any()
+    alone = longer.subset(["zz"])
+    overall = single_gaussians(np.zeros(6), np.ones(6), TOPOLOGY.n_states)
+    with pytest.raises(AlignmentError, match=r"none of the 1 utterances .* zz: 4 frames are fewer than the"):
+        first_models(with_evidence(alone, graphs), graphs, TOPOLOGY, overall, np.ones(6))

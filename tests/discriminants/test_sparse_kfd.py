@@ -1,0 +1,137 @@
+"""Sparse discriminants against the programmes that the source prints."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from sklearn.datasets import load_iris, make_moons
+from sklearn.linear_model import Lasso, QuantileRegressor
+
+from discriminants import SparseKFDClassifier, SparseKFDRegressor
+from discriminants.kernels import GaussianKernel, MultiscaleGaussianKernel
+from discriminants.least_absolute_deviations import least_absolute_deviations
+from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+
+LOSSES = ["squared", "absolute"]
+
+
+def _moons(n: int = 120) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    X, y = make_moons(n, noise=0.25, random_state=0)
+    keep = np.sort(np.r_[np.flatnonzero(y == 0)[: n // 3], np.flatnonzero(y == 1)])  # unequal classes
+    return X[keep], y[keep], GaussianKernel(0.5)(X[keep], X[keep])
+
+
+def _objective(K: np.ndarray, y: np.ndarray, learner: SparseKFDClassifier, X: np.ndarray) -> float:
+    slack = y - learner.decision_function(X)
+    loss = 0.5 * slack @ slack if learner.loss == "squared" else np.abs(slack).sum()
+    return float(loss + learner.regularization * np.abs(learner.dual_coef_).sum())
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 5.0])
+def test_squared_slacks_are_the_lasso_on_the_kernel_matrix(C: float) -> None:
+    X, y, K = _moons()
+    targets = 2.0 * y - 1
+    learner = SparseKFDClassifier(sigma=0.5, regularization=C).fit(X, y)
+    reference = Lasso(alpha=C / len(y), tol=1e-10, max_iter=1_000_000).fit(K, targets)
+    best = 0.5 * ((targets - reference.predict(K)) ** 2).sum() + C * np.abs(reference.coef_).sum()
+    assert _objective(K, targets, learner, X) == pytest.approx(best, rel=1e-4)
+    np.testing.assert_allclose(learner.decision_function(X), reference.predict(K), atol=0.02)
+    # (3.54): no column is correlated with the slacks by more than C, those with a weight by as much
+    products = K @ (targets - learner.decision_function(X))
+    assert np.abs(products).max() <= C * 1.002
+    np.testing.assert_allclose(np.abs(products[learner.center_indices_]), C, rtol=5e-3)
+
+
+@pytest.mark.parametrize("C", [0.1, 0.5, 2.0])
+def test_absolute_slacks_are_quantile_regression_on_the_kernel_matrix(C: float) -> None:
+    X, y, K = _moons()
+    targets = 2.0 * y - 1
+    learner = SparseKFDClassifier(sigma=0.5, regularization=C, loss="absolute").fit(X, y)
+    reference = QuantileRegressor(quantile=0.5, alpha=C / (2 * len(y)), solver="highs").fit(K, targets)
+    best = np.abs(targets - reference.predict(K)).sum() + C * np.abs(reference.coef_).sum()
+    assert _objective(K, targets, learner, X) == pytest.approx(best, rel=2e-3)
+    assert learner.n_centers_[0] <= (np.abs(reference.coef_) > 1e-9).sum() + 5
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_columns_evaluated_anew_and_sampled_give_the_solution_over_all_of_them(
+    loss: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y, K = _moons(300)
+    whole = SparseKFDClassifier(sigma=0.5, regularization=0.5, loss=loss).fit(X, y)
+    monkeypatch.setattr("discriminants.column_generation._WHOLE", 10)
+    sampled = SparseKFDClassifier(sigma=0.5, regularization=0.5, loss=loss).fit(X, y)
+    targets = 2.0 * y - 1
+    assert _objective(K, targets, sampled, X) == pytest.approx(_objective(K, targets, whole, X), rel=2e-3)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_more_regularisation_keeps_fewer_columns_down_to_none(loss: str) -> None:
+    X, y, _ = _moons()
+    sizes = [
+        int(SparseKFDClassifier(sigma=0.5, regularization=C, loss=loss).fit(X, y).n_centers_[0])
+        for C in (0.05, 0.5, 3.0, 1e3)
+    ]
+    assert sizes[0] > sizes[1] > sizes[2] > sizes[3] == 0
+    nothing = SparseKFDClassifier(sigma=0.5, regularization=1e3, loss=loss).fit(X, y)
+    assert np.unique(nothing.predict(X)).tolist() == [1]
+    expected = 2 * y.mean() - 1 if loss == "squared" else 1.0
+    np.testing.assert_allclose(nothing.decision_function(X), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_few_columns_are_enough(loss: str) -> None:
+    X, y = make_moons(400, noise=0.2, random_state=1)
+    learner = SparseKFDClassifier(sigma=0.5, regularization=1.0, loss=loss, threshold="soft_margin").fit(
+        X[:200], y[:200]
+    )
+    assert learner.score(X[200:], y[200:]) > 0.93
+    assert learner.n_centers_[0] < 40
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_several_classes_share_the_list_of_centres(loss: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    learner = SparseKFDClassifier(sigma=1.5, regularization=0.3, loss=loss).fit(X, y)
+    assert learner.score(X, y) > 0.95
+    np.testing.assert_array_equal((learner.dual_coef_ != 0).sum(axis=0), learner.n_centers_)
+    np.testing.assert_array_equal(X[learner.center_indices_], learner.basis_centers_)
+    assert np.unique(learner.basis_centers_, axis=0).shape == learner.basis_centers_.shape
+
+
+def test_every_width_of_a_sample_is_a_column_of_its_own() -> None:
+    X, y, _ = _moons()
+    learner = SparseKFDClassifier(kernel=MultiscaleGaussianKernel([0.3, 1.0]), regularization=0.5).fit(X, y)
+    assert set(np.unique(learner.sigma_)) <= {0.3, 1.0}
+    assert learner.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize(("n", "p"), [(40, 3), (200, 30)])
+def test_least_absolute_deviations_are_those_of_the_linear_programme(n: int, p: int) -> None:
+    random = np.random.default_rng(n)
+    X, y = random.normal(size=(n, p)), random.normal(size=n)
+    found = least_absolute_deviations(X, y)
+    programme = linprog(
+        np.r_[np.zeros(2 * p), np.ones(2 * n)], A_eq=np.hstack([X, -X, np.eye(n), -np.eye(n)]), b_eq=y, method="highs"
+    )
+    assert np.abs(y - X @ found.theta).sum() == pytest.approx(programme.fun, rel=1e-7)
+    assert y @ found.multipliers == pytest.approx(programme.fun, rel=1e-6)
+    np.testing.assert_allclose(X.T @ found.multipliers, 0.0, atol=1e-5)
+    assert np.abs(found.multipliers).max() <= 1.0
+
+
+def test_noisy_sinc_takes_a_few_centres() -> None:
+    x = np.linspace(-10, 10, 100)
+    y = np.sinc(x / np.pi)
+    noisy = y + np.random.default_rng(0).normal(0, 0.2, 100)
+    for target, width, C, error in ((y, 4.0, 0.01, 0.02), (noisy, 3.0, 0.1, 0.12)):
+        learner = SparseKFDRegressor(sigma=np.sqrt(width / 2), regularization=C).fit(x[:, None], target)
+        assert np.sqrt(np.mean((learner.predict(x[:, None]) - y) ** 2)) < error
+        assert learner.n_centers_[0] < 40
+
+
+def test_they_survive_being_written_as_arrays() -> None:
+    X, y, _ = _moons()
+    for loss in LOSSES:
+        learner = SparseKFDClassifier(loss=loss).fit(X, y)
+        again = estimator_from_arrays(*estimator_to_arrays(learner))
+        np.testing.assert_array_equal(again.predict_proba(X), learner.predict_proba(X))
