@@ -33,14 +33,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser(__doc__).parse_args(arguments)
     random = np.random.default_rng(0)
     (X, y), (X_test, y_test) = ringnorm(400, random), ringnorm(7000, random)
-    width = np.sqrt(10.0)
+    width = np.sqrt(20.0)
     models: dict[str, Any] = {
         "KFD": KFDClassifier(sigma=width, regularization=10.0, threshold="soft_margin"),
-        "robust KFD": RobustKFDClassifier(sigma=width, regularization=1.0, threshold="soft_margin"),
+        "robust KFD": RobustKFDClassifier(sigma=width, regularization=30.0, threshold="soft_margin"),
         "linear sparse KFD": SparseKFDClassifier(
-            sigma=width, regularization=1.0, loss="absolute", threshold="soft_margin"
+            sigma=width, regularization=10.0, loss="absolute", threshold="soft_margin"
         ),
-        "SVM": SVC(gamma=0.05, C=10.0),
+        "SVM": SVC(gamma=0.025, C=10.0),
     }
     figure = Figure(figsize=(13, 5.5), layout="constrained")
     axes = figure.subplots(2, len(models), sharex="col")

@@ -20,10 +20,10 @@ from discriminants import KSODClassifier, PolynomialKernel
 
 def two_parabolas(n_samples: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Points (n, 2) and classes (n,)."""
-    along = random.uniform(-1.0, 1.0, n_samples)
+    along = random.uniform(-0.8, 0.8, n_samples)
     side = random.choice([-1.0, 1.0], n_samples)
     y = np.arange(n_samples) % 2
-    across = side * (0.3 + 0.7 * along**2 + random.normal(0.0, np.where(y == 1, 0.25, 0.07)))
+    across = side * (0.5 + 0.5 * along**2 + random.normal(0.0, np.where(y == 1, 0.25, 0.08)))
     X = np.where((y == 1)[:, None], np.stack([along, across], axis=1), np.stack([across, along], axis=1))
     return X, y
 
