@@ -42,7 +42,7 @@ class KernelDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     kernel, sigma, regularization, penalty
         As in `KFDClassifier`. Components beyond the discriminant ones need a symmetric positive semidefinite kernel.
     solver : {"least_squares", "eigen"}
-        "eigen" takes about ten times as long, and memory of 32 N^2 bytes.
+        "eigen" takes several times as long, and memory of 32 N^2 bytes.
 
     Attributes
     ----------

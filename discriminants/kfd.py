@@ -52,8 +52,8 @@ class KFDClassifier(ThresholdedClassifier):
         machine on the one output (`discriminants.thresholds`).
     calibrate_on : {"training", "leave_one_out", "held_out"}
         The outputs that the threshold and the posterior model are fitted to: those of the training samples; those of
-        each sample by the discriminant of all others, in closed form, at about twice the time; or those of samples
-        held out in five folds.
+        each sample by the discriminant of all others, in closed form, for which the factor is inverted; or those of
+        samples held out in five folds.
     solver : {"direct", "coordinate_descent"}
         One factorisation, or descent in blocks of samples, for which 1600 N bytes serve (penalty "kernel" only;
         Mika 2002, section 3.5.3).

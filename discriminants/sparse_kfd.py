@@ -101,8 +101,8 @@ class SparseKFDClassifier(_SparseKFD, ThresholdedClassifier):
     kernel, sigma
         As in `KFDClassifier`; the kernel need not be positive definite.
     regularization : float
-        C > 0. With `loss="squared"` no column is left from C = max_j |k_j'(y - mean)| on, which is of the size of the
-        sum of a kernel column; with "absolute" from about half the number of samples of the smaller class.
+        C > 0. With `loss="squared"` no column is left from C = max_j |k_j'(y - mean)| on; with "absolute" from
+        the same with the signs of the deviations from the median in place of y - mean.
     loss : {"squared", "absolute"}
     threshold : {"least_squares", "least_error", "soft_margin"}
         As in `KFDClassifier`; "least_squares" keeps the bias found with the coefficients, whatever the loss.

@@ -1,10 +1,11 @@
 """Fit time, prediction time, memory and test error of the sparse learners beside scikit-learn's.
 
-    python -m benchmarks.learners [--data-dir ../shared/data/ml] [--only letter usps selection] [--quick]
+    python -m benchmarks.learners [--data-dir ../shared/data/ml] [--only letter usps selection fisher] [--quick]
 
 Each learner runs in a process of its own. Memory is what that process held at most beyond what it held before the
 fit. Times of several threads are wall-clock times. The sets letter, usps, a9a and shuttle need --data-dir; `selection`
-(products of columns against modified Gram-Schmidt over stored columns) and `memory` make their own data. `--choose`
+(products of columns against modified Gram-Schmidt over stored columns), `memory` and `fisher` (the path of the kernel
+Fisher discriminant over its penalty, its greedy form, its descent) make their own data. `--choose`
 runs the cross-validation that the settings come from.
 """
 
@@ -23,14 +24,19 @@ from benchmarks.learners import report
 from benchmarks.learners.child import run_child
 from benchmarks.learners.settings import LABELS, SETTINGS
 
-PARTS = (*SETTINGS, "selection", "memory")
+PARTS = (*SETTINGS, "selection", "memory", "fisher")
 _SELECTION = {"n_samples": 20_000, "n_candidates": 2000, "n_centers": 1000}
 _SELECTION_QUICK = {"n_samples": 1500, "n_candidates": 200, "n_centers": 60}
 _OROLS = {"n_samples": 200_000, "n_candidates": 4000, "n_centers": 1000}
 _OROLS_QUICK = {"n_samples": 4000, "n_candidates": 300, "n_centers": 100}
 _KRLS = {"n_samples": 1_000_000, "chunk": 20_000, "max_centers": 300}
 _KRLS_QUICK = {"n_samples": 4000, "chunk": 1000, "max_centers": 100}
-_OROLS_LIMIT, _KRLS_LIMIT = 2.5e9, 600e6
+_OROLS_LIMIT, _KRLS_LIMIT, _DESCENT_LIMIT = 2.5e9, 600e6, 400e6
+_PATH, _PATH_QUICK = {"n_samples": 3000, "n_penalties": 30}, {"n_samples": 300, "n_penalties": 5}
+_GREEDY = {"n_samples": 20_000, "n_candidates": 2000, "n_centers": 1000}
+_GREEDY_QUICK = {"n_samples": 1500, "n_candidates": 200, "n_centers": 60}
+_DESCENT, _DESCENT_QUICK = {"n_samples": 20_000}, {"n_samples": 1500}
+_MOST_FITS = 3  # that the path over the penalty may take
 _WIDTH = 112  # of tables in a file or a pipe
 _QUICK_SIZES = [1500, 500]
 
@@ -74,6 +80,8 @@ def print_run(console: Console, wanted: Sequence[str], found: argparse.Namespace
                 requirements += _selection(progress, found)
             elif name == "memory":
                 requirements += _memory(progress, found)
+            elif name == "fisher":
+                requirements += _fisher(progress, found)
             else:
                 requirements += _learners(progress, name, found)
     if requirements:
@@ -131,6 +139,44 @@ def _memory(progress: Progress, found: argparse.Namespace) -> list[report.Requir
     progress.remove_task(task)
     progress.console.print(report.memory_table(rows))
     return requirements
+
+
+def _fisher(progress: Progress, found: argparse.Namespace) -> list[report.Requirement]:
+    path, greedy, descent = (_PATH_QUICK, _GREEDY_QUICK, _DESCENT_QUICK) if found.quick else (_PATH, _GREEDY, _DESCENT)
+    task = progress.add_task("fisher", total=3)
+    rows = {}
+    for name, sizes in (("kfd_path", path), ("greedy", greedy), ("descent_memory", descent)):
+        progress.update(task, description=f"fisher: {name}")
+        rows[name] = run_child(name, sizes, found.threads)
+        progress.advance(task)
+    progress.remove_task(task)
+    progress.console.print(report.fisher_table(path, greedy, descent, rows, found.threads))
+    return [
+        *(
+            report.Requirement(
+                f"path of KFD over {path['n_penalties']} penalties in fits, penalty {penalty}",
+                rows["kfd_path"][f"{penalty}_path"] / rows["kfd_path"][f"{penalty}_fit"],
+                _MOST_FITS,
+                False,
+                "x",
+            )
+            for penalty in ("identity", "kernel")
+        ),
+        report.Requirement(
+            "sparse greedy KFD as fast as OROLS at as many centres",
+            rows["greedy"]["orols_seconds"] / rows["greedy"]["greedy_seconds"],
+            1,
+            True,
+            "x",
+        ),
+        report.Requirement(
+            f"peak of KFD by descent, {descent['n_samples']:,} samples",
+            rows["descent_memory"]["peak"] / 1e6,
+            _DESCENT_LIMIT / 1e6,
+            False,
+            " MB",
+        ),
+    ]
 
 
 def _possible(console: Console, only: Sequence[str], folder: Path | None) -> list[str]:

@@ -90,6 +90,29 @@ def selection_table(sizes: dict[str, int], row: Row, threads: int) -> Table:
     return table
 
 
+def fisher_table(
+    path: dict[str, int], greedy: dict[str, int], descent: dict[str, int], rows: dict[str, Row], threads: int
+) -> Table:
+    """The dense discriminant and its path, the greedy one beside OROLS, and the one by descent."""
+    table = Table(title=f"Kernel Fisher discriminants, {threads} BLAS threads")
+    table.add_column("task")
+    table.add_column("seconds", justify="right")
+    times = rows["kfd_path"]
+    for penalty in ("identity", "kernel"):
+        table.add_row(f"KFD, N = {path['n_samples']:,}, penalty {penalty}: one fit", f"{times[f'{penalty}_fit']:.2f}")
+        text = f"leave-one-out errors under {path['n_penalties']} penalties"
+        table.add_row(f"KFD, N = {path['n_samples']:,}, penalty {penalty}: {text}", f"{times[f'{penalty}_path']:.2f}")
+    for label, key in (("OROLS", "orols"), ("sparse greedy KFD", "greedy")):
+        sizes = f"N = {greedy['n_samples']:,}, P = {greedy['n_candidates']:,}, m = {rows['greedy'][f'{key}_centers']:,}"
+        table.add_row(f"{label}, {sizes}", f"{rows['greedy'][f'{key}_seconds']:.2f}")
+    found = rows["descent_memory"]
+    table.add_row(
+        f"KFD by descent, N = {descent['n_samples']:,}, one figure: peak {found['peak'] / 1e6:,.0f} MB",
+        f"{found['seconds']:.1f}",
+    )
+    return table
+
+
 def memory_table(rows: dict[str, Row]) -> Table:
     """Peaks of whole processes, interpreter and libraries included."""
     table = Table(title="Peak memory of the whole process")

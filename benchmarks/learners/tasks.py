@@ -12,7 +12,7 @@ from benchmarks.learners.datasets import clusters, load
 from benchmarks.learners.memory_use import current_bytes, peak_bytes
 from benchmarks.learners.methods import Method
 from benchmarks.learners.settings import SETTINGS
-from discriminants import KRLSClassifier, OROLSClassifier
+from discriminants import KFDClassifier, KRLSClassifier, OROLSClassifier, SparseGreedyKFDClassifier
 from discriminants.kernels import GaussianKernel
 from discriminants.selection.forward_selection import forward_selection
 from discriminants.selection.gram import accumulate_gram
@@ -98,6 +98,44 @@ def krls_memory(n_samples: int, chunk: int, max_centers: int) -> dict[str, Any]:
     return {"seconds": seconds, "peak": peak_bytes(), "n_centers": int(model.basis_centers_.shape[0])}
 
 
+def kfd_path(n_samples: int, n_penalties: int) -> dict[str, Any]:
+    """One fit of the dense discriminant, and its leave-one-out outputs under many penalties; 40 features."""
+    X, y = clusters(n_samples, 40, 2, seed=4)
+    X = X.astype(np.float64)
+    penalties = np.logspace(-4, 2, n_penalties)
+    found: dict[str, Any] = {}
+    for penalty in ("identity", "kernel"):
+        model = KFDClassifier(regularization=0.1, penalty=penalty)
+        model.fit(X[:_WARM_UP], y[:_WARM_UP])
+        found[f"{penalty}_fit"] = min(timed(lambda model=model: model.fit(X, y)) for _ in range(3))  # type: ignore[misc]
+        found[f"{penalty}_path"] = timed(lambda model=model: model.leave_one_out_errors(X, y, penalties))  # type: ignore[misc]
+    return found
+
+
+def descent_memory(n_samples: int) -> dict[str, Any]:
+    """The whole process's peak while a discriminant is fitted by coordinate descent, ten classes, 40 features."""
+    X, y = clusters(n_samples, 40, 10, seed=5)
+    model = KFDClassifier(sigma=4.0, regularization=1.0, penalty="kernel", solver="coordinate_descent")
+    seconds = timed(lambda: model.fit(X, y))
+    return {"seconds": seconds, "peak": peak_bytes(), "n_centers": int(model.basis_centers_.shape[0])}
+
+
+def greedy(n_samples: int, n_candidates: int, n_centers: int) -> dict[str, Any]:
+    """Sparse greedy KFD and OROLS with as many centres over as many candidates, ten classes, 40 features."""
+    X, y = clusters(n_samples, 40, 10, seed=6)
+    common: dict[str, Any] = {"n_candidates": n_candidates, "tol": 0.0, "random_state": 0}
+    found: dict[str, Any] = {}
+    for name, model in (
+        ("orols", OROLSClassifier(n_centers, max_condition=1e12, **common)),
+        ("greedy", SparseGreedyKFDClassifier(n_centers, **common)),
+    ):
+        model.set_params(n_centers=10).fit(X[:_WARM_UP], y[:_WARM_UP])
+        model.set_params(n_centers=n_centers)
+        found[f"{name}_seconds"] = min(timed(lambda model=model: model.fit(X, y)) for _ in range(2))  # type: ignore[misc]
+        found[f"{name}_centers"] = int(model.n_centers_[0])
+    return found
+
+
 def timed(action: Callable[[], object]) -> float:
     """Seconds that an action takes."""
     start = time.perf_counter()
@@ -106,5 +144,5 @@ def timed(action: Callable[[], object]) -> float:
 
 
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {
-    task.__name__: task for task in (learner, selection, orols_memory, krls_memory)
+    task.__name__: task for task in (learner, selection, orols_memory, krls_memory, kfd_path, descent_memory, greedy)
 }

@@ -22,7 +22,6 @@ _NAMES = {
     "ksod-obd": "KSOD-OBD",
     "greedy": "greedy KFD",
     "descent": "KFD by descent",
-    "subset": "KFD on a subset",
     "invariant": "invariant KFD",
     "svm-virtual": "SVM, virtual samples",
 }

@@ -1,4 +1,4 @@
-"""What docs/discriminants.md shows runs, and its tables name what there is."""
+"""What docs/discriminants.md and docs/fisher.md show runs, and their tables name what there is."""
 
 import re
 import runpy
@@ -7,7 +7,22 @@ from pathlib import Path
 import discriminants
 from discriminants.kernels.named import NAMED
 
-GUIDE = (Path(__file__).parents[2] / "docs" / "discriminants.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+GUIDE, FISHER = ((DOCS / name).read_text(encoding="utf-8") for name in ("discriminants.md", "fisher.md"))
+
+
+def test_the_code_of_the_fisher_family_runs_from_top_to_bottom(tmp_path, capsys):
+    blocks = re.findall(r"<!-- code -->\n\n```python\n(.*?)```", FISHER, re.DOTALL)
+    assert len(blocks) == FISHER.count("```python")
+    script = tmp_path / "guide.py"
+    script.write_text("\n".join(blocks), encoding="utf-8")
+    runpy.run_path(str(script))
+    printed = capsys.readouterr().out
+    assert float(re.findall(r"test error ([\d.]+)", printed)[0]) < 0.03
+    losses = [float(loss) for loss in re.findall(r"(?:training|leave_one_out) ([\d.]+)", printed)]
+    assert losses[1] < losses[0]
+    plain, invariant = (float(score) for score in re.findall(r"^0\.[01] ([\d.]+)$", printed, re.MULTILINE))
+    assert invariant > plain
 
 
 def test_the_code_shown_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
@@ -22,7 +37,9 @@ def test_the_code_shown_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
 
 
 def test_every_learner_and_every_kernel_name_is_in_the_guide():
-    learners = [name for name in discriminants.__all__ if re.search(r"(Classifier|Regressor|Discriminant)$", name)]
+    learners = [
+        name for name in discriminants.__all__ if re.search(r"(Classifier|Regressor|Discriminant|Analysis|PCA)$", name)
+    ]
     kernels = [name for name in discriminants.__all__ if name.endswith("Kernel")]
     for name in (*learners, *(k for k in kernels if k not in ("Kernel", "FunctionKernel", "PrecomputedKernel"))):
         assert f"`{name}" in GUIDE, name
@@ -32,4 +49,11 @@ def test_every_learner_and_every_kernel_name_is_in_the_guide():
 
 def test_the_classes_the_guide_names_are_public():
     elsewhere = {"CalibratedClassifierCV", "ValueError"}
-    assert set(re.findall(r"`([A-Z]\w*[a-z]\w*)", GUIDE)) - elsewhere <= set(discriminants.__all__)
+    assert set(re.findall(r"`([A-Z]\w*[a-z]\w*)", GUIDE + FISHER)) - elsewhere <= set(discriminants.__all__)
+
+
+def test_every_member_of_the_fisher_family_is_on_its_page():
+    family = [name for name in discriminants.__all__ if re.search(r"KFD|KSOD|Kernel(Discriminant|PCA)", name)]
+    assert len(family) == 9
+    for name in family:
+        assert f"`{name}" in FISHER, name

@@ -89,6 +89,42 @@ def test_the_logistic_loss_gives_the_digits_the_best_posteriors(drawn):
     assert losses[-1] == min(losses[4:])
 
 
+def test_a_free_weight_of_the_variances_is_no_worse_than_fishers_on_two_parabolas(drawn):
+    (_, fisher), (_, free) = re.findall(r"rho ([\d.]+): ([\d.]+) %", drawn("two_parabolas"))
+    assert float(free) <= float(fisher)
+
+
+def test_the_spirals_take_few_components(drawn):
+    printed = drawn("pruned_spirals")
+    fewest, vectors = numbers(r"(\d+) (?:components on|support vectors)", printed)
+    assert fewest < 40 < vectors
+
+
+def test_a_lower_tolerance_takes_more_centres_and_makes_fewer_errors(drawn):
+    printed = drawn("sparse_greedy")
+    sizes, errors = numbers(r"(\d+) centres, tol", printed), numbers(r"tolerance .*: ([\d.]+) %", printed)
+    assert sizes == sorted(sizes)
+    assert errors == sorted(errors, reverse=True)
+    assert errors[-1] < numbers(r"all samples: ([\d.]+) %", printed)[0] + 1.0
+
+
+def test_sparse_regression_takes_fewer_centres_than_support_vectors(drawn):
+    printed = drawn("sparse_sinc")
+    assert max(numbers(r"(\d+) centres", printed)) < min(numbers(r"SVR (\d+)", printed))
+    assert max(numbers(r"centres, RMSE ([\d.]+)", printed)) < 0.1
+
+
+def test_outputs_of_fisher_discriminants_are_more_alike_on_training_and_test_samples(drawn):
+    *fisher, machine = numbers(r"outputs ([\d.]+) apart", drawn("output_distributions"))
+    assert max(fisher) < machine
+
+
+def test_discriminant_features_part_digits_better_than_principal_ones(drawn):
+    principal, discriminant = numbers(r"([\d.]+) % of the test digits", drawn("digit_directions"))
+    assert discriminant > principal
+    assert discriminant > 95
+
+
 def test_every_figure_has_its_test_and_its_line_in_the_list():
     names = {path.stem.removeprefix("plot_") for path in EXAMPLES.glob("plot_*.py")}
     assert names == set(re.findall(r'drawn\("(\w+)"', Path(__file__).read_text(encoding="utf-8")))
