@@ -4,9 +4,9 @@ Every number has a lower and an upper bound that no sensible use meets. They are
 or a file made up to do harm, is refused on reading and not hours later, when a model is saved or the memory is full.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 DEEPEST = 20
 """Tables and lists inside each other."""
@@ -18,6 +18,19 @@ class Settings(BaseModel):
     """A table of settings: frozen, without names that are no settings, and without numbers that are not finite."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    old_names: ClassVar[dict[str, str]] = {}
+    """Names that a setting had once, in files that are still read, and the name it has now."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _new_names(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        both = [old for old, new in cls.old_names.items() if old in values and new in values]
+        if both:
+            raise ValueError(f"{both[0]} is the old name of {cls.old_names[both[0]]}; give one of them")
+        return {cls.old_names.get(name, name): value for name, value in values.items()}
 
 
 def fault_in_value(value: Any, *, finite: bool = True) -> str | None:

@@ -25,7 +25,7 @@ _ZEROS = re.compile(rb"\0*")
 
 
 def read_text_lines(path: Path | str, error: type[AsrError]) -> list[str]:
-    """Lines of the UTF-8 file `path` (gzip recognised by content, byte-order mark removed), without line
+    """Lines of the UTF-8 file `path` (gzip recognized by content, byte-order mark removed), without line
     ends.
 
     Lines end at a line feed alone, so that line numbers agree with every editor; a carriage return before it

@@ -22,7 +22,7 @@ _LARGEST_SHARE = 1.0 - 1e-12  # of the variance of a direction that lies between
 class KernelDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelExpansion):
     """Directions in the space of a kernel that part all classes best: linear discriminant analysis with a kernel.
 
-    A direction maximises the scatter between the classes, alpha'B alpha, against that within them and the penalty,
+    A direction maximizes the scatter between the classes, alpha'B alpha, against that within them and the penalty,
     alpha'(W + R) alpha, W = K'DK, D = I - sum_c v_c v_c' (Mika 2002, 3.30). `solver="eigen"` solves that generalised
     eigenproblem of N x N matrices as it is written. `"least_squares"` finds the same directions from one Cholesky
     factorisation: with F the centred least-squares fit of the indicators Y of the classes and Y'F v = omega Y'Y v, a

@@ -27,7 +27,7 @@ class KFDClassifier(ThresholdedClassifier):
     A class's direction against the rest is alpha = (S_W + R)^-1 (m_+ - m_-) (3.41), S_W the within-class scatter
     of the kernel columns, R the penalty. S_W is the total scatter S_T = K'HK, H = I - 11'/N, less a rank-one term
     in (m_+ - m_-), so (S_T + R)^-1 (m_+ - m_-) is parallel to it (Sherman and Morrison), and as
-    K'Hy = 2 M_+ M_- / N (m_+ - m_-) for labels y = +-1, so is regularised least squares onto the labels (3.43). That
+    K'Hy = 2 M_+ M_- / N (m_+ - m_-) for labels y = +-1, so is regularized least squares onto the labels (3.43). That
     last scale, and its bias, are the ones kept: the outputs of all classes compare, and share one factorisation.
 
     With C = HKK'H (penalty "identity") or C = HKH (penalty "kernel") and beta = (C + mu I)^-1 Hy, the solution is
@@ -42,7 +42,7 @@ class KFDClassifier(ThresholdedClassifier):
     sigma : float, "scale" or ndarray
         Width of a kernel given by name, in the units of X.
     regularization : float
-        mu > 0; the scatter is unnormalised, so the same mu weighs less the more samples there are.
+        mu > 0; the scatter is unnormalized, so the same mu weighs less the more samples there are.
     penalty : {"identity", "kernel"}
         R = mu I, a penalty on the length of alpha (Mika 2002), or R = mu K, on the norm of the discriminant in the
         space of the kernel, which makes it the least-squares support vector machine (Suykens et al. 2002). The

@@ -20,7 +20,7 @@ from discriminants.thresholds import least_errors
 class KSODClassifier(OneVsRestClassifier):
     """Fisher's discriminant with a free weight of the two class variances, chosen on samples that were held out.
 
-    Whatever criterion of the means and variances of two projected classes is maximised, Fisher's, the signal-to-noise
+    Whatever criterion of the means and variances of two projected classes is maximized, Fisher's, the signal-to-noise
     ratio, the mean square error, the direction is w = (rho S_0 + (1 - rho) S_1)^-1 (m_1 - m_0) for some rho (Abdallah
     et al. 2004, 8). So rho is tried from 0 to 1, each time with the threshold of least errors on held-out samples, and
     the best of all is kept (their section III-C). rho = P(C_0) is Fisher's criterion; class 1 is the second of two

@@ -10,7 +10,7 @@ _LARGEST_GAP = 1e-3  # of y'y, at the end: columns that nearly depend on each ot
 
 
 def l1_least_squares(gram: np.ndarray, correlation: np.ndarray, energy: float, penalty: float) -> np.ndarray:
-    """Minimise |y - X alpha|^2 / 2 + C sum_j |alpha_j| from products of the columns.
+    """Minimize |y - X alpha|^2 / 2 + C sum_j |alpha_j| from products of the columns.
 
     Coordinate descent, as scikit-learn's Lasso has it, needs more and more sweeps the less the penalty and the more
     alike the columns are, as those of a wide kernel are; the predictor and corrector of Mehrotra, with alpha split into

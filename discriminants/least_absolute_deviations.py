@@ -30,7 +30,7 @@ class Deviations(NamedTuple):
 
 
 def least_absolute_deviations(X: np.ndarray, y: np.ndarray, tol: float = 1e-9) -> Deviations:
-    """Minimise sum_i |y_i - x_i'theta| (the method of Frisch and Newton; Portnoy and Koenker 1997).
+    """Minimize sum_i |y_i - x_i'theta| (the method of Frisch and Newton; Portnoy and Koenker 1997).
 
     The dual, max y'a for X'a = 0 and -1 <= a <= 1, has bounds on every variable and few equations, so each iteration
     of Mehrotra's predictor and corrector solves weighted least squares in the columns of X: O(n_rows n_columns^2) time,

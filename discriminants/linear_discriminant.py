@@ -34,7 +34,7 @@ class LinearDiscriminant(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     regularization : float
-        mu >= 0, added to the diagonal of S_W, which is unnormalised; in squared units of X.
+        mu >= 0, added to the diagonal of S_W, which is unnormalized; in squared units of X.
     posterior : str
         "equal_covariance" is (3.15), always in agreement with `predict`. The names of
         `discriminants.posteriors.POSTERIORS` fit a model of their own to the outputs of the training samples;

@@ -21,7 +21,7 @@ _JITTER = 1e-10  # of the mean diagonal entry of a matrix that is to be factored
 class OrientedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelExpansion):
     """Kernel principal components that do not move when samples are transformed, or that rise above known noise.
 
-    Maximises alpha'K'HK alpha / N, the variance of the outputs, against alpha'(lambda T + mu P) alpha: T is the tangent
+    Maximizes alpha'K'HK alpha / N, the variance of the outputs, against alpha'(lambda T + mu P) alpha: T is the tangent
     covariance of transformed copies of the samples (`discriminants.tangent_covariance`), or the covariance of the
     outputs of noise samples (Diamantaras and Kung 1996). Without either it is kernel principal component analysis,
     with the identity or the norm in the space of the kernel as P. A generalised eigenproblem of N x N matrices: O(N^3)

@@ -18,11 +18,11 @@ from discriminants.selection.path import SelectionPath
 
 _REESTIMATIONS = {
     "gcv": OrthogonalSystem.reestimate_lambda,
-    "evidence": OrthogonalSystem.maximise_evidence,
+    "evidence": OrthogonalSystem.maximize_evidence,
 }
 
 
-class _RegularisedLeastSquares(ForwardSelectionLearner):
+class _RegularizedLeastSquares(ForwardSelectionLearner):
     """Ridge on the orthogonal weights, re-estimated after every column."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -63,8 +63,8 @@ class _RegularisedLeastSquares(ForwardSelectionLearner):
         del self._settled_steps
 
 
-class OROLSClassifier(_RegularisedLeastSquares, OneVsRestClassifier):
-    """Regularised least squares in forward-selected kernel columns; generalised cross-validation sets the
+class OROLSClassifier(_RegularizedLeastSquares, OneVsRestClassifier):
+    """Regularized least squares in forward-selected kernel columns; generalised cross-validation sets the
     ridge and the size.
 
     After every column lambda is re-estimated (3.88), and the new value holds for *all* columns: residual,
@@ -76,7 +76,7 @@ class OROLSClassifier(_RegularisedLeastSquares, OneVsRestClassifier):
     Parameters
     ----------
     reestimation : {"gcv", "evidence"}
-        What lambda is to minimise or maximise: generalised cross-validation (3.85-3.89), or the Bayesian
+        What lambda is to minimize or maximize: generalised cross-validation (3.85-3.89), or the Bayesian
         evidence (MacKay 1992), the alternative that the source names.
     tol : float
         Lambda has settled when it changed by less than this share in each of `patience` steps; 0 never stops.
@@ -102,12 +102,12 @@ class OROLSClassifier(_RegularisedLeastSquares, OneVsRestClassifier):
     References
     ----------
     E. Andelic, M. Schaffoener, M. Katz, S. Krueger, A. Wendemuth, Updates for Nonlinear Discriminants, IJCAI
-    2007. M. Orr, Regularisation in the selection of radial basis function centres, Neural Computation 7,
+    2007. M. Orr, Regularization in the selection of radial basis function centres, Neural Computation 7,
     1995. D. MacKay, Bayesian interpolation, Neural Computation 4, 1992.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **_RegularisedLeastSquares._parameter_constraints,
+        **_RegularizedLeastSquares._parameter_constraints,
         **OneVsRestClassifier._parameter_constraints,
     }
 
@@ -151,8 +151,8 @@ class OROLSClassifier(_RegularisedLeastSquares, OneVsRestClassifier):
         self.random_state = random_state
 
 
-class OROLSRegressor(_RegularisedLeastSquares, KernelRegressor):
-    """Regularised least squares in forward-selected kernel columns, with a self-adjusting ridge.
+class OROLSRegressor(_RegularizedLeastSquares, KernelRegressor):
+    """Regularized least squares in forward-selected kernel columns, with a self-adjusting ridge.
 
     Parameters, attributes and references are those of `OROLSClassifier`, without the classes and posteriors;
     y may have several columns.

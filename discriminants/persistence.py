@@ -35,7 +35,7 @@ def estimator_to_arrays(estimator: BaseEstimator) -> tuple[Arrays, dict[str, Any
     ----------
     estimator : scikit-learn estimator
         Its parameters and attributes may hold numbers, strings, None, NumPy arrays (also of strings), lists,
-        tuples, sets, dicts and further estimators. Private attributes that are random generators, optimisers
+        tuples, sets, dicts and further estimators. Private attributes that are random generators, optimizers
         or loss functions (state of the training alone) are left out.
 
     Returns
@@ -174,7 +174,7 @@ def _encode_estimator(estimator: BaseEstimator, where: str, arrays: Arrays) -> A
 
 
 def _is_training_state(value: Any) -> bool:
-    """Random generators, and the optimisers and loss functions of scikit-learn: no part of what was
+    """Random generators, and the optimizers and loss functions of scikit-learn: no part of what was
     learnt.
     """
     if isinstance(value, np.random.RandomState | np.random.Generator):

@@ -10,7 +10,7 @@ from discriminants.kernels.kernel import float_type
 from discriminants.logistic.loss import log_sigmoid
 
 _SMALLEST_DEVIATION = 1e-6  # of an output within a class, relative to its deviation over all samples
-_LARGEST_SQUARE = 1e200  # of a standardised output: differences and sums of such squares stay finite
+_LARGEST_SQUARE = 1e200  # of a standardized output: differences and sums of such squares stay finite
 _LARGEST_SCORE = 1e300
 _NEWTON_STEPS, _SIGMOID_TOLERANCE, _SIGMOID_RIDGE, _SMALLEST_STEP = 100, 1e-10, 1e-12, 1e-10
 
@@ -23,11 +23,11 @@ def unit_length_outputs(outputs: np.ndarray, dual_coef: np.ndarray) -> np.ndarra
 
 class GaussianOutputModel(BaseEstimator):
     """Every one-vs-rest output is Gaussian within its class and within the rest; Bayes' rule, then
-    normalised.
+    normalized.
 
     p(q | class) and p(q | rest) are normal densities (Andelic 2007, 4.7; sigma_i^2 is the variance), the
     prior is the class's share of the training samples. The one-vs-rest posteriors need not sum to one and are
-    normalised over the classes. With two classes there is one output, and nothing to normalise.
+    normalized over the classes. With two classes there is one output, and nothing to normalize.
 
     Attributes
     ----------
@@ -84,12 +84,12 @@ class GaussianOutputModel(BaseEstimator):
 
 
 class PlattOutputModel(BaseEstimator):
-    """One sigmoid for each one-vs-rest output, normalised over the classes; for two classes one sigmoid.
+    """One sigmoid for each one-vs-rest output, normalized over the classes; for two classes one sigmoid.
 
     P(class | q) = 1 / (1 + exp(-(a q + b))) (Platt 1999, with a = -A and b = -B). The cross-entropy is taken
     to his smoothed targets (N+ + 1) / (N+ + 2) and 1 / (N- + 2) in place of 1 and 0, so that the slope stays
-    finite where the outputs separate the classes, and is minimised by Newton's method with step halving as
-    Lin, Lin and Weng (2007) do. The normalisation over more than two classes is that of Zadrozny and Elkan
+    finite where the outputs separate the classes, and is minimized by Newton's method with step halving as
+    Lin, Lin and Weng (2007) do. The normalization over more than two classes is that of Zadrozny and Elkan
     (2002).
 
     Attributes
@@ -186,7 +186,7 @@ class LogisticOutputModel(BaseEstimator):
     Parameters
     ----------
     C : float
-        Inverse strength of the ridge on the layer's weights (outputs are standardised first).
+        Inverse strength of the ridge on the layer's weights (outputs are standardized first).
     max_samples : int
         At most this many samples, evenly spaced, are used: the layer is small.
 
@@ -233,7 +233,7 @@ class LogisticOutputModel(BaseEstimator):
         """Natural log posteriors, float32 or float64 like the outputs, shape (n_samples, n_classes)."""
         check_is_fitted(self)
         strength = np.abs(self.coef_).sum(axis=0).max()
-        return _finite(_normalised(_bounded(outputs, strength) @ self.coef_ + self.intercept_), outputs)
+        return _finite(_normalized(_bounded(outputs, strength) @ self.coef_ + self.intercept_), outputs)
 
 
 def _checked(outputs: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
@@ -264,7 +264,7 @@ def _from_log_odds(scores: np.ndarray, like: np.ndarray) -> np.ndarray:
     """Log posteriors from the log odds of each one-vs-rest output, or of class 1 against class 0."""
     if scores.shape[1] == 1:
         return _finite(np.hstack([log_sigmoid(-scores), log_sigmoid(scores)]), like)
-    return _finite(_normalised(log_sigmoid(scores)), like)
+    return _finite(_normalized(log_sigmoid(scores)), like)
 
 
 def _finite(log_proba: np.ndarray, like: np.ndarray) -> np.ndarray:
@@ -273,7 +273,7 @@ def _finite(log_proba: np.ndarray, like: np.ndarray) -> np.ndarray:
     return np.maximum(log_proba, np.finfo(dtype).min).astype(dtype)
 
 
-def _normalised(scores: np.ndarray) -> np.ndarray:
+def _normalized(scores: np.ndarray) -> np.ndarray:
     scores = scores - scores.max(axis=1, keepdims=True)
     return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
 

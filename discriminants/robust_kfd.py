@@ -17,7 +17,7 @@ _PROBED = 50  # kernel columns looked at before the descent
 class RobustKFDClassifier(ThresholdedClassifier):
     """Fisher's discriminant with absolute or Huber's slacks, so that no sample weighs more than any other far one.
 
-    Minimises sum_i loss(y_i - f(x_i)) + C w'w / 2 on targets +-1 (Mika 2002, 3.50, 3.52), w'w the squared norm of the
+    Minimizes sum_i loss(y_i - f(x_i)) + C w'w / 2 on targets +-1 (Mika 2002, 3.50, 3.52), w'w the squared norm of the
     discriminant in the space of the kernel. With absolute slacks it is support vector regression onto the labels with
     a tube of width zero. Solved in the dual by coordinate descent (`linear_systems.box_descent`), with memory of O(N)
     for more than 3000 samples.

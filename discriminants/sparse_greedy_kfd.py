@@ -21,7 +21,7 @@ from discriminants.selection.path import SelectionPath
 
 
 class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
-    """Fisher's discriminant in few kernel columns: each the best of 59 candidates for the regularised objective.
+    """Fisher's discriminant in few kernel columns: each the best of 59 candidates for the regularized objective.
 
     Least squares onto +-1 with the penalty mu alpha'P alpha over the chosen columns is the discriminant restricted to
     their span (Mika 2002, 3.57 to 3.61). Centres are added one by one, each time that of 59 random candidates that
@@ -60,7 +60,7 @@ class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
     Attributes
     ----------
     objective_ : ndarray of shape (n_centers + 1,)
-        Regularised squared error of all outputs with the first 0, 1, ... centres of a shared dictionary, that of the
+        Regularized squared error of all outputs with the first 0, 1, ... centres of a shared dictionary, that of the
         last dictionary where they are private.
     n_centers_ : ndarray of int of shape (n_dictionaries,)
     center_indices_ : ndarray of int of shape (m,)

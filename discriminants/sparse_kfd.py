@@ -87,7 +87,7 @@ def _signs(target: np.ndarray) -> np.ndarray:
 class SparseKFDClassifier(_SparseKFD, ThresholdedClassifier):
     """Fisher's discriminant with few kernel columns by an L1 penalty: SKFD, and with absolute slacks LSKFD.
 
-    Minimises sum_i (y_i - f(x_i))^2 / 2 + C sum_j |alpha_j| (Mika 2002, 3.53), the Lasso on the kernel matrix, or, with
+    Minimizes sum_i (y_i - f(x_i))^2 / 2 + C sum_j |alpha_j| (Mika 2002, 3.53), the Lasso on the kernel matrix, or, with
     `loss="absolute"`, sum_i |y_i - f(x_i)| + C sum_j |alpha_j| (3.55), a linear programme, on targets +-1. The first
     is the Fisher discriminant with another penalty; the second also bounds what a single sample can do, and is sparser
     still. Any sample may become a centre, not those near the boundary alone, so that fewer are needed than a support

@@ -45,7 +45,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     """Kernel logistic regression with few shared centres, for hundreds of thousands of samples and hundreds
     of classes.
 
-    Minimises mean logistic loss + alpha / 2 tr(W'K_mm W) over outputs f(x) = sum_n W_n k(x, x_n) + b. The
+    Minimizes mean logistic loss + alpha / 2 tr(W'K_mm W) over outputs f(x) = sum_n W_n k(x, x_n) + b. The
     centres are chosen by orthogonal least squares on one-vs-rest targets (squared loss) or at random; the
     weights by mini-batch descent or by Newton's method (iteratively reweighted least squares), both in
     coordinates whitened by K_mm and the covariance of the kernel columns (`whiten`). The samples are streamed in
@@ -71,7 +71,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     damping : float
         Variance, relative to K_mm, below which a direction is no longer scaled up to unit variance.
     loss : {"multinomial", "ovr"}
-        Softmax over the classes, or one binary loss a class whose sigmoids are normalised for posteriors.
+        Softmax over the classes, or one binary loss a class whose sigmoids are normalized for posteriors.
     solver : {"descent", "irls", "auto"}
         "descent" makes a fixed number of passes, whose early end shrinks weak directions; "irls" goes to the
         minimum: for two classes with one Cholesky factorisation of an (m + 1, m + 1) matrix a step, for more by

@@ -51,7 +51,7 @@ def least_error_threshold(outputs: np.ndarray, positive: np.ndarray) -> float:
 def soft_margin_threshold(outputs: np.ndarray, positive: np.ndarray, cost: float = _COST) -> float:
     """The zero of the support vector machine on one output, w q + b with w >= 0 (Mika 2002, sections 5.2.1, 5.3.2).
 
-    The machine minimises w^2 / 2 + C sum_i max(0, 1 - y_i (w q_i + b)) in one dimension. For a given w the best bias
+    The machine minimizes w^2 / 2 + C sum_i max(0, 1 - y_i (w q_i + b)) in one dimension. For a given w the best bias
     leaves as many violators in one class as in the other, the lowest of the class above and the highest of the class
     below, so that the sum is sum_k max(0, 2 - w d_k), d_k the k-th lowest of the one less the k-th highest of the
     other: a hinge in w alone, whose minimum is found among sorted differences in O(N log N). Where a range of biases

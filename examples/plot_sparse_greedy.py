@@ -3,7 +3,7 @@
     python examples/plot_sparse_greedy.py [--output-dir DIR]
 
 The sparse greedy algorithm of Mika 2002 (figure 3.3, section 5.2.1) on scikit-learn's handwritten digits: the
-regularised objective and the test error as centres are added, each the best of 59 candidates, and where tolerances of
+regularized objective and the test error as centres are added, each the best of 59 candidates, and where tolerances of
 10^-1 to 10^-3 would have stopped. Beside it the discriminant over all samples. Writes `sparse_greedy.png`.
 """
 
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     figure = Figure(figsize=(11, 4.6), layout="constrained")
     left, right = figure.subplots(1, 2)
     left.semilogy(model.objective_, "k")
-    left.set(xlabel="centres", ylabel="regularised squared error", title="The objective")
+    left.set(xlabel="centres", ylabel="regularized squared error", title="The objective")
     right.semilogx(sizes, errors, "k.-", label="greedy")
     right.axhline(dense, color="gray", linestyle="dashed", label=f"all {len(X)} samples")
     for tol in (1e-1, 1e-2, 1e-3):

@@ -1,4 +1,4 @@
-"""A speech recogniser from audio files to a word error rate, in one sitting.
+"""A speech recognizer from audio files to a word error rate, in one sitting.
 
     python examples/recognizer_in_one_sitting.py --corpus-dir DIR
 
@@ -40,7 +40,7 @@ from asr.grammar import arpa_grammar, estimate_ngram, one_word
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
 from asr.lexicon import read_lexicon
-from asr.recipe.material import trainable
+from asr.recognition.material import trainable
 from asr.score.bootstrap import wer_interval
 from asr.score.transcript import aligned_transcript
 from asr.score.wer import score_utterances
@@ -60,15 +60,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--corpus-dir", type=Path, help="folder with train/, test/ and lexicon.txt")
     corpus_dir = parser.parse_args(arguments).corpus_dir
     if corpus_dir is not None:
-        recognise_corpus(corpus_dir)
+        recognize_corpus(corpus_dir)
         return
     with tempfile.TemporaryDirectory() as folder:
         say("0. No corpus given", "eSpeak NG reads a few naval sentences")
         make_naval_corpus(Path(folder) / "naval", SMALL_NAVAL_CORPUS, jobs=JOBS)
-        recognise_corpus(Path(folder) / "naval")
+        recognize_corpus(Path(folder) / "naval")
 
 
-def recognise_corpus(corpus_dir: Path) -> None:
+def recognize_corpus(corpus_dir: Path) -> None:
     # 1. A corpus is text files: which audio, what was said, who said it. The lexicon spells words in phones.
     lexicon = read_lexicon(corpus_dir / "lexicon.txt")
     train, left_out = trainable(read_data_directory(corpus_dir / "train"), lexicon)
@@ -81,7 +81,7 @@ def recognise_corpus(corpus_dir: Path) -> None:
     # 2. Sound becomes a row of numbers every 10 ms. Static features (12 cepstra and the energy) do not depend on
     # other frames; the front end adds differences and takes out each speaker's mean and deviation: 39 numbers.
     rate = soundfile.info(str(train.utterances[0].audio)).samplerate
-    config = FeatureConfig(sample_rate=rate, normalise="speaker")
+    config = FeatureConfig(sample_rate=rate, normalize="speaker")
     train_static, _ = extract_static(train, config, workers=WORKERS)
     test_static, _ = extract_static(test, config, workers=WORKERS)
     front_end = FrontEnd(config).fit(train_static)
@@ -110,13 +110,13 @@ def recognise_corpus(corpus_dir: Path) -> None:
 
     # 6. The classifier sees more: 7 frames on each side, brought to the 60 directions (at most one
     # less than there are states) that separate the states best.
-    wide = FeatureConfig(sample_rate=rate, normalise="speaker", context=7, lda_dimension=60)
+    wide = FeatureConfig(sample_rate=rate, normalize="speaker", context=7, lda_dimension=60)
     wide_front_end = FrontEnd(wide).fit(train_static, aligned.states)
     wide_frames = wide_front_end.transform(train_static)
     say("6. Splicing and LDA", f"{wide_frames.n_features} numbers a frame")
 
     # 7. The sparse discriminant. Orthogonal least squares chooses, one by one, the Gaussian kernels that explain most
-    # of the one-vs-rest targets of all states together: one dictionary for all. Weights on it then minimise the
+    # of the one-vs-rest targets of all states together: one dictionary for all. Weights on it then minimize the
     # logistic loss, so that outputs are the logarithms of posteriors P(state | frame). Divided by how common each
     # state is, P(state), they take the place of the mixtures' likelihoods: a hybrid.
     classifier = SparseKernelLogisticClassifier(n_centers=600, n_candidates=1800, max_iter=4, random_state=0)

@@ -16,9 +16,9 @@ from asr.errors import CorpusError
 from asr.features.augmentation import read_noise
 from asr.grammar import read_word_pair
 from asr.lexicon import read_lexicon
-from asr.recipe.config import load_config
 from asr.score.files import read_transcripts, read_utt2spk
 from asr.text_lines import LONGEST_LINE, read_text, read_text_lines
+from asr.training.config import load_config
 
 MARK = b"\xef\xbb\xbf"
 

@@ -2,7 +2,7 @@
 words, 8 kHz.
 
 Every voiced phone is a pulse train through two resonances, every unvoiced one noise through one resonance; a
-speaker has a pitch and a vocal tract length. A GMM-HMM recognises it with next to no errors.
+speaker has a pitch and a vocal tract length. A GMM-HMM recognizes it with next to no errors.
 """
 
 from collections.abc import Iterator

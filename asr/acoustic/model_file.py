@@ -1,4 +1,4 @@
-"""A recogniser in one file: front end, phone HMMs, lexicon, grammar and search settings, as safetensors."""
+"""A recognizer in one file: front end, phone HMMs, lexicon, grammar and search settings, as safetensors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -150,7 +150,7 @@ def _read(path: Path) -> tuple[dict[str, np.ndarray], ModelMetadata]:
         raise ModelFormatError(str(error)) from error
     if metadata.get("format") != FORMAT:
         raise ModelFormatError(
-            f"{path}: format is {metadata.get('format')!r}, not {FORMAT!r}; is it a recogniser's model?"
+            f"{path}: format is {metadata.get('format')!r}, not {FORMAT!r}; is it a recognizer's model?"
         )
     try:
         return arrays, ModelMetadata.model_validate(metadata)

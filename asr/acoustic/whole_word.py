@@ -48,9 +48,9 @@ class WholeWordHmms:
     start_, transitions_ : float64 (n_words, n), (n_words, n, n)
         Probabilities; n = n_states * n_mixtures, the Gaussians of a state next to each other.
     gaussians_ : GaussianMixtures
-        One component for each of n_words * n, of standardised frames.
+        One component for each of n_words * n, of standardized frames.
     mean_, deviation_ : float32 (n_features,)
-        Of all training frames; frames are standardised by them.
+        Of all training frames; frames are standardized by them.
     curves_ : mapping of word to float64 (n_iterations,)
         Log-likelihood per frame before each re-estimation.
     """
@@ -108,7 +108,7 @@ class WholeWordHmms:
         deviation = (table.frames - self.mean_).std(axis=0, dtype=np.float64)
         self.deviation_ = np.where(deviation > 0, deviation, 1.0).astype(np.float32)
         self.words_ = tuple(sorted(by_word))
-        spoken = ((word, [self._standardised(table.utterance(name)) for name in by_word[word]]) for word in self.words_)
+        spoken = ((word, [self._standardized(table.utterance(name)) for name in by_word[word]]) for word in self.words_)
         settings = (self.n_states, self.n_mixtures, self.n_iter, self.seed)
         models, curves = zip(*workers.map(_train_word, spoken, settings), strict=True)
         start, transitions, means, variances = (np.stack(arrays) for arrays in zip(*models, strict=True))
@@ -120,7 +120,7 @@ class WholeWordHmms:
         self.curves_ = dict(zip(self.words_, curves, strict=True))
         return self
 
-    def recognise(self, table: FrameTable) -> dict[str, tuple[str]]:
+    def recognize(self, table: FrameTable) -> dict[str, tuple[str]]:
         """The most likely word of every utterance, as a transcript of one word; FeatureError as for `score`."""
         best = self.score(table).argmax(axis=1)
         return {name: (self.words_[word],) for name, word in zip(table.ids, best.tolist(), strict=True)}
@@ -135,10 +135,10 @@ class WholeWordHmms:
                 f"these frames have {table.n_features} features, but the word models were trained on {len(self.mean_)}"
             )
         with threadpool_limits(1):
-            scores = self.gaussians_.log_likelihood(self._standardised(table.frames))
+            scores = self.gaussians_.log_likelihood(self._standardized(table.frames))
             return _forward(scores, table.offsets, self.start_, self.transitions_)
 
-    def _standardised(self, frames: np.ndarray) -> np.ndarray:
+    def _standardized(self, frames: np.ndarray) -> np.ndarray:
         return (frames - self.mean_) / self.deviation_
 
 

@@ -4,7 +4,7 @@ Nothing is asked of the features but that they are frames of speech. Utterances 
 than with a vowel, so that the direction which best tells their ends from the rest leads from pause to speech: the
 linear discriminant of Fisher (1936) for frames near the ends against all others. In cepstra with an energy it is
 little else than energy where a room is quiet; where it is not, it is what tells its noise from a voice, and energy that
-is missing, in another column or normalised away does no harm. Within an utterance, a long run of frames low on that
+is missing, in another column or normalized away does no harm. Within an utterance, a long run of frames low on that
 axis is a pause, be it before, after or between words.
 """
 
@@ -33,7 +33,7 @@ def speech_axis(table: FrameTable, frame_shift: float = 0.01) -> np.ndarray | No
     Parameters
     ----------
     table : FrameTable
-        Frames of any kind, normalised or not.
+        Frames of any kind, normalized or not.
     frame_shift : float
         Seconds from one frame to the next.
     """

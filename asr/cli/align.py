@@ -47,8 +47,8 @@ def align(
     require_address_space()
 
     from asr.cli.reporting import report_failures
-    from asr.recipe.aligning import align as align_corpus
-    from asr.recipe.workers import open_workers
+    from asr.recognition.aligning import align as align_corpus
+    from asr.runs.workers import open_workers
 
     with open_workers(jobs, cluster) as workers:
         summary = align_corpus(model, data, out, root=root, lexicon=lexicon, textgrid=textgrid, workers=workers)

@@ -12,7 +12,7 @@ from asr.faults import drop_unwritten_output, sentence_of, standard_output_named
 from asr.supervisor import GOES_ON, supervise
 
 HELP = """\
-Train a hybrid speech recogniser on your own corpus, and recognise with it.
+Train a hybrid speech recognizer on your own corpus, and recognize with it.
 
 A corpus is a Kaldi data directory: `wav.scp` names the audio files, `text` what was said, `utt2spk` who said
 it. A lexicon says how each word is pronounced. From these two, training makes one model file.
@@ -43,7 +43,7 @@ app.command("validate", short_help="Check a corpus and a lexicon before training
 app.command("features", short_help="Compute the features of a corpus once.")(features.features)
 app.command("train", short_help="Train a model on a corpus and a lexicon.")(train.train)
 app.command("align", short_help="Find the times of known words and phones.")(align.align)
-app.command("decode", short_help="Recognise audio files or a data directory.")(decode.decode)
+app.command("decode", short_help="Recognize audio files or a data directory.")(decode.decode)
 app.command("score", short_help="Count word errors against a reference.")(score.score)
 app.command("info", short_help="Describe a model file.")(info.info)
 

@@ -1,4 +1,4 @@
-"""`asr decode`: recognise audio files or a data directory."""
+"""`asr decode`: recognize audio files or a data directory."""
 
 from pathlib import Path
 from typing import Annotated
@@ -75,7 +75,7 @@ def decode(
         bool,
         typer.Option(
             "--adapt",
-            help="Recognise every speaker several times, each time with the model adapted to what was recognised "
+            help="Recognize every speaker several times, each time with the model adapted to what was recognized "
             "before. Pays from about a minute of speech a speaker; for kernel-logistic hybrids.",
         ),
     ] = False,
@@ -83,7 +83,7 @@ def decode(
     jobs: Jobs = ALL_CORES,
     cluster: Cluster = None,
 ) -> None:
-    """Recognise the words in audio files, or in every utterance of a data directory.
+    """Recognize the words in audio files, or in every utterance of a data directory.
 
     Writes hyp.txt (utterance and words) and hyp.ctm (a word a line with its times). An utterance that cannot
     be decoded is left out and listed, with the reason, in failed.tsv.
@@ -108,8 +108,8 @@ def decode(
     require_address_space()
 
     from asr.cli.reporting import report_failures
-    from asr.recipe.decoding import decode as decode_corpus
-    from asr.recipe.workers import open_workers
+    from asr.recognition.decoding import decode as decode_corpus
+    from asr.runs.workers import open_workers
 
     with open_workers(jobs, cluster) as workers:
         summary = decode_corpus(

@@ -22,7 +22,7 @@ def features(
 ) -> None:
     """Compute the features of every utterance and write them as a Kaldi archive.
 
-    The archive holds the static coefficients, one row every 10 ms; differences, normalisation and splicing
+    The archive holds the static coefficients, one row every 10 ms; differences, normalization and splicing
     belong to the model and are computed when it is trained or used. Transcripts and speakers are copied, so that
     DIR is a data directory itself, and the audio is not read again.
 
@@ -38,9 +38,9 @@ def features(
     require_address_space()
 
     from asr.cli.reporting import report_failures
-    from asr.recipe.config import load_config
-    from asr.recipe.extracting import extract_features
-    from asr.recipe.workers import open_workers
+    from asr.runs.workers import open_workers
+    from asr.training.config import load_config
+    from asr.training.extracting import extract_features
 
     with open_workers(jobs, cluster) as workers:
         summary = extract_features(data, out, root=root, config=load_config(config), workers=workers)

@@ -6,7 +6,7 @@ from pathlib import Path
 import typer
 
 from asr.errors import printable
-from asr.recipe.outcome import FAILED, Outcome
+from asr.runs.outcome import FAILED, Outcome
 
 _SHOWN = 20
 

@@ -1,4 +1,4 @@
-"""`asr score`: compare what was recognised with what was said."""
+"""`asr score`: compare what was recognized with what was said."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +14,7 @@ def score(
         Path, typer.Argument(metavar="REF", help="What was said: Kaldi text or NIST trn.", show_default=False)
     ],
     hypothesis: Annotated[
-        Path, typer.Argument(metavar="HYP", help="What was recognised: hyp.txt or trn.", show_default=False)
+        Path, typer.Argument(metavar="HYP", help="What was recognized: hyp.txt or trn.", show_default=False)
     ],
     utt2spk: Annotated[
         Path | None,
@@ -34,7 +34,7 @@ def score(
         typer.Option("--level", min=0.5, max=0.999, metavar="X", help="Level of the confidence interval."),
     ] = 0.95,
 ) -> None:
-    """Count the word errors of a recogniser.
+    """Count the word errors of a recognizer.
 
     The word error rate (WER) is the fewest substituted, deleted and inserted words that turn the reference
     into the hypothesis, in % of the reference words; the sentence error rate (SER) is the share of utterances

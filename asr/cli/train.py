@@ -76,8 +76,8 @@ def train(
     require_address_space()
 
     from asr.cli.reporting import report_failures
-    from asr.recipe.training import train as train_model
-    from asr.recipe.workers import open_workers
+    from asr.runs.workers import open_workers
+    from asr.training.training import train as train_model
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     with open_workers(jobs, cluster) as workers:

@@ -48,8 +48,8 @@ def validate(
     for path in tests:
         require_directory(path, "--test")
 
-    from asr.recipe.checking import check_inputs
-    from asr.recipe.workers import open_workers
+    from asr.runs.workers import open_workers
+    from asr.training.checking import check_inputs
 
     with open_workers(jobs) as workers:
         report, _ = check_inputs(data, lexicon, config, root=root, tests=tests, workers=workers)

@@ -4,7 +4,7 @@ The library keeps its state (jitter phase, noise position) in globals that no ca
 sentence sounds a little different each time. `speak` therefore starts one process per list of sentences: the
 result depends on the list alone. The process runs this very file and imports nothing but the standard
 library, so it starts in a few hundredths of a second, and eSpeak NG, which is under the GPL, never enters the
-process of the recogniser.
+process of the recognizer.
 
 Exchange: one JSON object on the standard input; for every sentence a 4-byte little-endian length and 16-bit
 mono samples on the standard output. Names of constants and functions are those of `speak_lib.h` (eSpeak NG
@@ -91,7 +91,7 @@ def _serve() -> None:
 
 
 def _start_library() -> tuple[ctypes.CDLL, list[bytes], Any]:
-    """The initialised library, the list that its callback appends to, and the callback, to be kept."""
+    """The initialized library, the list that its callback appends to, and the callback, to be kept."""
     import espeakng_loader
 
     chunks: list[bytes] = []

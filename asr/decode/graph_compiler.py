@@ -1,7 +1,7 @@
-"""Lexicon, grammar and phone models compiled into one static graph: determinised and minimised L o G, then units.
+"""Lexicon, grammar and phone models compiled into one static graph: determinised and minimized L o G, then units.
 
 The recipe is that of Mohri, Pereira and Riley (2002), in the tropical semiring through OpenFst: compose, determinise,
-minimise. The first phone of every word has an input label of its own. That keeps word boundaries exact through
+minimize. The first phone of every word has an input label of its own. That keeps word boundaries exact through
 determinisation (a word starts where such a label is entered), and it makes the division of a phone string into words
 unique, so that only homophones need disambiguation symbols.
 """

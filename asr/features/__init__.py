@@ -1,1 +1,1 @@
-"""From samples to frames: MFCC, differences, normalisation, splicing and LDA, in batch and streaming."""
+"""From samples to frames: MFCC, differences, normalization, splicing and LDA, in batch and streaming."""

@@ -1,6 +1,6 @@
 """The settings of the feature front end."""
 
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -23,6 +23,8 @@ class FeatureConfig(Settings):
     Where features come from an archive, the settings of cepstra and filters say how they were made.
     """
 
+    old_names: ClassVar[dict[str, str]] = {"normalise": "normalize"}
+
     sample_rate: int = Field(16000, ge=1000, le=384_000)
     window_ms: float = Field(25.0, ge=1, le=1000)
     shift_ms: float = Field(10.0, ge=1, le=1000)
@@ -37,7 +39,7 @@ class FeatureConfig(Settings):
     energy_first: bool = False
     delta_window: int = Field(2, ge=1, le=100)
     delta_order: int = Field(2, ge=0, le=4)
-    normalise: Literal["none", "corpus", "speaker", "utterance"] = "corpus"
+    normalize: Literal["none", "corpus", "speaker", "utterance"] = "corpus"
     context: int = Field(0, ge=0, le=100)
     lda_dimension: int | None = Field(None, ge=1, le=MOST_COLUMNS)
     unspliced: bool = False

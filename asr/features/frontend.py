@@ -1,4 +1,4 @@
-"""From static features to the frames a model sees: differences, normalisation, splicing, LDA."""
+"""From static features to the frames a model sees: differences, normalization, splicing, LDA."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -10,7 +10,7 @@ from asr.features.config import FeatureConfig
 from asr.features.deltas import add_deltas
 from asr.features.frame_table import FrameTable
 from asr.features.lda import LdaStatistics
-from asr.features.normalisation import Moments, normalise
+from asr.features.normalization import Moments, normalize
 from asr.features.splicing import splice
 from asr.features.streaming import StreamingFrontEnd
 from discriminants.parallel.threads import workers_of_this_process
@@ -20,7 +20,7 @@ class FrontEnd:
     """The front end's settings and what `fit` learnt.
 
     static_dimension_ : columns of the static features.
-    mean_, deviation_ : float32 (n,), of static features and differences; None unless normalised per corpus.
+    mean_, deviation_ : float32 (n,), of static features and differences; None unless normalized per corpus.
     lda_, lda_offset_ : float32 (spliced, lda_dimension) and (lda_dimension,), frames @ lda_ - lda_offset_;
     None without LDA.
     """
@@ -42,11 +42,11 @@ class FrontEnd:
         """
         self.static_dimension_ = static.n_features
         self.mean_ = self.deviation_ = self.lda_ = self.lda_offset_ = None
-        if self.config.normalise == "corpus":
+        if self.config.normalize == "corpus":
             moments = Moments(self._dimension)
             for number in range(len(static)):
                 moments.add(self._with_deltas(static.utterance(number)))
-            self.mean_, self.deviation_ = moments.normaliser()
+            self.mean_, self.deviation_ = moments.normalizer()
         if self.config.lda_dimension is not None:
             self._fit_lda(static, labels, self.config.lda_dimension)
         return self
@@ -62,10 +62,10 @@ class FrontEnd:
                 f"These features have {static.n_features} columns, but the front end was fitted to "
                 f"{self.static_dimension_}."
             )
-        normalisers = self._speaker_normalisers(static) if self.config.normalise == "speaker" else {}
+        normalizers = self._speaker_normalizers(static) if self.config.normalize == "speaker" else {}
 
         def transformed(batch: FrameTable) -> np.ndarray:
-            return self.project(self._spliced(batch, normalisers))
+            return self.project(self._spliced(batch, normalizers))
 
         # One BLAS thread a batch: threads of BLAS would wait for each other in every small product.
         parts = workers_of_this_process().map(transformed, static.batches())
@@ -96,11 +96,11 @@ class FrontEnd:
         return self._dimension if self.config.unspliced else 0
 
     def stream(self) -> StreamingFrontEnd:
-        """The same front end on samples as they come; FeatureError if normalised per speaker or utterance."""
-        if self.config.normalise not in ("corpus", "none"):
+        """The same front end on samples as they come; FeatureError if normalized per speaker or utterance."""
+        if self.config.normalize not in ("corpus", "none"):
             raise FeatureError(
-                f"Normalisation per {self.config.normalise} needs the whole {self.config.normalise}; "
-                "streaming works with normalise = 'corpus' or 'none'."
+                f"Normalization per {self.config.normalize} needs the whole {self.config.normalize}; "
+                "streaming works with normalize = 'corpus' or 'none'."
             )
         if self.static_dimension_ != self.config.static_dimension:
             raise FeatureError(
@@ -135,7 +135,7 @@ class FrontEnd:
             raise ModelFormatError(f"The front end has {front_end.static_dimension_!r} static features.")
         config = front_end.config
         expected: dict[str, tuple[int, ...]] = {}
-        if config.normalise == "corpus":
+        if config.normalize == "corpus":
             expected = {"mean": (front_end._dimension,), "deviation": (front_end._dimension,)}
         if config.lda_dimension is not None:
             # No more than asked for: few classes allow fewer.
@@ -163,35 +163,35 @@ class FrontEnd:
 
     def _pointwise(self, frames: np.ndarray) -> np.ndarray:
         return (
-            frames if self.mean_ is None or self.deviation_ is None else normalise(frames, self.mean_, self.deviation_)
+            frames if self.mean_ is None or self.deviation_ is None else normalize(frames, self.mean_, self.deviation_)
         )
 
-    def _normalised(self, frames: np.ndarray, speaker: tuple[np.ndarray, np.ndarray] | None) -> np.ndarray:
-        if self.config.normalise == "utterance":
+    def _normalized(self, frames: np.ndarray, speaker: tuple[np.ndarray, np.ndarray] | None) -> np.ndarray:
+        if self.config.normalize == "utterance":
             moments = Moments(frames.shape[1])
             moments.add(frames)
-            return normalise(frames, *moments.normaliser())
-        return self._pointwise(frames) if speaker is None else normalise(frames, *speaker)
+            return normalize(frames, *moments.normalizer())
+        return self._pointwise(frames) if speaker is None else normalize(frames, *speaker)
 
-    def _spliced(self, batch: FrameTable, normalisers: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-        """Frames of a batch with differences, normalised and spliced: (n_frames, n)."""
+    def _spliced(self, batch: FrameTable, normalizers: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+        """Frames of a batch with differences, normalized and spliced: (n_frames, n)."""
         parts = [
             splice(
-                self._normalised(self._with_deltas(batch.utterance(number)), normalisers.get(speaker)),
+                self._normalized(self._with_deltas(batch.utterance(number)), normalizers.get(speaker)),
                 self.config.context,
             )
             for number, speaker in enumerate(batch.speakers)
         ]
         return np.concatenate(parts)
 
-    def _speaker_normalisers(self, static: FrameTable) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    def _speaker_normalizers(self, static: FrameTable) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         moments = {speaker: Moments(self._dimension) for speaker in static.speakers}
         varied = [_varies(static.utterance(number)) for number in range(len(static))]
         heard = {speaker for speaker, varies in zip(static.speakers, varied, strict=True) if varies}
         for number, speaker in enumerate(static.speakers):
             if varied[number] or speaker not in heard:  # digital silence says nothing of a voice
                 moments[speaker].add(self._with_deltas(static.utterance(number)))
-        return {speaker: value.normaliser() for speaker, value in moments.items()}
+        return {speaker: value.normalizer() for speaker, value in moments.items()}
 
     def _fit_lda(self, static: FrameTable, labels: np.ndarray | None, dimension: int) -> None:
         if labels is None:
@@ -202,7 +202,7 @@ class FrontEnd:
                 f"LDA needs {static.n_frames} integer labels of at least -1, not {labels.dtype} of shape "
                 f"{labels.shape}."
             )
-        normalisers = self._speaker_normalisers(static) if self.config.normalise == "speaker" else {}
+        normalizers = self._speaker_normalizers(static) if self.config.normalize == "speaker" else {}
         size, n_classes = self._dimension * (2 * self.config.context + 1), int(labels.max(initial=-1)) + 1
         batches = static.batches()
         ends = np.cumsum([batch.n_frames for batch in batches])
@@ -210,7 +210,7 @@ class FrontEnd:
         def accumulated(item: tuple[FrameTable, np.ndarray]) -> LdaStatistics:
             batch, own_labels = item
             part = LdaStatistics(size, n_classes)
-            part.add(self._spliced(batch, normalisers), own_labels)
+            part.add(self._spliced(batch, normalizers), own_labels)
             return part
 
         statistics = LdaStatistics(size, n_classes)

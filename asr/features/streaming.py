@@ -47,18 +47,18 @@ class Lookahead:
 class StreamingFrontEnd:
     """Frames from samples as they come; made by `FrontEnd.stream`.
 
-    `normalise` and `project` are functions of single frames, (T, n) to (T, m). A frame is given out as soon
+    `normalize` and `project` are functions of single frames, (T, n) to (T, m). A frame is given out as soon
     as delta_window * delta_order + context further frames are known.
     """
 
     def __init__(
         self,
         config: FeatureConfig,
-        normalise: Callable[[np.ndarray], np.ndarray],
+        normalize: Callable[[np.ndarray], np.ndarray],
         project: Callable[[np.ndarray], np.ndarray],
     ):
         self.config = config
-        self._normalise, self._project = normalise, project
+        self._normalize, self._project = normalize, project
         self._samples = np.empty(0, np.float32)
         slope = partial(append_slope, window=config.delta_window, dimension=config.static_dimension)
         self._deltas = [Lookahead(slope, config.delta_window) for _ in range(config.delta_order)]
@@ -70,7 +70,7 @@ class StreamingFrontEnd:
         frames = self._static(samples)
         for stage in self._deltas:
             frames = stage.push(frames)
-        return self._project(self._splice.push(self._normalise(frames)))
+        return self._project(self._splice.push(self._normalize(frames)))
 
     def finish(self) -> np.ndarray:
         """The frames still owed, once no more samples come: (T, n_features)."""
@@ -78,7 +78,7 @@ class StreamingFrontEnd:
         self._finished = True
         for stage in self._deltas:
             frames = stage.finish(frames)
-        return self._project(self._splice.finish(self._normalise(frames)))
+        return self._project(self._splice.finish(self._normalize(frames)))
 
     def _static(self, samples: np.ndarray) -> np.ndarray:
         if self._finished:

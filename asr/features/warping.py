@@ -54,7 +54,7 @@ def warping_matrix(warp: float, config: FeatureConfig) -> np.ndarray:
 def warped_copies(static: FrameTable, warps: Sequence[float], config: FeatureConfig) -> FrameTable:
     """The table followed by a copy for every warp, whose utterances and speakers are named `NAME/WARP`.
 
-    A warped speaker is a speaker of its own, so that normalisation per speaker sees it as one. Raises FeatureError
+    A warped speaker is a speaker of its own, so that normalization per speaker sees it as one. Raises FeatureError
     when the table's columns are not the cepstra and energy that `config` describes.
     """
     if warps and static.n_features != config.static_dimension:

@@ -22,7 +22,7 @@ def arpa_grammar(model: ArpaModel, words: Iterable[str] | None = None) -> Gramma
     ----------
     model : ArpaModel
     words : iterable of str, optional
-        The vocabulary. Words outside it are dropped without renormalising, and listed in `left_out`; words of
+        The vocabulary. Words outside it are dropped without renormalizing, and listed in `left_out`; words of
         the vocabulary that the model lacks are not in the grammar. Default: all words of the model. `<unk>`
         is a word only if it is named here.
 

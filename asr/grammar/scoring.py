@@ -45,7 +45,7 @@ def sample_sentence(grammar: Grammar, rng: "np.random.Generator") -> tuple[str, 
     """A random sentence, each next word (or the end) drawn with its probability in the present state.
 
     Where the weights of a state are no distribution (a word loop, a restricted vocabulary) they are
-    normalised first.
+    normalized first.
     """
     state, words = grammar.fst.start, list[str]()
     while True:

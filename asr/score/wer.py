@@ -47,7 +47,7 @@ class ErrorCounts:
 
     @property
     def correct(self) -> int:
-        """Reference words recognised as they are."""
+        """Reference words recognized as they are."""
         return self.words - self.substitutions - self.deletions
 
     @property
@@ -145,17 +145,17 @@ class ScoreReport:
 
     @property
     def substitutions(self) -> int:
-        """Reference words recognised as another word, S."""
+        """Reference words recognized as another word, S."""
         return self.totals.substitutions
 
     @property
     def deletions(self) -> int:
-        """Reference words with nothing recognised in their place, D."""
+        """Reference words with nothing recognized in their place, D."""
         return self.totals.deletions
 
     @property
     def insertions(self) -> int:
-        """Recognised words with no reference word in their place, I."""
+        """Recognized words with no reference word in their place, I."""
         return self.totals.insertions
 
     @property

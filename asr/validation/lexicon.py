@@ -176,7 +176,7 @@ def check_stress(given: LexiconFile) -> Iterator[Finding]:
 
 
 def check_phones_heard(given: LexiconFile, heard: Mapping[str, int] | Iterable[str]) -> Iterator[Finding]:
-    """Phones of the dictionary that training never hears; words that use them cannot be recognised."""
+    """Phones of the dictionary that training never hears; words that use them cannot be recognized."""
     known = set(heard)
     users: dict[str, dict[str, int]] = defaultdict(dict)
     for entry in given.entries:
@@ -188,6 +188,6 @@ def check_phones_heard(given: LexiconFile, heard: Mapping[str, int] | Iterable[s
     for phone, words in users.items():
         message = (
             f"no transcript has the phone {phone}, so {count(len(words), 'word')} with it ({some(words)}) cannot be "
-            "recognised well; record some, remove them, or write them with other phones"
+            "recognized well; record some, remove them, or write them with other phones"
         )
         yield warning("unheard-phone", given.path, next(iter(words.values())), message)

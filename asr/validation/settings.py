@@ -17,7 +17,7 @@ from asr.validation.measuring import measure
 
 
 class Settings(Protocol):
-    """What is asked of the settings of a training; `asr.recipe.config.TrainingConfig` has it."""
+    """What is asked of the settings of a training; `asr.training.config.TrainingConfig` has it."""
 
     @property
     def states_per_phone(self) -> int:

@@ -7,7 +7,7 @@ from asr.corpus.names import fault_in_name
 from asr.validation.directory import Directory
 from asr.validation.findings import Finding, count, stopping, warning
 
-_REMEDY = 'set normalise = "utterance" or "corpus" in the settings, or name the speakers that there really are'
+_REMEDY = 'set normalize = "utterance" or "corpus" in the settings, or name the speakers that there really are'
 
 
 def check_speaker_lines(directory: Directory) -> Iterator[Finding]:
@@ -34,23 +34,23 @@ def check_genders(directory: Directory) -> Iterator[Finding]:
             )
 
 
-def check_utterances_of_speakers(directory: Directory, normalised: bool) -> Iterator[Finding]:
-    """Speakers with a single utterance, where features are normalised per speaker."""
+def check_utterances_of_speakers(directory: Directory, normalized: bool) -> Iterator[Finding]:
+    """Speakers with a single utterance, where features are normalized per speaker."""
     entries = {name: entry for name, entry in directory.entries("utt2spk").items() if name in directory.usable}
     spoken = Counter(entry.value for entry in entries.values())
-    if not normalised or len(entries) < 2:
+    if not normalized or len(entries) < 2:
         return
     single = [entry for entry in entries.values() if spoken[entry.value] == 1]
     path = directory.lists["utt2spk"].path
     if len(single) == len(entries):
         message = (
-            f"each of the {count(len(entries), 'utterance')} has a speaker of its own, so that normalisation per "
-            f"speaker is normalisation per utterance; {_REMEDY}"
+            f"each of the {count(len(entries), 'utterance')} has a speaker of its own, so that normalization per "
+            f"speaker is normalization per utterance; {_REMEDY}"
         )
         yield warning("speaker-per-utterance", path, single[0].line, message)
         return
     for entry in single:
-        message = f"the speaker '{entry.value}' has one utterance only, little for normalisation per speaker; {_REMEDY}"
+        message = f"the speaker '{entry.value}' has one utterance only, little for normalization per speaker; {_REMEDY}"
         yield warning("single-utterance", path, entry.line, message)
 
 

@@ -44,7 +44,7 @@ def validate(
     ----------
     data, lexicon : path
         What `asr train` is given.
-    config : asr.recipe.config.TrainingConfig, optional
+    config : asr.training.config.TrainingConfig, optional
         Without it nothing is said of rates and lengths in frames.
     root : path, optional
         Where relative paths start from.
@@ -97,7 +97,7 @@ def validate(
         train, dictionary.known, timed, 1 if config is None else config.states_per_phone
     )
     if config is not None:
-        per_speaker = "speaker" in (config.features.normalise, config.hybrid_features.normalise)
+        per_speaker = "speaker" in (config.features.normalize, config.hybrid_features.normalize)
         findings += speakers.check_utterances_of_speakers(train, per_speaker)
         findings += _settings(config, config_file, measured[0], samples_too)
     lost = {name for finding in findings for name in finding.utterances}

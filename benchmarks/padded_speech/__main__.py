@@ -28,21 +28,21 @@ from rich.table import Table  # noqa: E402
 
 from asr.acoustic.gmm_training import GmmSettings  # noqa: E402
 from asr.acoustic.model_file import SearchSettings  # noqa: E402
+from asr.experiments.comparison import pool  # noqa: E402
+from asr.experiments.story import run_recipe  # noqa: E402
 from asr.features.config import FeatureConfig  # noqa: E402
 from asr.lexicon import Lexicon, read_lexicon  # noqa: E402
 from asr.lexicon.lexicon import without_stress  # noqa: E402
-from asr.recipe.comparison import pool  # noqa: E402
-from asr.recipe.config import TrainingConfig, TuningSettings  # noqa: E402
-from asr.recipe.run import Run  # noqa: E402
-from asr.recipe.story import run_recipe  # noqa: E402
-from asr.recipe.systems import Workshop  # noqa: E402
-from asr.recipe.workers import open_workers  # noqa: E402
+from asr.runs.run import Run  # noqa: E402
+from asr.runs.workers import open_workers  # noqa: E402
+from asr.training.config import TrainingConfig, TuningSettings  # noqa: E402
+from asr.training.systems import Workshop  # noqa: E402
 from benchmarks.padded_speech.experiment import Options, Trial, digit_trials, sentence_trials  # noqa: E402
 
 GMM = GmmSettings(mixtures=(1, 2, 4, 8), iterations=(10, 5, 5, 6))
-DIGITS = TrainingConfig(features=FeatureConfig(sample_rate=8000, normalise="speaker"), gmm=GMM)
+DIGITS = TrainingConfig(features=FeatureConfig(sample_rate=8000, normalize="speaker"), gmm=GMM)
 SENTENCES = TrainingConfig(
-    features=FeatureConfig(normalise="speaker"),
+    features=FeatureConfig(normalize="speaker"),
     gmm=GMM,
     gmm_search=SearchSettings(lm_scale=10.0, beam=110.0, max_active=2500),
     hybrid_search=SearchSettings(lm_scale=7.0, beam=80.0, max_active=3000),

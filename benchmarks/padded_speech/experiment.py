@@ -13,10 +13,7 @@ from asr.corpus.data_directory import DataDirectory, read_data_directory
 from asr.corpus.list_file import read_list
 from asr.decode.path_segments import word_segments
 from asr.errors import Fault
-from asr.features.augmentation import NoiseClips, read_noise
-from asr.features.config import FeatureConfig
-from asr.grammar import Grammar, arpa_grammar, estimate_ngram, word_loop
-from asr.recipe.comparison import (
+from asr.experiments.comparison import (
     Decoded,
     HybridSpecification,
     MakeGrammars,
@@ -25,8 +22,11 @@ from asr.recipe.comparison import (
     decode_test,
     train_and_tune,
 )
-from asr.recipe.material import Material, build_static, load_material
-from asr.recipe.systems import Workshop, train_mixtures
+from asr.features.augmentation import NoiseClips, read_noise
+from asr.features.config import FeatureConfig
+from asr.grammar import Grammar, arpa_grammar, estimate_ngram, word_loop
+from asr.recognition.material import Material, build_static, load_material
+from asr.training.systems import Workshop, train_mixtures
 from benchmarks.padded_speech.corpora import cut_between_words, digit_strings, levelled, read_places, write_corpora
 from benchmarks.padded_speech.measures import Agreement, agreement, aligned_phones
 from benchmarks.padded_speech.padding import Padded, Recording

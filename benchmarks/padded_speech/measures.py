@@ -12,7 +12,7 @@ from asr.align.transcript_graph import transcript_graph
 from asr.decode.path_segments import phone_segments, word_segments
 from asr.errors import Fault
 from asr.hmm.topology import SHORT_PAUSE, SILENCE
-from asr.recipe.material import Material
+from asr.recognition.material import Material
 from benchmarks.padded_speech.padding import Padded
 
 TOLERANCE = 0.020  # seconds

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from discriminants.compiled import njit
 from discriminants.kernels import Kernel
 from discriminants.linear_systems.kernel_values import kernel_matrix
 from discriminants.linear_systems.working_set import working_set
@@ -57,7 +57,7 @@ def box_descent(
     block_size: int = 100,
     max_blocks: int = 100_000,
 ) -> BoxDescent:
-    """Maximise y'beta - delta |beta|^2 / 2 - beta'K beta / (2 C) for 1'beta = 0, -1 <= beta_i <= 1 (Mika 2002, 3.51).
+    """Maximize y'beta - delta |beta|^2 / 2 - beta'K beta / (2 C) for 1'beta = 0, -1 <= beta_i <= 1 (Mika 2002, 3.51).
 
     That is the dual of sum_i loss(xi_i) + C w'w / 2 with f = K beta / C + b and xi = y - f: with delta = 0 of absolute
     slacks, else of Huber's, xi^2 / (2 delta) up to delta and |xi| - delta / 2 beyond (3.52; the source gives the primal

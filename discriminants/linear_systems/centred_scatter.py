@@ -1,4 +1,4 @@
-"""The matrix C of regularised least squares in kernel columns, with the constant column projected out."""
+"""The matrix C of regularized least squares in kernel columns, with the constant column projected out."""
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, lapack
@@ -11,7 +11,7 @@ PENALTIES = ("identity", "kernel")
 def centred_scatter(K: np.ndarray, penalty: str) -> tuple[np.ndarray, np.ndarray]:
     """C = HKK'H (penalty "identity") or HKH (penalty "kernel"), H = I - 11'/N, and the column means of K.
 
-    (C + mu I) beta = Hy gives regularised least squares y = K alpha + b with the penalty mu alpha'alpha and alpha =
+    (C + mu I) beta = Hy gives regularized least squares y = K alpha + b with the penalty mu alpha'alpha and alpha =
     K'beta, or mu alpha'K alpha and alpha = beta; b is the mean of y - K alpha (Mika 2002, 3.63, 3.64, with the bias
     eliminated). The constant vector, whose eigenvalue is zero, is given the largest instead: right-hand sides sum to
     zero, so no solution changes, but rounding errors along that vector are no longer divided by mu.

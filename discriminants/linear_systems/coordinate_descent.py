@@ -46,7 +46,7 @@ def block_descent(
     """Solve (K + mu I) alpha + 1 b = y, 1'alpha = 0, by coordinate descent on the dual (Mika 2002, section 3.5.3).
 
     The source moves two coefficients at a time, those with the largest and the smallest gradient (sequential minimal
-    optimisation). Here a block of samples is moved at a time, extremes of the gradient of every output (`working_set`):
+    optimization). Here a block of samples is moved at a time, extremes of the gradient of every output (`working_set`):
     the kernel columns of the block are one matrix product, the small system among them is solved exactly, and all
     outputs share it. Never more than N `block_size` kernel values are held.
 

@@ -9,7 +9,7 @@ from discriminants.linear_systems.centred_scatter import centred_scatter
 
 
 class PenaltyPath:
-    """Regularised least squares in kernel columns for any number of penalties mu.
+    """Regularized least squares in kernel columns for any number of penalties mu.
 
     With C = V diag(l) V' the solution for mu is alpha = K'V (V'Hy / (l + mu)), or without the K' for the penalty
     "kernel" (Suykens et al. 2002, section 4.1.4; the spectral path). The decomposition takes O(N^3) time, several times

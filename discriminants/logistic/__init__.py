@@ -1,1 +1,1 @@
-"""The logistic losses and the ways to minimise them on a given dictionary."""
+"""The logistic losses and the ways to minimize them on a given dictionary."""

@@ -51,7 +51,7 @@ def fit_input_map(
     max_iter: int = 15,
     start: InputMap | None = None,
 ) -> InputMap:
-    """Minimise mean loss + ridge / 2 (|matrix - I|^2 + |offset|^2) by L-BFGS.
+    """Minimize mean loss + ridge / 2 (|matrix - I|^2 + |offset|^2) by L-BFGS.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ def fit_irls_weights(
     record: Record,
     checkpoint: Checkpoint | None = None,
 ) -> bool:
-    """Minimise mean loss + alpha / 2 tr(W'K_mm W), W = T V, changing V and the bias in place.
+    """Minimize mean loss + alpha / 2 tr(W'K_mm W), W = T V, changing V and the bias in place.
 
     Two classes make one problem, whose Newton equations (a weighted least-squares problem with a ridge: IRLS)
     are solved directly; the two columns of V are then each other's negatives. More classes are solved by

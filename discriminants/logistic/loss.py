@@ -65,5 +65,5 @@ def log_sigmoid(outputs: np.ndarray) -> np.ndarray:
 
 
 def log_posteriors(outputs: np.ndarray, loss: str) -> np.ndarray:
-    """Natural log posteriors (n, S) from outputs (n, S): softmax, or sigmoids normalised over the classes."""
+    """Natural log posteriors (n, S) from outputs (n, S): softmax, or sigmoids normalized over the classes."""
     return log_softmax_in_place(log_sigmoid(outputs) if loss == "ovr" else outputs.copy())

@@ -17,7 +17,7 @@ def couple(pairs: Iterable[tuple[int, int, np.ndarray]], n_samples: int, n_class
     """Natural log posteriors by pairwise coupling (Price et al. 1995; Andelic 2007, 4.8).
 
     P(i | x) = 1 / (sum over j != i of 1/nu_ij - (T - 2)), nu_ij = P(i | x, i or j), T the number of classes, then
-    normalised over the classes. As 1/nu_ij = 1 + nu_ji/nu_ij, the denominator is 1 + the sum of the odds against i,
+    normalized over the classes. As 1/nu_ij = 1 + nu_ji/nu_ij, the denominator is 1 + the sum of the odds against i,
     which loses no digits and is summed in logarithms here.
 
     Parameters

@@ -31,7 +31,7 @@ class SelectionState(Protocol):
         """Current residual at the candidates, shape (P, S)."""
 
     def error_reduction(self, candidates: np.ndarray | None = None) -> np.ndarray:
-        """Decrease of the regularised squared error if a candidate were added, of all (P,) or of those named."""
+        """Decrease of the regularized squared error if a candidate were added, of all (P,) or of those named."""
 
     def matching(self) -> np.ndarray:
         """Squared correlation of each candidate's own (centred) column, scaled to length one, with the residual."""

@@ -97,7 +97,7 @@ class OrthogonalSystem:
         return self.unexplained + (self.z[1:] ** 2).sum(axis=0)
 
     def reestimate_lambda(self, lam: float) -> float:
-        """One step of the fixed-point formula that minimises GCV (3.88, 3.89); unchanged where it is undefined, or
+        """One step of the fixed-point formula that minimizes GCV (3.88, 3.89); unchanged where it is undefined, or
         beyond the range of numbers.
         """
         energies = self.energies
@@ -109,8 +109,8 @@ class OrthogonalSystem:
             new = slopes.sum() * self._summed_residual(shrinkage) / (free * curvature)
         return float(new) if free > 0 and curvature > 0 and np.isfinite(new) else lam
 
-    def maximise_evidence(self, lam: float) -> float:
-        """One step of the fixed-point formula that maximises the Bayesian evidence, lambda = noise variance over
+    def maximize_evidence(self, lam: float) -> float:
+        """One step of the fixed-point formula that maximizes the Bayesian evidence, lambda = noise variance over
         weight variance (MacKay 1992); unchanged where it is undefined, or beyond the range of numbers.
         """
         energies = self.energies

@@ -23,7 +23,7 @@ def largest_residual(state: SelectionState) -> int:
 
 
 def error_reduction(state: SelectionState) -> int:
-    """The candidate whose column lowers the (regularised) squared error most: orthogonal least squares
+    """The candidate whose column lowers the (regularized) squared error most: orthogonal least squares
     proper.
     """
     return _best(state, state.error_reduction())

@@ -11,9 +11,7 @@ from collections.abc import Mapping
 
 from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
-from asr.features.config import FeatureConfig
-from asr.grammar import Grammar, arpa_grammar, estimate_ngram, word_loop
-from asr.recipe.comparison import (
+from asr.experiments.comparison import (
     HybridSpecification,
     MixtureSpecification,
     choose_primary,
@@ -21,13 +19,15 @@ from asr.recipe.comparison import (
     pooled_row,
     train_and_tune,
 )
-from asr.recipe.config import TrainingConfig
-from asr.recipe.material import Material
-from asr.recipe.story import finish, open_story, parse_arguments, run_recipe
+from asr.experiments.story import finish, open_story, parse_arguments, run_recipe
+from asr.features.config import FeatureConfig
+from asr.grammar import Grammar, arpa_grammar, estimate_ngram, word_loop
+from asr.recognition.material import Material
+from asr.training.config import TrainingConfig
 
 # How the archived cepstra were made (CMU Sphinx); vocal-tract warps need to know.
 FEATURES = FeatureConfig(n_filters=40, low_hz=130.0, high_hz=6800.0, lifter=0, energy="c0", energy_first=True)
-BY_SPEAKER = FEATURES.model_copy(update={"normalise": "speaker"})
+BY_SPEAKER = FEATURES.model_copy(update={"normalize": "speaker"})
 CONFIG = TrainingConfig(features=FEATURES, gmm=GmmSettings(start="equal"))  # trimmed recordings
 MIXTURES = (
     MixtureSpecification("gmm", FEATURES, (1, 4, 8, 16)),

@@ -3,16 +3,16 @@
     python -m recipes.an4.ablation --corpus-dir DIR --work-dir W [--rows NAME ...]
 
 Every row changes one thing of the base. In each fold mixtures and hybrid are trained without a fifth of the speakers
-and recognise them with the bigram of the other speakers' transcripts; errors are summed over all 5442 words, at the
+and recognize them with the bigram of the other speakers' transcripts; errors are summed over all 5442 words, at the
 one pair of scale and penalty that is best for the row. The test set is not read. `W/ablation.json` is written anew
 after every row, the table is printed at the end.
 """
 
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
+from asr.experiments.ablation import Ablation, Row, run_ablation
+from asr.experiments.story import open_story, parse_arguments, run_recipe
 from asr.grammar import arpa_grammar, estimate_ngram
-from asr.recipe.ablation import Ablation, Row, run_ablation
-from asr.recipe.story import open_story, parse_arguments, run_recipe
 from recipes.an4.__main__ import BY_SPEAKER, CONFIG
 
 PERCEPTRON = {"hidden_layer_sizes": [512], "batch_size": 512}
@@ -46,8 +46,8 @@ ROWS = (
     Row("context 9", frames={"context": 9}),
     Row("LDA 40", frames={"lda_dimension": 40}),
     Row("no splicing, no LDA", frames={"context": 0, "lda_dimension": None}),
-    Row("normalised over the corpus", frames={"normalise": "corpus"}),
-    Row("normalised by utterance", frames={"normalise": "utterance"}),
+    Row("normalized over the corpus", frames={"normalize": "corpus"}),
+    Row("normalized by utterance", frames={"normalize": "utterance"}),
     Row("warps 0.92, 1.08", {"warps": (0.92, 1.08)}),
     Row("warps 0.88 to 1.12", {"warps": (0.88, 0.94, 1.06, 1.12)}),
     Row("prior exponent 0.3", prior_exponent=0.3),

@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from asr.errors import ConfigError, CorpusError, RunError
+from asr.experiments.story import run_recipe
 from asr.files import atomic_write
-from asr.recipe.story import run_recipe
 from recipes.benchmarks import digits, fisher, multiclass, partitions, regression, second_order, sinc
 from recipes.benchmarks.results import ResultFiles
 from recipes.benchmarks.study import Table, run_study, study_settings

@@ -179,7 +179,7 @@ TABLE = Table(
         "tolerance 10^-3. By descent: penalty on the norm, to one significant figure. Invariant: "
         f"{FULL.n_centers} centres drawn among the samples and their copies (shifts, rotation, thickness, both ways). "
         "SVM with virtual samples: its support vectors and the same copies of them.",
-        "Width, regularisation, the weight of the invariance and the size of the transformations by five-fold "
+        "Width, regularization, the weight of the invariance and the size of the transformations by five-fold "
         f"cross-validation on {FULL.n_choice} training samples; the source gives the least test error over its grid.",
     ),
     study=open_study,

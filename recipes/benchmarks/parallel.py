@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
 
-from asr.recipe.progress import Progress, progress
+from asr.runs.progress import Progress, progress
 
 T = TypeVar("T")
 

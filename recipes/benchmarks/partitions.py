@@ -104,7 +104,7 @@ TABLE = Table(
         "The settings have the least total error in five-fold cross-validation over the first five training "
         f"partitions, as in the source (of sets with at most {SMALL} training samples the folds are drawn {REPEATS} "
         "times, for all methods): width, epsilon and number of centres of OROLS, width and number of centres of OLS, "
-        "width and C of the SVM, width and regularisation of KFD. For OROLS the source chooses the width alone. NPD: "
+        "width and C of the SVM, width and regularization of KFD. For OROLS the source chooses the width alone. NPD: "
         "width, a penalty on the norm of the expansion in place of the source's epsilon, and a quarter or half of the "
         f"training samples as centres, at most {FULL.max_npd_centers} (fewer where there are fewer distinct ones).",
         "Most partitions are not the original ones, which can no longer be had in full.",

@@ -42,7 +42,7 @@ def svr_search(
 
 
 def kfd_search(sigmas: Sequence[float], regularizations: Sequence[float]) -> Search:
-    """Dense kernel Fisher discriminant: width and regularisation."""
+    """Dense kernel Fisher discriminant: width and regularization."""
     estimator = KFDClassifier(penalty=_KFD_PENALTY)
     return Search("kfd", estimator, grid(sigma=sigmas, regularization=regularizations), n_samples=KFD_SUBSET)
 

@@ -19,12 +19,7 @@ from pathlib import Path
 from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.whole_word import WholeWordHmms
-from asr.features.config import FeatureConfig
-from asr.features.frontend import FrontEnd
-from asr.grammar import Grammar, one_word, word_loop
-from asr.lexicon import Lexicon
-from asr.recipe.adaptation import AdaptationSettings
-from asr.recipe.comparison import (
+from asr.experiments.comparison import (
     HybridSpecification,
     MixtureSpecification,
     System,
@@ -33,16 +28,21 @@ from asr.recipe.comparison import (
     pooled_row,
     train_and_tune,
 )
-from asr.recipe.config import TrainingConfig, TuningSettings
-from asr.recipe.material import Material, joined
-from asr.recipe.results import ResultRow, Unit, result_row
-from asr.recipe.story import Story, finish, open_story, parse_arguments, run_recipe
-from asr.recipe.systems import Workshop
+from asr.experiments.results import ResultRow, Unit, result_row
+from asr.experiments.story import Story, finish, open_story, parse_arguments, run_recipe
+from asr.features.config import FeatureConfig
+from asr.features.frontend import FrontEnd
+from asr.grammar import Grammar, one_word, word_loop
+from asr.lexicon import Lexicon
+from asr.recognition.adaptation import AdaptationSettings
+from asr.recognition.material import Material, joined
 from asr.score.files import read_transcripts, write_transcripts
 from asr.score.wer import ScoreReport, score_utterances
+from asr.training.config import TrainingConfig, TuningSettings
+from asr.training.systems import Workshop
 
-# Normalised over the corpus, mixtures make nearly twice the errors on speakers left out.
-FEATURES = FeatureConfig(sample_rate=8000, normalise="speaker")
+# Normalized over the corpus, mixtures make nearly twice the errors on speakers left out.
+FEATURES = FeatureConfig(sample_rate=8000, normalize="speaker")
 CONFIG = TrainingConfig(
     features=FEATURES,
     gmm=GmmSettings(mixtures=(1, 2, 4, 8), iterations=(10, 5, 5, 6), start="equal"),
@@ -152,7 +152,7 @@ def whole_word_row(
             models.fit(front_end.transform(train.static), train.transcripts, workers=story.workshop.workers)
             story.workshop.run.note_time("training", time.monotonic() - started)
             started = time.process_time()
-            write_transcripts(directory / "hyp.txt", models.recognise(front_end.transform(test.static)))
+            write_transcripts(directory / "hyp.txt", models.recognize(front_end.transform(test.static)))
             story.workshop.run.note_time("decoding", time.process_time() - started)
 
         directory = story.workshop.run.stage(f"{name}-whole-word", build)

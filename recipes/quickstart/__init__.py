@@ -1,1 +1,1 @@
-"""Quickstart: synthesise a small naval resource-management corpus, train on it, recognise, and report."""
+"""Quickstart: synthesise a small naval resource-management corpus, train on it, recognize, and report."""

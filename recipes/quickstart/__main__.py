@@ -1,4 +1,4 @@
-"""Quickstart: synthesise a small naval resource-management corpus, train on it, recognise, and report.
+"""Quickstart: synthesise a small naval resource-management corpus, train on it, recognize, and report.
 
     python -m recipes.quickstart --work-dir runs/quickstart
 
@@ -12,9 +12,7 @@ from collections.abc import Mapping
 from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.corpus.synthesis import CorpusSettings, make_naval_corpus
-from asr.features.config import FeatureConfig
-from asr.grammar import Grammar, read_word_pair, word_pair
-from asr.recipe.comparison import (
+from asr.experiments.comparison import (
     HybridSpecification,
     MixtureSpecification,
     choose_primary,
@@ -22,10 +20,12 @@ from asr.recipe.comparison import (
     pooled_row,
     train_and_tune,
 )
-from asr.recipe.config import TrainingConfig
-from asr.recipe.material import Material
-from asr.recipe.progress import counted
-from asr.recipe.story import finish, open_story, parse_arguments, run_recipe
+from asr.experiments.story import finish, open_story, parse_arguments, run_recipe
+from asr.features.config import FeatureConfig
+from asr.grammar import Grammar, read_word_pair, word_pair
+from asr.recognition.material import Material
+from asr.runs.progress import counted
+from asr.training.config import TrainingConfig
 
 CORPUS = CorpusSettings()
 FEATURES = FeatureConfig()
@@ -41,7 +41,7 @@ HYBRIDS = (
             parameters={"n_centers": 1500, "n_candidates": 3000, "max_iter": 2},
             warps=(0.92, 1.08),
         ),
-        FEATURES.model_copy(update={"normalise": "speaker", "context": 7, "lda_dimension": 60}),
+        FEATURES.model_copy(update={"normalize": "speaker", "context": 7, "lda_dimension": 60}),
     ),
 )
 

@@ -15,12 +15,7 @@ from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
 from asr.corpus.list_file import read_list
-from asr.features.augmentation import Augmentation, NoiseClips, read_noise
-from asr.features.config import FeatureConfig
-from asr.grammar import Grammar, arpa_grammar, estimate_ngram
-from asr.lexicon import Lexicon, read_lexicon
-from asr.lexicon.lexicon import without_stress
-from asr.recipe.comparison import (
+from asr.experiments.comparison import (
     HybridSpecification,
     MixtureSpecification,
     choose_primary,
@@ -28,13 +23,18 @@ from asr.recipe.comparison import (
     pooled_row,
     train_and_tune,
 )
-from asr.recipe.config import TrainingConfig, TuningSettings
-from asr.recipe.material import Material
-from asr.recipe.story import Arguments, finish, open_story, parse_arguments, run_recipe
+from asr.experiments.story import Arguments, finish, open_story, parse_arguments, run_recipe
+from asr.features.augmentation import Augmentation, NoiseClips, read_noise
+from asr.features.config import FeatureConfig
+from asr.grammar import Grammar, arpa_grammar, estimate_ngram
+from asr.lexicon import Lexicon, read_lexicon
+from asr.lexicon.lexicon import without_stress
+from asr.recognition.material import Material
+from asr.training.config import TrainingConfig, TuningSettings
 
 log = logging.getLogger("recipes.speechocean")
 
-FEATURES = FeatureConfig(normalise="speaker")
+FEATURES = FeatureConfig(normalize="speaker")
 CONFIG = TrainingConfig(
     features=FEATURES,
     gmm=GmmSettings(start="equal"),

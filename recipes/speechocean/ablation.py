@@ -3,9 +3,9 @@
     python -m recipes.speechocean.ablation --corpus-dir DIR --work-dir W [--noise-dir NOISE] [--rows NAME ...]
 
 Every row changes one thing of the base. In each fold mixtures and hybrid are trained without a third of the training
-speakers and recognise them with a bigram of `lm_train.text` less these speakers' sentences; errors are summed over all
+speakers and recognize them with a bigram of `lm_train.text` less these speakers' sentences; errors are summed over all
 5054 words, at the one pair of scale and penalty that is best for the row. Half of the clips of noise are for training,
-the other half for what is recognised. Neither dev nor test is read. `W/ablation.json` is written anew after every row,
+the other half for what is recognized. Neither dev nor test is read. `W/ablation.json` is written anew after every row,
 the table is printed at the end.
 """
 
@@ -16,13 +16,13 @@ from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
 from asr.corpus.list_file import read_list
 from asr.errors import ConfigError
+from asr.experiments.ablation import Ablation, Row, run_ablation
+from asr.experiments.story import open_story, parse_arguments, run_recipe
 from asr.features.augmentation import Augmentation, NoiseClips
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram
 from asr.lexicon import read_lexicon
-from asr.recipe.ablation import Ablation, Row, run_ablation
-from asr.recipe.material import Material
-from asr.recipe.run import Run
-from asr.recipe.story import open_story, parse_arguments, run_recipe
+from asr.recognition.material import Material
+from asr.runs.run import Run
 from recipes.speechocean.__main__ import CONFIG, FEATURES, WIDE, folded, noise_clips
 
 HYBRID = HybridSettings(
@@ -41,7 +41,7 @@ HEARD_AT = 10.0  # dB
 
 
 def make_rows(training_noise: Path, clips: NoiseClips) -> tuple[Row, ...]:
-    """The table's rows; copies for training take noise from a folder, what is recognised takes it from clips."""
+    """The table's rows; copies for training take noise from a folder, what is recognized takes it from clips."""
     large = {"n_centers": 2000, "n_candidates": 4000}
     copies = {"speeds": SPEEDS, "warps": WARPS}
     noisy = {"noise": {"directory": training_noise, "snr_db": NOISE_COPIES}}

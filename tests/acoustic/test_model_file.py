@@ -1,4 +1,4 @@
-"""A recogniser written to a file and read again is the same recogniser."""
+"""A recognizer written to a file and read again is the same recognizer."""
 
 import tracemalloc
 from collections.abc import Callable
@@ -32,7 +32,7 @@ from discriminants.sparse_logistic import SparseKernelLogisticClassifier
 
 TOPOLOGY = Topology(("a", "b"))
 LEXICON = Lexicon({"äh": (("a",), ("a", "b")), "BA": (("b", "a"),)})
-CONFIG = FeatureConfig(normalise="corpus", context=1, lda_dimension=4)
+CONFIG = FeatureConfig(normalize="corpus", context=1, lda_dimension=4)
 ARPA = "\\data\\\nngram 1=4\n\n\\1-grams:\n-99 <s>\n-1 </s>\n-1 BA\n-1 äh\n\n\\end\\\n"
 
 CLASSIFIERS: dict[str, Callable[[], object]] = {
@@ -78,7 +78,7 @@ def two_streams() -> SpeechModel:
 
 def mixtures() -> SpeechModel:
     static, _ = training()
-    front_end = FrontEnd(FeatureConfig(normalise="utterance")).fit(static)
+    front_end = FrontEnd(FeatureConfig(normalize="utterance")).fit(static)
     generator = np.random.default_rng(1)
     shape = (TOPOLOGY.n_states, 2)
     acoustic = GaussianMixtures(
@@ -155,7 +155,7 @@ def test_a_description_of_mixtures_has_no_classifier(tmp_path: Path) -> None:
 def test_mixtures_for_other_features_are_refused(tmp_path: Path) -> None:
     model = mixtures()
     static = FrameTable.from_utterances(["u"], ["s"], [np.zeros((9, 4), np.float32)])
-    other = FrontEnd(FeatureConfig(normalise="utterance")).fit(static)
+    other = FrontEnd(FeatureConfig(normalize="utterance")).fit(static)
     save_model(tmp_path / "model", SpeechModel(model.hmm, other, LEXICON, SearchSettings(), "audio"))
     with pytest.raises(ModelFormatError, match=r"gmm\.means is float64 of shape \(9, 2, 15\), not floats .* 12\)"):
         load_model(tmp_path / "model")
@@ -204,7 +204,7 @@ FRONT_ENDS = {
 
 
 @pytest.mark.parametrize("change", FRONT_ENDS.values(), ids=FRONT_ENDS)
-@pytest.mark.parametrize("make", [mixtures, two_streams, lambda: unnormalised(GaussianNB())])
+@pytest.mark.parametrize("make", [mixtures, two_streams, lambda: unnormalized(GaussianNB())])
 def test_sizes_that_nothing_in_the_file_has_are_refused_before_they_are_made(
     tmp_path: Path, make: Callable[[], SpeechModel], change: Callable[[dict, dict], None]
 ) -> None:
@@ -219,10 +219,10 @@ def test_sizes_that_nothing_in_the_file_has_are_refused_before_they_are_made(
         tracemalloc.stop()
 
 
-def unnormalised(classifier: object) -> SpeechModel:
+def unnormalized(classifier: object) -> SpeechModel:
     """A front end without arrays."""
     static, states = training()
-    front_end = FrontEnd(FeatureConfig(normalise="none", context=1)).fit(static)
+    front_end = FrontEnd(FeatureConfig(normalize="none", context=1)).fit(static)
     acoustic = HybridAcousticModel(classifier, TOPOLOGY.n_states)
     acoustic.fit(front_end.transform(static).frames, states)
     hmm = PhoneHmm(TOPOLOGY, acoustic, uniform_self_loops(TOPOLOGY))

@@ -39,7 +39,7 @@ def trained() -> WholeWordHmms:
 
 def test_words_of_the_same_frames_in_another_order_are_told_apart(trained):
     table, transcripts = make_table(1)
-    assert trained.recognise(table) == transcripts
+    assert trained.recognize(table) == transcripts
 
 
 def test_scores_of_all_utterances_at_once_are_those_of_hmmlearn_one_by_one(trained):
@@ -88,7 +88,7 @@ def test_the_result_depends_on_the_seed_alone(trained):
 def test_the_scale_of_the_features_does_not_matter(trained):
     table, transcripts = make_table(0)
     scaled = table.map(lambda frames: (1000 * frames + np.float32(50)).astype(np.float32))
-    assert small().fit(scaled, transcripts).recognise(scaled) == trained.recognise(table)
+    assert small().fit(scaled, transcripts).recognize(scaled) == trained.recognize(table)
 
 
 def test_a_constant_feature_and_utterances_of_one_frame_do_no_harm():
@@ -100,7 +100,7 @@ def test_a_constant_feature_and_utterances_of_one_frame_do_no_harm():
     )
     model = small().fit(joined, {**transcripts, "short": transcripts[table.ids[0]]})
     assert np.isfinite(model.score(joined)).all()
-    assert len(model.recognise(short)["short"]) == 1
+    assert len(model.recognize(short)["short"]) == 1
 
 
 def test_frames_all_alike_are_kept_from_collapsing_by_the_priors():
@@ -160,11 +160,11 @@ def test_no_states_at_all_are_refused():
 def test_frames_of_another_front_end_are_refused(trained):
     table = FrameTable.from_utterances(["a"], ["anna"], [np.zeros((4, 5))])
     with pytest.raises(FeatureError, match=r"5 features.*trained on 3"):
-        trained.recognise(table)
+        trained.recognize(table)
 
 
 @pytest.mark.corpus
-def test_digits_of_a_speaker_not_heard_in_training_are_recognised(speech_data):
+def test_digits_of_a_speaker_not_heard_in_training_are_recognized(speech_data):
     from asr.corpus.data_directory import read_data_directory
     from asr.features.config import FeatureConfig
     from asr.features.extraction import extract_static
@@ -172,7 +172,7 @@ def test_digits_of_a_speaker_not_heard_in_training_are_recognised(speech_data):
 
     corpus = read_data_directory(speech_data / "fsdd" / "train")
     corpus = corpus.subset(u.id for u in corpus.utterances if u.id.split("_")[2] < "20")
-    config = FeatureConfig(sample_rate=8000, normalise="speaker")
+    config = FeatureConfig(sample_rate=8000, normalize="speaker")
     static, problems = extract_static(corpus, config)
     assert not problems
     table = FrontEnd(config).fit(static).transform(static)
@@ -182,5 +182,5 @@ def test_digits_of_a_speaker_not_heard_in_training_are_recognised(speech_data):
         table.subset(name for name in table.ids if speaker[name] != "theo"), transcripts
     )
     unheard = table.subset(name for name in table.ids if speaker[name] == "theo")
-    recognised = model.recognise(unheard)
-    assert np.mean([recognised[name] == transcripts[name] for name in unheard.ids]) > 0.9
+    recognized = model.recognize(unheard)
+    assert np.mean([recognized[name] == transcripts[name] for name in unheard.ids]) > 0.9

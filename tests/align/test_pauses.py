@@ -49,7 +49,7 @@ def test_no_column_need_be_an_energy_and_none_need_rise_with_it(turned):
     assert agreement(FrameTable(table.ids, table.speakers, frames, table.offsets), paused) > 0.95
 
 
-def test_levels_that_differ_by_utterance_or_are_normalised_do_no_harm():
+def test_levels_that_differ_by_utterance_or_are_normalized_do_no_harm():
     table, paused = utterances(THREE)
     scaled = table.map(lambda frames: (frames - frames.mean(0)) / frames.std(0))
     assert agreement(scaled, paused) > 0.93

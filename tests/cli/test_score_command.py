@@ -7,7 +7,7 @@ import pytest
 from asr.cli import main
 from asr.cli.reporting import report_failures
 from asr.corpus.data_directory import Problem
-from asr.recipe.outcome import Outcome
+from asr.runs.outcome import Outcome
 
 
 def run(*arguments: str | Path) -> int:

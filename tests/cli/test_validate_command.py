@@ -113,7 +113,7 @@ def test_those_left_out_are_listed_before_the_features_are_made(
         seen.append((tmp_path / "run/failed.tsv").read_text())
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("asr.recipe.training.build_static", stop)
+    monkeypatch.setattr("asr.training.training.build_static", stop)
     corpus.record(6, corpus.samples(6)[:700])
     assert train()[0] == 130
     assert seen[0].splitlines()[1].startswith(f"{corpus.names[5]}\ttoo-short\t")

@@ -74,7 +74,7 @@ def objective(
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("loss", sorted(LOSSES))
-def test_irls_ends_where_a_general_optimiser_ends(n_classes: int, loss: str) -> None:
+def test_irls_ends_where_a_general_optimizer_ends(n_classes: int, loss: str) -> None:
     phi, codes, weight, w, V, b, curve, converged = fitted(n_classes, loss)
     arguments = (phi, codes, weight, w, loss, 1e-3)
     value, gradient = objective(np.vstack([V, b]).ravel(), *arguments)

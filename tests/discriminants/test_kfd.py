@@ -72,7 +72,7 @@ def test_the_direction_is_the_leading_generalised_eigenvector(penalty: str) -> N
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
-def test_the_outputs_are_those_of_regularised_least_squares_onto_the_labels(penalty: str) -> None:
+def test_the_outputs_are_those_of_regularized_least_squares_onto_the_labels(penalty: str) -> None:
     X, y = load_iris(return_X_y=True)
     X, y = X[:120] + np.random.default_rng(0).normal(scale=1e-3, size=(120, 4)), y[:120]
     K = GaussianKernel(0.3)(X, X)
@@ -132,7 +132,7 @@ def test_leaving_one_out_in_closed_form_is_training_without_it(penalty: str, cla
     np.testing.assert_allclose(learner.leave_one_out_errors(X, y, mus), expected)
 
 
-def test_leaving_one_out_keeps_its_digits_where_hardly_any_regularisation_is_left() -> None:
+def test_leaving_one_out_keeps_its_digits_where_hardly_any_regularization_is_left() -> None:
     X, y, K = _two_classes(24)
     found = PenaltyPath(K, "kernel").leave_one_out_outputs((2 * y - 1)[:, None], [1e-7])[0, :, 0]
     for i in range(len(y)):
@@ -142,7 +142,7 @@ def test_leaving_one_out_keeps_its_digits_where_hardly_any_regularisation_is_lef
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
-def test_hardly_any_regularisation_leaves_the_equations_solved(penalty: str) -> None:
+def test_hardly_any_regularization_leaves_the_equations_solved(penalty: str) -> None:
     X, y = make_classification(500, 10, n_informative=6, random_state=0)
     K, targets = GaussianKernel(5.0)(X, X), 2.0 * y - 1.0
     mu = 1e-7
@@ -211,7 +211,7 @@ def test_a_kernel_that_cannot_tell_samples_apart_is_refused(penalty: str) -> Non
 
 
 @pytest.mark.parametrize("mu", [0.0, -1.0, np.nan])
-def test_a_regularisation_that_is_not_positive_is_refused(mu: float) -> None:
+def test_a_regularization_that_is_not_positive_is_refused(mu: float) -> None:
     X, y, K = _two_classes()
     with pytest.raises(ValueError, match="regularization"):
         KFDClassifier(regularization=mu).fit(X, y)
@@ -242,7 +242,7 @@ def test_a_kernel_of_several_widths_takes_every_sample_at_every_width() -> None:
         KFDClassifier(kernel=kernel, penalty="kernel").fit(X, y)
 
 
-def test_a_negative_eigenvalue_larger_than_the_regularisation_is_refused() -> None:
+def test_a_negative_eigenvalue_larger_than_the_regularization_is_refused() -> None:
     X, y, _ = _two_classes()
 
     def distance(A: np.ndarray, B: np.ndarray) -> np.ndarray:

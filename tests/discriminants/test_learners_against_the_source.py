@@ -71,8 +71,8 @@ def unit_triangle(A: np.ndarray) -> np.ndarray:
     return R / np.diagonal(R)[:, None]
 
 
-def regularised(A: np.ndarray, Y: np.ndarray, lam: float) -> np.ndarray:
-    """(K'K + lambda U'U)^-1 K'y, what minimises (3.80)."""
+def regularized(A: np.ndarray, Y: np.ndarray, lam: float) -> np.ndarray:
+    """(K'K + lambda U'U)^-1 K'y, what minimizes (3.80)."""
     U = unit_triangle(A)
     return np.linalg.solve(A.T @ A + lam * U.T @ U, A.T @ Y)
 
@@ -121,7 +121,7 @@ def test_orols_is_the_penalised_solution_under_its_lambda_after_every_step(
         step.set_params(epsilon=0.2).fit(samples(kernel), y)
         assert step.center_indices_.shape == (m,)
         A = design(step, kernel, 0.2)
-        W = regularised(A, Y, step.lambda_[0])
+        W = regularized(A, Y, step.lambda_[0])
         np.testing.assert_allclose(all_weights(step), W, rtol=0, atol=1e-8 * np.abs(W).max())
         assert step.gcv_[0] == pytest.approx(generalised_cross_validation(A, Y, step.lambda_[0]), rel=1e-8)
     assert step.lambda_[0] > 0

@@ -27,7 +27,7 @@ def outputs_and_classes(n_classes: int, dtype: type = np.float64) -> tuple[np.nd
     return (random.normal(size=(2000, n_classes)) + 2 * (y[:, None] == np.arange(n_classes))).astype(dtype), y
 
 
-def test_gaussian_posteriors_are_bayes_rule_on_two_densities_normalised_over_the_classes() -> None:
+def test_gaussian_posteriors_are_bayes_rule_on_two_densities_normalized_over_the_classes() -> None:
     outputs, y = outputs_and_classes(4)
     expected = np.empty_like(outputs)
     for s in range(4):

@@ -129,7 +129,7 @@ def test_a_triangle_shrinks_in_place(kept):
     np.testing.assert_array_equal(last, expected[-1:, -1:])
 
 
-@pytest.mark.parametrize("method", ["reestimate_lambda", "maximise_evidence", "generalised_cross_validation"])
+@pytest.mark.parametrize("method", ["reestimate_lambda", "maximize_evidence", "generalised_cross_validation"])
 def test_sums_kept_beside_the_factors_are_those_of_the_factors(method):
     random = np.random.default_rng(0)
     system = OrthogonalSystem(6, random.standard_normal(3), np.full(3, 50.0), 40)
@@ -147,7 +147,7 @@ def test_sums_kept_beside_the_factors_are_those_of_the_factors(method):
             "reestimate_lambda": (energies / (lam + energies) ** 2).sum()
             * rss
             / (free * ((energies / (lam + energies) ** 3) @ squares)),
-            "maximise_evidence": shrinkage.sum() * rss / (free * ((energies / (lam + energies) ** 2) @ squares)),
+            "maximize_evidence": shrinkage.sum() * rss / (free * ((energies / (lam + energies) ** 2) @ squares)),
             "generalised_cross_validation": 40 * rss / free**2,
         }[method]
         assert getattr(one, method)(lam) == pytest.approx(expected, rel=1e-12)

@@ -166,7 +166,7 @@ def test_a_penalty_applies_to_all_orthogonal_weights_at_once(form: str, lam: flo
     state.lam = lam
     A = np.hstack([np.ones((K.shape[0], 1)), K[:, state.order]])
     R = np.linalg.cholesky(A.T @ A).T
-    U = R / np.diagonal(R)[:, None]  # A = Q U with orthogonal, not normalised columns
+    U = R / np.diagonal(R)[:, None]  # A = Q U with orthogonal, not normalized columns
     W = np.linalg.solve(A.T @ A + lam * U.T @ U, A.T @ Y)
     np.testing.assert_allclose(state.system.weights(lam), W, atol=1e-8 * np.abs(W).max())
     np.testing.assert_allclose(state.residual(), Y - A @ W, atol=1e-8)
@@ -257,13 +257,13 @@ def test_a_rule_that_names_a_candidate_twice_is_refused() -> None:
         forward_selection(column_state(X, Y, 5), rule, 5)
 
 
-def test_lambda_that_maximises_the_evidence_is_a_maximum_of_the_marginal_likelihood() -> None:
+def test_lambda_that_maximizes_the_evidence_is_a_maximum_of_the_marginal_likelihood() -> None:
     X, Y, K = problem(n_samples=120, n_targets=1)
     state = column_state(X, Y, 25)
     forward_selection(state, largest_residual, 25)
     lam = 0.1
     for _ in range(2000):
-        lam = state.system.maximise_evidence(lam)
+        lam = state.system.maximize_evidence(lam)
     A = np.hstack([np.ones((120, 1)), K[:, state.order]])
     R = np.linalg.cholesky(A.T @ A).T
     Q = A @ np.linalg.inv(R / np.diagonal(R)[:, None])

@@ -65,7 +65,7 @@ def test_columns_evaluated_anew_and_sampled_give_the_solution_over_all_of_them(
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_more_regularisation_keeps_fewer_columns_down_to_none(loss: str) -> None:
+def test_more_regularization_keeps_fewer_columns_down_to_none(loss: str) -> None:
     X, y, _ = _moons()
     sizes = [
         int(SparseKFDClassifier(sigma=0.5, regularization=C, loss=loss).fit(X, y).n_centers_[0])

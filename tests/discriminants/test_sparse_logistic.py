@@ -53,7 +53,7 @@ def test_log_posteriors_are_finite_and_sum_to_one_for_extreme_outputs(loss: str)
 
 
 @pytest.mark.parametrize("loss", sorted(LOSSES))
-def test_descent_reaches_the_minimum_that_a_general_optimiser_finds(loss: str) -> None:
+def test_descent_reaches_the_minimum_that_a_general_optimizer_finds(loss: str) -> None:
     X, y = make_blobs(200, centers=3, cluster_std=2.5, random_state=0)
     alpha = 1e-3
     learner = SparseKernelLogisticClassifier(

@@ -110,7 +110,7 @@ def test_every_private_dictionary_has_the_size_that_is_best_for_its_output(
 
 
 @pytest.mark.parametrize("learner_class", [OROLSClassifier, OROLSRegressor])
-def test_the_criteria_of_regularised_models_count_the_trace_of_the_smoother(learner_class: Any) -> None:
+def test_the_criteria_of_regularized_models_count_the_trace_of_the_smoother(learner_class: Any) -> None:
     learner = learner_class(MOST, sigma=SIGMA, tol=0.0)
     y, Y = targets(learner)
     tss = ((Y - Y.mean(axis=0)) ** 2).sum(axis=0)

@@ -9,7 +9,7 @@ pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 
 SETTINGS = """
 [features]
-normalise = "utterance"
+normalize = "utterance"
 [hybrid_features]
 context = 5
 lda_dimension = 30
@@ -28,7 +28,7 @@ held_out = 0
 """
 
 
-def test_two_minutes_of_an4_is_enough_to_recognise_some_of_it(
+def test_two_minutes_of_an4_is_enough_to_recognize_some_of_it(
     asr: Callable[..., tuple[int, str, str]], speech_data: Path, tmp_path: Path
 ) -> None:
     corpus = speech_data / "an4"

@@ -34,7 +34,7 @@ def training(corpus: Path, work_dir: Path, classifier: str) -> list[str]:
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*Maximum iterations")
-def test_a_classifier_trains_recognises_and_is_named(
+def test_a_classifier_trains_recognizes_and_is_named(
     asr: Asr, tiny_corpus: Path, tmp_path: Path, classifier: str, shown: str
 ) -> None:
     status, _, err = asr(*training(tiny_corpus, tmp_path / "run", classifier))

@@ -113,7 +113,7 @@ def test_files_named_from_the_working_directory_are_found_and_a_bad_one_fails_al
 def test_no_scheduler_at_the_address_is_an_error_of_one_sentence(
     asr: Callable[..., Finished], toy_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("asr.recipe.workers._PATIENCE", 1.0)
+    monkeypatch.setattr("asr.runs.workers._PATIENCE", 1.0)
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{unused.getsockname()[1]}"

@@ -72,7 +72,7 @@ def test_the_hybrid_hears_at_least_95_percent_of_unknown_speakers_words(
     assert float(found.group(1)) <= 5.0
 
 
-def test_the_baseline_beside_it_recognises_too(asr: Asr, toy_corpus: Path, toy_run: Path, tmp_path: Path) -> None:
+def test_the_baseline_beside_it_recognizes_too(asr: Asr, toy_corpus: Path, toy_run: Path, tmp_path: Path) -> None:
     status, _, _ = asr(
         "decode", "--model", toy_run / "gmm.safetensors", "--out", tmp_path, "--data", toy_corpus / "test"
     )
@@ -100,7 +100,7 @@ def test_one_audio_file_gives_its_words_on_standard_output(
     assert out == (tmp_path / "hyp.txt").read_text()
     assert out.split()[0] == files[0].stem
     reference = read_transcripts(toy_corpus / "test" / "text")[files[0].stem]
-    assert len(set(out.split()[1:]) & set(reference)) >= len(set(reference)) - 1  # normalised on one file alone
+    assert len(set(out.split()[1:]) & set(reference)) >= len(set(reference)) - 1  # normalized on one file alone
 
 
 def test_words_do_not_depend_on_jobs(

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from asr.acoustic.classifiers import available_classifiers
-from asr.recipe.config import TrainingConfig, load_config
+from asr.training.config import TrainingConfig, load_config
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -26,10 +26,10 @@ from asr.features.config import FeatureConfig
 from asr.features.extraction import extract_static
 from asr.features.frame_table import FrameTable
 from asr.lexicon import Lexicon
-from asr.recipe.config import TrainingConfig
-from asr.recipe.material import Material, joined
-from asr.recipe.run import Run
-from asr.recipe.systems import Mixtures, Workshop, train_hybrid_system, training_copies
+from asr.recognition.material import Material, joined
+from asr.runs.run import Run
+from asr.training.config import TrainingConfig
+from asr.training.systems import Mixtures, Workshop, train_hybrid_system, training_copies
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 RATE = 8000

@@ -1,4 +1,4 @@
-"""Normalisation, LDA, streaming, and the front end as a value to be stored."""
+"""Normalization, LDA, streaming, and the front end as a value to be stored."""
 
 import json
 
@@ -39,7 +39,7 @@ def by_group(table: FrameTable, kind: str) -> list[np.ndarray]:
 @pytest.mark.parametrize("kind", ["corpus", "speaker", "utterance"])
 def test_frames_have_zero_mean_and_unit_deviation_per_group(kind):
     table = random_table(lengths=(30, 70, 41, 55))
-    frames = FrontEnd(FeatureConfig(normalise=kind)).fit(table).transform(table)
+    frames = FrontEnd(FeatureConfig(normalize=kind)).fit(table).transform(table)
     assert frames.n_features == 12 and frames.frames.dtype == np.float32
     for group in by_group(frames, kind):
         np.testing.assert_allclose(group.mean(axis=0, dtype=np.float64), 0, atol=1e-4)
@@ -47,7 +47,7 @@ def test_frames_have_zero_mean_and_unit_deviation_per_group(kind):
 
 
 def test_speaker_statistics_are_those_of_the_table_at_hand():
-    front_end = FrontEnd(FeatureConfig(normalise="speaker")).fit(random_table(seed=1))
+    front_end = FrontEnd(FeatureConfig(normalize="speaker")).fit(random_table(seed=1))
     frames = front_end.transform(random_table(seed=2))
     for group in by_group(frames, "speaker"):
         np.testing.assert_allclose(group.mean(axis=0, dtype=np.float64), 0, atol=1e-4)
@@ -56,13 +56,13 @@ def test_speaker_statistics_are_those_of_the_table_at_hand():
 @pytest.mark.parametrize("kind", ["corpus", "speaker", "utterance"])
 def test_constant_columns_become_zero(kind):
     table = FrameTable.from_utterances(["a", "b"], ["s", "s"], [np.full((9, 2), 12.3), np.full((4, 2), 12.3)])
-    frames = FrontEnd(FeatureConfig(normalise=kind)).fit(table).transform(table).frames
+    frames = FrontEnd(FeatureConfig(normalize=kind)).fit(table).transform(table).frames
     assert not frames.any()
 
 
-def test_without_normalisation_frames_are_statics_and_differences_spliced():
+def test_without_normalization_frames_are_statics_and_differences_spliced():
     table = random_table()
-    config = FeatureConfig(normalise="none", context=2, delta_window=3, delta_order=1)
+    config = FeatureConfig(normalize="none", context=2, delta_window=3, delta_order=1)
     frames = FrontEnd(config).fit(table).transform(table)
     for i in range(len(table)):
         np.testing.assert_array_equal(frames.utterance(i), splice(add_deltas(table.utterance(i), 3, 1), 2))
@@ -86,7 +86,7 @@ def labelled(seed: int = 0, n_classes: int = 6) -> tuple[FrameTable, np.ndarray]
 
 def test_lda_finds_the_directions_of_scikit_learn():
     table, labels = labelled()
-    config = FeatureConfig(normalise="none", delta_order=0, context=1, lda_dimension=3)
+    config = FeatureConfig(normalize="none", delta_order=0, context=1, lda_dimension=3)
     ours = FrontEnd(config).fit(table, labels).transform(table).frames
     spliced = np.concatenate([splice(table.utterance(i), 1) for i in range(3)]).astype(np.float64)
     theirs = LinearDiscriminantAnalysis(solver="eigen", n_components=3).fit(spliced, labels).transform(spliced)
@@ -111,7 +111,7 @@ def test_lda_whitens_within_classes_and_centres_and_sorts_between_them():
 
 def test_lda_leaves_out_frames_labelled_minus_one_and_absent_classes():
     table, labels = labelled()
-    config = FeatureConfig(normalise="none", delta_order=0, lda_dimension=2)
+    config = FeatureConfig(normalize="none", delta_order=0, lda_dimension=2)
     spoilt = table.frames.copy()
     spoilt[::7] = 1e4
     with_holes = np.where(np.arange(900) % 7 == 0, -1, labels * 3)
@@ -149,8 +149,8 @@ def test_a_stored_front_end_gives_the_same_bits():
     table, labels = labelled()
     for config in (
         FeatureConfig(context=1, lda_dimension=3),
-        FeatureConfig(normalise="speaker"),
-        FeatureConfig(normalise="none"),
+        FeatureConfig(normalize="speaker"),
+        FeatureConfig(normalize="none"),
     ):
         front_end = FrontEnd(config).fit(table, labels)
         arrays, metadata = front_end.to_arrays()
@@ -182,7 +182,7 @@ def test_features_of_another_width_are_refused():
 
 CONFIGS = [
     FeatureConfig(sample_rate=8000),
-    FeatureConfig(sample_rate=8000, normalise="none", energy="c0", delta_order=0),
+    FeatureConfig(sample_rate=8000, normalize="none", energy="c0", delta_order=0),
     FeatureConfig(sample_rate=8000, delta_window=3, delta_order=1, context=4),
     FeatureConfig(sample_rate=8000, context=2, lda_dimension=5),
     FeatureConfig(sample_rate=8000, context=3, lda_dimension=5, unspliced=True),
@@ -240,7 +240,7 @@ def test_streaming_is_refused_where_it_cannot_equal_batch():
     table = random_table()
     for kind in ("speaker", "utterance"):
         with pytest.raises(FeatureError, match="streaming works with"):
-            FrontEnd(FeatureConfig(normalise=kind)).fit(table).stream()
+            FrontEnd(FeatureConfig(normalize=kind)).fit(table).stream()
     with pytest.raises(FeatureError, match="4 static columns, but audio gives 13"):
         FrontEnd(FeatureConfig()).fit(table).stream()
 
@@ -257,11 +257,17 @@ def test_lda_keeps_fewer_columns_where_there_are_few_classes() -> None:
 def test_unspliced_columns_follow_the_others_and_are_the_frames_without_context() -> None:
     table = random_table()
     labels = np.arange(table.n_frames) % 5
-    spliced = FeatureConfig(normalise="speaker", context=2, lda_dimension=3)
+    spliced = FeatureConfig(normalize="speaker", context=2, lda_dimension=3)
     front_end = FrontEnd(spliced.model_copy(update={"unspliced": True})).fit(table, labels)
     frames = front_end.transform(table).frames
     assert front_end.n_unspliced_ == 12
     assert frames.shape[1] == front_end.n_features_ == 15
     np.testing.assert_array_equal(frames[:, :3], FrontEnd(spliced).fit(table, labels).transform(table).frames)
-    own = FrontEnd(FeatureConfig(normalise="speaker")).fit(table).transform(table).frames
+    own = FrontEnd(FeatureConfig(normalize="speaker")).fit(table).transform(table).frames
     np.testing.assert_array_equal(frames[:, 3:], own)
+
+
+def test_a_setting_is_read_by_the_name_that_it_had_before():
+    assert FeatureConfig.model_validate({"normalise": "speaker"}) == FeatureConfig(normalize="speaker")
+    with pytest.raises(ValueError, match="normalise is the old name of normalize"):
+        FeatureConfig.model_validate({"normalise": "speaker", "normalize": "speaker"})

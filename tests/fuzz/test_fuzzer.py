@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz.finding import Finding, input_of_file
 from tests.fuzz.inputs import EVERYWHERE, Input, Place, mutations
-from tests.fuzz.minimise import smaller
+from tests.fuzz.minimize import smaller
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.field_mutators import spoil_fields
 from tests.fuzz.mutators.json_mutators import spoil_json

@@ -37,7 +37,7 @@ TOPOLOGY = Topology(("AH", "UW"))
 LEXICON = Lexicon({"ONE": (("AH",), ("AH", "UW")), "TWO": (("UW", "AH"),)})
 ARPA = "\\data\\\nngram 1=4\n\n\\1-grams:\n-99 <s>\n-1 </s>\n-1 ONE\n-1 TWO\n\n\\end\\\n"
 CONFIG = FeatureConfig(
-    sample_rate=8000, n_filters=12, n_cepstra=4, delta_order=1, normalise="corpus", context=1, lda_dimension=4
+    sample_rate=8000, n_filters=12, n_cepstra=4, delta_order=1, normalize="corpus", context=1, lda_dimension=4
 )
 
 HYBRIDS: dict[str, Callable[[], Any]] = {

@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.fuzz import guard
 from tests.fuzz.finding import Finding
 from tests.fuzz.inputs import Input, Place, Source
-from tests.fuzz.minimise import smaller
+from tests.fuzz.minimize import smaller
 from tests.fuzz.outcome import ACCEPTED, Outcome, used
 from tests.fuzz.reader import Reader, Seeds
 
@@ -29,7 +29,7 @@ _LARGEST_MINIMISED = 200_000
 class Board:
     """What a worker tells without a word: memory that both processes see.
 
-    Number of the input under way and of the call (minimising calls many times), inputs accepted and refused.
+    Number of the input under way and of the call (minimizing calls many times), inputs accepted and refused.
     """
 
     _LAYOUT = struct.Struct("<QQQQ")

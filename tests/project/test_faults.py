@@ -10,8 +10,8 @@ import soundfile
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from asr.errors import CorpusError, Fault, LexiconError, RunError, attempt
+from asr.experiments.story import run_recipe
 from asr.faults import sentence_of
-from asr.recipe.story import run_recipe
 from discriminants.errors import ModelFormatError
 
 REMEDY = "; give the process more, or fewer --jobs; the same command goes on from here"

@@ -76,7 +76,7 @@ def test_pixels_are_mapped_by_the_training_range_and_classes_are_numbered(tmp_pa
         np.testing.assert_array_equal(problem.y[test], raw["y_test"] - 1)
 
 
-def test_continuous_features_are_standardised_and_indicators_are_not(tmp_path):
+def test_continuous_features_are_standardized_and_indicators_are_not(tmp_path):
     save_regression(tmp_path / "x.npz")
     problem = regression_problem(tmp_path / "x.npz", 400, 100, 2)
     np.testing.assert_allclose(problem.X[:, :2].mean(axis=0), 0, atol=1e-12)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from asr.errors import ConfigError, RunError
-from asr.recipe.story import run_recipe
+from asr.experiments.story import run_recipe
 from recipes.benchmarks.__main__ import TABLES, main
 from recipes.benchmarks.published import PUBLISHED
 from tests.recipes.benchmark_sets import save_images, save_multi_class, save_regression, save_two_class

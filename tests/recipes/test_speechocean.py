@@ -11,10 +11,10 @@ from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
 from asr.errors import CorpusError
+from asr.experiments.comparison import HybridSpecification, MixtureSpecification
+from asr.experiments.story import Arguments
 from asr.lexicon import Lexicon
-from asr.recipe.comparison import HybridSpecification, MixtureSpecification
-from asr.recipe.config import TuningSettings
-from asr.recipe.story import Arguments
+from asr.training.config import TuningSettings
 from recipes.speechocean import __main__ as recipe
 from recipes.speechocean import ablation
 

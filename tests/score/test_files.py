@@ -23,7 +23,7 @@ def test_a_kaldi_file_gives_words_by_utterance(write):
     assert read_transcripts(path) == {"u1": ("ONE", "TWO"), "u2": (), "u3": ("THREE", "FOUR")}
 
 
-def test_a_trn_file_is_recognised_by_the_ids_at_the_line_ends(write):
+def test_a_trn_file_is_recognized_by_the_ids_at_the_line_ends(write):
     path = write("ONE TWO (an4-u1)\n(an4-u2)\nTHREE\t(an4-u3)\n")
     assert read_transcripts(path) == {"an4-u1": ("ONE", "TWO"), "an4-u2": (), "an4-u3": ("THREE",)}
 

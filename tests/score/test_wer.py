@@ -89,7 +89,7 @@ def test_words_said_into_an_empty_reference_are_insertions():
     assert report.wer == math.inf
 
 
-def test_silence_recognised_as_silence_has_no_rate():
+def test_silence_recognized_as_silence_has_no_rate():
     assert math.isnan(score_utterances({"a": []}, {"a": []}).wer)
 
 

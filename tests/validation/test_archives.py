@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from asr.corpus.kaldi_ark import write_archive
-from asr.recipe.config import TrainingConfig
-from asr.recipe.extracting import extract_features
+from asr.training.config import TrainingConfig
+from asr.training.extracting import extract_features
 from discriminants.parallel.workers import SerialWorkers
 from tests.validation.corpora import Corpus
 

@@ -358,7 +358,7 @@ LEXICON: dict[str, tuple[Spoil, Expected]] = {
 SPEAKERS: dict[str, tuple[Spoil, Expected]] = {
     "everybody a speaker": (
         everybody_alone,
-        ("warning", "speaker-per-utterance", "train/utt2spk", 1, 'normalise = "utterance"'),
+        ("warning", "speaker-per-utterance", "train/utt2spk", 1, 'normalize = "utterance"'),
     ),
     "one speaker with one utterance": (
         one_alone,

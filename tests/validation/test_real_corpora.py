@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from asr.recipe.config import TrainingConfig
+from asr.training.config import TrainingConfig
 from asr.validation import Report, validate
 
 pytestmark = pytest.mark.corpus

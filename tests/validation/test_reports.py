@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from asr.corpus.data_directory import read_data_directory
 from asr.errors import AsrError
 from asr.lexicon import read_lexicon
-from asr.recipe.config import TrainingConfig
-from asr.recipe.material import trainable
+from asr.recognition.material import trainable
+from asr.training.config import TrainingConfig
 from asr.validation import Report, validate
 from discriminants.parallel.workers import LocalWorkers
 from tests.validation.corpora import Corpus

@@ -46,7 +46,7 @@ def test_the_centred_matrix_is_that_of_the_definition_but_for_the_constant_vecto
 
 @pytest.mark.parametrize("mu", MUS)
 @pytest.mark.parametrize("penalty", PENALTIES)
-def test_one_factorisation_solves_regularised_least_squares(penalty: str, mu: float) -> None:
+def test_one_factorisation_solves_regularized_least_squares(penalty: str, mu: float) -> None:
     _, Y, K = samples()
     solution = RidgeSolution(K.copy(), Y, mu, penalty)
     alpha, bias = ridge(K, Y, mu * penalty_matrix(K, penalty))

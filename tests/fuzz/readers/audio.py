@@ -83,7 +83,7 @@ def matrix(token: bytes, rows: int = 6, columns: int = 5) -> bytes:
     return header + random.integers(0, np.iinfo(dtype).max, (rows, columns)).astype(dtype).tobytes()
 
 
-_FRAMES = FeatureConfig(normalise="speaker", context=1)
+_FRAMES = FeatureConfig(normalize="speaker", context=1)
 
 
 @reader("kaldi-archive", {token.decode(): matrix(token) for token in (b"FM", b"DM", b"CM", b"CM2", b"CM3")}, BINARY)
@@ -92,13 +92,13 @@ def _archive(path: Path) -> None:
     if found.dtype != np.float32 or found.ndim != 2 or not np.isfinite(found).all():
         raise Unsound(f"a matrix of shape {found.shape} that is not all finite float32")
     table = FrameTable.from_utterances(["u"], ["s"], [found])
-    for normalise in ("corpus", "utterance"):
-        front_end = FrontEnd(_FRAMES.model_copy(update={"normalise": normalise})).fit(table)
+    for normalize in ("corpus", "utterance"):
+        front_end = FrontEnd(_FRAMES.model_copy(update={"normalize": normalize})).fit(table)
         with np.errstate(all="ignore"):
             frames = front_end.transform(table).frames
         if not np.isfinite(frames).all():
             raise Unsound(
-                f"frames that are not finite, normalised per {normalise}: values up to {np.abs(found).max():g}"
+                f"frames that are not finite, normalized per {normalize}: values up to {np.abs(found).max():g}"
             )
     if found.shape[1] == training()[0].n_features:
         _score(table)

@@ -17,7 +17,7 @@ from asr.errors import AsrError
 from asr.features.augmentation import read_noise
 from asr.features.config import FeatureConfig
 from asr.features.extraction import static_features
-from asr.recipe.outcome import Outcome
+from asr.runs.outcome import Outcome
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.text_mutators import spoil_text
 from tests.fuzz.outcome import LONGEST_MESSAGE, Unsound, check_mark

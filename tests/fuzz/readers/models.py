@@ -1,4 +1,4 @@
-"""Model files and estimators: loaded, described, and made to score and to recognise."""
+"""Model files and estimators: loaded, described, and made to score and to recognize."""
 
 import io
 from contextlib import redirect_stdout
@@ -14,8 +14,8 @@ from asr.decode.graph_compiler import compile_graph
 from asr.features.frame_table import FrameTable
 from asr.grammar import arpa_grammar, word_loop
 from asr.grammar.arpa_file import parse_arpa
-from asr.recipe.aligning import align
-from asr.recipe.recognition import search_words
+from asr.recognition.aligning import align
+from asr.recognition.recognition import search_words
 from discriminants.persistence import estimator_from_arrays, load_arrays
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.field_mutators import spoil_fields

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from asr.corpus.list_file import read_list
+from asr.experiments.story import Arguments, open_story
 from asr.features.augmentation import Augmentation
 from asr.grammar import arpa_grammar, estimate_ngram
 from asr.lexicon import read_lexicon
-from asr.recipe.config import TrainingConfig
-from asr.recipe.story import Arguments, open_story
+from asr.training.config import TrainingConfig
 from recipes.an4 import __main__ as an4
 from recipes.fsdd import __main__ as fsdd
 from recipes.speechocean import __main__ as speechocean

@@ -12,10 +12,10 @@ from asr.corpus.data_directory import DataDirectory, Problem, Utterance
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
-from asr.recipe.material import left_out, load_material
-from asr.recipe.run import Run
-from asr.recipe.sealed import read_sealed, write_sealed
-from asr.recipe.stage_digests import write_digests
+from asr.recognition.material import left_out, load_material
+from asr.runs.run import Run
+from asr.runs.sealed import read_sealed, write_sealed
+from asr.runs.stage_digests import write_digests
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.json_mutators import any_number_of_digits, spoil_json, spoilt_value
 from tests.fuzz.mutators.npz_mutators import spoil_npy
@@ -138,4 +138,4 @@ def _use(table: FrameTable) -> None:
         raise Unsound("names that are no text")
     if len(table) and table.n_frames:
         with np.errstate(all="ignore"):
-            FrontEnd(FeatureConfig(normalise="speaker")).fit(table).transform(table)
+            FrontEnd(FeatureConfig(normalize="speaker")).fit(table).transform(table)

@@ -22,8 +22,8 @@ from asr.features.mfcc import mfcc
 from asr.features.warping import warped_copies
 from asr.grammar import arpa_grammar, estimate_ngram, word_loop
 from asr.hmm.topology import Topology, uniform_self_loops
-from asr.recipe.config import TrainingConfig, check_same_static, load_config
-from asr.recipe.recognition import search_words
+from asr.recognition.recognition import search_words
+from asr.training.config import TrainingConfig, check_same_static, load_config
 from tests.fuzz.mutators.text_mutators import spoil_text
 from tests.fuzz.mutators.toml_mutators import spoil_toml
 from tests.fuzz.outcome import Unsound
@@ -152,7 +152,7 @@ def _use_front_ends(config: TrainingConfig, table: FrameTable) -> None:
             features = features.model_copy(update={"lda_dimension": None})  # as slow as was asked for
         frames = FrontEnd(features).fit(table, labels).transform(table).frames
         if not np.isfinite(frames).all():
-            raise Unsound(f"frames that are not finite: {features.normalise}, {features.context}")
+            raise Unsound(f"frames that are not finite: {features.normalize}, {features.context}")
         for n_components in (max(config.gmm.mixtures), config.hybrid.mixtures):
             if 0 < n_components <= 4:
                 mixtures_of_states(

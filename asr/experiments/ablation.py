@@ -1,0 +1,301 @@
+"""What each part of a hybrid is worth: cross-validation over training speakers, one change at a time.
+
+In each fold mixtures and hybrid are trained without some of the speakers and recognize them, with a grammar made
+without their sentences. Errors are summed over all speakers, at the pair of scale and penalty that is best for the row.
+"""
+
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from asr.acoustic.hybrid import HybridAcousticModel
+from asr.acoustic.hybrid_training import HybridSettings
+from asr.acoustic.model_file import SearchSettings, SpeechModel
+from asr.acoustic.phone_hmm import PhoneHmm
+from asr.decode.graph_compiler import compile_graph
+from asr.experiments.story import Story
+from asr.features.augmentation import Augmentation
+from asr.features.config import FeatureConfig
+from asr.features.frame_table import FrameTable
+from asr.files import atomic_write, write_array
+from asr.grammar import Grammar
+from asr.hmm.state_graph import StateGraph
+from asr.recognition.material import Material
+from asr.recognition.recognition import BATCH_FRAMES
+from asr.score.bootstrap import compare_systems
+from asr.score.files import read_transcripts, write_transcripts
+from asr.score.wer import ScoreReport, score_utterances
+from asr.training.systems import Mixtures, Trained, Workshop, aligned_states, train_hybrid_system, train_mixtures
+from asr.training.tuning import score_batch, search_batch
+from discriminants.parallel.threads import in_threads
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model of the table: what differs from the base.
+
+    Attributes
+    ----------
+    settings, parameters, frames : mappings
+        Changed settings of the hybrid, parameters of its classifier and settings of its frames. With another
+        classifier none of the base's parameters are left.
+    average : int
+        Models with different dictionaries whose posteriors are averaged.
+    prior_exponent : float, optional
+        Another than the base's; the same trained models serve all exponents.
+    heard_in : Augmentation, optional
+        What the held-out speech is changed by. The row's base is then `base` under the same change.
+    """
+
+    name: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    frames: Mapping[str, Any] = field(default_factory=dict)
+    average: int = 1
+    prior_exponent: float | None = None
+    heard_in: Augmentation | None = None
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """What all rows of a table share.
+
+    Attributes
+    ----------
+    hybrid, frames : HybridSettings, FeatureConfig
+        The base.
+    aligner : FeatureConfig
+        Frames of the mixtures whose alignment the hybrids are trained on.
+    searches : sequence of SearchSettings
+    make_grammar : callable
+        Gives the grammar of a fold from the material trained on and the material held out.
+    n_folds : int
+    """
+
+    hybrid: HybridSettings
+    frames: FeatureConfig
+    aligner: FeatureConfig
+    searches: Sequence[SearchSettings]
+    make_grammar: Callable[[Material, Material], Grammar]
+    n_folds: int = 5
+
+    def settings(self, row: Row, number: int = 0) -> HybridSettings:
+        """Of the model with this number among those that a row averages."""
+        changed = "classifier" in row.settings
+        parameters = dict(row.parameters) if changed else {**self.hybrid.parameters, **row.parameters}
+        if number:
+            parameters["random_state"] = number
+        return HybridSettings.model_validate({**self.hybrid.model_dump(), "parameters": parameters, **row.settings})
+
+    def features(self, row: Row) -> FeatureConfig:
+        """Settings of a row's frames."""
+        return FeatureConfig.model_validate({**self.frames.model_dump(), **row.frames})
+
+    def prior_exponent(self, row: Row) -> float:
+        """The row's, or the base's."""
+        return self.hybrid.prior_exponent if row.prior_exponent is None else row.prior_exponent
+
+
+def stage_name(settings: HybridSettings, features: FeatureConfig) -> str:
+    """Name for a model, another for other settings."""
+    text = settings.model_dump_json() + features.model_dump_json()
+    return f"model-{_digest(text)}"
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Training speakers, their mixtures and alignment; held-out speakers, their alignment and grammar."""
+
+    name: str
+    inner: Material
+    mixtures: Mixtures
+    held_out: Material
+    states: np.ndarray
+    graph: StateGraph
+
+
+@dataclass(frozen=True)
+class Average:
+    """Hybrids of the same states and frames as one: the mean of their posteriors."""
+
+    models: Sequence[HybridAcousticModel]
+    prior_exponent: float
+
+    def log_posterior(self, frames: np.ndarray) -> np.ndarray:
+        """log of the mean of P(s|x), float32 (n_frames, n_states)."""
+        total = self.models[0].log_posterior(frames)
+        for model in self.models[1:]:
+            np.logaddexp(total, model.log_posterior(frames), out=total)
+        return total - np.float32(np.log(len(self.models)))
+
+    def log_likelihood(self, frames: np.ndarray) -> np.ndarray:
+        """Scaled log-likelihoods, float32 (n_frames, n_states)."""
+        return self.log_posterior(frames) - np.float32(self.prior_exponent) * self.models[0].log_priors
+
+
+def run_ablation(story: Story, ablation: Ablation, rows: Sequence[Row], chosen: Sequence[str]) -> str:
+    """Measure the rows chosen by name, and those that they are compared with; returns the table in Markdown.
+
+    A row is compared with the first of the rows whose speech is changed alike. `ablation.json` in the work directory is
+    written anew after every row.
+    """
+    workshop = story.workshop
+    material = story.material("train")
+    folds = [make_fold(workshop, ablation, number, material) for number in range(ablation.n_folds)]
+    changes = {row.heard_in for row in rows if row.name in chosen}
+    bases: dict[Augmentation | None, ScoreReport] = {}
+    records: list[dict[str, Any]] = []
+    for row in rows:
+        is_base = row.heard_in in changes and row.heard_in not in bases
+        if not is_base and row.name not in chosen:
+            continue
+        heard = material if row.heard_in is None else story.material("train", row.heard_in)
+        record, report = measure(workshop, ablation, folds, heard, row)
+        base = bases.setdefault(row.heard_in, report)
+        difference = compare_systems(report, base, unit="speaker").difference
+        records.append({**record, "interval": [difference.low, difference.high]})
+        log.info("%s: %d errors, %.2f %% WER", row.name, record["errors"], record["wer"])
+        with atomic_write(story.work_dir / "ablation.json") as temporary:
+            temporary.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+    story.resources.close()
+    return table(records)
+
+
+def make_fold(workshop: Workshop, ablation: Ablation, number: int, material: Material) -> Fold:
+    """Stages of one fold that all rows share."""
+    name = f"fold{number}"
+    drawn = np.random.default_rng(workshop.config.seed).permutation(material.speakers)
+    speakers = set(drawn[number :: ablation.n_folds].tolist())
+    held_out = material.of_speakers(speakers)
+    inner = material.of_speakers(set(material.speakers) - speakers)
+    mixtures = train_mixtures(workshop, f"{name}-gmm", inner, ablation.aligner)
+
+    def build(directory: Path) -> None:
+        write_array(directory / "states.npy", aligned_states(workshop, mixtures.largest, held_out))
+
+    states = np.load(workshop.run.stage(f"{name}-held-out", build) / "states.npy", allow_pickle=False)
+    graph = compile_graph(workshop.lexicon, ablation.make_grammar(inner, held_out), workshop.topology)
+    return Fold(name, inner, mixtures, held_out, states, graph)
+
+
+def train_model(workshop: Workshop, ablation: Ablation, fold: Fold, row: Row, number: int) -> Trained:
+    """Stages: one of the models that a row averages, and the one without its second stream."""
+    features = ablation.features(row)
+
+    def train(settings: HybridSettings, one_stream: Trained | None = None) -> Trained:
+        name = f"{fold.name}-{stage_name(settings, features)}"
+        return train_hybrid_system(workshop, name, fold.inner, fold.mixtures, settings, features, one_stream=one_stream)
+
+    settings = ablation.settings(row, number)
+    return train(settings, train(settings.one_stream) if settings.mixtures else None)
+
+
+def recognize_fold(workshop: Workshop, ablation: Ablation, fold: Fold, heard: Material, row: Row) -> Path:
+    """Stage: the models of a row in one fold, their held-out cross-entropy and what they recognize in every search.
+
+    `heard` are the held-out utterances, perhaps with changed audio.
+    """
+    trained = [train_model(workshop, ablation, fold, row, number) for number in range(row.average)]
+    exponent = ablation.prior_exponent(row)
+
+    def build(directory: Path) -> None:
+        models = [one.load() for one in trained]
+        model = models[0]
+        hybrids = [m.hmm.acoustic_model for m in models if isinstance(m.hmm.acoustic_model, HybridAcousticModel)]
+        acoustic = Average(hybrids, exponent)
+        hmm = PhoneHmm(model.hmm.topology, acoustic, model.hmm.self_loops)
+        model = SpeechModel(hmm, model.front_end, model.lexicon, model.search, model.source)
+        frames = model.front_end.transform(heard.static)
+        posteriors = acoustic.log_posterior(frames.frames)
+        states = np.concatenate([fold.states[fold.held_out.static.rows(name)] for name in frames.ids])
+        used = np.flatnonzero(states >= 0)
+        record = {
+            "frames": len(used),
+            "loss": -float(posteriors[used, states[used]].sum(dtype=np.float64)),
+            "correct": int((posteriors[used].argmax(axis=1) == states[used]).sum()),
+        }
+        workshop.run.note_time("training", sum(one.seconds for one in trained))
+        (directory / "frames.json").write_text(json.dumps(record))
+        for number, hypotheses in enumerate(recognize_all(workshop, fold.graph, model, frames, ablation.searches)):
+            write_transcripts(directory / f"hyp-{number}.txt", hypotheses)
+
+    change = "" if row.heard_in is None else f"-{row.heard_in.name}"
+    searches = _digest("".join(search.model_dump_json() for search in ablation.searches))
+    stage = stage_name(ablation.settings(row), ablation.features(row))
+    name = f"{fold.name}-{stage}-{row.average}-{exponent:g}{change}-searches-{searches}".replace(".", "_")
+    return workshop.run.stage(name, build)
+
+
+def recognize_all(
+    workshop: Workshop, graph: StateGraph, model: SpeechModel, frames: FrameTable, searches: Sequence[SearchSettings]
+) -> list[dict[str, list[str]]]:
+    """Words of every utterance in every search; frames are scored once."""
+    batches = frames.batches(BATCH_FRAMES)
+    workers = in_threads(workshop.workers)
+    shared = workers.share((model.hmm, graph))
+    hypotheses: list[dict[str, list[str]]] = [{} for _ in searches]
+    scores = workers.map(score_batch, batches, shared)
+    for batch, found in zip(batches, workers.map(search_batch, scores, shared, searches), strict=True):
+        for of_search, words in zip(hypotheses, found, strict=True):
+            of_search.update(zip(batch.ids, words, strict=True))
+    return hypotheses
+
+
+def measure(
+    workshop: Workshop, ablation: Ablation, folds: Sequence[Fold], heard: Material, row: Row
+) -> tuple[dict[str, Any], ScoreReport]:
+    """Figures of a row over all folds, and its words scored at the best of the searches.
+
+    `heard` are all utterances as the folds' models are to recognize them.
+    """
+    directories = [
+        recognize_fold(workshop, ablation, fold, heard.of_speakers(fold.held_out.speakers), row) for fold in folds
+    ]
+    reports = []
+    for number in range(len(ablation.searches)):
+        hypotheses: dict[str, tuple[str, ...]] = {}
+        for directory in directories:
+            hypotheses |= read_transcripts(directory / f"hyp-{number}.txt")
+        reports.append(score_utterances(heard.references, hypotheses, speakers=heard.utterance_speaker))
+    best = min(range(len(reports)), key=lambda number: reports[number].errors)
+    frames = [json.loads((directory / "frames.json").read_text()) for directory in directories]
+    n_frames = sum(part["frames"] for part in frames)
+    return {
+        "name": row.name,
+        "errors": reports[best].errors,
+        "words": reports[best].words,
+        "wer": reports[best].wer,
+        "lm_scale": ablation.searches[best].lm_scale,
+        "insertion_penalty": ablation.searches[best].insertion_penalty,
+        "cross_entropy": sum(part["loss"] for part in frames) / n_frames,
+        "frame_accuracy": 100.0 * sum(part["correct"] for part in frames) / n_frames,
+        "train_seconds": sum(workshop.run.stage_time(path.name).parts["training"] for path in directories) / len(folds),
+    }, reports[best]
+
+
+def table(records: Sequence[Mapping[str, Any]]) -> str:
+    """Markdown, one line a row."""
+    lines = [
+        f"| row | errors of {records[0]['words']} | WER % | against base, 95 % | frame accuracy % | cross-entropy "
+        "| train s a fold |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for record in records:
+        low, high = record["interval"]
+        lines.append(
+            f"| {record['name']} | {record['errors']} | {record['wer']:.2f} | {low:+.2f} to {high:+.2f} | "
+            f"{record['frame_accuracy']:.1f} | {record['cross_entropy']:.3f} | {record['train_seconds']:.0f} |"
+        )
+    return "\n".join(lines)

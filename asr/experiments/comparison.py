@@ -1,0 +1,324 @@
+"""The common plot of the recipes: train mixtures and hybrids, tune on held-out speakers, decode the test, compare."""
+
+import json
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from asr.acoustic.hybrid_training import HybridSettings
+from asr.acoustic.model_file import SearchSettings
+from asr.decode.graph_compiler import compile_graph
+from asr.experiments.results import Kind, ResultRow, Unit, result_row
+from asr.features.config import FeatureConfig
+from asr.grammar import Grammar
+from asr.hmm.state_graph import StateGraph
+from asr.recognition.adaptation import AdaptationSettings, recognize_adapted
+from asr.recognition.material import Material
+from asr.recognition.recognition import recognize
+from asr.runs.run import Run
+from asr.score.files import read_transcripts, write_transcripts
+from asr.score.wer import ScoreReport, score_utterances
+from asr.training.systems import Trained, Workshop, aligned_states, frame_accuracy, train_hybrid_system, train_mixtures
+from asr.training.tuning import hold_out, tune_search
+from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
+
+log = logging.getLogger(__name__)
+
+MakeGrammars = Callable[[Material], Mapping[str, Grammar]]
+
+
+@dataclass(frozen=True)
+class MixtureSpecification:
+    """A family of mixtures to be compared: what their names begin with, their frames, and which ones are shown."""
+
+    name: str
+    features: FeatureConfig
+    components: tuple[int, ...]
+
+    def system(self, n_components: int) -> str:
+        """`gmm-8` and the like."""
+        return f"{self.name}-{n_components}"
+
+
+@dataclass(frozen=True)
+class HybridSpecification:
+    """A hybrid to be compared: its name in tables, its classifier and its frames.
+
+    Two with the same settings and frames are trained once, and one that only has a second stream more takes the other's
+    classifier.
+    """
+
+    name: str
+    settings: HybridSettings
+    features: FeatureConfig
+    kind: Kind = "discriminant"
+    adaptation: AdaptationSettings | None = None
+    """Adapts the model to every speaker whom it recognizes."""
+
+
+@dataclass(frozen=True)
+class System:
+    """A system trained on all training material, with what held-out speakers said of its twin.
+
+    Where there is a development set, its speakers are the held-out ones and the system is its own twin.
+
+    Attributes
+    ----------
+    search : mapping of grammar name to SearchSettings
+    held_out_errors : mapping of grammar name to int
+        Word errors of the twin, trained without the held-out speakers, on them.
+    frame_accuracy : float or None
+        Of the twin on the held-out speakers' frames, in %; None for mixtures.
+    """
+
+    name: str
+    kind: Kind
+    trained: Trained
+    search: Mapping[str, SearchSettings]
+    held_out_errors: Mapping[str, int]
+    frame_accuracy: float | None
+    adaptation: AdaptationSettings | None = None
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """A test split decoded by one system under one grammar."""
+
+    system: System
+    grammar: str
+    hypotheses: Mapping[str, tuple[str, ...]]
+    references: Mapping[str, tuple[str, ...]]
+    speakers: Mapping[str, str]
+    cpu_seconds: float
+    audio_seconds: float
+
+
+def train_and_tune(
+    workshop: Workshop,
+    name: str,
+    material: Material,
+    mixtures: Sequence[MixtureSpecification],
+    hybrids: Sequence[HybridSpecification],
+    make_grammars: MakeGrammars,
+    *,
+    dev: Material | None = None,
+) -> list[System]:
+    """Train all systems; their search settings come from twins trained without some of the speakers.
+
+    With a development set they come from the systems themselves, on that set.
+
+    Parameters
+    ----------
+    name : str
+        Beginning of the names of the stages.
+    mixtures : sequence of MixtureSpecification
+        The hybrids are trained on the alignment by the last of them, with its most components.
+    make_grammars : callable
+        Gives the grammars by name for training material: those that are estimated come from it alone.
+    dev : Material, optional
+        Utterances of speakers who are neither in `material` nor in a test set.
+    """
+    if dev is None:
+        inner, held_out = hold_out(material, workshop.config.tuning.held_out, workshop.config.seed)
+        twins, aligner = _train_all(workshop, f"{name}-tuning", inner, mixtures, hybrids)
+        tuned = _tune_all(workshop, f"{name}-tuning", twins, hybrids, aligner, held_out, make_grammars(inner))
+        trained, _ = _train_all(workshop, name, material, mixtures, hybrids)
+    else:
+        trained, aligner = _train_all(workshop, name, material, mixtures, hybrids)
+        tuned = _tune_all(workshop, f"{name}-tuning", trained, hybrids, aligner, dev, make_grammars(material))
+    kinds: dict[str, Kind] = {hybrid.name: hybrid.kind for hybrid in hybrids}
+    adaptations = _adaptations(hybrids)
+    return [
+        System(
+            system,
+            kinds.get(system, "gmm"),
+            trained[system],
+            {grammar: SearchSettings(**value["search"]) for grammar, value in tuned[system]["grammars"].items()},
+            {grammar: value["errors"] for grammar, value in tuned[system]["grammars"].items()},
+            tuned[system]["frame_accuracy"],
+            adaptations.get(system),
+        )
+        for system in trained
+    ]
+
+
+def _adaptations(hybrids: Sequence[HybridSpecification]) -> dict[str, AdaptationSettings]:
+    return {hybrid.name: hybrid.adaptation for hybrid in hybrids if hybrid.adaptation is not None}
+
+
+def choose_primary(systems: Iterable[System]) -> str:
+    """Name of the discriminant with the fewest held-out errors over all grammars (and folds, if there are several)."""
+    errors: dict[str, int] = {}
+    for system in systems:
+        if system.kind == "discriminant":
+            errors[system.name] = errors.get(system.name, 0) + sum(system.held_out_errors.values())
+    for name, count in errors.items():
+        log.info("%s: %d errors on held-out speakers", name, count)
+    return min(errors, key=lambda name: (errors[name], name))
+
+
+def decode_test(
+    workshop: Workshop,
+    name: str,
+    systems: Sequence[System],
+    test: Material,
+    grammars: Mapping[str, Grammar],
+) -> list[Decoded]:
+    """Decode a test split with every system under every grammar, on one core or on a cluster; one stage each."""
+    # The time of one core is that of one that nothing else keeps busy.
+    workers = SerialWorkers() if isinstance(workshop.workers, LocalWorkers) else workshop.workers
+    decoded = []
+    for grammar_name, grammar in grammars.items():
+        graph = compile_graph(workshop.lexicon, grammar, workshop.topology)
+        for system in systems:
+            stage = f"{name}-decode-{system.name}-{grammar_name}"
+            directory = workshop.run.stage(
+                stage,
+                partial(
+                    _decode,
+                    run=workshop.run,
+                    system=system,
+                    test=test,
+                    graph=graph,
+                    grammar=grammar_name,
+                    workers=workers,
+                ),
+            )
+            decoded.append(
+                Decoded(
+                    system,
+                    grammar_name,
+                    read_transcripts(directory / "hyp.txt"),
+                    test.references,
+                    test.utterance_speaker,
+                    workshop.run.stage_time(stage).parts["decoding"],
+                    test.seconds,
+                )
+            )
+    return decoded
+
+
+def _decode(
+    directory: Path, run: Run, system: System, test: Material, graph: StateGraph, grammar: str, workers: Workers
+) -> None:
+    model, search = system.trained.load(), system.search[grammar]
+    if system.adaptation is None:
+        found = recognize(model, test.static, graph, search, workers=workers)
+    else:
+        found = recognize_adapted(model, test.static, graph, search, system.adaptation, workers=workers)
+    for utterance, fault in sorted(found.failed.items()):
+        log.warning("%s: not decoded: %s", utterance, fault.reason)
+    write_transcripts(directory / "hyp.txt", found.hypotheses)
+    run.note_time("decoding", found.cpu_seconds)
+
+
+def pool(parts: Sequence[Decoded]) -> tuple[ScoreReport, float]:
+    """Score decoded parts of one test as one; returns the report and CPU seconds per second of audio."""
+    report = score_utterances(
+        {name: words for part in parts for name, words in part.references.items()},
+        {name: words for part in parts for name, words in part.hypotheses.items()},
+        speakers={name: speaker for part in parts for name, speaker in part.speakers.items()},
+    )
+    return report, sum(part.cpu_seconds for part in parts) / sum(part.audio_seconds for part in parts)
+
+
+def pooled_row(
+    parts: Sequence[Decoded], *, split: str, primary: str, unit: Unit = "mono"
+) -> tuple[ResultRow, ScoreReport]:
+    """The result row of one system under one grammar, pooled over the folds of a split."""
+    report, rtf = pool(parts)
+    first = parts[0].system
+    accuracies = [part.system.frame_accuracy for part in parts if part.system.frame_accuracy is not None]
+    row = result_row(
+        report,
+        system=first.name,
+        kind=first.kind,
+        unit=unit,
+        primary=first.name == primary,
+        grammar=parts[0].grammar,
+        split=split,
+        decode_rtf=rtf,
+        train_seconds=sum(part.system.trained.seconds for part in parts),
+        frame_accuracy=sum(accuracies) / len(accuracies) if accuracies else None,
+    )
+    return row, report
+
+
+def _train_all(
+    workshop: Workshop,
+    name: str,
+    material: Material,
+    mixtures: Sequence[MixtureSpecification],
+    hybrids: Sequence[HybridSpecification],
+) -> tuple[dict[str, Trained], Trained]:
+    """All systems by name, and the one that aligned for the hybrids."""
+    trained: dict[str, Trained] = {}
+    for family in mixtures:
+        grown = train_mixtures(workshop, f"{name}-{family.name}", material, family.features)
+        trained |= {family.system(n): grown.models[n] for n in family.components}
+    for number, hybrid in enumerate(hybrids):
+        before = [first for first in hybrids[:number] if first.features == hybrid.features]
+        twin = next((first.name for first in before if first.settings == hybrid.settings), None)
+        one_stream = next((first.name for first in before if first.settings == hybrid.settings.one_stream), None)
+        trained[hybrid.name] = (
+            train_hybrid_system(
+                workshop,
+                f"{name}-{hybrid.name}",
+                material,
+                grown,
+                hybrid.settings,
+                hybrid.features,
+                one_stream=None if one_stream is None else trained[one_stream],
+            )
+            if twin is None
+            else trained[twin]
+        )
+    return trained, grown.largest
+
+
+def _tune_all(
+    workshop: Workshop,
+    name: str,
+    twins: Mapping[str, Trained],
+    hybrids: Sequence[HybridSpecification],
+    aligner: Trained,
+    held_out: Material,
+    grammars: Mapping[str, Grammar],
+) -> dict[str, dict]:  # type: ignore[type-arg]
+    adaptations = _adaptations(hybrids)
+
+    def build(directory: Path) -> None:
+        graphs = {
+            grammar_name: compile_graph(workshop.lexicon, grammar, workshop.topology)
+            for grammar_name, grammar in grammars.items()
+        }
+        states = aligned_states(workshop, aligner, held_out)
+        record = {}
+        for system, twin in twins.items():
+            model = twin.load()
+            by_grammar = {}
+            for grammar_name, graph in graphs.items():
+                search, errors, wer = tune_search(
+                    model, held_out, graph, workshop.config.tuning, workers=workshop.workers
+                )
+                if system in adaptations:
+                    adapted = recognize_adapted(
+                        model, held_out.static, graph, search, adaptations[system], workers=workshop.workers
+                    )
+                    report = score_utterances(held_out.references, adapted.hypotheses)
+                    errors, wer = report.errors, report.wer
+                log.info(
+                    "%s, %s: scale %g, penalty %g; %d errors, %.2f %% WER on held-out speakers",
+                    system, grammar_name, search.lm_scale, search.insertion_penalty, errors, wer,
+                )  # fmt: skip
+                by_grammar[grammar_name] = {"search": search.model_dump(), "errors": errors, "wer": wer}
+            record[system] = {
+                "grammars": by_grammar,
+                "frame_accuracy": frame_accuracy(model, held_out, states) if model.kind == "hybrid" else None,
+            }
+        (directory / "tuned.json").write_text(json.dumps(record, indent=1))
+
+    directory = workshop.run.stage(f"{name}-search", build)
+    return json.loads((directory / "tuned.json").read_text())

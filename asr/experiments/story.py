@@ -1,0 +1,247 @@
+"""What every recipe begins and ends with: the command line, the run directory, the table and the report."""
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from asr.corpus.data_directory import DataDirectory, read_data_directory
+from asr.experiments.comparison import HybridSpecification, MixtureSpecification, System
+from asr.experiments.results import ResultRow, print_table, write_results
+from asr.faults import drop_unwritten_output, sentence_of, standard_output_named
+from asr.features.augmentation import Augmentation
+from asr.lexicon import Lexicon, read_lexicon
+from asr.recognition.material import Material, build_static, left_out, load_material, trainable
+from asr.report.page import write_report
+from asr.runs.progress import counted
+from asr.runs.run import Run
+from asr.runs.workers import open_workers
+from asr.score.transcript import aligned_transcripts, speaker_summary
+from asr.score.wer import ScoreReport
+from asr.supervisor import supervise
+from asr.training.config import TrainingConfig
+from asr.training.systems import Workshop
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Story:
+    """A recipe under way; `finish` gives back the `resources`."""
+
+    title: str
+    work_dir: Path
+    workshop: Workshop
+    corpora: dict[str, DataDirectory]
+    resources: ExitStack
+
+    def material(self, name: str, augmentation: Augmentation | None = None) -> Material:
+        """Stage `features-NAME`: the static features of one data directory, and its transcripts.
+
+        With an augmentation, of its changed audio: stage `features-NAME-CHANGE`.
+        """
+        corpus, problems = trainable(self.corpora[name], self.workshop.lexicon)
+        features = self.workshop.config.features
+        stage = f"features-{name}" if augmentation is None else f"features-{name}-{augmentation.name}"
+
+        def build(directory: Path) -> None:
+            with counted(len(corpus.utterances), stage.replace("-", " of ", 1)) as finished:
+                build_static(
+                    directory,
+                    corpus,
+                    features,
+                    augmentation=augmentation,
+                    workers=self.workshop.workers,
+                    progress=finished,
+                )
+
+        directory = self.workshop.run.stage(stage, build)
+        for problem in [*problems, *left_out(directory)]:
+            log.warning("%s: left out: %s", problem.utterance_id, problem.reason)
+        return load_material(directory, corpus, features)
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Command line of a recipe."""
+
+    corpus_dir: Path | None
+    work_dir: Path
+    jobs: int
+    allow_changes: bool
+    noise_dir: Path | None = None
+    cluster: str | None = None
+    rows: Sequence[str] = ()
+
+
+def parse_arguments(
+    description: str, *, needs_corpus: bool = True, takes_noise: bool = False, rows: Sequence[str] = ()
+) -> Arguments:
+    """Read the command line that all recipes share, and start logging to standard error.
+
+    With `rows`, names of the rows of an ablation, some of them can be asked for.
+    """
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    if needs_corpus:
+        parser.add_argument("--corpus-dir", type=Path, required=True, help="folder of the corpus")
+    parser.add_argument(
+        "--work-dir", type=Path, required=True, help="where the run keeps its stages, models, results.json"
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, help="threads and processes to work in (default: all cores)"
+    )
+    parser.add_argument(
+        "--cluster",
+        metavar="tcp://HOST:PORT",
+        help="work on the machines of this dask scheduler instead, which have to see the same files",
+    )
+    parser.add_argument(
+        "--allow-changes", action="store_true", help="start anew where the work directory holds another run"
+    )
+    if takes_noise:
+        parser.add_argument("--noise-dir", type=Path, help="folder with noise.scp, for a test with noise mixed in")
+    if rows:
+        parser.add_argument(
+            "--rows", nargs="+", choices=rows, default=rows, metavar="NAME", help=f"of: {'; '.join(rows)}"
+        )
+    found = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
+    corpus_dir = found.corpus_dir if needs_corpus else None
+    if corpus_dir is not None and not corpus_dir.is_dir():
+        parser.error(f"--corpus-dir {corpus_dir} is not a directory")
+    noise_dir = found.noise_dir if takes_noise else None
+    return Arguments(
+        corpus_dir,
+        found.work_dir,
+        max(1, found.jobs),
+        found.allow_changes,
+        noise_dir,
+        found.cluster,
+        tuple(found.rows) if rows else (),
+    )
+
+
+def open_story(
+    title: str,
+    arguments: Arguments,
+    corpus_dir: Path,
+    config: TrainingConfig,
+    mixtures: Sequence[MixtureSpecification],
+    hybrids: Sequence[HybridSpecification],
+    splits: Sequence[str] = ("train", "test"),
+    *,
+    lexicon: Lexicon | None = None,
+    inputs: Mapping[str, str] | None = None,
+) -> Story:
+    """Open the run of a recipe over the data directories `corpus_dir/SPLIT`.
+
+    The lexicon is `corpus_dir/lexicon.txt` unless given; `inputs` are digests of what else the run reads.
+    """
+    corpora = {split: read_data_directory(corpus_dir / split) for split in splits}
+    lexicon = read_lexicon(corpus_dir / "lexicon.txt") if lexicon is None else lexicon
+    configuration: dict[str, Any] = {
+        "training": config.model_dump(mode="json"),
+        "mixtures": {
+            family.name: {"components": list(family.components), "features": family.features.model_dump(mode="json")}
+            for family in mixtures
+        },
+        "hybrids": {
+            hybrid.name: {
+                "settings": hybrid.settings.model_dump(mode="json"),
+                "features": hybrid.features.model_dump(mode="json"),
+                **({"adaptation": hybrid.adaptation.model_dump(mode="json")} if hybrid.adaptation else {}),
+            }
+            for hybrid in hybrids
+        },
+    }
+    resources = ExitStack()
+    workers = resources.enter_context(open_workers(arguments.jobs, arguments.cluster))
+    run = resources.enter_context(
+        Run.open(
+            arguments.work_dir,
+            command=sys.argv,
+            configuration=configuration,
+            inputs={
+                "lexicon": lexicon.digest(),
+                **{split: corpus.digest() for split, corpus in corpora.items()},
+                **(inputs or {}),
+            },
+            seed=config.seed,
+            allow_changes=arguments.allow_changes,
+        )
+    )
+    archive = any(utterance.archive is not None for utterance in corpora[splits[0]].utterances)
+    workshop = Workshop(run, lexicon, config, "archive" if archive else "audio", workers)
+    return Story(title, arguments.work_dir, workshop, corpora, resources)
+
+
+def finish(
+    story: Story,
+    scored: Sequence[tuple[ResultRow, ScoreReport]],
+    systems: Sequence[System],
+    notes: Sequence[str] = (),
+) -> None:
+    """Write `results.json`, the scored transcripts and `report.html`, and print the table."""
+    rows = [row for row, _ in scored]
+    write_results(story.work_dir / "results.json", rows)
+    (story.work_dir / "score").mkdir(exist_ok=True)
+    for row, report in scored:
+        name = f"{row['split']}-{row['system']}-{row['grammar']}"
+        (story.work_dir / "score" / f"{name}.pra").write_text(aligned_transcripts(report), encoding="utf-8")
+        (story.work_dir / "score" / f"{name}.sys").write_text(speaker_summary(report, title=name), encoding="utf-8")
+    shown = next(((row, report) for row, report in scored if row["primary"]), scored[0])
+    place = (shown[0]["grammar"], shown[0]["split"])
+    write_report(
+        story.work_dir / "report.html",
+        title=story.title,
+        rows=rows,
+        speakers={
+            row["system"]: report.speakers() for row, report in scored if (row["grammar"], row["split"]) == place
+        },
+        curves=_curves(systems),
+        transcripts=shown[1].worst(20),
+        transcripts_of=f"{shown[0]['system']}, grammar {place[0]}, {place[1]}",
+        notes=notes,
+    )
+    print_table(rows)
+    story.resources.close()
+    log.info("results in %s, report in %s", story.work_dir / "results.json", story.work_dir / "report.html")
+
+
+def run_recipe(main: Any) -> NoReturn:
+    """Call a recipe's main function under a supervisor; an error that is no fault of the program becomes one sentence,
+    exit status 1.
+    """
+    supervise("recipe")
+    try:
+        with standard_output_named():
+            main()
+    except Exception as error:
+        message = sentence_of(error)
+        if message is None:
+            raise
+        print(f"error: {message}", file=sys.stderr)
+        drop_unwritten_output()
+        raise SystemExit(1) from error
+    raise SystemExit(0)
+
+
+def _curves(systems: Sequence[System]) -> dict[str, list[tuple[float, float]]]:
+    curves: dict[str, list[tuple[float, float]]] = {}
+    growth: list[float] = []
+    for system in systems:
+        for name, values in system.trained.curves.items():
+            if system.kind == "gmm":
+                growth.extend(values)
+            elif values:
+                curves[f"{system.name}, {name}: cross-entropy by pass"] = _points(values)
+    return {"GMM log-likelihood per frame by re-estimation": _points(growth), **curves}
+
+
+def _points(values: Sequence[float]) -> list[tuple[float, float]]:
+    return [(float(number), value) for number, value in enumerate(values, start=1)]

@@ -1,0 +1,1 @@
+"""What is done with a finished model: audio to words, transcribed audio to times."""

@@ -1,0 +1,185 @@
+"""Recognition in several passes: what was recognized of a speaker adapts the model to them.
+
+Unsupervised and by speaker, as fMLLR is for mixtures (Gales 1998); the map is that of a linear input network (Neto et
+al. 1995). Where an utterance is a single word, each word that it may be counts with its posterior probability, which
+is kept flat at first, so that early errors do not confirm themselves; elsewhere the best path counts.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+from threadpoolctl import threadpool_limits
+
+from asr.acoustic.hybrid import HybridAcousticModel
+from asr.acoustic.model_file import SearchSettings, SpeechModel
+from asr.acoustic.phone_hmm import PhoneHmm
+from asr.decode.path_segments import Segment, frame_states
+from asr.decode.token_passing import BestPath
+from asr.errors import ConfigError, Fault
+from asr.features.frame_table import FrameTable
+from asr.hmm.state_graph import StateGraph
+from asr.recognition.recognition import Recognition, collected, recognize_batch, search_path
+from asr.settings import Settings
+from discriminants.kernels import GaussianKernel
+from discriminants.logistic.input_map import InputMap, fit_input_map, identity_map
+from discriminants.parallel.threads import in_threads
+from discriminants.parallel.workers import SerialWorkers, Workers
+from discriminants.sparse_logistic import SparseKernelLogisticClassifier
+
+_LEAST_PROBABILITY = 0.03
+_MOST_WORDS = 200  # of a grammar of single words; each is searched for by itself
+
+
+class AdaptationSettings(Settings):
+    """How a hybrid is adapted to the speaker whom it recognizes."""
+
+    sharpness: tuple[Annotated[float, Field(gt=0, le=1000)], ...] = Field(
+        (0.05, 0.05, 0.1, 0.2), min_length=1, max_length=100
+    )
+    """One number a pass: by what the scores of single words are multiplied before they become posteriors."""
+    ridge: float = Field(1e-2, ge=0, le=1e9)
+    """How strongly the map is held to the identity."""
+    iterations: int = Field(15, ge=1, le=10_000)
+    """Steps of each fit."""
+
+
+@dataclass(frozen=True)
+class MappedModel:
+    """A hybrid whose classifier sees its columns of the frames through an affine map."""
+
+    model: HybridAcousticModel
+    frame_map: InputMap
+
+    def log_likelihood(self, frames: np.ndarray) -> np.ndarray:
+        """Scaled log-likelihoods, float32 (n_frames, n_states)."""
+        first, second = self.model.streams(frames)
+        return self.model.log_likelihood(np.hstack([self.frame_map(first), second]))
+
+
+def recognize_adapted(
+    model: SpeechModel,
+    static: FrameTable,
+    graph: StateGraph,
+    search: SearchSettings | None = None,
+    settings: AdaptationSettings = AdaptationSettings(),  # noqa: B008 (frozen)
+    *,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+) -> Recognition:
+    """Recognize every speaker's utterances with the model adapted to that speaker; parameters as of `recognize`.
+
+    Raises
+    ------
+    ConfigError
+        If the model is no hybrid of a kernel logistic classifier, or its kernel is not Gaussian with one width.
+    """
+    acoustic = model.hmm.acoustic_model
+    if not isinstance(acoustic, HybridAcousticModel) or not isinstance(
+        acoustic.classifier, SparseKernelLogisticClassifier
+    ):
+        raise ConfigError("only hybrids of the classifier 'kernel-logistic' can be adapted to a speaker")
+    kernel = acoustic.classifier.kernel_
+    if not isinstance(kernel, GaussianKernel) or not kernel.centers_are_points:
+        raise ConfigError(f"only a Gaussian kernel of one width can be adapted through, not {type(kernel).__name__}")
+    started = time.process_time()
+    with threadpool_limits(1):
+        frames = model.front_end.transform(static)
+    seconds = time.process_time() - started
+    of_speaker: dict[str, list[str]] = {}
+    for name, speaker in zip(frames.ids, frames.speakers, strict=True):
+        of_speaker.setdefault(speaker, []).append(name)
+    tables = [frames.subset(names) for names in of_speaker.values()]
+    workers = in_threads(workers)
+    chosen = model.search if search is None else search
+    results = workers.map(_recognize_speaker, tables, workers.share((model.hmm, graph, chosen, settings)))
+    found = collected(tables, results, seconds)
+    return Recognition(
+        {name: found.words[name] for name in frames.ids if name in found.words},
+        {name: found.failed[name] for name in frames.ids if name in found.failed},
+        found.cpu_seconds,
+    )
+
+
+def _recognize_speaker(
+    table: FrameTable, constants: tuple[PhoneHmm, StateGraph, SearchSettings, AdaptationSettings]
+) -> tuple[list[list[Segment] | Fault], float]:
+    """Words of every utterance of one speaker, or why there are none, and the processor time that this took."""
+    hmm, graph, search, settings = constants
+    started = time.thread_time()
+    acoustic = hmm.acoustic_model
+    assert isinstance(acoustic, HybridAcousticModel)
+    first, _ = acoustic.streams(table.frames)
+    frame_map = identity_map(first.shape[1])
+    readings = _single_words(graph) or [graph]
+    for sharpness in settings.sharpness:
+        adapted = PhoneHmm(hmm.topology, MappedModel(acoustic, frame_map), hmm.self_loops)
+        rows, states, weight = _probable_states(adapted, table, readings, search, sharpness)
+        codes = np.searchsorted(acoustic.classifier.classes_, states)
+        codes = np.minimum(codes, len(acoustic.classifier.classes_) - 1)
+        known = acoustic.classifier.classes_[codes] == states  # a state without training frames has no output
+        if not known.any():
+            break
+        frame_map = fit_input_map(
+            acoustic.classifier,
+            first[rows[known]],
+            codes[known],
+            weight[known],
+            loss=acoustic.classifier.loss,
+            ridge=settings.ridge,
+            max_iter=settings.iterations,
+            start=frame_map,
+        )
+    adapted = PhoneHmm(hmm.topology, MappedModel(acoustic, frame_map), hmm.self_loops)
+    spent = time.thread_time() - started
+    found, seconds = recognize_batch(table, (adapted, graph, search))
+    return found, spent + seconds
+
+
+def _single_words(graph: StateGraph) -> list[StateGraph]:
+    """The graph with all words but one made impossible, for each; none unless its sentences are single words."""
+    try:
+        graph.topological_order()
+    except ValueError:
+        return []
+    if len(graph.words) > _MOST_WORDS:
+        return []
+
+    def without_others(weights: np.ndarray, words: np.ndarray, word: int) -> np.ndarray:
+        return np.where((words >= 0) & (words != word), -np.inf, weights)
+
+    return [
+        replace(
+            graph,
+            arc_weight=without_others(graph.arc_weight, graph.arc_word, word),
+            jump_weight=without_others(graph.jump_weight, graph.jump_word, word),
+        )
+        for word in range(len(graph.words))
+    ]
+
+
+def _probable_states(
+    hmm: PhoneHmm, table: FrameTable, readings: Sequence[StateGraph], search: SearchSettings, sharpness: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of the table, their states under every reading, and with what probability; int, int and float."""
+    rows, states, weight = [np.zeros(0, np.intp)], [np.zeros(0, np.int32)], [np.zeros(0)]
+    for number in range(len(table)):
+        frames = table.utterance(number)
+        if not np.isfinite(frames).all():
+            continue
+        scores = hmm.log_likelihood(frames)
+        searched = [(search_path(hmm, scores, graph, search), graph) for graph in readings]
+        found: list[tuple[BestPath, StateGraph]] = [(path, graph) for path, graph in searched if path is not None]
+        if not found:
+            continue
+        flat = sharpness * np.array([path.score for path, _ in found])
+        probability = np.exp(flat - flat.max())
+        probability /= probability.sum()
+        for (path, graph), share in zip(found, probability, strict=True):
+            if share > _LEAST_PROBABILITY:
+                rows.append(np.arange(table.offsets[number], table.offsets[number + 1]))
+                states.append(frame_states(path, graph, hmm.topology))
+                weight.append(np.full(path.n_frames, share))
+    return np.concatenate(rows), np.concatenate(states), np.concatenate(weight)

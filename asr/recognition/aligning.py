@@ -1,0 +1,140 @@
+"""`asr align`: the times of the words and phones of transcribed utterances."""
+
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from asr.acoustic.model_file import load_model
+from asr.acoustic.phone_hmm import PhoneHmm
+from asr.align.ctm import ctm_rows, write_ctm
+from asr.align.forced_alignment import align_utterance
+from asr.align.frame_times import frame_times
+from asr.align.textgrid import write_textgrid
+from asr.align.transcript_graph import transcript_graph
+from asr.corpus.data_directory import Problem
+from asr.decode.path_segments import Segment, frame_states, phone_segments, word_segments
+from asr.errors import AlignmentError, Fault, attempt
+from asr.features.frame_table import NOT_FINITE, FrameTable
+from asr.files import atomic_write
+from asr.lexicon import Lexicon, read_lexicon
+from asr.recognition.decoding import corpus_for, static_frames
+from asr.recognition.material import trainable
+from asr.runs.outcome import Outcome, account
+from asr.runs.progress import Progress, progress
+from discriminants.parallel.threads import in_threads
+from discriminants.parallel.workers import SerialWorkers, Workers
+
+
+def align(
+    model: Path,
+    data: Path,
+    out: Path,
+    *,
+    root: Path | None = None,
+    lexicon: Path | None = None,
+    textgrid: bool = False,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+) -> Outcome:
+    """Align, and write `out/words.ctm`, `out/phones.ctm`, `out/states.npz` and `out/textgrid/*.TextGrid`.
+
+    Raises
+    ------
+    AsrError
+        One of its kinds; AlignmentError if no utterance at all could be aligned.
+    """
+    speech_model = load_model(model)
+    topology = speech_model.hmm.topology
+    pronunciations = speech_model.lexicon if lexicon is None else read_lexicon(lexicon)
+    pronunciations.require_phones(topology.phones)
+    given = corpus_for(speech_model, data, root)
+    corpus, problems = trainable(given, pronunciations)
+    static, failed = static_frames(speech_model, corpus, workers)
+    problems += failed
+    words = {utterance.id: utterance.words or () for utterance in corpus.utterances}
+    seconds = frame_times(speech_model.front_end.config, corpus.utterances, static)
+
+    aligned: dict[str, _Times] = {}
+    with threadpool_limits(1):
+        batches = speech_model.front_end.transform(static).batches()
+    items = ((batch, [words[name] for name in batch.ids]) for batch in batches)
+    workers = in_threads(workers)
+    results = workers.map(_align_batch, items, workers.share((speech_model.hmm, pronunciations)))
+    counter: Progress[int] = progress(len(static), "aligning")
+    with counter:
+        for batch, found in zip(batches, results, strict=True):
+            for name, result in zip(batch.ids, found, strict=True):
+                if isinstance(result, Fault):
+                    problems.append(Problem(name, *result))
+                else:
+                    aligned[name] = result
+            counter.advance(len(batch))
+    account(given.listed, aligned, problems, out)
+    if not aligned:
+        raise AlignmentError(
+            f"no utterance could be aligned; the first: {problems[0].utterance_id}: {problems[0].reason}"
+        )
+
+    out.mkdir(parents=True, exist_ok=True)
+    word_rows, phone_rows = [], []
+    for name, times in aligned.items():
+        word_rows += ctm_rows(name, times.words, seconds[name])
+        phone_rows += ctm_rows(name, times.phones, seconds[name])
+        if textgrid:
+            (out / "textgrid").mkdir(exist_ok=True)
+            tiers = {"words": times.words, "phones": times.phones}
+            write_textgrid(out / "textgrid" / f"{name}.TextGrid", tiers, seconds[name])
+    write_ctm(out / "words.ctm", word_rows)
+    write_ctm(out / "phones.ctm", phone_rows)
+    states = {name: times.states for name, times in aligned.items()}
+    with atomic_write(out / "states.npz") as temporary:
+        write_states(temporary, states)
+    return Outcome(len(aligned), problems)
+
+
+def write_states(path: Path, states: Mapping[str, np.ndarray]) -> None:
+    """Write arrays by name as NumPy's compressed `.npz`: `numpy.load(path)[name]` reads one.
+
+    Unlike `numpy.savez`, any name will do, `file` and `allow_pickle` as well.
+    """
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in states.items():
+            member = zipfile.ZipInfo(f"{name}.npy")  # with a date of its own, so that equal states give equal bytes
+            member.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(member, "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)
+
+
+@dataclass(frozen=True)
+class _Times:
+    """Words and phones of an aligned utterance, times in frames, and the state of every frame."""
+
+    words: list[Segment]
+    phones: list[Segment]
+    states: np.ndarray
+
+
+def _align_batch(
+    item: tuple[FrameTable, list[tuple[str, ...]]], constants: tuple[PhoneHmm, Lexicon]
+) -> list[_Times | Fault]:
+    """Times of every utterance, or why there are none."""
+    batch, transcripts = item
+    return [attempt(_align, batch.utterance(number), words, *constants) for number, words in enumerate(transcripts)]
+
+
+def _align(frames: np.ndarray, words: tuple[str, ...], hmm: PhoneHmm, lexicon: Lexicon) -> _Times | Fault:
+    if not np.isfinite(frames).all():
+        return Fault("not-finite", NOT_FINITE)
+    topology = hmm.topology
+    graph = transcript_graph(words, lexicon, topology)
+    found = align_utterance(hmm.log_likelihood(frames), graph, topology, hmm.self_loops)
+    if isinstance(found, Fault):
+        return found
+    return _Times(
+        word_segments(found.path, graph, topology),
+        phone_segments(found.path, graph, topology),
+        frame_states(found.path, graph, topology),
+    )

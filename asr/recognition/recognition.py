@@ -1,0 +1,130 @@
+"""Static features in, words out: front end, state scores and search over the utterances of a table."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from asr.acoustic.model_file import SearchSettings, SpeechModel
+from asr.acoustic.phone_hmm import PhoneHmm
+from asr.decode.path_segments import Segment, word_segments
+from asr.decode.token_passing import BestPath, best_path
+from asr.errors import DecodeError, Fault, FeatureError, attempt
+from asr.features.frame_table import NOT_FINITE, FrameTable
+from asr.hmm.state_graph import StateGraph
+from discriminants.parallel.threads import in_threads
+from discriminants.parallel.workers import SerialWorkers, Workers
+
+BATCH_FRAMES = 512  # What one worker recognizes at a time, of whole utterances: some tenths of a second of its time.
+
+
+@dataclass(frozen=True)
+class Recognition:
+    """What was recognized.
+
+    Attributes
+    ----------
+    words : mapping of utterance id to word segments
+        Times in frames; an utterance in which no path survived is missing here ...
+    failed : mapping of utterance id to its fault
+        ... and listed here.
+    cpu_seconds : float
+        Processor time of front end, scoring and search, wherever they ran.
+    """
+
+    words: Mapping[str, list[Segment]]
+    failed: Mapping[str, Fault]
+    cpu_seconds: float
+
+    @property
+    def hypotheses(self) -> dict[str, tuple[str, ...]]:
+        """The words alone."""
+        return {name: tuple(segment.label for segment in segments) for name, segments in self.words.items()}
+
+
+def recognize(
+    model: SpeechModel,
+    static: FrameTable,
+    graph: StateGraph,
+    search: SearchSettings | None = None,
+    *,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+) -> Recognition:
+    """Recognize every utterance of a table.
+
+    Parameters
+    ----------
+    static : FrameTable
+        Static features; under speaker normalization all of a speaker's utterances should be in it.
+    graph : StateGraph
+        From `compile_graph`.
+    search : SearchSettings, optional
+        Instead of the model's own.
+    workers : Workers
+        Who scores and searches; the words do not depend on it.
+    """
+    chosen = model.search if search is None else search
+    started = time.process_time()
+    with threadpool_limits(1):
+        frames = model.front_end.transform(static)
+    cpu_seconds = time.process_time() - started
+    workers, batches = in_threads(workers), frames.batches(BATCH_FRAMES)
+    results = workers.map(recognize_batch, batches, workers.share((model.hmm, graph, chosen)))
+    return collected(batches, results, cpu_seconds)
+
+
+def collected(
+    batches: Sequence[FrameTable], results: Iterable[tuple[list[list[Segment] | Fault], float]], cpu_seconds: float
+) -> Recognition:
+    """What `recognize_batch` gave for every batch as one; `cpu_seconds` were spent before."""
+    words: dict[str, list[Segment]] = {}
+    failed: dict[str, Fault] = {}
+    for batch, (found, seconds) in zip(batches, results, strict=True):
+        cpu_seconds += seconds
+        for name, segments in zip(batch.ids, found, strict=True):
+            if isinstance(segments, Fault):
+                failed[name] = segments
+            else:
+                words[name] = segments
+    return Recognition(words, failed, cpu_seconds)
+
+
+def recognize_batch(
+    batch: FrameTable, constants: tuple[PhoneHmm, StateGraph, SearchSettings]
+) -> tuple[list[list[Segment] | Fault], float]:
+    """Words of every utterance, or why there are none, and the processor time that this took."""
+    hmm, graph, search = constants
+    started = time.thread_time()
+    results = [attempt(_recognize, batch.utterance(number), hmm, graph, search) for number in range(len(batch))]
+    return results, time.thread_time() - started
+
+
+def _recognize(frames: np.ndarray, hmm: PhoneHmm, graph: StateGraph, search: SearchSettings) -> list[Segment]:
+    if not np.isfinite(frames).all():
+        raise FeatureError(NOT_FINITE, code="not-finite")
+    segments = search_words(hmm, hmm.log_likelihood(frames), graph, search)
+    if segments is None:
+        raise DecodeError(f"no path through the grammar fits its {len(frames)} frames")
+    return segments
+
+
+def search_words(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings) -> list[Segment] | None:
+    """Words of the best path for state scores, float32 (n_frames, n_states); None if no path survives."""
+    path = search_path(hmm, scores, graph, search)
+    return None if path is None else word_segments(path, graph, hmm.topology)
+
+
+def search_path(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings) -> BestPath | None:
+    """The best path for state scores, float32 (n_frames, n_states); None if none survives."""
+    return best_path(
+        scores,
+        graph,
+        hmm.topology.unit_state,
+        hmm.self_loops,
+        lm_scale=search.lm_scale,
+        insertion_penalty=search.insertion_penalty,
+        beam=search.beam,
+        max_active=search.max_active,
+    )

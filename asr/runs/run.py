@@ -1,0 +1,313 @@
+"""A run: one directory whose stages are whole or absent, so that a killed run resumes where it was."""
+
+import fcntl
+import json
+import logging
+import os
+import re
+import shutil
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+import asr
+from asr.errors import RunError
+from asr.files import atomic_directory
+from asr.runs.sealed import read_sealed, write_sealed
+from asr.runs.stage_digests import check_digests, write_digests
+
+logger = logging.getLogger(__name__)
+
+_STAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_RECORD, _LOCK, _STAGES, _DISCARDED = "run.json", ".lock", "stages", ".discarded-stages"
+_CHECKPOINT = ".{}.checkpoint"
+_SAME = ("seed", "configuration", "inputs")
+
+
+@dataclass(frozen=True, slots=True)
+class StageTime:
+    """Seconds that a finished stage took: by the clock, of processor time (with children that ended), and what it noted
+    itself.
+    """
+
+    wall: float
+    cpu: float
+    parts: Mapping[str, float]
+
+
+class Run:
+    """A locked run directory. Use `Run.open`, and close it (or use it in a `with` block) to release the lock.
+
+    Layout: `run.json` (command, versions, seed, configuration, input digests; written once), `stages/NAME/`
+    (a whole stage), `stages/NAME.digests` (of its files, by which damage is seen before any is used),
+    `stages/NAME.seconds` (its time, outside so that equal runs have equal stages), `.lock`, and
+    `stages/.NAME.checkpoint/` while a stage that keeps one is under way.
+    """
+
+    def __init__(self, directory: Path, lock: IO[str]):
+        self.directory = directory
+        self._lock = lock
+        self._checked: set[str] = set()
+        self._parts: dict[str, float] = {}
+
+    @classmethod
+    def open(
+        cls,
+        directory: Path | str,
+        *,
+        command: Sequence[str],
+        configuration: Mapping[str, Any],
+        inputs: Mapping[str, str],
+        seed: int = 0,
+        allow_changes: bool = False,
+    ) -> Self:
+        """Start a run in an absent or empty directory, or resume the one that is there.
+
+        Parameters
+        ----------
+        command : the command line as it was given; recorded, and free to differ on resuming
+        configuration : JSON values by name, nested as need be
+        inputs : digest by input name
+        allow_changes : when seed, configuration or inputs differ, throw away all stages and start anew
+
+        Raises
+        ------
+        RunError
+            When the directory holds something that is no run, another process works in it, or seed,
+            configuration or inputs differ and `allow_changes` is off; the message shows every difference.
+        """
+        directory = Path(directory)
+        record = _new_record(command, configuration, inputs, seed)
+        _check_is_run_or_empty(directory)
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            lock = _take_lock(directory)
+        except OSError as error:
+            raise RunError(f"{directory}: cannot be used ({error.strerror}); give a writable directory") from error
+        run = cls(directory, lock)
+        try:
+            run._remove_leftovers()
+            run._adopt(record, allow_changes)
+        except BaseException:
+            run.close()
+            raise
+        return run
+
+    def stage(self, name: str, build: Callable[[Path], None]) -> Path:
+        """Return the directory of stage `name`, filled by `build(temporary directory)` unless it is there.
+
+        A directory that exists was filled under another name, flushed to disk and renamed, so it was whole once; that
+        it still is what it was then is checked, once a process, by the digests of its files.
+
+        Raises
+        ------
+        RunError
+            When `name` is not made of letters, digits, '-' and '_', or the stage is there and damaged. Whatever
+            `build` raises passes through, and the stage stays absent.
+        """
+        path = self._stage_path(name)
+        if path.is_dir():
+            if name not in self._checked:
+                check_digests(path, self._digests_path(name))
+                self._checked.add(name)
+            logger.info("stage %s: already done, skipped", name)
+            return path
+        logger.info("stage %s: started", name)
+        wall, cpu = time.monotonic(), _cpu_seconds()
+        self._parts, of_the_outer = {}, self._parts
+        with atomic_directory(path) as temporary:
+            build(temporary)
+            taken = {"cpu": round(_cpu_seconds() - cpu, 3), "wall": round(time.monotonic() - wall, 3)}
+            parts = {part: round(seconds, 3) for part, seconds in self._parts.items()}
+            # Before the stage is renamed, so that a whole stage always has its digests and its time.
+            write_digests(temporary, self._digests_path(name))
+            write_sealed(self._seconds_path(name), taken | {"parts": parts})
+        self._parts = of_the_outer
+        self._checked.add(name)
+        shutil.rmtree(self.checkpoint(name), ignore_errors=True)
+        logger.info("stage %s: done in %.1f s", name, taken["wall"])
+        return path
+
+    def note_time(self, part: str, seconds: float) -> None:
+        """Keep a time beside that of the stage under way, out of its directory so that equal runs have equal stages."""
+        self._parts[part] = seconds
+
+    def checkpoint(self, name: str) -> Path:
+        """Directory, perhaps absent, in which stage `name` may keep how far it has come.
+
+        What is there when the process is killed is there for the next; it goes with the stage's completion. Whoever
+        writes to it sees to it that its files are whole or absent, and says to what input they belong.
+        """
+        return self._stage_path(name).with_name(_CHECKPOINT.format(name))
+
+    def is_done(self, name: str) -> bool:
+        """Whether stage `name` is whole."""
+        return self._stage_path(name).is_dir()
+
+    def stage_time(self, name: str) -> StageTime:
+        """Time that stage `name` took, in this process or an earlier one; RunError if it is not done, or the record
+        of its time is damaged.
+        """
+        if not self.is_done(name):
+            raise RunError(f"{self._stage_path(name)}: this stage is not done, so it has no time; build it first")
+        path = self._seconds_path(name)
+        remedy = f"remove the directory {self._stage_path(name)}, and the same command makes it again"
+        taken = read_sealed(path, "the time of a stage", remedy)
+        try:
+            parts = {part: float(seconds) for part, seconds in taken["parts"].items()}
+            return StageTime(wall=float(taken["wall"]), cpu=float(taken["cpu"]), parts=parts)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise RunError(f"{path}: does not give the seconds of a stage as this version does; {remedy}") from error
+
+    def close(self) -> None:
+        """Let other processes use the directory."""
+        self._lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _stage_path(self, name: str) -> Path:
+        if not _STAGE_NAME.fullmatch(name):
+            raise RunError(f"{name!r} cannot name a stage; use letters, digits, '-' and '_'")
+        return self.directory / _STAGES / name
+
+    def _seconds_path(self, name: str) -> Path:
+        return self.directory / _STAGES / f"{name}.seconds"
+
+    def _digests_path(self, name: str) -> Path:
+        return self.directory / _STAGES / f"{name}.digests"
+
+    def _remove_leftovers(self) -> None:
+        """Remove what killed processes left half-written; the lock says that no other process is at it."""
+        stages = self.directory / _STAGES
+        partials = (*self.directory.glob(".*.partial-*"), *stages.glob("**/.*.partial-*"))
+        outlived = (self.checkpoint(name) for name in self._done_stages() if _STAGE_NAME.fullmatch(name))
+        for leftover in (*partials, *outlived, self.directory / _DISCARDED):
+            if leftover.is_dir():
+                shutil.rmtree(leftover)
+            else:
+                leftover.unlink(missing_ok=True)
+
+    def _adopt(self, record: dict[str, Any], allow_changes: bool) -> None:
+        """Write the record of a new run, or hold it against the one on disk."""
+        path = self.directory / _RECORD
+        if not path.exists():
+            write_sealed(path, record)
+            return
+        remedy = "start in another directory, or throw away what was done in this one (--allow-changes)"
+        try:
+            existing = read_sealed(path, "the record of a run", remedy)
+        except RunError:
+            if not allow_changes:
+                raise
+            existing = {}
+        differences = _differences(existing, record, _SAME)
+        if not differences:
+            for change in _differences(existing, record, ("versions",)):
+                logger.warning("resuming %s under another version: %s", self.directory, change)
+            return
+        done = self._done_stages()
+        if not allow_changes:
+            raise RunError(
+                f"{path}: this directory belongs to another run ({'; '.join(differences)}); use another, or allow "
+                f"changes (--allow-changes), which throws away what is done ({', '.join(done) or 'nothing yet'})"
+            )
+        changes = "; ".join(differences)
+        logger.warning("%s: %s; thrown away: %s", path, changes, ", ".join(done) or "nothing was done yet")
+        if (self.directory / _STAGES).exists():
+            # All at once; file by file, a kill would leave part of a stage under the name of a whole one.
+            (self.directory / _STAGES).rename(self.directory / _DISCARDED)
+        write_sealed(path, record)
+        self._remove_leftovers()
+
+    def _done_stages(self) -> list[str]:
+        return sorted(path.name for path in (self.directory / _STAGES).glob("[!.]*") if path.is_dir())
+
+
+def _new_record(
+    command: Sequence[str], configuration: Mapping[str, Any], inputs: Mapping[str, str], seed: int
+) -> dict[str, Any]:
+    packages = ("numpy", "scipy", "scikit-learn", "numba")
+    record = {
+        "command": list(command),
+        "versions": {
+            "asr": asr.__version__,
+            "python": ".".join(map(str, sys.version_info[:3])),
+            **{package: version(package) for package in packages},
+        },
+        "seed": seed,
+        "configuration": dict(configuration),
+        "inputs": dict(inputs),
+    }
+    try:
+        return json.loads(json.dumps(record))  # as it will be read back: tuples are lists
+    except (TypeError, ValueError) as error:
+        raise RunError(f"the configuration of a run must hold JSON values only: {error}") from error
+
+
+def _check_is_run_or_empty(directory: Path) -> None:
+    """Refuse to work among somebody's other files; what a run killed at its birth leaves counts as empty."""
+    if directory.exists() and not directory.is_dir():
+        raise RunError(f"{directory}: is a file; a run needs a directory")
+    if not directory.exists() or (directory / _RECORD).exists():
+        return
+    ours = re.compile(rf"{re.escape(_LOCK)}|\.{re.escape(_RECORD)}\.partial-\d+")
+    foreign = sorted(child.name for child in directory.iterdir() if not ours.fullmatch(child.name))
+    if foreign:
+        raise RunError(f"{directory}: holds {foreign[0]!r} but no {_RECORD}, so it is no run; use an empty directory")
+
+
+def _take_lock(directory: Path) -> IO[str]:
+    """Lock the directory; the kernel releases the lock when the process ends, however it ends."""
+    lock = (directory / _LOCK).open("a+", encoding="ascii", errors="replace")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        lock.seek(0)
+        holder = lock.read().strip()
+        lock.close()
+        raise RunError(
+            f"{directory}: another process ({holder or 'just started'}) works in this run; "
+            "wait for it, or use another directory"
+        ) from error
+    with suppress(OSError):  # who holds it is for messages only
+        os.ftruncate(lock.fileno(), 0)
+        os.write(lock.fileno(), f"{os.getpid()}\n".encode())
+    return lock
+
+
+def _differences(old: Mapping[str, Any], new: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
+    """One phrase 'key was X, is Y' for every leaf under `keys` that differs."""
+    before = _leaves({key: old.get(key) for key in keys})
+    after = _leaves({key: new.get(key) for key in keys})
+    return [
+        f"{key} was {before.get(key, 'absent')}, is {after.get(key, 'absent')}"
+        for key in sorted(before.keys() | after.keys())
+        if before.get(key) != after.get(key)
+    ]
+
+
+def _leaves(value: Any, key: str = "") -> dict[str, str]:
+    """Dotted key -> JSON text of every leaf; lists are leaves."""
+    if not isinstance(value, dict):
+        return {key: json.dumps(value, sort_keys=True)}
+    leaves: dict[str, str] = {}
+    for name, inner in value.items():
+        leaves |= _leaves(inner, f"{key}.{name}" if key else str(name))
+    return leaves
+
+
+def _cpu_seconds() -> float:
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system

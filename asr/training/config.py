@@ -1,0 +1,128 @@
+"""Settings of a training run, from defaults, a TOML file or a recipe."""
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import Field, ValidationError, model_validator
+
+from asr.acoustic.gmm_training import GmmSettings
+from asr.acoustic.hybrid_training import HybridSettings
+from asr.acoustic.model_file import LARGEST_PENALTY, LARGEST_SCALE, SearchSettings
+from asr.errors import ConfigError
+from asr.features.config import FeatureConfig
+from asr.settings import Settings, fault_in_value, faults
+from asr.text_lines import read_text
+
+LARGEST_FILE = 1 << 16  # bytes; a file that names every setting has three thousand
+LONGEST_LINE = 2000  # characters; names with thousands of dots take the parser minutes
+
+
+class TuningSettings(Settings):
+    """How the search's scale and penalty are chosen on training speakers held out."""
+
+    held_out: float = Field(0.15, ge=0, lt=1)
+    """Fraction of the training speakers (utterances, if there is only one speaker) held out; 0 for no tuning."""
+    scale_factors: tuple[Annotated[float, Field(ge=0, le=1000)], ...] = Field(
+        (0.4, 0.6, 0.8, 1.0, 1.3, 1.7, 2.2), min_length=1, max_length=100
+    )
+    """Language-model scales tried, as multiples of the search settings' own."""
+    penalty_factors: tuple[Annotated[float, Field(ge=-1000, le=1000)], ...] = Field(
+        (-4.0, -2.5, -1.5, -0.75, 0.0, 0.75, 1.5), min_length=1, max_length=100
+    )
+    """Insertion penalties tried, likewise multiples of that scale."""
+
+
+class TrainingConfig(Settings):
+    """Everything that `asr train` can be told; the TOML file has one table for each part."""
+
+    seed: int = Field(0, ge=0, le=2**32 - 1)
+    states_per_phone: int = Field(3, ge=1, le=100)
+    ngram_order: int = Field(2, ge=1, le=10)
+    """Order of the default grammar, estimated from the training transcripts."""
+    features: FeatureConfig = FeatureConfig()
+    """Frames of the Gaussian mixtures."""
+    hybrid_features: FeatureConfig = FeatureConfig(normalize="speaker", context=7, lda_dimension=60)
+    """Frames of the classifier; what concerns static features has to agree with `features`."""
+    gmm: GmmSettings = GmmSettings()
+    hybrid: HybridSettings = HybridSettings()
+    gmm_search: SearchSettings = SearchSettings()
+    hybrid_search: SearchSettings = SearchSettings(lm_scale=4.0, beam=100.0)
+    tuning: TuningSettings = TuningSettings()
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.features.lda_dimension is not None:
+            raise ValueError(
+                "features.lda_dimension: the mixtures are trained before there are states for an LDA to tell apart; "
+                "set it in [hybrid_features] alone"
+            )
+        scale, penalty = max(self.tuning.scale_factors), max(map(abs, self.tuning.penalty_factors))
+        for name in ("gmm_search", "hybrid_search"):
+            lm_scale = getattr(self, name).lm_scale
+            if lm_scale * scale > LARGEST_SCALE or lm_scale * penalty > LARGEST_PENALTY:
+                raise ValueError(
+                    f"{name}.lm_scale {lm_scale:g} times the largest of tuning.scale_factors and penalty_factors is "
+                    f"beyond {LARGEST_SCALE:g} and {LARGEST_PENALTY:g}"
+                )
+        return self
+
+
+def load_config(path: Path | None) -> TrainingConfig:
+    """Read settings from a TOML file; the defaults where there is none.
+
+    Raises
+    ------
+    ConfigError
+        Naming the file and every key that is unknown or has a wrong value.
+    """
+    if path is None:
+        return TrainingConfig()
+    values = _read_toml(path)
+    shared = values.get("features")
+    for name, default in TrainingConfig():
+        own = values.get(name, {})
+        if isinstance(default, Settings) and isinstance(own, dict):
+            # What both front ends share need be said only once.
+            common = shared if name == "hybrid_features" and isinstance(shared, dict) else {}
+            values[name] = {**default.model_dump(exclude_unset=True), **common, **own}
+    try:
+        config = TrainingConfig.model_validate(values)
+        check_same_static(config.features, config.hybrid_features)
+    except ValidationError as error:
+        found = faults(error)
+        # One that both front ends share is named once.
+        phrases = [
+            phrase for name, phrase in found.items() if name.removeprefix("hybrid_") not in found.keys() - {name}
+        ]
+        raise ConfigError(f"{path}: {'; '.join(phrases)}") from error
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
+    return config
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    text = read_text(path, ConfigError, largest=LARGEST_FILE)
+    for number, line in enumerate(text.split("\n"), 1):
+        if len(line) > LONGEST_LINE:
+            raise ConfigError(f"{path}, line {number}: has {len(line)} characters; {LONGEST_LINE} are the most")
+    try:
+        values = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # integers of thousands of digits; brackets in brackets
+        raise ConfigError(f"{path}: cannot be read as TOML: {error}") from error
+    fault = fault_in_value(values, finite=False)
+    if fault is not None:
+        raise ConfigError(f"{path}: {fault}")
+    return values
+
+
+def check_same_static(first: FeatureConfig, second: FeatureConfig) -> None:
+    """Raise ConfigError unless both front ends can work on one table of static features."""
+    later = {"delta_window", "delta_order", "normalize", "context", "lda_dimension", "unspliced"}
+    differing = sorted(
+        key for key, value in first.model_dump(exclude=later).items() if value != second.model_dump(exclude=later)[key]
+    )
+    if differing:
+        raise ConfigError(
+            f"features and hybrid_features differ in {', '.join(differing)}; static features are computed only once"
+        )

@@ -1,0 +1,280 @@
+"""Training the systems that recipes compare: the Gaussian mixtures, and the hybrids aligned by them."""
+
+import json
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from asr.acoustic.gmm_training import train_gmm
+from asr.acoustic.hybrid import HybridAcousticModel
+from asr.acoustic.hybrid_training import HybridSettings, train_hybrid, with_second_stream
+from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
+from asr.acoustic.phone_hmm import PhoneHmm
+from asr.align.aligned_table import align_table
+from asr.align.alignment_check import check_alignment
+from asr.errors import ConfigError, Fault
+from asr.features.augmentation import Augmentation, carried_over, read_noise
+from asr.features.config import FeatureConfig
+from asr.features.frame_table import FrameTable
+from asr.features.frontend import FrontEnd
+from asr.files import write_array
+from asr.hmm.topology import Topology
+from asr.lexicon import Lexicon
+from asr.recognition.material import Material, joined
+from asr.runs.progress import counted
+from asr.runs.run import Run
+from asr.training.config import TrainingConfig, check_same_static
+from discriminants.parallel.workers import SerialWorkers, Workers
+
+log = logging.getLogger(__name__)
+
+AUTOMATIC_WARPS = (0.92, 1.08)
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """What every training of one corpus shares."""
+
+    run: Run
+    lexicon: Lexicon
+    config: TrainingConfig
+    source: Literal["audio", "archive"]
+    workers: Workers = field(default_factory=SerialWorkers)
+
+    @property
+    def topology(self) -> Topology:
+        """Phones of the lexicon, with silence and short pause."""
+        return Topology(self.lexicon.phones, self.config.states_per_phone)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained system: where its model is, how long training took, and its training curves by name."""
+
+    path: Path
+    seconds: float
+    curves: Mapping[str, Sequence[float]]
+
+    def load(self) -> SpeechModel:
+        """The model."""
+        return load_model(self.path)
+
+
+@dataclass(frozen=True)
+class Mixtures:
+    """GMM-HMMs by number of components, and the state of every training frame as the largest one aligns it.
+
+    `failed` has the fault of every utterance that it cannot align, whose frames have state -1.
+    """
+
+    models: Mapping[int, Trained]
+    states: np.ndarray
+    failed: Mapping[str, Fault]
+
+    @property
+    def largest(self) -> Trained:
+        """The model with the most components."""
+        return self.models[max(self.models)]
+
+
+def train_mixtures(
+    workshop: Workshop, name: str, material: Material, features: FeatureConfig | None = None
+) -> Mixtures:
+    """Stage `name`: GMM-HMMs at every number of components; their seconds count from the flat start.
+
+    `features` are those of the workshop's configuration unless given.
+    """
+    chosen = workshop.config.features if features is None else features
+    check_same_static(workshop.config.features, chosen)
+
+    def build(directory: Path) -> None:
+        started = time.monotonic()
+        front_end, table = _frames(chosen, material, None)
+        graphs = material.graphs(workshop.lexicon, workshop.topology)
+        record = {}
+        settings = workshop.config.gmm
+        with counted(sum(settings.iterations), f"{name}: re-estimations") as finished:
+            for n_components, hmm, curve in train_gmm(
+                table,
+                graphs,
+                workshop.topology,
+                settings,
+                frame_shift=material.frame_shift,
+                workers=workshop.workers,
+                progress=finished,
+            ):
+                model = SpeechModel(hmm, front_end, workshop.lexicon, workshop.config.gmm_search, workshop.source)
+                save_model(directory / f"gmm-{n_components}.safetensors", model)
+                record[n_components] = curve
+                workshop.run.note_time(f"{n_components} components", time.monotonic() - started)
+        aligned = align_table(
+            hmm.log_likelihood, table, graphs, workshop.topology, hmm.self_loops, workers=workshop.workers
+        )
+        check = check_alignment(aligned.states, table, graphs, workshop.topology, material.frame_shift)
+        log.info("%s: %s", name, check)
+        for complaint in check.complaints():
+            log.warning("%s: %s", name, complaint)
+        (directory / "alignment.json").write_text(json.dumps(check.as_dict(), sort_keys=True), encoding="utf-8")
+        write_array(directory / "states.npy", aligned.states)
+        (directory / "failed.json").write_text(json.dumps(aligned.failed, sort_keys=True), encoding="utf-8")
+        (directory / "training.json").write_text(json.dumps(record))
+
+    directory = workshop.run.stage(name, build)
+    record = json.loads((directory / "training.json").read_text())
+    written = json.loads((directory / "failed.json").read_text(encoding="utf-8"))
+    failed = {name: Fault(*fault) for name, fault in written.items()}
+    taken = workshop.run.stage_time(name).parts
+    models = {
+        int(n): Trained(
+            directory / f"gmm-{n}.safetensors", taken[f"{n} components"], {"log-likelihood per frame": curve}
+        )
+        for n, curve in record.items()
+    }
+    return Mixtures(models, np.load(directory / "states.npy", allow_pickle=False), failed)
+
+
+def train_hybrid_system(
+    workshop: Workshop,
+    name: str,
+    material: Material,
+    mixtures: Mixtures,
+    settings: HybridSettings,
+    features: FeatureConfig,
+    *,
+    one_stream: Trained | None = None,
+) -> Trained:
+    """Stage `name`: a hybrid trained on the alignment of the same material by Gaussian mixtures.
+
+    `one_stream` is the same without a second stream, if it has been trained before: its classifier is taken as it is,
+    and its seconds count in. With realignment the two differ, and it is not used.
+    """
+    if settings.realignments:
+        one_stream = None
+    check_same_static(workshop.config.features, features)
+    features = features.model_copy(update={"unspliced": settings.mixtures > 0})
+    check_copies(settings, workshop.source)
+
+    def build(directory: Path) -> None:
+        copies, states = training_copies(workshop, material, mixtures.states, settings, features)
+        front_end, table = _frames(features, copies, states)
+        if one_stream is None:
+            graphs = copies.graphs(workshop.lexicon, workshop.topology) if settings.realignments else {}
+            with counted(100, f"{name}: % of the passes") as finished:
+                result = train_hybrid(
+                    table,
+                    states,
+                    graphs,
+                    workshop.topology,
+                    mixtures.largest.load().hmm.self_loops,
+                    settings,
+                    n_unspliced=front_end.n_unspliced_,
+                    seed=workshop.config.seed,
+                    workers=workshop.workers,
+                    checkpoint=workshop.run.checkpoint(name),
+                    progress=lambda done, total: finished(100 * done // total),
+                )
+            hmm, curves = result.hmm, list(result.curves)
+        else:
+            hmm, curves = one_stream.load().hmm, [tuple(curve) for curve in one_stream.curves.values()]
+            assert isinstance(hmm.acoustic_model, HybridAcousticModel)
+            acoustic = with_second_stream(
+                hmm.acoustic_model,
+                table.frames,
+                states,
+                settings,
+                n_unspliced=front_end.n_unspliced_,
+                workers=workshop.workers,
+            )
+            hmm = PhoneHmm(hmm.topology, acoustic, hmm.self_loops)
+        model = SpeechModel(hmm, front_end, workshop.lexicon, workshop.config.hybrid_search, workshop.source)
+        save_model(directory / "hybrid.safetensors", model)
+        (directory / "training.json").write_text(json.dumps(curves))
+
+    directory = workshop.run.stage(name, build)
+    curves = json.loads((directory / "training.json").read_text())
+    return Trained(
+        directory / "hybrid.safetensors",
+        workshop.run.stage_time(name).wall + (0.0 if one_stream is None else one_stream.seconds),
+        {f"round {number}": curve for number, curve in enumerate(curves)},
+    )
+
+
+def training_copies(
+    workshop: Workshop, material: Material, states: np.ndarray, settings: HybridSettings, features: FeatureConfig
+) -> tuple[Material, np.ndarray]:
+    """The material with its warped, faster, slower and noisy copies, and the state of every frame of them all.
+
+    Warped and noisy copies keep the states, int32 (n_frames,), of the material; copies at another speed take each
+    frame's from its place in the original.
+    """
+    warps = settings.warps
+    if warps == "auto":
+        warps = AUTOMATIC_WARPS if workshop.source == "audio" else ()
+    parts, labels = [material.warped(warps, features)], [np.tile(states, 1 + len(warps))]
+    augmentations = [Augmentation(speed=speed) for speed in settings.speeds]
+    if settings.noise is not None:
+        clips = read_noise(settings.noise.directory)
+        augmentations += [
+            Augmentation(noise=clips, snr_db=level, seed=workshop.config.seed + number)
+            for number, level in enumerate(settings.noise.snr_db)
+        ]
+    for augmentation in augmentations:
+        copy = material.augmented(augmentation, features, workers=workshop.workers)
+        parts.append(copy)
+        for number, name in enumerate(copy.static.ids):
+            original = states[material.static.rows(name.removesuffix(f"/{augmentation.name}"))]
+            labels.append(carried_over(original, len(copy.static.utterance(number)), augmentation.speed))
+    return (joined(parts) if augmentations else parts[0]), np.concatenate(labels)
+
+
+def aligned_states(workshop: Workshop, aligner: Trained, material: Material) -> np.ndarray:
+    """State of every frame of the material as a system aligns its transcripts, int32 (n_frames,); -1 where it fails."""
+    model = aligner.load()
+    return align_table(
+        model.hmm.log_likelihood,
+        model.front_end.transform(material.static),
+        material.graphs(workshop.lexicon, workshop.topology),
+        workshop.topology,
+        model.hmm.self_loops,
+        workers=workshop.workers,
+    ).states
+
+
+def frame_accuracy(model: SpeechModel, material: Material, states: np.ndarray) -> float:
+    """Share of the frames, in %, whose most probable state under a hybrid is the aligned one; -1 is left out."""
+    acoustic = model.hmm.acoustic_model
+    if not isinstance(acoustic, HybridAcousticModel):
+        raise ConfigError("frame accuracy is defined for hybrids, whose scores are posteriors")
+    with threadpool_limits(1):
+        frames = model.front_end.transform(material.static).frames
+        correct = sum(
+            int((acoustic.log_posterior(frames[start : start + 8192]).argmax(1) == states[start : start + 8192]).sum())
+            for start in range(0, len(frames), 8192)
+        )
+    return 100.0 * correct / max(1, int((states >= 0).sum()))
+
+
+def with_search(model: SpeechModel, search: SearchSettings, arpa: str | None) -> SpeechModel:
+    """The same model with other search settings and default grammar."""
+    return SpeechModel(model.hmm, model.front_end, model.lexicon, search, model.source, arpa)
+
+
+def _frames(config: FeatureConfig, material: Material, states: np.ndarray | None) -> tuple[FrontEnd, FrameTable]:
+    front_end = FrontEnd(config).fit(material.static, states)
+    return front_end, front_end.transform(material.static)
+
+
+def check_copies(settings: HybridSettings, source: Literal["audio", "archive"]) -> None:
+    """Refuse copies that cannot be made: ConfigError for an archive changed as audio is, CorpusError for bad noise."""
+    if source == "archive" and (settings.speeds or settings.noise):
+        raise ConfigError(
+            "speeds and noise change audio, but these features come from an archive; leave both out, or give audio"
+        )
+    if settings.noise is not None:
+        read_noise(settings.noise.directory)

@@ -1,0 +1,165 @@
+"""`asr train`: from a data directory and a lexicon to a GMM-HMM and a hybrid model file."""
+
+import json
+import logging
+import sys
+from pathlib import Path
+
+from asr.acoustic.classifiers import make_classifier
+from asr.acoustic.hybrid_training import HybridSettings
+from asr.acoustic.model_file import SearchSettings, save_model
+from asr.corpus.data_directory import Problem, read_data_directory
+from asr.decode.graph_compiler import compile_graph
+from asr.grammar import ArpaModel, arpa_grammar, estimate_ngram, write_arpa
+from asr.hmm.topology import Topology
+from asr.lexicon import read_lexicon
+from asr.recognition.material import Material, build_static, left_out, load_material, trainable
+from asr.runs.outcome import Outcome, account
+from asr.runs.progress import counted
+from asr.runs.run import Run
+from asr.training.checking import check_inputs, log_findings
+from asr.training.config import TrainingConfig, check_same_static
+from asr.training.systems import (
+    Mixtures,
+    Trained,
+    Workshop,
+    check_copies,
+    train_hybrid_system,
+    train_mixtures,
+    with_search,
+)
+from asr.training.tuning import hold_out, tune_search
+from discriminants.parallel.workers import SerialWorkers, Workers
+
+log = logging.getLogger(__name__)
+
+
+def train(
+    data: Path,
+    lexicon: Path,
+    work_dir: Path,
+    *,
+    root: Path | None = None,
+    config: TrainingConfig | Path | None = None,
+    classifier: str | None = None,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+    allow_changes: bool = False,
+    check_samples: bool = True,
+) -> Outcome:
+    """Train a recognizer: `work_dir/model.safetensors`.
+
+    `work_dir/gmm.safetensors` is the baseline with the largest mixtures, `work_dir/grammar.arpa` the n-gram of the
+    training transcripts that both models use by default. Stages that are whole are not done again. Returned is
+    which utterances could not be used.
+
+    Before the first stage everything that is given is validated, and what is found is logged; `config` may be a file,
+    so that its faults are told with the others. Audio is read for it unless `check_samples` is false or the features
+    are there already from an earlier start.
+
+    Raises
+    ------
+    AsrError
+        One of its kinds, with the cause in one sentence.
+    """
+    begun = (work_dir / "stages" / "features").is_dir()
+    report, config = check_inputs(
+        data,
+        lexicon,
+        config,
+        root=root,
+        classifier=classifier,
+        samples_too=check_samples and not begun,
+        workers=workers,
+    )
+    log_findings(report)
+    # What would be found wrong only after hours of training is found wrong now.
+    make_classifier(config.hybrid.classifier, config.hybrid.parameters)
+    check_same_static(config.features, config.hybrid_features)
+    pronunciations = read_lexicon(lexicon)
+    Topology(pronunciations.phones, config.states_per_phone)
+    given = read_data_directory(data, root=root)
+    corpus, problems = trainable(given, pronunciations)
+    archive = any(utterance.archive is not None for utterance in corpus.utterances)
+    check_copies(config.hybrid, "archive" if archive else "audio")
+    with Run.open(
+        work_dir,
+        command=sys.argv,
+        configuration=config.model_dump(mode="json"),
+        inputs={"data": corpus.digest(), "lexicon": pronunciations.digest()},
+        seed=config.seed,
+        allow_changes=allow_changes,
+    ) as run:
+        workshop = Workshop(run, pronunciations, config, "archive" if archive else "audio", workers)
+
+        if not begun:  # who is left out is known now, and not only when the features are
+            known = [Problem(name, *fault) for name, fault in report.left_out.items()]
+            account(given.listed, [name for name in given.listed if name not in report.left_out], known, work_dir)
+
+        def build_features(directory: Path) -> None:
+            with counted(len(corpus.utterances), "features") as finished:
+                build_static(directory, corpus, config.features, workers=workers, progress=finished)
+
+        features = run.stage("features", build_features)
+        material = load_material(features, corpus, config.features)
+        problems += left_out(features)
+        account(given.listed, material.static.ids, problems, work_dir)
+        search = _tune(workshop, material)
+        mixtures = train_mixtures(workshop, "gmm", material)
+        hybrid_system = train_hybrid_system(
+            workshop, "hybrid", material, mixtures, config.hybrid, config.hybrid_features
+        )
+        grammar = work_dir / "grammar.arpa"
+        write_arpa(_ngram(material, workshop), grammar)
+        arpa = grammar.read_text(encoding="utf-8")
+        for name, trained in (("gmm", mixtures.largest), ("model", hybrid_system)):
+            model = with_search(trained.load(), search[name], arpa)
+            save_model(work_dir / f"{name}.safetensors", model)
+    problems += [Problem(name, code, f"not aligned: {reason}") for name, (code, reason) in mixtures.failed.items()]
+    account(given.listed, [name for name in material.static.ids if name not in mixtures.failed], problems, work_dir)
+    return Outcome(len(material.static) - len(mixtures.failed), problems)
+
+
+def _ngram(material: Material, workshop: Workshop) -> ArpaModel:
+    return estimate_ngram(material.references.values(), workshop.config.ngram_order, vocabulary=workshop.lexicon.words)
+
+
+def _tune(workshop: Workshop, material: Material) -> dict[str, SearchSettings]:
+    """Search settings of both models, from twins trained without the held-out speakers."""
+    config = workshop.config
+    defaults = {"gmm": config.gmm_search, "model": config.hybrid_search}
+    if config.tuning.held_out == 0 or len(material.static) < 2:
+        return defaults
+    inner, held_out = hold_out(material, config.tuning.held_out, config.seed)
+    mixtures: Mixtures = train_mixtures(workshop, "tuning-gmm", inner)
+    hybrid: Trained = train_hybrid_system(
+        workshop,
+        "tuning-hybrid",
+        inner,
+        mixtures,
+        _without_realignment(config.hybrid),
+        config.hybrid_features,
+    )
+
+    def build(directory: Path) -> None:
+        graph = compile_graph(workshop.lexicon, arpa_grammar(_ngram(inner, workshop)), workshop.topology)
+        found = {}
+        for name, twin in (("gmm", mixtures.largest), ("model", hybrid)):
+            search, errors, wer = tune_search(twin.load(), held_out, graph, config.tuning, workers=workshop.workers)
+            log.info(
+                "%s: %d errors, %.2f %% WER on %d held-out utterances",
+                name,
+                errors,
+                wer,
+                len(held_out.static),
+            )
+            found[name] = search.model_dump()
+        (directory / "search.json").write_text(json.dumps(found, sort_keys=True))
+
+    directory = workshop.run.stage("tuning-search", build)
+    found = json.loads((directory / "search.json").read_text())
+    return {name: SearchSettings(**found[name]) for name in defaults}
+
+
+def _without_realignment(settings: HybridSettings) -> HybridSettings:
+    """The twin serves to choose scale and penalty only, and need not cost as much."""
+    return settings.model_copy(update={"realignments": 0})

@@ -1,0 +1,114 @@
+"""Adaptation to a speaker: better on speakers unlike those of training, the same for any workers."""
+
+import copy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from asr.acoustic.gmm import single_gaussians
+from asr.acoustic.model_file import SpeechModel, load_model
+from asr.corpus.data_directory import read_data_directory
+from asr.decode.graph_compiler import compile_graph
+from asr.errors import ConfigError
+from asr.features.config import FeatureConfig
+from asr.features.extraction import extract_static
+from asr.features.frame_table import FrameTable
+from asr.features.warping import warping_matrix
+from asr.grammar import one_word, word_loop
+from asr.recognition import adaptation
+from asr.recognition.adaptation import AdaptationSettings, recognize_adapted
+from asr.recognition.recognition import recognize
+from asr.score.wer import score_utterances
+from discriminants.kernels import LinearKernel
+from discriminants.logistic.input_map import InputMap
+from discriminants.parallel.workers import LocalWorkers, SerialWorkers
+
+
+@pytest.fixture(scope="module")
+def model(toy_model) -> SpeechModel:
+    return load_model(toy_model)
+
+
+@pytest.fixture(scope="module")
+def graph(model):
+    return compile_graph(model.lexicon, word_loop(model.lexicon.words), model.hmm.topology)
+
+
+@pytest.fixture(scope="module")
+def references(toy_corpus):
+    return {utterance.id: utterance.words for utterance in read_data_directory(toy_corpus / "test").utterances}
+
+
+@pytest.fixture(scope="module")
+def strangers(toy_corpus) -> FrameTable:
+    """The test speakers with vocal tracts much shorter than any in training."""
+    config = FeatureConfig(sample_rate=8000)
+    static, _ = extract_static(read_data_directory(toy_corpus / "test"), config)
+    frames = np.array(static.frames)
+    frames[:, :12] = frames[:, :12] @ warping_matrix(0.7, config).T.astype(np.float32)
+    return FrameTable(static.ids, static.speakers, frames, static.offsets)
+
+
+def test_strange_speakers_are_recognized_better_when_the_model_is_adapted(model, graph, strangers, references):
+    before = score_utterances(references, recognize(model, strangers, graph).hypotheses).errors
+    adapted = recognize_adapted(model, strangers, graph)
+    after = score_utterances(references, adapted.hypotheses).errors
+    assert before > 2
+    assert after < before
+    assert not adapted.failed
+    assert adapted.cpu_seconds > 0
+
+
+def test_adapted_words_do_not_depend_on_the_workers(model, graph, strangers):
+    settings = AdaptationSettings(sharpness=(0.1,), iterations=3)
+    alone = recognize_adapted(model, strangers, graph, settings=settings, workers=SerialWorkers())
+    shared = recognize_adapted(model, strangers, graph, settings=settings, workers=LocalWorkers(2))
+    assert alone.words == shared.words
+    assert list(alone.words) == list(strangers.ids)
+
+
+def test_single_words_are_weighed_against_each_other(model, strangers):
+    words = compile_graph(model.lexicon, one_word(model.lexicon.words), model.hmm.topology)
+    readings = adaptation._single_words(words)
+    assert len(readings) == len(model.lexicon.words)
+    frames = model.front_end.transform(strangers).batches(1)[0]
+    sharp, flat = (
+        adaptation._probable_states(model.hmm, frames, readings, model.search, sharpness) for sharpness in (1.0, 1e-6)
+    )
+    assert len(sharp[0]) == frames.n_frames
+    np.testing.assert_allclose(sharp[2], 1.0, atol=0.05)
+    assert len(flat[0]) == len(readings) * frames.n_frames
+    np.testing.assert_allclose(flat[2], 1.0 / len(readings), atol=1e-3)
+
+
+def test_grammars_with_loops_have_one_reading(graph):
+    assert adaptation._single_words(graph) == []
+
+
+def test_mixtures_are_refused(toy_run, graph, strangers):
+    with pytest.raises(ConfigError, match="only hybrids"):
+        recognize_adapted(load_model(toy_run / "gmm.safetensors"), strangers, graph)
+
+
+def test_of_two_streams_the_classifiers_alone_is_mapped(model, strangers):
+    acoustic = copy.copy(model.hmm.acoustic_model)
+    n_states = model.hmm.topology.n_states
+    acoustic.mixtures = single_gaussians(np.zeros(2), np.ones(2), n_states)  # the same for every state
+    acoustic.mixture_weight = 0.5
+    two = replace(model, hmm=replace(model.hmm, acoustic_model=acoustic))
+    frames = model.front_end.transform(strangers).frames[:9]
+    both = np.hstack([frames, np.ones((9, 2), np.float32)])
+    mapped = adaptation.MappedModel(acoustic, InputMap(2 * np.eye(frames.shape[1]), np.zeros(frames.shape[1])))
+    np.testing.assert_array_equal(
+        mapped.log_likelihood(both), two.hmm.log_likelihood(np.hstack([2 * frames, both[:, -2:]]))
+    )
+
+
+def test_another_kernel_is_refused(model, graph, strangers):
+    acoustic = copy.copy(model.hmm.acoustic_model)
+    acoustic.classifier = copy.copy(acoustic.classifier)
+    acoustic.classifier.kernel_ = LinearKernel()
+    other = replace(model, hmm=replace(model.hmm, acoustic_model=acoustic))
+    with pytest.raises(ConfigError, match="not LinearKernel"):
+        recognize_adapted(other, strangers, graph)

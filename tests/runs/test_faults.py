@@ -1,0 +1,142 @@
+"""What may cost an utterance, and what ends the command: memory, an interrupt and a fault of the program do."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from asr.acoustic import hybrid
+from asr.corpus.data_directory import Problem
+from asr.errors import AsrError, CorpusError, Fault, RunError, attempt, printable
+from asr.features import extraction
+from asr.recognition import aligning, recognition
+from asr.runs.outcome import account
+
+Asr = Callable[..., tuple[int, str, str]]
+
+
+def raising(error: BaseException) -> Callable[..., None]:
+    def function(*_: object, **__: object) -> None:
+        raise error
+
+    return function
+
+
+@pytest.mark.parametrize("error", [MemoryError(), KeyboardInterrupt(), SystemError(), OSError(28, ""), RunError("x")])
+def test_only_a_fault_of_the_data_becomes_a_fault_of_the_utterance(error):
+    assert attempt(raising(CorpusError("a.wav: is empty", code="empty-file"))) == Fault("empty-file", "a.wav: is empty")
+    with pytest.raises(type(error)):
+        attempt(raising(error))
+
+
+@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt, SystemError, ZeroDivisionError])
+@pytest.mark.parametrize(
+    ("command", "where", "name"),
+    [
+        ("decode", recognition, "search_words"),
+        ("decode", extraction, "static_features"),
+        ("decode", hybrid.HybridAcousticModel, "log_likelihood"),
+        ("align", aligning, "align_utterance"),
+        ("align", extraction, "static_features"),
+    ],
+)
+def test_a_fault_of_the_machine_at_one_utterance_ends_the_command_and_nothing_is_written(
+    asr: Asr, monkeypatch: pytest.MonkeyPatch, toy_corpus: Path, toy_model: Path, tmp_path: Path,
+    error: type[BaseException], command: str, where: object, name: str,
+) -> None:  # fmt: skip
+    whole, calls = getattr(where, name), 0
+
+    def sometimes(*arguments: object, **options: object) -> object:
+        nonlocal calls
+        calls += 1
+        if calls == 4:  # loading a model scores a frame
+            raise error("at one utterance")
+        return whole(*arguments, **options)
+
+    monkeypatch.setattr(where, name, sometimes)
+    arguments = [command, "--model", toy_model, "--data", toy_corpus / "test", "--out", tmp_path / "out", "--jobs", "1"]
+    if error in (MemoryError, KeyboardInterrupt):
+        status, _, err = asr(*arguments)
+        assert status == (130 if error is KeyboardInterrupt else 1)
+        assert "Traceback" not in err
+    else:
+        with pytest.raises(error, match="at one utterance"):
+            asr(*arguments)
+    assert not list((tmp_path / "out").glob("*"))
+
+
+def test_every_utterance_is_accounted_for_or_the_program_is_at_fault(tmp_path):
+    problem = Problem("b", "empty-file", "b.wav is\tempty\n")
+    account(["c", "b", "a"], ["a", "c"], [problem], tmp_path)
+    assert (tmp_path / "failed.tsv").read_text() == "utterance\tcode\treason\nb\tempty-file\tb.wav is\\tempty \n"
+    for done in (["a"], ["a", "b", "c"], ["a", "c", "d"]):
+        with pytest.raises(RuntimeError, match="not accounted for"):
+            account(["a", "b", "c"], done, [problem], tmp_path)
+
+
+def test_messages_are_fit_for_a_terminal_and_not_endless():
+    message = str(AsrError("lexicon.txt:3: '\x1b[2J\x07" + "x" * 600_000 + "' is no\nword"))
+    assert message.isprintable() and len(message) < 1200
+    assert message.startswith("lexicon.txt:3: '\\x1b[2J\\x07xxx") and message.endswith("xxx' is no word")
+    assert printable("naïve 日本語") == "naïve 日本語"
+
+
+def test_a_corpus_of_which_a_twentieth_is_damaged_is_finished_and_says_so(
+    asr: Asr, toy_corpus: Path, toy_model: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    for path in (toy_corpus / "train").iterdir():
+        (data / path.name).write_bytes(path.read_bytes())
+    lines = (data / "wav.scp").read_text().splitlines()
+    names = [line.split()[0] for line in lines]
+    broken = toy_corpus / "audio" / "train" / f"{names[3]}.wav"
+    (tmp_path / "cut.wav").write_bytes(broken.read_bytes()[:-2000])
+    lines[3] = f"{names[3]} {tmp_path / 'cut.wav'}"
+    (data / "wav.scp").write_text("\n".join(lines) + "\n")
+    status, _, err = asr(
+        "decode", "--model", toy_model, "--data", data, "--root", toy_corpus, "--out", tmp_path / "out"
+    )
+    assert status == 0
+    assert f"asr: {len(names) - 1} of {len(names)} utterances done; not done: 1 truncated; see " in err
+    header, row = (tmp_path / "out" / "failed.tsv").read_text().splitlines()
+    assert header == "utterance\tcode\treason"
+    assert row.startswith(f"{names[3]}\ttruncated\t")
+    assert len((tmp_path / "out" / "hyp.txt").read_text().splitlines()) == len(names) - 1
+
+
+def test_any_allowed_name_is_a_member_of_the_states(tmp_path):
+    states = {name: np.arange(n, dtype=np.int32) for n, name in enumerate(("file", "allow_pickle", "a.b", "日本"))}
+    aligning.write_states(tmp_path / "states.npz", states)
+    aligning.write_states(tmp_path / "again.npz", states)
+    assert (tmp_path / "states.npz").read_bytes() == (tmp_path / "again.npz").read_bytes()
+    with np.load(tmp_path / "states.npz", allow_pickle=False) as found:
+        assert sorted(found.files) == sorted(states)
+        for name, array in states.items():
+            np.testing.assert_array_equal(found[name], array)
+
+
+def test_digital_silence_of_a_speaker_changes_nothing_for_the_speaker_s_other_utterances(
+    asr: Asr, toy_corpus: Path, toy_model: Path, tmp_path: Path
+) -> None:
+    files = sorted((toy_corpus / "audio" / "test").glob("*.wav"))[:3]
+    soundfile.write(tmp_path / "silent.wav", np.zeros(8000), 8000)
+    assert asr("decode", "--model", toy_model, "--out", tmp_path / "alone", *files)[0] == 0
+    together = asr("decode", "--model", toy_model, "--out", tmp_path / "both", *files, tmp_path / "silent.wav")
+    assert together[0] == 0
+    alone = (tmp_path / "alone" / "hyp.txt").read_text().splitlines()
+    both = (tmp_path / "both" / "hyp.txt").read_text().splitlines()
+    assert set(alone) <= set(both)
+
+
+def test_a_file_that_is_none_costs_no_other_file(asr: Asr, toy_corpus: Path, toy_model: Path, tmp_path: Path) -> None:
+    file = next((toy_corpus / "audio" / "test").glob("*.wav"))
+    comment = tmp_path / ";;x.wav"
+    comment.write_bytes(file.read_bytes())
+    status, out, _ = asr("decode", "--model", toy_model, "--out", tmp_path / "o", file, "none.wav", tmp_path, comment)
+    assert status == 0
+    assert out.split()[0] == file.stem
+    rows = [line.split("\t")[:2] for line in (tmp_path / "o" / "failed.tsv").read_text().splitlines()[1:]]
+    assert rows == sorted([[";;x", "bad-name"], ["none", "missing-file"], [tmp_path.stem, "unreadable"]])

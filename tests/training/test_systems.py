@@ -1,0 +1,51 @@
+"""Systems that recipes compare: what is trained once and what comes of it."""
+
+import pytest
+
+from asr.acoustic.gmm_training import GmmSettings
+from asr.acoustic.hybrid_training import HybridSettings
+from asr.experiments.story import Arguments, Story, open_story
+from asr.features.config import FeatureConfig
+from asr.training.config import TrainingConfig
+from asr.training.systems import train_hybrid_system, train_mixtures
+from tests.toy_corpus import RATE, make_toy_corpus
+
+FEATURES = FeatureConfig(sample_rate=RATE, normalize="speaker")
+KERNEL = HybridSettings(parameters={"n_centers": 30, "n_candidates": 60, "max_iter": 1}, warps=(1.1,))
+CALIBRATED = HybridSettings(classifier="sklearn.svm.LinearSVC", warps=())
+
+
+@pytest.fixture
+def story(tmp_path) -> Story:
+    corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=16)
+    config = TrainingConfig(features=FEATURES, gmm=GmmSettings(mixtures=(1,), iterations=(4,)))
+    arguments = Arguments(corpus, tmp_path / "run", jobs=1, allow_changes=False)
+    return open_story("toy", arguments, corpus, config, (), (), ("train",))
+
+
+@pytest.mark.parametrize("settings", [KERNEL, CALIBRATED], ids=["kernel", "calibrated"])
+def test_a_second_stream_beside_a_trained_classifier_is_as_if_both_were_trained_together(story, settings):
+    workshop, material = story.workshop, story.material("train")
+    mixtures = train_mixtures(workshop, "gmm", material)
+    features = FEATURES.model_copy(update={"context": 2, "lda_dimension": 10})
+    both = settings.model_copy(update={"mixtures": 2, "mixture_weight": 0.4})
+    assert both.one_stream == settings
+    alone = train_hybrid_system(workshop, "alone", material, mixtures, settings, features)
+    together = train_hybrid_system(workshop, "together", material, mixtures, both, features)
+    beside = train_hybrid_system(workshop, "beside", material, mixtures, both, features, one_stream=alone)
+    assert beside.path.read_bytes() == together.path.read_bytes()
+    assert beside.curves == together.curves
+    assert beside.seconds > alone.seconds
+    story.resources.close()
+
+
+def test_realigned_frames_have_a_classifier_of_their_own(story):
+    workshop, material = story.workshop, story.material("train")
+    mixtures = train_mixtures(workshop, "gmm", material)
+    settings = KERNEL.model_copy(update={"realignments": 1})
+    both = settings.model_copy(update={"mixtures": 2})
+    alone = train_hybrid_system(workshop, "alone", material, mixtures, settings, FEATURES)
+    together = train_hybrid_system(workshop, "together", material, mixtures, both, FEATURES)
+    beside = train_hybrid_system(workshop, "beside", material, mixtures, both, FEATURES, one_stream=alone)
+    assert beside.path.read_bytes() == together.path.read_bytes()
+    story.resources.close()

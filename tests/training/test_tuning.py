@@ -1,0 +1,34 @@
+"""Which training speakers are held out to choose the search's settings."""
+
+import numpy as np
+import pytest
+
+from asr.features.frame_table import FrameTable
+from asr.recognition.material import Material
+from asr.training.tuning import hold_out
+
+
+def material(speakers: list[str]) -> Material:
+    ids = [f"u{number}" for number in range(len(speakers))]
+    table = FrameTable.from_utterances(ids, speakers, [np.ones((2, 3), np.float32)] * len(ids))
+    return Material(table, dict.fromkeys(ids, ("WORD",)))
+
+
+@pytest.mark.parametrize("fraction", [0.01, 0.15, 0.5, 0.99])
+@pytest.mark.parametrize("speakers", [["a", "b"], ["a", "a", "b"], list("aabbccddeeff"), ["a"] * 5])
+def test_both_parts_have_utterances_and_together_they_are_all(speakers: list[str], fraction: float) -> None:
+    whole = material(speakers)
+    training, held_out = hold_out(whole, fraction, seed=0)
+    assert len(training.static) >= 1
+    assert len(held_out.static) >= 1
+    assert sorted(training.static.ids + held_out.static.ids) == sorted(whole.static.ids)
+    if len(set(speakers)) > 1:
+        assert not set(training.speakers) & set(held_out.speakers)
+
+
+def test_the_draw_follows_the_seed() -> None:
+    whole = material(list("aabbccddeeffgghh"))
+    first, again = (hold_out(whole, 0.25, seed=3)[1].speakers for _ in range(2))
+    assert first == again
+    assert len(first) == 2
+    assert len({hold_out(whole, 0.25, seed=seed)[1].speakers for seed in range(20)}) > 5
