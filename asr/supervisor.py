@@ -29,7 +29,8 @@ GOES_ON = "what is finished is kept, and the same command goes on from there"
 def supervise(name: str) -> None:
     """Return in a child process; the calling process stays behind to watch it, and exits as it does.
 
-    Call it before threads are started or anything large is imported. Under a debugger or tracer nothing is done.
+    Call it before threads are started or anything large is imported. Under a debugger or tracer nothing is done, nor
+    where other threads run already: a copy of the process would have their locks and not them.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ def supervise(name: str) -> None:
     Exit status of the parent: the child's own; 128 and the number of the signal (SIGINT, SIGTERM, SIGHUP) that ended
     it; 1, with a sentence, when the child was ended by another.
     """
-    if sys.gettrace() is not None:
+    if sys.gettrace() is not None or threading.active_count() > 1:
         return
     sys.stdout.flush()
     sys.stderr.flush()

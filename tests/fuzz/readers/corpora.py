@@ -134,10 +134,12 @@ def _use(folder: Path) -> None:
 def write_alignments(out: Path, segments: dict[str, list[Segment]]) -> None:
     """Files with utterances' names in them and in theirs."""
     from asr.align.ctm import ctm_rows, read_ctm, write_ctm
+    from asr.align.frame_times import FrameTimes
     from asr.align.textgrid import write_textgrid
     from asr.score.files import read_transcripts, write_transcripts
 
-    rows = [row for name, found in segments.items() for row in ctm_rows(name, found, 0.01)]
+    times = {name: FrameTimes.of(CONFIG, found[-1].end) for name, found in segments.items()}
+    rows = [row for name, found in segments.items() for row in ctm_rows(name, found, times[name])]
     write_ctm(out / "words.ctm", rows)
     if len(read_ctm(out / "words.ctm")) != len(rows):
         raise Unsound("a CTM file that is not read as it was written")
@@ -146,7 +148,7 @@ def write_alignments(out: Path, segments: dict[str, list[Segment]]) -> None:
         raise Unsound("a transcript that is not read as it was written")
     for name, found in segments.items():
         (out / "textgrid").mkdir(exist_ok=True)
-        write_textgrid(out / "textgrid" / f"{name}.TextGrid", {"words": found}, shift_seconds=0.01, duration=1.0)
+        write_textgrid(out / "textgrid" / f"{name}.TextGrid", {"words": found}, times[name])
 
 
 @reader(
