@@ -20,8 +20,9 @@ from asr.recognition.recognition import recognize
 from asr.runs.run import Run
 from asr.score.files import read_transcripts, write_transcripts
 from asr.score.wer import ScoreReport, score_utterances
+from asr.training.held_out import hold_out
 from asr.training.systems import Trained, Workshop, aligned_states, frame_accuracy, train_hybrid_system, train_mixtures
-from asr.training.tuning import hold_out, tune_search
+from asr.training.tuning import tune_search
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
@@ -300,9 +301,8 @@ def _tune_all(
             model = twin.load()
             by_grammar = {}
             for grammar_name, graph in graphs.items():
-                search, errors, wer = tune_search(
-                    model, held_out, graph, workshop.config.tuning, workers=workshop.workers
-                )
+                tuned = tune_search(model, held_out, graph, workshop.config.tuning, workers=workshop.workers)
+                search, errors, wer = tuned.search, tuned.report.errors, tuned.report.wer
                 if system in adaptations:
                     adapted = recognize_adapted(
                         model, held_out.static, graph, search, adaptations[system], workers=workshop.workers

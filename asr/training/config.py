@@ -21,16 +21,19 @@ LONGEST_LINE = 2000  # characters; names with thousands of dots take the parser 
 class TuningSettings(Settings):
     """How the search's scale and penalty are chosen on training speakers held out."""
 
-    held_out: float = Field(0.15, ge=0, lt=1)
-    """Fraction of the training speakers (utterances, if there is only one speaker) held out; 0 for no tuning."""
-    scale_factors: tuple[Annotated[float, Field(ge=0, le=1000)], ...] = Field(
-        (0.4, 0.6, 0.8, 1.0, 1.3, 1.7, 2.2), min_length=1, max_length=100
+    held_out: float = Field(0.2, ge=0, lt=1)
+    """Part of the training speakers (utterances, if there are fewer than four speakers) that is held out at a time; 0
+    for no tuning."""
+    words: int = Field(1000, ge=1, le=10**9)
+    """Held-out words that are enough: other parts are held out in turn until there are so many."""
+    scale_factors: tuple[Annotated[float, Field(gt=0, le=1000)], ...] = Field(
+        (0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8), min_length=1, max_length=100
     )
     """Language-model scales tried, as multiples of the search settings' own."""
     penalty_factors: tuple[Annotated[float, Field(ge=-1000, le=1000)], ...] = Field(
-        (-4.0, -2.5, -1.5, -0.75, 0.0, 0.75, 1.5), min_length=1, max_length=100
+        (-4.0, -2.5, -1.25, 0.0, 1.25, 2.5), min_length=1, max_length=100
     )
-    """Insertion penalties tried, likewise multiples of that scale."""
+    """Insertion penalties tried with each of them, likewise multiples of that scale."""
 
 
 class TrainingConfig(Settings):

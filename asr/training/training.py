@@ -4,12 +4,14 @@ import json
 import logging
 import sys
 from pathlib import Path
+from typing import Any
 
 from asr.acoustic.classifiers import make_classifier
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings, save_model
 from asr.corpus.data_directory import Problem, read_data_directory
 from asr.decode.graph_compiler import compile_graph
+from asr.files import atomic_write
 from asr.grammar import ArpaModel, arpa_grammar, estimate_ngram, write_arpa
 from asr.hmm.topology import Topology
 from asr.lexicon import read_lexicon
@@ -19,8 +21,8 @@ from asr.runs.progress import counted
 from asr.runs.run import Run
 from asr.training.checking import check_inputs, log_findings
 from asr.training.config import TrainingConfig, check_same_static
+from asr.training.held_out import folds
 from asr.training.systems import (
-    Mixtures,
     Trained,
     Workshop,
     check_copies,
@@ -28,7 +30,7 @@ from asr.training.systems import (
     train_mixtures,
     with_search,
 )
-from asr.training.tuning import hold_out, tune_search
+from asr.training.tuning import Tuned, Twin, tune
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
@@ -129,35 +131,67 @@ def _tune(workshop: Workshop, material: Material) -> dict[str, SearchSettings]:
     defaults = {"gmm": config.gmm_search, "model": config.hybrid_search}
     if config.tuning.held_out == 0 or len(material.static) < 2:
         return defaults
-    inner, held_out = hold_out(material, config.tuning.held_out, config.seed)
-    mixtures: Mixtures = train_mixtures(workshop, "tuning-gmm", inner)
-    hybrid: Trained = train_hybrid_system(
-        workshop,
-        "tuning-hybrid",
-        inner,
-        mixtures,
-        _without_realignment(config.hybrid),
-        config.hybrid_features,
-    )
+    parts = folds(material, config.tuning.held_out, config.tuning.words, config.seed)
+    twins: dict[str, list[tuple[Trained, Material, Material]]] = {name: [] for name in defaults}
+    for number, (inner, held_out) in enumerate(parts, 1):
+        mixtures = train_mixtures(workshop, f"tuning-{number}-gmm", inner)
+        hybrid = train_hybrid_system(
+            workshop,
+            f"tuning-{number}-hybrid",
+            inner,
+            mixtures,
+            _without_realignment(config.hybrid),
+            config.hybrid_features,
+        )
+        for name, trained in (("gmm", mixtures.largest), ("model", hybrid)):
+            twins[name].append((trained, inner, held_out))
 
     def build(directory: Path) -> None:
-        graph = compile_graph(workshop.lexicon, arpa_grammar(_ngram(inner, workshop)), workshop.topology)
         found = {}
-        for name, twin in (("gmm", mixtures.largest), ("model", hybrid)):
-            search, errors, wer = tune_search(twin.load(), held_out, graph, config.tuning, workers=workshop.workers)
-            log.info(
-                "%s: %d errors, %.2f %% WER on %d held-out utterances",
-                name,
-                errors,
-                wer,
-                len(held_out.static),
+        graphs = [
+            compile_graph(workshop.lexicon, arpa_grammar(_ngram(inner, workshop)), workshop.topology)
+            for inner, _ in parts
+        ]
+        for name, of_folds in twins.items():
+            tuned = tune(
+                [
+                    Twin(trained.load(), held_out, graph)
+                    for (trained, _, held_out), graph in zip(of_folds, graphs, strict=True)
+                ],
+                config.tuning,
+                workers=workshop.workers,
             )
-            found[name] = search.model_dump()
+            found[name] = _record(tuned)
+            log.info(
+                "%s: scale %g, penalty %g; %.1f %% WER (standard error %.1f) on %d held-out words, "
+                "recognized with what the others chose",
+                "mixtures" if name == "gmm" else "hybrid", tuned.search.lm_scale, tuned.search.insertion_penalty,
+                tuned.report.wer, tuned.standard_error, tuned.report.words,
+            )  # fmt: skip
+            for remark in tuned.remarks:
+                log.info("  %s", remark)
         (directory / "search.json").write_text(json.dumps(found, sort_keys=True))
 
     directory = workshop.run.stage("tuning-search", build)
     found = json.loads((directory / "search.json").read_text())
-    return {name: SearchSettings(**found[name]) for name in defaults}
+    with atomic_write(workshop.run.directory / "held-out.json") as temporary:
+        temporary.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    return {name: SearchSettings(**found[name]["search"]) for name in defaults}
+
+
+def _record(tuned: Tuned) -> dict[str, Any]:
+    counts = tuned.report.totals
+    return {
+        "search": tuned.search.model_dump(),
+        "words": counts.words,
+        "errors": counts.errors,
+        "substitutions": counts.substitutions,
+        "deletions": counts.deletions,
+        "insertions": counts.insertions,
+        "wer": tuned.report.wer,
+        "standard_error": tuned.standard_error,
+        "remarks": list(tuned.remarks),
+    }
 
 
 def _without_realignment(settings: HybridSettings) -> HybridSettings:

@@ -1,36 +1,73 @@
-"""Choosing the search's scale and penalty on training speakers that the model has not seen."""
+"""Choosing the search's scale and penalty on training speech that the model has not heard."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from asr.acoustic.model_file import SearchSettings, SpeechModel
+from asr.acoustic.model_file import LARGEST_PENALTY, LARGEST_SCALE, SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.recognition.material import Material
 from asr.recognition.recognition import BATCH_FRAMES, search_words
-from asr.score.wer import score_utterances
+from asr.score.wer import ScoreReport, align_words, count_errors, score_utterances
 from asr.training.config import TuningSettings
+from asr.training.held_out import FEWEST_SPEAKERS
+from asr.training.search_choice import UNDECIDED, Choice, ErrorSurface, choose
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
+log = logging.getLogger(__name__)
 
-def hold_out(material: Material, fraction: float, seed: int) -> tuple[Material, Material]:
-    """Divide training material into speakers to train on and speakers held out, by a seeded draw.
+_PARTS = 5  # of the held-out speakers: each is recognized with what the others choose
+_EXTENSIONS = 3  # steps that an end of what is tried is moved on where the errors still fall towards it
 
-    With a single speaker, utterances are drawn instead.
+
+@dataclass(frozen=True)
+class Twin:
+    """A model, and speech that it has not heard.
+
+    Attributes
+    ----------
+    graph : StateGraph
+        Of the grammar; estimated, like the model, without the held-out speech.
     """
-    speakers = material.speakers
-    units = speakers if len(speakers) > 1 else tuple(sorted(material.static.ids))
-    n_held_out = min(max(1, round(fraction * len(units))), len(units) - 1)
-    drawn = {units[i] for i in np.random.default_rng(seed).permutation(len(units))[:n_held_out]}
 
-    def is_held_out(name: str, speaker: str) -> bool:
-        return (speaker if len(speakers) > 1 else name) in drawn
+    model: SpeechModel
+    held_out: Material
+    graph: StateGraph
 
-    return material.where(lambda name, speaker: not is_held_out(name, speaker)), material.where(is_held_out)
+
+@dataclass(frozen=True)
+class Tuned:
+    """What held-out speech chose, and how well it can be recognized.
+
+    Attributes
+    ----------
+    search : SearchSettings
+    hypotheses : mapping of utterance id to words
+        Of all held-out utterances, each recognized with a search that was chosen without its speaker (or, where
+        speakers are few, without the utterance). No error of theirs was minimized over.
+    report : ScoreReport
+        Of these hypotheses, with what each utterance was drawn with (its speaker, or itself) for a speaker.
+    remarks : tuple of str
+        What should be known of the choice.
+    """
+
+    search: SearchSettings
+    hypotheses: Mapping[str, tuple[str, ...]]
+    report: ScoreReport
+    remarks: tuple[str, ...]
+
+    @property
+    def standard_error(self) -> float:
+        """Of the word error rate, in %, by drawing speakers again (Bisani & Ney 2004, with 1000 draws)."""
+        counts = np.array([[speaker.counts.errors, speaker.counts.words] for speaker in self.report.speakers()])
+        drawn = counts[np.random.default_rng(0).integers(len(counts), size=(1000, len(counts)))].sum(axis=1)
+        return float(np.std(100.0 * drawn[:, 0] / np.maximum(1, drawn[:, 1])))
 
 
 def tune_search(
@@ -40,54 +77,102 @@ def tune_search(
     settings: TuningSettings,
     *,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
-) -> tuple[SearchSettings, int, float]:
-    """Find language-model scale and insertion penalty with the fewest word errors.
+) -> Tuned:
+    """Choose language-model scale and insertion penalty of one model; see `tune`."""
+    return tune([Twin(model, held_out, graph)], settings, workers=workers)
 
-    A sweep over the scales without penalty, one over the penalties at the best scale, and a last one over the scales
-    next to the best at that penalty. Of equal counts the scale in the middle and the smaller penalty win.
 
-    Returns
-    -------
-    search : SearchSettings
-    errors, wer : int, float
-        Word errors on the held-out material under it, and their rate in %.
+def tune(
+    twins: Sequence[Twin],
+    settings: TuningSettings,
+    *,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+) -> Tuned:
+    """Choose language-model scale and insertion penalty from the word errors on the held-out speech of all twins.
+
+    Every scale is tried with every penalty, and `asr.training.search_choice` weighs the errors against the search that
+    the settings had. Where they still fall towards an end of what is tried, that end is moved on, a few times.
+
+    Parameters
+    ----------
+    twins : sequence of Twin
+        With the same search settings, from which the trying starts; no utterance is in two of them.
     """
-    with threadpool_limits(1):
-        batches = model.front_end.transform(held_out.static).batches(BATCH_FRAMES)
+    own = twins[0].model.search
+    own_penalty = own.insertion_penalty / own.lm_scale if own.lm_scale else 0.0
     workers = in_threads(workers)
-    shared = workers.share((model.hmm, graph))
-    scores = list(workers.map(score_batch, batches, shared))
-    found: dict[tuple[float, float], int] = {}
+    units = _units(twins)
+    scored = [_Scored.of(twin, units, workers) for twin in twins]
+    scales, penalties = sorted(settings.scale_factors), sorted(settings.penalty_factors)
+    found: dict[tuple[float, float], dict[str, tuple[str, ...]]] = {}
 
-    def errors(pairs: Sequence[tuple[float, float]]) -> list[int]:
-        """Word errors at every pair of scale and penalty."""
-        new = [pair for pair in pairs if pair not in found]
-        searches = [
-            model.search.model_copy(update={"lm_scale": scale, "insertion_penalty": penalty}) for scale, penalty in new
+    def measured() -> ErrorSurface:
+        """Errors at every pair of scale and penalty; what was tried before is not tried again."""
+        new = [(scale, penalty) for scale in scales for penalty in penalties if (scale, penalty) not in found]
+        searches = [_search(own, *pair) for pair in new]
+        for pair in new:
+            found[pair] = {}
+        for each in scored:
+            for pair, hypotheses in zip(new, each.recognized(searches), strict=True):
+                found[pair].update(hypotheses)
+        return _surface(twins, units, scales, penalties, found)
+
+    surface = measured()
+    choice = choose(surface, own_penalty)
+    for _ in range(_EXTENSIONS):
+        if not _extended(scales, penalties, choice, own):
+            break
+        surface = measured()
+        choice = choose(surface, own_penalty)
+    parts = _parts(surface)
+    hypotheses: dict[str, tuple[str, ...]] = {}
+    for part in parts:
+        chosen = choose(surface.without(part), own_penalty)
+        search = _search(own, chosen.scale, chosen.penalty)
+        for each in scored:
+            hypotheses.update(each.recognized([search], part)[0])
+    references = {name: words for twin in twins for name, words in twin.held_out.references.items()}
+    report = score_utterances(references, hypotheses, speakers=units)
+    return Tuned(_search(own, choice.scale, choice.penalty), hypotheses, report, _remarks(surface, choice))
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """State scores of a twin's held-out speech; they travel once for all the searches of a sweep."""
+
+    batches: Sequence[FrameTable]
+    scores: list[list[np.ndarray]]
+    units: Mapping[str, str]
+    shared: object
+    workers: Workers
+
+    @classmethod
+    def of(cls, twin: Twin, units: Mapping[str, str], workers: Workers) -> "_Scored":
+        with threadpool_limits(1):
+            batches = twin.model.front_end.transform(twin.held_out.static).batches(BATCH_FRAMES)
+        shared = workers.share((twin.model.hmm, twin.graph))
+        return cls(batches, list(workers.map(score_batch, batches, shared)), units, shared, workers)
+
+    def recognized(
+        self, searches: list[SearchSettings], part: set[str] | None = None
+    ) -> list[dict[str, tuple[str, ...]]]:
+        """Words by search and utterance, of the speakers of `part` or of all."""
+        found: list[dict[str, tuple[str, ...]]] = [{} for _ in searches]
+        wanted = [[part is None or self.units[name] in part for name in batch.ids] for batch in self.batches]
+        chosen = [
+            [scores for scores, own in zip(of_batch, want, strict=True) if own]
+            for of_batch, want in zip(self.scores, wanted, strict=True)
         ]
-        hypotheses: list[dict[str, list[str]]] = [{} for _ in new]
-        for batch, words in zip(batches, workers.map(search_batch, scores, shared, searches), strict=True):
-            for of_search, per_utterance in zip(hypotheses, words, strict=True):
-                of_search.update(zip(batch.ids, per_utterance, strict=True))
-        for pair, of_search in zip(new, hypotheses, strict=True):
-            found[pair] = score_utterances(held_out.references, of_search).errors
-        return [found[pair] for pair in pairs]
-
-    scales = [factor * model.search.lm_scale for factor in settings.scale_factors]
-    penalties = [factor * model.search.lm_scale for factor in settings.penalty_factors]
-    scale = _middle_of_best(scales, errors([(scale, 0.0) for scale in scales]))
-    counts = errors([(scale, penalty) for penalty in penalties])
-    penalty = min(zip(penalties, counts, strict=True), key=lambda pair: (pair[1], abs(pair[0])))[0]
-    best = scales.index(scale)
-    nearby = scales[max(0, best - 1) : best + 2]
-    scale = _middle_of_best(nearby, errors([(scale, penalty) for scale in nearby]))
-    n_words = sum(len(words) for words in held_out.references.values())
-    search = model.search.model_copy(update={"lm_scale": scale, "insertion_penalty": penalty})
-    return search, found[scale, penalty], 100.0 * found[scale, penalty] / max(1, n_words)
+        results = self.workers.map(search_batch, chosen, self.shared, searches)
+        for batch, want, words in zip(self.batches, wanted, results, strict=True):
+            names = [name for name, own in zip(batch.ids, want, strict=True) if own]
+            for of_search, per_utterance in zip(found, words, strict=True):
+                of_search.update(zip(names, map(tuple, per_utterance), strict=True))
+        return found
 
 
 def score_batch(batch: FrameTable, constants: tuple[PhoneHmm, StateGraph]) -> list[np.ndarray]:
-    """State scores of every utterance; they travel once for all the searches of a sweep."""
+    """State scores of every utterance."""
     hmm, _ = constants
     return [hmm.log_likelihood(batch.utterance(number)) for number in range(len(batch))]
 
@@ -103,10 +188,85 @@ def search_batch(
     ]
 
 
-def _middle_of_best(values: Sequence[float], errors: Sequence[int]) -> float:
-    """Value in the middle of the first run of least errors."""
-    best = int(np.argmin(errors))
-    end = best
-    while end + 1 < len(errors) and errors[end + 1] == errors[best]:
-        end += 1
-    return values[(best + end) // 2]
+def _search(own: SearchSettings, scale: float, penalty: float) -> SearchSettings:
+    """From multiples, of the settings' own scale and of the scale."""
+    lm_scale = min(LARGEST_SCALE, scale * own.lm_scale)
+    limited = float(np.clip(penalty * lm_scale, -LARGEST_PENALTY, LARGEST_PENALTY))
+    return own.model_copy(update={"lm_scale": _rounded(lm_scale), "insertion_penalty": _rounded(limited)})
+
+
+def _rounded(value: float) -> float:
+    """To three digits: more would be noise."""
+    return float(f"{value:.3g}")
+
+
+def _units(twins: Iterable[Twin]) -> dict[str, str]:
+    """What each utterance is drawn with: its speaker, or itself where there are few speakers."""
+    speakers = {name: speaker for twin in twins for name, speaker in twin.held_out.utterance_speaker.items()}
+    return speakers if len(set(speakers.values())) >= FEWEST_SPEAKERS else {name: name for name in speakers}
+
+
+def _surface(
+    twins: Sequence[Twin],
+    units: Mapping[str, str],
+    scales: Sequence[float],
+    penalties: Sequence[float],
+    found: Mapping[tuple[float, float], Mapping[str, tuple[str, ...]]],
+) -> ErrorSurface:
+    references = {name: words for twin in twins for name, words in twin.held_out.references.items()}
+    counts = np.zeros((2, len(references), len(scales), len(penalties)), np.int64)
+    for number, (name, words) in enumerate(references.items()):
+        known: dict[tuple[str, ...], tuple[int, int]] = {}
+        for at, scale in enumerate(scales):
+            for of, penalty in enumerate(penalties):
+                hypothesis = found[scale, penalty][name]
+                if hypothesis not in known:
+                    own = count_errors(align_words(words, hypothesis))
+                    known[hypothesis] = (own.errors, own.insertions - own.deletions)
+                counts[:, number, at, of] = known[hypothesis]
+    return ErrorSurface(
+        np.array([units[name] for name in references]),
+        np.array([len(words) for words in references.values()]),
+        np.array(scales),
+        np.array(penalties),
+        *counts,
+    )
+
+
+def _extended(scales: list[float], penalties: list[float], choice: Choice, own: SearchSettings) -> bool:
+    """Move on the ends at which the best search lies; whether there was one."""
+    extended = False
+    for values, edge, factor in ((scales, choice.at_edge[0], True), (penalties, choice.at_edge[1], False)):
+        if not edge or len(values) < 2:
+            continue
+        inner, end = (values[-2], values[-1]) if edge > 0 else (values[1], values[0])
+        beyond = end * end / inner if factor else 2 * end - inner
+        if beyond * own.lm_scale > LARGEST_SCALE:
+            continue
+        values.insert(len(values) if edge > 0 else 0, beyond)
+        extended = True
+    return extended
+
+
+def _parts(surface: ErrorSurface) -> list[set[str]]:
+    """The units dealt to a few parts, as alike in words as they come."""
+    names, number = np.unique(surface.units, return_inverse=True)
+    words = np.bincount(number, surface.words)
+    order = names[np.argsort(-words, kind="stable")].tolist()
+    n_parts = min(_PARTS, len(order))
+    return [set(order[start::n_parts]) for start in range(n_parts)]
+
+
+def _remarks(surface: ErrorSurface, choice: Choice) -> tuple[str, ...]:
+    remarks = []
+    if choice.undecided > UNDECIDED:
+        remarks.append(
+            f"the {surface.words.sum()} held-out words tell little of scale and penalty, which stay near the settings'"
+        )
+    for edge, name, values in zip(
+        choice.at_edge, ("scale", "penalty"), (surface.scales, surface.penalties), strict=True
+    ):
+        if edge:
+            end = values[-1] if edge > 0 else values[0]
+            remarks.append(f"the fewest errors are at the end of what was tried, a {name} factor of {end:g}")
+    return tuple(remarks)

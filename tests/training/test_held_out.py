@@ -5,7 +5,7 @@ import pytest
 
 from asr.features.frame_table import FrameTable
 from asr.recognition.material import Material
-from asr.training.tuning import hold_out
+from asr.training.held_out import hold_out
 
 
 def material(speakers: list[str]) -> Material:

@@ -1,0 +1,111 @@
+"""What the defaults of `asr train` make of small corpora that no recipe knows, from several seeds.
+
+    python -m benchmarks.small_corpora --data-dir DIR --work-dir W
+
+DIR holds `fsdd`, `an4`, `speechocean762` and `noise_esc10`. Each corpus is drawn once from one of them and trained with
+every seed by `asr train` without settings (but for the sampling rate of telephone speech and the seed); both models
+recognize at least 400 other words under the model's own grammar, with the search that training tuned and with the
+settings' own. Printed are the mean word error rates over the seeds, how far they scatter, and how often the error rate
+that training reported lies within two standard errors of the test's; last, one JSON line. What is whole in W is not
+done again.
+"""
+
+import argparse
+import json
+import logging
+import os
+import statistics
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+
+from rich.console import Console  # noqa: E402
+from rich.table import Table  # noqa: E402
+
+from benchmarks.small_corpora.corpora import CORPORA, TELEPHONE, make_corpus  # noqa: E402
+from benchmarks.small_corpora.runs import MODELS, Outcome, train_and_score  # noqa: E402
+
+log = logging.getLogger(__name__)
+
+
+def main() -> None:
+    """Train, recognize, print."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.small_corpora",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--data-dir", type=Path, required=True, help="holds fsdd, an4, speechocean762, noise_esc10")
+    parser.add_argument("--work-dir", type=Path, required=True, help="where corpora, models and results are kept")
+    parser.add_argument("--corpora", nargs="+", choices=tuple(CORPORA), default=list(CORPORA))
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2, 3])
+    parser.add_argument("--jobs", type=int, default=2, help="trainings side by side, each on one core")
+    found = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
+    for name in found.corpora:
+        make_corpus(name, found.data_dir, found.work_dir / name)
+
+    def one(task: tuple[str, int]) -> list[Outcome]:
+        name, seed = task
+        corpus = found.work_dir / name
+        rate = 8000 if name in TELEPHONE else None
+        outcomes = train_and_score(name, corpus, corpus / f"seed-{seed}", seed, rate)
+        log.info("%s, seed %d: %s", name, seed, "; ".join(f"{each.system} {each.wer:.1f} %" for each in outcomes))
+        return outcomes
+
+    with ThreadPoolExecutor(found.jobs) as pool:
+        tasks = [(name, seed) for name in found.corpora for seed in found.seeds]
+        outcomes = [outcome for of_run in pool.map(one, tasks) for outcome in of_run]
+    rows = [_row(name, system, outcomes) for name in found.corpora for system in MODELS]
+    _print(rows)
+    print(json.dumps({"rows": rows, "runs": [asdict(outcome) for outcome in outcomes]}))
+
+
+def _row(corpus: str, system: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    own = [each for each in outcomes if (each.corpus, each.system) == (corpus, system)]
+    rates = [each.wer for each in own]
+    mean = statistics.mean(rates)
+    told = [abs(each.reported - each.wer) <= 2 * each.standard_error for each in own if each.reported is not None]
+    return {
+        "corpus": corpus,
+        "system": system,
+        "words": own[0].words,
+        "wer": mean,
+        "deviation": statistics.stdev(rates) if len(rates) > 1 else 0.0,
+        "untuned": statistics.mean(each.untuned for each in own),
+        "insertions": statistics.mean(each.insertions for each in own),
+        "deletions": statistics.mean(each.deletions for each in own),
+        "reported": statistics.mean(each.reported for each in own if each.reported is not None) if told else None,
+        "standard_error": statistics.mean(each.standard_error for each in own),
+        "told_right": sum(told),
+        "told": len(told),
+        "seconds": statistics.mean(each.seconds for each in own),
+    }
+
+
+def _print(rows: Sequence[dict[str, Any]]) -> None:
+    table = Table()
+    for title in (
+        *("corpus", "system", "words", "WER %", "± over seeds", "untuned", "ins", "del"),
+        *("reported", "se of test", "within 2 se", "s"),
+    ):
+        table.add_column(title)
+    for row in rows:
+        reported = "" if row["reported"] is None else f"{row['reported']:.1f}"
+        table.add_row(
+            *(row["corpus"], row["system"], str(row["words"])),
+            *(f"{row[name]:.1f}" for name in ("wer", "deviation", "untuned", "insertions", "deletions")),
+            *(reported, f"{row['standard_error']:.1f}", f"{row['told_right']} of {row['told']}"),
+            f"{row['seconds']:.0f}",
+        )
+    Console(width=150).print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""One training by the defaults, and the words that its models recognize, with and without the search that it tuned."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from asr.score.files import read_transcripts, read_utt2spk
+from asr.score.wer import ScoreReport, score_utterances
+from asr.training.config import TrainingConfig
+
+MODELS = {"mixtures": "gmm", "hybrid": "model"}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Errors of one system of one training.
+
+    Attributes
+    ----------
+    wer, untuned : float
+        % on the test with the tuned search and with the settings' own.
+    standard_error : float
+        Of `wer`, drawn over speakers where there are five or more of them, else over utterances.
+    reported : float or None
+        Held-out word error rate that training reported, %.
+    """
+
+    corpus: str
+    seed: int
+    system: str
+    words: int
+    wer: float
+    insertions: int
+    deletions: int
+    untuned: float
+    standard_error: float
+    reported: float | None
+    search: dict[str, float]
+    seconds: float
+
+
+def train_and_score(name: str, corpus: Path, work: Path, seed: int, rate: int | None) -> list[Outcome]:
+    """Train in `work` and score both models; what is whole there is not done again.
+
+    Raises RuntimeError with what a command said, if it failed.
+    """
+    work.mkdir(parents=True, exist_ok=True)
+    config = f"seed = {seed}\n" + (f"[features]\nsample_rate = {rate}\n" if rate else "")
+    (work / "settings.toml").write_text(config, encoding="utf-8")
+    begun = time.monotonic()
+    run = work / "run"
+    _asr(
+        *("train", "--data", corpus / "train", "--lexicon", corpus / "lexicon.txt", "--work-dir", run),
+        *("--config", work / "settings.toml", "--jobs", 1),
+    )
+    seconds = time.monotonic() - begun
+    settings = TrainingConfig()
+    untuned = {"mixtures": settings.gmm_search, "hybrid": settings.hybrid_search}
+    held_out = run / "held-out.json"
+    told = json.loads(held_out.read_text(encoding="utf-8")) if held_out.exists() else {}
+    outcomes = []
+    for system, file in MODELS.items():
+        model = run / f"{file}.safetensors"
+        own = untuned[system]
+        plain = ("--lm-scale", own.lm_scale, "--insertion-penalty", own.insertion_penalty)
+        tuned, default = (
+            _decode(model, corpus / "test", work / f"{system}-{kind}", options)
+            for kind, options in (("tuned", ()), ("untuned", plain))
+        )
+        outcomes.append(
+            Outcome(
+                corpus=name,
+                seed=seed,
+                system=system,
+                words=tuned.words,
+                wer=tuned.wer,
+                insertions=tuned.insertions,
+                deletions=tuned.deletions,
+                untuned=default.wer,
+                standard_error=_standard_error(tuned),
+                reported=told.get(file, {}).get("wer"),
+                search=told.get(file, {}).get("search", {}),
+                seconds=seconds,
+            )
+        )
+    (work / "outcomes.json").write_text(json.dumps([asdict(each) for each in outcomes]), encoding="utf-8")
+    return outcomes
+
+
+def _decode(model: Path, test: Path, out: Path, options: Sequence[object]) -> ScoreReport:
+    _asr("decode", "--model", model, "--data", test, "--out", out, "--jobs", 1, *options)
+    hypotheses = read_transcripts(out / "hyp.txt")
+    return score_utterances(read_transcripts(test / "text"), hypotheses, speakers=read_utt2spk(test / "utt2spk"))
+
+
+def _asr(*arguments: object) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "asr.cli", *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(f"asr {' '.join(map(str, arguments))}: {done.stderr[-2000:]}")
+
+
+def _standard_error(report: ScoreReport, draws: int = 1000) -> float:
+    """Of the word error rate, in %, by drawing speakers or utterances again (Bisani & Ney 2004)."""
+    speakers = report.speakers()
+    units = speakers if len(speakers) >= 5 else report.utterances
+    errors = np.array([unit.counts.errors for unit in units])
+    words = np.array([unit.counts.words for unit in units])
+    drawn = np.random.default_rng(0).integers(len(units), size=(draws, len(units)))
+    return float(np.std(100.0 * errors[drawn].sum(axis=1) / words[drawn].sum(axis=1)))
