@@ -43,7 +43,7 @@ class GmmSettings(Settings):
     iterations: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = (10, 5, 5, 6, 6)
     """Re-alignments at each number of components. Where only the numbers of components are given, these are as many of
     the usual ones, the last repeated."""
-    start: Literal["auto", "pauses", "equal"] = "equal"
+    start: Literal["auto", "pauses", "equal"] = "auto"
     """What the first models are made of: `equal` (every utterance divided evenly among its states), `pauses` (frames
     that sound like one are silence, the rest is divided softly), or `auto`: the former, unless it loses the silence."""
     training: Literal["viterbi", "baum-welch"] = "viterbi"

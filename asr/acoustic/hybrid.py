@@ -35,6 +35,10 @@ class HybridAcousticModel:
     prior_floor : float
         Least prior of a state, as a fraction of the mean prior 1 / n_states; above 0, or a state without frames
         would be infinitely likely.
+    prior_ceiling : float, optional
+        Greatest prior of a state, as a multiple of the median one. Silence may have a third of all frames in a single
+        state; divided by such a prior, frames unlike any in training, on which the classifier has little to say, would
+        be likelier in any other state, and noise full of words.
     block : int
         Frames scored at a time.
     mixtures : GaussianMixtures, optional
@@ -55,6 +59,7 @@ class HybridAcousticModel:
         *,
         prior_exponent: float = 1.0,
         prior_floor: float = 0.01,
+        prior_ceiling: float | None = None,
         block: int = 4096,
         mixtures: GaussianMixtures | None = None,
         mixture_weight: float = 0.5,
@@ -68,6 +73,7 @@ class HybridAcousticModel:
         self.n_states = n_states
         self.prior_exponent = prior_exponent
         self.prior_floor = prior_floor
+        self.prior_ceiling = prior_ceiling
         self.block = block
         self.mixtures = mixtures
         self.mixture_weight = mixture_weight
@@ -125,9 +131,11 @@ class HybridAcousticModel:
         return self
 
     def set_priors(self, states: np.ndarray) -> None:
-        """Priors from an alignment: the share of every state, -1 left out."""
+        """Priors from an alignment: the share of every state, -1 left out, between floor and ceiling."""
         counts = np.bincount(states[states >= 0], minlength=self.n_states)
         shares = np.maximum(counts / counts.sum(), self.prior_floor / self.n_states)
+        if self.prior_ceiling is not None:
+            shares = np.minimum(shares, self.prior_ceiling * np.median(shares))
         self.log_priors = np.log(shares / shares.sum()).astype(np.float32)
 
     def log_posterior(self, frames: np.ndarray) -> np.ndarray:

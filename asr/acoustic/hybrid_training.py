@@ -73,6 +73,8 @@ class HybridSettings(Settings):
     """Share of the mixtures in the score; the classifier has the rest."""
     prior_exponent: float = Field(0.7, ge=0, le=100)
     prior_floor: float = Field(0.01, ge=1e-12, le=1)
+    prior_ceiling: float | None = Field(None, ge=1, le=1e6)
+    """Greatest prior of a state, as a multiple of the median one; none if not given."""
 
     @field_validator("parameters")
     @classmethod
@@ -175,6 +177,7 @@ def train_hybrid(
             topology.n_states,
             prior_exponent=settings.prior_exponent,
             prior_floor=settings.prior_floor,
+            prior_ceiling=settings.prior_ceiling,
             mixtures=_mixtures(table.frames[:, -n_unspliced:], states, topology.n_states, settings, workers),
             mixture_weight=settings.mixture_weight,
         )
@@ -240,6 +243,7 @@ def with_second_stream(
         one_stream.n_states,
         prior_exponent=settings.prior_exponent,
         prior_floor=settings.prior_floor,
+        prior_ceiling=settings.prior_ceiling,
         mixtures=_mixtures(frames[:, -n_unspliced:], states, one_stream.n_states, settings, workers),
         mixture_weight=settings.mixture_weight,
     )

@@ -49,7 +49,7 @@ class SearchSettings(Settings):
     beam: float = Field(200.0, gt=0, le=WIDEST_BEAM)
     """Natural log below the best token of a frame at which tokens are dropped; an infinite one is kept as the widest,
     which drops none."""
-    max_active: int = Field(0, ge=0, le=2**31 - 1)
+    max_active: int = Field(3000, ge=0, le=2**31 - 1)
     """Most tokens kept in a frame; 0 for no limit."""
 
     @field_validator("beam", mode="before")
@@ -110,6 +110,7 @@ def save_model(path: Path, model: SpeechModel) -> None:
         metadata["hybrid"] = {
             "prior_exponent": acoustic.prior_exponent,
             "prior_floor": acoustic.prior_floor,
+            **({} if acoustic.prior_ceiling is None else {"prior_ceiling": acoustic.prior_ceiling}),
         }
         if acoustic.mixtures is not None:
             metadata["hybrid"]["mixture_weight"] = acoustic.mixture_weight

@@ -12,6 +12,7 @@ class HybridScores(BaseModel):
 
     prior_exponent: float = Field(allow_inf_nan=False)
     prior_floor: float = Field(gt=0, allow_inf_nan=False)
+    prior_ceiling: float | None = Field(None, ge=1, allow_inf_nan=False)
     mixture_weight: float = Field(0.5, ge=0, le=1)
     """Only there with a second stream."""
 

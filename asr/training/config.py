@@ -48,9 +48,9 @@ class TrainingConfig(Settings):
     hybrid_features: FeatureConfig = FeatureConfig(normalize="speaker", context=7, lda_dimension=60)
     """Frames of the classifier; what concerns static features has to agree with `features`."""
     gmm: GmmSettings = GmmSettings()
-    hybrid: HybridSettings = HybridSettings()
+    hybrid: HybridSettings = HybridSettings(mixtures=16, mixture_weight=0.25, prior_ceiling=2.0)
     gmm_search: SearchSettings = SearchSettings()
-    hybrid_search: SearchSettings = SearchSettings(lm_scale=4.0, beam=100.0)
+    hybrid_search: SearchSettings = SearchSettings(insertion_penalty=-8.0)
     tuning: TuningSettings = TuningSettings()
 
     @model_validator(mode="after")

@@ -70,10 +70,10 @@ class Choice:
     scale, penalty : float
         As multiples: of the settings' own scale, and of the scale.
     undecided : float
-        Spread of the posterior as a part of the prior's, the larger of the two directions' smaller ... 1 if the words
+        Spread of the posterior as a part of the prior's, of scale or penalty, whichever is known better; 1 if the words
         say nothing.
-    at_edge : bool
-        Whether the fewest errors are at an end of what was tried, and fewer than at the search chosen.
+    at_edge : (int, int)
+        For scale and penalty: 1 if the most probable search has the largest that was tried, -1 if the smallest, else 0.
     """
 
     scale: float

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
+from asr.acoustic.model_file import SearchSettings
 from asr.experiments.comparison import (
     HybridSpecification,
     MixtureSpecification,
@@ -23,12 +24,17 @@ from asr.experiments.story import finish, open_story, parse_arguments, run_recip
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram, word_loop
 from asr.recognition.material import Material
-from asr.training.config import TrainingConfig
+from asr.training.config import TrainingConfig, TuningSettings
 
 # How the archived cepstra were made (CMU Sphinx); vocal-tract warps need to know.
 FEATURES = FeatureConfig(n_filters=40, low_hz=130.0, high_hz=6800.0, lifter=0, energy="c0", energy_first=True)
 BY_SPEAKER = FEATURES.model_copy(update={"normalize": "speaker"})
-CONFIG = TrainingConfig(features=FEATURES, gmm=GmmSettings(start="equal"))  # trimmed recordings
+CONFIG = TrainingConfig(
+    features=FEATURES,
+    gmm=GmmSettings(start="equal"),  # trimmed recordings
+    hybrid_search=SearchSettings(lm_scale=4.0, beam=100.0),
+    tuning=TuningSettings(held_out=0.15),
+)
 MIXTURES = (
     MixtureSpecification("gmm", FEATURES, (1, 4, 8, 16)),
     MixtureSpecification("gmm-speaker", BY_SPEAKER, (8, 16)),

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
+from asr.acoustic.model_file import SearchSettings
 from asr.acoustic.whole_word import WholeWordHmms
 from asr.experiments.comparison import (
     HybridSpecification,
@@ -46,6 +47,7 @@ FEATURES = FeatureConfig(sample_rate=8000, normalize="speaker")
 CONFIG = TrainingConfig(
     features=FEATURES,
     gmm=GmmSettings(mixtures=(1, 2, 4, 8), iterations=(10, 5, 5, 6), start="equal"),
+    hybrid_search=SearchSettings(lm_scale=4.0, beam=100.0),
     tuning=TuningSettings(held_out=0.2),
 )
 MIXTURES = (MixtureSpecification("gmm", FEATURES, (1, 4, 8)),)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
+from asr.acoustic.model_file import SearchSettings
 from asr.corpus.synthesis import CorpusSettings, make_naval_corpus
 from asr.experiments.comparison import (
     HybridSpecification,
@@ -25,12 +26,15 @@ from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, read_word_pair, word_pair
 from asr.recognition.material import Material
 from asr.runs.progress import counted
-from asr.training.config import TrainingConfig
+from asr.training.config import TrainingConfig, TuningSettings
 
 CORPUS = CorpusSettings()
 FEATURES = FeatureConfig()
 CONFIG = TrainingConfig(
-    features=FEATURES, gmm=GmmSettings(mixtures=(1, 2, 4, 8), iterations=(10, 5, 5, 6), start="equal")
+    features=FEATURES,
+    gmm=GmmSettings(mixtures=(1, 2, 4, 8), iterations=(10, 5, 5, 6), start="equal"),
+    hybrid_search=SearchSettings(lm_scale=4.0, beam=100.0),
+    tuning=TuningSettings(held_out=0.15),
 )
 MIXTURES = (MixtureSpecification("gmm", FEATURES, (1, 4, 8)),)
 HYBRIDS = (

@@ -41,7 +41,9 @@ CONFIG = TrainingConfig(
     # On dev wider beams and more tokens change at most one error in 480; a hybrid's beam of 50 costs 11.
     gmm_search=SearchSettings(lm_scale=10.0, beam=110.0, max_active=2500),
     hybrid_search=SearchSettings(lm_scale=7.0, beam=80.0, max_active=3000),
-    tuning=TuningSettings(scale_factors=(0.7, 0.85, 1.0, 1.2, 1.4), penalty_factors=(-0.8, -0.4, -0.2, 0.0, 0.2)),
+    tuning=TuningSettings(
+        held_out=0.15, scale_factors=(0.7, 0.85, 1.0, 1.2, 1.4), penalty_factors=(-0.8, -0.4, -0.2, 0.0, 0.2)
+    ),
 )
 MIXTURES = (MixtureSpecification("gmm", FEATURES, (4, 8, 16)),)
 WIDE = FEATURES.model_copy(update={"context": 7, "lda_dimension": 60})

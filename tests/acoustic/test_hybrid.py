@@ -38,6 +38,13 @@ class OnlyProba(ClassifierMixin, BaseEstimator):
         return np.eye(4)[best]
 
 
+def test_no_prior_is_above_the_ceiling_so_that_silence_does_not_lose_what_nobody_knows() -> None:
+    states = np.repeat([0, 1, 2], [900, 50, 50])
+    model = HybridAcousticModel(GaussianNB(), 3, prior_ceiling=2.0)
+    model.set_priors(states)
+    np.testing.assert_allclose(np.exp(model.log_priors), [0.5, 0.25, 0.25], rtol=1e-5)
+
+
 def test_scores_are_log_posteriors_minus_log_priors(frames: np.ndarray, states: np.ndarray) -> None:
     model = HybridAcousticModel(LogisticRegression(), 4).fit(frames, states)
     expected = model.classifier.predict_log_proba(frames) - np.log(np.array(COUNTS) / sum(COUNTS))

@@ -5,7 +5,7 @@ import pytest
 
 from asr.features.frame_table import FrameTable
 from asr.recognition.material import Material
-from asr.training.held_out import hold_out
+from asr.training.held_out import folds, hold_out
 
 
 def material(speakers: list[str]) -> Material:
@@ -32,3 +32,23 @@ def test_the_draw_follows_the_seed() -> None:
     assert first == again
     assert len(first) == 2
     assert len({hold_out(whole, 0.25, seed=seed)[1].speakers for seed in range(20)}) > 5
+
+
+def test_folds_hold_out_everybody_once_and_stop_when_there_are_words_enough() -> None:
+    whole = material(list("aabbccddeeffgghh"))
+    all_folds = folds(whole, 0.25, words=1000, seed=0)
+    assert len(all_folds) == 4
+    held_out = [speaker for _, part in all_folds for speaker in part.speakers]
+    assert sorted(held_out) == list("abcdefgh")
+    for inner, part in all_folds:
+        assert not set(inner.speakers) & set(part.speakers)
+        assert len(inner.static) + len(part.static) == 16
+    assert len(folds(whole, 0.25, words=5, seed=0)) == 2
+    assert len(folds(whole, 0.25, words=1, seed=0)) == 1
+
+
+def test_utterances_are_held_out_where_there_are_few_speakers() -> None:
+    whole = material(list("aaaabbbbcccc"))
+    for inner, part in folds(whole, 0.25, words=1000, seed=0):
+        assert len(part.static) == 3
+        assert set(inner.speakers) == set("abc")

@@ -1,0 +1,77 @@
+"""The search that held-out errors speak for: smooth in them, near the settings' own where they say little."""
+
+import numpy as np
+import pytest
+
+from asr.training.search_choice import UNDECIDED, ErrorSurface, choose
+
+SCALES = np.array([0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8])
+PENALTIES = np.array([-4.0, -2.5, -1.25, 0.0, 1.25, 2.5])
+
+
+def surface(n_words: int, scale: float = 2.0, penalty: float = -2.5, base: float = 0.1) -> ErrorSurface:
+    """Errors that grow with the distance from one search, in proportion to the words; one unit a hundred words."""
+    x = np.log(SCALES / scale)[:, None] / 0.7
+    y = (PENALTIES - penalty)[None] / 3.0
+    rate = np.minimum(1.0, base + 0.1 * (np.square(x) + np.square(y)))
+    errors = np.rint(n_words * rate).astype(np.int64)[None]
+    return ErrorSurface(np.array(["all"]), np.array([n_words]), SCALES, PENALTIES, errors, np.zeros_like(errors))
+
+
+def test_without_words_the_search_stays_the_settings() -> None:
+    choice = choose(surface(0))
+    assert choice.scale == pytest.approx(1.0, abs=0.1)
+    assert choice.penalty == pytest.approx(0.0, abs=0.3)
+    assert choice.undecided > UNDECIDED
+
+
+def test_many_words_move_it_to_the_fewest_errors() -> None:
+    choice = choose(surface(2000))
+    assert choice.scale == pytest.approx(2.0, rel=0.1)
+    assert choice.penalty == pytest.approx(-2.5, abs=0.3)
+    assert choice.undecided < UNDECIDED
+
+
+def test_the_more_words_the_nearer_it_comes() -> None:
+    scales = [choose(surface(n)).scale for n in (0, 30, 100, 300, 1000)]
+    assert scales == sorted(scales)
+
+
+def test_one_error_more_moves_it_little() -> None:
+    before = surface(150)
+    errors = before.errors.copy()
+    errors[0, 5, 1] += 1
+    after = choose(ErrorSurface(before.units, before.words, SCALES, PENALTIES, errors, before.imbalance))
+    assert after.scale == pytest.approx(choose(before).scale, rel=0.05)
+    assert after.penalty == pytest.approx(choose(before).penalty, abs=0.15)
+
+
+def test_of_equal_errors_the_penalty_that_balances_insertions_and_deletions_is_chosen() -> None:
+    errors = np.full((1, len(SCALES), len(PENALTIES)), 40)
+    imbalance = np.broadcast_to(np.rint(20 * (PENALTIES + 2.5)).astype(int), errors.shape)
+    choice = choose(ErrorSurface(np.array(["a"]), np.array([400]), SCALES, PENALTIES, errors, imbalance))
+    assert choice.penalty < -1.0
+
+
+def test_the_prior_has_its_middle_at_the_settings_own_penalty() -> None:
+    assert choose(surface(0), own_penalty=-2.0).penalty < choose(surface(0)).penalty - 1.0
+
+
+def test_fewest_errors_at_an_end_of_what_was_tried_are_told() -> None:
+    assert choose(surface(2000, scale=4.0)).at_edge == (1, 0)
+    assert choose(surface(2000, scale=1.0, penalty=-6.0)).at_edge == (0, -1)
+    assert choose(surface(2000, scale=1.0)).at_edge == (0, 0)
+
+
+def test_units_can_be_left_out() -> None:
+    both = ErrorSurface(
+        np.array(["a", "b"]),
+        np.array([100, 50]),
+        SCALES,
+        PENALTIES,
+        np.concatenate([surface(100).errors, surface(50).errors]),
+        np.zeros((2, len(SCALES), len(PENALTIES)), np.int64),
+    )
+    alone = both.without({"b"})
+    assert alone.units.tolist() == ["a"]
+    assert choose(alone) == choose(surface(100))

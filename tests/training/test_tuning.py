@@ -1,0 +1,103 @@
+"""Tuning on held-out speech: pooled over twins, the error reported was not minimized over, any workers."""
+
+import numpy as np
+import pytest
+
+from asr.acoustic.model_file import SpeechModel, load_model
+from asr.corpus.data_directory import read_data_directory
+from asr.decode.graph_compiler import compile_graph
+from asr.features.config import FeatureConfig
+from asr.features.extraction import extract_static
+from asr.grammar import word_loop
+from asr.hmm.state_graph import StateGraph
+from asr.recognition.material import Material
+from asr.recognition.recognition import recognize
+from asr.score.wer import score_utterances
+from asr.training.config import TuningSettings
+from asr.training.search_choice import ErrorSurface, choose
+from asr.training.tuning import Twin, tune, tune_search
+from discriminants.parallel.workers import LocalWorkers
+
+SETTINGS = TuningSettings(scale_factors=(0.5, 1.0, 2.0), penalty_factors=(-2.0, 0.0, 2.0))
+
+
+@pytest.fixture(scope="module")
+def model(toy_model) -> SpeechModel:
+    return load_model(toy_model)
+
+
+@pytest.fixture(scope="module")
+def graph(model) -> StateGraph:
+    return compile_graph(model.lexicon, word_loop(model.lexicon.words), model.hmm.topology)
+
+
+@pytest.fixture(scope="module")
+def held_out(toy_corpus) -> Material:
+    corpus = read_data_directory(toy_corpus / "test")
+    static = extract_static(corpus, FeatureConfig(sample_rate=8000))[0]
+    return Material(static, {u.id: u.words or () for u in corpus.utterances})
+
+
+def parts(material: Material) -> list[Material]:
+    ids = material.static.ids
+    return [material.where(lambda name, _, own=set(ids[start::2]): name in own) for start in (0, 1)]
+
+
+def test_the_error_reported_is_of_words_recognized_without_their_own_say(model, graph, held_out) -> None:
+    tuned = tune_search(model, held_out, graph, SETTINGS)
+    assert tuned.report.words == sum(map(len, held_out.references.values()))
+    assert tuned.hypotheses.keys() == held_out.references.keys()
+    assert tuned.report.errors == score_utterances(held_out.references, tuned.hypotheses).errors
+    assert tuned.standard_error >= 0
+    # By hand: every utterance under the search that the counts of the others choose (few speakers: one by one).
+    naive = {}
+    for name, words in held_out.references.items():
+        others = held_out.where(lambda each, _, own=name: each != own)
+        search = tune_search(model, others, graph, SETTINGS).search
+        own = held_out.where(lambda each, _, own=name: each == own)
+        naive[name] = recognize(model, own.static, graph, search).hypotheses.get(name, ())
+        assert len(words) > 0
+    assert abs(tuned.report.errors - score_utterances(held_out.references, naive).errors) <= 2
+
+
+def test_two_twins_with_half_the_speech_each_choose_as_one_with_all_of_it(model, graph, held_out) -> None:
+    whole = tune_search(model, held_out, graph, SETTINGS)
+    pooled = tune([Twin(model, part, graph) for part in parts(held_out)], SETTINGS)
+    assert pooled.search == whole.search
+    assert pooled.report.words == whole.report.words
+
+
+def test_the_choice_does_not_depend_on_the_workers(model, graph, held_out) -> None:
+    alone = tune_search(model, held_out, graph, SETTINGS)
+    shared = tune_search(model, held_out, graph, SETTINGS, workers=LocalWorkers(2))
+    assert alone.search == shared.search
+    assert alone.hypotheses == shared.hypotheses
+
+
+def test_the_errors_weighed_are_those_of_the_searches_tried(model, graph, held_out) -> None:
+    errors = np.zeros((len(held_out.references), 3, 3), np.int64)
+    imbalance = np.zeros_like(errors)
+    for i, factor in enumerate(SETTINGS.scale_factors):
+        for j, ratio in enumerate(SETTINGS.penalty_factors):
+            scale = factor * model.search.lm_scale
+            search = model.search.model_copy(update={"lm_scale": scale, "insertion_penalty": ratio * scale})
+            report = score_utterances(held_out.references, recognize(model, held_out.static, graph, search).hypotheses)
+            by_name = {utterance.id: utterance.counts for utterance in report.utterances}
+            for k, name in enumerate(held_out.references):
+                errors[k, i, j] = by_name[name].errors
+                imbalance[k, i, j] = by_name[name].insertions - by_name[name].deletions
+    names = np.array(list(held_out.references))
+    words = np.array([len(each) for each in held_out.references.values()])
+    surface = ErrorSurface(names, words, np.array([0.5, 1, 2]), np.array([-2.0, 0, 2]), errors, imbalance)
+    choice = choose(surface, model.search.insertion_penalty / model.search.lm_scale)
+    if choice.at_edge == (0, 0):
+        tuned = tune_search(model, held_out, graph, SETTINGS)
+        assert tuned.search.lm_scale == pytest.approx(choice.scale * model.search.lm_scale, rel=0.01)
+        assert tuned.search.insertion_penalty == pytest.approx(
+            choice.penalty * tuned.search.lm_scale, rel=0.02, abs=0.1
+        )
+
+
+def test_few_words_are_said_to_tell_little(model, graph, held_out) -> None:
+    one = held_out.where(lambda name, _: name == held_out.static.ids[0])
+    assert any("tell little" in remark for remark in tune_search(model, one, graph, SETTINGS).remarks)
