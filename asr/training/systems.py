@@ -160,6 +160,7 @@ def train_hybrid_system(
     features = features.model_copy(update={"unspliced": settings.mixtures > 0})
     check_copies(settings, workshop.source)
 
+    @threadpool_limits.wrap(limits=1)  # with more, sums come out in another order, and the bytes with them
     def build(directory: Path) -> None:
         copies, states = training_copies(workshop, material, mixtures.states, settings, features)
         front_end, table = _frames(features, copies, states)

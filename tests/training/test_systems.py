@@ -1,9 +1,10 @@
 """Systems that recipes compare: what is trained once and what comes of it."""
 
 import pytest
+from threadpoolctl import threadpool_info
 
 from asr.acoustic.gmm_training import GmmSettings
-from asr.acoustic.hybrid_training import HybridSettings
+from asr.acoustic.hybrid_training import HybridSettings, train_hybrid
 from asr.experiments.story import Arguments, Story, open_story
 from asr.features.config import FeatureConfig
 from asr.training.config import TrainingConfig
@@ -48,4 +49,19 @@ def test_realigned_frames_have_a_classifier_of_their_own(story):
     together = train_hybrid_system(workshop, "together", material, mixtures, both, FEATURES)
     beside = train_hybrid_system(workshop, "beside", material, mixtures, both, FEATURES, one_stream=alone)
     assert beside.path.read_bytes() == together.path.read_bytes()
+    story.resources.close()
+
+
+def test_a_hybrid_is_trained_with_one_blas_thread_so_that_its_bytes_do_not_depend_on_their_number(story, monkeypatch):
+    workshop, material = story.workshop, story.material("train")
+    mixtures = train_mixtures(workshop, "gmm", material)
+    threads = []
+
+    def noted(*arguments, **options):
+        threads.extend(each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas")
+        return train_hybrid(*arguments, **options)
+
+    monkeypatch.setattr("asr.training.systems.train_hybrid", noted)
+    train_hybrid_system(workshop, "hybrid", material, mixtures, KERNEL, FEATURES)
+    assert set(threads) == {1}
     story.resources.close()
