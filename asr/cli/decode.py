@@ -5,7 +5,17 @@ from typing import Annotated
 
 import typer
 
-from asr.cli.options import ALL_CORES, Cluster, Jobs, Model, OptionalData, Root, require_directory, require_file
+from asr.cli.options import (
+    ALL_CORES,
+    Cluster,
+    Jobs,
+    Model,
+    OptionalData,
+    Root,
+    Upsample,
+    require_directory,
+    require_file,
+)
 from asr.errors import CorpusError, GrammarError, ModelFormatError
 from asr.shortage import require_address_space
 
@@ -19,7 +29,7 @@ def decode(
     ],
     audio: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="AUDIO", help="Audio files: WAV, FLAC or SPHERE, of any rate."),
+        typer.Argument(metavar="AUDIO", help="Audio files: WAV, FLAC or SPHERE, of the model's sampling rate or a higher one."),
     ] = None,
     data: OptionalData = None,
     grammar: Annotated[
@@ -79,6 +89,7 @@ def decode(
             "before. Pays from about a minute of speech a speaker; for kernel-logistic hybrids.",
         ),
     ] = False,
+    upsample: Upsample = False,
     root: Root = None,
     jobs: Jobs = ALL_CORES,
     cluster: Cluster = None,
@@ -124,6 +135,7 @@ def decode(
             beam=beam,
             max_active=max_active,
             adapt=adapt,
+            upsample=upsample,
             workers=workers,
         )
     hypotheses = out / "hyp.txt"

@@ -19,13 +19,15 @@ class FeatureConfig(Settings):
     energy before the logarithm, on the 16-bit scale: Kaldi's single-precision epsilon; HTK's MELFLOOR is 1,
     which tells digital silence less sharply from near silence. `energy_first` puts the energy before the cepstra.
     `unspliced` repeats a frame's own columns, as they are before splicing and LDA, behind the others: for a second
-    stream of the acoustic model.
+    stream of the acoustic model. Audio of another rate than `sample_rate` is converted; of a lower one only with
+    `upsample`, as the upper filters hear nothing then.
     Where features come from an archive, the settings of cepstra and filters say how they were made.
     """
 
     old_names: ClassVar[dict[str, str]] = {"normalise": "normalize"}
 
     sample_rate: int = Field(16000, ge=1000, le=384_000)
+    upsample: bool = False
     window_ms: float = Field(25.0, ge=1, le=1000)
     shift_ms: float = Field(10.0, ge=1, le=1000)
     preemphasis: float = Field(0.97, ge=0, lt=1)

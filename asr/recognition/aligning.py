@@ -37,9 +37,12 @@ def align(
     root: Path | None = None,
     lexicon: Path | None = None,
     textgrid: bool = False,
+    upsample: bool = False,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Outcome:
     """Align, and write `out/words.ctm`, `out/phones.ctm`, `out/states.npz` and `out/textgrid/*.TextGrid`.
+
+    Audio of a lower rate than the model's is refused, unless it is to be converted (`upsample`).
 
     Raises
     ------
@@ -52,7 +55,7 @@ def align(
     pronunciations.require_phones(topology.phones)
     given = corpus_for(speech_model, data, root)
     corpus, problems = trainable(given, pronunciations)
-    static, failed = static_frames(speech_model, corpus, workers)
+    static, failed = static_frames(speech_model, corpus, workers, upsample=upsample)
     problems += failed
     words = {utterance.id: utterance.words or () for utterance in corpus.utterances}
     seconds = frame_times(speech_model.front_end.config, corpus.utterances, static)

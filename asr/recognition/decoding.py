@@ -18,6 +18,7 @@ from asr.features.frame_table import FrameTable
 from asr.grammar import Grammar, arpa_grammar, one_word, read_grammar, word_loop
 from asr.grammar.arpa_file import parse_arpa
 from asr.recognition.adaptation import recognize_adapted
+from asr.recognition.hearing import warn_of_sound
 from asr.recognition.material import require_some
 from asr.recognition.recognition import recognize
 from asr.runs.outcome import Outcome, account
@@ -41,6 +42,7 @@ def decode(
     beam: float | None = None,
     max_active: int | None = None,
     adapt: bool = False,
+    upsample: bool = False,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Outcome:
     """Recognize, and write `out/hyp.txt` and `out/hyp.ctm`.
@@ -53,6 +55,7 @@ def decode(
     grammar : "loop", "one", or the path of an ARPA or word-pair file; None for the model's own
     lm_scale, insertion_penalty, beam, max_active : instead of the model's own settings
     adapt : whether to adapt the model to every speaker, see `asr.recognition.adaptation`
+    upsample : whether to convert audio of a lower rate than the model's, which is refused otherwise
 
     Raises
     ------
@@ -74,7 +77,7 @@ def decode(
         problem = error.errors()[0]
         raise ConfigError(f"{problem['loc'][0]} is {problem['input']}: {problem['msg']}") from error
     graph = compile_graph(speech_model.lexicon, _grammar(speech_model, grammar), speech_model.hmm.topology)
-    static, problems = static_frames(speech_model, corpus, workers)
+    static, problems = static_frames(speech_model, corpus, workers, upsample=upsample)
     recognition = (recognize_adapted if adapt else recognize)(speech_model, static, graph, search, workers=workers)
     failures = [
         *corpus.problems,
@@ -100,8 +103,12 @@ def corpus_for(model: SpeechModel, data: Path, root: Path | None) -> DataDirecto
     return read_data_directory(data, root=root, prefer="features" if model.source == "archive" else "audio")
 
 
-def static_frames(model: SpeechModel, corpus: DataDirectory, workers: Workers) -> tuple[FrameTable, list[Problem]]:
-    """Static features of a corpus as the model needs them.
+def static_frames(
+    model: SpeechModel, corpus: DataDirectory, workers: Workers, *, upsample: bool = False
+) -> tuple[FrameTable, list[Problem]]:
+    """Static features of a corpus as the model needs them; what sounds unlike speech is logged (see `hearing`).
+
+    Audio of a lower rate than the model's is refused, unless `upsample` or the model's own settings say otherwise.
 
     Raises
     ------
@@ -115,8 +122,12 @@ def static_frames(model: SpeechModel, corpus: DataDirectory, workers: Workers) -
         raise CorpusError(
             f"{corpus.path}: gives {given}, but the model was trained on {had}; features must be made the same way"
         )
+    config = model.front_end.config
+    if not archived:
+        warn_of_sound(corpus, config, workers=workers)
+    config = config.model_copy(update={"upsample": upsample or config.upsample})
     with counted(len(corpus.utterances), "features") as finished:
-        return extract_static(corpus, model.front_end.config, workers=workers, progress=finished)
+        return extract_static(corpus, config, workers=workers, progress=finished)
 
 
 def _grammar(model: SpeechModel, wanted: str | Path | None) -> Grammar:

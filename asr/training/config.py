@@ -1,6 +1,7 @@
 """Settings of a training run, from defaults, a TOML file or a recipe."""
 
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -68,17 +69,31 @@ class TrainingConfig(Settings):
         return self
 
 
-def load_config(path: Path | None) -> TrainingConfig:
+AUTO = "auto"
+
+
+def load_config(
+    path: Path | None, *, corpus_rate: Callable[[], int | None] | None = None, auto_by_default: bool = True
+) -> TrainingConfig:
     """Read settings from a TOML file; the defaults where there is none.
+
+    Parameters
+    ----------
+    corpus_rate : callable, optional
+        Gives the rate, in Hz, that `sample_rate = "auto"` stands for; called only where that is said. Where it is not
+        given, or gives None, "auto" is the default rate.
+    auto_by_default : bool
+        Whether, with a `corpus_rate`, "auto" is meant where no rate is set.
 
     Raises
     ------
     ConfigError
         Naming the file and every key that is unknown or has a wrong value.
     """
-    if path is None:
+    if path is None and (corpus_rate is None or not auto_by_default):
         return TrainingConfig()
-    values = _read_toml(path)
+    values = {} if path is None else _read_toml(path)
+    _resolve_rates(values, corpus_rate, auto_by_default)
     shared = values.get("features")
     for name, default in TrainingConfig():
         own = values.get(name, {})
@@ -99,6 +114,19 @@ def load_config(path: Path | None) -> TrainingConfig:
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
     return config
+
+
+def _resolve_rates(values: dict[str, Any], corpus_rate: Callable[[], int | None] | None, by_default: bool) -> None:
+    """Put a number in the place of `sample_rate = "auto"`, and of none where that is meant."""
+    features = values.setdefault("features", {})
+    tables = [table for table in (features, values.get("hybrid_features")) if isinstance(table, dict)]
+    unset = all("sample_rate" not in table for table in tables)
+    if unset and by_default and corpus_rate is not None and isinstance(features, dict):
+        features["sample_rate"] = AUTO
+    asking = [table for table in tables if table.get("sample_rate") == AUTO]
+    found = corpus_rate() if asking and corpus_rate is not None else None
+    for table in asking:
+        table["sample_rate"] = FeatureConfig().sample_rate if found is None else found
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
