@@ -29,9 +29,23 @@ def decode(
     ],
     audio: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="AUDIO", help="Audio files: WAV, FLAC or SPHERE, of the model's sampling rate or a higher one."),
+        typer.Argument(
+            metavar="AUDIO",
+            help="Audio files (WAV, FLAC or SPHERE, of the model's sampling rate or a higher one), or folders of them.",
+        ),
     ] = None,
     data: OptionalData = None,
+    speakers: Annotated[
+        str | None,
+        typer.Option(
+            "--speakers",
+            metavar="file|directory|one|PATTERN",
+            help="Whose audio files count as one speaker's: every file by itself, those of a directory, all, or those "
+            "for which the group of a regular expression, searched in the path, is the same.  [default: file; "
+            "directory with --adapt]",
+            show_default=False,
+        ),
+    ] = None,
     grammar: Annotated[
         str | None,
         typer.Option(
@@ -110,7 +124,8 @@ def decode(
     require_file(model, "--model", ModelFormatError)
     require_directory(data, "--data")
     require_directory(root, "--root")
-    if not any(path.is_file() for path in audio):  # one among others that is none costs itself alone
+    # One among others that is none costs itself alone.
+    if not any(path.exists() or set("*?[").intersection(str(path)) for path in audio):
         for path in audio:
             require_file(path, "AUDIO", CorpusError)
     if grammar is not None and grammar not in BUILT_IN_GRAMMARS:
@@ -126,6 +141,7 @@ def decode(
         summary = decode_corpus(
             model,
             audio=audio,
+            speakers=speakers,
             data=data,
             root=root,
             grammar=grammar if grammar is None or grammar in BUILT_IN_GRAMMARS else Path(grammar),

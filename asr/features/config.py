@@ -21,6 +21,7 @@ class FeatureConfig(Settings):
     `unspliced` repeats a frame's own columns, as they are before splicing and LDA, behind the others: for a second
     stream of the acoustic model. Audio of another rate than `sample_rate` is converted; of a lower one only with
     `upsample`, as the upper filters hear nothing then.
+    `speaker_prior` is the number of frames that training's mean and deviation count beside a speaker's own.
     Where features come from an archive, the settings of cepstra and filters say how they were made.
     """
 
@@ -42,6 +43,7 @@ class FeatureConfig(Settings):
     delta_window: int = Field(2, ge=1, le=100)
     delta_order: int = Field(2, ge=0, le=4)
     normalize: Literal["none", "corpus", "speaker", "utterance"] = "corpus"
+    speaker_prior: float = Field(100.0, ge=0, le=1e9)
     context: int = Field(0, ge=0, le=100)
     lda_dimension: int | None = Field(None, ge=1, le=MOST_COLUMNS)
     unspliced: bool = False

@@ -11,16 +11,20 @@ from asr.features.deltas import add_deltas
 from asr.features.frame_table import FrameTable
 from asr.features.lda import LdaStatistics
 from asr.features.normalization import Moments, normalize
+from asr.features.speaker_statistics import SpeakerPrior, pooled_prior, speaker_moments
 from asr.features.splicing import splice
 from asr.features.streaming import StreamingFrontEnd
 from discriminants.parallel.threads import workers_of_this_process
+
+Normalizers = Mapping[str, tuple[np.ndarray, np.ndarray]]  # mean and deviation of every speaker
 
 
 class FrontEnd:
     """The front end's settings and what `fit` learnt.
 
     static_dimension_ : columns of the static features.
-    mean_, deviation_ : float32 (n,), of static features and differences; None unless normalized per corpus.
+    mean_, deviation_ : float32 (n,), of static features and differences: the normalization per corpus, or the prior of
+    that per speaker (see `asr.features.speaker_statistics`); None otherwise.
     lda_, lda_offset_ : float32 (spliced, lda_dimension) and (lda_dimension,), frames @ lda_ - lda_offset_;
     None without LDA.
     """
@@ -47,14 +51,21 @@ class FrontEnd:
             for number in range(len(static)):
                 moments.add(self._with_deltas(static.utterance(number)))
             self.mean_, self.deviation_ = moments.normalizer()
+        normalizers: Normalizers = {}
+        if self.config.normalize == "speaker":
+            by_speaker = speaker_moments(static, self.config, self._dimension, self._with_deltas)
+            if self._has_prior:
+                self.mean_, self.deviation_ = pooled_prior(by_speaker)
+            normalizers = self._from_moments(by_speaker)
         if self.config.lda_dimension is not None:
-            self._fit_lda(static, labels, self.config.lda_dimension)
+            self._fit_lda(static, labels, self.config.lda_dimension, normalizers)
         return self
 
     def transform(self, static: FrameTable) -> FrameTable:
         """Frames (n_frames, n_features) of every utterance.
 
-        Under "speaker", mean and deviation are those of this table's utterances of each speaker. Raises
+        Under "speaker", mean and deviation are those of this table's utterances of each speaker, drawn towards those
+        of training in proportion to `speaker_prior`. Raises
         FeatureError when the static features have another number of columns than in `fit`.
         """
         if static.n_features != self.static_dimension_:
@@ -127,7 +138,8 @@ class FrontEnd:
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any]) -> "FrontEnd":
         """The front end that `to_arrays` described; ModelFormatError when arrays and settings disagree."""
         try:
-            front_end = cls(FeatureConfig.model_validate(metadata["config"]))
+            # Front ends from before there was a prior say nothing of it, and hold none.
+            front_end = cls(FeatureConfig.model_validate({"speaker_prior": 0.0} | metadata["config"]))
             front_end.static_dimension_ = metadata["static_dimension"]
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFormatError(f"The front end's settings cannot be read ({error}).") from error
@@ -135,7 +147,7 @@ class FrontEnd:
             raise ModelFormatError(f"The front end has {front_end.static_dimension_!r} static features.")
         config = front_end.config
         expected: dict[str, tuple[int, ...]] = {}
-        if config.normalize == "corpus":
+        if config.normalize == "corpus" or front_end._has_prior:
             expected = {"mean": (front_end._dimension,), "deviation": (front_end._dimension,)}
         if config.lda_dimension is not None:
             # No more than asked for: few classes allow fewer.
@@ -162,9 +174,9 @@ class FrontEnd:
         return add_deltas(static, self.config.delta_window, self.config.delta_order)
 
     def _pointwise(self, frames: np.ndarray) -> np.ndarray:
-        return (
-            frames if self.mean_ is None or self.deviation_ is None else normalize(frames, self.mean_, self.deviation_)
-        )
+        if self.config.normalize != "corpus" or self.mean_ is None or self.deviation_ is None:
+            return frames
+        return normalize(frames, self.mean_, self.deviation_)
 
     def _normalized(self, frames: np.ndarray, speaker: tuple[np.ndarray, np.ndarray] | None) -> np.ndarray:
         if self.config.normalize == "utterance":
@@ -173,7 +185,7 @@ class FrontEnd:
             return normalize(frames, *moments.normalizer())
         return self._pointwise(frames) if speaker is None else normalize(frames, *speaker)
 
-    def _spliced(self, batch: FrameTable, normalizers: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    def _spliced(self, batch: FrameTable, normalizers: Normalizers) -> np.ndarray:
         """Frames of a batch with differences, normalized and spliced: (n_frames, n)."""
         parts = [
             splice(
@@ -184,16 +196,20 @@ class FrontEnd:
         ]
         return np.concatenate(parts)
 
-    def _speaker_normalizers(self, static: FrameTable) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        moments = {speaker: Moments(self._dimension) for speaker in static.speakers}
-        varied = [_varies(static.utterance(number)) for number in range(len(static))]
-        heard = {speaker for speaker, varies in zip(static.speakers, varied, strict=True) if varies}
-        for number, speaker in enumerate(static.speakers):
-            if varied[number] or speaker not in heard:  # digital silence says nothing of a voice
-                moments[speaker].add(self._with_deltas(static.utterance(number)))
-        return {speaker: value.normalizer() for speaker, value in moments.items()}
+    def _speaker_normalizers(self, static: FrameTable) -> Normalizers:
+        return self._from_moments(speaker_moments(static, self.config, self._dimension, self._with_deltas))
 
-    def _fit_lda(self, static: FrameTable, labels: np.ndarray | None, dimension: int) -> None:
+    def _from_moments(self, moments: dict[str, Moments]) -> Normalizers:
+        if not self._has_prior or self.mean_ is None or self.deviation_ is None:
+            return {speaker: own.normalizer() for speaker, own in moments.items()}
+        prior = SpeakerPrior(self.mean_, self.deviation_, self.config.speaker_prior)
+        return {speaker: prior.normalizer(own) for speaker, own in moments.items()}
+
+    @property
+    def _has_prior(self) -> bool:
+        return self.config.normalize == "speaker" and self.config.speaker_prior > 0
+
+    def _fit_lda(self, static: FrameTable, labels: np.ndarray | None, dimension: int, normalizers: Normalizers) -> None:
         if labels is None:
             raise FeatureError(f"lda_dimension = {dimension} needs a state label for every frame, but none were given.")
         labels = np.asarray(labels)
@@ -202,7 +218,6 @@ class FrontEnd:
                 f"LDA needs {static.n_frames} integer labels of at least -1, not {labels.dtype} of shape "
                 f"{labels.shape}."
             )
-        normalizers = self._speaker_normalizers(static) if self.config.normalize == "speaker" else {}
         size, n_classes = self._dimension * (2 * self.config.context + 1), int(labels.max(initial=-1)) + 1
         batches = static.batches()
         ends = np.cumsum([batch.n_frames for batch in batches])
@@ -218,8 +233,3 @@ class FrontEnd:
         for part in workers_of_this_process().map(accumulated, items):
             statistics.merge(part)
         self.lda_, self.lda_offset_ = statistics.solve(min(dimension, statistics.greatest_dimension))
-
-
-def _varies(static: np.ndarray) -> bool:
-    """Whether not all of several frames are the same, as those of digital silence are."""
-    return len(static) < 2 or bool((static != static[0]).any())

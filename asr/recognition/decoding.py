@@ -9,8 +9,7 @@ from pydantic import ValidationError
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model
 from asr.align.ctm import CtmRow, ctm_rows, write_ctm
 from asr.align.frame_times import frame_times
-from asr.corpus.data_directory import DataDirectory, Problem, Utterance, read_data_directory
-from asr.corpus.names import fault_in_name
+from asr.corpus.data_directory import DataDirectory, Problem, read_data_directory
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError, CorpusError, DecodeError, GrammarError, printable
 from asr.features.extraction import extract_static
@@ -18,6 +17,7 @@ from asr.features.frame_table import FrameTable
 from asr.grammar import Grammar, arpa_grammar, one_word, read_grammar, word_loop
 from asr.grammar.arpa_file import parse_arpa
 from asr.recognition.adaptation import recognize_adapted
+from asr.recognition.audio_files import files_as_corpus
 from asr.recognition.hearing import warn_of_sound
 from asr.recognition.material import require_some
 from asr.recognition.recognition import recognize
@@ -33,6 +33,7 @@ def decode(
     model: Path,
     *,
     audio: Sequence[Path] = (),
+    speakers: str | None = None,
     data: Path | None = None,
     root: Path | None = None,
     grammar: str | Path | None = None,
@@ -49,8 +50,11 @@ def decode(
 
     Parameters
     ----------
-    audio : paths of audio files
-        Each is an utterance named after its file; together they count as one speaker.
+    audio : paths of audio files, of folders of them, or patterns
+        Each is an utterance named after its file.
+    speakers : "file", "directory", "one" or a regular expression
+        Whose files count as one speaker's, see `asr.recognition.audio_files`; by default every file by itself, so that
+        what is recognized in it does not depend on the others, or with `adapt` those of a directory.
     data : path of a Kaldi data directory, instead of `audio`
     grammar : "loop", "one", or the path of an ARPA or word-pair file; None for the model's own
     lm_scale, insertion_penalty, beam, max_active : instead of the model's own settings
@@ -63,7 +67,8 @@ def decode(
         One of its kinds; DecodeError if no utterance at all could be decoded.
     """
     speech_model = load_model(model)
-    corpus = _files_as_corpus(audio) if data is None else corpus_for(speech_model, data, root)
+    rule = speakers or ("directory" if adapt else "file")
+    corpus = files_as_corpus(audio, rule) if data is None else corpus_for(speech_model, data, root)
     wanted = {
         "lm_scale": lm_scale,
         "insertion_penalty": insertion_penalty,
@@ -152,24 +157,3 @@ def _grammar(model: SpeechModel, wanted: str | Path | None) -> Grammar:
     if found.left_out:
         log.warning("%s", printable(f"{wanted}: the model has no pronunciation for {' '.join(found.left_out)}"))
     return found
-
-
-def _files_as_corpus(audio: Sequence[Path]) -> DataDirectory:
-    named: dict[str, Path] = {}
-    utterances, problems = [], []
-    for path in audio:
-        name = "_".join(path.stem.split())
-        if name in named:
-            raise CorpusError(
-                f"two files are named {name!r}: {named[name].absolute()} and {path.absolute()}; rename one"
-            )
-        named[name] = path
-        bad_name = fault_in_name(name)
-        if bad_name is not None:
-            problems.append(Problem(name, "bad-name", f"{path}: the name of the file, without its ending, {bad_name}"))
-        elif not path.is_file():
-            found = "is no regular file" if path.exists() else "does not exist"
-            problems.append(Problem(name, "unreadable" if path.exists() else "missing-file", f"{path} {found}"))
-        else:
-            utterances.append(Utterance(name, "speaker", None, audio=path))
-    return DataDirectory(Path("AUDIO"), tuple(sorted(utterances, key=lambda u: u.id)), {}, tuple(problems))

@@ -146,7 +146,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 def check_same_static(first: FeatureConfig, second: FeatureConfig) -> None:
     """Raise ConfigError unless both front ends can work on one table of static features."""
-    later = {"delta_window", "delta_order", "normalize", "context", "lda_dimension", "unspliced"}
+    later = {"delta_window", "delta_order", "normalize", "speaker_prior", "context", "lda_dimension", "unspliced"}
     differing = sorted(
         key for key, value in first.model_dump(exclude=later).items() if value != second.model_dump(exclude=later)[key]
     )
