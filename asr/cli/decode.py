@@ -103,6 +103,14 @@ def decode(
             "before. Pays from about a minute of speech a speaker; for kernel-logistic hybrids.",
         ),
     ] = False,
+    allow_untrained: Annotated[
+        bool,
+        typer.Option(
+            "--allow-untrained",
+            help="Recognize also words with phones that training never heard, and those in angle brackets, such as "
+            "<UNK>.",
+        ),
+    ] = False,
     upsample: Upsample = False,
     root: Root = None,
     jobs: Jobs = ALL_CORES,
@@ -152,6 +160,7 @@ def decode(
             max_active=max_active,
             adapt=adapt,
             upsample=upsample,
+            allow_untrained=allow_untrained,
             workers=workers,
         )
     hypotheses = out / "hyp.txt"

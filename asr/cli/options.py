@@ -41,6 +41,16 @@ Upsample = Annotated[
     ),
 ]
 
+StripStress = Annotated[
+    bool | None,
+    typer.Option(
+        "--strip-stress/--keep-stress",
+        help="Remove stress digits from the phones of the lexicon (AH0 and AH1 become AH), or keep them.  [default: "
+        "remove them if the phones are the CMU dictionary's]",
+        show_default=False,
+    ),
+]
+
 ALL_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 """The number of cores this process may run on."""
 

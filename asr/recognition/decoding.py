@@ -16,11 +16,13 @@ from asr.features.extraction import extract_static
 from asr.features.frame_table import FrameTable
 from asr.grammar import Grammar, arpa_grammar, one_word, read_grammar, word_loop
 from asr.grammar.arpa_file import parse_arpa
+from asr.lexicon import Lexicon
 from asr.recognition.adaptation import recognize_adapted
 from asr.recognition.audio_files import files_as_corpus
 from asr.recognition.hearing import warn_of_sound
 from asr.recognition.material import require_some
 from asr.recognition.recognition import recognize
+from asr.recognition.vocabulary import recognizable
 from asr.runs.outcome import Outcome, account
 from asr.runs.progress import counted
 from asr.score.files import write_transcripts
@@ -44,6 +46,7 @@ def decode(
     max_active: int | None = None,
     adapt: bool = False,
     upsample: bool = False,
+    allow_untrained: bool = False,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Outcome:
     """Recognize, and write `out/hyp.txt` and `out/hyp.ctm`.
@@ -60,6 +63,7 @@ def decode(
     lm_scale, insertion_penalty, beam, max_active : instead of the model's own settings
     adapt : whether to adapt the model to every speaker, see `asr.recognition.adaptation`
     upsample : whether to convert audio of a lower rate than the model's, which is refused otherwise
+    allow_untrained : whether words may be recognized that training says nothing of, see `asr.recognition.vocabulary`
 
     Raises
     ------
@@ -81,7 +85,8 @@ def decode(
     except ValidationError as error:
         problem = error.errors()[0]
         raise ConfigError(f"{problem['loc'][0]} is {problem['input']}: {problem['msg']}") from error
-    graph = compile_graph(speech_model.lexicon, _grammar(speech_model, grammar), speech_model.hmm.topology)
+    lexicon = recognizable(speech_model, allow_untrained=allow_untrained)
+    graph = compile_graph(lexicon, _grammar(speech_model, lexicon, grammar), speech_model.hmm.topology)
     static, problems = static_frames(speech_model, corpus, workers, upsample=upsample)
     recognition = (recognize_adapted if adapt else recognize)(speech_model, static, graph, search, workers=workers)
     failures = [
@@ -135,8 +140,8 @@ def static_frames(
         return extract_static(corpus, config, workers=workers, progress=finished)
 
 
-def _grammar(model: SpeechModel, wanted: str | Path | None) -> Grammar:
-    words = model.lexicon.words
+def _grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | Path | None) -> Grammar:
+    words = lexicon.words
     if wanted is None:
         return (
             word_loop(words)
@@ -154,6 +159,7 @@ def _grammar(model: SpeechModel, wanted: str | Path | None) -> Grammar:
         raise error if str(wanted) in str(error) else GrammarError(f"{wanted}: {error}") from error
     if not found.words:
         raise GrammarError(f"{wanted}: shares no word with the model's lexicon")
-    if found.left_out:
-        log.warning("%s", printable(f"{wanted}: the model has no pronunciation for {' '.join(found.left_out)}"))
+    unknown = [word for word in found.left_out if word not in model.lexicon]  # of the others was told before
+    if unknown:
+        log.warning("%s", printable(f"{wanted}: the model has no pronunciation for {' '.join(unknown)}"))
     return found

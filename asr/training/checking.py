@@ -10,7 +10,7 @@ from pathlib import Path
 from asr.corpus.rates import CorpusRate, rate_of_corpus
 from asr.errors import AsrError, ConfigError, CorpusError, LexiconError, printable
 from asr.runs.progress import counted
-from asr.training.config import TrainingConfig, check_same_static, load_config
+from asr.training.config import LexiconSettings, TrainingConfig, check_same_static, load_config
 from asr.validation import Finding, Report, validate
 from asr.validation.directory import read_directory_past_faults
 from asr.validation.findings import count, stopping, without_place
@@ -31,6 +31,7 @@ def check_inputs(
     root: Path | None = None,
     tests: Iterable[Path] = (),
     classifier: str | None = None,
+    strip_stress: bool | None = None,
     samples_too: bool = True,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> tuple[Report, TrainingConfig]:
@@ -39,7 +40,7 @@ def check_inputs(
     Where settings are read from a file, or are the defaults, `sample_rate` may be "auto", and is unless it is set: the
     settings returned hold the rate that suits the corpus (see `asr.corpus.rates`), which is logged.
     Settings that cannot be read are a finding like any other, and the rest is checked without them; the defaults are
-    returned in their place. `classifier` takes the place of the one in the settings.
+    returned in their place. `classifier` and `strip_stress` take the place of those in the settings.
     """
     file = config if isinstance(config, Path) else None
     settings: TrainingConfig | None = None
@@ -57,6 +58,9 @@ def check_inputs(
             log.info("%s", chosen)
         if classifier is not None:
             settings = with_classifier(settings, classifier)
+        if strip_stress is not None:
+            stress = LexiconSettings(stress="strip" if strip_stress else "keep")
+            settings = settings.model_copy(update={"lexicon": stress})
         check_same_static(settings.features, settings.hybrid_features)
     except ConfigError as error:
         findings.append(_of_settings(error, file))

@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -34,6 +34,19 @@ class TuningSettings(Settings):
     """Insertion penalties tried, likewise multiples of that scale."""
 
 
+class LexiconSettings(Settings):
+    """How the pronunciations are read."""
+
+    stress: Literal["auto", "strip", "keep"] = "auto"
+    """Whether stress digits (AH0, AH1) are removed; `auto`: in the format of the CMU dictionary, and where the phones
+    are the CMU's and every vowel has one."""
+
+    @property
+    def strip_stress(self) -> bool | None:
+        """As `asr.lexicon.read_lexicon` takes it."""
+        return None if self.stress == "auto" else self.stress == "strip"
+
+
 class TrainingConfig(Settings):
     """Everything that `asr train` can be told; the TOML file has one table for each part."""
 
@@ -41,6 +54,7 @@ class TrainingConfig(Settings):
     states_per_phone: int = Field(3, ge=1, le=100)
     ngram_order: int = Field(2, ge=1, le=10)
     """Order of the default grammar, estimated from the training transcripts."""
+    lexicon: LexiconSettings = LexiconSettings()
     features: FeatureConfig = FeatureConfig()
     """Frames of the Gaussian mixtures."""
     hybrid_features: FeatureConfig = FeatureConfig(normalize="speaker", context=7, lda_dimension=60)

@@ -73,7 +73,7 @@ def validate(
     root = None if root is None else Path(root)
     train = read_directory_past_faults(Path(data), root)
     others = [read_directory_past_faults(Path(path), root) for path in tests]
-    dictionary = read_lexicon_past_faults(Path(lexicon))
+    dictionary = read_lexicon_past_faults(Path(lexicon), None if config is None else config.lexicon.strip_stress)
     features = FeatureConfig() if config is None else config.features
     measured = []
     directories = [train, *others]
