@@ -1,8 +1,9 @@
 """`asr decode`: audio files or a data directory to words."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 from pydantic import ValidationError
 
@@ -22,10 +23,11 @@ from asr.recognition.audio_files import files_as_corpus
 from asr.recognition.hearing import warn_of_sound
 from asr.recognition.material import require_some
 from asr.recognition.recognition import recognize
-from asr.recognition.vocabulary import recognizable
+from asr.recognition.vocabulary import other_case, recognizable
 from asr.runs.outcome import Outcome, account
 from asr.runs.progress import counted
-from asr.score.files import write_transcripts
+from asr.score.files import read_transcripts, write_transcripts
+from asr.text_lines import read_text_lines
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
@@ -102,15 +104,33 @@ def decode(
     for name, segments in recognition.words.items():
         rows += ctm_rows(name, segments, times[name])
     out.mkdir(parents=True, exist_ok=True)
+    _keep_earlier(out / "hyp.txt", recognition.hypotheses)
     write_transcripts(out / "hyp.txt", recognition.hypotheses)
     write_ctm(out / "hyp.ctm", rows)
     audio_seconds = sum(utterance.duration for utterance in times.values())
     return Outcome(len(recognition.words), failures, recognition.cpu_seconds / audio_seconds)
 
 
+def _keep_earlier(path: Path, hypotheses: Mapping[str, Sequence[str]]) -> None:
+    """Move an earlier outcome out of the way if the new one is another, and say so."""
+    try:
+        if not path.is_file() or read_transcripts(path) == dict(hypotheses):
+            return
+    except CorpusError:
+        pass  # whatever it is, it is not ours to throw away
+    kept = path.with_name(f"{path.name}.old")
+    path.replace(kept)
+    log.warning("%s", printable(f"{path} was there, with other words; it is kept as {kept.name}"))
+
+
 def corpus_for(model: SpeechModel, data: Path, root: Path | None) -> DataDirectory:
     """A data directory's audio or archived features, whichever the model was trained on if there are both."""
-    return read_data_directory(data, root=root, prefer="features" if model.source == "archive" else "audio")
+    if not (data / "utt2spk").exists():
+        log.warning(
+            "%s", printable(f"{data / 'utt2spk'}: No such file; every utterance counts as a speaker of its own")
+        )
+    prefer: Literal["features", "audio"] = "features" if model.source == "archive" else "audio"
+    return read_data_directory(data, root=root, prefer=prefer, needs_speakers=False)
 
 
 def static_frames(
@@ -156,10 +176,24 @@ def _grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | Path | None) ->
         found = read_grammar(Path(wanted), vocabulary=words)
     except GrammarError as error:
         # What is wrong with the grammar under this vocabulary is said without the name of its file.
-        raise error if str(wanted) in str(error) else GrammarError(f"{wanted}: {error}") from error
+        named = str(error) if str(wanted) in str(error) else f"{wanted}: {error}"
+        hint = other_case(_words_of(Path(wanted)), model.lexicon)
+        raise GrammarError(f"{named}; {hint}" if hint else named) from error
     if not found.words:
         raise GrammarError(f"{wanted}: shares no word with the model's lexicon")
     unknown = [word for word in found.left_out if word not in model.lexicon]  # of the others was told before
     if unknown:
-        log.warning("%s", printable(f"{wanted}: the model has no pronunciation for {' '.join(unknown)}"))
+        hint = other_case(unknown, model.lexicon)
+        log.warning(
+            "%s",
+            printable(f"{wanted}: the model has no pronunciation for {' '.join(unknown)}{f'; {hint}' if hint else ''}"),
+        )
     return found
+
+
+def _words_of(path: Path) -> set[str]:
+    """Whatever may be a word of a grammar file that could not be used."""
+    try:
+        return {field.removeprefix(">") for line in read_text_lines(path, GrammarError) for field in line.split()}
+    except GrammarError:
+        return set()

@@ -57,6 +57,16 @@ def vocabulary_line(model: SpeechModel, transcripts: Iterable[Iterable[str]]) ->
     return printable(line)
 
 
+def other_case(words: Iterable[str], lexicon: Lexicon) -> str:
+    """A hint at words that the lexicon has in another letter case only; empty if there is none."""
+    spelt = {word.casefold(): word for word in lexicon.words}
+    meant = sorted(word for word in set(words) if word not in lexicon and word.casefold() in spelt)
+    if not meant:
+        return ""
+    pairs = some((f"{word} as {spelt[word.casefold()]}" for word in meant), 3)
+    return f"letter case counts, and the model's lexicon has {pairs}"
+
+
 def _divided(model: SpeechModel) -> tuple[dict[str, tuple[Pronunciation, ...]], list[str], list[str]]:
     """The words that can be recognized, those with untrained phones in every variant, and those that are marks."""
     kept, unheard, marks, untrained = {}, [], [], set(model.untrained)

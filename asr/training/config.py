@@ -119,14 +119,14 @@ def load_config(
         config = TrainingConfig.model_validate(values)
         check_same_static(config.features, config.hybrid_features)
     except ValidationError as error:
-        found = faults(error)
+        found = faults(error, TrainingConfig)
         # One that both front ends share is named once.
         phrases = [
             phrase for name, phrase in found.items() if name.removeprefix("hybrid_") not in found.keys() - {name}
         ]
-        raise ConfigError(f"{path}: {'; '.join(phrases)}") from error
+        raise ConfigError(f"{path or 'settings'}: {'; '.join(phrases)}") from error
     except ConfigError as error:
-        raise ConfigError(f"{path}: {error}") from error
+        raise ConfigError(f"{path or 'settings'}: {error}") from error
     return config
 
 
