@@ -43,7 +43,7 @@ class FeatureConfig(Settings):
     delta_window: int = Field(2, ge=1, le=100)
     delta_order: int = Field(2, ge=0, le=4)
     normalize: Literal["none", "corpus", "speaker", "utterance"] = "corpus"
-    speaker_prior: float = Field(100.0, ge=0, le=1e9)
+    speaker_prior: float = Field(1000.0, ge=0, le=1e9)
     context: int = Field(0, ge=0, le=100)
     lda_dimension: int | None = Field(None, ge=1, le=MOST_COLUMNS)
     unspliced: bool = False

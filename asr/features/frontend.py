@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from asr.errors import FeatureError, ModelFormatError
 from asr.features.config import FeatureConfig
@@ -11,20 +12,18 @@ from asr.features.deltas import add_deltas
 from asr.features.frame_table import FrameTable
 from asr.features.lda import LdaStatistics
 from asr.features.normalization import Moments, normalize
-from asr.features.speaker_statistics import SpeakerPrior, pooled_prior, speaker_moments
+from asr.features.speaker_statistics import Normalizers, SpeakerFrames, SpeakerPrior, fit_prior
 from asr.features.splicing import splice
 from asr.features.streaming import StreamingFrontEnd
 from discriminants.parallel.threads import workers_of_this_process
-
-Normalizers = Mapping[str, tuple[np.ndarray, np.ndarray]]  # mean and deviation of every speaker
 
 
 class FrontEnd:
     """The front end's settings and what `fit` learnt.
 
     static_dimension_ : columns of the static features.
-    mean_, deviation_ : float32 (n,), of static features and differences: the normalization per corpus, or the prior of
-    that per speaker (see `asr.features.speaker_statistics`); None otherwise.
+    mean_, deviation_ : float32 (n,), of static features and differences; None unless normalized per corpus.
+    prior_ : what training says of a speaker; None unless normalized per speaker, with a prior.
     lda_, lda_offset_ : float32 (spliced, lda_dimension) and (lda_dimension,), frames @ lda_ - lda_offset_;
     None without LDA.
     """
@@ -32,6 +31,7 @@ class FrontEnd:
     static_dimension_: int
     mean_: np.ndarray | None
     deviation_: np.ndarray | None
+    prior_: SpeakerPrior | None
     lda_: np.ndarray | None
     lda_offset_: np.ndarray | None
 
@@ -45,7 +45,7 @@ class FrontEnd:
         are missing, of another length, or of too few classes.
         """
         self.static_dimension_ = static.n_features
-        self.mean_ = self.deviation_ = self.lda_ = self.lda_offset_ = None
+        self.mean_ = self.deviation_ = self.lda_ = self.lda_offset_ = self.prior_ = None
         if self.config.normalize == "corpus":
             moments = Moments(self._dimension)
             for number in range(len(static)):
@@ -53,10 +53,10 @@ class FrontEnd:
             self.mean_, self.deviation_ = moments.normalizer()
         normalizers: Normalizers = {}
         if self.config.normalize == "speaker":
-            by_speaker = speaker_moments(static, self.config, self._dimension, self._with_deltas)
-            if self._has_prior:
-                self.mean_, self.deviation_ = pooled_prior(by_speaker)
-            normalizers = self._from_moments(by_speaker)
+            speakers = SpeakerFrames(static, self.config, self._with_deltas)
+            with threadpool_limits(1):
+                self.prior_ = fit_prior(speakers, self._dimension) if self._has_prior else None
+                normalizers = self._normalizers(speakers)
         if self.config.lda_dimension is not None:
             self._fit_lda(static, labels, self.config.lda_dimension, normalizers)
         return self
@@ -73,7 +73,9 @@ class FrontEnd:
                 f"These features have {static.n_features} columns, but the front end was fitted to "
                 f"{self.static_dimension_}."
             )
-        normalizers = self._speaker_normalizers(static) if self.config.normalize == "speaker" else {}
+        normalizers: Normalizers = {}
+        if self.config.normalize == "speaker":
+            normalizers = self._normalizers(SpeakerFrames(static, self.config, self._with_deltas))
 
         def transformed(batch: FrameTable) -> np.ndarray:
             return self.project(self._spliced(batch, normalizers))
@@ -129,6 +131,8 @@ class FrontEnd:
             "lda_offset": self.lda_offset_,
         }
         arrays = {name: array for name, array in learnt.items() if array is not None}
+        if self.prior_ is not None:
+            arrays |= self.prior_.to_arrays()
         return arrays, {
             "config": self.config.model_dump(mode="json"),
             "static_dimension": self.static_dimension_,
@@ -147,7 +151,11 @@ class FrontEnd:
             raise ModelFormatError(f"The front end has {front_end.static_dimension_!r} static features.")
         config = front_end.config
         expected: dict[str, tuple[int, ...]] = {}
-        if config.normalize == "corpus" or front_end._has_prior:
+        if front_end._has_prior:
+            expected = SpeakerPrior.shapes(
+                front_end._dimension, max(1, len(np.atleast_1d(arrays.get("prior_weights", ()))))
+            )
+        if config.normalize == "corpus":
             expected = {"mean": (front_end._dimension,), "deviation": (front_end._dimension,)}
         if config.lda_dimension is not None:
             # No more than asked for: few classes allow fewer.
@@ -160,9 +168,11 @@ class FrontEnd:
         for name, array in arrays.items():
             if array.dtype != np.float32 or not np.isfinite(array).all():
                 raise ModelFormatError(f"The front end's {name} holds what are no finite float32 numbers.")
-        if "deviation" in arrays and not (arrays["deviation"] > 0).all():
-            raise ModelFormatError("The front end's deviation holds numbers that are not above zero.")
+        for name in ("deviation", *SpeakerPrior.POSITIVE):
+            if name in arrays and not (arrays[name] > 0).all():
+                raise ModelFormatError(f"The front end's {name} holds numbers that are not above zero.")
         front_end.mean_, front_end.deviation_ = arrays.get("mean"), arrays.get("deviation")
+        front_end.prior_ = SpeakerPrior.from_arrays(arrays) if front_end._has_prior else None
         front_end.lda_, front_end.lda_offset_ = arrays.get("lda"), arrays.get("lda_offset")
         return front_end
 
@@ -174,9 +184,9 @@ class FrontEnd:
         return add_deltas(static, self.config.delta_window, self.config.delta_order)
 
     def _pointwise(self, frames: np.ndarray) -> np.ndarray:
-        if self.config.normalize != "corpus" or self.mean_ is None or self.deviation_ is None:
-            return frames
-        return normalize(frames, self.mean_, self.deviation_)
+        return (
+            frames if self.mean_ is None or self.deviation_ is None else normalize(frames, self.mean_, self.deviation_)
+        )
 
     def _normalized(self, frames: np.ndarray, speaker: tuple[np.ndarray, np.ndarray] | None) -> np.ndarray:
         if self.config.normalize == "utterance":
@@ -196,14 +206,10 @@ class FrontEnd:
         ]
         return np.concatenate(parts)
 
-    def _speaker_normalizers(self, static: FrameTable) -> Normalizers:
-        return self._from_moments(speaker_moments(static, self.config, self._dimension, self._with_deltas))
-
-    def _from_moments(self, moments: dict[str, Moments]) -> Normalizers:
-        if not self._has_prior or self.mean_ is None or self.deviation_ is None:
-            return {speaker: own.normalizer() for speaker, own in moments.items()}
-        prior = SpeakerPrior(self.mean_, self.deviation_, self.config.speaker_prior)
-        return {speaker: prior.normalizer(own) for speaker, own in moments.items()}
+    def _normalizers(self, speakers: SpeakerFrames) -> Normalizers:
+        if self.prior_ is not None:
+            return self.prior_.normalizers(speakers, self.config.speaker_prior)
+        return {speaker: own.normalizer() for speaker, own in speakers.moments(self._dimension).items()}
 
     @property
     def _has_prior(self) -> bool:

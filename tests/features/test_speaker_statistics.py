@@ -32,26 +32,40 @@ def corpus(config: FeatureConfig = CONFIG, seed: int = 0) -> FrameTable:
 def test_a_speaker_s_mean_and_variance_are_those_of_the_formula():
     static = corpus()
     front_end = FrontEnd(CONFIG).fit(static)
+    prior = front_end.prior_
+    assert prior is not None
     deltas = {n: add_deltas(static.utterance(n), 2, 2).astype(float) for n in range(len(static))}
     everything = np.concatenate(list(deltas.values()))
     spoken = {s: np.concatenate([deltas[n] for n in deltas if static.speakers[n] == s]) for s in set(static.speakers)}
     within = np.concatenate([frames - frames.mean(axis=0) for frames in spoken.values()]).var(axis=0)
-    np.testing.assert_allclose(front_end.mean_, everything.mean(axis=0), rtol=1e-4, atol=1e-4)
-    np.testing.assert_allclose(front_end.deviation_, np.sqrt(within), rtol=1e-4)
-    own = static.subset(["u1"])
+    np.testing.assert_allclose(prior.mean, everything.mean(axis=0), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(prior.deviation, np.sqrt(within), rtol=1e-4)
     frames = deltas[1]
-    n = len(frames)
-    mean = (50 * everything.mean(axis=0) + n * frames.mean(axis=0)) / (50 + n)
-    variance = (50 * within + n * frames.var(axis=0)) / (50 + n)
-    np.testing.assert_allclose(
-        front_end.transform(own).frames, (frames - mean) / np.sqrt(variance), rtol=1e-3, atol=1e-3
+    n, expected = (
+        len(frames),
+        prior.mean
+        + prior.deviation * prior.background.offset(((frames - prior.mean) / prior.deviation).astype(np.float32)),
     )
+    mean = (50 * expected + n * frames.mean(axis=0)) / (50 + n)
+    variance = (50 * within + n * frames.var(axis=0)) / (50 + n)
+    found = front_end.transform(static.subset(["u1"])).frames
+    np.testing.assert_allclose(found, (frames - mean) / np.sqrt(variance), rtol=1e-3, atol=1e-3)
+
+
+def test_many_frames_of_a_speaker_count_more_than_the_prior():
+    front_end = FrontEnd(CONFIG).fit(corpus())
+    rng = np.random.default_rng(8)
+    ids = [f"u{n}" for n in range(200)]
+    static = FrameTable.from_utterances(ids, ["new"] * 200, [speech(5000.0, rng) for _ in ids])
+    frames = front_end.transform(static).frames
+    np.testing.assert_allclose(frames.mean(axis=0, dtype=float), 0, atol=0.01)
+    np.testing.assert_allclose(frames.std(axis=0, dtype=float), 1, atol=0.01)
 
 
 def test_without_a_prior_a_speaker_s_own_frames_alone_count():
     config = CONFIG.model_copy(update={"speaker_prior": 0.0})
     front_end = FrontEnd(config).fit(corpus())
-    assert front_end.mean_ is None
+    assert front_end.prior_ is None
     assert set(front_end.to_arrays()[0]) == set()
     frames = front_end.transform(corpus().subset(["u1"])).frames
     np.testing.assert_allclose(frames.mean(axis=0, dtype=float), 0, atol=1e-4)
