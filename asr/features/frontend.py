@@ -55,7 +55,7 @@ class FrontEnd:
         if self.config.normalize == "speaker":
             speakers = SpeakerFrames(static, self.config, self._with_deltas)
             with threadpool_limits(1):
-                self.prior_ = fit_prior(speakers, self._dimension) if self._has_prior else None
+                self.prior_ = fit_prior(speakers) if self._has_prior else None
                 normalizers = self._normalizers(speakers)
         if self.config.lda_dimension is not None:
             self._fit_lda(static, labels, self.config.lda_dimension, normalizers)
@@ -209,7 +209,7 @@ class FrontEnd:
     def _normalizers(self, speakers: SpeakerFrames) -> Normalizers:
         if self.prior_ is not None:
             return self.prior_.normalizers(speakers, self.config.speaker_prior)
-        return {speaker: own.normalizer() for speaker, own in speakers.moments(self._dimension).items()}
+        return {speaker: own.normalizer() for speaker, own in speakers.moments.items()}
 
     @property
     def _has_prior(self) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -36,9 +37,11 @@ class SpeakerFrames:
             by_speaker[speaker].append(number)
         self.numbers = {speaker: _with_voice(static, own, config) for speaker, own in by_speaker.items()}
 
-    def moments(self, dimension: int) -> dict[str, Moments]:
-        """Moments of every speaker's frames (n_frames, dimension)."""
-        found = {speaker: Moments(dimension) for speaker in self.numbers}
+    @cached_property
+    def moments(self) -> dict[str, Moments]:
+        """Moments of every speaker's frames."""
+        n_features = self.with_deltas(np.zeros((1, self.static.n_features), np.float32)).shape[1]
+        found = {speaker: Moments(n_features) for speaker in self.numbers}
         for speaker, numbers in self.numbers.items():
             for number in numbers:
                 found[speaker].add(self.with_deltas(self.static.utterance(number)))
@@ -119,14 +122,14 @@ class SpeakerPrior:
         """Of every speaker of a table."""
         return {
             speaker: self.normalizer(own, speakers.some(speaker, MOST_OF_SPEAKER), weight)
-            for speaker, own in speakers.moments(len(self.mean)).items()
+            for speaker, own in speakers.moments.items()
         }
 
 
-def fit_prior(speakers: SpeakerFrames, dimension: int) -> SpeakerPrior:
-    """The prior that the speakers of a training table give, from frames of `dimension` columns."""
-    moments = speakers.moments(dimension)
-    pooled = Moments(dimension)
+def fit_prior(speakers: SpeakerFrames) -> SpeakerPrior:
+    """The prior that the speakers of a training table give."""
+    moments = speakers.moments
+    pooled = Moments(len(next(iter(moments.values())).mean))
     pooled.count = sum(own.count for own in moments.values())
     for own in moments.values():
         pooled.mean += own.mean * (own.count / max(pooled.count, 1))

@@ -29,19 +29,20 @@ def files_as_corpus(audio: Sequence[Path], speakers: str = "file") -> DataDirect
     Returns
     -------
     DataDirectory
-        A file that is missing, or whose name or speaker cannot be told, is one of its problems.
+        A file that is missing, or whose name or speaker cannot be told, is one of its problems, as is a folder without
+        audio, or a pattern that matches nothing.
 
     Raises
     ------
     ConfigError
         For a regular expression that is none, or has not one group.
     CorpusError
-        When two files have one name, a folder holds no audio or is a data directory, or a pattern matches nothing.
+        When two files have one name, or a folder is a data directory.
     """
     speaker_of = _speaker_rule(speakers)
     named: dict[str, Path] = {}
     utterances, problems = [], []
-    for path, stem in _expanded(audio):
+    for path, stem, fault in _expanded(audio):
         name = "_".join(stem.split())
         if name in named:
             raise CorpusError(
@@ -51,6 +52,8 @@ def files_as_corpus(audio: Sequence[Path], speakers: str = "file") -> DataDirect
         bad_name, speaker = fault_in_name(name), speaker_of(path)
         if bad_name is not None:
             problems.append(Problem(name, "bad-name", f"{path}: the name of the file, without its ending, {bad_name}"))
+        elif fault:
+            problems.append(Problem(name, "missing-file", f"{path}: {fault}"))
         elif not path.is_file():
             found = "is no regular file" if path.exists() else "does not exist"
             problems.append(Problem(name, "unreadable" if path.exists() else "missing-file", f"{path} {found}"))
@@ -66,29 +69,28 @@ def is_pattern(path: Path) -> bool:
     return not path.exists() and glob.has_magic(str(path))
 
 
-def _expanded(audio: Sequence[Path]) -> list[tuple[Path, str]]:
-    """Every file, and what it is called without its ending."""
-    files: list[tuple[Path, str]] = []
+def _expanded(audio: Sequence[Path]) -> list[tuple[Path, str, str]]:
+    """Every file, what it is called without its ending, and what is wrong with it before it is looked at."""
+    files: list[tuple[Path, str, str]] = []
     for path in audio:
+        matching = [path]
         if is_pattern(path):
             matching = sorted(Path(found) for found in glob.glob(str(path), recursive=True))  # noqa: PTH207 (also from /)
             if not matching:
-                raise CorpusError(f"{path}: no file has a name like that")
-        else:
-            matching = [path]
+                files.append((path, path.stem, "no file has a name like that"))
         for found in matching:
-            files += _of_folder(found) if found.is_dir() else [(found, found.stem)]
+            files += _of_folder(found) if found.is_dir() else [(found, found.stem, "")]
     return files
 
 
-def _of_folder(folder: Path) -> list[tuple[Path, str]]:
+def _of_folder(folder: Path) -> list[tuple[Path, str, str]]:
     for name in LISTS:
         if (folder / name).is_file():
             raise CorpusError(f"{folder}: is a data directory, as it holds {name}; give it as --data {folder}")
     found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file())
     if not found:
-        raise CorpusError(f"{folder}: holds no audio file ({', '.join(sorted(ENDINGS))})")
-    return [(path, "_".join(path.relative_to(folder).with_suffix("").parts)) for path in found]
+        return [(folder, folder.absolute().name, f"is a folder without audio files ({', '.join(sorted(ENDINGS))})")]
+    return [(path, "_".join(path.relative_to(folder).with_suffix("").parts), "") for path in found]
 
 
 def _speaker_rule(speakers: str) -> Callable[[Path], str | None]:
