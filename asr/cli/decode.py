@@ -124,6 +124,7 @@ def decode(
     \b
     Examples:
       asr decode --model runs/mine/model.safetensors --out out hello.wav
+      asr decode --model runs/mine/model.safetensors --out out recordings --speakers directory
       asr decode --model runs/mine/model.safetensors --out out --data data/test --grammar sentences.txt
     """
     audio = audio or []
