@@ -32,6 +32,12 @@ def printable(text: str, limit: int = LONGEST_MESSAGE) -> str:
     return "".join(_shown(character) for character in text)
 
 
+def sentence(text: str) -> str:
+    """`text` as `printable` gives it, without a full stop at its end: it may be put into another sentence."""
+    shown = printable(text)
+    return shown if shown.endswith("..") else shown.removesuffix(".")
+
+
 def _shown(character: str) -> str:
     if character.isprintable():
         return character
@@ -48,7 +54,7 @@ class AsrError(Exception):
     code: str = "error"
 
     def __init__(self, message: str = "", *, code: str | None = None) -> None:
-        super().__init__(printable(message))
+        super().__init__(sentence(message))
         if code is not None:
             self.code = code
 
@@ -119,7 +125,7 @@ class Fault(_Fault):
 
     def __new__(cls, code: str, reason: str) -> "Fault":
         """As any named tuple."""
-        return super().__new__(cls, code, printable(reason))
+        return super().__new__(cls, code, sentence(reason))
 
 
 def attempt(

@@ -4,7 +4,8 @@ Every number has a lower and an upper bound that no sensible use meets. They are
 or a file made up to do harm, is refused on reading and not hours later, when a model is saved or the memory is full.
 """
 
-from typing import Any, ClassVar
+import difflib
+from typing import Any, ClassVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
@@ -76,15 +77,18 @@ def distinct(values: tuple[float, ...]) -> tuple[float, ...]:
     return values
 
 
-def faults(error: ValidationError) -> dict[str, str]:
-    """A phrase for every setting that is wrong, by its name with the names of its tables before it."""
+def faults(error: ValidationError, table: type[Settings] | None = None) -> dict[str, str]:
+    """A phrase for every setting that is wrong, by its name with the names of its tables before it.
+
+    With `table`, that of the settings read, a name that is none comes with those it may have been meant for.
+    """
     found: dict[str, str] = {}
     for problem in error.errors():
         # Among the names pydantic has the kinds of value that it tried.
         parts = [str(part) for part in problem["loc"] if not str(part).startswith(("function-", "tuple[", "literal["))]
         where = ".".join(parts) or "settings"
         if problem["type"] == "extra_forbidden":
-            found[where] = f"{where} is no setting"
+            found[where] = f"{where} is no setting{_meant(parts, table)}"
         elif problem["type"] == "missing":
             found[where] = f"{where} is missing"
         elif isinstance(problem["input"], dict | BaseModel):
@@ -93,6 +97,29 @@ def faults(error: ValidationError) -> dict[str, str]:
         else:
             found[where] = f"{where}: {problem['msg'].removeprefix('Value error, ')}, not {_shown(problem['input'])}"
     return found
+
+
+def _meant(parts: list[str], table: type[Settings] | None) -> str:
+    """`; did you mean gmm.mixtures?` for a name like one of its table, or like one of another."""
+    if table is None:
+        return ""
+    names = _setting_names(table)
+    place, name = ".".join(parts[:-1]), parts[-1]
+    beside = [other.rpartition(".")[2] for other in names if other.rpartition(".")[0] == place]
+    near = [f"{place}.{other}".removeprefix(".") for other in difflib.get_close_matches(name, beside, 1, 0.7)]
+    near = near or [other for other in names if other.rpartition(".")[2] == name]
+    return f"; did you mean {' or '.join(near[:3])}?" if near else ""
+
+
+def _setting_names(table: type[BaseModel], before: str = "") -> list[str]:
+    """Every setting's name, with those of its tables before it."""
+    names = []
+    for name, field in table.model_fields.items():
+        names.append(before + name)
+        for kind in (field.annotation, *get_args(field.annotation)):
+            if isinstance(kind, type) and issubclass(kind, BaseModel):
+                names += _setting_names(kind, f"{before}{name}.")
+    return names
 
 
 def _shown(value: Any) -> str:

@@ -68,6 +68,8 @@ class SpeechModel:
         What the static features were made of in training: audio, or matrices of feats.scp as they stood.
     arpa : str or None
         The default grammar as ARPA text; None for a free word loop.
+    untrained : tuple of str
+        Phones that training never heard, sorted.
     """
 
     hmm: PhoneHmm
@@ -76,6 +78,7 @@ class SpeechModel:
     search: SearchSettings
     source: Literal["audio", "archive"]
     arpa: str | None = None
+    untrained: tuple[str, ...] = ()
 
     @property
     def kind(self) -> Literal["gmm", "hybrid"]:
@@ -101,6 +104,8 @@ def save_model(path: Path, model: SpeechModel) -> None:
         "source": model.source,
         "arpa": model.arpa,
     }
+    if model.untrained:
+        metadata["untrained"] = list(model.untrained)
     acoustic = model.hmm.acoustic_model
     if isinstance(acoustic, GaussianMixtures):
         arrays |= _gmm_arrays(acoustic)
@@ -192,6 +197,9 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted:
     lexicon.require_phones(topology.phones)
     if lexicon.digest() != metadata.lexicon_digest:
         raise ValueError("the lexicon is not the one that was written: its digest is another")
+    strange = sorted(set(metadata.untrained) - set(topology.phones))
+    if strange:
+        raise ValueError(f"untrained: {strange[0]!r} is none of the phones")
     return SpeechModel(
         hmm=PhoneHmm(topology, acoustic, self_loops),
         front_end=front_end,
@@ -199,6 +207,7 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted:
         search=SearchSettings(**metadata.search),
         source=metadata.source,
         arpa=metadata.arpa,
+        untrained=tuple(metadata.untrained),
     )
 
 
@@ -274,6 +283,7 @@ def _description(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> d
         "phones": len(metadata.phones),
         "states": Topology(tuple(metadata.phones), metadata.states_per_phone).n_states,
         "words": len(metadata.lexicon),
+        **({"untrained phones": [printable(phone) for phone in metadata.untrained]} if metadata.untrained else {}),
         "lexicon digest": printable(metadata.lexicon_digest),
         "features": FeatureConfig.model_validate(metadata.front_end["config"]).model_dump(mode="json"),
         "features from": metadata.source,

@@ -34,6 +34,8 @@ class ModelMetadata(BaseModel):
     source: Literal["audio", "archive"]
     arpa: str | None
     """The grammar."""
+    untrained: list[str] = []
+    """Phones that training never heard; left out where there is none."""
     classifier: dict[str, Any] | None = None
     """As `estimator_from_arrays` takes it; of a hybrid."""
     hybrid: HybridScores | None = None

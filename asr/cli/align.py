@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from asr.cli.options import ALL_CORES, Cluster, Data, Jobs, Model, Root, require_directory, require_file
+from asr.cli.options import ALL_CORES, Cluster, Data, Jobs, Model, Root, Upsample, require_directory, require_file
 from asr.errors import LexiconError, ModelFormatError
 from asr.shortage import require_address_space
 
@@ -27,6 +27,7 @@ def align(
         bool, typer.Option("--textgrid", help="Write a Praat TextGrid for every utterance too.")
     ] = False,
     root: Root = None,
+    upsample: Upsample = False,
     jobs: Jobs = ALL_CORES,
     cluster: Cluster = None,
 ) -> None:
@@ -51,6 +52,8 @@ def align(
     from asr.runs.workers import open_workers
 
     with open_workers(jobs, cluster) as workers:
-        summary = align_corpus(model, data, out, root=root, lexicon=lexicon, textgrid=textgrid, workers=workers)
+        summary = align_corpus(
+            model, data, out, root=root, lexicon=lexicon, textgrid=textgrid, upsample=upsample, workers=workers
+        )
     typer.echo(out / "words.ctm")
     report_failures(summary, out)

@@ -5,7 +5,17 @@ from typing import Annotated
 
 import typer
 
-from asr.cli.options import ALL_CORES, Cluster, Jobs, Model, OptionalData, Root, require_directory, require_file
+from asr.cli.options import (
+    ALL_CORES,
+    Cluster,
+    Jobs,
+    Model,
+    OptionalData,
+    Root,
+    Upsample,
+    require_directory,
+    require_file,
+)
 from asr.errors import CorpusError, GrammarError, ModelFormatError
 from asr.shortage import require_address_space
 
@@ -19,9 +29,23 @@ def decode(
     ],
     audio: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="AUDIO", help="Audio files: WAV, FLAC or SPHERE, of any rate."),
+        typer.Argument(
+            metavar="AUDIO",
+            help="Audio files (WAV, FLAC or SPHERE, of the model's sampling rate or a higher one), or folders of them.",
+        ),
     ] = None,
     data: OptionalData = None,
+    speakers: Annotated[
+        str | None,
+        typer.Option(
+            "--speakers",
+            metavar="file|directory|one|PATTERN",
+            help="Whose audio files count as one speaker's: every file by itself, those of a directory, all, or those "
+            "for which the group of a regular expression, searched in the path, is the same.  [default: file; "
+            "directory with --adapt]",
+            show_default=False,
+        ),
+    ] = None,
     grammar: Annotated[
         str | None,
         typer.Option(
@@ -79,6 +103,15 @@ def decode(
             "before. Pays from about a minute of speech a speaker; for kernel-logistic hybrids.",
         ),
     ] = False,
+    allow_untrained: Annotated[
+        bool,
+        typer.Option(
+            "--allow-untrained",
+            help="Recognize also words with phones that training never heard, and those in angle brackets, such as "
+            "<UNK>.",
+        ),
+    ] = False,
+    upsample: Upsample = False,
     root: Root = None,
     jobs: Jobs = ALL_CORES,
     cluster: Cluster = None,
@@ -91,6 +124,7 @@ def decode(
     \b
     Examples:
       asr decode --model runs/mine/model.safetensors --out out hello.wav
+      asr decode --model runs/mine/model.safetensors --out out recordings --speakers directory
       asr decode --model runs/mine/model.safetensors --out out --data data/test --grammar sentences.txt
     """
     audio = audio or []
@@ -99,7 +133,8 @@ def decode(
     require_file(model, "--model", ModelFormatError)
     require_directory(data, "--data")
     require_directory(root, "--root")
-    if not any(path.is_file() for path in audio):  # one among others that is none costs itself alone
+    # One among others that is none costs itself alone.
+    if not any(path.exists() or set("*?[").intersection(str(path)) for path in audio):
         for path in audio:
             require_file(path, "AUDIO", CorpusError)
     if grammar is not None and grammar not in BUILT_IN_GRAMMARS:
@@ -115,6 +150,7 @@ def decode(
         summary = decode_corpus(
             model,
             audio=audio,
+            speakers=speakers,
             data=data,
             root=root,
             grammar=grammar if grammar is None or grammar in BUILT_IN_GRAMMARS else Path(grammar),
@@ -124,6 +160,8 @@ def decode(
             beam=beam,
             max_active=max_active,
             adapt=adapt,
+            upsample=upsample,
+            allow_untrained=allow_untrained,
             workers=workers,
         )
     hypotheses = out / "hyp.txt"

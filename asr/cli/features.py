@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from asr.cli.options import ALL_CORES, Cluster, Config, Data, Jobs, Root, require_directory, require_file
+from asr.cli.options import ALL_CORES, Cluster, Config, Data, Jobs, Root, Upsample, require_directory, require_file
 from asr.shortage import require_address_space
 
 
@@ -16,6 +16,7 @@ def features(
         typer.Option("--out", metavar="DIR", help="Where feats.ark and feats.scp go.", show_default=False),
     ],
     root: Root = None,
+    upsample: Upsample = False,
     config: Config = None,
     jobs: Jobs = ALL_CORES,
     cluster: Cluster = None,
@@ -39,10 +40,9 @@ def features(
 
     from asr.cli.reporting import report_failures
     from asr.runs.workers import open_workers
-    from asr.training.config import load_config
     from asr.training.extracting import extract_features
 
     with open_workers(jobs, cluster) as workers:
-        summary = extract_features(data, out, root=root, config=load_config(config), workers=workers)
+        summary = extract_features(data, out, root=root, config=config, upsample=upsample, workers=workers)
     typer.echo(out / "feats.scp")
     report_failures(summary, out)

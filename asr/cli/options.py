@@ -32,6 +32,25 @@ Config = Annotated[
 ]
 
 
+Upsample = Annotated[
+    bool,
+    typer.Option(
+        "--upsample",
+        help="Convert audio of a lower sampling rate than the features' instead of refusing it; nothing is heard in "
+        "the upper part of the band then, and words are lost.",
+    ),
+]
+
+StripStress = Annotated[
+    bool | None,
+    typer.Option(
+        "--strip-stress/--keep-stress",
+        help="Remove stress digits from the phones of the lexicon (AH0 and AH1 become AH), or keep them.  [default: "
+        "remove them if the phones are the CMU dictionary's]",
+        show_default=False,
+    ),
+]
+
 ALL_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 """The number of cores this process may run on."""
 

@@ -29,6 +29,9 @@ def score(
             show_default=False,
         ),
     ] = None,
+    ignore_case: Annotated[
+        bool, typer.Option("--ignore-case", help="Take words that differ in letter case alone for the same.")
+    ] = False,
     level: Annotated[
         float,
         typer.Option("--level", min=0.5, max=0.999, metavar="X", help="Level of the confidence interval."),
@@ -52,12 +55,15 @@ def score(
     from asr.files import atomic_write
     from asr.score.bootstrap import wer_interval
     from asr.score.files import read_transcripts, read_utt2spk
+    from asr.score.letter_case import case_hint, without_case
     from asr.score.transcript import aligned_transcripts, speaker_summary
     from asr.score.wer import score_utterances
 
     references, hypotheses = read_transcripts(reference), read_transcripts(hypothesis)
     if references.keys().isdisjoint(hypotheses):
         raise CorpusError(f"{hypothesis}: has no utterance of {reference}; give two files of the same corpus")
+    if ignore_case:
+        references, hypotheses = without_case(references), without_case(hypotheses)
     report = score_utterances(
         references,
         hypotheses,
@@ -76,5 +82,8 @@ def score(
         f"{report.deletions} deleted, {report.insertions} inserted)"
     )
     typer.echo(f"SER {report.ser:.2f} %  ({totals.wrong_sentences} of {totals.sentences} utterances)")
+    hint = "" if ignore_case else case_hint(report, references, hypotheses)
+    if hint:
+        typer.echo(f"asr: {hint}", err=True)
     for problem in report.problems:
         typer.echo(printable(f"asr: {problem.utterance_id}: {problem.reason}"), err=True)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from asr.cli.options import ALL_CORES, Cluster, Config, Data, Jobs, Root, require_directory, require_file
+from asr.cli.options import ALL_CORES, Cluster, Config, Data, Jobs, Root, StripStress, require_directory, require_file
 from asr.errors import LexiconError
 from asr.shortage import require_address_space
 
@@ -27,6 +27,7 @@ def train(
         typer.Option("--work-dir", metavar="DIR", help="Where the run keeps its stages.", show_default=False),
     ],
     config: Config = None,
+    strip_stress: StripStress = None,
     classifier: Annotated[
         str | None,
         typer.Option(
@@ -88,6 +89,7 @@ def train(
             root=root,
             config=config,
             classifier=classifier,
+            strip_stress=strip_stress,
             workers=workers,
             allow_changes=allow_changes,
             check_samples=not no_validate,

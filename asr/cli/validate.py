@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from asr.cli.options import ALL_CORES, Config, Data, Jobs, Root, require_directory, require_file
+from asr.cli.options import ALL_CORES, Config, Data, Jobs, Root, StripStress, require_directory, require_file
 from asr.errors import LexiconError
 
 
@@ -17,6 +17,7 @@ def validate(
         typer.Option("--lexicon", metavar="FILE", help="Pronunciations, as for asr train.", show_default=False),
     ],
     config: Config = None,
+    strip_stress: StripStress = None,
     root: Root = None,
     test: Annotated[
         list[Path] | None,
@@ -52,7 +53,9 @@ def validate(
     from asr.training.checking import check_inputs
 
     with open_workers(jobs) as workers:
-        report, _ = check_inputs(data, lexicon, config, root=root, tests=tests, workers=workers)
+        report, _ = check_inputs(
+            data, lexicon, config, root=root, tests=tests, strip_stress=strip_stress, workers=workers
+        )
     if as_json:
         typer.echo(json.dumps(report.as_json(), sort_keys=True, ensure_ascii=False, indent=2))
     else:

@@ -35,7 +35,9 @@ class AudioHeader(NamedTuple):
     """Of each channel."""
 
 
-def read_audio(path: Path | str, *, rate: int, start: float | None = None, end: float | None = None) -> np.ndarray:
+def read_audio(
+    path: Path | str, *, rate: int, start: float | None = None, end: float | None = None, upsample: bool = True
+) -> np.ndarray:
     """Samples of `path` from `start` to `end` (seconds): float32 (n,), mono, 16-bit scale, at `rate` Hz.
 
     Channels are averaged; another rate is converted with soxr (high quality). A segment may end up to half a
@@ -46,11 +48,18 @@ def read_audio(path: Path | str, *, rate: int, start: float | None = None, end: 
     CorpusError
         When the file cannot be read, breaks off before its header says, is SPHERE compressed with shorten, claims a
         rate below 1 or above 768 kHz, or holds no samples there, more than 2^26, or values that are not finite or
-        louder than any sound.
+        louder than any sound; with the code "low-rate" when its rate is below `rate` and `upsample` is false.
     OSError, MemoryError
         When the machine is at fault and not the file.
     """
     samples, native = read_native(path, rate=rate, start=start, end=end)
+    if native < rate and not upsample:
+        raise CorpusError(
+            f"{path}: has {native} samples a second, fewer than the {rate} of the features (sample_rate), which would "
+            f"hear nothing above {native / 2:g} Hz; give recordings of at least {rate} Hz, or a model trained with "
+            f"sample_rate = {native}, or go on with --upsample (upsample = true in the settings)",
+            code="low-rate",
+        )
     if native != rate:
         samples = soxr.resample(samples, native, rate, quality="HQ")
         if not samples.size:

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from asr.corpus.list_file import Entry, read_list, refuse_pipe
 from asr.corpus.names import fault_in_name
 from asr.corpus.opening import faulty_file
-from asr.errors import CorpusError, Fault, printable
+from asr.errors import CorpusError, Fault, sentence
 
 _MOST_DIGITS = 18  # of an offset: no file has as many bytes
 _LATEST = 1e9  # seconds: no recording is as long
@@ -32,7 +32,7 @@ class Problem(_Problem):
 
     def __new__(cls, utterance_id: str, code: str, reason: str) -> "Problem":
         """As any named tuple."""
-        return super().__new__(cls, utterance_id, code, printable(reason))
+        return super().__new__(cls, utterance_id, code, sentence(reason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +151,7 @@ def read_data_directory(
     *,
     root: Path | str | None = None,
     prefer: Literal["features", "audio"] = "features",
+    needs_speakers: bool = True,
 ) -> DataDirectory:
     """Read the data directory at `path`.
 
@@ -159,11 +160,13 @@ def read_data_directory(
     them is taken from `root`, else from the directory above `path`, else from `path` itself: the first where
     the file exists.
 
+    Where there is no `utt2spk` and speakers are not needed, every utterance is its own.
+
     An utterance that cannot be used (its file missing or empty, no transcript, no speaker, a name against the rule
     of `asr.corpus.names`) is left out and listed in `problems`. Raises CorpusError for a malformed list (file, line
     and value are named), a duplicate, or a pipe.
     """
-    path = Path(path)
+    path = nameable(Path(path))
     if not path.is_dir():
         raise CorpusError(
             f"{path}: is not a directory; a data directory holding utt2spk and wav.scp or feats.scp is needed."
@@ -178,7 +181,16 @@ def read_data_directory(
         sources = _read_features(path / "feats.scp", places)
     else:
         sources = _read_recordings(path, places)
-    speakers = {key: _single(path / "utt2spk", key, entry) for key, entry in read_list(path / "utt2spk").items()}
+    if needs_speakers and not (path / "utt2spk").exists():
+        raise CorpusError(
+            f"{path / 'utt2spk'}: No such file; it must say who said every utterance, 'UTTERANCE SPEAKER' a line; if "
+            "nobody knows, give every utterance a speaker of its own, 'UTTERANCE UTTERANCE'"
+        )
+    if (path / "utt2spk").exists():
+        listed = read_list(path / "utt2spk").items()
+        speakers = {key: _single(path / "utt2spk", key, entry) for key, entry in listed}
+    else:
+        speakers = {key: key for key in sources}
     text = None
     if (path / "text").is_file():
         text = {key: tuple(entry.value.split()) for key, entry in read_list(path / "text", allow_empty=True).items()}
@@ -201,6 +213,11 @@ def read_data_directory(
             words = None if text is None else text[key]
             utterances.append(replace(source, speaker=speakers[key], words=words))
     return DataDirectory(path, tuple(utterances), _read_gender(path / "spk2gender"), tuple(problems))
+
+
+def nameable(path: Path) -> Path:
+    """The path, or that of the working directory in full: `.:` is no place that a message could name."""
+    return path.absolute() if path == Path() else path
 
 
 class Places:

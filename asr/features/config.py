@@ -19,13 +19,16 @@ class FeatureConfig(Settings):
     energy before the logarithm, on the 16-bit scale: Kaldi's single-precision epsilon; HTK's MELFLOOR is 1,
     which tells digital silence less sharply from near silence. `energy_first` puts the energy before the cepstra.
     `unspliced` repeats a frame's own columns, as they are before splicing and LDA, behind the others: for a second
-    stream of the acoustic model.
+    stream of the acoustic model. Audio of another rate than `sample_rate` is converted; of a lower one only with
+    `upsample`, as the upper filters hear nothing then.
+    `speaker_prior` is the number of frames that training's mean and deviation count beside a speaker's own.
     Where features come from an archive, the settings of cepstra and filters say how they were made.
     """
 
     old_names: ClassVar[dict[str, str]] = {"normalise": "normalize"}
 
     sample_rate: int = Field(16000, ge=1000, le=384_000)
+    upsample: bool = False
     window_ms: float = Field(25.0, ge=1, le=1000)
     shift_ms: float = Field(10.0, ge=1, le=1000)
     preemphasis: float = Field(0.97, ge=0, lt=1)
@@ -40,6 +43,7 @@ class FeatureConfig(Settings):
     delta_window: int = Field(2, ge=1, le=100)
     delta_order: int = Field(2, ge=0, le=4)
     normalize: Literal["none", "corpus", "speaker", "utterance"] = "corpus"
+    speaker_prior: float = Field(1000.0, ge=0, le=1e9)
     context: int = Field(0, ge=0, le=100)
     lda_dimension: int | None = Field(None, ge=1, le=MOST_COLUMNS)
     unspliced: bool = False

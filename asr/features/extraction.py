@@ -57,7 +57,7 @@ def extract_static(
     problems += [Problem(kept[number][0].id, *fault) for number, fault in faults.items()]
     kept = [pair for number, pair in enumerate(kept) if number not in faults]
     if not kept:
-        why = f"; the first: '{problems[0].utterance_id}': {problems[0].reason.rstrip('.')}" if problems else ""
+        why = f"; the first: '{problems[0].utterance_id}': {problems[0].reason}" if problems else ""
         raise FeatureError(f"{corpus.path}: none of its {len(utterances)} utterances gave features{why}.")
     table = FrameTable.from_utterances(
         [u.id for u, _ in kept], [u.speaker for u, _ in kept], [matrix for _, matrix in kept]
@@ -76,14 +76,17 @@ def static_features(
 ) -> np.ndarray:
     """Static features of one utterance: float32 (T, n), T at least 1.
 
-    Raises CorpusError when its file cannot be read and FeatureError when it is shorter than one window, or to be
+    Raises CorpusError when its file cannot be read, or has a lower rate than the settings' and these do not allow to
+    convert it, and FeatureError when it is shorter than one window, or to be
     changed without having audio.
     """
     if utterance.archive is not None:
         if augmentation is not None:
             raise FeatureError(f"{utterance.archive}: holds features; speed and noise need the audio itself.")
         return read_matrix(utterance.archive, utterance.offset)
-    signal = read_audio(utterance.source, rate=config.sample_rate, start=utterance.start, end=utterance.end)
+    signal = read_audio(
+        utterance.source, rate=config.sample_rate, start=utterance.start, end=utterance.end, upsample=config.upsample
+    )
     if augmentation is not None:
         signal = augmentation.apply(signal, utterance.id, config.sample_rate)
     features = mfcc(signal, config)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from asr.errors import FeatureError, ModelFormatError
 from asr.features.config import FeatureConfig
@@ -11,6 +12,7 @@ from asr.features.deltas import add_deltas
 from asr.features.frame_table import FrameTable
 from asr.features.lda import LdaStatistics
 from asr.features.normalization import Moments, normalize
+from asr.features.speaker_statistics import Normalizers, SpeakerFrames, SpeakerPrior, fit_prior
 from asr.features.splicing import splice
 from asr.features.streaming import StreamingFrontEnd
 from discriminants.parallel.threads import workers_of_this_process
@@ -21,6 +23,7 @@ class FrontEnd:
 
     static_dimension_ : columns of the static features.
     mean_, deviation_ : float32 (n,), of static features and differences; None unless normalized per corpus.
+    prior_ : what training says of a speaker; None unless normalized per speaker, with a prior.
     lda_, lda_offset_ : float32 (spliced, lda_dimension) and (lda_dimension,), frames @ lda_ - lda_offset_;
     None without LDA.
     """
@@ -28,6 +31,7 @@ class FrontEnd:
     static_dimension_: int
     mean_: np.ndarray | None
     deviation_: np.ndarray | None
+    prior_: SpeakerPrior | None
     lda_: np.ndarray | None
     lda_offset_: np.ndarray | None
 
@@ -41,20 +45,27 @@ class FrontEnd:
         are missing, of another length, or of too few classes.
         """
         self.static_dimension_ = static.n_features
-        self.mean_ = self.deviation_ = self.lda_ = self.lda_offset_ = None
+        self.mean_ = self.deviation_ = self.lda_ = self.lda_offset_ = self.prior_ = None
         if self.config.normalize == "corpus":
             moments = Moments(self._dimension)
             for number in range(len(static)):
                 moments.add(self._with_deltas(static.utterance(number)))
             self.mean_, self.deviation_ = moments.normalizer()
+        normalizers: Normalizers = {}
+        if self.config.normalize == "speaker":
+            speakers = SpeakerFrames(static, self.config, self._with_deltas)
+            with threadpool_limits(1):
+                self.prior_ = fit_prior(speakers) if self._has_prior else None
+                normalizers = self._normalizers(speakers)
         if self.config.lda_dimension is not None:
-            self._fit_lda(static, labels, self.config.lda_dimension)
+            self._fit_lda(static, labels, self.config.lda_dimension, normalizers)
         return self
 
     def transform(self, static: FrameTable) -> FrameTable:
         """Frames (n_frames, n_features) of every utterance.
 
-        Under "speaker", mean and deviation are those of this table's utterances of each speaker. Raises
+        Under "speaker", mean and deviation are those of this table's utterances of each speaker, drawn towards those
+        of training in proportion to `speaker_prior`. Raises
         FeatureError when the static features have another number of columns than in `fit`.
         """
         if static.n_features != self.static_dimension_:
@@ -62,7 +73,9 @@ class FrontEnd:
                 f"These features have {static.n_features} columns, but the front end was fitted to "
                 f"{self.static_dimension_}."
             )
-        normalizers = self._speaker_normalizers(static) if self.config.normalize == "speaker" else {}
+        normalizers: Normalizers = {}
+        if self.config.normalize == "speaker":
+            normalizers = self._normalizers(SpeakerFrames(static, self.config, self._with_deltas))
 
         def transformed(batch: FrameTable) -> np.ndarray:
             return self.project(self._spliced(batch, normalizers))
@@ -118,6 +131,8 @@ class FrontEnd:
             "lda_offset": self.lda_offset_,
         }
         arrays = {name: array for name, array in learnt.items() if array is not None}
+        if self.prior_ is not None:
+            arrays |= self.prior_.to_arrays()
         return arrays, {
             "config": self.config.model_dump(mode="json"),
             "static_dimension": self.static_dimension_,
@@ -127,7 +142,8 @@ class FrontEnd:
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any]) -> "FrontEnd":
         """The front end that `to_arrays` described; ModelFormatError when arrays and settings disagree."""
         try:
-            front_end = cls(FeatureConfig.model_validate(metadata["config"]))
+            # Front ends from before there was a prior say nothing of it, and hold none.
+            front_end = cls(FeatureConfig.model_validate({"speaker_prior": 0.0} | metadata["config"]))
             front_end.static_dimension_ = metadata["static_dimension"]
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFormatError(f"The front end's settings cannot be read ({error}).") from error
@@ -135,6 +151,10 @@ class FrontEnd:
             raise ModelFormatError(f"The front end has {front_end.static_dimension_!r} static features.")
         config = front_end.config
         expected: dict[str, tuple[int, ...]] = {}
+        if front_end._has_prior:
+            expected = SpeakerPrior.shapes(
+                front_end._dimension, max(1, len(np.atleast_1d(arrays.get("prior_weights", ()))))
+            )
         if config.normalize == "corpus":
             expected = {"mean": (front_end._dimension,), "deviation": (front_end._dimension,)}
         if config.lda_dimension is not None:
@@ -148,9 +168,11 @@ class FrontEnd:
         for name, array in arrays.items():
             if array.dtype != np.float32 or not np.isfinite(array).all():
                 raise ModelFormatError(f"The front end's {name} holds what are no finite float32 numbers.")
-        if "deviation" in arrays and not (arrays["deviation"] > 0).all():
-            raise ModelFormatError("The front end's deviation holds numbers that are not above zero.")
+        for name in ("deviation", *SpeakerPrior.POSITIVE):
+            if name in arrays and not (arrays[name] > 0).all():
+                raise ModelFormatError(f"The front end's {name} holds numbers that are not above zero.")
         front_end.mean_, front_end.deviation_ = arrays.get("mean"), arrays.get("deviation")
+        front_end.prior_ = SpeakerPrior.from_arrays(arrays) if front_end._has_prior else None
         front_end.lda_, front_end.lda_offset_ = arrays.get("lda"), arrays.get("lda_offset")
         return front_end
 
@@ -173,7 +195,7 @@ class FrontEnd:
             return normalize(frames, *moments.normalizer())
         return self._pointwise(frames) if speaker is None else normalize(frames, *speaker)
 
-    def _spliced(self, batch: FrameTable, normalizers: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    def _spliced(self, batch: FrameTable, normalizers: Normalizers) -> np.ndarray:
         """Frames of a batch with differences, normalized and spliced: (n_frames, n)."""
         parts = [
             splice(
@@ -184,16 +206,16 @@ class FrontEnd:
         ]
         return np.concatenate(parts)
 
-    def _speaker_normalizers(self, static: FrameTable) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        moments = {speaker: Moments(self._dimension) for speaker in static.speakers}
-        varied = [_varies(static.utterance(number)) for number in range(len(static))]
-        heard = {speaker for speaker, varies in zip(static.speakers, varied, strict=True) if varies}
-        for number, speaker in enumerate(static.speakers):
-            if varied[number] or speaker not in heard:  # digital silence says nothing of a voice
-                moments[speaker].add(self._with_deltas(static.utterance(number)))
-        return {speaker: value.normalizer() for speaker, value in moments.items()}
+    def _normalizers(self, speakers: SpeakerFrames) -> Normalizers:
+        if self.prior_ is not None:
+            return self.prior_.normalizers(speakers, self.config.speaker_prior)
+        return {speaker: own.normalizer() for speaker, own in speakers.moments.items()}
 
-    def _fit_lda(self, static: FrameTable, labels: np.ndarray | None, dimension: int) -> None:
+    @property
+    def _has_prior(self) -> bool:
+        return self.config.normalize == "speaker" and self.config.speaker_prior > 0
+
+    def _fit_lda(self, static: FrameTable, labels: np.ndarray | None, dimension: int, normalizers: Normalizers) -> None:
         if labels is None:
             raise FeatureError(f"lda_dimension = {dimension} needs a state label for every frame, but none were given.")
         labels = np.asarray(labels)
@@ -202,7 +224,6 @@ class FrontEnd:
                 f"LDA needs {static.n_frames} integer labels of at least -1, not {labels.dtype} of shape "
                 f"{labels.shape}."
             )
-        normalizers = self._speaker_normalizers(static) if self.config.normalize == "speaker" else {}
         size, n_classes = self._dimension * (2 * self.config.context + 1), int(labels.max(initial=-1)) + 1
         batches = static.batches()
         ends = np.cumsum([batch.n_frames for batch in batches])
@@ -218,8 +239,3 @@ class FrontEnd:
         for part in workers_of_this_process().map(accumulated, items):
             statistics.merge(part)
         self.lda_, self.lda_offset_ = statistics.solve(min(dimension, statistics.greatest_dimension))
-
-
-def _varies(static: np.ndarray) -> bool:
-    """Whether not all of several frames are the same, as those of digital silence are."""
-    return len(static) < 2 or bool((static != static[0]).any())

@@ -12,6 +12,8 @@ Entry = tuple[str, Pronunciation]
 
 VARIANT_MARK = re.compile(r"(.+)\(\d+\)", re.DOTALL)
 PROBABILITY = re.compile(r"0?\.\d+|[01]\.\d*|\d(\.\d*)?[eE]-?\d+", re.ASCII)
+MODEL_PAUSES = frozenset({"SIL", "SP"})
+"""Phones of the models of silence (`asr.hmm.topology`), which stand in no word."""
 HTK_PAUSES = frozenset({"sil", "sp"})
 
 

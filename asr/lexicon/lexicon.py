@@ -28,6 +28,19 @@ def without_stress(phone: str) -> str:
     return match.group(1) if match else phone
 
 
+VOWELS = frozenset("AA AE AH AO AW AY EH ER EY IH IY OW OY UH UW".split())
+"""Of the CMU's phones, an ARPAbet without stress."""
+_CONSONANTS = frozenset("B CH D DH F G HH JH K L M N NG P R S SH T TH V W Y Z ZH".split())
+_NOISES = frozenset("SIL SP SPN NSN".split())
+
+
+def marks_stress(phones: Iterable[str]) -> bool:
+    """Whether these are the CMU's phones and every vowel ends in its stress, 0, 1 or 2, in either letter case."""
+    speech = {phone.upper() for phone in phones} - _NOISES
+    vowels = speech - _CONSONANTS
+    return bool(vowels) and all(phone[:-1] in VOWELS and phone[-1] in "012" for phone in vowels)
+
+
 @dataclass(frozen=True)
 class Lexicon:
     """Words and their pronunciations; letter case is kept as it stands in the file.
@@ -38,6 +51,10 @@ class Lexicon:
         The order of the variants is kept; a variant given twice counts once.
     source : str
         Where the words come from, for messages (a file name); two lexicons that differ in it alone are equal.
+    silent : tuple of str
+        Words that were left out in reading, since they are silence; nor do these make a difference.
+    stress : str
+        What was done with stress digits in reading, a sentence; empty where there were none.
 
     Raises
     ------
@@ -49,6 +66,8 @@ class Lexicon:
 
     pronunciations: Mapping[str, tuple[Pronunciation, ...]]
     source: str = field(default="the lexicon", compare=False)
+    silent: tuple[str, ...] = field(default=(), compare=False)
+    stress: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if not self.pronunciations:
@@ -85,6 +104,12 @@ class Lexicon:
         """All words, sorted."""
         return tuple(sorted(self.pronunciations))
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done in reading, a sentence each."""
+        silence = f"{self.source}: left out {' '.join(self.silent)}, which is silence and no word"
+        return (*([silence] if self.silent else []), *([self.stress] if self.stress else []))
+
     @cached_property
     def phones(self) -> tuple[str, ...]:
         """Every phone that some word uses, sorted."""
@@ -105,6 +130,12 @@ class Lexicon:
     def out_of_vocabulary(self, utterances: Iterable[Iterable[str]]) -> Counter[str]:
         """How often each word that the lexicon lacks occurs in the transcripts `utterances`."""
         return Counter(word for words in utterances for word in words if word not in self.pronunciations)
+
+    def untrained_phones(self, utterances: Iterable[Iterable[str]]) -> tuple[str, ...]:
+        """The phones that no pronunciation of any word of the transcripts `utterances` has, sorted."""
+        said = {word for words in utterances for word in words}
+        heard = {phone for word in said for variant in self.pronunciations.get(word, ()) for phone in variant}
+        return tuple(phone for phone in self.phones if phone not in heard)
 
     def subset(self, words: Iterable[str]) -> "Lexicon":
         """The lexicon of `words` alone; raises LexiconError for a word it lacks."""

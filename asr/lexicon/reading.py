@@ -1,12 +1,12 @@
 """Reading a pronunciation dictionary, its format told by its content."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Literal
 
 from asr.errors import LexiconError
 from asr.lexicon import formats
-from asr.lexicon.lexicon import Lexicon, Pronunciation, without_stress
+from asr.lexicon.lexicon import Lexicon, Pronunciation, marks_stress, without_stress
 from asr.text_lines import read_text_lines
 
 Format = Literal["auto", "kaldi", "cmu", "htk"]
@@ -28,23 +28,24 @@ def read_lexicon(path: Path | str, *, format: Format = "auto", strip_stress: boo
         first character, or all lines end in `sp` or `sil`; CMU when some `WORD(2)` stands beside its `WORD`;
         Kaldi otherwise.
     strip_stress : bool, optional
-        Whether a stress digit that closes a phone is removed (AH0 becomes AH); by default only in the CMU
-        format.
+        Whether a stress digit that closes a phone is removed (AH0 becomes AH); by default in the CMU format, and
+        where the phones are the CMU's and every vowel has one.
+
+    A word that is nothing but the model's own silence, as Kaldi's `<SIL> SIL`, is left out. What was left out or
+    removed is told in the lexicon's `silent` and `stress`.
 
     Raises
     ------
     LexiconError
-        With file, line and value, for a file that cannot be read, a word without phones or a line that does
-        not fit the format.
+        With file, line and value, for a file that cannot be read, a word without phones, a line that does
+        not fit the format, or a word with one of the phones that are reserved for silence.
     """
     lines = [(n, line) for n, line in enumerate(read_text_lines(path, LexiconError), 1) if line.strip()]
     if format == "auto":
         format = guess_format([line for _, line in lines])
     parse = line_parser(format, [line for _, line in lines])
-    if strip_stress is None:
-        strip_stress = format == "cmu"
-
     variants: dict[str, list[Pronunciation]] = {}
+    silent: list[str] = []
     for number, line in lines:
         try:
             entry = parse(line)
@@ -59,10 +60,34 @@ def read_lexicon(path: Path | str, *, format: Format = "auto", strip_stress: boo
             raise LexiconError(
                 f"{path}, line {number}: {line.strip()!r} has a name that is empty or holds white space."
             )
-        if strip_stress:
-            phones = tuple(without_stress(phone) for phone in phones)
+        if formats.MODEL_PAUSES.issuperset(phones):
+            silent.append(word)
+            continue
+        reserved = [phone for phone in phones if phone in formats.MODEL_PAUSES]
+        if reserved:
+            raise LexiconError(
+                f"{path}, line {number}: the word {word!r} has the phone {reserved[0]!r}, which is the model's own "
+                "silence; leave it out, or give the phone another name."
+            )
         variants.setdefault(word, []).append(phones)
-    return Lexicon({word: tuple(phones) for word, phones in variants.items()}, str(path))
+    phones_used = {phone for spoken in variants.values() for variant in spoken for phone in variant}
+    if strips_stress(strip_stress, format, phones_used):
+        variants = {word: [_unstressed(variant) for variant in spoken] for word, spoken in variants.items()}
+        marked = sum(without_stress(phone) != phone for phone in phones_used)
+        stress = f"{path}: stress digits removed from {marked} vowels (--keep-stress keeps them)" if marked else ""
+    else:
+        stress = f"{path}: stress digits kept, as was asked for" if marks_stress(phones_used) else ""
+    pronunciations = {word: tuple(phones) for word, phones in variants.items()}
+    return Lexicon(pronunciations, str(path), silent=tuple(dict.fromkeys(silent)), stress=stress)
+
+
+def strips_stress(wanted: bool | None, format: str, phones: Iterable[str]) -> bool:
+    """Whether stress digits are removed from a lexicon of this format and these phones; `wanted` decides if given."""
+    return (format == "cmu" or marks_stress(phones)) if wanted is None else wanted
+
+
+def _unstressed(phones: Pronunciation) -> Pronunciation:
+    return tuple(without_stress(phone) for phone in phones)
 
 
 def line_parser(format: str, lines: list[str]) -> Callable[[str], formats.Entry | None]:

@@ -4,20 +4,24 @@ from pathlib import Path
 
 from asr.errors import LexiconError
 from asr.files import atomic_write
-from asr.lexicon.formats import is_comment, is_probability
+from asr.lexicon.formats import MODEL_PAUSES, is_comment, is_probability
 from asr.lexicon.lexicon import Lexicon
 
 
 def write_lexicon(lexicon: Lexicon, path: Path | str) -> None:
     """Write `lexicon` as a Kaldi lexicon.txt: `WORD phone phone ...`, words sorted, one variant a line.
 
-    `read_lexicon(path, format="kaldi")` gives an equal lexicon back.
+    `read_lexicon(path, format="kaldi", strip_stress=False)` gives an equal lexicon back.
 
     Raises
     ------
     LexiconError
-        When the format cannot tell a word from a comment, or the first phones from probabilities.
+        When the format cannot tell a word from a comment, or the first phones from probabilities, or a phone is one of
+        those reserved for silence.
     """
+    reserved = sorted(MODEL_PAUSES.intersection(lexicon.phones))
+    if reserved:
+        raise LexiconError(f"The phone {reserved[0]!r} would read as silence in {path}; rename it.")
     comment = next((word for word in lexicon.words if is_comment(word)), None)
     if comment is not None:
         raise LexiconError(f"The word {comment!r} would read as a comment in {path}; rename it.")

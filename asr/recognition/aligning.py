@@ -1,5 +1,6 @@
 """`asr align`: the times of the words and phones of transcribed utterances."""
 
+import logging
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,16 +18,19 @@ from asr.align.textgrid import write_textgrid
 from asr.align.transcript_graph import transcript_graph
 from asr.corpus.data_directory import Problem
 from asr.decode.path_segments import Segment, frame_states, phone_segments, word_segments
-from asr.errors import AlignmentError, Fault, attempt
+from asr.errors import AlignmentError, Fault, attempt, printable
 from asr.features.frame_table import NOT_FINITE, FrameTable
 from asr.files import atomic_write
 from asr.lexicon import Lexicon, read_lexicon
+from asr.lexicon.lexicon import marks_stress
 from asr.recognition.decoding import corpus_for, static_frames
 from asr.recognition.material import trainable
 from asr.runs.outcome import Outcome, account
 from asr.runs.progress import Progress, progress
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
+
+log = logging.getLogger(__name__)
 
 
 def align(
@@ -37,9 +41,12 @@ def align(
     root: Path | None = None,
     lexicon: Path | None = None,
     textgrid: bool = False,
+    upsample: bool = False,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Outcome:
     """Align, and write `out/words.ctm`, `out/phones.ctm`, `out/states.npz` and `out/textgrid/*.TextGrid`.
+
+    Audio of a lower rate than the model's is refused, unless it is to be converted (`upsample`).
 
     Raises
     ------
@@ -48,11 +55,11 @@ def align(
     """
     speech_model = load_model(model)
     topology = speech_model.hmm.topology
-    pronunciations = speech_model.lexicon if lexicon is None else read_lexicon(lexicon)
+    pronunciations = speech_model.lexicon if lexicon is None else _read_as_trained(lexicon, topology.phones)
     pronunciations.require_phones(topology.phones)
     given = corpus_for(speech_model, data, root)
     corpus, problems = trainable(given, pronunciations)
-    static, failed = static_frames(speech_model, corpus, workers)
+    static, failed = static_frames(speech_model, corpus, workers, upsample=upsample)
     problems += failed
     words = {utterance.id: utterance.words or () for utterance in corpus.utterances}
     seconds = frame_times(speech_model.front_end.config, corpus.utterances, static)
@@ -93,6 +100,14 @@ def align(
     with atomic_write(out / "states.npz") as temporary:
         write_states(temporary, states)
     return Outcome(len(aligned), problems)
+
+
+def _read_as_trained(path: Path, phones: tuple[str, ...]) -> Lexicon:
+    """A lexicon with stress digits if the model's phones have them."""
+    lexicon = read_lexicon(path, strip_stress=False if marks_stress(phones) else None)
+    for note in lexicon.notes:
+        log.warning("%s", printable(note))
+    return lexicon
 
 
 def write_states(path: Path, states: Mapping[str, np.ndarray]) -> None:

@@ -1,28 +1,33 @@
 """`asr decode`: audio files or a data directory to words."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 from pydantic import ValidationError
 
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model
 from asr.align.ctm import CtmRow, ctm_rows, write_ctm
 from asr.align.frame_times import frame_times
-from asr.corpus.data_directory import DataDirectory, Problem, Utterance, read_data_directory
-from asr.corpus.names import fault_in_name
+from asr.corpus.data_directory import DataDirectory, Problem, read_data_directory
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError, CorpusError, DecodeError, GrammarError, printable
 from asr.features.extraction import extract_static
 from asr.features.frame_table import FrameTable
 from asr.grammar import Grammar, arpa_grammar, one_word, read_grammar, word_loop
 from asr.grammar.arpa_file import parse_arpa
+from asr.lexicon import Lexicon
 from asr.recognition.adaptation import recognize_adapted
+from asr.recognition.audio_files import files_as_corpus
+from asr.recognition.hearing import warn_of_sound
 from asr.recognition.material import require_some
 from asr.recognition.recognition import recognize
+from asr.recognition.vocabulary import other_case, recognizable
 from asr.runs.outcome import Outcome, account
 from asr.runs.progress import counted
-from asr.score.files import write_transcripts
+from asr.score.files import read_transcripts, write_transcripts
+from asr.text_lines import read_text_lines
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
@@ -32,6 +37,7 @@ def decode(
     model: Path,
     *,
     audio: Sequence[Path] = (),
+    speakers: str | None = None,
     data: Path | None = None,
     root: Path | None = None,
     grammar: str | Path | None = None,
@@ -41,18 +47,25 @@ def decode(
     beam: float | None = None,
     max_active: int | None = None,
     adapt: bool = False,
+    upsample: bool = False,
+    allow_untrained: bool = False,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Outcome:
     """Recognize, and write `out/hyp.txt` and `out/hyp.ctm`.
 
     Parameters
     ----------
-    audio : paths of audio files
-        Each is an utterance named after its file; together they count as one speaker.
+    audio : paths of audio files, of folders of them, or patterns
+        Each is an utterance named after its file.
+    speakers : "file", "directory", "one" or a regular expression
+        Whose files count as one speaker's, see `asr.recognition.audio_files`; by default every file by itself, so that
+        what is recognized in it does not depend on the others, or with `adapt` those of a directory.
     data : path of a Kaldi data directory, instead of `audio`
     grammar : "loop", "one", or the path of an ARPA or word-pair file; None for the model's own
     lm_scale, insertion_penalty, beam, max_active : instead of the model's own settings
     adapt : whether to adapt the model to every speaker, see `asr.recognition.adaptation`
+    upsample : whether to convert audio of a lower rate than the model's, which is refused otherwise
+    allow_untrained : whether words may be recognized that training says nothing of, see `asr.recognition.vocabulary`
 
     Raises
     ------
@@ -60,7 +73,8 @@ def decode(
         One of its kinds; DecodeError if no utterance at all could be decoded.
     """
     speech_model = load_model(model)
-    corpus = _files_as_corpus(audio) if data is None else corpus_for(speech_model, data, root)
+    rule = speakers or ("directory" if adapt else "file")
+    corpus = files_as_corpus(audio, rule) if data is None else corpus_for(speech_model, data, root)
     wanted = {
         "lm_scale": lm_scale,
         "insertion_penalty": insertion_penalty,
@@ -73,8 +87,9 @@ def decode(
     except ValidationError as error:
         problem = error.errors()[0]
         raise ConfigError(f"{problem['loc'][0]} is {problem['input']}: {problem['msg']}") from error
-    graph = compile_graph(speech_model.lexicon, _grammar(speech_model, grammar), speech_model.hmm.topology)
-    static, problems = static_frames(speech_model, corpus, workers)
+    lexicon = recognizable(speech_model, allow_untrained=allow_untrained)
+    graph = compile_graph(lexicon, _grammar(speech_model, lexicon, grammar), speech_model.hmm.topology)
+    static, problems = static_frames(speech_model, corpus, workers, upsample=upsample)
     recognition = (recognize_adapted if adapt else recognize)(speech_model, static, graph, search, workers=workers)
     failures = [
         *corpus.problems,
@@ -89,19 +104,41 @@ def decode(
     for name, segments in recognition.words.items():
         rows += ctm_rows(name, segments, times[name])
     out.mkdir(parents=True, exist_ok=True)
+    _keep_earlier(out / "hyp.txt", recognition.hypotheses)
     write_transcripts(out / "hyp.txt", recognition.hypotheses)
     write_ctm(out / "hyp.ctm", rows)
     audio_seconds = sum(utterance.duration for utterance in times.values())
     return Outcome(len(recognition.words), failures, recognition.cpu_seconds / audio_seconds)
 
 
+def _keep_earlier(path: Path, hypotheses: Mapping[str, Sequence[str]]) -> None:
+    """Move an earlier outcome out of the way if the new one is another, and say so."""
+    try:
+        if not path.is_file() or read_transcripts(path) == dict(hypotheses):
+            return
+    except CorpusError:
+        pass  # whatever it is, it is not ours to throw away
+    kept = path.with_name(f"{path.name}.old")
+    path.replace(kept)
+    log.warning("%s", printable(f"{path} was there, with other words; it is kept as {kept.name}"))
+
+
 def corpus_for(model: SpeechModel, data: Path, root: Path | None) -> DataDirectory:
     """A data directory's audio or archived features, whichever the model was trained on if there are both."""
-    return read_data_directory(data, root=root, prefer="features" if model.source == "archive" else "audio")
+    if not (data / "utt2spk").exists():
+        log.warning(
+            "%s", printable(f"{data / 'utt2spk'}: No such file; every utterance counts as a speaker of its own")
+        )
+    prefer: Literal["features", "audio"] = "features" if model.source == "archive" else "audio"
+    return read_data_directory(data, root=root, prefer=prefer, needs_speakers=False)
 
 
-def static_frames(model: SpeechModel, corpus: DataDirectory, workers: Workers) -> tuple[FrameTable, list[Problem]]:
-    """Static features of a corpus as the model needs them.
+def static_frames(
+    model: SpeechModel, corpus: DataDirectory, workers: Workers, *, upsample: bool = False
+) -> tuple[FrameTable, list[Problem]]:
+    """Static features of a corpus as the model needs them; what sounds unlike speech is logged (see `hearing`).
+
+    Audio of a lower rate than the model's is refused, unless `upsample` or the model's own settings say otherwise.
 
     Raises
     ------
@@ -115,12 +152,16 @@ def static_frames(model: SpeechModel, corpus: DataDirectory, workers: Workers) -
         raise CorpusError(
             f"{corpus.path}: gives {given}, but the model was trained on {had}; features must be made the same way"
         )
+    config = model.front_end.config
+    if not archived:
+        warn_of_sound(corpus, config, workers=workers)
+    config = config.model_copy(update={"upsample": upsample or config.upsample})
     with counted(len(corpus.utterances), "features") as finished:
-        return extract_static(corpus, model.front_end.config, workers=workers, progress=finished)
+        return extract_static(corpus, config, workers=workers, progress=finished)
 
 
-def _grammar(model: SpeechModel, wanted: str | Path | None) -> Grammar:
-    words = model.lexicon.words
+def _grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | Path | None) -> Grammar:
+    words = lexicon.words
     if wanted is None:
         return (
             word_loop(words)
@@ -135,30 +176,24 @@ def _grammar(model: SpeechModel, wanted: str | Path | None) -> Grammar:
         found = read_grammar(Path(wanted), vocabulary=words)
     except GrammarError as error:
         # What is wrong with the grammar under this vocabulary is said without the name of its file.
-        raise error if str(wanted) in str(error) else GrammarError(f"{wanted}: {error}") from error
+        named = str(error) if str(wanted) in str(error) else f"{wanted}: {error}"
+        hint = other_case(_words_of(Path(wanted)), model.lexicon)
+        raise GrammarError(f"{named}; {hint}" if hint else named) from error
     if not found.words:
         raise GrammarError(f"{wanted}: shares no word with the model's lexicon")
-    if found.left_out:
-        log.warning("%s", printable(f"{wanted}: the model has no pronunciation for {' '.join(found.left_out)}"))
+    unknown = [word for word in found.left_out if word not in model.lexicon]  # of the others was told before
+    if unknown:
+        hint = other_case(unknown, model.lexicon)
+        log.warning(
+            "%s",
+            printable(f"{wanted}: the model has no pronunciation for {' '.join(unknown)}{f'; {hint}' if hint else ''}"),
+        )
     return found
 
 
-def _files_as_corpus(audio: Sequence[Path]) -> DataDirectory:
-    named: dict[str, Path] = {}
-    utterances, problems = [], []
-    for path in audio:
-        name = "_".join(path.stem.split())
-        if name in named:
-            raise CorpusError(
-                f"two files are named {name!r}: {named[name].absolute()} and {path.absolute()}; rename one"
-            )
-        named[name] = path
-        bad_name = fault_in_name(name)
-        if bad_name is not None:
-            problems.append(Problem(name, "bad-name", f"{path}: the name of the file, without its ending, {bad_name}"))
-        elif not path.is_file():
-            found = "is no regular file" if path.exists() else "does not exist"
-            problems.append(Problem(name, "unreadable" if path.exists() else "missing-file", f"{path} {found}"))
-        else:
-            utterances.append(Utterance(name, "speaker", None, audio=path))
-    return DataDirectory(Path("AUDIO"), tuple(sorted(utterances, key=lambda u: u.id)), {}, tuple(problems))
+def _words_of(path: Path) -> set[str]:
+    """Whatever may be a word of a grammar file that could not be used."""
+    try:
+        return {field.removeprefix(">") for line in read_text_lines(path, GrammarError) for field in line.split()}
+    except GrammarError:
+        return set()

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from asr.corpus.rates import CorpusRate, rate_of_corpus
 from asr.errors import AsrError, ConfigError, CorpusError, LexiconError, printable
 from asr.runs.progress import counted
-from asr.training.config import TrainingConfig, check_same_static, load_config
+from asr.training.config import LexiconSettings, TrainingConfig, check_same_static, load_config
 from asr.validation import Finding, Report, validate
+from asr.validation.directory import read_directory_past_faults
 from asr.validation.findings import count, stopping, without_place
 from asr.validation.settings import setting_place
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -29,21 +31,36 @@ def check_inputs(
     root: Path | None = None,
     tests: Iterable[Path] = (),
     classifier: str | None = None,
+    strip_stress: bool | None = None,
     samples_too: bool = True,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> tuple[Report, TrainingConfig]:
     """Validate a corpus, its lexicon and settings, which may be a file; returns the settings too.
 
+    Where settings are read from a file, or are the defaults, `sample_rate` may be "auto", and is unless it is set: the
+    settings returned hold the rate that suits the corpus (see `asr.corpus.rates`), which is logged.
     Settings that cannot be read are a finding like any other, and the rest is checked without them; the defaults are
-    returned in their place. `classifier` takes the place of the one in the settings.
+    returned in their place. `classifier` and `strip_stress` take the place of those in the settings.
     """
     file = config if isinstance(config, Path) else None
     settings: TrainingConfig | None = None
     findings: list[Finding] = []
+    chosen: CorpusRate | None = None
+
+    def corpus_rate() -> int | None:
+        nonlocal chosen
+        chosen = rate_of_corpus(read_directory_past_faults(data, root).usable.values(), workers=workers)
+        return None if chosen is None else chosen.rate
+
     try:
-        settings = load_config(config) if isinstance(config, Path | None) else config
+        settings = load_config(config, corpus_rate=corpus_rate) if isinstance(config, Path | None) else config
+        if chosen is not None:
+            log.info("%s", chosen)
         if classifier is not None:
             settings = with_classifier(settings, classifier)
+        if strip_stress is not None:
+            stress = LexiconSettings(stress="strip" if strip_stress else "keep")
+            settings = settings.model_copy(update={"lexicon": stress})
         check_same_static(settings.features, settings.hybrid_features)
     except ConfigError as error:
         findings.append(_of_settings(error, file))

@@ -1,8 +1,9 @@
 """Settings of a training run, from defaults, a TOML file or a recipe."""
 
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -36,6 +37,19 @@ class TuningSettings(Settings):
     """Insertion penalties tried with each of them, likewise multiples of that scale."""
 
 
+class LexiconSettings(Settings):
+    """How the pronunciations are read."""
+
+    stress: Literal["auto", "strip", "keep"] = "auto"
+    """Whether stress digits (AH0, AH1) are removed; `auto`: in the format of the CMU dictionary, and where the phones
+    are the CMU's and every vowel has one."""
+
+    @property
+    def strip_stress(self) -> bool | None:
+        """As `asr.lexicon.read_lexicon` takes it."""
+        return None if self.stress == "auto" else self.stress == "strip"
+
+
 class TrainingConfig(Settings):
     """Everything that `asr train` can be told; the TOML file has one table for each part."""
 
@@ -43,6 +57,7 @@ class TrainingConfig(Settings):
     states_per_phone: int = Field(3, ge=1, le=100)
     ngram_order: int = Field(2, ge=1, le=10)
     """Order of the default grammar, estimated from the training transcripts."""
+    lexicon: LexiconSettings = LexiconSettings()
     features: FeatureConfig = FeatureConfig()
     """Frames of the Gaussian mixtures."""
     hybrid_features: FeatureConfig = FeatureConfig(normalize="speaker", context=7, lda_dimension=60)
@@ -71,17 +86,31 @@ class TrainingConfig(Settings):
         return self
 
 
-def load_config(path: Path | None) -> TrainingConfig:
+AUTO = "auto"
+
+
+def load_config(
+    path: Path | None, *, corpus_rate: Callable[[], int | None] | None = None, auto_by_default: bool = True
+) -> TrainingConfig:
     """Read settings from a TOML file; the defaults where there is none.
+
+    Parameters
+    ----------
+    corpus_rate : callable, optional
+        Gives the rate, in Hz, that `sample_rate = "auto"` stands for; called only where that is said. Where it is not
+        given, or gives None, "auto" is the default rate.
+    auto_by_default : bool
+        Whether, with a `corpus_rate`, "auto" is meant where no rate is set.
 
     Raises
     ------
     ConfigError
         Naming the file and every key that is unknown or has a wrong value.
     """
-    if path is None:
+    if path is None and (corpus_rate is None or not auto_by_default):
         return TrainingConfig()
-    values = _read_toml(path)
+    values = {} if path is None else _read_toml(path)
+    _resolve_rates(values, corpus_rate, auto_by_default)
     shared = values.get("features")
     for name, default in TrainingConfig():
         own = values.get(name, {})
@@ -93,15 +122,28 @@ def load_config(path: Path | None) -> TrainingConfig:
         config = TrainingConfig.model_validate(values)
         check_same_static(config.features, config.hybrid_features)
     except ValidationError as error:
-        found = faults(error)
+        found = faults(error, TrainingConfig)
         # One that both front ends share is named once.
         phrases = [
             phrase for name, phrase in found.items() if name.removeprefix("hybrid_") not in found.keys() - {name}
         ]
-        raise ConfigError(f"{path}: {'; '.join(phrases)}") from error
+        raise ConfigError(f"{path or 'settings'}: {'; '.join(phrases)}") from error
     except ConfigError as error:
-        raise ConfigError(f"{path}: {error}") from error
+        raise ConfigError(f"{path or 'settings'}: {error}") from error
     return config
+
+
+def _resolve_rates(values: dict[str, Any], corpus_rate: Callable[[], int | None] | None, by_default: bool) -> None:
+    """Put a number in the place of `sample_rate = "auto"`, and of none where that is meant."""
+    features = values.setdefault("features", {})
+    tables = [table for table in (features, values.get("hybrid_features")) if isinstance(table, dict)]
+    unset = all("sample_rate" not in table for table in tables)
+    if unset and by_default and corpus_rate is not None and isinstance(features, dict):
+        features["sample_rate"] = AUTO
+    asking = [table for table in tables if table.get("sample_rate") == AUTO]
+    found = corpus_rate() if asking and corpus_rate is not None else None
+    for table in asking:
+        table["sample_rate"] = FeatureConfig().sample_rate if found is None else found
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
@@ -121,7 +163,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 def check_same_static(first: FeatureConfig, second: FeatureConfig) -> None:
     """Raise ConfigError unless both front ends can work on one table of static features."""
-    later = {"delta_window", "delta_order", "normalize", "context", "lda_dimension", "unspliced"}
+    later = {"delta_window", "delta_order", "normalize", "speaker_prior", "context", "lda_dimension", "unspliced"}
     differing = sorted(
         key for key, value in first.model_dump(exclude=later).items() if value != second.model_dump(exclude=later)[key]
     )

@@ -4,7 +4,7 @@ import json
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -109,7 +109,14 @@ def train_mixtures(
                 workers=workshop.workers,
                 progress=finished,
             ):
-                model = SpeechModel(hmm, front_end, workshop.lexicon, workshop.config.gmm_search, workshop.source)
+                model = SpeechModel(
+                    hmm,
+                    front_end,
+                    workshop.lexicon,
+                    workshop.config.gmm_search,
+                    workshop.source,
+                    untrained=workshop.lexicon.untrained_phones(material.references.values()),
+                )
                 save_model(directory / f"gmm-{n_components}.safetensors", model)
                 record[n_components] = curve
                 workshop.run.note_time(f"{n_components} components", time.monotonic() - started)
@@ -193,7 +200,15 @@ def train_hybrid_system(
                 workers=workshop.workers,
             )
             hmm = PhoneHmm(hmm.topology, acoustic, hmm.self_loops)
-        model = SpeechModel(hmm, front_end, workshop.lexicon, workshop.config.hybrid_search, workshop.source)
+        heard = [words for name, words in material.references.items() if name not in mixtures.failed]
+        model = SpeechModel(
+            hmm,
+            front_end,
+            workshop.lexicon,
+            workshop.config.hybrid_search,
+            workshop.source,
+            untrained=workshop.lexicon.untrained_phones(heard),
+        )
         save_model(directory / "hybrid.safetensors", model)
         (directory / "training.json").write_text(json.dumps(curves))
 
@@ -263,7 +278,7 @@ def frame_accuracy(model: SpeechModel, material: Material, states: np.ndarray) -
 
 def with_search(model: SpeechModel, search: SearchSettings, arpa: str | None) -> SpeechModel:
     """The same model with other search settings and default grammar."""
-    return SpeechModel(model.hmm, model.front_end, model.lexicon, search, model.source, arpa)
+    return replace(model, search=search, arpa=arpa)
 
 
 def _frames(config: FeatureConfig, material: Material, states: np.ndarray | None) -> tuple[FrontEnd, FrameTable]:

@@ -16,6 +16,7 @@ from asr.grammar import ArpaModel, arpa_grammar, estimate_ngram, write_arpa
 from asr.hmm.topology import Topology
 from asr.lexicon import read_lexicon
 from asr.recognition.material import Material, build_static, left_out, load_material, trainable
+from asr.recognition.vocabulary import vocabulary_line
 from asr.runs.outcome import Outcome, account
 from asr.runs.progress import counted
 from asr.runs.run import Run
@@ -44,6 +45,7 @@ def train(
     root: Path | None = None,
     config: TrainingConfig | Path | None = None,
     classifier: str | None = None,
+    strip_stress: bool | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     allow_changes: bool = False,
     check_samples: bool = True,
@@ -70,6 +72,7 @@ def train(
         config,
         root=root,
         classifier=classifier,
+        strip_stress=strip_stress,
         samples_too=check_samples and not begun,
         workers=workers,
     )
@@ -77,7 +80,9 @@ def train(
     # What would be found wrong only after hours of training is found wrong now.
     make_classifier(config.hybrid.classifier, config.hybrid.parameters)
     check_same_static(config.features, config.hybrid_features)
-    pronunciations = read_lexicon(lexicon)
+    pronunciations = read_lexicon(lexicon, strip_stress=config.lexicon.strip_stress)
+    if pronunciations.stress:
+        log.info("%s", pronunciations.stress)
     Topology(pronunciations.phones, config.states_per_phone)
     given = read_data_directory(data, root=root)
     corpus, problems = trainable(given, pronunciations)
@@ -116,6 +121,7 @@ def train(
         for name, trained in (("gmm", mixtures.largest), ("model", hybrid_system)):
             model = with_search(trained.load(), search[name], arpa)
             save_model(work_dir / f"{name}.safetensors", model)
+        log.info("%s", vocabulary_line(model, material.references.values()))
     problems += [Problem(name, code, f"not aligned: {reason}") for name, (code, reason) in mixtures.failed.items()]
     account(given.listed, [name for name in material.static.ids if name not in mixtures.failed], problems, work_dir)
     return Outcome(len(material.static) - len(mixtures.failed), problems)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from asr.corpus.data_directory import Places, Utterance, parse_matrix_place, parse_segment
+from asr.corpus.data_directory import Places, Utterance, nameable, parse_matrix_place, parse_segment
 from asr.corpus.list_file import Entry, refuse_pipe
 from asr.corpus.names import fault_in_name
 from asr.errors import CorpusError, Fault
@@ -85,6 +85,7 @@ def read_directory_past_faults(path: Path, root: Path | None = None) -> Director
 
     Where there are features, nobody looks at the audio, whose entries are pipes in many a directory of Kaldi's.
     """
+    path = nameable(path)
     unread = {"wav.scp", "segments"} if (path / "feats.scp").is_file() else set()
     lists = {
         name: read_list_past_faults(path / name) for name in LISTS if name not in unread and (path / name).is_file()

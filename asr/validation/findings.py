@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from asr.errors import printable
+from asr.errors import printable, sentence
 
 Severity = Literal["error", "warning"]
 
@@ -40,7 +40,7 @@ class Finding:
     stops: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "message", printable(self.message))
+        object.__setattr__(self, "message", sentence(self.message))
 
     @property
     def place(self) -> str:

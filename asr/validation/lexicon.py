@@ -10,15 +10,14 @@ from pathlib import Path
 from asr.errors import LexiconError
 from asr.hmm.topology import SHORT_PAUSE, SILENCE
 from asr.lexicon import Lexicon, formats, read_lexicon
-from asr.lexicon.lexicon import STRESSED_PHONE, Pronunciation, without_stress
-from asr.lexicon.reading import guess_format, line_parser
+from asr.lexicon.lexicon import STRESSED_PHONE, VOWELS, Pronunciation, without_stress
+from asr.lexicon.reading import guess_format, line_parser, strips_stress
 from asr.validation.findings import Finding, count, some, stopping, warning, without_place
 from asr.validation.lists import read_text_past_faults
 
 _NO_WORDS = {"<sil>", "!sil", "sent-start", "sent-end", "!enter", "!exit", "<s>", "</s>", "<eps>"}
 _RESERVED = {SILENCE, SHORT_PAUSE}
 _SILENT = {"SIL", "SP"}
-_VOWELS = frozenset("AA AE AH AO AW AY EH ER EY IH IY OW OY UH UW".split())
 _TONE = re.compile(r".*\D[3-9]", re.DOTALL)
 
 
@@ -52,11 +51,12 @@ class LexiconFile:
             return self.lexicon
         variants: dict[str, list[Pronunciation]] = defaultdict(list)
         for entry in self.entries:
-            variants[entry.word].append(entry.phones)
+            if not _RESERVED.intersection(entry.phones):
+                variants[entry.word].append(entry.phones)
         return Lexicon({word: tuple(phones) for word, phones in variants.items()}, str(self.path)) if variants else None
 
 
-def read_lexicon_past_faults(path: Path) -> LexiconFile:
+def read_lexicon_past_faults(path: Path, strip_stress: bool | None = None) -> LexiconFile:
     """Read the dictionary at `path`, by the rules of `asr.lexicon.read_lexicon` but past all faults."""
     text = read_text_past_faults(path)
     lines = [(number, line) for number, line in text.lines if line.strip()]
@@ -71,11 +71,13 @@ def read_lexicon_past_faults(path: Path) -> LexiconFile:
             damaged.add(line.split()[0])
             continue
         if entry is not None:
-            entries.append(entry if format != "cmu" else Entry(number, entry.word, _stripped(entry.phones)))
+            entries.append(entry)
+    if strips_stress(strip_stress, format, {phone for entry in entries for phone in entry.phones}):
+        entries = [Entry(entry.line, entry.word, _stripped(entry.phones)) for entry in entries]
     lexicon = None
-    if not faults:
+    if not faults and not any(_mixes_silence(entry) for entry in entries):  # of which `check_silence` tells
         try:
-            lexicon = read_lexicon(path)
+            lexicon = read_lexicon(path, strip_stress=strip_stress)
         except LexiconError as problem:
             faults.append(stopping("malformed", path, None, without_place(problem, path)))
     return LexiconFile(path, format, tuple(entries), tuple(faults), lexicon, frozenset(damaged))
@@ -109,15 +111,18 @@ def check_silence(given: LexiconFile) -> Iterator[Finding]:
     """Silence listed as a word, and words that use its phones."""
     for entry in given.entries:
         reserved = sorted(_RESERVED.intersection(entry.phones))
-        if _is_silence(entry):
+        if _RESERVED.issuperset(entry.phones):
+            message = (
+                f"'{entry.word}' is silence and no word, and is left out; the model has its own silence and allows a "
+                "pause after every word"
+            )
+            yield warning("silence-entry", given.path, entry.line, message)
+        elif _is_silence(entry) and not reserved:
             message = (
                 f"'{entry.word}' is silence and no word; remove the line, for the model has its own silence and allows "
                 "a pause after every word"
             )
-            if reserved:
-                yield stopping("silence-entry", given.path, entry.line, message)
-            else:
-                yield warning("silence-entry", given.path, entry.line, message)
+            yield warning("silence-entry", given.path, entry.line, message)
         elif reserved:
             message = (
                 f"the word '{entry.word}' uses the phone {' and '.join(map(repr, reserved))}, which is reserved for "
@@ -128,6 +133,10 @@ def check_silence(given: LexiconFile) -> Iterator[Finding]:
 
 def _is_silence(entry: Entry) -> bool:
     return all(phone.upper() in _SILENT for phone in entry.phones) or entry.word.lower() in _NO_WORDS
+
+
+def _mixes_silence(entry: Entry) -> bool:
+    return bool(_RESERVED.intersection(entry.phones)) and not _RESERVED.issuperset(entry.phones)
 
 
 def check_duplicates(given: LexiconFile) -> Iterator[Finding]:
@@ -164,13 +173,14 @@ def check_stress(given: LexiconFile) -> Iterator[Finding]:
     if not stressed or any(_TONE.fullmatch(phone) for phone in lines):
         return  # tones have digits too, and the neutral one none
     bases = {without_stress(phone) for phone in stressed}
-    plain = [phone for phone in lines if phone in bases or (phone in _VOWELS and bases & _VOWELS)]
+    plain = [phone for phone in lines if phone in bases or (phone in VOWELS and bases & VOWELS)]
     if plain:
         entry = lines[plain[0]]
         with_digit = sorted(stressed)
         message = (
             f"'{entry.word}' has the phone {plain[0]} without a stress digit, but others have one "
-            f"({some(with_digit, 3)}); the two are different phones here, so write all vowels in one way"
+            f"({some(with_digit, 3)}); the two are different phones here, so write all vowels in one way, or give "
+            "--strip-stress"
         )
         yield warning("mixed-stress", given.path, entry.line, message)
 
@@ -188,6 +198,6 @@ def check_phones_heard(given: LexiconFile, heard: Mapping[str, int] | Iterable[s
     for phone, words in users.items():
         message = (
             f"no transcript has the phone {phone}, so {count(len(words), 'word')} with it ({some(words)}) cannot be "
-            "recognized well; record some, remove them, or write them with other phones"
+            "recognized; record some, remove them, or write them with other phones"
         )
         yield warning("unheard-phone", given.path, next(iter(words.values())), message)

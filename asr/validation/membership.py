@@ -14,7 +14,10 @@ def check_lists_there(directory: Directory, *, transcribed: bool = True) -> Iter
     if not {"wav.scp", "feats.scp"} & directory.lists.keys():
         reason = "holds neither wav.scp nor feats.scp; one of them must say where the utterances are"
         yield stopping("missing-list", directory.path, None, reason)
-    needed = {"utt2spk": "who said every utterance: 'UTTERANCE SPEAKER'"}
+    needed = {
+        "utt2spk": "who said every utterance, 'UTTERANCE SPEAKER' a line; if nobody knows, give every "
+        "utterance a speaker of its own, 'UTTERANCE UTTERANCE'"
+    }
     if transcribed:
         needed["text"] = "what was said: 'UTTERANCE WORD WORD ...'"
     for name, what in needed.items():

@@ -103,18 +103,24 @@ def check_rates(directory: Directory, measured: Mapping[str, Measured], config: 
     by_rate = defaultdict(list)
     for name, found in measured.items():
         by_rate[found.rate].append(name)
-    low = sorted(rate for rate in by_rate if rate < config.sample_rate)
+    low = [rate for rate in sorted(by_rate) if rate < config.sample_rate]
     for rate in low:
         names = by_rate[rate]
+        which = f"{count(len(names), 'utterance')} of {len(measured):,} ({some(names, 3)}) at {rate} Hz"
+        place = _recording_place(directory, names[0])
+        if config.upsample:
+            message = (
+                f"{which} converted to sample_rate = {config.sample_rate}, as upsample = true says; they hold nothing "
+                f"above {rate / 2:g} Hz"
+            )
+            yield warning("low-rate", *place, message)
+            continue
         message = (
-            f"{count(len(names), 'utterance')} of {len(measured):,} ({some(names, 3)}) at {rate} Hz, but the settings "
-            f"say sample_rate = {config.sample_rate}; set it to {low[0]} under [features], or leave them out"
+            f'{which}, but sample_rate = {config.sample_rate}; set it to {low[0]} or "auto" under [features], leave '
+            "them out, or go on with upsample = true"
         )
-        file, line = _recording_place(directory, names[0])
-        if len(low) == len(by_rate):
-            yield stopping("low-rate", file, line, message)
-        else:
-            yield Finding("error", "low-rate", file, line, message)
+        everything = len(low) == len(by_rate)
+        yield stopping("low-rate", *place, message) if everything else costing("low-rate", *place, message, names)
     if len(by_rate) > 1 and not low:
         rates = ", ".join(f"{len(by_rate[rate]):,} at {rate} Hz" for rate in sorted(by_rate))
         rarest = min(by_rate, key=lambda rate: len(by_rate[rate]))
@@ -127,11 +133,7 @@ def check_rates(directory: Directory, measured: Mapping[str, Measured], config: 
 
 def check_bandwidth(directory: Directory, measured: Mapping[str, Measured], config: FeatureConfig) -> Iterator[Finding]:
     """Files converted from a lower rate: nothing lies in the upper part of the band that the settings use."""
-    limited = {
-        name: found.cut_off
-        for name, found in measured.items()
-        if found.cut_off is not None and found.cut_off < 0.45 * config.sample_rate
-    }
+    limited = band_limited(measured, config)
     shown = list(limited) if 2 * len(limited) <= len(measured) else list(limited)[:1]
     for name in shown:
         limit = limited[name]
@@ -144,6 +146,15 @@ def check_bandwidth(directory: Directory, measured: Mapping[str, Measured], conf
         else:
             message = f"'{name}' {rate}; use the recording it was made from, or leave it out"
         yield warning("band-limited", *_recording_place(directory, name), message)
+
+
+def band_limited(measured: Mapping[str, Measured], config: FeatureConfig) -> dict[str, float]:
+    """Where the spectrum ends, in Hz, of every utterance that holds nothing in the upper part of the settings' band."""
+    return {
+        name: found.cut_off
+        for name, found in measured.items()
+        if found.cut_off is not None and found.cut_off < 0.45 * config.sample_rate
+    }
 
 
 def check_segments_apart(directory: Directory, measured: Mapping[str, Measured]) -> Iterator[Finding]:

@@ -35,6 +35,10 @@ class Summary:
         Words of the lexicon, and those in no transcript.
     phones : mapping of a phone to how often usable transcripts have it, in each word's first pronunciation
         Those that occur, most frequent first, then the lexicon's others with 0.
+    sample_rate : int or None
+        Of the features, in Hz; None without settings or audio.
+    stress : str
+        What is done with stress digits of the lexicon; empty where there are none.
     """
 
     listed: int = 0
@@ -50,6 +54,8 @@ class Summary:
     lexicon_words: int = 0
     unheard_words: int = 0
     phones: Mapping[str, int] = field(default_factory=dict)
+    sample_rate: int | None = None
+    stress: str = ""
 
     def lines(self) -> Iterator[str]:
         """A line for every subject."""
@@ -59,12 +65,15 @@ class Summary:
             "speakers": f"{self.speakers:,}",
             "words": f"{self.words:,}, {self._a_speaker} a speaker",
             "rates": ", ".join(f"{rate} Hz ({n:,})" for rate, n in sorted(self.rates.items())) or "no audio",
+            "features": "" if self.sample_rate is None else f"made at {self.sample_rate} Hz",
             "vocabulary": f"{self.vocabulary:,} words; the lexicon has {100 * self.coverage:.2f} % of what is said",
             "lexicon": f"{self.lexicon_words:,} words, {self.unheard_words:,} of them never said",
+            "stress": self.stress,
             "phones": f"{len(self.phones)}: " + " ".join(f"{phone} {n:,}" for phone, n in self.phones.items()),
         }
         for name, text in rows.items():
-            yield printable(f"{name:{_COLUMN}}{text}", limit=100_000)
+            if text:
+                yield printable(f"{name:{_COLUMN}}{text}", limit=100_000)
 
     @property
     def _a_speaker(self) -> str:

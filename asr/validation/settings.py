@@ -16,6 +16,14 @@ from asr.validation.lists import check_format, read_list_past_faults
 from asr.validation.measuring import measure
 
 
+class StressSettings(Protocol):
+    """What is asked of the settings of a lexicon."""
+
+    @property
+    def strip_stress(self) -> bool | None:
+        """Whether stress digits are removed; None where the phones decide."""
+
+
 class Settings(Protocol):
     """What is asked of the settings of a training; `asr.training.config.TrainingConfig` has it."""
 
@@ -30,6 +38,10 @@ class Settings(Protocol):
     @property
     def hybrid_features(self) -> FeatureConfig:
         """Frames of the classifier."""
+
+    @property
+    def lexicon(self) -> StressSettings:
+        """How the lexicon is read."""
 
     @property
     def hybrid(self) -> HybridSettings:

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -73,7 +74,7 @@ def validate(
     root = None if root is None else Path(root)
     train = read_directory_past_faults(Path(data), root)
     others = [read_directory_past_faults(Path(path), root) for path in tests]
-    dictionary = read_lexicon_past_faults(Path(lexicon))
+    dictionary = read_lexicon_past_faults(Path(lexicon), None if config is None else config.lexicon.strip_stress)
     features = FeatureConfig() if config is None else config.features
     measured = []
     directories = [train, *others]
@@ -106,7 +107,10 @@ def validate(
         findings += check_phones_heard(dictionary, _phones_said(train, kept, dictionary.known))
     findings += _last_word(train, root, findings)
     findings.sort(key=lambda finding: (str(finding.file), finding.line or 0, finding.code, finding.message))
-    return Report(tuple(dict.fromkeys(findings)), _summary(train, dictionary.known, measured[0], kept))
+    summary = _summary(train, dictionary.known, measured[0], kept)
+    if config is not None and summary.rates:
+        summary = replace(summary, sample_rate=features.sample_rate)
+    return Report(tuple(dict.fromkeys(findings)), summary)
 
 
 Found = dict[str, Measured | Matrix | Fault]
@@ -229,4 +233,5 @@ def _summary(train: Directory, lexicon: Lexicon | None, found: Found, kept: Sequ
         lexicon_words=0 if lexicon is None else len(lexicon),
         unheard_words=0 if lexicon is None else sum(word not in said for word in lexicon.words),
         phones=phones,
+        stress="" if lexicon is None else lexicon.stress.removeprefix(f"{lexicon.source}: "),
     )

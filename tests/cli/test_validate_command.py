@@ -123,13 +123,13 @@ def test_training_stops_with_all_reasons_at_once(
     train: Asr, corpus: Corpus, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     corpus.set_line("train/wav.scp", 2, f"{corpus.names[1]} cat x |")
-    corpus.append("lexicon.txt", "<SIL> SIL")
+    corpus.append("lexicon.txt", "WELL W SIL")
     corpus.append("settings.toml", "[tuning]")
     corpus.append("settings.toml", "held_out = 7")
     status, out, err = train()
     assert (status, out) == (1, "")
     assert err.startswith("asr: error: ") and err.count("\n") == 1
-    for part in ("settings.toml:5: tuning.held_out", "lexicon.txt:6: '<SIL>' is silence", "wav.scp:2: the entry of"):
+    for part in ("settings.toml:5: tuning.held_out", "lexicon.txt:6: the word 'WELL' uses", "wav.scp:2: the entry of"):
         assert part in err
     assert len([record for record in caplog.records if record.levelno == logging.ERROR]) == 3
     assert not (tmp_path / "run").exists()

@@ -90,7 +90,6 @@ def check_one_sentence(finished: tuple[int, str, str], *parts: str) -> None:
 
 DATA_DIRECTORY = {
     "no lists": (lambda p: [(p.data / name).unlink() for name in ("wav.scp", "utt2spk")], ("wav.scp",)),
-    "no speakers": (lambda p: (p.data / "utt2spk").unlink(), ("utt2spk", "No such file")),
     "a pipe": (
         lambda p: p.edit("test/wav.scp", f"audio/test/{p.names[2]}.wav", "sox in.wav -t wav - |"),
         ("wav.scp:3", "pipe", "sox in.wav"),

@@ -135,8 +135,9 @@ def test_a_file_that_is_none_costs_no_other_file(asr: Asr, toy_corpus: Path, toy
     file = next((toy_corpus / "audio" / "test").glob("*.wav"))
     comment = tmp_path / ";;x.wav"
     comment.write_bytes(file.read_bytes())
-    status, out, _ = asr("decode", "--model", toy_model, "--out", tmp_path / "o", file, "none.wav", tmp_path, comment)
+    (empty := tmp_path / "empty").mkdir()
+    status, out, _ = asr("decode", "--model", toy_model, "--out", tmp_path / "o", file, "none.wav", empty, comment)
     assert status == 0
     assert out.split()[0] == file.stem
     rows = [line.split("\t")[:2] for line in (tmp_path / "o" / "failed.tsv").read_text().splitlines()[1:]]
-    assert rows == sorted([[";;x", "bad-name"], ["none", "missing-file"], [tmp_path.stem, "unreadable"]])
+    assert rows == sorted([[";;x", "bad-name"], ["none", "missing-file"], ["empty", "missing-file"]])

@@ -44,7 +44,7 @@ def test_a_setting_that_both_front_ends_share_is_complained_of_once(path: Path) 
         load_config(path)
     assert str(caught.value) == (
         f"{path}: features.sample_rate: Input should be a valid integer, unable to parse string as an integer, "
-        "not 'high'; features.n_filter is no setting"
+        "not 'high'; features.n_filter is no setting; did you mean features.n_filters?"
     )
 
 
@@ -59,4 +59,27 @@ def test_a_directory_or_binary_file_is_no_settings(tmp_path: Path, path: Path) -
         load_config(tmp_path)
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigError, match="line 1: the byte 0xff is not UTF-8"):
+        load_config(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("[gmm]\nmixture = [1]\n", "gmm.mixture is no setting; did you mean gmm.mixtures?"),
+        ("[hybrid]\nrealignement = 1\n", "did you mean hybrid.realignments?"),
+        ("held_out = 0.1\n", "held_out is no setting; did you mean tuning.held_out?"),
+        ("[hybrid]\nnoise = {directory = 'x', snrdb = [3.0]}\n", "did you mean hybrid.noise.snr_db?"),
+        ("sed = 3\n", "did you mean seed?"),
+    ],
+)
+def test_a_name_that_is_no_setting_comes_with_the_one_that_was_meant(path: Path, text: str, meant: str) -> None:
+    path.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load_config(path)
+    assert meant in str(caught.value)
+
+
+def test_a_name_unlike_any_setting_comes_with_none(path: Path) -> None:
+    path.write_text("colour = 3\n")
+    with pytest.raises(ConfigError, match=r"colour is no setting$"):
         load_config(path)

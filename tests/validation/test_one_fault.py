@@ -237,6 +237,13 @@ AUDIO: dict[str, tuple[Spoil, Expected]] = {
         lambda c: c.record(4, soxr.resample(c.samples(4), 8000, 4000), 4000),
         ("error", "low-rate", "train/wav.scp", 4, "set it to 4000"),
     ),
+    "a low rate that is to be converted": (
+        lambda c: [
+            c.write("settings.toml", ["features = {sample_rate = 8000, upsample = true}"]),
+            c.record(4, soxr.resample(c.samples(4), 8000, 4000), 4000),
+        ],
+        ("warning", "low-rate", "train/wav.scp", 4, "as upsample = true says"),
+    ),
     "two rates": (
         lambda c: c.record(4, soxr.resample(c.samples(4), 8000, 16000), 16000),
         ("warning", "mixed-rates", "train/wav.scp", 4, "8 at 8000 Hz, 1 at 16000 Hz"),
@@ -317,7 +324,7 @@ LEXICON: dict[str, tuple[Spoil, Expected]] = {
     ),
     "silence with its phone": (
         lambda c: c.append("lexicon.txt", "<SIL> SIL"),
-        ("error", "silence-entry", "lexicon.txt", 6, "remove the line"),
+        ("warning", "silence-entry", "lexicon.txt", 6, "is left out"),
     ),
     "the end of a sentence": (
         lambda c: c.append("lexicon.txt", "SENT-END sil"),

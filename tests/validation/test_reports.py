@@ -168,3 +168,18 @@ def test_any_list_gives_a_report_that_stops_where_the_readers_refuse(clean_folde
     finally:
         path.unlink() if before is None else path.write_bytes(before)
     assert report.stopping or not refused
+
+
+def test_the_summary_says_at_what_rate_features_are_made_and_what_becomes_of_stress(clean: Corpus) -> None:
+    clean.write("settings.toml", ["seed = 1"])
+    stressed = {"AH": "AH1", "IY": "IY0", "UW": "UW2"}
+    words = [line.split() for line in clean.lines("lexicon.txt")]
+    clean.write("lexicon.txt", [" ".join([word, *(stressed.get(p, p) for p in phones)]) for word, *phones in words])
+    report = clean.validate()
+    assert not report.findings
+    lines = [" ".join(line.split()) for line in report.lines()]
+    assert "features made at 8000 Hz" in lines
+    assert "stress stress digits removed from 3 vowels (--keep-stress keeps them)" in lines
+    assert "stress stress digits kept, as was asked for" in [
+        " ".join(line.split()) for line in clean.validate(strip_stress=False).lines()
+    ]

@@ -64,6 +64,8 @@ def _speechocean_seeds(folder: Path) -> Seeds:
     return {
         **_with_split(_with_split(AUDIO, "test"), "dev"),
         "lexicon.txt": _LEXICON,
+        "audio/rec1.wav": wav(seed=1, rate=16_000),
+        "audio/rec2.wav": wav(seed=2, rate=16_000),
         "lm_train.text": b"a ONE TWO\nb TWO NO\nc NO NO NO\n",
         "noise/noise.scp": b"rain rain.wav\n",
         "noise/rain.wav": wav(seed=9),

@@ -1,0 +1,73 @@
+"""The sampling rate that suits a corpus whose recordings may have several."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from asr.corpus.audio import read_header
+from asr.corpus.data_directory import Utterance
+from asr.errors import Fault, attempt
+from discriminants.parallel.threads import in_threads
+from discriminants.parallel.workers import SerialWorkers, Workers
+
+HIGHEST_USEFUL = 16_000
+"""Hz: speech holds little above half of it, and filters that share a wider band are coarser where it does."""
+REACHED = 0.9
+"""Part of the audio that has at least the rate chosen; a few files of a lower one do not bring all others down."""
+
+
+@dataclass(frozen=True)
+class CorpusRate:
+    """The rate to work at, in Hz, and how many seconds of audio there are of every rate."""
+
+    rate: int
+    seconds: Mapping[int, float]
+
+    def __str__(self) -> str:
+        """One line for people."""
+        if len(self.seconds) == 1:
+            own = next(iter(self.seconds))
+            source = ", as the audio" if own == self.rate else f", from audio of {own} Hz"
+            return f"sample_rate = {self.rate}{source}"
+        total = sum(self.seconds.values())
+        shares = ", ".join(f"{100 * part / total:.0f} % at {rate} Hz" for rate, part in sorted(self.seconds.items()))
+        return f"sample_rate = {self.rate}; the audio has several rates ({shares}), and higher ones are resampled down"
+
+
+def rate_of_corpus(
+    utterances: Iterable[Utterance],
+    *,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+) -> CorpusRate | None:
+    """What `sample_rate = "auto"` means for some utterances, by the headers of their files; None without audio.
+
+    The highest rate that nine tenths of the audio reach, and never more than 16 kHz. Files that cannot be read have no
+    say.
+    """
+    files = [utterance for utterance in utterances if utterance.audio is not None]
+    seconds: dict[int, float] = defaultdict(float)
+    batches = [files[first : first + 64] for first in range(0, len(files), 64)]
+    for batch in in_threads(workers).map(_rates, batches):
+        for rate, own in batch:
+            seconds[rate] += own
+    return chosen_rate(seconds) if seconds else None
+
+
+def chosen_rate(seconds: Mapping[int, float]) -> CorpusRate:
+    """The choice from seconds of audio by rate."""
+    needed, found = REACHED * sum(seconds.values()), 0.0
+    for rate in sorted(seconds, reverse=True):
+        found += seconds[rate]
+        if found >= needed:
+            break
+    return CorpusRate(min(rate, HIGHEST_USEFUL), dict(seconds))
+
+
+def _rates(batch: list[Utterance]) -> list[tuple[int, float]]:
+    found = [attempt(_rate, utterance) for utterance in batch]
+    return [pair for pair in found if not isinstance(pair, Fault)]
+
+
+def _rate(utterance: Utterance) -> tuple[int, float]:
+    header, n_samples = read_header(utterance.source, rate=1, start=utterance.start, end=utterance.end)
+    return header.rate, n_samples / header.rate

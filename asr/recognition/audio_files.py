@@ -1,0 +1,117 @@
+"""Audio files by themselves as a corpus: their names, folders and patterns of them, and who is taken to speak."""
+
+import glob
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from asr.corpus.data_directory import DataDirectory, Problem, Utterance
+from asr.corpus.names import fault_in_name
+from asr.errors import ConfigError, CorpusError
+
+ENDINGS = frozenset(".wav .flac .sph .wv1 .nist .ogg .oga .opus .mp3 .aif .aiff .aifc .au .snd .caf .w64 .rf64".split())
+"""Of the files that are taken from a folder; a file that is named is taken whatever it is called."""
+LISTS = ("wav.scp", "feats.scp")
+
+
+def files_as_corpus(audio: Sequence[Path], speakers: str = "file") -> DataDirectory:
+    """The corpus of some audio files, each an utterance named after its file without the ending.
+
+    Parameters
+    ----------
+    audio : paths
+        Files; folders, whose audio files are taken with those of the folders inside them, named by the path from the
+        folder with `_` between its parts; and patterns (`*`, `?`, `[...]`) that no shell has expanded.
+    speakers : str
+        "file": every file counts as a speaker; "directory": those of one folder do; "one": all do; or a regular
+        expression that is searched in every path, and whose group is the speaker.
+
+    Returns
+    -------
+    DataDirectory
+        A file that is missing, or whose name or speaker cannot be told, is one of its problems, as is a folder without
+        audio, or a pattern that matches nothing.
+
+    Raises
+    ------
+    ConfigError
+        For a regular expression that is none, or has not one group.
+    CorpusError
+        When two files have one name, or a folder is a data directory.
+    """
+    speaker_of = _speaker_rule(speakers)
+    named: dict[str, Path] = {}
+    utterances, problems = [], []
+    for path, stem, fault in _expanded(audio):
+        name = "_".join(stem.split())
+        if name in named:
+            raise CorpusError(
+                f"two files are named {name!r}: {named[name].absolute()} and {path.absolute()}; rename one"
+            )
+        named[name] = path
+        bad_name, speaker = fault_in_name(name), speaker_of(path)
+        if bad_name is not None:
+            problems.append(Problem(name, "bad-name", f"{path}: the name of the file, without its ending, {bad_name}"))
+        elif fault:
+            problems.append(Problem(name, "missing-file", f"{path}: {fault}"))
+        elif not path.is_file():
+            found = "is no regular file" if path.exists() else "does not exist"
+            problems.append(Problem(name, "unreadable" if path.exists() else "missing-file", f"{path} {found}"))
+        elif speaker is None:
+            problems.append(Problem(name, "no-speaker", f"{path}: nothing in its path is like {speakers!r}"))
+        else:
+            utterances.append(Utterance(name, speaker, None, audio=path))
+    return DataDirectory(Path("AUDIO"), tuple(sorted(utterances, key=lambda u: u.id)), {}, tuple(problems))
+
+
+def is_pattern(path: Path) -> bool:
+    """Whether a path that leads nowhere is a pattern of file names."""
+    return not path.exists() and glob.has_magic(str(path))
+
+
+def _expanded(audio: Sequence[Path]) -> list[tuple[Path, str, str]]:
+    """Every file, what it is called without its ending, and what is wrong with it before it is looked at."""
+    files: list[tuple[Path, str, str]] = []
+    for path in audio:
+        matching = [path]
+        if is_pattern(path):
+            matching = sorted(Path(found) for found in glob.glob(str(path), recursive=True))  # noqa: PTH207 (also from /)
+            if not matching:
+                files.append((path, path.stem, "no file has a name like that"))
+        for found in matching:
+            files += _of_folder(found) if found.is_dir() else [(found, found.stem, "")]
+    return files
+
+
+def _of_folder(folder: Path) -> list[tuple[Path, str, str]]:
+    for name in LISTS:
+        if (folder / name).is_file():
+            raise CorpusError(f"{folder}: is a data directory, as it holds {name}; give it as --data {folder}")
+    found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file())
+    if not found:
+        return [(folder, folder.absolute().name, f"is a folder without audio files ({', '.join(sorted(ENDINGS))})")]
+    return [(path, "_".join(path.relative_to(folder).with_suffix("").parts), "") for path in found]
+
+
+def _speaker_rule(speakers: str) -> Callable[[Path], str | None]:
+    if speakers == "one":
+        return lambda path: "speaker"
+    if speakers == "file":
+        return str
+    if speakers == "directory":
+        return lambda path: str(path.parent)
+    try:
+        pattern = re.compile(speakers)
+    except re.error as error:
+        raise ConfigError(f"--speakers: {speakers!r} is neither one, file, directory nor a pattern: {error}") from error
+    if pattern.groups != 1:
+        raise ConfigError(
+            f"--speakers: the pattern {speakers!r} has {pattern.groups} groups; one, in parentheses, must be the "
+            "speaker, as in '([a-z]+)_[0-9]+'"
+        )
+
+    def searched(path: Path) -> str | None:
+        match = pattern.search(str(path))
+        return match[1] or None if match else None
+
+    return searched

@@ -1,0 +1,81 @@
+"""Which words of a model can be recognized: those that training says something of."""
+
+import logging
+import re
+from collections.abc import Iterable
+
+from asr.acoustic.model_file import SpeechModel
+from asr.errors import LexiconError, printable
+from asr.lexicon import Lexicon
+from asr.lexicon.lexicon import Pronunciation
+from asr.validation.findings import count, some
+
+log = logging.getLogger(__name__)
+
+_NO_WORD = re.compile(r"<.*>")  # <UNK>, <SPOKEN_NOISE>: marks of what was said, and not what was said
+
+
+def recognizable(model: SpeechModel, *, allow_untrained: bool = False) -> Lexicon:
+    """The model's lexicon without what cannot be recognized, which is logged in one line.
+
+    Left out are pronunciations with a phone that training never heard, since the score of such a phone is arbitrary,
+    and words in angle brackets; with `allow_untrained` nothing is.
+
+    Raises
+    ------
+    LexiconError
+        When no word is left.
+    """
+    if allow_untrained:
+        return model.lexicon
+    kept, unheard, marks = _divided(model)
+    reasons = []
+    if unheard:
+        phones = " ".join(model.untrained)
+        reasons.append(f"{some(unheard)} ({count(len(unheard), 'word')}), as training never heard {phones}")
+    if marks:
+        reasons.append(f"{some(marks)}, as a mark and no word")
+    told = f"left out of what can be recognized: {'; '.join(reasons)} (--allow-untrained takes all)"
+    if not kept:
+        raise LexiconError(f"{model.lexicon.source}: no word is left; {told}")
+    if reasons:
+        log.warning("%s", printable(told))
+    return Lexicon(kept, model.lexicon.source)
+
+
+def vocabulary_line(model: SpeechModel, transcripts: Iterable[Iterable[str]]) -> str:
+    """What training knows of the model's words, in one line: how many it heard, and which cannot be recognized."""
+    said = {word for words in transcripts for word in words}
+    never = sum(word not in said for word in model.lexicon.words)
+    _, unheard, _ = _divided(model)
+    line = f"lexicon: {count(len(model.lexicon), 'word')}, {never:,} of them not said in training"
+    if unheard:
+        line += (
+            f"; {count(len(unheard), 'word')} ({some(unheard)}) cannot be recognized, as nobody said the phones "
+            f"{' '.join(model.untrained)}"
+        )
+    return printable(line)
+
+
+def other_case(words: Iterable[str], lexicon: Lexicon) -> str:
+    """A hint at words that the lexicon has in another letter case only; empty if there is none."""
+    spelt = {word.casefold(): word for word in lexicon.words}
+    meant = sorted(word for word in set(words) if word not in lexicon and word.casefold() in spelt)
+    if not meant:
+        return ""
+    pairs = some((f"{word} as {spelt[word.casefold()]}" for word in meant), 3)
+    return f"letter case counts, and the model's lexicon has {pairs}"
+
+
+def _divided(model: SpeechModel) -> tuple[dict[str, tuple[Pronunciation, ...]], list[str], list[str]]:
+    """The words that can be recognized, those with untrained phones in every variant, and those that are marks."""
+    kept, unheard, marks, untrained = {}, [], [], set(model.untrained)
+    for word in model.lexicon.words:
+        variants = tuple(variant for variant in model.lexicon[word] if untrained.isdisjoint(variant))
+        if _NO_WORD.fullmatch(word):
+            marks.append(word)
+        elif variants:
+            kept[word] = variants
+        else:
+            unheard.append(word)
+    return kept, unheard, marks

@@ -1,0 +1,28 @@
+"""Words that differ from what was said in letter case alone."""
+
+from collections.abc import Mapping, Sequence
+
+from asr.score.wer import ScoreReport, score_utterances
+
+Transcripts = Mapping[str, Sequence[str]]
+
+
+def without_case(transcripts: Transcripts) -> dict[str, tuple[str, ...]]:
+    """The transcripts with every word in one letter case (Unicode's case folding)."""
+    return {name: tuple(word.casefold() for word in words) for name, words in transcripts.items()}
+
+
+def case_hint(report: ScoreReport, references: Transcripts, hypotheses: Transcripts) -> str:
+    """A sentence if at least half of the errors of a report vanish when letter case is ignored; empty otherwise."""
+    said = {word for words in references.values() for word in words}
+    folded = {word.casefold() for word in said}
+    strange = {word for words in hypotheses.values() for word in words} - said
+    if not any(word.casefold() in folded for word in strange):
+        return ""
+    left = score_utterances(without_case(references), without_case(hypotheses)).errors
+    if 2 * left > report.errors:
+        return ""
+    return (
+        f"{report.errors - left:,} of the {report.errors:,} errors are words in another letter case; --ignore-case "
+        "does not count them"
+    )

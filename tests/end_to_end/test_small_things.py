@@ -1,0 +1,93 @@
+"""What a user stumbles over: earlier outcomes, letter case, no speakers, `.` as a place."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Asr = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def decode(asr: Asr, toy_corpus: Path, toy_model: Path, tmp_path: Path) -> Asr:
+    def run(*more: object) -> tuple[int, str, str]:
+        return asr("decode", "--model", toy_model, "--out", tmp_path / "out", *more)
+
+    return run
+
+
+def test_an_earlier_outcome_with_other_words_is_kept(
+    decode: Asr, toy_corpus: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    files = sorted((toy_corpus / "audio" / "test").iterdir())
+    hypotheses, kept = tmp_path / "out" / "hyp.txt", tmp_path / "out" / "hyp.txt.old"
+    decode(files[0])
+    first = hypotheses.read_text()
+    decode(files[0])
+    assert not kept.exists()
+    assert decode(files[1])[0] == 0
+    assert kept.read_text() == first
+    assert hypotheses.read_text().startswith(files[1].stem)
+    assert [line for line in caplog.messages if "kept as hyp.txt.old" in line]
+
+
+def test_a_grammar_in_another_letter_case_is_told_so(
+    decode: Asr, toy_corpus: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    grammar, file = tmp_path / "g.txt", sorted((toy_corpus / "audio" / "test").iterdir())[0]
+    grammar.write_text("one two\nwise\n")
+    status, _, err = decode(file, "--grammar", grammar)
+    assert status == 1
+    assert "letter case counts, and the model's lexicon has one as ONE, two as TWO, wise as WISE" in err
+    grammar.write_text("one two\nWISE\n")
+    assert decode(file, "--grammar", grammar)[0] == 0
+    assert "letter case counts, and the model's lexicon has one as ONE, two as TWO" in caplog.text
+
+
+def test_letter_case_in_scoring_is_told_and_can_be_ignored(asr: Asr, tmp_path: Path) -> None:
+    (tmp_path / "ref").write_text("u ONE TWO\n")
+    (tmp_path / "hyp").write_text("u one two\n")
+    status, out, err = asr("score", tmp_path / "ref", tmp_path / "hyp")
+    said = "asr: 2 of the 2 errors are words in another letter case; --ignore-case does not count them\n"
+    assert (status, err) == (0, said)
+    assert out.startswith("WER 100.00 %")
+    status, out, err = asr("score", tmp_path / "ref", tmp_path / "hyp", "--ignore-case")
+    assert (status, err) == (0, "")
+    assert out.startswith("WER 0.00 %")
+
+
+def test_without_utt2spk_decoding_goes_on_and_training_tells_the_remedy(
+    asr: Asr, decode: Asr, toy_corpus: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    shutil.copytree(toy_corpus / "test", tmp_path / "test")
+    (tmp_path / "test" / "utt2spk").unlink()
+    status, _, _ = decode("--data", tmp_path / "test", "--root", toy_corpus)
+    assert status == 0
+    assert "utt2spk: No such file; every utterance counts as a speaker of its own" in caplog.text
+    arguments = ["--data", tmp_path / "test", "--lexicon", toy_corpus / "lexicon.txt", "--root", toy_corpus]
+    status, _, err = asr("train", *arguments, "--work-dir", tmp_path / "run")
+    assert status == 1
+    assert "give every utterance a speaker of its own, 'UTTERANCE UTTERANCE'" in err
+    status, _, err = asr("features", *arguments[:2], *arguments[4:], "--out", tmp_path / "features")
+    assert status == 1
+    assert "give every utterance a speaker of its own, 'UTTERANCE UTTERANCE'" in err
+
+
+def test_the_working_directory_is_named_in_messages(
+    asr: Asr, toy_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for command in ("features", "validate"):
+        more = ["--out", "out"] if command == "features" else ["--lexicon", toy_corpus / "lexicon.txt"]
+        _, out, err = asr(command, "--data", ".", *more)
+        assert f"{tmp_path}: " in out + err
+        assert not any(line.startswith(".:") or " .:" in line for line in (out + err).splitlines())
+
+
+def test_no_message_ends_with_a_full_stop(asr: Asr, toy_model: Path, tmp_path: Path) -> None:
+    (tmp_path / "noise.wav").write_bytes(b"no audio")
+    status, _, err = asr("decode", "--model", toy_model, "--out", tmp_path / "out", tmp_path / "noise.wav")
+    assert status == 1
+    assert err.strip().endswith("are")
+    assert "are." not in err and ".." not in err

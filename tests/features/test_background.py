@@ -1,0 +1,49 @@
+"""How far a speaker lies off, whatever was said."""
+
+import numpy as np
+import pytest
+
+from asr.features.background import FEWEST_FRAMES, Background, fit_background
+
+CENTRES = np.array([[-3.0, 0.0], [3.0, 1.0], [0.0, -4.0]])
+
+
+def frames(rng: np.random.Generator, which: tuple[int, ...], n: int) -> np.ndarray:
+    return (CENTRES[rng.choice(which, n)] + 0.3 * rng.standard_normal((n, 2))).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def background() -> Background:
+    rng = np.random.default_rng(0)
+    return fit_background(frames(rng, (0, 1, 2), 5000), 0.5 * rng.standard_normal((20, 2)))
+
+
+@pytest.mark.parametrize("which", [(0,), (1, 2), (0, 1, 2)])
+def test_the_offset_of_a_speaker_is_found_from_whatever_sounds_there_are(background: Background, which) -> None:
+    offset = np.array([0.6, -0.4])
+    said = frames(np.random.default_rng(1), which, 400)
+    np.testing.assert_allclose(background.offset(said + offset), offset, atol=0.1)
+    np.testing.assert_allclose(background.offset(said), 0, atol=0.1)
+
+
+def test_of_few_frames_little_is_made(background: Background) -> None:
+    far = np.array([[1.0, 1.0]], np.float32) + CENTRES[0].astype(np.float32)
+    assert (np.abs(background.offset(far)) < 0.9).all()
+    np.testing.assert_array_equal(background.offset(np.empty((0, 2), np.float32)), 0)
+
+
+def test_the_mixture_is_no_larger_than_its_frames_allow() -> None:
+    rng = np.random.default_rng(2)
+    for n, size in ((10, 1), (2 * FEWEST_FRAMES, 2), (9 * FEWEST_FRAMES, 8), (10_000, 32)):
+        found = fit_background(rng.standard_normal((n, 3)).astype(np.float32), np.zeros((1, 3)))
+        assert found.means.shape == found.variances.shape == (size, 3)
+        assert found.weights.sum() == pytest.approx(1)
+
+
+def test_one_speaker_says_nothing_of_how_speakers_differ() -> None:
+    rng = np.random.default_rng(3)
+    sample = rng.standard_normal((500, 3)).astype(np.float32)
+    one = fit_background(sample, np.zeros((1, 3)))
+    assert (np.abs(one.offset(sample[:50] + 1)) < 0.05).all()
+    many = fit_background(sample, rng.standard_normal((300, 3)))
+    np.testing.assert_allclose(many.spread, 1, rtol=0.3)
