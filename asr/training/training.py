@@ -28,6 +28,7 @@ from asr.training.systems import (
     train_mixtures,
     with_search,
 )
+from asr.training.transcript_check import find_suspects
 from asr.training.tuning import hold_out, tune_search
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -105,6 +106,7 @@ def train(
         account(given.listed, material.static.ids, problems, work_dir)
         search = _tune(workshop, material)
         mixtures = train_mixtures(workshop, "gmm", material)
+        find_suspects(workshop, "transcripts", material, mixtures)
         hybrid_system = train_hybrid_system(
             workshop, "hybrid", material, mixtures, config.hybrid, config.hybrid_features
         )
