@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import AfterValidator, Field, field_validator
 
 from asr.acoustic.classifiers import BUILT_IN, make_classifier
+from asr.acoustic.fitting import draw_frames, frames_it_bears, signs_of_life
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.gmm_training import mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
@@ -66,6 +67,9 @@ class HybridSettings(Settings):
     """Speeds, such as 0.9 and 1.1: the classifier also sees a copy played so many times as fast. Needs audio."""
     noise: NoiseSettings | None = None
     """The classifier also sees copies with noise. Needs audio."""
+    max_frames: Annotated[int, Field(ge=0, le=2**40)] | Literal["auto"] = "auto"
+    """Most frames that the classifier is fitted to, drawn so that every state keeps its share; 0 for all. "auto" means
+    all, but for methods whose cost grows with the square of the frames (`asr.acoustic.fitting.MOST_FRAMES`)."""
     mixtures: int = Field(0, ge=0, le=1024)
     """Gaussians a state of a second stream: mixtures of the unspliced frames, trained on the same frames and states as
     the classifier; a power of two, or 0 for none."""
@@ -179,15 +183,18 @@ def train_hybrid(
             mixture_weight=settings.mixture_weight,
         )
         in_round = _in_round(progress, round_number, settings.realignments + 1)
+        chosen = _chosen_frames(classifier, states, settings, seed)
         try:
-            model.fit(
-                table.frames,
-                states,
-                seed=seed,
-                progress=in_round,
-                workers=workers,
-                checkpoint=None if checkpoint is None else checkpoint / f"round-{round_number}",
-            )
+            with signs_of_life(classifier, int((chosen >= 0).sum())) as count:
+                model.fit(
+                    table.frames,
+                    chosen,
+                    seed=seed,
+                    progress=_both(count, in_round),
+                    workers=workers,
+                    checkpoint=None if checkpoint is None else checkpoint / f"round-{round_number}",
+                )
+            model.set_priors(states)
         except ValueError as error:
             raise ConfigError(
                 f"classifier {settings.classifier!r} cannot be trained on {int((states >= 0).sum())} frames of "
@@ -256,6 +263,28 @@ def _mixtures(
     mixtures = mixtures_of_states(frames, states, n_states, settings.mixtures, workers=workers)
     log.info("trained %d Gaussians a state in %.1f s", settings.mixtures, time.monotonic() - started)
     return mixtures
+
+
+def _chosen_frames(classifier: Any, states: np.ndarray, settings: HybridSettings, seed: int) -> np.ndarray:
+    """The states, int32 (n_frames,), with -1 for frames that the classifier does without."""
+    most = frames_it_bears(classifier) if settings.max_frames == "auto" else settings.max_frames
+    n_frames = int((states >= 0).sum())
+    if not 0 < most < n_frames:
+        return states
+    log.info(
+        "%s is fitted to %d of the %d frames, drawn by state (max_frames = %s)",
+        type(classifier).__name__, most, n_frames, settings.max_frames,
+    )  # fmt: skip
+    return draw_frames(states, most, seed)
+
+
+def _both(count: Callable[[int, int], None], progress: Callable[[int, int], None] | None) -> Callable[[int, int], None]:
+    def tell(done: int, total: int) -> None:
+        count(done, total)
+        if progress is not None:
+            progress(done, total)
+
+    return tell
 
 
 def _in_round(
