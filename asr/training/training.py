@@ -14,6 +14,7 @@ from asr.grammar import ArpaModel, arpa_grammar, estimate_ngram, write_arpa
 from asr.hmm.topology import Topology
 from asr.lexicon import read_lexicon
 from asr.recognition.material import Material, build_static, left_out, load_material, trainable
+from asr.recognition.recognition import recognize
 from asr.runs.outcome import Outcome, account
 from asr.runs.progress import counted
 from asr.runs.run import Run
@@ -28,6 +29,7 @@ from asr.training.systems import (
     train_mixtures,
     with_search,
 )
+from asr.training.training_report import report_run
 from asr.training.transcript_check import find_suspects
 from asr.training.tuning import hold_out, tune_search
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -50,8 +52,9 @@ def train(
     """Train a recognizer: `work_dir/model.safetensors`.
 
     `work_dir/gmm.safetensors` is the baseline with the largest mixtures, `work_dir/grammar.arpa` the n-gram of the
-    training transcripts that both models use by default. Stages that are whole are not done again. Returned is
-    which utterances could not be used.
+    training transcripts that both models use by default. `work_dir/report.html` and `results.json` have the errors of
+    both on the held-out speech of the tuning, and `suspects.tsv` what is out of the ordinary in the transcripts.
+    Stages that are whole are not done again. Returned is which utterances could not be used.
 
     Before the first stage everything that is given is validated, and what is found is logged; `config` may be a file,
     so that its faults are told with the others. Audio is read for it unless `check_samples` is false or the features
@@ -104,9 +107,9 @@ def train(
         material = load_material(features, corpus, config.features)
         problems += left_out(features)
         account(given.listed, material.static.ids, problems, work_dir)
-        search = _tune(workshop, material)
+        search, hypotheses = _tune(workshop, material)
         mixtures = train_mixtures(workshop, "gmm", material)
-        find_suspects(workshop, "transcripts", material, mixtures)
+        check = find_suspects(workshop, "transcripts", material, mixtures)
         hybrid_system = train_hybrid_system(
             workshop, "hybrid", material, mixtures, config.hybrid, config.hybrid_features
         )
@@ -116,6 +119,7 @@ def train(
         for name, trained in (("gmm", mixtures.largest), ("model", hybrid_system)):
             model = with_search(trained.load(), search[name], arpa)
             save_model(work_dir / f"{name}.safetensors", model)
+        report_run(workshop, material, mixtures, hybrid_system, search, hypotheses, check)
     problems += [Problem(name, code, f"not aligned: {reason}") for name, (code, reason) in mixtures.failed.items()]
     account(given.listed, [name for name in material.static.ids if name not in mixtures.failed], problems, work_dir)
     return Outcome(len(material.static) - len(mixtures.failed), problems)
@@ -125,12 +129,14 @@ def _ngram(material: Material, workshop: Workshop) -> ArpaModel:
     return estimate_ngram(material.references.values(), workshop.config.ngram_order, vocabulary=workshop.lexicon.words)
 
 
-def _tune(workshop: Workshop, material: Material) -> dict[str, SearchSettings]:
-    """Search settings of both models, from twins trained without the held-out speakers."""
+def _tune(
+    workshop: Workshop, material: Material
+) -> tuple[dict[str, SearchSettings], dict[str, dict[str, tuple[str, ...]]]]:
+    """Search settings of both models, from twins trained without the held-out speakers, and what these recognize."""
     config = workshop.config
     defaults = {"gmm": config.gmm_search, "model": config.hybrid_search}
     if config.tuning.held_out == 0 or len(material.static) < 2:
-        return defaults
+        return defaults, {}
     inner, held_out = hold_out(material, config.tuning.held_out, config.seed)
     mixtures: Mixtures = train_mixtures(workshop, "tuning-gmm", inner)
     hybrid: Trained = train_hybrid_system(
@@ -144,7 +150,7 @@ def _tune(workshop: Workshop, material: Material) -> dict[str, SearchSettings]:
 
     def build(directory: Path) -> None:
         graph = compile_graph(workshop.lexicon, arpa_grammar(_ngram(inner, workshop)), workshop.topology)
-        found = {}
+        found, recognized = {}, {}
         for name, twin in (("gmm", mixtures.largest), ("model", hybrid)):
             search, errors, wer = tune_search(twin.load(), held_out, graph, config.tuning, workers=workshop.workers)
             log.info(
@@ -155,11 +161,19 @@ def _tune(workshop: Workshop, material: Material) -> dict[str, SearchSettings]:
                 len(held_out.static),
             )
             found[name] = search.model_dump()
+            recognized[name] = recognize(
+                twin.load(), held_out.static, graph, search, workers=workshop.workers
+            ).hypotheses
+        (directory / "hypotheses.json").write_text(json.dumps(recognized, sort_keys=True))
         (directory / "search.json").write_text(json.dumps(found, sort_keys=True))
 
     directory = workshop.run.stage("tuning-search", build)
     found = json.loads((directory / "search.json").read_text())
-    return {name: SearchSettings(**found[name]) for name in defaults}
+    recognized = json.loads((directory / "hypotheses.json").read_text())
+    for of_system in recognized.values():
+        for utterance in held_out.static.ids:  # one without a path has no words
+            of_system[utterance] = tuple(of_system.get(utterance, ()))
+    return {name: SearchSettings(**found[name]) for name in defaults}, recognized
 
 
 def _without_realignment(settings: HybridSettings) -> HybridSettings:

@@ -107,11 +107,15 @@ def cross_fitted_check(workshop: Workshop, material: Material, mixtures: Mixture
     )
 
 
+def alignment_of(mixtures: Mixtures) -> AlignmentCheck:
+    """The figures of the alignment by the largest mixtures, as their stage wrote them."""
+    path = mixtures.largest.path.parent / "alignment.json"
+    return AlignmentCheck(**json.loads(path.read_text(encoding="utf-8")))
+
+
 def _of_stage(mixtures: Mixtures, n_utterances: int) -> list[Suspect]:
     """What is out of the ordinary in the training of the mixtures itself."""
-    directory = mixtures.largest.path.parent
-    record = json.loads((directory / "alignment.json").read_text(encoding="utf-8"))
-    found = AlignmentCheck(**record).complaints()
+    found = alignment_of(mixtures).complaints()
     share = 100.0 * len(mixtures.failed) / n_utterances
     if share > MOST_NOT_ALIGNED:
         found.append(f"{len(mixtures.failed)} of {n_utterances} utterances could not be aligned")
@@ -121,4 +125,4 @@ def _of_stage(mixtures: Mixtures, n_utterances: int) -> list[Suspect]:
             found.append(
                 f"the log-likelihood a frame fell from {curve[0]:.2f} to {curve[-1]:.2f} at {n_components} Gaussians"
             )
-    return [Suspect("stage", directory.name, float("nan"), complaint) for complaint in found]
+    return [Suspect("stage", mixtures.largest.path.parent.name, float("nan"), complaint) for complaint in found]
