@@ -11,11 +11,11 @@ import numpy as np
 from pydantic import AfterValidator, Field, field_validator
 
 from asr.acoustic.classifiers import BUILT_IN, make_classifier
+from asr.acoustic.composite import beside
 from asr.acoustic.fitting import draw_frames, frames_it_bears, signs_of_life
-from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.gmm_training import mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
-from asr.acoustic.phone_hmm import PhoneHmm
+from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.align.aligned_table import align_table
 from asr.errors import ConfigError
 from asr.features.frame_table import FrameTable
@@ -179,15 +179,13 @@ def train_hybrid(
             topology.n_states,
             prior_exponent=settings.prior_exponent,
             prior_floor=settings.prior_floor,
-            mixtures=_mixtures(table.frames[:, -n_unspliced:], states, topology.n_states, settings, workers),
-            mixture_weight=settings.mixture_weight,
         )
         in_round = _in_round(progress, round_number, settings.realignments + 1)
         chosen = _chosen_frames(classifier, states, settings, seed)
         try:
             with signs_of_life(classifier, int((chosen >= 0).sum())) as count:
                 model.fit(
-                    table.frames,
+                    table.frames[:, : table.n_features - n_unspliced],
                     chosen,
                     seed=seed,
                     progress=_both(count, in_round),
@@ -200,7 +198,8 @@ def train_hybrid(
                 f"classifier {settings.classifier!r} cannot be trained on {int((states >= 0).sum())} frames of "
                 f"{len(np.unique(states[states >= 0]))} states: {error}"
             ) from error
-        hmm = PhoneHmm(topology, model, self_loops)
+        acoustic = _with_mixtures(model, table.frames, states, settings, n_unspliced, workers)
+        hmm = PhoneHmm(topology, acoustic, self_loops)
         curves.append(tuple(float(loss) for loss in getattr(classifier, "loss_curve_", ())))
         log.info("trained %s on %d frames, round %d", settings.classifier, (states >= 0).sum(), round_number)
         if round_number < settings.realignments:
@@ -217,7 +216,7 @@ def train_hybrid(
             self_loops = estimate_self_loops(aligned.stays, aligned.visits)
     if "warm_start" in known:
         classifier.set_params(warm_start=known["warm_start"])
-    return HybridResult(PhoneHmm(topology, model, self_loops), states, tuple(curves))
+    return HybridResult(PhoneHmm(topology, acoustic, self_loops), states, tuple(curves))
 
 
 def with_second_stream(
@@ -228,7 +227,7 @@ def with_second_stream(
     *,
     n_unspliced: int,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
-) -> HybridAcousticModel:
+) -> AcousticModel:
     """A hybrid with the classifier, calibration and priors of another, and Gaussian mixtures beside it.
 
     Trained on the frames and states of the other, it is what `train_hybrid` makes of settings without realignment.
@@ -247,22 +246,26 @@ def with_second_stream(
         one_stream.n_states,
         prior_exponent=settings.prior_exponent,
         prior_floor=settings.prior_floor,
-        mixtures=_mixtures(frames[:, -n_unspliced:], states, one_stream.n_states, settings, workers),
-        mixture_weight=settings.mixture_weight,
     )
     model.calibration, model.log_priors = one_stream.calibration, one_stream.log_priors
-    return model
+    return _with_mixtures(model, frames, states, settings, n_unspliced, workers)
 
 
-def _mixtures(
-    frames: np.ndarray, states: np.ndarray, n_states: int, settings: HybridSettings, workers: Workers
-) -> GaussianMixtures | None:
+def _with_mixtures(
+    hybrid: HybridAcousticModel,
+    frames: np.ndarray,
+    states: np.ndarray,
+    settings: HybridSettings,
+    n_unspliced: int,
+    workers: Workers,
+) -> AcousticModel:
+    """The hybrid, and beside it mixtures of the last columns if the settings want them."""
     if not settings.mixtures:
-        return None
+        return hybrid
     started = time.monotonic()
-    mixtures = mixtures_of_states(frames, states, n_states, settings.mixtures, workers=workers)
+    mixtures = mixtures_of_states(frames[:, -n_unspliced:], states, hybrid.n_states, settings.mixtures, workers=workers)
     log.info("trained %d Gaussians a state in %.1f s", settings.mixtures, time.monotonic() - started)
-    return mixtures
+    return beside(hybrid, mixtures, n_unspliced, frames.shape[1], settings.mixture_weight)
 
 
 def _chosen_frames(classifier: Any, states: np.ndarray, settings: HybridSettings, seed: int) -> np.ndarray:

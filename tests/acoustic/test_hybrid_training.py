@@ -198,10 +198,11 @@ def test_mixtures_of_a_second_stream_help_a_classifier_of_little_use(start: Star
         n_unspliced=corpus.table.n_features,
     )  # fmt: skip
     acoustic = result.hmm.acoustic_model
-    assert acoustic.mixtures.n_components == 2
+    first, second = acoustic.streams
+    assert second.model.n_components == 2
     phones = np.where(states < 0, -1, TOPOLOGY.unit_phone[np.maximum(states, 0)])
     assert (TOPOLOGY.unit_phone[acoustic.log_posterior(frames).argmax(axis=1)] == phones).mean() > 0.9
-    assert (TOPOLOGY.unit_phone[acoustic.classifier.predict(noise)] == phones).mean() < 0.5
+    assert (TOPOLOGY.unit_phone[first.model.classifier.predict(noise)] == phones).mean() < 0.5
 
 
 @pytest.mark.parametrize(("mixtures", "n_unspliced"), [(2, 0), (0, 1)])
