@@ -1,7 +1,6 @@
 """A classifier over frames as acoustic model: posteriors divided by state priors (Bourlard and Morgan 1994).
 
-Seed of the method: Andelic (2007), section 4.2, p(x|i) ~ P(i|x) / P(i). Gaussian mixtures may look at a second
-stream of features; the scores of the streams are weighted and added (Young et al., The HTK Book, section 7.1).
+Seed of the method: Andelic (2007), section 4.2, p(x|i) ~ P(i|x) / P(i).
 """
 
 from collections.abc import Callable
@@ -11,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from asr.acoustic.gmm import GaussianMixtures
 from asr.errors import ConfigError, DecodeError
 from asr.files import write_array
 from discriminants.parallel.threads import in_threads
@@ -41,10 +39,6 @@ class HybridAcousticModel:
         be likelier in any other state, and noise full of words.
     block : int
         Frames scored at a time.
-    mixtures : GaussianMixtures, optional
-        Of the second stream: the last columns of the frames are theirs, and the others the classifier's.
-    mixture_weight : float
-        Share of the mixtures in the score; the classifier, priors removed, has the rest.
 
     Raises
     ------
@@ -61,8 +55,6 @@ class HybridAcousticModel:
         prior_floor: float = 0.01,
         prior_ceiling: float | None = None,
         block: int = 4096,
-        mixtures: GaussianMixtures | None = None,
-        mixture_weight: float = 0.5,
     ) -> None:
         if not prior_floor > 0:
             raise ConfigError(f"prior_floor is {prior_floor}, but must be above 0")
@@ -75,8 +67,6 @@ class HybridAcousticModel:
         self.prior_floor = prior_floor
         self.prior_ceiling = prior_ceiling
         self.block = block
-        self.mixtures = mixtures
-        self.mixture_weight = mixture_weight
         self.calibration: LogisticOutputModel | None = None
         self.log_priors = np.zeros(n_states, np.float32)
 
@@ -90,7 +80,7 @@ class HybridAcousticModel:
         workers: Workers | None = None,
         checkpoint: Path | None = None,
     ) -> "HybridAcousticModel":
-        """Train the classifier on its stream and estimate the priors; the mixtures stay as they are.
+        """Train the classifier and estimate the priors.
 
         Parameters
         ----------
@@ -108,7 +98,6 @@ class HybridAcousticModel:
             File from which classifiers that keep one go on after an interruption. Workers of a cluster read the
             frames from a file beside it, which has to be on a file system that they see.
         """
-        frames, _ = self.streams(frames)
         used = np.flatnonzero(states >= 0)
         wanted = {
             "progress": None if progress is None else lambda done, total, *_: progress(done, total),
@@ -139,29 +128,17 @@ class HybridAcousticModel:
         self.log_priors = np.log(shares / shares.sum()).astype(np.float32)
 
     def log_posterior(self, frames: np.ndarray) -> np.ndarray:
-        """log P(s|x), float32 (n_frames, n_states), floored where a state had no training frames.
-
-        With a second stream it is what its scores say once the priors are put back.
-        """
-        if self.mixtures is None:
-            return self._classified(frames)
-        posteriors = self.log_likelihood(frames)
-        posteriors += np.float32(self.prior_exponent) * self.log_priors
-        posteriors -= np.logaddexp.reduce(posteriors, axis=1, keepdims=True)
-        return posteriors
+        """log P(s|x), float32 (n_frames, n_states), floored where a state had no training frames."""
+        return self._classified(frames)
 
     def log_likelihood(self, frames: np.ndarray) -> np.ndarray:
         """Scaled log-likelihoods, float32 (n_frames, n_states), of frames, float32 (n_frames, n_features)."""
-        frames, second = self.streams(frames)
         scores = self._classified(frames)
         scores -= np.float32(self.prior_exponent) * self.log_priors
-        if self.mixtures is not None:
-            scores *= np.float32(1.0 - self.mixture_weight)
-            scores += np.float32(self.mixture_weight) * self.mixtures.log_likelihood(second)
         return scores
 
     def _classified(self, frames: np.ndarray) -> np.ndarray:
-        """log P(s|x) of the classifier's stream."""
+        """log P(s|x), in blocks."""
         posteriors = np.full((len(frames), self.n_states), LOWEST_LOG_POSTERIOR, np.float32)
         columns = np.asarray(self.classifier.classes_, np.int64)
         log_proba = self._log_proba()
@@ -176,12 +153,6 @@ class HybridAcousticModel:
                 raise DecodeError(f"the classifier gives {values.shape} scores for {len(columns)} classes")
             posteriors[part, columns] = values
         return np.maximum(posteriors, LOWEST_LOG_POSTERIOR, out=posteriors)
-
-    def streams(self, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The classifier's columns and the mixtures'."""
-        n_second = 0 if self.mixtures is None else self.mixtures.means.shape[2]
-        first, second = np.split(frames, [frames.shape[1] - n_second], axis=1)
-        return first, second
 
     def _needs_calibration(self) -> bool:
         return not (hasattr(self.classifier, "predict_log_proba") or hasattr(self.classifier, "predict_proba"))

@@ -11,10 +11,11 @@ import numpy as np
 from pydantic import AfterValidator, Field, field_validator
 
 from asr.acoustic.classifiers import BUILT_IN, make_classifier
-from asr.acoustic.gmm import GaussianMixtures
+from asr.acoustic.composite import beside
+from asr.acoustic.fitting import draw_frames, frames_it_bears, signs_of_life
 from asr.acoustic.gmm_training import mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
-from asr.acoustic.phone_hmm import PhoneHmm
+from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.align.aligned_table import align_table
 from asr.errors import ConfigError
 from asr.features.frame_table import FrameTable
@@ -66,6 +67,9 @@ class HybridSettings(Settings):
     """Speeds, such as 0.9 and 1.1: the classifier also sees a copy played so many times as fast. Needs audio."""
     noise: NoiseSettings | None = None
     """The classifier also sees copies with noise. Needs audio."""
+    max_frames: Annotated[int, Field(ge=0, le=2**40)] | Literal["auto"] = "auto"
+    """Most frames that the classifier is fitted to, drawn so that every state keeps its share; 0 for all. "auto" means
+    all, but for methods whose cost grows with the square of the frames (`asr.acoustic.fitting.MOST_FRAMES`)."""
     mixtures: int = Field(0, ge=0, le=1024)
     """Gaussians a state of a second stream: mixtures of the unspliced frames, trained on the same frames and states as
     the classifier; a power of two, or 0 for none."""
@@ -178,25 +182,27 @@ def train_hybrid(
             prior_exponent=settings.prior_exponent,
             prior_floor=settings.prior_floor,
             prior_ceiling=settings.prior_ceiling,
-            mixtures=_mixtures(table.frames[:, -n_unspliced:], states, topology.n_states, settings, workers),
-            mixture_weight=settings.mixture_weight,
         )
         in_round = _in_round(progress, round_number, settings.realignments + 1)
+        chosen = _chosen_frames(classifier, states, settings, seed)
         try:
-            model.fit(
-                table.frames,
-                states,
-                seed=seed,
-                progress=in_round,
-                workers=workers,
-                checkpoint=None if checkpoint is None else checkpoint / f"round-{round_number}",
-            )
+            with signs_of_life(classifier, int((chosen >= 0).sum())) as count:
+                model.fit(
+                    table.frames[:, : table.n_features - n_unspliced],
+                    chosen,
+                    seed=seed,
+                    progress=_both(count, in_round),
+                    workers=workers,
+                    checkpoint=None if checkpoint is None else checkpoint / f"round-{round_number}",
+                )
+            model.set_priors(states)
         except ValueError as error:
             raise ConfigError(
                 f"classifier {settings.classifier!r} cannot be trained on {int((states >= 0).sum())} frames of "
                 f"{len(np.unique(states[states >= 0]))} states: {error}"
             ) from error
-        hmm = PhoneHmm(topology, model, self_loops)
+        acoustic = _with_mixtures(model, table.frames, states, settings, n_unspliced, workers)
+        hmm = PhoneHmm(topology, acoustic, self_loops)
         curves.append(tuple(float(loss) for loss in getattr(classifier, "loss_curve_", ())))
         log.info("trained %s on %d frames, round %d", settings.classifier, (states >= 0).sum(), round_number)
         if round_number < settings.realignments:
@@ -213,7 +219,7 @@ def train_hybrid(
             self_loops = estimate_self_loops(aligned.stays, aligned.visits)
     if "warm_start" in known:
         classifier.set_params(warm_start=known["warm_start"])
-    return HybridResult(PhoneHmm(topology, model, self_loops), states, tuple(curves))
+    return HybridResult(PhoneHmm(topology, acoustic, self_loops), states, tuple(curves))
 
 
 def with_second_stream(
@@ -224,7 +230,7 @@ def with_second_stream(
     *,
     n_unspliced: int,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
-) -> HybridAcousticModel:
+) -> AcousticModel:
     """A hybrid with the classifier, calibration and priors of another, and Gaussian mixtures beside it.
 
     Trained on the frames and states of the other, it is what `train_hybrid` makes of settings without realignment.
@@ -244,22 +250,48 @@ def with_second_stream(
         prior_exponent=settings.prior_exponent,
         prior_floor=settings.prior_floor,
         prior_ceiling=settings.prior_ceiling,
-        mixtures=_mixtures(frames[:, -n_unspliced:], states, one_stream.n_states, settings, workers),
-        mixture_weight=settings.mixture_weight,
     )
     model.calibration, model.log_priors = one_stream.calibration, one_stream.log_priors
-    return model
+    return _with_mixtures(model, frames, states, settings, n_unspliced, workers)
 
 
-def _mixtures(
-    frames: np.ndarray, states: np.ndarray, n_states: int, settings: HybridSettings, workers: Workers
-) -> GaussianMixtures | None:
+def _with_mixtures(
+    hybrid: HybridAcousticModel,
+    frames: np.ndarray,
+    states: np.ndarray,
+    settings: HybridSettings,
+    n_unspliced: int,
+    workers: Workers,
+) -> AcousticModel:
+    """The hybrid, and beside it mixtures of the last columns if the settings want them."""
     if not settings.mixtures:
-        return None
+        return hybrid
     started = time.monotonic()
-    mixtures = mixtures_of_states(frames, states, n_states, settings.mixtures, workers=workers)
+    mixtures = mixtures_of_states(frames[:, -n_unspliced:], states, hybrid.n_states, settings.mixtures, workers=workers)
     log.info("trained %d Gaussians a state in %.1f s", settings.mixtures, time.monotonic() - started)
-    return mixtures
+    return beside(hybrid, mixtures, n_unspliced, frames.shape[1], settings.mixture_weight)
+
+
+def _chosen_frames(classifier: Any, states: np.ndarray, settings: HybridSettings, seed: int) -> np.ndarray:
+    """The states, int32 (n_frames,), with -1 for frames that the classifier does without."""
+    most = frames_it_bears(classifier) if settings.max_frames == "auto" else settings.max_frames
+    n_frames = int((states >= 0).sum())
+    if not 0 < most < n_frames:
+        return states
+    log.info(
+        "%s is fitted to %d of the %d frames, drawn by state (max_frames = %s)",
+        type(classifier).__name__, most, n_frames, settings.max_frames,
+    )  # fmt: skip
+    return draw_frames(states, most, seed)
+
+
+def _both(count: Callable[[int, int], None], progress: Callable[[int, int], None] | None) -> Callable[[int, int], None]:
+    def tell(done: int, total: int) -> None:
+        count(done, total)
+        if progress is not None:
+            progress(done, total)
+
+    return tell
 
 
 def _in_round(

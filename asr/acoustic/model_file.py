@@ -10,11 +10,12 @@ import numpy as np
 from pydantic import Field, ValidationError, field_validator
 
 from asr.acoustic.classifiers import registered_packages
+from asr.acoustic.composite import CompositeAcousticModel, Stream, beside
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_metadata import ModelMetadata
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
-from asr.errors import AsrError, ModelFormatError, printable
+from asr.errors import AsrError, ConfigError, ModelFormatError, printable
 from asr.features.config import FeatureConfig
 from asr.features.frontend import FrontEnd
 from asr.hmm.topology import Topology
@@ -106,7 +107,7 @@ def save_model(path: Path, model: SpeechModel) -> None:
     }
     if model.untrained:
         metadata["untrained"] = list(model.untrained)
-    acoustic = model.hmm.acoustic_model
+    acoustic, second = _streams_of(model.hmm.acoustic_model)
     if isinstance(acoustic, GaussianMixtures):
         arrays |= _gmm_arrays(acoustic)
     elif isinstance(acoustic, HybridAcousticModel):
@@ -117,13 +118,33 @@ def save_model(path: Path, model: SpeechModel) -> None:
             "prior_floor": acoustic.prior_floor,
             **({} if acoustic.prior_ceiling is None else {"prior_ceiling": acoustic.prior_ceiling}),
         }
-        if acoustic.mixtures is not None:
-            metadata["hybrid"]["mixture_weight"] = acoustic.mixture_weight
-            arrays |= _gmm_arrays(acoustic.mixtures)
+        if second is not None:
+            metadata["hybrid"]["mixture_weight"] = second.weight
+            assert isinstance(second.model, GaussianMixtures)
+            arrays |= _gmm_arrays(second.model)
         if acoustic.calibration is not None:
             calibration_arrays, metadata["calibration"] = estimator_to_arrays(acoustic.calibration)
             arrays |= _prefixed("calibration", calibration_arrays)
     save_arrays(path, arrays, metadata)
+
+
+def _streams_of(acoustic: AcousticModel) -> tuple[AcousticModel, Stream | None]:
+    """The model, or of a composite the hybrid and the stream of mixtures behind it: what a file has room for."""
+    if not isinstance(acoustic, CompositeAcousticModel):
+        return acoustic, None
+    first, *others = acoustic.streams
+    second = others[0] if len(others) == 1 else None
+    if (
+        second is None
+        or not isinstance(first.model, HybridAcousticModel)
+        or not isinstance(second.model, GaussianMixtures)
+        or (first.start, first.end, first.weight) != (0, second.start, 1.0 - second.weight)
+    ):
+        raise ConfigError(
+            "a model file holds mixtures, a hybrid, or a hybrid and behind it mixtures of the last columns, with "
+            "weights that add up to 1; other composites are put together in a program"
+        )
+    return first.model, second
 
 
 def load_model(path: Path, trusted: tuple[str, ...] = ()) -> SpeechModel:
@@ -185,7 +206,7 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted:
     front_end = FrontEnd.from_arrays(_without_prefix("front_end", arrays), metadata.front_end)
     if front_end.n_features_ > WIDEST_FRAME:
         raise ValueError(f"the front end gives frames of {front_end.n_features_} numbers, and {WIDEST_FRAME} can be")
-    acoustic: GaussianMixtures | HybridAcousticModel
+    acoustic: AcousticModel
     if metadata.kind == "gmm":
         acoustic = _mixtures_from(arrays, topology.n_states, front_end.n_features_)
     else:
@@ -217,7 +238,7 @@ def _hybrid_from(
     n_states: int,
     front_end: FrontEnd,
     trusted: tuple[str, ...],
-) -> HybridAcousticModel:
+) -> HybridAcousticModel | CompositeAcousticModel:
     if metadata.classifier is None or metadata.hybrid is None:
         raise ValueError("a hybrid has a classifier and says how its posteriors are used")
     classifier = estimator_from_arrays(_without_prefix("classifier", arrays), metadata.classifier, trusted=trusted)
@@ -230,7 +251,10 @@ def _hybrid_from(
     if np.unique(classes).size != classes.size:
         raise ValueError("the classifier has a class twice")
     mixtures = _mixtures_from(arrays, n_states, front_end.n_unspliced_) if front_end.n_unspliced_ else None
-    acoustic = HybridAcousticModel(classifier, n_states, mixtures=mixtures, **metadata.hybrid.model_dump())
+    settings = metadata.hybrid
+    acoustic = HybridAcousticModel(
+        classifier, n_states, prior_exponent=settings.prior_exponent, prior_floor=settings.prior_floor
+    )
     acoustic.log_priors = arrays["log_priors"]
     _check("log_priors", acoustic.log_priors, (n_states,))
     if metadata.calibration is not None:
@@ -238,7 +262,9 @@ def _hybrid_from(
         if not isinstance(calibration, LogisticOutputModel):
             raise TypeError(f"calibration is a {type(calibration).__name__}")
         acoustic.calibration = calibration
-    return acoustic
+    if mixtures is None:
+        return acoustic
+    return beside(acoustic, mixtures, front_end.n_unspliced_, front_end.n_features_, settings.mixture_weight)
 
 
 def _check_scores(acoustic: AcousticModel, n_features: int, n_states: int) -> None:

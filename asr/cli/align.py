@@ -34,7 +34,8 @@ def align(
     """Find the times of the words and phones of a corpus whose transcripts are known.
 
     Writes words.ctm and phones.ctm (utterance, channel, start and duration in seconds, label) and states.npz
-    (one state number a frame). An utterance that cannot be aligned is left out and listed in failed.tsv.
+    (one state number a frame); scores.tsv, how well every transcript fits, and suspects.tsv, those that are probably
+    not of their audio. An utterance that cannot be aligned is left out and listed in failed.tsv.
 
     \b
     Example:

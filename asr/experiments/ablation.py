@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from asr.acoustic.composite import CompositeAcousticModel
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings, SpeechModel
@@ -130,7 +131,7 @@ class Fold:
 class Average:
     """Hybrids of the same states and frames as one: the mean of their posteriors."""
 
-    models: Sequence[HybridAcousticModel]
+    models: Sequence[HybridAcousticModel | CompositeAcousticModel]
     prior_exponent: float
 
     def log_posterior(self, frames: np.ndarray) -> np.ndarray:
@@ -213,7 +214,8 @@ def recognize_fold(workshop: Workshop, ablation: Ablation, fold: Fold, heard: Ma
     def build(directory: Path) -> None:
         models = [one.load() for one in trained]
         model = models[0]
-        hybrids = [m.hmm.acoustic_model for m in models if isinstance(m.hmm.acoustic_model, HybridAcousticModel)]
+        loaded = [m.hmm.acoustic_model for m in models]
+        hybrids = [m for m in loaded if isinstance(m, HybridAcousticModel | CompositeAcousticModel)]
         acoustic = Average(hybrids, exponent)
         hmm = PhoneHmm(model.hmm.topology, acoustic, model.hmm.self_loops)
         model = SpeechModel(hmm, model.front_end, model.lexicon, model.search, model.source)

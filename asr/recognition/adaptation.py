@@ -14,9 +14,10 @@ import numpy as np
 from pydantic import Field
 from threadpoolctl import threadpool_limits
 
+from asr.acoustic.composite import CompositeAcousticModel, hybrid_stream
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_file import SearchSettings, SpeechModel
-from asr.acoustic.phone_hmm import PhoneHmm
+from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.decode.path_segments import Segment, frame_states
 from asr.decode.token_passing import BestPath
 from asr.errors import ConfigError, Fault
@@ -49,15 +50,23 @@ class AdaptationSettings(Settings):
 
 @dataclass(frozen=True)
 class MappedModel:
-    """A hybrid whose classifier sees its columns of the frames through an affine map."""
+    """A hybrid whose classifier sees its frames through an affine map."""
 
     model: HybridAcousticModel
     frame_map: InputMap
 
     def log_likelihood(self, frames: np.ndarray) -> np.ndarray:
         """Scaled log-likelihoods, float32 (n_frames, n_states)."""
-        first, second = self.model.streams(frames)
-        return self.model.log_likelihood(np.hstack([self.frame_map(first), second]))
+        return self.model.log_likelihood(self.frame_map(frames))
+
+
+def mapped(acoustic: AcousticModel, frame_map: InputMap) -> AcousticModel:
+    """The acoustic model with the map before its hybrid; other streams stay as they are."""
+    found = hybrid_stream(acoustic)
+    assert found is not None
+    number, hybrid = found
+    adapted = MappedModel(hybrid, frame_map)
+    return acoustic.with_model(number, adapted) if isinstance(acoustic, CompositeAcousticModel) else adapted
 
 
 def recognize_adapted(
@@ -76,12 +85,10 @@ def recognize_adapted(
     ConfigError
         If the model is no hybrid of a kernel logistic classifier, or its kernel is not Gaussian with one width.
     """
-    acoustic = model.hmm.acoustic_model
-    if not isinstance(acoustic, HybridAcousticModel) or not isinstance(
-        acoustic.classifier, SparseKernelLogisticClassifier
-    ):
+    hybrid = hybrid_stream(model.hmm.acoustic_model)
+    if hybrid is None or not isinstance(hybrid[1].classifier, SparseKernelLogisticClassifier):
         raise ConfigError("only hybrids of the classifier 'kernel-logistic' can be adapted to a speaker")
-    kernel = acoustic.classifier.kernel_
+    kernel = hybrid[1].classifier.kernel_
     if not isinstance(kernel, GaussianKernel) or not kernel.centers_are_points:
         raise ConfigError(f"only a Gaussian kernel of one width can be adapted through, not {type(kernel).__name__}")
     started = time.process_time()
@@ -109,13 +116,15 @@ def _recognize_speaker(
     """Words of every utterance of one speaker, or why there are none, and the processor time that this took."""
     hmm, graph, search, settings = constants
     started = time.thread_time()
-    acoustic = hmm.acoustic_model
-    assert isinstance(acoustic, HybridAcousticModel)
-    first, _ = acoustic.streams(table.frames)
+    hybrid = hybrid_stream(hmm.acoustic_model)
+    assert hybrid is not None
+    number, acoustic = hybrid
+    whole = hmm.acoustic_model
+    first = whole.streams[number].frames(table.frames) if isinstance(whole, CompositeAcousticModel) else table.frames
     frame_map = identity_map(first.shape[1])
     readings = _single_words(graph) or [graph]
     for sharpness in settings.sharpness:
-        adapted = PhoneHmm(hmm.topology, MappedModel(acoustic, frame_map), hmm.self_loops)
+        adapted = PhoneHmm(hmm.topology, mapped(whole, frame_map), hmm.self_loops)
         rows, states, weight = _probable_states(adapted, table, readings, search, sharpness)
         codes = np.searchsorted(acoustic.classifier.classes_, states)
         codes = np.minimum(codes, len(acoustic.classifier.classes_) - 1)
@@ -132,7 +141,7 @@ def _recognize_speaker(
             max_iter=settings.iterations,
             start=frame_map,
         )
-    adapted = PhoneHmm(hmm.topology, MappedModel(acoustic, frame_map), hmm.self_loops)
+    adapted = PhoneHmm(hmm.topology, mapped(whole, frame_map), hmm.self_loops)
     spent = time.thread_time() - started
     found, seconds = recognize_batch(table, (adapted, graph, search))
     return found, spent + seconds

@@ -14,13 +14,17 @@ from asr.acoustic.phone_hmm import PhoneHmm
 from asr.align.ctm import ctm_rows, write_ctm
 from asr.align.forced_alignment import align_utterance
 from asr.align.frame_times import frame_times
+from asr.align.score_files import SCORES, SUSPECTS, tell, write_scores, write_suspects
+from asr.align.suspects import check_transcripts, first_rivals
 from asr.align.textgrid import write_textgrid
 from asr.align.transcript_graph import transcript_graph
+from asr.align.transcript_scores import TranscriptScore, phone_loop, score_transcripts, score_utterance
 from asr.corpus.data_directory import Problem
 from asr.decode.path_segments import Segment, frame_states, phone_segments, word_segments
 from asr.errors import AlignmentError, Fault, attempt, printable
 from asr.features.frame_table import NOT_FINITE, FrameTable
 from asr.files import atomic_write
+from asr.hmm.state_graph import StateGraph
 from asr.lexicon import Lexicon, read_lexicon
 from asr.lexicon.lexicon import marks_stress
 from asr.recognition.decoding import corpus_for, static_frames
@@ -46,6 +50,8 @@ def align(
 ) -> Outcome:
     """Align, and write `out/words.ctm`, `out/phones.ctm`, `out/states.npz` and `out/textgrid/*.TextGrid`.
 
+    `out/scores.tsv` has the score of every alignment (`asr.align.transcript_scores`), and `out/suspects.tsv` the
+    corpus, speakers and utterances whose transcripts are probably not those of the audio; the log says so in one line.
     Audio of a lower rate than the model's is refused, unless it is to be converted (`upsample`).
 
     Raises
@@ -66,10 +72,15 @@ def align(
 
     aligned: dict[str, _Times] = {}
     with threadpool_limits(1):
-        batches = speech_model.front_end.transform(static).batches()
-    items = ((batch, [words[name] for name in batch.ids]) for batch in batches)
+        table = speech_model.front_end.transform(static)
+    batches = table.batches()
+    rivals = first_rivals({name: words[name] for name in static.ids})
+    items = (
+        (batch, [[words[name], *(words[rival] for rival in rivals[name])] for name in batch.ids]) for batch in batches
+    )
     workers = in_threads(workers)
-    results = workers.map(_align_batch, items, workers.share((speech_model.hmm, pronunciations)))
+    constants = workers.share((speech_model.hmm, pronunciations, phone_loop(topology)))
+    results = workers.map(_align_batch, items, constants)
     counter: Progress[int] = progress(len(static), "aligning")
     with counter:
         for batch, found in zip(batches, results, strict=True):
@@ -99,6 +110,30 @@ def align(
     states = {name: times.states for name, times in aligned.items()}
     with atomic_write(out / "states.npz") as temporary:
         write_states(temporary, states)
+
+    def score(names_and_rivals: Mapping[str, tuple[str, ...]]) -> dict[str, TranscriptScore]:
+        needed = {*names_and_rivals, *(rival for drawn in names_and_rivals.values() for rival in drawn)}
+        graphs = {name: transcript_graph(words[name], pronunciations, topology) for name in sorted(needed)}
+        return score_transcripts(
+            speech_model.hmm.log_likelihood,
+            table.subset(names_and_rivals),
+            graphs,
+            names_and_rivals,
+            topology,
+            speech_model.hmm.self_loops,
+            workers=workers,
+        )
+
+    check = check_transcripts(
+        {name: times.fit for name, times in aligned.items()},
+        score,
+        {name: words[name] for name in aligned},
+        dict(zip(static.ids, static.speakers, strict=True)),
+        dict(zip(static.ids, np.diff(static.offsets).tolist(), strict=True)),
+    )
+    write_scores(out / SCORES, check)
+    write_suspects(out / SUSPECTS, check.suspects, words)
+    tell(check, out / SUSPECTS)
     return Outcome(len(aligned), problems)
 
 
@@ -125,31 +160,39 @@ def write_states(path: Path, states: Mapping[str, np.ndarray]) -> None:
 
 @dataclass(frozen=True)
 class _Times:
-    """Words and phones of an aligned utterance, times in frames, and the state of every frame."""
+    """Words and phones of an aligned utterance, times in frames, the state of every frame, and how well they fit."""
 
     words: list[Segment]
     phones: list[Segment]
     states: np.ndarray
+    fit: TranscriptScore
 
 
 def _align_batch(
-    item: tuple[FrameTable, list[tuple[str, ...]]], constants: tuple[PhoneHmm, Lexicon]
+    item: tuple[FrameTable, list[list[tuple[str, ...]]]], constants: tuple[PhoneHmm, Lexicon, StateGraph]
 ) -> list[_Times | Fault]:
-    """Times of every utterance, or why there are none."""
+    """Times of every utterance, given its transcript and after it those of rivals, or why there are none."""
     batch, transcripts = item
     return [attempt(_align, batch.utterance(number), words, *constants) for number, words in enumerate(transcripts)]
 
 
-def _align(frames: np.ndarray, words: tuple[str, ...], hmm: PhoneHmm, lexicon: Lexicon) -> _Times | Fault:
+def _align(
+    frames: np.ndarray, transcripts: list[tuple[str, ...]], hmm: PhoneHmm, lexicon: Lexicon, loop: StateGraph
+) -> _Times | Fault:
     if not np.isfinite(frames).all():
         return Fault("not-finite", NOT_FINITE)
     topology = hmm.topology
-    graph = transcript_graph(words, lexicon, topology)
-    found = align_utterance(hmm.log_likelihood(frames), graph, topology, hmm.self_loops)
+    graphs = [transcript_graph(words, lexicon, topology) for words in transcripts]
+    scores = hmm.log_likelihood(frames)
+    found = align_utterance(scores, graphs[0], topology, hmm.self_loops)
     if isinstance(found, Fault):
         return found
+    fit = score_utterance(scores, graphs, loop, topology, hmm.self_loops)
+    if isinstance(fit, Fault):
+        return fit
     return _Times(
-        word_segments(found.path, graph, topology),
-        phone_segments(found.path, graph, topology),
-        frame_states(found.path, graph, topology),
+        word_segments(found.path, graphs[0], topology),
+        phone_segments(found.path, graphs[0], topology),
+        frame_states(found.path, graphs[0], topology),
+        fit,
     )

@@ -16,6 +16,16 @@ _MOST_BARS = 24  # speakers in the figure; the table beside it has all of them
 
 
 @dataclass(frozen=True, slots=True)
+class PlainTable:
+    """A table of text: title, a sentence under it, names of the columns, and rows of as many cells."""
+
+    title: str
+    caption: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
 class _SpeakerLine:
     """A line of the table of speakers: the sizes, and a score of every system (None where it has none)."""
 
@@ -43,6 +53,7 @@ def write_report(
     transcripts: Sequence[UtteranceScore],
     notes: Sequence[str] = (),
     transcripts_of: str = "",
+    tables: Sequence[PlainTable] = (),
 ) -> None:
     """Write the page; equal arguments give equal bytes.
 
@@ -56,6 +67,7 @@ def write_report(
     transcripts : utterances to show word by word, such as `ScoreReport.worst(20)` of one system
     notes : sentences, each its own paragraph under the title
     transcripts_of : name of the system that `transcripts` come from
+    tables : further tables, after the errors by speaker
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -77,6 +89,7 @@ def write_report(
         curves=[_curve(number, *item) for number, item in enumerate(curves.items())],
         transcripts=transcripts,
         transcripts_of=transcripts_of,
+        tables=tables,
     )
     with atomic_write(path) as temporary:
         temporary.write_text(page, encoding="utf-8")

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from asr.acoustic.composite import CompositeAcousticModel
 from asr.acoustic.gmm_training import train_gmm
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.hybrid_training import HybridSettings, train_hybrid, with_second_stream
@@ -190,7 +191,7 @@ def train_hybrid_system(
             hmm, curves = result.hmm, list(result.curves)
         else:
             hmm, curves = one_stream.load().hmm, [tuple(curve) for curve in one_stream.curves.values()]
-            assert isinstance(hmm.acoustic_model, HybridAcousticModel)
+            assert isinstance(hmm.acoustic_model, HybridAcousticModel)  # of one stream
             acoustic = with_second_stream(
                 hmm.acoustic_model,
                 table.frames,
@@ -265,7 +266,7 @@ def aligned_states(workshop: Workshop, aligner: Trained, material: Material) -> 
 def frame_accuracy(model: SpeechModel, material: Material, states: np.ndarray) -> float:
     """Share of the frames, in %, whose most probable state under a hybrid is the aligned one; -1 is left out."""
     acoustic = model.hmm.acoustic_model
-    if not isinstance(acoustic, HybridAcousticModel):
+    if not isinstance(acoustic, HybridAcousticModel | CompositeAcousticModel):
         raise ConfigError("frame accuracy is defined for hybrids, whose scores are posteriors")
     with threadpool_limits(1):
         frames = model.front_end.transform(material.static).frames

@@ -31,6 +31,8 @@ from asr.training.systems import (
     train_mixtures,
     with_search,
 )
+from asr.training.training_report import report_run
+from asr.training.transcript_check import find_suspects
 from asr.training.tuning import Tuned, Twin, tune
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -53,8 +55,9 @@ def train(
     """Train a recognizer: `work_dir/model.safetensors`.
 
     `work_dir/gmm.safetensors` is the baseline with the largest mixtures, `work_dir/grammar.arpa` the n-gram of the
-    training transcripts that both models use by default. Stages that are whole are not done again. Returned is
-    which utterances could not be used.
+    training transcripts that both models use by default. `work_dir/report.html` and `results.json` have the errors of
+    both on the held-out speech of the tuning, and `suspects.tsv` what is out of the ordinary in the transcripts.
+    Stages that are whole are not done again. Returned is which utterances could not be used.
 
     Before the first stage everything that is given is validated, and what is found is logged; `config` may be a file,
     so that its faults are told with the others. Audio is read for it unless `check_samples` is false or the features
@@ -110,8 +113,9 @@ def train(
         material = load_material(features, corpus, config.features)
         problems += left_out(features)
         account(given.listed, material.static.ids, problems, work_dir)
-        search = _tune(workshop, material)
+        search, hypotheses, remarks = _tune(workshop, material)
         mixtures = train_mixtures(workshop, "gmm", material)
+        check = find_suspects(workshop, "transcripts", material, mixtures)
         hybrid_system = train_hybrid_system(
             workshop, "hybrid", material, mixtures, config.hybrid, config.hybrid_features
         )
@@ -122,6 +126,7 @@ def train(
             model = with_search(trained.load(), search[name], arpa)
             save_model(work_dir / f"{name}.safetensors", model)
         log.info("%s", vocabulary_line(model, material.references.values()))
+        report_run(workshop, material, mixtures, hybrid_system, search, hypotheses, check, remarks=remarks)
     problems += [Problem(name, code, f"not aligned: {reason}") for name, (code, reason) in mixtures.failed.items()]
     account(given.listed, [name for name in material.static.ids if name not in mixtures.failed], problems, work_dir)
     return Outcome(len(material.static) - len(mixtures.failed), problems)
@@ -131,14 +136,21 @@ def _ngram(material: Material, workshop: Workshop) -> ArpaModel:
     return estimate_ngram(material.references.values(), workshop.config.ngram_order, vocabulary=workshop.lexicon.words)
 
 
-def _tune(workshop: Workshop, material: Material) -> dict[str, SearchSettings]:
-    """Search settings of both models, from twins trained without the held-out speakers."""
+Hypotheses = dict[str, tuple[str, ...]]
+
+
+def _tune(
+    workshop: Workshop, material: Material
+) -> tuple[dict[str, SearchSettings], dict[str, Hypotheses], dict[str, list[str]]]:
+    """Search settings of both models, from twins trained without the held-out speakers, what these recognized of them,
+    and what should be known of the choice; `held-out.json` has the errors.
+    """
     config = workshop.config
     defaults = {"gmm": config.gmm_search, "model": config.hybrid_search}
     if config.tuning.held_out == 0 or len(material.static) < 2:
-        return defaults
+        return defaults, {}, {}
     parts = folds(material, config.tuning.held_out, config.tuning.words, config.seed)
-    twins: dict[str, list[tuple[Trained, Material, Material]]] = {name: [] for name in defaults}
+    twins: dict[str, list[tuple[Trained, Material]]] = {name: [] for name in defaults}
     for number, (inner, held_out) in enumerate(parts, 1):
         mixtures = train_mixtures(workshop, f"tuning-{number}-gmm", inner)
         hybrid = train_hybrid_system(
@@ -150,39 +162,35 @@ def _tune(workshop: Workshop, material: Material) -> dict[str, SearchSettings]:
             config.hybrid_features,
         )
         for name, trained in (("gmm", mixtures.largest), ("model", hybrid)):
-            twins[name].append((trained, inner, held_out))
+            twins[name].append((trained, held_out))
 
     def build(directory: Path) -> None:
-        found = {}
         graphs = [
             compile_graph(workshop.lexicon, arpa_grammar(_ngram(inner, workshop)), workshop.topology)
             for inner, _ in parts
         ]
+        found, recognized = {}, {}
         for name, of_folds in twins.items():
+            pairs = zip(of_folds, graphs, strict=True)
             tuned = tune(
-                [
-                    Twin(trained.load(), held_out, graph)
-                    for (trained, _, held_out), graph in zip(of_folds, graphs, strict=True)
-                ],
+                [Twin(trained.load(), held_out, graph) for (trained, held_out), graph in pairs],
                 config.tuning,
                 workers=workshop.workers,
             )
-            found[name] = _record(tuned)
-            log.info(
-                "%s: scale %g, penalty %g; %.1f %% WER (standard error %.1f) on %d held-out words, "
-                "recognized with what the others chose",
-                "mixtures" if name == "gmm" else "hybrid", tuned.search.lm_scale, tuned.search.insertion_penalty,
-                tuned.report.wer, tuned.standard_error, tuned.report.words,
-            )  # fmt: skip
-            for remark in tuned.remarks:
-                log.info("  %s", remark)
+            found[name], recognized[name] = _record(tuned), tuned.hypotheses
+        (directory / "hypotheses.json").write_text(json.dumps(recognized, sort_keys=True))
         (directory / "search.json").write_text(json.dumps(found, sort_keys=True))
 
     directory = workshop.run.stage("tuning-search", build)
     found = json.loads((directory / "search.json").read_text())
     with atomic_write(workshop.run.directory / "held-out.json") as temporary:
         temporary.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    return {name: SearchSettings(**found[name]["search"]) for name in defaults}
+    written = json.loads((directory / "hypotheses.json").read_text())
+    return (
+        {name: SearchSettings(**found[name]["search"]) for name in defaults},
+        {name: {utterance: tuple(words) for utterance, words in of.items()} for name, of in written.items()},
+        {name: found[name]["remarks"] for name in defaults},
+    )
 
 
 def _record(tuned: Tuned) -> dict[str, Any]:

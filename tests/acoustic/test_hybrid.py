@@ -6,6 +6,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 
+from asr.acoustic.composite import beside
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.hybrid import LOWEST_LOG_POSTERIOR, HybridAcousticModel
 from asr.errors import ConfigError
@@ -159,9 +160,8 @@ def test_streams_are_weighted_and_multiplied(frames: np.ndarray, states: np.ndar
         np.log(np.full((N_STATES, 2), 0.5)), generator.normal(size=(N_STATES, 2, 2)), np.ones((N_STATES, 2, 2))
     )
     both = np.hstack([frames, generator.normal(size=(len(frames), 2)).astype(np.float32)])
-    model = HybridAcousticModel(GaussianNB(), N_STATES, prior_exponent=0.7, mixtures=mixtures, mixture_weight=0.25)
-    model.fit(both, states)
     alone = HybridAcousticModel(GaussianNB(), N_STATES, prior_exponent=0.7).fit(frames, states)
+    model = beside(alone, mixtures, 2, 5, 0.25)
     first = alone.log_posterior(frames).astype(float) - 0.7 * alone.log_priors
     expected = 0.75 * first + 0.25 * mixtures.log_likelihood(both[:, 3:])
     np.testing.assert_allclose(model.log_likelihood(both), expected, atol=1e-4)

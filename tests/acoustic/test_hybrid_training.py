@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from asr.acoustic import hybrid_training
+from asr.acoustic import fitting, hybrid_training
 from asr.acoustic.gmm_training import train_gmm
 from asr.acoustic.hybrid_training import HybridSettings, train_hybrid
 from asr.align.aligned_table import align_table
@@ -198,10 +198,11 @@ def test_mixtures_of_a_second_stream_help_a_classifier_of_little_use(start: Star
         n_unspliced=corpus.table.n_features,
     )  # fmt: skip
     acoustic = result.hmm.acoustic_model
-    assert acoustic.mixtures.n_components == 2
+    first, second = acoustic.streams
+    assert second.model.n_components == 2
     phones = np.where(states < 0, -1, TOPOLOGY.unit_phone[np.maximum(states, 0)])
     assert (TOPOLOGY.unit_phone[acoustic.log_posterior(frames).argmax(axis=1)] == phones).mean() > 0.9
-    assert (TOPOLOGY.unit_phone[acoustic.classifier.predict(noise)] == phones).mean() < 0.5
+    assert (TOPOLOGY.unit_phone[first.model.classifier.predict(noise)] == phones).mean() < 0.5
 
 
 @pytest.mark.parametrize(("mixtures", "n_unspliced"), [(2, 0), (0, 1)])
@@ -217,3 +218,25 @@ def test_mixtures_and_their_columns_go_together(start: Start, mixtures: int, n_u
 def test_a_number_of_mixtures_that_is_no_power_of_two_is_refused() -> None:
     with pytest.raises(ValidationError, match="a power of two"):
         HybridSettings(mixtures=12)
+
+
+def test_a_classifier_is_fitted_to_so_many_frames_and_the_priors_to_all(
+    start: Start, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus, states, self_loops = start
+    settings = HybridSettings(classifier="sklearn.svm.SVC", max_frames=200)
+    with caplog.at_level(logging.INFO, logger="asr.acoustic"):
+        model = train_hybrid(
+            corpus.table, states, corpus.graphs, TOPOLOGY, self_loops, settings
+        ).hmm.acoustic_model  # fmt: skip
+    n_frames = int((states >= 0).sum())
+    said = [record.getMessage() for record in caplog.records]
+    assert any(line.startswith("SVC is fitted to ") and f"of the {n_frames} frames" in line for line in said)
+    assert model.classifier.shape_fit_[0] <= 200
+    counts = np.bincount(states[states >= 0], minlength=TOPOLOGY.n_states)
+    shares = np.maximum(counts / counts.sum(), settings.prior_floor / TOPOLOGY.n_states)
+    np.testing.assert_allclose(model.log_priors, np.log(shares / shares.sum()), rtol=1e-5)
+    monkeypatch.setitem(fitting.MOST_FRAMES, "SVC", 150)
+    automatic = HybridSettings(classifier="sklearn.svm.SVC")
+    model = train_hybrid(corpus.table, states, corpus.graphs, TOPOLOGY, self_loops, automatic).hmm.acoustic_model
+    assert model.classifier.shape_fit_[0] <= 150

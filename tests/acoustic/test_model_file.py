@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from asr.acoustic.composite import beside
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.gmm_training import mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
@@ -71,8 +72,10 @@ def two_streams() -> SpeechModel:
     front_end = FrontEnd(CONFIG.model_copy(update={"unspliced": True})).fit(static, states)
     frames = front_end.transform(static).frames
     own = mixtures_of_states(frames[:, -front_end.n_unspliced_ :], states, TOPOLOGY.n_states, 2)
-    acoustic = HybridAcousticModel(GaussianNB(), TOPOLOGY.n_states, mixtures=own, mixture_weight=0.6)
-    hmm = PhoneHmm(TOPOLOGY, acoustic.fit(frames, states), uniform_self_loops(TOPOLOGY))
+    n_own = frames.shape[1] - front_end.n_unspliced_
+    hybrid = HybridAcousticModel(GaussianNB(), TOPOLOGY.n_states).fit(frames[:, :n_own], states)
+    acoustic = beside(hybrid, own, front_end.n_unspliced_, frames.shape[1], 0.6)
+    hmm = PhoneHmm(TOPOLOGY, acoustic, uniform_self_loops(TOPOLOGY))
     return SpeechModel(hmm, front_end, LEXICON, SearchSettings(), "audio")
 
 

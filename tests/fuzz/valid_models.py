@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from asr.acoustic.composite import beside
 from asr.acoustic.gmm_training import mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
@@ -107,8 +108,10 @@ def two_streams() -> SpeechModel:
     front_end = FrontEnd(CONFIG.model_copy(update={"unspliced": True})).fit(static, states)
     frames = front_end.transform(static).frames
     own = mixtures_of_states(frames[:, -front_end.n_unspliced_ :], states, TOPOLOGY.n_states, 2)
-    acoustic = HybridAcousticModel(GaussianNB(), TOPOLOGY.n_states, mixtures=own, mixture_weight=0.6)
-    return _model(acoustic.fit(frames, states), front_end, None)
+    n_own = frames.shape[1] - front_end.n_unspliced_
+    hybrid = HybridAcousticModel(GaussianNB(), TOPOLOGY.n_states).fit(frames[:, :n_own], states)
+    acoustic = beside(hybrid, own, front_end.n_unspliced_, frames.shape[1], 0.6)
+    return _model(acoustic, front_end, None)
 
 
 def _model(acoustic: Any, front_end: FrontEnd, arpa: str | None) -> SpeechModel:

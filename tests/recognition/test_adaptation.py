@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from asr.acoustic.composite import beside
 from asr.acoustic.gmm import single_gaussians
 from asr.acoustic.model_file import SpeechModel, load_model
 from asr.corpus.data_directory import read_data_directory
@@ -92,14 +93,12 @@ def test_mixtures_are_refused(toy_run, graph, strangers):
 
 
 def test_of_two_streams_the_classifiers_alone_is_mapped(model, strangers):
-    acoustic = copy.copy(model.hmm.acoustic_model)
-    n_states = model.hmm.topology.n_states
-    acoustic.mixtures = single_gaussians(np.zeros(2), np.ones(2), n_states)  # the same for every state
-    acoustic.mixture_weight = 0.5
-    two = replace(model, hmm=replace(model.hmm, acoustic_model=acoustic))
     frames = model.front_end.transform(strangers).frames[:9]
+    same = single_gaussians(np.zeros(2), np.ones(2), model.hmm.topology.n_states)  # for every state
+    acoustic = beside(model.hmm.acoustic_model, same, 2, frames.shape[1] + 2, 0.5)
+    two = replace(model, hmm=replace(model.hmm, acoustic_model=acoustic))
     both = np.hstack([frames, np.ones((9, 2), np.float32)])
-    mapped = adaptation.MappedModel(acoustic, InputMap(2 * np.eye(frames.shape[1]), np.zeros(frames.shape[1])))
+    mapped = adaptation.mapped(acoustic, InputMap(2 * np.eye(frames.shape[1]), np.zeros(frames.shape[1])))
     np.testing.assert_array_equal(
         mapped.log_likelihood(both), two.hmm.log_likelihood(np.hstack([2 * frames, both[:, -2:]]))
     )

@@ -1,0 +1,53 @@
+"""`scores.tsv` and `suspects.tsv`: how well transcripts fit, and which are out of the ordinary."""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from asr.align.suspects import Suspect, TranscriptCheck
+from asr.errors import printable
+from asr.files import atomic_write
+
+log = logging.getLogger(__name__)
+
+SCORES, SUSPECTS = "scores.tsv", "suspects.tsv"
+
+
+def write_scores(path: Path, check: TranscriptCheck) -> None:
+    """A line an utterance, its name and score with a tab between; the first line names the columns."""
+    _write(path, ("utterance", "score"), ((name, f"{score:.4f}") for name, score in sorted(check.scores.items())))
+
+
+def write_suspects(path: Path, suspects: Iterable[Suspect], transcripts: Mapping[str, Sequence[str]]) -> None:
+    """A line a suspect: what it is, its name, score, the reason, and the transcript of an utterance; no score is `-`.
+
+    The first line names the columns, so that an empty list can be told from none.
+    """
+    rows = (
+        (
+            suspect.kind,
+            printable(suspect.name),
+            "-" if suspect.score != suspect.score else f"{suspect.score:.4f}",
+            printable(suspect.reason),
+            printable(" ".join(transcripts[suspect.name])) if suspect.kind == "utterance" else "",
+        )
+        for suspect in suspects
+    )
+    _write(path, ("kind", "name", "score", "reason", "transcript"), rows)
+
+
+def tell(check: TranscriptCheck, path: Path) -> None:
+    """One line of the log: the scores, and the first of the suspects that `path` lists."""
+    if not check.suspects:
+        log.info("%s; none is out of the ordinary", check)
+        return
+    first = check.suspects[0]
+    count = f"{len(check.suspects)} {'entry' if len(check.suspects) == 1 else 'entries'}"
+    log.warning(
+        "%s; out of the ordinary, %s in %s: %s %s: %s", check, count, path, first.kind, first.name, first.reason
+    )
+
+
+def _write(path: Path, header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:
+    with atomic_write(path) as temporary:
+        temporary.write_text("".join("\t".join(row) + "\n" for row in (header, *rows)), encoding="utf-8")

@@ -1,0 +1,170 @@
+"""How well transcripts fit their audio: the score of a forced alignment beside that of any string of phones.
+
+The log-likelihood of an alignment says little by itself, since loud, long or noisy utterances have another one whatever
+was said. What the same frames score in a free loop of all phones takes that away: the difference is the logarithm of a
+likelihood ratio, 0 where the transcript is the best of all strings of phones and below it otherwise (the filler or
+background model of keyword spotting, Rose and Paul 1990). It is given a frame of speech, so that pauses do not dilute
+it. Whether a difference is much, a transcript of another utterance tells: aligned with the same frames, it is wrong for
+certain.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from asr.align.forced_alignment import align_utterance
+from asr.decode.path_segments import frame_states
+from asr.decode.token_passing import best_path
+from asr.errors import Fault, attempt
+from asr.features.frame_table import FrameTable
+from asr.hmm.state_graph import StateGraph, StateGraphBuilder
+from asr.hmm.topology import Topology
+from discriminants.parallel.threads import in_threads
+from discriminants.parallel.workers import SerialWorkers, Workers
+
+_FEW = 8  # times as many drawn as wanted, for some have the same transcript
+
+
+@dataclass(frozen=True)
+class TranscriptScore:
+    """How well a transcript fits.
+
+    Attributes
+    ----------
+    score : float
+        Natural log of the likelihood ratio of transcript and free phone loop, a frame of speech; at most 0.
+    rivals : float64 (n,)
+        The same of other transcripts on the same frames, those left out that are too long for them.
+    """
+
+    score: float
+    rivals: np.ndarray
+
+    @property
+    def beaten(self) -> int:
+        """Rivals that fit worse."""
+        return int((self.rivals < self.score).sum())
+
+
+def phone_loop(topology: Topology) -> StateGraph:
+    """Graph of any string of phones and pauses."""
+    builder = StateGraphBuilder(())
+    node = builder.node()
+    for phone in topology.phone_names:
+        builder.chain(node, node, topology.units(phone))
+    builder.finish(node)
+    return builder.build(node)
+
+
+def score_utterance(
+    scores: np.ndarray,
+    graphs: Sequence[StateGraph],
+    loop: StateGraph,
+    topology: Topology,
+    self_loops: np.ndarray,
+) -> TranscriptScore | Fault:
+    """Score of an utterance's transcript and of its rivals, or why it cannot be aligned.
+
+    Parameters
+    ----------
+    scores : float32 (n_frames, n_states)
+        Natural log-likelihoods.
+    graphs : sequence of StateGraph
+        Of the transcript, and after it of its rivals.
+    loop : StateGraph
+        From `phone_loop`.
+    """
+    path = best_path(scores, loop, topology.unit_state, self_loops)
+    if path is None or not path.complete:
+        return Fault("not-aligned", f"no string of phones has a finite score in {len(scores)} frames")
+    spoken = frame_states(path, loop, topology) >= len(topology.silence_states)
+    found: list[float | Fault] = []
+    for graph in graphs:
+        aligned = align_utterance(scores, graph, topology, self_loops)
+        if isinstance(aligned, Fault):
+            found.append(aligned)
+        else:
+            speech = spoken | (frame_states(aligned.path, graph, topology) >= len(topology.silence_states))
+            # Where both take the same way they add the same numbers in another order.
+            found.append(min(0.0, float(aligned.path.score - path.score) / max(1, int(speech.sum()))))
+    own = found[0]
+    if isinstance(own, Fault):
+        return own
+    return TranscriptScore(own, np.array([other for other in found[1:] if not isinstance(other, Fault)], np.float64))
+
+
+def score_transcripts(
+    log_likelihood: Callable[[np.ndarray], np.ndarray],
+    table: FrameTable,
+    graphs: Mapping[str, StateGraph],
+    rivals: Mapping[str, tuple[str, ...]],
+    topology: Topology,
+    self_loops: np.ndarray,
+    *,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+) -> dict[str, TranscriptScore]:
+    """Scores of the utterances of a table; those that cannot be aligned are left out.
+
+    Parameters
+    ----------
+    log_likelihood : callable
+        State scores of frames, float32 (n_frames, n_features) to (n_frames, n_states).
+    graphs : mapping of utterance id to StateGraph
+        Transcript graphs of the utterances and of their rivals.
+    rivals : mapping of utterance id to utterance ids
+        Whose transcripts each is compared with; see `draw_rivals`.
+    """
+    items = (
+        (batch, [[graphs[name], *(graphs[rival] for rival in rivals.get(name, ()))] for name in batch.ids])
+        for batch in table.batches()
+    )
+    workers = in_threads(workers)
+    shared = workers.share(log_likelihood), workers.share((topology, self_loops, phone_loop(topology)))
+    found = [result for batch in workers.map(_score_batch, items, *shared) for result in batch]
+    return {name: result for name, result in zip(table.ids, found, strict=True) if isinstance(result, TranscriptScore)}
+
+
+def draw_rivals(
+    transcripts: Mapping[str, tuple[str, ...]], number: int, *, names: Iterable[str] | None = None, seed: int = 0
+) -> dict[str, tuple[str, ...]]:
+    """For utterances (all, or those of `names`) some others whose transcripts differ from theirs, by a seeded draw.
+
+    No other is drawn twice; there are fewer than `number` where the corpus has hardly any.
+    """
+    everyone = sorted(transcripts)
+    drawn = {}
+    for name in everyone if names is None else sorted(names):
+        random = np.random.default_rng((seed, *name.encode()))
+        if len(everyone) <= _FEW * number:
+            others = random.permutation(len(everyone))
+        else:
+            others = random.integers(len(everyone), size=_FEW * number)
+        different = dict.fromkeys(
+            everyone[other] for other in others.tolist() if transcripts[everyone[other]] != transcripts[name]
+        )
+        drawn[name] = tuple(different)[:number]
+    return drawn
+
+
+def _score_batch(
+    item: tuple[FrameTable, list[list[StateGraph]]],
+    log_likelihood: Callable[[np.ndarray], np.ndarray],
+    constants: tuple[Topology, np.ndarray, StateGraph],
+) -> list[TranscriptScore | Fault]:
+    batch, graphs = item
+    return [
+        attempt(_score, batch.utterance(number), of_utterance, log_likelihood, *constants)
+        for number, of_utterance in enumerate(graphs)
+    ]
+
+
+def _score(
+    frames: np.ndarray,
+    graphs: Sequence[StateGraph],
+    log_likelihood: Callable[[np.ndarray], np.ndarray],
+    topology: Topology,
+    self_loops: np.ndarray,
+    loop: StateGraph,
+) -> TranscriptScore | Fault:
+    return score_utterance(log_likelihood(frames), graphs, loop, topology, self_loops)

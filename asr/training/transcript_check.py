@@ -1,0 +1,128 @@
+"""Whether the transcripts are those of the audio: a stage after the mixtures, and `suspects.tsv`.
+
+A model that was trained on wrong transcripts has learnt them: sixteen Gaussians a state fit 31 utterances with each
+other's transcripts as if they were right. So utterances are scored by Gaussians of the aligned states of other
+utterances, in folds; transcripts in disorder gain nothing from those.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from asr.acoustic.gmm_training import mixtures_of_states
+from asr.align.alignment_check import AlignmentCheck
+from asr.align.score_files import SCORES, SUSPECTS, tell, write_scores, write_suspects
+from asr.align.suspects import Suspect, TranscriptCheck, check_transcripts, first_rivals
+from asr.align.transcript_scores import TranscriptScore, score_transcripts
+from asr.recognition.material import Material
+from asr.runs.progress import counted
+from asr.training.systems import Mixtures, Workshop
+
+FOLDS = 4
+GAUSSIANS = 4  # a state; a single one tells right from wrong transcripts less well
+MOST_NOT_ALIGNED = 5.0  # per cent of the utterances
+LEAST_FALL = 1.0  # of the log-likelihood a frame; floors of weights and variances cost some tenths
+
+
+def find_suspects(workshop: Workshop, name: str, material: Material, mixtures: Mixtures) -> TranscriptCheck:
+    """Stage `name`: scores of the transcripts that `mixtures` aligned; tells of them in a line of the log.
+
+    Written to the run's directory is `suspects.tsv`: what is out of the ordinary in the corpus, its speakers and
+    utterances, and in the stage of the mixtures; `scores.tsv` in the stage's has the score of every utterance.
+    """
+
+    def build(directory: Path) -> None:
+        check = cross_fitted_check(workshop, material, mixtures)
+        write_scores(directory / SCORES, check)
+        values = {
+            "scores": dict(check.scores),
+            "beaten": None if np.isnan(check.beaten) else check.beaten,
+            "suspects": [(one.kind, one.name, one.score, one.reason) for one in check.suspects],
+        }
+        (directory / "transcripts.json").write_text(json.dumps(values, sort_keys=True), encoding="utf-8")
+
+    directory = workshop.run.stage(name, build)
+    written = json.loads((directory / "transcripts.json").read_text(encoding="utf-8"))
+    beaten = float("nan") if written["beaten"] is None else written["beaten"]
+    suspects = (*(Suspect(*fields) for fields in written["suspects"]), *_of_stage(mixtures, len(material.static)))
+    check = TranscriptCheck(written["scores"], beaten, suspects)
+    path = workshop.run.directory / SUSPECTS
+    write_suspects(path, suspects, material.transcripts)
+    tell(check, path)
+    return check
+
+
+def cross_fitted_check(workshop: Workshop, material: Material, mixtures: Mixtures) -> TranscriptCheck:
+    """Scores of the transcripts by models of which each has not seen the utterances that it scores."""
+    model = mixtures.largest.load()
+    topology, self_loops = workshop.topology, model.hmm.self_loops
+    with threadpool_limits(1):
+        table = model.front_end.transform(material.static)
+    graphs = material.graphs(workshop.lexicon, topology)
+    used = [name for name in table.ids if name not in mixtures.failed]
+    n_folds = min(FOLDS, len(used))
+    if n_folds < 2:
+        return TranscriptCheck({}, float("nan"), ())
+    drawn = np.random.default_rng(workshop.config.seed).permutation(len(used)) % n_folds
+    fold_of = dict(zip(used, drawn.tolist(), strict=True))
+    models = []
+    with counted(n_folds, "checking transcripts: models") as finished:
+        for fold in range(n_folds):
+            states = mixtures.states.copy()
+            for name in used:
+                if fold_of[name] == fold:
+                    states[table.rows(name)] = -1
+            models.append(
+                mixtures_of_states(table.frames, states, topology.n_states, GAUSSIANS, workers=workshop.workers)
+            )
+            finished(fold + 1)
+
+    def score(rivals: Mapping[str, tuple[str, ...]]) -> dict[str, TranscriptScore]:
+        found: dict[str, TranscriptScore] = {}
+        for fold, gaussians in enumerate(models):
+            own = [name for name in rivals if fold_of[name] == fold]
+            if own:
+                found |= score_transcripts(
+                    gaussians.log_likelihood,
+                    table.subset(own),
+                    graphs,
+                    rivals,
+                    topology,
+                    self_loops,
+                    workers=workshop.workers,
+                )
+        return {name: found[name] for name in rivals if name in found}
+
+    transcripts = {name: material.transcripts[name] for name in used}
+    return check_transcripts(
+        score(first_rivals(transcripts, workshop.config.seed)),
+        score,
+        transcripts,
+        material.utterance_speaker,
+        dict(zip(table.ids, np.diff(table.offsets).tolist(), strict=True)),
+        seed=workshop.config.seed,
+    )
+
+
+def alignment_of(mixtures: Mixtures) -> AlignmentCheck:
+    """The figures of the alignment by the largest mixtures, as their stage wrote them."""
+    path = mixtures.largest.path.parent / "alignment.json"
+    return AlignmentCheck(**json.loads(path.read_text(encoding="utf-8")))
+
+
+def _of_stage(mixtures: Mixtures, n_utterances: int) -> list[Suspect]:
+    """What is out of the ordinary in the training of the mixtures itself."""
+    found = alignment_of(mixtures).complaints()
+    share = 100.0 * len(mixtures.failed) / n_utterances
+    if share > MOST_NOT_ALIGNED:
+        found.append(f"{len(mixtures.failed)} of {n_utterances} utterances could not be aligned")
+    for n_components, trained in sorted(mixtures.models.items()):
+        curve = trained.curves.get("log-likelihood per frame", ())
+        if len(curve) > 1 and curve[-1] < curve[0] - LEAST_FALL:
+            found.append(
+                f"the log-likelihood a frame fell from {curve[0]:.2f} to {curve[-1]:.2f} at {n_components} Gaussians"
+            )
+    return [Suspect("stage", mixtures.largest.path.parent.name, float("nan"), complaint) for complaint in found]

@@ -1,0 +1,118 @@
+"""What is out of the ordinary, from scores that are made up."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from asr.align.score_files import write_scores, write_suspects
+from asr.align.suspects import Suspect, TranscriptCheck, check_transcripts, first_rivals
+from asr.align.transcript_scores import TranscriptScore
+
+N_SPEAKERS, N_EACH = 8, 10
+
+
+@dataclass
+class Scores:
+    """Scores of right transcripts around -1, of wrong ones around -8, those of some utterances replaced."""
+
+    replaced: dict[str, float] = field(default_factory=dict)
+    seed: int = 0
+
+    def __post_init__(self):
+        self.names = [f"s{speaker}-{number}" for speaker in range(N_SPEAKERS) for number in range(N_EACH)]
+        self.transcripts = {name: (name,) for name in self.names}
+        self.speakers = {name: name.partition("-")[0] for name in self.names}
+        random = np.random.default_rng(self.seed)
+        self.right = {name: -1.0 - 0.3 * abs(random.normal()) for name in self.names} | self.replaced
+        self.looked_at: list[str] = []
+
+    def score(self, rivals):
+        self.looked_at += rivals
+        random = np.random.default_rng(len(rivals))
+        return {
+            name: TranscriptScore(self.right[name], -8.0 + random.normal(size=len(others)))
+            for name, others in rivals.items()
+        }
+
+    def check(self, frames: int = 300) -> TranscriptCheck:
+        first = self.score(first_rivals(self.transcripts))
+        self.looked_at.clear()
+        lengths = dict.fromkeys(self.names, frames)
+        return check_transcripts(first, self.score, self.transcripts, self.speakers, lengths)
+
+
+def test_right_transcripts_are_no_suspects():
+    check = Scores().check()
+    assert check.suspects == ()
+    assert check.beaten == 100.0
+    assert -1.3 < check.median < -1.0
+    assert "against any phones, 100 % of those of other utterances fit worse" in str(check)
+
+
+def test_a_transcript_that_fits_as_well_as_those_of_others_is_named_after_a_closer_look():
+    scores = Scores({"s3-4": -7.5, "s5-1": -8.5})
+    check = scores.check()
+    assert [(suspect.kind, suspect.name, suspect.score) for suspect in check.suspects] == [
+        ("utterance", "s5-1", -8.5),
+        ("utterance", "s3-4", -7.5),
+    ]
+    assert "about as well as transcripts of other utterances, of which 40 were tried" in check.suspects[0].reason
+    assert {"s3-4", "s5-1"} <= set(scores.looked_at)
+    assert len(scores.looked_at) < 10
+
+
+def test_a_transcript_far_below_the_others_is_named_even_if_it_beats_those_of_other_utterances():
+    (suspect,) = Scores({"s0-0": -4.4}).check().suspects
+    assert suspect.name == "s0-0"
+    assert "though better than transcripts of other utterances" in suspect.reason
+
+
+def test_transcripts_in_disorder_are_told_of_the_corpus_and_not_of_every_utterance():
+    random = np.random.default_rng(1)
+    names = Scores().names
+    (suspect,) = (
+        Scores(dict(zip(names, (-7.9 + random.normal(size=len(names))).tolist(), strict=True))).check().suspects
+    )
+    assert (suspect.kind, suspect.name) == ("corpus", "all")
+    assert "hardly better than those of other utterances" in suspect.reason
+
+
+def test_a_speaker_whose_transcripts_are_in_disorder_is_named():
+    random = np.random.default_rng(1)
+    check = Scores({f"s2-{number}": float(-7.9 + 0.5 * random.normal()) for number in range(N_EACH)}).check()
+    assert (check.suspects[0].kind, check.suspects[0].name) == ("speaker", "s2")
+    assert {suspect.name.partition("-")[0] for suspect in check.suspects} == {"s2"}
+
+
+def test_a_speaker_far_below_the_others_is_named_even_with_the_right_transcripts():
+    random = np.random.default_rng(1)
+    check = Scores({f"s6-{number}": float(-4.0 + 0.2 * random.normal()) for number in range(N_EACH)}).check()
+    assert check.suspects[0].kind == "speaker"
+    assert "much worse than those of other speakers" in check.suspects[0].reason
+
+
+def test_a_handful_of_utterances_or_of_one_transcript_is_not_judged():
+    scores = Scores()
+    few = scores.names[:5]
+    rivals = first_rivals({name: scores.transcripts[name] for name in few})
+    lengths = dict.fromkeys(few, 300)
+    assert check_transcripts(scores.score(rivals), scores.score, rivals, scores.speakers, lengths).suspects == ()
+    alike = {name: TranscriptScore(-1.0, np.zeros(0)) for name in scores.names}
+    check = check_transcripts(alike, scores.score, scores.transcripts, scores.speakers, {})
+    assert check.suspects == () and np.isnan(check.beaten)
+    assert "other utterances" not in str(check)
+
+
+def test_scores_and_suspects_are_written_as_lines_with_tabs(tmp_path):
+    suspects = (
+        Suspect("stage", "gmm", float("nan"), "it fell"),
+        Suspect("utterance", "b", -7.25, "fits\nill"),
+    )
+    write_suspects(tmp_path / "suspects.tsv", suspects, {"b": ("ONE", "TWO")})
+    assert (tmp_path / "suspects.tsv").read_text().splitlines() == [
+        "kind\tname\tscore\treason\ttranscript",
+        "stage\tgmm\t-\tit fell\t",
+        "utterance\tb\t-7.2500\tfits ill\tONE TWO",
+    ]
+    write_scores(tmp_path / "scores.tsv", TranscriptCheck({"b": -7.25, "a": -1.0}, 90.0, suspects))
+    assert (tmp_path / "scores.tsv").read_text().splitlines() == ["utterance\tscore", "a\t-1.0000", "b\t-7.2500"]
