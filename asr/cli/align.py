@@ -46,11 +46,9 @@ def align(
 
     require_address_space()
 
+    import asr
     from asr.cli.reporting import report_failures
-    from asr.recognition.aligning import align as align_corpus
-    from asr.runs.workers import open_workers
 
-    with open_workers(jobs, cluster) as workers:
-        summary = align_corpus(model, data, out, root=root, lexicon=lexicon, textgrid=textgrid, workers=workers)
+    summary = asr.align(model, data, out, root=root, lexicon=lexicon, textgrid=textgrid, jobs=jobs, cluster=cluster)
     typer.echo(out / "words.ctm")
     report_failures(summary, out)

@@ -37,12 +37,9 @@ def features(
 
     require_address_space()
 
+    import asr
     from asr.cli.reporting import report_failures
-    from asr.runs.workers import open_workers
-    from asr.training.config import load_config
-    from asr.training.extracting import extract_features
 
-    with open_workers(jobs, cluster) as workers:
-        summary = extract_features(data, out, root=root, config=load_config(config), workers=workers)
+    summary = asr.extract_features(data, out, root=root, config=config, jobs=jobs, cluster=cluster)
     typer.echo(out / "feats.scp")
     report_failures(summary, out)

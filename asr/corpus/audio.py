@@ -51,10 +51,18 @@ def read_audio(path: Path | str, *, rate: int, start: float | None = None, end: 
         When the machine is at fault and not the file.
     """
     samples, native = read_native(path, rate=rate, start=start, end=end)
+    return at_rate(samples, native, rate, source=path)
+
+
+def at_rate(samples: np.ndarray, native: int, rate: int, *, source: Path | str) -> np.ndarray:
+    """Samples (n,) of full scale 1 at `native` Hz as float32 (m,) at `rate` Hz, on the 16-bit scale.
+
+    Raises CorpusError, which names `source`, when nothing is left of them.
+    """
     if native != rate:
         samples = soxr.resample(samples, native, rate, quality="HQ")
         if not samples.size:
-            raise CorpusError(f"{path}: is too short to be converted from {native} to {rate} Hz.", code="too-short")
+            raise CorpusError(f"{source}: is too short to be converted from {native} to {rate} Hz.", code="too-short")
     return np.ascontiguousarray(samples * np.float32(FULL_SCALE), dtype=np.float32)
 
 

@@ -17,6 +17,7 @@ from asr.features.extraction import extract_static
 from asr.features.frame_table import FrameTable
 from asr.grammar import Grammar, arpa_grammar, one_word, read_grammar, word_loop
 from asr.grammar.arpa_file import parse_arpa
+from asr.hmm.state_graph import StateGraph
 from asr.recognition.adaptation import recognize_adapted
 from asr.recognition.material import require_some
 from asr.recognition.recognition import recognize
@@ -29,7 +30,7 @@ log = logging.getLogger(__name__)
 
 
 def decode(
-    model: Path,
+    model: Path | SpeechModel,
     *,
     audio: Sequence[Path] = (),
     data: Path | None = None,
@@ -41,6 +42,7 @@ def decode(
     beam: float | None = None,
     max_active: int | None = None,
     adapt: bool = False,
+    graph: StateGraph | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Outcome:
     """Recognize, and write `out/hyp.txt` and `out/hyp.ctm`.
@@ -53,27 +55,20 @@ def decode(
     grammar : "loop", "one", or the path of an ARPA or word-pair file; None for the model's own
     lm_scale, insertion_penalty, beam, max_active : instead of the model's own settings
     adapt : whether to adapt the model to every speaker, see `asr.recognition.adaptation`
+    graph : what the grammar was compiled to before, instead of `grammar`
 
     Raises
     ------
     AsrError
         One of its kinds; DecodeError if no utterance at all could be decoded.
     """
-    speech_model = load_model(model)
+    speech_model = model if isinstance(model, SpeechModel) else load_model(model)
     corpus = _files_as_corpus(audio) if data is None else corpus_for(speech_model, data, root)
-    wanted = {
-        "lm_scale": lm_scale,
-        "insertion_penalty": insertion_penalty,
-        "beam": beam,
-        "max_active": max_active,
-    }
-    given = {name: value for name, value in wanted.items() if value is not None}
-    try:
-        search = SearchSettings.model_validate(speech_model.search.model_dump() | given)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        raise ConfigError(f"{problem['loc'][0]} is {problem['input']}: {problem['msg']}") from error
-    graph = compile_graph(speech_model.lexicon, _grammar(speech_model, grammar), speech_model.hmm.topology)
+    search = chosen_search(
+        speech_model, lm_scale=lm_scale, insertion_penalty=insertion_penalty, beam=beam, max_active=max_active
+    )
+    if graph is None:
+        graph = compile_graph(speech_model.lexicon, chosen_grammar(speech_model, grammar), speech_model.hmm.topology)
     static, problems = static_frames(speech_model, corpus, workers)
     recognition = (recognize_adapted if adapt else recognize)(speech_model, static, graph, search, workers=workers)
     failures = [
@@ -93,6 +88,16 @@ def decode(
     write_ctm(out / "hyp.ctm", rows)
     audio_seconds = sum(utterance.duration for utterance in times.values())
     return Outcome(len(recognition.words), failures, recognition.cpu_seconds / audio_seconds)
+
+
+def chosen_search(model: SpeechModel, **wanted: float | None) -> SearchSettings:
+    """The model's search settings, with what is wanted and not None in its place; ConfigError for a bad one."""
+    given = {name: value for name, value in wanted.items() if value is not None}
+    try:
+        return SearchSettings.model_validate(model.search.model_dump() | given)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        raise ConfigError(f"{problem['loc'][0]} is {problem['input']}: {problem['msg']}") from error
 
 
 def corpus_for(model: SpeechModel, data: Path, root: Path | None) -> DataDirectory:
@@ -119,7 +124,11 @@ def static_frames(model: SpeechModel, corpus: DataDirectory, workers: Workers) -
         return extract_static(corpus, model.front_end.config, workers=workers, progress=finished)
 
 
-def _grammar(model: SpeechModel, wanted: str | Path | None) -> Grammar:
+def chosen_grammar(model: SpeechModel, wanted: str | Path | None) -> Grammar:
+    """The grammar that a command line asks for: "loop", "one", a file, or None for the model's own.
+
+    Raises GrammarError when the file is no grammar, or shares no word with the model's lexicon.
+    """
     words = model.lexicon.words
     if wanted is None:
         return (

@@ -1,6 +1,7 @@
 """Settings of a training run, from defaults, a TOML file or a recipe."""
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -78,14 +79,7 @@ def load_config(path: Path | None) -> TrainingConfig:
     """
     if path is None:
         return TrainingConfig()
-    values = _read_toml(path)
-    shared = values.get("features")
-    for name, default in TrainingConfig():
-        own = values.get(name, {})
-        if isinstance(default, Settings) and isinstance(own, dict):
-            # What both front ends share need be said only once.
-            common = shared if name == "hybrid_features" and isinstance(shared, dict) else {}
-            values[name] = {**default.model_dump(exclude_unset=True), **common, **own}
+    values = with_shared_features(_read_toml(path))
     try:
         config = TrainingConfig.model_validate(values)
         check_same_static(config.features, config.hybrid_features)
@@ -99,6 +93,18 @@ def load_config(path: Path | None) -> TrainingConfig:
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
     return config
+
+
+def with_shared_features(tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Tables of settings over the defaults; what both front ends share need be said only once, in `features`."""
+    values = dict(tables)
+    shared = values.get("features")
+    for name, default in TrainingConfig():
+        own = values.get(name, {})
+        if isinstance(default, Settings) and isinstance(own, dict):
+            common = shared if name == "hybrid_features" and isinstance(shared, dict) else {}
+            values[name] = {**default.model_dump(exclude_unset=True), **common, **own}
+    return values
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
