@@ -18,7 +18,7 @@ def tune(
     output: Annotated[
         Path,
         typer.Option(
-            "--output", metavar="FILE", help="Model file to write, with the new settings.", show_default=False
+            "--output", metavar="FILE", help="Model file to write, with what is chosen.", show_default=False
         ),
     ],
     grammar: Annotated[
