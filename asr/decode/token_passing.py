@@ -92,9 +92,10 @@ def best_path(
         np.ascontiguousarray(scores, np.float32),
         graph.arc_start,
         graph.arc_end,
-        unit_state[graph.arc_unit],
-        stay[graph.arc_unit],
-        leave[graph.arc_unit],
+        graph.arc_unit,
+        unit_state,
+        stay,
+        leave,
         _scaled(graph.arc_weight, lm_scale) + insertion_penalty * words_on_arcs,
         graph.jump_start,
         graph.jump_end,
@@ -228,7 +229,7 @@ def _forget_dead_records(
 
 @njit(cache=True, nogil=True)
 def _search(
-    scores, arc_start, arc_end, arc_state, arc_stay, arc_leave, arc_weight,
+    scores, arc_start, arc_end, arc_unit, unit_state, unit_stay, unit_leave, arc_weight,
     jump_start, jump_end, jump_weight, jump_is_word, final_weight, initial, beam, max_active, record_room,
 ):  # fmt: skip
     n_frames = scores.shape[0]
@@ -255,6 +256,7 @@ def _search(
         nodes, 1, queue, 1, node_score, node_record, jump_start, jump_end, jump_weight, jump_is_word, 0,
         record_arc, record_frame, record_previous, n_records,
     )  # fmt: skip
+    unit_score = np.empty(len(unit_state))  # of a frame; tables by unit are small enough to stay in the cache
     floor = -np.inf
     for frame in range(n_frames):
         if n_records > room:
@@ -264,11 +266,14 @@ def _search(
             )  # fmt: skip
             room = max(record_room, 2 * n_records)
 
+        for unit in range(len(unit_state)):
+            unit_score[unit] = scores[frame, unit_state[unit]]
         best = -np.inf
         staying = 0
         for i in range(n_active):
             arc = active[i]
-            score = arc_score[arc] + arc_stay[arc] + scores[frame, arc_state[arc]]
+            unit = arc_unit[arc]
+            score = arc_score[arc] + unit_stay[unit] + unit_score[unit]
             arc_score[arc] = score
             if score > -np.inf:
                 active[staying] = arc
@@ -284,7 +289,7 @@ def _search(
             if entry < floor:
                 continue
             for arc in range(arc_start[node], arc_start[node + 1]):
-                score = entry + arc_weight[arc] + scores[frame, arc_state[arc]]
+                score = entry + arc_weight[arc] + unit_score[arc_unit[arc]]
                 if score < at_least:
                     continue
                 old = arc_score[arc]
@@ -325,7 +330,7 @@ def _search(
                 record_previous[n_records] = previous
                 arc_record[arc] = n_records
                 n_records += 1
-            score += arc_leave[arc]
+            score += unit_leave[arc_unit[arc]]
             node = arc_end[arc]
             if score > node_score[node]:
                 if node_score[node] == -np.inf:
