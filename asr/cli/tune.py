@@ -17,9 +17,7 @@ def tune(
     data: Data,
     output: Annotated[
         Path,
-        typer.Option(
-            "--output", metavar="FILE", help="Model file to write, with what is chosen.", show_default=False
-        ),
+        typer.Option("--output", metavar="FILE", help="Model file to write, with what is chosen.", show_default=False),
     ],
     grammar: Annotated[
         str | None,

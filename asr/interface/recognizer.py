@@ -293,8 +293,10 @@ class Recognizer:
         GrammarError
             When the file is no grammar, or a sentence has a word without pronunciation.
         """
-        other = type(self)(self._model)
-        other._added, other._choice = self._added, settled(grammar)
+        with self._lock:
+            other = type(self)(self._model)
+            other._added = self._added
+        other._choice = settled(grammar)
         if other._choice is not None:
             other._grammar = grammar_for(other._model, other._choice)
         return other

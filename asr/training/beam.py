@@ -25,8 +25,9 @@ STEP = 0.8
 NARROWEST = 10.0
 TOLERATED = 0.001
 """Share of the words in which two beams that count as equal may differ; none of less than a thousand."""
-MARGIN = 1.25
-"""Times the narrowest beam that suffices here: other speech may need more."""
+MARGIN = 0.25
+"""Part of the narrowest beam that suffices here by which the one chosen is wider: other speech may need more. To it
+comes 1 / sqrt(utterances), for few utterances say little of others."""
 
 
 def choose_beam(
@@ -40,7 +41,7 @@ def choose_beam(
     """The beam for a model under `search`, natural log.
 
     Beams are tried from the model's own downwards, each `STEP` times the one before, until the words differ from those
-    of a beam `WIDER` than its own. The last that agreed, times `MARGIN`, is chosen. Where even the model's own beam
+    of a beam `WIDER` than its own. The last that agreed is chosen, with the `MARGIN`. Where even the model's own beam
     loses words, the wide one stays. Transcripts do not matter: errors of the search are counted, not the model's.
 
     Parameters
@@ -78,6 +79,7 @@ def choose_beam(
             if different > allowed:
                 break
             sufficient = beam
-    beam = float(f"{min(MARGIN * sufficient, widest):.3g}")
+    margin = 1.0 + MARGIN + 1.0 / math.sqrt(len(material.static))
+    beam = float(f"{min(margin * sufficient, widest):.3g}")
     log.info("beam %g: one of %.3g finds the same words as one of %.3g", beam, sufficient, widest)
     return beam
