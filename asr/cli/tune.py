@@ -35,11 +35,11 @@ def tune(
     jobs: Jobs = ALL_CORES,
     cluster: Cluster = None,
 ) -> None:
-    """Choose the language-model scale, insertion penalty and beam of a finished model on transcribed speech.
+    """Choose scale, insertion penalty and width of the search of a finished model on transcribed speech.
 
     The speech should be of speakers who are neither in training nor in the test, and like that to be recognized. Scale
-    and penalty are those with the fewest word errors, the beam is the narrowest that finds the words of a wide one,
-    and a quarter more. The model stays as it is; the one written differs from it in these settings alone.
+    and penalty are those with few word errors; beam and max_active are the narrowest with which the search finds the
+    words of a wide one, and some room. The model stays as it is; the one written differs in these settings alone.
 
     \b
     Examples:
@@ -60,7 +60,7 @@ def tune(
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     tuned = asr.tune(model, data, output, grammar=grammar, root=root, overwrite=overwrite, jobs=jobs, cluster=cluster)
     typer.echo(tuned.model)
-    for name in ("lm_scale", "insertion_penalty", "beam"):
+    for name in ("lm_scale", "insertion_penalty", "beam", "max_active"):
         typer.echo(f"{name} {getattr(tuned.search, name):g} (was {getattr(tuned.before, name):g})")
     typer.echo(f"{tuned.errors} errors in {tuned.words} words, {tuned.wer:.2f} % WER on the data of the choice")
     tell_left_out(tuned.n_utterances, tuned.failures)

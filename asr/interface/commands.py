@@ -123,7 +123,7 @@ def tune(
     jobs: int = ALL_CORES,
     cluster: str | None = None,
 ) -> TunedModel:
-    """Choose scale, penalty and beam of a finished model on a data directory, as the command `asr tune`.
+    """Choose scale, penalty and width of the search of a finished model on a data directory, as the command `asr tune`.
 
     See `asr.training.model_tuning.tune_model` for parameters and errors. The model stays as it is; `output` is a new
     model file with the settings chosen.

@@ -1,4 +1,4 @@
-"""`asr tune`: scale, penalty and beam of a finished model, chosen on a data directory."""
+"""`asr tune`: scale, penalty and width of the search of a finished model, chosen on a data directory."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,8 +9,8 @@ from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError
 from asr.recognition.decoding import chosen_grammar, corpus_for, static_frames
 from asr.recognition.material import Material, trainable
-from asr.training.beam import choose_beam
 from asr.training.config import TuningSettings
+from asr.training.search_width import choose_width
 from asr.training.tuning import tune_search
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -57,7 +57,7 @@ def tune_model(
     overwrite: bool = False,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> TunedModel:
-    """Choose scale, penalty and beam of the model on transcribed speech, and write it with them to `output`.
+    """Choose scale, penalty, beam and `max_active` on transcribed speech, and write the model with them to `output`.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def tune_model(
     transcripts = {utterance.id: utterance.words or () for utterance in corpus.utterances}
     material = Material(static, transcripts, given.front_end.config.shift_ms / 1000.0, corpus)
     search, errors, wer = tune_search(given, material, graph, settings, workers=workers)
-    search = search.model_copy(update={"beam": choose_beam(given, search, material, graph, workers=workers)})
+    search = choose_width(given, search, material, graph, workers=workers)
     save_model(output, replace(given, search=search))
     n_words = sum(map(len, material.references.values()))
     return TunedModel(output, search, given.search, errors, n_words, wer, len(static), [*problems, *failed])
