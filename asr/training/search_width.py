@@ -32,7 +32,7 @@ TOLERATED = 0.001
 """Share of the words in which two searches that count as equal may differ; none of less than a thousand."""
 BEAM_MARGIN = 0.25
 """Part by which the beam chosen is wider than the narrowest that suffices here: other speech may need more."""
-ACTIVE_MARGIN = 1.0
+ACTIVE_MARGIN = 0.5
 """The same of the limit, which is cheap. To either comes 1 / sqrt(utterances), for a few say little of others."""
 
 

@@ -7,14 +7,25 @@ import pytest
 
 from benchmarks.recognize_calls import main
 
+SIZE = ["--calls", "5", "--seconds", "0.5"]
+
+
+def shown(name: str, value: object) -> list[str]:
+    return [f"--{name}", str(value)]
+
 
 @pytest.mark.parametrize("options", [[], ["--tune"]])
 def test_milliseconds_of_a_call_are_printed(options, toy_model, toy_corpus, tmp_path, capsys):
     logging.disable()
     try:
         main(
-            ["--model", str(toy_model), "--data", str(toy_corpus / "test"), "--calls", "5", "--seconds", "0.5"]
-            + ["--work-dir", str(tmp_path), *options]
+            [
+                *shown("model", toy_model),
+                *shown("data", toy_corpus / "test"),
+                *shown("work-dir", tmp_path),
+                *SIZE,
+                *options,
+            ]
         )
     finally:
         logging.disable(logging.NOTSET)
