@@ -1,8 +1,9 @@
 """Keep a computation of many small steps on one BLAS thread."""
 
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController, threadpool_limits
@@ -10,9 +11,14 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 Result = TypeVar("Result")
 
 
-@cache
 def _controller() -> Any:
-    return ThreadpoolController()  # looks through all loaded libraries, once
+    """Looks through all loaded libraries, which takes some milliseconds, and again only when a module came since."""
+    return _controller_of(len(sys.modules))
+
+
+@lru_cache(maxsize=1)
+def _controller_of(n_modules: int) -> Any:
+    return ThreadpoolController()
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
@@ -20,6 +26,12 @@ def one_blas_thread() -> AbstractContextManager[Any]:
     where cores are shared.
     """
     return _controller().limit(limits=1, user_api="blas")
+
+
+def blas_threads_allowed() -> int:
+    """How many threads BLAS may use now."""
+    pools = (pool.get_num_threads() for pool in _controller().select(user_api="blas").lib_controllers)
+    return max(filter(None, pools), default=1)
 
 
 def on_one_thread(function: Callable[..., Result], *arguments: Any) -> Result:

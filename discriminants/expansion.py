@@ -1,6 +1,7 @@
 """What every kernel learner predicts with: a weighted sum of kernels on a few centres."""
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -8,8 +9,10 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discriminants.kernels import Kernel, PrecomputedKernel
+from discriminants.kernels.kernel import KernelColumns
 
 FLOATS = [np.float64, np.float32]
+_MOST_BYTES_KEPT = 64 << 20
 
 
 class KernelExpansion(BaseEstimator):
@@ -72,4 +75,25 @@ class KernelExpansion(BaseEstimator):
 
     def _outputs(self, X: np.ndarray) -> np.ndarray:
         """All outputs for checked X, shape (n_samples, n_outputs)."""
-        return self.kernel_.evaluate(X, self.basis_centers_, self.dual_coef_, self.intercept_)
+        columns = _prepared(self, X.dtype)
+        return self.kernel_.evaluate(X, self.basis_centers_, self.dual_coef_, self.intercept_, columns=columns)
+
+
+def _prepared(learner: KernelExpansion, dtype: np.dtype) -> KernelColumns | None:
+    """The kernel prepared for the learner's centres, kept from one call to the next: where samples come a few at a
+    time, preparing takes as long as all the rest. None for very many centres, which are not worth their memory.
+    """
+    kernel, centers = learner.kernel_, learner.basis_centers_
+    if centers.nbytes > _MOST_BYTES_KEPT:
+        return None
+    made_of = (kernel, centers, *vars(kernel).values())
+    parts, columns = _PREPARED.get(learner, ((), None))
+    same = len(parts) == len(made_of) and all(old is new for old, new in zip(parts, made_of, strict=True))
+    if columns is None or not same or columns.dtype != dtype:
+        columns = kernel.columns(centers, dtype)
+        _PREPARED[learner] = (made_of, columns)
+    return columns
+
+
+# Outside the learners: predicting leaves nothing behind in them, and files and copies have none of it.
+_PREPARED: WeakKeyDictionary[KernelExpansion, tuple[tuple[Any, ...], KernelColumns]] = WeakKeyDictionary()

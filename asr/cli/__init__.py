@@ -1,4 +1,4 @@
-"""The command line, `asr features | train | align | decode | score | info`: a thin front to the rooms beside it."""
+"""The command line: `asr validate`, `features`, `train`, `tune`, `align`, `decode`, `score`, `info`, a thin front."""
 
 from asr.cli.app import main
 

@@ -48,13 +48,19 @@ def align(
 
     require_address_space()
 
+    import asr
     from asr.cli.reporting import report_failures
-    from asr.recognition.aligning import align as align_corpus
-    from asr.runs.workers import open_workers
 
-    with open_workers(jobs, cluster) as workers:
-        summary = align_corpus(
-            model, data, out, root=root, lexicon=lexicon, textgrid=textgrid, upsample=upsample, workers=workers
-        )
+    summary = asr.align(
+        model,
+        data,
+        out,
+        root=root,
+        lexicon=lexicon,
+        textgrid=textgrid,
+        upsample=upsample,
+        jobs=jobs,
+        cluster=cluster,
+    )
     typer.echo(out / "words.ctm")
     report_failures(summary, out)

@@ -1,4 +1,4 @@
-"""The `asr` command: its seven subcommands, and how an error reaches the user."""
+"""The `asr` command: its subcommands, and how an error reaches the user."""
 
 import sys
 from contextlib import suppress
@@ -7,7 +7,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from asr import __version__
-from asr.cli import align, decode, features, info, score, train, validate
+from asr.cli import align, decode, features, info, score, train, tune, validate
 from asr.faults import drop_unwritten_output, sentence_of, standard_output_named
 from asr.supervisor import GOES_ON, supervise
 
@@ -42,6 +42,7 @@ app = typer.Typer(
 app.command("validate", short_help="Check a corpus and a lexicon before training.")(validate.validate)
 app.command("features", short_help="Compute the features of a corpus once.")(features.features)
 app.command("train", short_help="Train a model on a corpus and a lexicon.")(train.train)
+app.command("tune", short_help="Choose a model's scale, penalty and beam.")(tune.tune)
 app.command("align", short_help="Find the times of known words and phones.")(align.align)
 app.command("decode", short_help="Recognize audio files or a data directory.")(decode.decode)
 app.command("score", short_help="Count word errors against a reference.")(score.score)

@@ -142,27 +142,23 @@ def decode(
 
     require_address_space()
 
+    from asr import Recognizer
     from asr.cli.reporting import report_failures
-    from asr.recognition.decoding import decode as decode_corpus
     from asr.runs.workers import open_workers
 
     with open_workers(jobs, cluster) as workers:
-        summary = decode_corpus(
+        recognizer = Recognizer.load(
             model,
-            audio=audio,
-            speakers=speakers,
-            data=data,
-            root=root,
-            grammar=grammar if grammar is None or grammar in BUILT_IN_GRAMMARS else Path(grammar),
-            out=out,
+            grammar=grammar,
             lm_scale=lm_scale,
             insertion_penalty=insertion_penalty,
             beam=beam,
             max_active=max_active,
-            adapt=adapt,
-            upsample=upsample,
             allow_untrained=allow_untrained,
-            workers=workers,
+            upsample=upsample,
+        )
+        summary = recognizer.decode(
+            out, audio=audio, speakers=speakers, data=data, root=root, adapt=adapt, workers=workers
         )
     hypotheses = out / "hyp.txt"
     if audio:

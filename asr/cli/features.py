@@ -38,11 +38,9 @@ def features(
 
     require_address_space()
 
+    import asr
     from asr.cli.reporting import report_failures
-    from asr.runs.workers import open_workers
-    from asr.training.extracting import extract_features
 
-    with open_workers(jobs, cluster) as workers:
-        summary = extract_features(data, out, root=root, config=config, upsample=upsample, workers=workers)
+    summary = asr.extract_features(data, out, root=root, config=config, upsample=upsample, jobs=jobs, cluster=cluster)
     typer.echo(out / "feats.scp")
     report_failures(summary, out)

@@ -23,9 +23,9 @@ def info(
     """
     require_file(model, "MODEL", ModelFormatError)
 
-    from asr.acoustic.model_file import describe_model
+    import asr
 
-    description = describe_model(model)
+    description = asr.describe(model)
     if as_json:
         typer.echo(json.dumps(description, sort_keys=True, ensure_ascii=False, indent=2))
     else:

@@ -1,12 +1,12 @@
 """The options that several commands share, and the checks made before anything slow is imported."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from asr.errors import AsrError, ConfigError, CorpusError
+from asr.runs.cores import ALL_CORES as ALL_CORES
 
 Data = Annotated[Path, typer.Option("--data", metavar="DIR", help="Kaldi data directory.", show_default=False)]
 OptionalData = Annotated[
@@ -50,9 +50,6 @@ StripStress = Annotated[
         show_default=False,
     ),
 ]
-
-ALL_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-"""The number of cores this process may run on."""
 
 Jobs = Annotated[
     int,

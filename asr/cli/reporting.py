@@ -1,10 +1,12 @@
 """How a command tells which utterances it had to leave out."""
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import typer
 
+from asr.corpus.data_directory import Problem
 from asr.errors import printable
 from asr.runs.outcome import FAILED, Outcome
 
@@ -16,12 +18,17 @@ def report_failures(outcome: Outcome, directory: Path) -> None:
 
     All of them are in `failed.tsv` of the directory; here the first few are listed.
     """
-    failures = sorted(outcome.failures)
+    tell_left_out(outcome.n_done, outcome.failures, f"; see {printable(str(directory / FAILED))}")
+
+
+def tell_left_out(n_done: int, problems: Sequence[Problem], where: str = "") -> None:
+    """The same of a command that writes no list; `where` closes the first line."""
+    failures = sorted(problems)
     if not failures:
         return
+    n_input = n_done + len(failures)
     counts = ", ".join(f"{n} {code}" for code, n in Counter(problem.code for problem in failures).most_common())
-    place = printable(str(directory / FAILED))
-    typer.echo(f"asr: {outcome.n_done} of {outcome.n_input} utterances done; not done: {counts}; see {place}", err=True)
+    typer.echo(f"asr: {n_done} of {n_input} utterances done; not done: {counts}{where}", err=True)
     typer.echo(f"asr: {len(failures)} {'utterance' if len(failures) == 1 else 'utterances'} left out:", err=True)
     for problem in failures[:_SHOWN]:
         typer.echo(f"  {printable(problem.utterance_id)}: {problem.reason}", err=True)

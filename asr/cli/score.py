@@ -52,23 +52,15 @@ def score(
     require_file(hypothesis, "HYP", CorpusError)
     require_file(utt2spk, "--utt2spk", CorpusError)
 
+    import asr
     from asr.files import atomic_write
     from asr.score.bootstrap import wer_interval
-    from asr.score.files import read_transcripts, read_utt2spk
-    from asr.score.letter_case import case_hint, without_case
+    from asr.score.files import read_transcripts
+    from asr.score.letter_case import case_hint
     from asr.score.transcript import aligned_transcripts, speaker_summary
-    from asr.score.wer import score_utterances
 
     references, hypotheses = read_transcripts(reference), read_transcripts(hypothesis)
-    if references.keys().isdisjoint(hypotheses):
-        raise CorpusError(f"{hypothesis}: has no utterance of {reference}; give two files of the same corpus")
-    if ignore_case:
-        references, hypotheses = without_case(references), without_case(hypotheses)
-    report = score_utterances(
-        references,
-        hypotheses,
-        speakers=None if utt2spk is None else read_utt2spk(utt2spk),
-    )
+    report = asr.score(reference, hypothesis, speakers=utt2spk, ignore_case=ignore_case)
     interval = wer_interval(report, level=level)
     if utt2spk is not None:
         typer.echo(speaker_summary(report))

@@ -76,23 +76,22 @@ def train(
 
     require_address_space()
 
+    import asr
     from asr.cli.reporting import report_failures
-    from asr.runs.workers import open_workers
-    from asr.training.training import train as train_model
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
-    with open_workers(jobs, cluster) as workers:
-        outcome = train_model(
-            data,
-            lexicon,
-            work_dir,
-            root=root,
-            config=config,
-            classifier=classifier,
-            strip_stress=strip_stress,
-            workers=workers,
-            allow_changes=allow_changes,
-            check_samples=not no_validate,
-        )
-    typer.echo(work_dir / "model.safetensors")
-    report_failures(outcome, work_dir)
+    trained = asr.train(
+        data,
+        lexicon,
+        work_dir,
+        root=root,
+        config=config,
+        classifier=classifier,
+        strip_stress=strip_stress,
+        jobs=jobs,
+        cluster=cluster,
+        allow_changes=allow_changes,
+        check_samples=not no_validate,
+    )
+    typer.echo(trained.model)
+    report_failures(trained.outcome, work_dir)

@@ -49,13 +49,9 @@ def validate(
     for path in tests:
         require_directory(path, "--test")
 
-    from asr.runs.workers import open_workers
-    from asr.training.checking import check_inputs
+    import asr
 
-    with open_workers(jobs) as workers:
-        report, _ = check_inputs(
-            data, lexicon, config, root=root, tests=tests, strip_stress=strip_stress, workers=workers
-        )
+    report = asr.validate(data, lexicon, config=config, root=root, tests=tests, strip_stress=strip_stress, jobs=jobs)
     if as_json:
         typer.echo(json.dumps(report.as_json(), sort_keys=True, ensure_ascii=False, indent=2))
     else:

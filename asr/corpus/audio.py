@@ -53,17 +53,26 @@ def read_audio(
         When the machine is at fault and not the file.
     """
     samples, native = read_native(path, rate=rate, start=start, end=end)
+    return at_rate(samples, native, rate, source=path, upsample=upsample)
+
+
+def at_rate(samples: np.ndarray, native: int, rate: int, *, source: Path | str, upsample: bool = False) -> np.ndarray:
+    """Samples (n,) of full scale 1 at `native` Hz as float32 (m,) at `rate` Hz, on the 16-bit scale.
+
+    Raises CorpusError, which names `source`, when nothing is left of them, and with the code "low-rate" when `native`
+    is below `rate` and `upsample` is false.
+    """
     if native < rate and not upsample:
         raise CorpusError(
-            f"{path}: has {native} samples a second, fewer than the {rate} of the features (sample_rate), which would "
-            f"hear nothing above {native / 2:g} Hz; give recordings of at least {rate} Hz, or a model trained with "
+            f"{source}: has {native} samples a second, fewer than the {rate} of the features (sample_rate), which "
+            f"would hear nothing above {native / 2:g} Hz; give recordings of at least {rate} Hz, or a model trained with "
             f"sample_rate = {native}, or go on with --upsample (upsample = true in the settings)",
             code="low-rate",
         )
     if native != rate:
         samples = soxr.resample(samples, native, rate, quality="HQ")
         if not samples.size:
-            raise CorpusError(f"{path}: is too short to be converted from {native} to {rate} Hz.", code="too-short")
+            raise CorpusError(f"{source}: is too short to be converted from {native} to {rate} Hz.", code="too-short")
     return np.ascontiguousarray(samples * np.float32(FULL_SCALE), dtype=np.float32)
 
 

@@ -92,9 +92,10 @@ def best_path(
         np.ascontiguousarray(scores, np.float32),
         graph.arc_start,
         graph.arc_end,
-        unit_state[graph.arc_unit],
-        stay[graph.arc_unit],
-        leave[graph.arc_unit],
+        graph.arc_unit,
+        unit_state,
+        stay,
+        leave,
         _scaled(graph.arc_weight, lm_scale) + insertion_penalty * words_on_arcs,
         graph.jump_start,
         graph.jump_end,
@@ -118,13 +119,14 @@ def _scaled(weights: np.ndarray, lm_scale: float) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def _follow_jumps(
-    nodes, n_nodes, node_score, node_record, jump_start, jump_end, jump_weight, jump_is_word, frame,
+    nodes, n_nodes, queue, length, node_score, node_record, jump_start, jump_end, jump_weight, jump_is_word, frame,
     record_arc, record_frame, record_previous, n_records,
 ):  # fmt: skip
-    """Relax jumps from the reached nodes until nothing improves; returns the counts of nodes and records."""
+    """Relax jumps from the reached nodes that have any, the first `length` of `queue`, until nothing improves.
+
+    Returns the counts of nodes and records, and the arrays that may have grown.
+    """
     position = 0
-    queue = nodes[:n_nodes].copy()
-    length = n_nodes
     while position < length:
         node = queue[position]
         position += 1
@@ -149,11 +151,12 @@ def _follow_jumps(
                 n_records += 1
             else:
                 node_record[target] = node_record[node]
-            if length == len(queue):
-                queue = _grown(queue)
-            queue[length] = target
-            length += 1
-    return n_nodes, n_records, record_arc, record_frame, record_previous
+            if jump_start[target] < jump_start[target + 1]:
+                if length == len(queue):
+                    queue = _grown(queue)
+                queue[length] = target
+                length += 1
+    return n_nodes, n_records, queue, record_arc, record_frame, record_previous
 
 
 @njit(cache=True, nogil=True)
@@ -190,14 +193,23 @@ def _kth_largest(values, k):
 
 
 @njit(cache=True, nogil=True)
-def _forget_dead_records(active, n_active, arc_record, record_arc, record_frame, record_previous, n_records):
-    """Keep only the records that some token can still reach, in place; returns their number."""
+def _mark(record, new_number, record_previous):
+    """Mark a record and those before it as reached."""
+    while record >= 0 and new_number[record] < 0:
+        new_number[record] = 0
+        record = record_previous[record]
+
+
+@njit(cache=True, nogil=True)
+def _forget_dead_records(
+    active, n_active, arc_record, nodes, n_nodes, node_record, record_arc, record_frame, record_previous, n_records
+):  # fmt: skip
+    """Keep only the records that some token or reached node can still reach, in place; returns their number."""
     new_number = np.full(n_records, -1, np.int32)
     for i in range(n_active):
-        record = arc_record[active[i]]
-        while record >= 0 and new_number[record] < 0:
-            new_number[record] = 0
-            record = record_previous[record]
+        _mark(arc_record[active[i]], new_number, record_previous)
+    for i in range(n_nodes):
+        _mark(node_record[nodes[i]], new_number, record_previous)
     kept = 0
     for record in range(n_records):
         if new_number[record] == 0:
@@ -209,12 +221,15 @@ def _forget_dead_records(active, n_active, arc_record, record_arc, record_frame,
             kept += 1
     for i in range(n_active):
         arc_record[active[i]] = new_number[arc_record[active[i]]]
+    for i in range(n_nodes):
+        if node_record[nodes[i]] >= 0:
+            node_record[nodes[i]] = new_number[node_record[nodes[i]]]
     return kept
 
 
 @njit(cache=True, nogil=True)
 def _search(
-    scores, arc_start, arc_end, arc_state, arc_stay, arc_leave, arc_weight,
+    scores, arc_start, arc_end, arc_unit, unit_state, unit_stay, unit_leave, arc_weight,
     jump_start, jump_end, jump_weight, jump_is_word, final_weight, initial, beam, max_active, record_room,
 ):  # fmt: skip
     n_frames = scores.shape[0]
@@ -228,6 +243,7 @@ def _search(
     node_score = np.full(n_nodes_all, -np.inf)
     node_record = np.full(n_nodes_all, -1, np.int32)
     nodes = np.empty(n_nodes_all, np.int32)
+    queue = np.empty(n_nodes_all, np.int32)  # reached nodes from which jumps lead
     record_arc = np.empty(record_room, np.int32)
     record_frame = np.empty(record_room, np.int32)
     record_previous = np.empty(record_room, np.int32)
@@ -235,41 +251,55 @@ def _search(
     room = record_room
 
     node_score[initial] = 0.0
-    nodes[0] = initial
-    n_nodes, n_records, record_arc, record_frame, record_previous = _follow_jumps(
-        nodes, 1, node_score, node_record, jump_start, jump_end, jump_weight, jump_is_word, 0,
+    nodes[0] = queue[0] = initial
+    n_nodes, n_records, queue, record_arc, record_frame, record_previous = _follow_jumps(
+        nodes, 1, queue, 1, node_score, node_record, jump_start, jump_end, jump_weight, jump_is_word, 0,
         record_arc, record_frame, record_previous, n_records,
     )  # fmt: skip
+    unit_score = np.empty(len(unit_state))  # of a frame; tables by unit are small enough to stay in the cache
     floor = -np.inf
     for frame in range(n_frames):
+        if n_records > room:
+            n_records = _forget_dead_records(
+                active, n_active, arc_record, nodes, n_nodes, node_record,
+                record_arc, record_frame, record_previous, n_records,
+            )  # fmt: skip
+            room = max(record_room, 2 * n_records)
+
+        for unit in range(len(unit_state)):
+            unit_score[unit] = scores[frame, unit_state[unit]]
+        best = -np.inf
         staying = 0
         for i in range(n_active):
             arc = active[i]
-            arc_score[arc] += arc_stay[arc]
-            if arc_score[arc] > -np.inf:
+            unit = arc_unit[arc]
+            score = arc_score[arc] + unit_stay[unit] + unit_score[unit]
+            arc_score[arc] = score
+            if score > -np.inf:
                 active[staying] = arc
                 staying += 1
+                best = max(best, score)
         n_active = staying
+        # What those that stay have reached, no token further below can survive: it is not entered at all.
+        at_least = best - beam
         for i in range(n_nodes):
             node = nodes[i]
             entry = node_score[node]
-            if entry >= floor:
-                for arc in range(arc_start[node], arc_start[node + 1]):
-                    score = entry + arc_weight[arc]
-                    if score > arc_score[arc]:
-                        if arc_score[arc] == -np.inf:
-                            active[n_active] = arc
-                            n_active += 1
-                        arc_score[arc] = score
-                        came_from[arc] = node_record[node]
             node_score[node] = -np.inf
-        n_nodes = 0
-
-        best = -np.inf
-        for i in range(n_active):
-            arc = active[i]
-            arc_score[arc] += scores[frame, arc_state[arc]]
-            best = max(best, arc_score[arc])
+            if entry < floor:
+                continue
+            for arc in range(arc_start[node], arc_start[node + 1]):
+                score = entry + arc_weight[arc] + unit_score[arc_unit[arc]]
+                if score < at_least:
+                    continue
+                old = arc_score[arc]
+                if score > old:
+                    if old == -np.inf:
+                        active[n_active] = arc
+                        n_active += 1
+                    arc_score[arc] = score
+                    came_from[arc] = node_record[node]
+                    best = max(best, score)
         floor = best - beam
         if 0 < max_active < n_active:
             ranked = np.empty(n_active)
@@ -277,46 +307,44 @@ def _search(
                 ranked[i] = arc_score[active[i]]
             floor = max(floor, _kth_largest(ranked, max_active))
 
+        n_nodes = 0
+        length = 0
         survivors = 0
         for i in range(n_active):
             arc = active[i]
-            if arc_score[arc] < floor or arc_score[arc] == -np.inf:
+            score = arc_score[arc]
+            previous = came_from[arc]
+            came_from[arc] = -2
+            if score < floor or score == -np.inf:
                 arc_score[arc] = -np.inf
-                came_from[arc] = -2
                 continue
             active[survivors] = arc
             survivors += 1
-            if came_from[arc] != -2:
+            if previous != -2:
                 if n_records == len(record_arc):
                     record_arc = _grown(record_arc)
                     record_frame = _grown(record_frame)
                     record_previous = _grown(record_previous)
                 record_arc[n_records] = arc
                 record_frame[n_records] = frame
-                record_previous[n_records] = came_from[arc]
+                record_previous[n_records] = previous
                 arc_record[arc] = n_records
-                came_from[arc] = -2
                 n_records += 1
-        n_active = survivors
-        if n_records > room:
-            n_records = _forget_dead_records(
-                active, n_active, arc_record, record_arc, record_frame, record_previous, n_records
-            )
-            room = max(record_room, 2 * n_records)
-
-        for i in range(n_active):
-            arc = active[i]
-            score = arc_score[arc] + arc_leave[arc]
+            score += unit_leave[arc_unit[arc]]
             node = arc_end[arc]
             if score > node_score[node]:
                 if node_score[node] == -np.inf:
                     nodes[n_nodes] = node
                     n_nodes += 1
+                    if jump_start[node] < jump_start[node + 1]:
+                        queue[length] = node
+                        length += 1
                 node_score[node] = score
                 node_record[node] = arc_record[arc]
-        n_nodes, n_records, record_arc, record_frame, record_previous = _follow_jumps(
-            nodes, n_nodes, node_score, node_record, jump_start, jump_end, jump_weight, jump_is_word, frame + 1,
-            record_arc, record_frame, record_previous, n_records,
+        n_active = survivors
+        n_nodes, n_records, queue, record_arc, record_frame, record_previous = _follow_jumps(
+            nodes, n_nodes, queue, length, node_score, node_record, jump_start, jump_end, jump_weight, jump_is_word,
+            frame + 1, record_arc, record_frame, record_previous, n_records,
         )  # fmt: skip
 
     best = -np.inf

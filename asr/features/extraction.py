@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -89,11 +90,19 @@ def static_features(
     )
     if augmentation is not None:
         signal = augmentation.apply(signal, utterance.id, config.sample_rate)
+    return signal_features(signal, config, source=utterance.source)
+
+
+def signal_features(signal: np.ndarray, config: FeatureConfig, *, source: Path | str) -> np.ndarray:
+    """Static features, float32 (T, n), of samples (n_samples,) at the rate of `config`, on the 16-bit scale.
+
+    Raises FeatureError, which names `source`, when they are fewer than one window.
+    """
     features = mfcc(signal, config)
     if not len(features):
         milliseconds = 1000 * len(signal) / config.sample_rate
         raise FeatureError(
-            f"{utterance.source}: {milliseconds:.1f} ms of audio are less than one window of {config.window_ms:g} ms.",
+            f"{source}: {milliseconds:.1f} ms of audio are less than one window of {config.window_ms:g} ms.",
             code="too-short",
         )
     return features

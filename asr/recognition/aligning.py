@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from asr.acoustic.model_file import load_model
+from asr.acoustic.model_file import SpeechModel, load_model
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.align.ctm import ctm_rows, write_ctm
 from asr.align.forced_alignment import align_utterance
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 
 def align(
-    model: Path,
+    model: Path | SpeechModel,
     data: Path,
     out: Path,
     *,
@@ -59,7 +59,7 @@ def align(
     AsrError
         One of its kinds; AlignmentError if no utterance at all could be aligned.
     """
-    speech_model = load_model(model)
+    speech_model = model if isinstance(model, SpeechModel) else load_model(model)
     topology = speech_model.hmm.topology
     pronunciations = speech_model.lexicon if lexicon is None else _read_as_trained(lexicon, topology.phones)
     pronunciations.require_phones(topology.phones)

@@ -17,6 +17,7 @@ from asr.features.extraction import extract_static
 from asr.features.frame_table import FrameTable
 from asr.grammar import Grammar, arpa_grammar, one_word, read_grammar, word_loop
 from asr.grammar.arpa_file import parse_arpa
+from asr.hmm.state_graph import StateGraph
 from asr.lexicon import Lexicon
 from asr.recognition.adaptation import recognize_adapted
 from asr.recognition.audio_files import files_as_corpus
@@ -34,7 +35,7 @@ log = logging.getLogger(__name__)
 
 
 def decode(
-    model: Path,
+    model: Path | SpeechModel,
     *,
     audio: Sequence[Path] = (),
     speakers: str | None = None,
@@ -49,6 +50,7 @@ def decode(
     adapt: bool = False,
     upsample: bool = False,
     allow_untrained: bool = False,
+    graph: StateGraph | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Outcome:
     """Recognize, and write `out/hyp.txt` and `out/hyp.ctm`.
@@ -66,29 +68,22 @@ def decode(
     adapt : whether to adapt the model to every speaker, see `asr.recognition.adaptation`
     upsample : whether to convert audio of a lower rate than the model's, which is refused otherwise
     allow_untrained : whether words may be recognized that training says nothing of, see `asr.recognition.vocabulary`
+    graph : what the grammar was compiled to before, instead of `grammar`
 
     Raises
     ------
     AsrError
         One of its kinds; DecodeError if no utterance at all could be decoded.
     """
-    speech_model = load_model(model)
+    speech_model = model if isinstance(model, SpeechModel) else load_model(model)
     rule = speakers or ("directory" if adapt else "file")
     corpus = files_as_corpus(audio, rule) if data is None else corpus_for(speech_model, data, root)
-    wanted = {
-        "lm_scale": lm_scale,
-        "insertion_penalty": insertion_penalty,
-        "beam": beam,
-        "max_active": max_active,
-    }
-    given = {name: value for name, value in wanted.items() if value is not None}
-    try:
-        search = SearchSettings.model_validate(speech_model.search.model_dump() | given)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        raise ConfigError(f"{problem['loc'][0]} is {problem['input']}: {problem['msg']}") from error
-    lexicon = recognizable(speech_model, allow_untrained=allow_untrained)
-    graph = compile_graph(lexicon, _grammar(speech_model, lexicon, grammar), speech_model.hmm.topology)
+    search = chosen_search(
+        speech_model, lm_scale=lm_scale, insertion_penalty=insertion_penalty, beam=beam, max_active=max_active
+    )
+    if graph is None:
+        lexicon = recognizable(speech_model, allow_untrained=allow_untrained)
+        graph = compile_graph(lexicon, chosen_grammar(speech_model, lexicon, grammar), speech_model.hmm.topology)
     static, problems = static_frames(speech_model, corpus, workers, upsample=upsample)
     recognition = (recognize_adapted if adapt else recognize)(speech_model, static, graph, search, workers=workers)
     failures = [
@@ -121,6 +116,16 @@ def _keep_earlier(path: Path, hypotheses: Mapping[str, Sequence[str]]) -> None:
     kept = path.with_name(f"{path.name}.old")
     path.replace(kept)
     log.warning("%s", printable(f"{path} was there, with other words; it is kept as {kept.name}"))
+
+
+def chosen_search(model: SpeechModel, **wanted: float | None) -> SearchSettings:
+    """The model's search settings, with what is wanted and not None in its place; ConfigError for a bad one."""
+    given = {name: value for name, value in wanted.items() if value is not None}
+    try:
+        return SearchSettings.model_validate(model.search.model_dump() | given)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        raise ConfigError(f"{problem['loc'][0]} is {problem['input']}: {problem['msg']}") from error
 
 
 def corpus_for(model: SpeechModel, data: Path, root: Path | None) -> DataDirectory:
@@ -160,7 +165,12 @@ def static_frames(
         return extract_static(corpus, config, workers=workers, progress=finished)
 
 
-def _grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | Path | None) -> Grammar:
+def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | Path | None) -> Grammar:
+    """The grammar that a command line asks for: "loop", "one", a file, or None for the model's own.
+
+    `lexicon` has the words that can be recognized (`asr.recognition.vocabulary`). Raises GrammarError when the file is
+    no grammar, or shares no word with it.
+    """
     words = lexicon.words
     if wanted is None:
         return (

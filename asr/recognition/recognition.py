@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
@@ -14,6 +13,7 @@ from asr.decode.token_passing import BestPath, best_path
 from asr.errors import DecodeError, Fault, FeatureError, attempt
 from asr.features.frame_table import NOT_FINITE, FrameTable
 from asr.hmm.state_graph import StateGraph
+from discriminants.blas_threads import one_blas_thread
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -67,7 +67,7 @@ def recognize(
     """
     chosen = model.search if search is None else search
     started = time.process_time()
-    with threadpool_limits(1):
+    with one_blas_thread():
         frames = model.front_end.transform(static)
     cpu_seconds = time.process_time() - started
     workers, batches = in_threads(workers), frames.batches(BATCH_FRAMES)

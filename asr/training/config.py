@@ -1,7 +1,7 @@
 """Settings of a training run, from defaults, a TOML file or a recipe."""
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -111,13 +111,7 @@ def load_config(
         return TrainingConfig()
     values = {} if path is None else _read_toml(path)
     _resolve_rates(values, corpus_rate, auto_by_default)
-    shared = values.get("features")
-    for name, default in TrainingConfig():
-        own = values.get(name, {})
-        if isinstance(default, Settings) and isinstance(own, dict):
-            # What both front ends share need be said only once.
-            common = shared if name == "hybrid_features" and isinstance(shared, dict) else {}
-            values[name] = {**default.model_dump(exclude_unset=True), **common, **own}
+    values = with_shared_features(values)
     try:
         config = TrainingConfig.model_validate(values)
         check_same_static(config.features, config.hybrid_features)
@@ -144,6 +138,18 @@ def _resolve_rates(values: dict[str, Any], corpus_rate: Callable[[], int | None]
     found = corpus_rate() if asking and corpus_rate is not None else None
     for table in asking:
         table["sample_rate"] = FeatureConfig().sample_rate if found is None else found
+
+
+def with_shared_features(tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Tables of settings over the defaults; what both front ends share need be said only once, in `features`."""
+    values = dict(tables)
+    shared = values.get("features")
+    for name, default in TrainingConfig():
+        own = values.get(name, {})
+        if isinstance(default, Settings) and isinstance(own, dict):
+            common = shared if name == "hybrid_features" and isinstance(shared, dict) else {}
+            values[name] = {**default.model_dump(exclude_unset=True), **common, **own}
+    return values
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

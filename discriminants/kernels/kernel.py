@@ -64,6 +64,7 @@ class Kernel(BaseEstimator, ABC):
         weights: np.ndarray,
         bias: np.ndarray | float = 0.0,
         block: int = BLOCK_ROWS,
+        columns: "KernelColumns | None" = None,
     ) -> np.ndarray:
         """K(X, centers) @ weights + bias, block by block: the whole of K is never formed.
 
@@ -75,13 +76,16 @@ class Kernel(BaseEstimator, ABC):
         bias : ndarray of shape (n_outputs,) or float
         block : int
             Rows of X at a time.
+        columns : KernelColumns, optional
+            What `self.columns` made of the centres before, for the float type of X.
 
         Returns
         -------
         ndarray of shape (n_samples, n_outputs), float32 where X is float32, else float64
         """
         dtype = float_type(X)
-        columns = self.columns(centers, dtype)
+        if columns is None:
+            columns = self.columns(centers, dtype)
         outputs = columns.product(X, np.ascontiguousarray(weights, dtype=dtype), block)
         outputs += np.asarray(bias, dtype=dtype)
         return outputs

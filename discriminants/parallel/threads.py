@@ -5,9 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from threadpoolctl import threadpool_info
-
-from discriminants.blas_threads import one_blas_thread
+from discriminants.blas_threads import blas_threads_allowed, one_blas_thread
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
 
 Result = TypeVar("Result")
@@ -51,5 +49,5 @@ def in_threads(workers: Workers) -> Workers:
 
 def workers_of_this_process() -> Workers:
     """As many threads as BLAS may use now."""
-    allowed = max((pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"), default=1)
+    allowed = blas_threads_allowed()
     return SerialWorkers() if allowed == 1 else ThreadWorkers(allowed)

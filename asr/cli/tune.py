@@ -1,0 +1,66 @@
+"""`asr tune`: choose scale, penalty and beam of a finished model."""
+
+import logging
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from asr.cli.decode import BUILT_IN_GRAMMARS
+from asr.cli.options import ALL_CORES, Cluster, Data, Jobs, Model, Root, require_directory, require_file
+from asr.errors import GrammarError, ModelFormatError
+from asr.shortage import require_address_space
+
+
+def tune(
+    model: Model,
+    data: Data,
+    output: Annotated[
+        Path,
+        typer.Option("--output", metavar="FILE", help="Model file to write, with what is chosen.", show_default=False),
+    ],
+    grammar: Annotated[
+        str | None,
+        typer.Option(
+            "--grammar",
+            metavar="NAME|FILE",
+            help="Tune for this grammar, named as for asr decode.  [default: the model's own]",
+            show_default=False,
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the file of --output if it exists already.")
+    ] = False,
+    root: Root = None,
+    jobs: Jobs = ALL_CORES,
+    cluster: Cluster = None,
+) -> None:
+    """Choose scale, insertion penalty and width of the search of a finished model on transcribed speech.
+
+    The speech should be of speakers who are neither in training nor in the test, and like that to be recognized. Scale
+    and penalty are those with few word errors; beam and max_active are the narrowest with which the search finds the
+    words of a wide one, and some room. The model stays as it is; the one written differs in these settings alone.
+
+    \b
+    Examples:
+      asr tune --model runs/mine/model.safetensors --data data/dev --output runs/mine/tuned.safetensors
+      asr tune --model runs/mine/model.safetensors --data data/dev --grammar loop --output loop.safetensors
+    """
+    require_file(model, "--model", ModelFormatError)
+    require_directory(data, "--data")
+    require_directory(root, "--root")
+    if grammar is not None and grammar not in BUILT_IN_GRAMMARS:
+        require_file(Path(grammar), "--grammar", GrammarError)
+
+    require_address_space()
+
+    import asr
+    from asr.cli.reporting import tell_left_out
+
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    tuned = asr.tune(model, data, output, grammar=grammar, root=root, overwrite=overwrite, jobs=jobs, cluster=cluster)
+    typer.echo(tuned.model)
+    for name in ("lm_scale", "insertion_penalty", "beam", "max_active"):
+        typer.echo(f"{name} {getattr(tuned.search, name):g} (was {getattr(tuned.before, name):g})")
+    typer.echo(f"{tuned.errors} errors in {tuned.words} words, {tuned.wer:.2f} % WER on the data of the choice")
+    tell_left_out(tuned.n_utterances, tuned.failures)

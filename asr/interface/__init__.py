@@ -1,0 +1,1 @@
+"""What `import asr` offers: the recognizer as a Python object, and a function for every command."""

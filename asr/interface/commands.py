@@ -1,0 +1,293 @@
+"""The commands as functions: what `asr train`, `tune`, `align`, `validate`, `features`, `score` and `info` do.
+
+Paths may be text or `pathlib` paths. `jobs` is the number of this machine's cores to work on, all of them by default;
+`cluster` the address of a dask scheduler, to work on its machines instead. Results do not depend on either.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pydantic import ValidationError
+
+from asr.acoustic.model_file import describe_model
+from asr.errors import ConfigError, CorpusError
+from asr.interface.recognizer import Recognizer
+from asr.runs.cores import ALL_CORES
+from asr.runs.outcome import Outcome
+from asr.runs.workers import open_workers
+from asr.score.files import read_transcripts, read_utt2spk
+from asr.score.letter_case import without_case
+from asr.score.wer import ScoreReport, score_utterances
+from asr.settings import faults
+from asr.training import extracting, training
+from asr.training.checking import check_inputs
+from asr.training.config import TrainingConfig, with_shared_features
+from asr.training.model_tuning import TunedModel, tune_model
+from asr.validation import Report
+
+StrPath: TypeAlias = str | os.PathLike[str]
+Settings: TypeAlias = TrainingConfig | StrPath | Mapping[str, Any] | None
+"""Settings of a training: an object, the path of a TOML file, tables as such a file has them, None for the defaults."""
+Transcripts: TypeAlias = StrPath | Mapping[str, str | Sequence[str]] | Sequence[str]
+"""The path of a transcript file; words, or text, by utterance; or texts, one an utterance."""
+
+
+@dataclass(frozen=True)
+class TrainedModel:
+    """What a training made.
+
+    Attributes
+    ----------
+    model, baseline, grammar, work_dir : Path
+        The hybrid's file, that of the Gaussian mixtures, the n-gram of the transcripts, and the directory of all.
+    outcome : Outcome
+        How many utterances were trained on (`n_done`), and those that could not be used, each with its reason
+        (`failures`).
+    """
+
+    model: Path
+    baseline: Path
+    grammar: Path
+    work_dir: Path
+    outcome: Outcome
+
+    def load(self, **settings: Any) -> Recognizer:
+        """A recognizer of the hybrid; keywords as of `Recognizer.load`."""
+        return Recognizer.load(self.model, **settings)
+
+
+def train(
+    data: StrPath,
+    lexicon: StrPath,
+    output: StrPath,
+    *,
+    config: Settings = None,
+    classifier: str | None = None,
+    strip_stress: bool | None = None,
+    root: StrPath | None = None,
+    jobs: int = ALL_CORES,
+    cluster: str | None = None,
+    allow_changes: bool = False,
+    check_samples: bool = True,
+) -> TrainedModel:
+    """Train mixtures and a hybrid on a Kaldi data directory, as the command `asr train`.
+
+    The same call again goes on after an interruption; where all is done it returns at once. Progress goes to the
+    logger "asr"; `logging.basicConfig(level=logging.INFO)` shows it.
+
+    Parameters
+    ----------
+    output : path
+        The work directory, where the run keeps its stages and models.
+    strip_stress : bool, optional
+        Whether stress digits of the lexicon's phones are removed; by default if the phones are the CMU dictionary's.
+    allow_changes : bool
+        Begin anew where `output` was begun with other settings or data.
+    check_samples : bool
+        Whether to read all audio to check it before the first stage.
+
+    Raises
+    ------
+    AsrError
+        One of its kinds, with the cause in one sentence.
+    """
+    work_dir = Path(output)
+    with open_workers(jobs, cluster) as workers:
+        outcome = training.train(
+            Path(data),
+            Path(lexicon),
+            work_dir,
+            root=_path(root),
+            config=_settings(config),
+            classifier=classifier,
+            strip_stress=strip_stress,
+            workers=workers,
+            allow_changes=allow_changes,
+            check_samples=check_samples,
+        )
+    return TrainedModel(
+        work_dir / "model.safetensors",
+        work_dir / "gmm.safetensors",
+        work_dir / "grammar.arpa",
+        work_dir,
+        outcome,
+    )
+
+
+def tune(
+    model: StrPath,
+    data: StrPath,
+    output: StrPath,
+    *,
+    grammar: StrPath | None = None,
+    root: StrPath | None = None,
+    overwrite: bool = False,
+    jobs: int = ALL_CORES,
+    cluster: str | None = None,
+) -> TunedModel:
+    """Choose scale, penalty and width of the search of a finished model on a data directory, as the command `asr tune`.
+
+    See `asr.training.model_tuning.tune_model` for parameters and errors. The model stays as it is; `output` is a new
+    model file with the settings chosen.
+    """
+    with open_workers(jobs, cluster) as workers:
+        return tune_model(
+            Path(model),
+            Path(data),
+            Path(output),
+            grammar=grammar if grammar in (None, "loop", "one") else Path(grammar),
+            root=_path(root),
+            overwrite=overwrite,
+            workers=workers,
+        )
+
+
+def align(
+    model: StrPath | Recognizer,
+    data: StrPath,
+    output: StrPath,
+    *,
+    lexicon: StrPath | None = None,
+    textgrid: bool = False,
+    upsample: bool = False,
+    root: StrPath | None = None,
+    jobs: int = ALL_CORES,
+    cluster: str | None = None,
+) -> Outcome:
+    """Find the times of the words and phones of a data directory, as the command `asr align`.
+
+    Writes `words.ctm`, `phones.ctm`, `states.npz` and, if asked for, TextGrids to the directory `output`.
+    `Recognizer.align` aligns one utterance without files.
+
+    Raises
+    ------
+    AsrError
+        One of its kinds; AlignmentError if no utterance at all could be aligned.
+    """
+    with open_workers(jobs, cluster) as workers:
+        recognizer = model if isinstance(model, Recognizer) else Recognizer.load(model, upsample=upsample)
+        return recognizer.align_directory(data, output, root=root, lexicon=lexicon, textgrid=textgrid, workers=workers)
+
+
+def validate(
+    data: StrPath,
+    lexicon: StrPath,
+    *,
+    config: Settings = None,
+    root: StrPath | None = None,
+    tests: Iterable[StrPath] = (),
+    strip_stress: bool | None = None,
+    jobs: int = ALL_CORES,
+) -> Report:
+    """List what is wrong with a corpus, its lexicon and settings, as the command `asr validate`.
+
+    The report has `errors` and `warnings`, each a finding with code, place, line and message, a `summary` of the
+    corpus, and the whole as text (`lines()`) or for JSON (`as_json()`). Nothing is written.
+    """
+    with open_workers(jobs) as workers:
+        report, _ = check_inputs(
+            Path(data),
+            Path(lexicon),
+            _settings(config),
+            root=_path(root),
+            tests=[Path(test) for test in tests],
+            strip_stress=strip_stress,
+            workers=workers,
+        )
+    return report
+
+
+def extract_features(
+    data: StrPath,
+    output: StrPath,
+    *,
+    config: Settings = None,
+    upsample: bool = False,
+    root: StrPath | None = None,
+    jobs: int = ALL_CORES,
+    cluster: str | None = None,
+) -> Outcome:
+    """Compute the static features of a data directory once, as the command `asr features`."""
+    with open_workers(jobs, cluster) as workers:
+        return extracting.extract_features(
+            Path(data), Path(output), root=_path(root), config=_settings(config), upsample=upsample, workers=workers
+        )
+
+
+def score(
+    reference: Transcripts,
+    hypothesis: Transcripts,
+    *,
+    speakers: StrPath | Mapping[str, str] | None = None,
+    ignore_case: bool = False,
+) -> ScoreReport:
+    """Count the word errors of what was recognized, as the command `asr score`.
+
+    Parameters
+    ----------
+    reference, hypothesis : path, mapping or list
+        Two files (Kaldi's text or NIST's trn), words by utterance, or texts in the same order.
+    speakers : path or mapping
+        The speaker of every utterance, or the path of a `utt2spk`.
+    ignore_case : bool
+        Whether words that differ in letter case alone are the same.
+
+    Returns
+    -------
+    ScoreReport
+        With `wer` and `ser` in %, `errors`, `substitutions`, `deletions`, `insertions`, `words`, and the alignment of
+        every utterance. `asr.score.bootstrap.wer_interval` draws its confidence interval.
+
+    Raises
+    ------
+    CorpusError
+        When a file cannot be read, two lists differ in length, or the two share no utterance.
+    """
+    references, hypotheses = _transcripts(reference), _transcripts(hypothesis)
+    if _is_list(reference) and _is_list(hypothesis) and len(references) != len(hypotheses):
+        raise CorpusError(f"{len(references)} references and {len(hypotheses)} hypotheses; give one for each")
+    if references.keys().isdisjoint(hypotheses):
+        said, found = _named(reference, "the reference"), _named(hypothesis, "the hypothesis")
+        raise CorpusError(f"{found}: has no utterance of {said}; give two files of the same corpus")
+    if ignore_case:
+        references, hypotheses = without_case(references), without_case(hypotheses)
+    of_utterance = speakers if speakers is None or isinstance(speakers, Mapping) else read_utt2spk(Path(speakers))
+    return score_utterances(references, hypotheses, speakers=of_utterance)
+
+
+def describe(model: StrPath) -> dict[str, Any]:
+    """What a model file holds, as the command `asr info`; ModelFormatError when it is no whole model."""
+    return describe_model(Path(model))
+
+
+def _path(path: StrPath | None) -> Path | None:
+    return None if path is None else Path(path)
+
+
+def _settings(config: Settings) -> TrainingConfig | Path | None:
+    if config is None or isinstance(config, TrainingConfig):
+        return config
+    if isinstance(config, Mapping):
+        try:
+            return TrainingConfig.model_validate(with_shared_features(config))
+        except ValidationError as error:
+            raise ConfigError("; ".join(faults(error).values())) from error
+    return Path(config)
+
+
+def _is_list(transcripts: Transcripts) -> bool:
+    return not isinstance(transcripts, str | os.PathLike | Mapping)
+
+
+def _transcripts(given: Transcripts) -> dict[str, tuple[str, ...]]:
+    if isinstance(given, str | os.PathLike):
+        return read_transcripts(Path(given))
+    by_utterance = given if isinstance(given, Mapping) else {str(number): text for number, text in enumerate(given)}
+    return {name: tuple(said.split() if isinstance(said, str) else said) for name, said in by_utterance.items()}
+
+
+def _named(given: Transcripts, otherwise: str) -> str:
+    return str(given) if isinstance(given, str | os.PathLike) else otherwise

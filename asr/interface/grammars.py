@@ -1,0 +1,56 @@
+"""Grammars as a program gives them: by name, as a file, as a list of sentences, or ready-made."""
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from asr.acoustic.model_file import SpeechModel
+from asr.errors import GrammarError
+from asr.grammar import Grammar, arpa_grammar
+from asr.grammar.added_words import with_added_words
+from asr.grammar.arpa_file import parse_arpa
+from asr.grammar.sentences import sentence_list
+from asr.lexicon import Lexicon
+from asr.recognition.decoding import chosen_grammar
+
+GrammarChoice: TypeAlias = str | os.PathLike[str] | Iterable[str | Sequence[str]] | Grammar | None
+"""None for the model's own, "loop", "one", the path of a grammar file, sentences, or an automaton of `asr.grammar`."""
+
+
+def settled(choice: GrammarChoice) -> GrammarChoice:
+    """The same choice, to be read again and again: sentences as a tuple of tuples of words."""
+    if choice is None or isinstance(choice, str | os.PathLike | Grammar):
+        return choice
+    return tuple(tuple(sentence.split()) if isinstance(sentence, str) else tuple(sentence) for sentence in choice)
+
+
+def grammar_for(model: SpeechModel, lexicon: Lexicon, choice: GrammarChoice, added: Iterable[str] = ()) -> Grammar:
+    """The grammar of a settled choice over the words of the model that can be recognized.
+
+    In the model's own n-gram the words `added` to its lexicon are as likely as its rarest word.
+
+    Raises
+    ------
+    GrammarError
+        When there is no such file or it is no grammar, or a sentence has a word that the lexicon lacks.
+    """
+    if isinstance(choice, Grammar):
+        return choice
+    if choice is None and model.arpa is not None and added:
+        own = parse_arpa(model.arpa.splitlines(), "the model's own grammar")
+        return arpa_grammar(with_added_words(own, added), lexicon.words)
+    if choice is None or isinstance(choice, str | os.PathLike):
+        return chosen_grammar(model, lexicon, choice if choice in (None, "loop", "one") else Path(choice))
+    return _sentences(lexicon, choice)
+
+
+def _sentences(lexicon: Lexicon, sentences: Iterable[str | Sequence[str]]) -> Grammar:
+    """A program means every sentence that it lists: none is left out for a word that the lexicon lacks."""
+    listed = [tuple(sentence) for sentence in sentences]
+    unknown = sorted({word for sentence in listed for word in sentence if word not in lexicon})
+    if unknown:
+        known_otherwise = [word for word in unknown if {word.upper(), word.lower()} & set(lexicon.words)]
+        hint = "letter case counts" if known_otherwise else "give each to add_word first"
+        raise GrammarError(f"the model has no pronunciation for {' '.join(unknown)} of the sentences; {hint}")
+    return sentence_list(listed)

@@ -1,0 +1,411 @@
+"""The recognizer as an object: a model that is loaded once and then turns audio into words."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import replace
+from pathlib import Path
+from threading import RLock
+from typing import Self
+
+from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model
+from asr.decode.graph_compiler import compile_graph
+from asr.errors import AlignmentError, ConfigError, LexiconError
+from asr.grammar import Grammar
+from asr.hmm.state_graph import StateGraph
+from asr.interface.grammars import GrammarChoice, grammar_for, settled
+from asr.interface.results import Alignment, Result
+from asr.interface.sound import Audio
+from asr.interface.utterances import aligned, recognized, recognized_by_speaker, recognized_or_fault
+from asr.lexicon import Lexicon
+from asr.recognition import aligning, decoding
+from asr.recognition.vocabulary import recognizable
+from asr.runs.outcome import Outcome
+from discriminants.parallel.threads import ThreadWorkers
+from discriminants.parallel.workers import SerialWorkers, Workers
+
+_SERIAL = SerialWorkers()
+
+
+class Recognizer:
+    """A model with a grammar and search settings.
+
+    Make one with `Recognizer.load`. It may be used by several threads at the same time; `add_word` counts for what is
+    begun after it. The first call compiles the grammar's graph, later ones reuse it.
+
+    **Normalization.** A model with `normalize = "speaker"` (the default of `asr train`) takes the mean and deviation
+    of its features from all that it is given of a speaker. `recognize` and `recognize_all` without `speakers` know one
+    utterance at a time, so each is normalized by itself; short ones are then recognized less well than many of the
+    same voice together. `recognize_all(..., speakers=...)`, and `decode` with a data directory, normalize all
+    utterances of a speaker together.
+
+    Parameters
+    ----------
+    model : SpeechModel
+    grammar : None, str, path, list of sentences, or Grammar
+        See `with_grammar`.
+    lm_scale, insertion_penalty, beam, max_active : number, optional
+        Instead of the model's own; see `SearchSettings`.
+    allow_untrained : bool
+        Whether words may be recognized that training says nothing of, see `asr.recognition.vocabulary`.
+    upsample : bool
+        Whether audio of a lower rate than the model's is converted and not refused.
+
+    Raises
+    ------
+    GrammarError, ConfigError
+        For a grammar or a setting that cannot be used.
+    """
+
+    def __init__(
+        self,
+        model: SpeechModel,
+        *,
+        grammar: GrammarChoice = None,
+        lm_scale: float | None = None,
+        insertion_penalty: float | None = None,
+        beam: float | None = None,
+        max_active: int | None = None,
+        allow_untrained: bool = False,
+        upsample: bool = False,
+    ) -> None:
+        search = decoding.chosen_search(
+            model, lm_scale=lm_scale, insertion_penalty=insertion_penalty, beam=beam, max_active=max_active
+        )
+        self._lock = RLock()
+        self._model = replace(model, search=search)
+        if upsample:
+            front_end = copy(model.front_end)
+            front_end.config = front_end.config.model_copy(update={"upsample": True})
+            self._model = replace(self._model, front_end=front_end)
+        self._allow_untrained = allow_untrained
+        self._choice = settled(grammar)
+        self._added: frozenset[str] = frozenset()
+        self._grammar: Grammar | None = None
+        self._graph: StateGraph | None = None
+        if self._choice is not None:
+            self._grammar = grammar_for(self._model, self._vocabulary(), self._choice)  # what is wrong is said now
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        grammar: GrammarChoice = None,
+        lm_scale: float | None = None,
+        insertion_penalty: float | None = None,
+        beam: float | None = None,
+        max_active: int | None = None,
+        allow_untrained: bool = False,
+        upsample: bool = False,
+    ) -> Self:
+        """Load a model file made by `train` or `tune`; keywords as of the class.
+
+        Raises
+        ------
+        ModelFormatError
+            When the file is no whole model; FileNotFoundError when there is none.
+        """
+        return cls(
+            load_model(Path(path)),
+            grammar=grammar,
+            lm_scale=lm_scale,
+            insertion_penalty=insertion_penalty,
+            beam=beam,
+            max_active=max_active,
+            allow_untrained=allow_untrained,
+            upsample=upsample,
+        )
+
+    @property
+    def model(self) -> SpeechModel:
+        """The model with its lexicon and search settings as they are now."""
+        return self._model
+
+    @property
+    def search(self) -> SearchSettings:
+        """How the search weighs its parts, and how wide it is."""
+        return self._model.search
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Every word that has a pronunciation, sorted; the grammar may use fewer."""
+        return self._model.lexicon.words
+
+    @property
+    def phones(self) -> tuple[str, ...]:
+        """The phones that pronunciations may use."""
+        return self._model.hmm.topology.phones
+
+    @property
+    def sample_rate(self) -> int:
+        """Samples a second that the model hears; audio of a higher rate is converted."""
+        return self._model.front_end.config.sample_rate
+
+    @property
+    def graph(self) -> StateGraph:
+        """The graph of the grammar, compiled when it is first needed.
+
+        Raises LexiconError, GrammarError or DecodeError when it cannot be.
+        """
+        return self._ready()[1]
+
+    def recognize(self, audio: Audio, *, rate: int | None = None) -> Result:
+        """Recognize one utterance.
+
+        Parameters
+        ----------
+        audio : path, binary file object, array, or (array, rate)
+            Files as `asr decode` takes them. An array has shape (n,) or (n, n_channels): floating-point numbers of
+            full scale 1, or integers of 16 or 32 bits. Channels are averaged, higher rates converted to the model's.
+        rate : int, optional
+            Samples a second of an array.
+
+        Raises
+        ------
+        CorpusError, FeatureError
+            When the audio cannot be read or is too short.
+        DecodeError
+            When no path through the grammar fits it.
+        ConfigError
+            When an array has no rate, or the model was trained on archived features.
+        """
+        return recognized(audio, rate, *self._ready())
+
+    def recognize_all(
+        self,
+        audios: Iterable[Audio],
+        *,
+        rate: int | None = None,
+        speakers: str | Sequence[str] | None = None,
+        adapt: bool = False,
+        jobs: int = 1,
+    ) -> Iterator[Result]:
+        """Recognize many utterances; results come in their order.
+
+        An utterance that cannot be recognized costs itself alone: its result has no words and says why in `error`.
+        What is not its own fault (a full disk, no memory, an interrupt) is raised.
+
+        Without `speakers` this is an iterator that takes audio as results are asked for (with several `jobs`, a few
+        ahead), so that it goes on for as long as there is audio. With `speakers` all audio is taken before the first
+        result, and all utterances of a speaker are normalized together.
+
+        Parameters
+        ----------
+        audios : iterable
+            Each as in `recognize`.
+        rate : int, optional
+            Samples a second of arrays that come without.
+        speakers : list of str, or str, optional
+            The speaker of every utterance, or the one of all.
+        adapt : bool
+            Recognize every speaker several times, each time with the model adapted to what was recognized before; see
+            `asr decode --adapt`. Needs `speakers`.
+        jobs : int
+            Threads; the words do not depend on their number.
+
+        Raises
+        ------
+        ConfigError
+            When there is not one speaker for each utterance, or the model cannot be adapted.
+        """
+        if speakers is None:
+            if adapt:
+                raise ConfigError("adapt=True adapts the model to a speaker; say who speaks with speakers=")
+            return _workers(jobs).map(recognized_or_fault, audios, rate, *self._ready())
+        model, graph = self._ready()
+        return iter(
+            recognized_by_speaker(list(audios), rate, speakers, model, graph, adapt=adapt, workers=_workers(jobs))
+        )
+
+    def decode(
+        self,
+        output: str | os.PathLike[str],
+        *,
+        audio: Sequence[str | os.PathLike[str]] = (),
+        speakers: str | None = None,
+        data: str | os.PathLike[str] | None = None,
+        root: str | os.PathLike[str] | None = None,
+        adapt: bool = False,
+        workers: Workers = _SERIAL,
+    ) -> Outcome:
+        """Recognize audio files or a Kaldi data directory as the command `asr decode` does, and write the same files.
+
+        `output/hyp.txt` has a line an utterance, `output/hyp.ctm` a line a word with its times, `output/failed.tsv`
+        the utterances that could not be recognized. Speakers are those of the data directory; of audio files,
+        `speakers` says which count as one's: "file", "directory", "one" or a regular expression, as for the command.
+
+        Raises
+        ------
+        AsrError
+            One of its kinds; DecodeError if no utterance at all could be recognized.
+        """
+        model, graph = self._ready(audio_only=False)
+        return decoding.decode(
+            model,
+            audio=[Path(path) for path in audio],
+            speakers=speakers,
+            data=None if data is None else Path(data),
+            root=None if root is None else Path(root),
+            out=Path(output),
+            adapt=adapt,
+            graph=graph,
+            workers=workers,
+        )
+
+    def align(self, audio: Audio, words: str | Sequence[str], *, rate: int | None = None) -> Alignment:
+        """When each word and phone was spoken, of audio whose words are known; parameters as of `recognize`.
+
+        Raises
+        ------
+        LexiconError
+            When a word has no pronunciation; `add_word` gives it one.
+        AlignmentError
+            When the words do not fit into the audio.
+        CorpusError, FeatureError, ConfigError
+            As `recognize`.
+        """
+        transcript = tuple(words.split()) if isinstance(words, str) else tuple(words)
+        if not transcript:
+            raise AlignmentError("there are no words to align; give what was said")
+        return aligned(audio, transcript, rate, self._of_audio())
+
+    def align_directory(
+        self,
+        data: str | os.PathLike[str],
+        output: str | os.PathLike[str],
+        *,
+        root: str | os.PathLike[str] | None = None,
+        lexicon: str | os.PathLike[str] | None = None,
+        textgrid: bool = False,
+        workers: Workers = _SERIAL,
+    ) -> Outcome:
+        """Align a Kaldi data directory as the command `asr align` does, and write the same files.
+
+        Raises
+        ------
+        AsrError
+            One of its kinds; AlignmentError if no utterance at all could be aligned.
+        """
+        return aligning.align(
+            self._model,
+            Path(data),
+            Path(output),
+            root=None if root is None else Path(root),
+            lexicon=None if lexicon is None else Path(lexicon),
+            textgrid=textgrid,
+            workers=workers,
+        )
+
+    def with_grammar(self, grammar: GrammarChoice) -> Self:
+        """A recognizer with another grammar, which shares the model.
+
+        Parameters
+        ----------
+        grammar : list of sentences, str, path, Grammar or None
+            Sentences, each a text or a sequence of words: exactly these can be said, one listed twice being twice as
+            likely. "loop": any words in any order; "one": exactly one word. A path: an ARPA n-gram model, word pairs
+            or sentences, as `asr decode --grammar` takes them. An automaton made by `asr.grammar`. None: the model's
+            own, the n-gram of its training transcripts.
+
+        Raises
+        ------
+        GrammarError
+            When the file is no grammar, or a sentence has a word without pronunciation.
+        """
+        with self._lock:
+            other = type(self)(self._model, allow_untrained=self._allow_untrained)
+            other._added = self._added
+        other._choice = settled(grammar)
+        if other._choice is not None:
+            other._grammar = grammar_for(other._model, other._vocabulary(), other._choice)
+        return other
+
+    def with_settings(
+        self,
+        *,
+        lm_scale: float | None = None,
+        insertion_penalty: float | None = None,
+        beam: float | None = None,
+        max_active: int | None = None,
+    ) -> Self:
+        """A recognizer with other search settings, which shares model, grammar and graph; ConfigError for a bad one."""
+        other = type(self)(
+            self._model,
+            lm_scale=lm_scale,
+            insertion_penalty=insertion_penalty,
+            beam=beam,
+            max_active=max_active,
+            allow_untrained=self._allow_untrained,
+        )
+        with self._lock:
+            other._added, other._choice, other._grammar, other._graph = (
+                self._added, self._choice, self._grammar, self._graph,
+            )  # fmt: skip
+        return other
+
+    def add_word(self, word: str, pronunciation: str | Sequence[str]) -> None:
+        """Give a word a pronunciation, or one more than it has; the model file stays as it is.
+
+        The word can be recognized where the grammar has it: in "loop" and "one" at once, in sentences that name it, and
+        in the model's own n-gram, where it is as likely as the rarest word. The grammar is compiled again when it is
+        next needed.
+
+        Parameters
+        ----------
+        word : str
+            Without white space.
+        pronunciation : str or sequence of str
+            Phones of the model, "HH AY B R AH D" or ["HH", "AY", ...].
+
+        Raises
+        ------
+        LexiconError
+            For a phone that the model lacks, no phones, or a word with white space.
+        """
+        phones = tuple(pronunciation.split()) if isinstance(pronunciation, str) else tuple(pronunciation)
+        unknown = [phone for phone in phones if phone not in self.phones]
+        if unknown:
+            raise LexiconError(
+                f"the pronunciation of {word!r} has {unknown[0]!r}, which is no phone of the model; its phones are "
+                f"{' '.join(self.phones)}"
+            )
+        with self._lock:
+            variants = (*self._model.lexicon.pronunciations.get(word, ()), phones)
+            lexicon = Lexicon({**self._model.lexicon.pronunciations, word: variants}, self._model.lexicon.source)
+            if word not in self._model.lexicon:
+                self._added |= {word}
+            self._model = replace(self._model, lexicon=lexicon)
+            self._graph = None
+            if not isinstance(self._choice, Grammar):
+                self._grammar = None
+
+    def _ready(self, *, audio_only: bool = True) -> tuple[SpeechModel, StateGraph]:
+        """The model, and its grammar compiled: what one call works with, whatever others change meanwhile."""
+        if audio_only:
+            self._of_audio()
+        with self._lock:
+            if self._graph is None:
+                lexicon = self._vocabulary()
+                if self._grammar is None:
+                    self._grammar = grammar_for(self._model, lexicon, self._choice, self._added)
+                self._graph = compile_graph(lexicon, self._grammar, self._model.hmm.topology)
+            return self._model, self._graph
+
+    def _vocabulary(self) -> Lexicon:
+        """The words that can be recognized; what is left out is logged."""
+        return recognizable(self._model, allow_untrained=self._allow_untrained)
+
+    def _of_audio(self) -> SpeechModel:
+        if self._model.source == "archive":
+            raise ConfigError(
+                "the model was trained on archived features (feats.scp), and says nothing of how audio becomes these; "
+                "decode a data directory that has them"
+            )
+        return self._model
+
+
+def _workers(jobs: int) -> SerialWorkers:
+    if jobs < 1:
+        raise ConfigError(f"jobs is {jobs}; it must be at least 1")
+    return _SERIAL if jobs == 1 else ThreadWorkers(jobs)

@@ -1,0 +1,104 @@
+"""What recognition and alignment give back: words and phones with their times in seconds."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from asr.align.frame_times import FrameTimes
+from asr.decode.path_segments import Segment
+from asr.errors import Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word from `start` to `end`, in seconds from the beginning of the audio."""
+
+    word: str
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class Phone:
+    """A phone, silence (SIL) or short pause (SP) from `start` to `end`, in seconds from the beginning of the audio."""
+
+    phone: str
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was recognized in one piece of audio.
+
+    Attributes
+    ----------
+    words : tuple of Word
+        In order of time; none where nothing was said.
+    seconds : float
+        Duration of the audio; 0 where it could not be read.
+    source : str
+        What was recognized: the path that was given, the name of a file object, or "array".
+    error : Fault or None
+        Why there are no words, as a `code` for programs and a `reason` in a sentence; None where all went well.
+    """
+
+    words: tuple[Word, ...]
+    seconds: float
+    source: str
+    error: Fault | None = None
+
+    @property
+    def text(self) -> str:
+        """The words, with a space between."""
+        return " ".join(word.word for word in self.words)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as dictionaries, lists, text and numbers, for `json.dumps`."""
+        return {
+            "text": self.text,
+            "words": [asdict(word) for word in self.words],
+            "seconds": self.seconds,
+            "source": self.source,
+            "error": None if self.error is None else {"code": self.error.code, "reason": self.error.reason},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """When the words and phones of a known transcript were spoken.
+
+    Attributes
+    ----------
+    words : tuple of Word
+    phones : tuple of Phone
+        Those of the pronunciations spoken, with silence and pauses: together they fill the audio.
+    seconds : float
+        Duration of the audio.
+    source : str
+        As in `Result`.
+    """
+
+    words: tuple[Word, ...]
+    phones: tuple[Phone, ...]
+    seconds: float
+    source: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as dictionaries, lists, text and numbers, for `json.dumps`."""
+        return {
+            "words": [asdict(word) for word in self.words],
+            "phones": [asdict(phone) for phone in self.phones],
+            "seconds": self.seconds,
+            "source": self.source,
+        }
+
+
+def timed_words(segments: Iterable[Segment], times: FrameTimes) -> tuple[Word, ...]:
+    """Words with their times in seconds."""
+    return tuple(Word(part.label, times.border(part.start), times.border(part.end)) for part in segments)
+
+
+def timed_phones(segments: Iterable[Segment], times: FrameTimes) -> tuple[Phone, ...]:
+    """Phones with their times in seconds."""
+    return tuple(Phone(part.label, times.border(part.start), times.border(part.end)) for part in segments)

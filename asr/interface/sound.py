@@ -1,0 +1,101 @@
+"""Audio as a program has it, a path, an array or a file object, turned into the static features of a model."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias
+
+import numpy as np
+
+from asr.corpus.audio import audio_seconds
+from asr.corpus.data_directory import Utterance
+from asr.corpus.samples import samples_from_array
+from asr.errors import AsrError, ConfigError, CorpusError
+from asr.features.config import FeatureConfig
+from asr.features.extraction import signal_features, static_features
+
+Samples: TypeAlias = np.ndarray | Sequence[float]
+Audio: TypeAlias = str | os.PathLike[str] | BinaryIO | Samples | tuple[Samples, int]
+"""A path, a binary file object, samples, or samples and their rate in Hz."""
+
+
+@dataclass(frozen=True)
+class Sound:
+    """Static features, float32 (T, n), the duration of their audio in seconds, and what messages call it."""
+
+    static: np.ndarray
+    seconds: float
+    source: str
+
+
+def source_of(audio: Audio) -> str:
+    """What messages and results call this audio."""
+    if isinstance(audio, str | os.PathLike):
+        return os.fspath(audio)
+    if _is_file(audio):
+        name = getattr(audio, "name", None)
+        return name if isinstance(name, str) else "file object"
+    return "array"
+
+
+def load_sound(audio: Audio, rate: int | None, config: FeatureConfig) -> Sound:
+    """Static features of audio as the model with `config` needs them, through what reads the files of `asr decode`.
+
+    Raises
+    ------
+    CorpusError
+        When the audio cannot be read, or is nothing that can hold audio.
+    FeatureError
+        When it is shorter than one window.
+    ConfigError
+        When samples come without their rate, or a file with one.
+    """
+    source = source_of(audio)
+    if isinstance(audio, tuple) and len(audio) == 2 and isinstance(audio[1], int | np.integer):
+        if rate is not None:
+            raise ConfigError(f"rate={rate} goes with samples alone; these come with their own, {audio[1]}")
+        return _of_samples(audio[0], int(audio[1]), config, source)
+    is_path = isinstance(audio, str | os.PathLike)
+    if is_path or _is_file(audio):
+        if rate is not None:
+            raise ConfigError(f"{source}: a file says its own rate; rate={rate} goes with samples alone")
+        if is_path:
+            return _of_file(Path(audio), config, source)  # type: ignore[arg-type]
+        return _of_file_object(audio, config, source)
+    if rate is None:
+        raise ConfigError("samples say nothing of their rate; give it in Hz, as in recognize(samples, rate=16000)")
+    return _of_samples(audio, rate, config, source)
+
+
+def _is_file(audio: Any) -> bool:
+    return hasattr(audio, "read")
+
+
+def _of_samples(array: Any, native: int, config: FeatureConfig, source: str) -> Sound:
+    signal = samples_from_array(array, native, rate=config.sample_rate, source=source, upsample=config.upsample)
+    return Sound(signal_features(signal, config, source=source), len(array) / native, source)
+
+
+def _of_file(path: Path, config: FeatureConfig, source: str) -> Sound:
+    if not path.is_file():
+        found = "is no regular file" if path.exists() else "does not exist"
+        raise CorpusError(f"{source} {found}", code="unreadable" if path.exists() else "missing-file")
+    static = static_features(Utterance("audio", "speaker", None, audio=path), config)
+    return Sound(static, audio_seconds(path), source)
+
+
+def _of_file_object(file: Any, config: FeatureConfig, source: str) -> Sound:
+    """Through a temporary file: what reads audio checks the file's header and length, and needs a file for it."""
+    with tempfile.NamedTemporaryFile(prefix="asr-", suffix=".audio") as copy:
+        try:
+            shutil.copyfileobj(file, copy)
+        except TypeError as error:
+            raise CorpusError(f"{source}: gives text; open the file for reading in binary, 'rb'") from error
+        copy.flush()
+        try:
+            return _of_file(Path(copy.name), config, source)
+        except AsrError as error:
+            raise type(error)(str(error).replace(copy.name, source), code=error.code) from None

@@ -1,0 +1,117 @@
+"""Utterances in, results out: one by itself, or several whose speakers are known."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from asr.acoustic.model_file import SpeechModel
+from asr.align.forced_alignment import align_utterance
+from asr.align.frame_times import FrameTimes
+from asr.align.transcript_graph import transcript_graph
+from asr.decode.path_segments import Segment, phone_segments, word_segments
+from asr.errors import AlignmentError, ConfigError, DecodeError, Fault, attempt
+from asr.features.frame_table import FrameTable
+from asr.features.spoilt import spoilt
+from asr.hmm.state_graph import StateGraph
+from asr.interface.results import Alignment, Result, timed_phones, timed_words
+from asr.interface.sound import Audio, Sound, load_sound, source_of
+from asr.recognition.adaptation import recognize_adapted
+from asr.recognition.recognition import recognize
+from discriminants.blas_threads import one_blas_thread
+from discriminants.parallel.workers import Workers
+
+
+def recognized(audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph) -> Result:
+    """The words of one utterance, normalized by itself.
+
+    Raises CorpusError, FeatureError or ConfigError as `load_sound`, DecodeError where no path fits.
+    """
+    sound = load_sound(audio, rate, model.front_end.config)
+    found = recognize(model, _table({"audio": sound}, {"audio": "speaker"}), graph)
+    for fault in found.failed.values():
+        raise DecodeError(f"{sound.source}: {fault.reason}", code=fault.code)
+    return _result(model, sound, found.words["audio"])
+
+
+def recognized_or_fault(audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph) -> Result:
+    """The words of one utterance, or in `error` why there are none."""
+    found = attempt(recognized, audio, rate, model, graph)
+    return Result((), 0.0, source_of(audio), found) if isinstance(found, Fault) else found
+
+
+def recognized_by_speaker(
+    audios: Sequence[Audio],
+    rate: int | None,
+    speakers: str | Sequence[str],
+    model: SpeechModel,
+    graph: StateGraph,
+    *,
+    adapt: bool,
+    workers: Workers,
+) -> list[Result]:
+    """The words of all utterances, each normalized with all of its speaker's (see `Recognizer.recognize_all`)."""
+    names = [speakers] * len(audios) if isinstance(speakers, str) else list(speakers)
+    if len(names) != len(audios):
+        raise ConfigError(f"there are {len(names)} speakers for {len(audios)} utterances; give one for each")
+    ids = [str(number) for number in range(len(audios))]
+    of_id = dict(zip(ids, audios, strict=True))
+    loaded = workers.map(partial(_loaded, rate=rate, model=model), audios)
+    sounds: dict[str, Sound] = {}
+    faults: dict[str, Fault] = {}
+    for name, sound in zip(ids, loaded, strict=True):
+        if isinstance(sound, Fault):
+            faults[name] = sound
+        else:
+            sounds[name] = sound
+    kept = list(sounds)
+    for number, fault in spoilt([sound.static for sound in sounds.values()]).items():
+        faults[kept[number]] = fault
+        del sounds[kept[number]]
+    results = {name: Result((), 0.0, source_of(of_id[name]), fault) for name, fault in faults.items()}
+    if sounds:
+        table = _table(sounds, dict(zip(ids, names, strict=True)))
+        found = (recognize_adapted if adapt else recognize)(model, table, graph, workers=workers)
+        for name, segments in found.words.items():
+            results[name] = _result(model, sounds[name], segments)
+        for name, fault in found.failed.items():
+            results[name] = replace(_result(model, sounds[name], ()), error=fault)
+    return [results[name] for name in ids]
+
+
+def aligned(audio: Audio, words: tuple[str, ...], rate: int | None, model: SpeechModel) -> Alignment:
+    """When each word and phone of one utterance was spoken (see `Recognizer.align`)."""
+    sound = load_sound(audio, rate, model.front_end.config)
+    topology = model.hmm.topology
+    graph = transcript_graph(words, model.lexicon, topology)
+    with one_blas_thread():
+        frames = model.front_end.transform(_table({"audio": sound}, {"audio": "speaker"})).frames
+        scores = model.hmm.log_likelihood(frames)
+    found = align_utterance(scores, graph, topology, model.hmm.self_loops)
+    if isinstance(found, Fault):
+        raise AlignmentError(f"{sound.source}: {found.reason}", code=found.code)
+    times = _times(model, sound)
+    return Alignment(
+        timed_words(word_segments(found.path, graph, topology), times),
+        timed_phones(phone_segments(found.path, graph, topology), times),
+        round(sound.seconds, 4),
+        sound.source,
+    )
+
+
+def _loaded(audio: Audio, rate: int | None, model: SpeechModel) -> Sound | Fault:
+    return attempt(load_sound, audio, rate, model.front_end.config)
+
+
+def _table(sounds: dict[str, Sound], speakers: dict[str, str]) -> FrameTable:
+    matrices: list[np.ndarray] = [sound.static for sound in sounds.values()]
+    return FrameTable.from_utterances(sounds, [speakers[name] for name in sounds], matrices)
+
+
+def _times(model: SpeechModel, sound: Sound) -> FrameTimes:
+    return FrameTimes.of(model.front_end.config, len(sound.static), sound.seconds)
+
+
+def _result(model: SpeechModel, sound: Sound, segments: Sequence[Segment]) -> Result:
+    return Result(timed_words(segments, _times(model, sound)), round(sound.seconds, 4), sound.source)

@@ -1,0 +1,104 @@
+"""`asr tune`: scale, penalty and width of the search of a finished model, chosen on a data directory."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from asr.acoustic.model_file import SearchSettings, load_model, save_model
+from asr.corpus.data_directory import Problem
+from asr.decode.graph_compiler import compile_graph
+from asr.errors import ConfigError
+from asr.recognition.decoding import chosen_grammar, corpus_for, static_frames
+from asr.recognition.material import Material, trainable
+from asr.recognition.vocabulary import recognizable
+from asr.training.config import TuningSettings
+from asr.training.search_width import choose_width
+from asr.training.tuning import tune_search
+from discriminants.parallel.workers import SerialWorkers, Workers
+
+
+@dataclass(frozen=True)
+class TunedModel:
+    """What tuning chose.
+
+    Attributes
+    ----------
+    model : path of the model file with the new settings
+    search : SearchSettings
+    before : SearchSettings
+        Those of the model that was given.
+    errors, words : int
+        Word errors on the data, each speaker's under the scale and penalty that the others choose, and reference
+        words: no error of theirs was minimized over.
+    wer : float
+        Their rate in %, as the tuning reports it.
+    n_utterances : int
+        Those that this was chosen on.
+    failures : list of Problem
+        Utterances of the data that could not be used, with the reason.
+    """
+
+    model: Path
+    search: SearchSettings
+    before: SearchSettings
+    errors: int
+    words: int
+    wer: float
+    n_utterances: int
+    failures: list[Problem]
+
+
+def tune_model(
+    model: Path,
+    data: Path,
+    output: Path,
+    *,
+    grammar: str | Path | None = None,
+    root: Path | None = None,
+    settings: TuningSettings = TuningSettings(),  # noqa: B008 (frozen)
+    overwrite: bool = False,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+) -> TunedModel:
+    """Choose scale, penalty, beam and `max_active` on transcribed speech, and write the model with them to `output`.
+
+    Parameters
+    ----------
+    model : path of a model file; it stays as it is
+    data : path of a Kaldi data directory of speakers who are neither in training nor in the test
+    grammar : "loop", "one", or the path of a grammar file; None for the model's own
+        What is chosen suits this grammar. The grammar that the model keeps stays its own.
+    overwrite : bool
+        Whether `output` may be a file already.
+
+    Raises
+    ------
+    ConfigError
+        If `output` is there already, or is the model itself.
+    AsrError
+        One of its other kinds, if model, data or grammar cannot be used.
+    """
+    check_output(model, output, overwrite=overwrite)
+    given = load_model(model)
+    listed = corpus_for(given, data, root)
+    corpus, problems = trainable(listed, given.lexicon)
+    lexicon = recognizable(given)
+    graph = compile_graph(lexicon, chosen_grammar(given, lexicon, grammar), given.hmm.topology)
+    static, failed = static_frames(given, corpus, workers)
+    transcripts = {utterance.id: utterance.words or () for utterance in corpus.utterances}
+    material = Material(static, transcripts, given.front_end.config.shift_ms / 1000.0, corpus)
+    tuned = tune_search(given, material, graph, settings, workers=workers)
+    search = choose_width(given, tuned.search, material, graph, workers=workers)
+    save_model(output, replace(given, search=search))
+    report = tuned.report
+    return TunedModel(
+        output, search, given.search, report.errors, report.words, report.wer, len(static), [*problems, *failed]
+    )
+
+
+def check_output(model: Path, output: Path, *, overwrite: bool) -> None:
+    """Refuse, with ConfigError, to write over a file unless told to, and over the model itself in any case."""
+    if output.is_dir():
+        raise ConfigError(f"--output: '{output}' is a directory; give the name of a file, such as tuned.safetensors")
+    if output.exists() and model.exists() and output.samefile(model):
+        raise ConfigError(f"--output: '{output}' is the model itself; give another name, since it stays as it is")
+    if output.exists() and not overwrite:
+        raise ConfigError(f"--output: '{output}' exists already; give another name, or --overwrite")

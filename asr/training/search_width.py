@@ -1,0 +1,121 @@
+"""How wide a finished model has to be searched: the narrowest that finds the words of a wide search, and some room."""
+
+import logging
+import math
+from collections.abc import Callable, Iterable, Iterator
+
+from asr.acoustic.model_file import SearchSettings, SpeechModel
+from asr.hmm.state_graph import StateGraph
+from asr.recognition.material import Material
+from asr.recognition.recognition import BATCH_FRAMES
+from asr.runs.progress import progress
+from asr.score.wer import score_utterances
+from asr.training.tuning import score_batch, search_batch
+from discriminants.blas_threads import one_blas_thread
+from discriminants.parallel.threads import in_threads
+from discriminants.parallel.workers import SerialWorkers, Workers
+
+log = logging.getLogger(__name__)
+
+WIDER = 2.0
+"""Times the model's own beam: the words at this one count as right."""
+WIDEST = 1000.0
+"""Natural log; beyond it nothing is pruned that matters. A model whose beam is infinite is searched with this."""
+NARROWEST = 10.0
+BEAM_STEP = 0.8
+"""From one beam to the next narrower one."""
+MOST_ACTIVE = 10_000
+FEWEST_ACTIVE = 100
+ACTIVE_STEP = 0.6
+"""From one limit of hypotheses to the next smaller one."""
+TOLERATED = 0.001
+"""Share of the words in which two searches that count as equal may differ; none of less than a thousand."""
+BEAM_MARGIN = 0.25
+"""Part by which the beam chosen is wider than the narrowest that suffices here: other speech may need more."""
+ACTIVE_MARGIN = 0.5
+"""The same of the limit, which is cheap. To either comes 1 / sqrt(utterances), for a few say little of others."""
+
+
+def choose_width(
+    model: SpeechModel,
+    search: SearchSettings,
+    material: Material,
+    graph: StateGraph,
+    *,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+) -> SearchSettings:
+    """`search` with a beam and a limit of hypotheses (`max_active`) that suit the model, the grammar and the speech.
+
+    Beams are tried from the model's own downwards until the words differ from those of a beam `WIDER` than its own,
+    then limits under the beam chosen. The last that agreed is chosen, with its margin. Where even the model's own beam
+    loses words, the wide one stays; a limit that would keep nearly all of the graph is none. Transcripts do not matter:
+    errors of the search are counted, not the model's.
+
+    Parameters
+    ----------
+    search : SearchSettings
+        With the scale and penalty that it will be used with.
+    material : Material
+        Speech like that to be recognized.
+    """
+    with one_blas_thread():
+        batches = model.front_end.transform(material.static).batches(BATCH_FRAMES)
+    workers = in_threads(workers)
+    shared = workers.share((model.hmm, graph))
+    scores = list(workers.map(score_batch, batches, shared))
+
+    def words(chosen: SearchSettings) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for batch, (per_utterance,) in zip(batches, workers.map(search_batch, scores, shared, [chosen]), strict=True):
+            found.update(zip(batch.ids, per_utterance, strict=True))
+        return found
+
+    widest = search.model_copy(update={"beam": min(WIDER * search.beam, WIDEST)})
+    right = words(widest)
+    allowed = math.floor(TOLERATED * sum(map(len, right.values())))
+    unknown = 1.0 / math.sqrt(len(material.static))
+
+    def suffices(chosen: SearchSettings) -> bool:
+        return score_utterances(right, words(chosen)).errors <= allowed
+
+    beams = (search.model_copy(update={"beam": beam}) for beam in _beams(search))
+    enough = _last_while(suffices, beams, "beams")
+    if enough is None:
+        log.info("beam %g: that of the model, %g, loses words", widest.beam, search.beam)
+        return widest
+    beam = min((1.0 + BEAM_MARGIN + unknown) * enough.beam, widest.beam)
+    chosen = search.model_copy(update={"beam": float(f"{beam:.3g}")})
+    limits = (chosen.model_copy(update={"max_active": limit}) for limit in _limits(search, graph))
+    enough = _last_while(suffices, limits, "limits of hypotheses")
+    if enough is not None:
+        limit = math.ceil((1.0 + ACTIVE_MARGIN + unknown) * enough.max_active)
+        if limit < (search.max_active or graph.n_arcs):
+            chosen = chosen.model_copy(update={"max_active": limit})
+    log.info("beam %g and max_active %d find the words of beam %g", chosen.beam, chosen.max_active, widest.beam)
+    return chosen
+
+
+def _beams(search: SearchSettings) -> Iterator[float]:
+    beam = min(search.beam, WIDEST / WIDER)
+    yield beam
+    while (beam := beam * BEAM_STEP) >= NARROWEST:
+        yield beam
+
+
+def _limits(search: SearchSettings, graph: StateGraph) -> Iterator[int]:
+    limit = min(search.max_active or MOST_ACTIVE, graph.n_arcs)
+    while limit >= FEWEST_ACTIVE:
+        yield limit
+        limit = round(limit * ACTIVE_STEP)
+
+
+def _last_while(
+    suffices: Callable[[SearchSettings], bool], narrowing: Iterable[SearchSettings], description: str
+) -> SearchSettings | None:
+    """The last of ever narrower settings before the first that does not suffice; None if the first does not."""
+    last = None
+    for chosen in progress(narrowing, description):
+        if not suffices(chosen):
+            break
+        last = chosen
+    return last

@@ -1,0 +1,58 @@
+"""`asr tune` writes a new model with other settings, says what they are, and overwrites nothing unasked."""
+
+import shutil
+
+import pytest
+
+from asr.acoustic.model_file import load_model
+
+
+@pytest.fixture
+def tuned(toy_model, toy_corpus, tmp_path, asr):
+    output = tmp_path / "tuned.safetensors"
+    status, out, err = asr(
+        "tune", "--model", toy_model, "--data", toy_corpus / "test", "--output", output, "--grammar", "loop", "-j", 1
+    )
+    assert status == 0, err
+    return output, out
+
+
+def test_the_new_model_differs_in_its_search_settings_alone(tuned, toy_model):
+    output, out = tuned
+    before, after = load_model(toy_model), load_model(output)
+    assert after.search != before.search
+    assert after.search.beam < before.search.beam
+    assert (after.arpa, after.lexicon, after.source) == (before.arpa, before.lexicon, before.source)
+    lines = out.splitlines()
+    assert lines[0] == str(output)
+    assert f"beam {after.search.beam:g} (was {before.search.beam:g})" in lines
+    assert lines[-1].endswith("% WER on the data of the choice")
+
+
+def test_a_file_that_is_there_is_overwritten_only_if_asked(tuned, toy_model, toy_corpus, asr):
+    output, _ = tuned
+    arguments = ["tune", "--model", toy_model, "--data", toy_corpus / "test", "--output", output, "-j", 1]
+    status, _, err = asr(*arguments)
+    assert (status, "exists already; give another name, or --overwrite" in err) == (1, True)
+    output.write_bytes(b"something else")
+    assert asr(*arguments, "--overwrite")[0] == 0
+    assert load_model(output).search.beam < load_model(toy_model).search.beam
+
+
+def test_the_model_itself_is_never_overwritten(toy_model, toy_corpus, tmp_path, asr):
+    model = shutil.copy(toy_model, tmp_path / "model.safetensors")
+    arguments = ["tune", "--model", model, "--data", toy_corpus / "test", "--output", model, "--overwrite"]
+    status, _, err = asr(*arguments)
+    assert (status, "is the model itself" in err) == (1, True)
+
+
+def test_utterances_that_cannot_be_used_are_listed(toy_model, toy_corpus, tmp_path, asr):
+    data = shutil.copytree(toy_corpus / "test", tmp_path / "test")
+    shutil.copytree(toy_corpus / "audio", tmp_path / "audio")
+    text = (data / "text").read_text()
+    (data / "text").write_text(text.replace("WISE TWO SEVEN ONE", "WISE TWO SEVEN HYBRID"))
+    output = tmp_path / "tuned.safetensors"
+    status, _, err = asr("tune", "--model", toy_model, "--data", data, "--output", output, "-j", 1)
+    assert status == 0
+    assert "9 of 10 utterances done; not done: 1 unknown-word" in err
+    assert "HYBRID" in err

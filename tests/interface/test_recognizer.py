@@ -1,0 +1,274 @@
+"""The recognizer as an object: the same words as the command, from whatever holds audio, under any grammar."""
+
+import io
+import json
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from asr import AsrError, Recognizer, Result
+from asr.errors import AlignmentError, ConfigError, CorpusError, FeatureError, GrammarError, LexiconError
+from asr.grammar import one_word
+from tests.toy_corpus import RATE
+
+
+@pytest.fixture(scope="module")
+def recognizer(toy_model) -> Recognizer:
+    return Recognizer.load(toy_model)
+
+
+@pytest.fixture(scope="module")
+def wavs(toy_corpus) -> list[Path]:
+    return sorted((toy_corpus / "audio" / "test").glob("*.wav"))
+
+
+@pytest.fixture(scope="module")
+def said(toy_corpus) -> dict[str, str]:
+    lines = (toy_corpus / "test" / "text").read_text().splitlines()
+    return dict(line.split(maxsplit=1) for line in lines)
+
+
+def test_a_file_becomes_words_with_their_times(recognizer, wavs, said):
+    result = recognizer.recognize(wavs[0])
+    assert result.text == said[wavs[0].stem]
+    assert result.source == str(wavs[0])
+    assert result.seconds == pytest.approx(soundfile.info(wavs[0]).duration, abs=1e-3)
+    for word, following in zip(result.words, result.words[1:], strict=False):
+        assert 0 <= word.start < word.end <= following.start <= result.seconds
+    assert json.loads(json.dumps(result.to_dict())) == {
+        "text": result.text,
+        "words": [{"word": word.word, "start": word.start, "end": word.end} for word in result.words],
+        "seconds": result.seconds,
+        "source": str(wavs[0]),
+        "error": None,
+    }
+
+
+def test_the_words_and_times_are_those_of_the_command(recognizer, wavs, toy_model, tmp_path, asr):
+    status, out, err = asr("decode", "--model", toy_model, "--out", tmp_path, wavs[0], "--jobs", 1)
+    assert status == 0, err
+    result = recognizer.recognize(wavs[0])
+    assert out.split()[1:] == result.text.split()
+    times = [line.split()[2:4] for line in (tmp_path / "hyp.ctm").read_text().splitlines()]
+    for (start, duration), word in zip(times, result.words, strict=True):
+        assert float(start) == pytest.approx(word.start, abs=1e-3)
+        assert float(duration) == pytest.approx(word.end - word.start, abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    "form", ["text", "path", "float64", "float32", "int16", "pair", "stereo", "bytes", "open file"]
+)
+def test_audio_may_come_in_any_form(recognizer, wavs, form):
+    expected = recognizer.recognize(wavs[1]).words
+    floats, _ = soundfile.read(wavs[1])
+    integers, _ = soundfile.read(wavs[1], dtype="int16")
+    if form == "open file":
+        with wavs[1].open("rb") as file:
+            assert recognizer.recognize(file).words == expected
+        return
+    audio, rate = {
+        "text": (str(wavs[1]), None),
+        "path": (wavs[1], None),
+        "float64": (floats, RATE),
+        "float32": (floats.astype(np.float32), RATE),
+        "int16": (integers, RATE),
+        "pair": ((integers, RATE), None),
+        "stereo": (np.stack([floats, floats], axis=1), RATE),
+        "bytes": (io.BytesIO(wavs[1].read_bytes()), None),
+    }[form]
+    assert recognizer.recognize(audio, rate=rate).words == expected
+
+
+def test_an_array_of_a_higher_rate_is_converted_as_a_file_is(recognizer, wavs, tmp_path):
+    samples, rate = soundfile.read(wavs[1], dtype="int16")
+    faster = np.repeat(samples, 2)
+    soundfile.write(tmp_path / "faster.wav", faster, 2 * rate)
+    from_file = recognizer.recognize(tmp_path / "faster.wav")
+    assert recognizer.recognize(faster, rate=2 * rate).words == from_file.words
+
+
+@pytest.mark.parametrize(
+    ("audio", "rate", "kind", "told"),
+    [
+        (np.zeros(8000), None, ConfigError, "rate=16000"),
+        (np.zeros(8000), 10, CorpusError, "its rate is 10"),
+        (np.zeros(8000, np.int64), RATE, CorpusError, "int64"),
+        (np.zeros((2, 8000)), RATE, CorpusError, r"\(2, 8000\)"),
+        (np.zeros(0), RATE, CorpusError, "no samples"),
+        (np.full(8000, np.nan), RATE, CorpusError, "not finite"),
+        (np.full(8000, 20000.0), RATE, CorpusError, "divide them"),
+        (np.zeros(50), RATE, FeatureError, "less than one window"),
+        ("nowhere.wav", None, CorpusError, "nowhere.wav does not exist"),
+        ("nowhere.wav", RATE, ConfigError, "a file says its own rate"),
+        (io.BytesIO(b"no audio"), None, CorpusError, "file object: cannot be read as audio"),
+        (io.StringIO("text"), None, CorpusError, "'rb'"),
+    ],
+)
+def test_audio_that_cannot_be_used_is_refused_in_a_sentence(recognizer, audio, rate, kind, told):
+    with pytest.raises(kind, match=told):
+        recognizer.recognize(audio, rate=rate)
+
+
+def test_many_are_recognized_in_order_and_a_bad_one_costs_itself_alone(recognizer, wavs):
+    audios = [wavs[0], "nowhere.wav", (np.zeros(10), RATE), wavs[1]]
+    results = list(recognizer.recognize_all(audios))
+    assert [result.error and result.error.code for result in results] == [None, "missing-file", "too-short", None]
+    assert [results[0], results[3]] == [recognizer.recognize(wavs[0]), recognizer.recognize(wavs[1])]
+    assert results[1].to_dict()["error"] == {"code": "missing-file", "reason": "nowhere.wav does not exist"}
+    assert list(recognizer.recognize_all(audios, jobs=3)) == results
+
+
+def test_audio_is_taken_as_results_are_asked_for(recognizer, wavs):
+    taken = []
+
+    def endless():
+        while True:
+            taken.append(wavs[0])
+            yield wavs[0]
+
+    results = recognizer.recognize_all(endless())
+    assert not taken
+    assert next(results).text
+    assert len(taken) == 1
+
+
+def test_utterances_of_a_speaker_are_normalized_together_as_in_a_data_directory(
+    recognizer, wavs, toy_corpus, toy_model, tmp_path, asr
+):
+    asr("decode", "--model", toy_model, "--out", tmp_path, "--data", toy_corpus / "test", "--jobs", 1)
+    expected = dict(line.split(maxsplit=1) for line in (tmp_path / "hyp.txt").read_text().splitlines())
+    speakers = [wav.stem.partition("-")[0] for wav in wavs]
+    results = recognizer.recognize_all([*wavs, "nowhere.wav"], speakers=[*speakers, "nobody"], jobs=2)
+    found = {Path(result.source).stem: result for result in results}
+    assert found.pop("nowhere").error
+    assert {name: result.text for name, result in found.items()} == expected
+    times = [line.split() for line in (tmp_path / "hyp.ctm").read_text().splitlines()]
+    starts = [word.start for name in sorted(found) for word in found[name].words]
+    assert starts == pytest.approx([float(fields[2]) for fields in times], abs=1e-3)
+
+
+def test_adaptation_needs_speakers_and_speakers_need_one_an_utterance(recognizer, wavs):
+    with pytest.raises(ConfigError, match="speakers="):
+        recognizer.recognize_all(wavs[:2], adapt=True)
+    with pytest.raises(ConfigError, match="3 speakers for 2 utterances"):
+        recognizer.recognize_all(wavs[:2], speakers=["a", "b", "c"])
+    adapted = list(recognizer.recognize_all(wavs, speakers="one", adapt=True))
+    assert all(isinstance(result, Result) and result.text for result in adapted)
+
+
+def test_a_grammar_decides_what_can_be_said(recognizer, wavs, said, tmp_path):
+    text = said[wavs[0].stem]
+    listed = recognizer.with_grammar([text, "NO NO", ["ONE", "TWO"]])
+    assert listed.recognize(wavs[0]).text == text
+    assert recognizer.with_grammar(["NO", "TWO"]).recognize(wavs[0]).text in ("NO", "TWO")
+    assert len(recognizer.with_grammar("one").recognize(wavs[0]).words) == 1
+    assert len(recognizer.with_grammar(one_word(["SEVEN"])).recognize(wavs[0]).words) == 1
+    assert recognizer.with_grammar("loop").recognize(wavs[0]).text == text
+    (tmp_path / "sentences.txt").write_text("NO NO NO\n")
+    assert recognizer.with_grammar(str(tmp_path / "sentences.txt")).recognize(wavs[0]).text == "NO NO NO"
+    assert listed.model.hmm is recognizer.model.hmm
+    assert recognizer.recognize(wavs[0]).text == text
+    assert listed.with_grammar(None).recognize(wavs[0]) == recognizer.recognize(wavs[0])
+
+
+def test_a_grammar_that_cannot_be_used_is_refused_at_once(recognizer, tmp_path):
+    with pytest.raises(GrammarError, match="no pronunciation for HYBRID"):
+        recognizer.with_grammar(["ONE HYBRID"])
+    with pytest.raises(GrammarError, match="letter case counts"):
+        recognizer.with_grammar(["one"])
+    with pytest.raises(GrammarError):
+        recognizer.with_grammar([])
+    with pytest.raises(GrammarError, match=r"nowhere\.arpa"):
+        recognizer.with_grammar(tmp_path / "nowhere.arpa")
+
+
+def test_settings_can_be_given_when_loading_and_later(toy_model, recognizer):
+    loaded = Recognizer.load(toy_model, grammar="loop", beam=50, lm_scale=2.5, insertion_penalty=-3, max_active=500)
+    assert loaded.search.model_dump() == {
+        "lm_scale": 2.5, "insertion_penalty": -3.0, "beam": 50.0, "max_active": 500,
+    }  # fmt: skip
+    graph = loaded.graph
+    narrow = loaded.with_settings(beam=30)
+    assert narrow.search == replace_search(loaded, beam=30.0)
+    assert narrow.graph is graph
+    with pytest.raises(ConfigError, match="beam"):
+        recognizer.with_settings(beam=-1)
+
+
+def replace_search(recognizer: Recognizer, **values: float):
+    return recognizer.search.model_copy(update=values)
+
+
+@pytest.mark.parametrize("grammar", [None, "loop", "one"])
+def test_a_word_added_can_be_recognized(toy_model, wavs, said, grammar):
+    recognizer = Recognizer.load(toy_model, grammar=grammar)
+    number, text = next((n, said[wav.stem]) for n, wav in enumerate(wavs) if "ONE" in said[wav.stem])
+    recognizer.add_word("UNO", "W AH N S UW")  # like nothing that is there
+    before = recognizer.recognize(wavs[number])
+    assert "UNO" in recognizer.words
+    assert "UNO" in recognizer.graph.words
+    assert recognizer.with_grammar(["UNO"]).recognize(wavs[number]).text == "UNO"
+    if grammar is None:
+        assert before.text == text
+
+
+def test_a_pronunciation_added_stands_beside_the_others(toy_model, wavs):
+    recognizer = Recognizer.load(toy_model)
+    other = recognizer.with_grammar(None)
+    recognizer.add_word("ONE", ["UW", "N"])
+    assert recognizer.model.lexicon["ONE"] == (("W", "AH", "N"), ("UW", "N"))
+    assert other.model.lexicon["ONE"] == (("W", "AH", "N"),)
+
+
+def test_a_pronunciation_of_phones_that_the_model_lacks_is_refused(recognizer):
+    with pytest.raises(LexiconError, match=r"'HH', which is no phone of the model; its phones are AH IY N S UW W"):
+        recognizer.add_word("HYBRID", "HH AY B R AH D")
+    with pytest.raises(LexiconError, match="no phones"):
+        recognizer.add_word("SILENCE", "")
+    with pytest.raises(LexiconError, match="white space"):
+        recognizer.add_word("TWO WORDS", "W AH N")
+
+
+def test_alignment_gives_times_of_words_and_phones(recognizer, wavs, said, toy_corpus, toy_model, tmp_path, asr):
+    alignment = recognizer.align(wavs[0], said[wavs[0].stem])
+    assert [word.word for word in alignment.words] == said[wavs[0].stem].split()
+    assert (alignment.phones[0].start, alignment.phones[-1].end) == (0.0, alignment.seconds)
+    for phone, following in zip(alignment.phones, alignment.phones[1:], strict=False):
+        assert phone.end == following.start
+    assert json.dumps(alignment.to_dict())
+    with pytest.raises(LexiconError, match="HYBRID"):
+        recognizer.align(wavs[0], "ONE HYBRID")
+    with pytest.raises(AlignmentError, match="needs at the least"):
+        recognizer.align(wavs[0], "SEVEN " * 100)
+    with pytest.raises(AlignmentError, match="no words"):
+        recognizer.align(wavs[0], "")
+
+
+def test_threads_may_share_a_recognizer_that_learns_words_meanwhile(toy_model, wavs):
+    alone = Recognizer.load(toy_model)
+    expected = [alone.recognize(wav).text for wav in wavs]
+    shared = Recognizer.load(toy_model)
+    with ThreadPoolExecutor(4) as pool:
+        found = [pool.submit(shared.recognize, wav) for wav in wavs]
+        for number in range(5):
+            shared.add_word(f"NEVER{number}", "UW UW UW UW IY IY IY IY")
+        assert [future.result().text for future in found] == expected
+    assert {f"NEVER{number}" for number in range(5)} <= set(shared.words)
+
+
+def test_a_model_of_archived_features_takes_no_audio(toy_model, wavs):
+    model = replace(Recognizer.load(toy_model).model, source="archive")
+    with pytest.raises(ConfigError, match=r"feats\.scp"):
+        Recognizer(model).recognize(wavs[0])
+
+
+def test_loading_tells_what_is_wrong_with_the_file(tmp_path, toy_model):
+    shutil.copy(toy_model, tmp_path / "cut.safetensors")
+    (tmp_path / "cut.safetensors").write_bytes((tmp_path / "cut.safetensors").read_bytes()[:1000])
+    with pytest.raises(AsrError, match=r"cut\.safetensors"):
+        Recognizer.load(tmp_path / "cut.safetensors")

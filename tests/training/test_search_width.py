@@ -1,0 +1,67 @@
+"""The width chosen finds the words of a wide search, and is no wider than speech of this kind needs."""
+
+import pytest
+
+from asr.acoustic.model_file import SpeechModel, load_model
+from asr.corpus.data_directory import read_data_directory
+from asr.decode.graph_compiler import compile_graph
+from asr.features.config import FeatureConfig
+from asr.features.extraction import extract_static
+from asr.grammar import word_loop
+from asr.hmm.state_graph import StateGraph
+from asr.lexicon import Lexicon
+from asr.recognition.material import Material
+from asr.recognition.recognition import recognize
+from asr.training.search_width import WIDER, WIDEST, choose_width
+from discriminants.parallel.workers import LocalWorkers
+
+
+@pytest.fixture(scope="module")
+def model(toy_model) -> SpeechModel:
+    return load_model(toy_model)
+
+
+@pytest.fixture(scope="module")
+def graph(model) -> StateGraph:
+    return compile_graph(model.lexicon, word_loop(model.lexicon.words), model.hmm.topology)
+
+
+@pytest.fixture(scope="module")
+def material(toy_corpus) -> Material:
+    corpus = read_data_directory(toy_corpus / "test")
+    static, _ = extract_static(corpus, FeatureConfig(sample_rate=8000))
+    return Material(static, {utterance.id: utterance.words or () for utterance in corpus.utterances})
+
+
+def words(model, material, graph, **width):
+    return recognize(model, material.static, graph, model.search.model_copy(update=width)).hypotheses
+
+
+def test_the_width_chosen_finds_the_words_of_a_wide_search_and_a_third_of_it_does_not(model, graph, material):
+    chosen = choose_width(model, model.search, material, graph)
+    right = words(model, material, graph, beam=2 * model.search.beam)
+    assert chosen.beam < model.search.beam
+    assert words(model, material, graph, beam=chosen.beam, max_active=chosen.max_active) == right
+    assert words(model, material, graph, beam=chosen.beam / 3) != right
+    assert chosen.max_active == 0  # of a graph so small
+    assert choose_width(model, model.search, material, graph, workers=LocalWorkers(2)) == chosen
+
+
+def test_a_limit_is_chosen_where_the_graph_is_larger(model, material):
+    many = {f"{word}{n}": variants for word, variants in model.lexicon.pronunciations.items() for n in range(8)}
+    lexicon = Lexicon({**many, "LONG": (("W", "IY") * 120,)})
+    large = compile_graph(lexicon, word_loop(lexicon.words), model.hmm.topology)
+    wide = model.search.model_copy(update={"beam": 400.0})
+    chosen = choose_width(model, wide, material, large)
+    assert 100 <= chosen.max_active < large.n_arcs
+
+
+def test_a_beam_that_loses_words_is_widened(model, graph, material):
+    narrow = model.search.model_copy(update={"beam": 3.0})
+    assert words(model, material, graph, beam=3.0) != words(model, material, graph, beam=6.0)
+    assert choose_width(model, narrow, material, graph).beam == WIDER * 3.0
+
+
+def test_an_infinite_beam_becomes_a_finite_one(model, graph, material):
+    infinite = model.search.model_copy(update={"beam": 1e30})
+    assert choose_width(model, infinite, material, graph).beam < WIDEST / WIDER
