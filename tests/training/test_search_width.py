@@ -60,9 +60,12 @@ def test_a_limit_is_chosen_where_the_graph_is_larger(model, material):
 
 
 def test_a_beam_that_loses_words_is_widened(model, graph, material):
-    narrow = model.search.model_copy(update={"beam": 0.5})
-    assert words(model, material, graph, beam=0.5) != words(model, material, graph, beam=1.0)
-    assert choose_width(model, narrow, material, graph).beam == WIDER * 0.5
+    def changes(beam):
+        return words(model, material, graph, beam=beam) != words(model, material, graph, beam=WIDER * beam)
+
+    lossy = next(float(beam) for beam in range(1, 40) if changes(float(beam)))
+    narrow = model.search.model_copy(update={"beam": lossy})
+    assert choose_width(model, narrow, material, graph).beam == WIDER * lossy
 
 
 def test_an_infinite_beam_becomes_a_finite_one(model, graph, material):
