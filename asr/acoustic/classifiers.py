@@ -38,7 +38,7 @@ def _npd(**parameters: Any) -> Any:
 
 # Scikit-learn's own, 200 passes until the loss moves by less than 0.0001 ten times, hardly end on a corpus. Its early
 # stopping holds frames out at random, which neighbours among the others give away; so the training loss decides.
-PERCEPTRON: Mapping[str, Any] = {"batch_size": 256, "max_iter": 100, "tol": 2e-3, "n_iter_no_change": 3}
+PERCEPTRON: Mapping[str, Any] = {"max_iter": 100, "tol": 2e-3, "n_iter_no_change": 3}
 
 
 def _mlp(**parameters: Any) -> Any:

@@ -65,8 +65,8 @@ def at_rate(samples: np.ndarray, native: int, rate: int, *, source: Path | str, 
     if native < rate and not upsample:
         raise CorpusError(
             f"{source}: has {native} samples a second, fewer than the {rate} of the features (sample_rate), which "
-            f"would hear nothing above {native / 2:g} Hz; give recordings of at least {rate} Hz, or a model trained with "
-            f"sample_rate = {native}, or go on with --upsample (upsample = true in the settings)",
+            f"would hear nothing above {native / 2:g} Hz; give recordings of at least {rate} Hz, or a model trained "
+            f"with sample_rate = {native}, or go on with --upsample (upsample = true in the settings)",
             code="low-rate",
         )
     if native != rate:

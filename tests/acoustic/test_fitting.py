@@ -75,7 +75,7 @@ def test_methods_that_grow_with_the_square_of_the_frames_are_limited_wherever_th
 def test_the_perceptron_has_defaults_that_end_under_both_of_its_names():
     for name in ("mlp", "sklearn.neural_network.MLPClassifier"):
         made = make_classifier(name, {"max_iter": 7})
-        assert (made.max_iter, made.batch_size, made.tol, made.n_iter_no_change) == (7, 256, 2e-3, 3)
+        assert (made.max_iter, made.tol, made.n_iter_no_change) == (7, 2e-3, 3)
         assert make_classifier(name, {"solver": "lbfgs"}).max_iter == MLPClassifier().max_iter
 
 

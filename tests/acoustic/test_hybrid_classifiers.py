@@ -194,7 +194,7 @@ def test_parameters_are_checked_before_any_training(name: str, parameters: dict,
 
 
 def test_numbers_from_toml_suit_numpy_parameters() -> None:
-    classifier = make_classifier("mlp", {"hidden_layer_sizes": [8], "max_iter": 20})
+    classifier = make_classifier("mlp", {"hidden_layer_sizes": [8], "max_iter": 20, "tol": 0.0})
     X = np.random.default_rng(0).normal(size=(60, 2))
     with pytest.warns(UserWarning, match="Maximum iterations"):
         assert classifier.fit(X, X[:, 0] > 0).n_layers_ == 3

@@ -15,6 +15,7 @@ from benchmarks.learners.settings import LABELS, OURS, SETTINGS
 from benchmarks.learners.tasks import TASKS
 
 LARGE = {"a9a", "shuttle"}
+OWN_DATA = ["selection", "orols_memory", "krls_memory", "kfd_path", "greedy", "descent_memory"]
 
 
 @pytest.fixture(scope="module")
@@ -46,13 +47,13 @@ def in_this_process(monkeypatch):
 def test_a_quick_run_prints_every_table_and_what_was_required(folder, in_this_process, capsys):
     main(["--data-dir", str(folder), "--quick", "--threads", "1"])
     printed = capsys.readouterr().out
-    assert [task for task, _ in in_this_process] == ["learner"] * 32 + ["selection", "orols_memory", "krls_memory"]
+    assert [task for task, _ in in_this_process] == ["learner"] * 32 + OWN_DATA
     for name in NAMES:
         assert f"{name}: 1 BLAS thread" in printed
     for label in LABELS.values():
         assert len(re.findall(rf"│ {re.escape(label)} +│", printed)) == 4
     assert "the same centres in the same order" in printed
-    assert len(re.findall(r"^(PASS|FAIL)  ", printed, re.MULTILINE)) == 8
+    assert len(re.findall(r"^(PASS|FAIL)  ", printed, re.MULTILINE)) == 12
     assert "Quick run" in printed
 
 
@@ -60,7 +61,7 @@ def test_without_data_the_other_parts_run_and_what_is_skipped_is_said(in_this_pr
     main(["--quick", "--threads", "1"])
     printed = capsys.readouterr().out
     assert "Skipped, no --data-dir: letter, usps, a9a, shuttle" in printed
-    assert [task for task, _ in in_this_process] == ["selection", "orols_memory", "krls_memory"]
+    assert [task for task, _ in in_this_process] == OWN_DATA
 
 
 def test_a_folder_that_is_not_there_is_said(in_this_process, tmp_path, capsys):
