@@ -8,9 +8,7 @@
 Names are loaded when first used, so that `import asr` stays cheap. `docs/python.md` is their guide.
 """
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -37,7 +35,6 @@ _NAMES = {
     "asr.interface.results": ["Alignment", "Phone", "Result", "Word"],
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
-_ROOMS_TOO = ("align", "score")
 
 __all__ = sorted(_HOMES)
 
@@ -50,22 +47,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-class _CallableRoom(ModuleType):
-    """A package of this one that a function shares its name with: called, it is the function."""
-
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
-        return __getattr__(self.__name__.rpartition(".")[2])(*arguments, **options)
-
-
-class _Door(ModuleType):
-    """The package itself: importing its parts `align` and `score` sets attributes that hide the functions named so."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in _ROOMS_TOO and isinstance(value, ModuleType):
-            value.__class__ = _CallableRoom
-        super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Door

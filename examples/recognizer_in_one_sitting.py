@@ -26,8 +26,8 @@ import soundfile
 from asr.acoustic.gmm_training import GmmSettings, train_gmm
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.phone_hmm import PhoneHmm
-from asr.align.aligned_table import align_table
-from asr.align.transcript_graph import transcript_graph
+from asr.alignment.aligned_table import align_table
+from asr.alignment.transcript_graph import transcript_graph
 from asr.corpus.data_directory import read_data_directory
 from asr.corpus.synthesis import CorpusSettings, make_naval_corpus
 from asr.decode.graph_compiler import compile_graph
@@ -41,9 +41,9 @@ from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
 from asr.lexicon import read_lexicon
 from asr.recognition.material import trainable
-from asr.score.bootstrap import wer_interval
-from asr.score.transcript import aligned_transcript
-from asr.score.wer import score_utterances
+from asr.scoring.bootstrap import wer_interval
+from asr.scoring.transcript import aligned_transcript
+from asr.scoring.wer import score_utterances
 from discriminants import SparseKernelLogisticClassifier
 from discriminants.parallel.workers import workers_for
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from asr.align.ctm import read_ctm
+from asr.alignment.ctm import read_ctm
 from asr.corpus.list_file import read_list
 from asr.corpus.synth_sentences import read_sentence_grammar
 from asr.errors import CorpusError
 from asr.features.augmentation import read_noise
 from asr.grammar import read_word_pair
 from asr.lexicon import read_lexicon
-from asr.score.files import read_transcripts, read_utt2spk
+from asr.scoring.files import read_transcripts, read_utt2spk
 from asr.text_lines import LONGEST_LINE, read_text, read_text_lines
 from asr.training.config import load_config
 

@@ -2,8 +2,8 @@
 
 Divide a recording that is half silence evenly among the states of its transcript, and most of the silence lies in the
 first and last phones; no iteration brings it back. Here the beginning is an expectation instead. All states of speech
-are equal and those of silence differ from them by the evidence for a pause alone (`asr.align.pauses`); forward-backward
-over every transcript's graph, with optional silence between all words, says how probable each state is in each frame.
+are equal and those of silence differ from them by the evidence for a pause alone (`asr.alignment.pauses`);
+forward-backward over every transcript's graph, with optional silence between all words, says how probable each state is in each frame.
 Where speech goes on for long, its states divide it softly and evenly; pauses lie where they let the words beside them
 last as long as their phones suggest. The Gaussians of these expected counts are the first models. While a state has a
 single Gaussian, too blunt to stand for all the noises of a room, the same evidence is added to the scores.
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from asr.acoustic.gmm import GaussianMixtures
-from asr.align.forced_alignment import equal_runs, no_path_fault, shortest_path_frames
-from asr.align.forward_backward import forward_backward
-from asr.align.pauses import pause_evidence
+from asr.alignment.forced_alignment import equal_runs, no_path_fault, shortest_path_frames
+from asr.alignment.forward_backward import forward_backward
+from asr.alignment.pauses import pause_evidence
 from asr.errors import AlignmentError
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph

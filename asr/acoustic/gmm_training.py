@@ -14,10 +14,10 @@ from threadpoolctl import threadpool_limits
 from asr.acoustic.flat_start import GuidedMixtures, first_models, pause_share, with_evidence
 from asr.acoustic.gmm import GaussianMixtures, single_gaussians
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
-from asr.align.aligned_table import AlignedTable, align_table, flat_alignment, none_aligned
-from asr.align.forced_alignment import no_path_fault
-from asr.align.forward_backward import forward_backward
-from asr.align.pauses import CERTAIN
+from asr.alignment.aligned_table import AlignedTable, align_table, flat_alignment, none_aligned
+from asr.alignment.forced_alignment import no_path_fault
+from asr.alignment.forward_backward import forward_backward
+from asr.alignment.pauses import CERTAIN
 from asr.errors import Fault, attempt
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph

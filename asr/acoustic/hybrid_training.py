@@ -16,7 +16,7 @@ from asr.acoustic.fitting import draw_frames, frames_it_bears, signs_of_life
 from asr.acoustic.gmm_training import mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
-from asr.align.aligned_table import align_table
+from asr.alignment.aligned_table import align_table
 from asr.errors import ConfigError
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph

@@ -54,10 +54,10 @@ def score(
 
     import asr
     from asr.files import atomic_write
-    from asr.score.bootstrap import wer_interval
-    from asr.score.files import read_transcripts
-    from asr.score.letter_case import case_hint
-    from asr.score.transcript import aligned_transcripts, speaker_summary
+    from asr.scoring.bootstrap import wer_interval
+    from asr.scoring.files import read_transcripts
+    from asr.scoring.letter_case import case_hint
+    from asr.scoring.transcript import aligned_transcripts, speaker_summary
 
     references, hypotheses = read_transcripts(reference), read_transcripts(hypothesis)
     report = asr.score(reference, hypothesis, speakers=utt2spk, ignore_case=ignore_case)

@@ -29,9 +29,9 @@ from asr.grammar import Grammar
 from asr.hmm.state_graph import StateGraph
 from asr.recognition.material import Material
 from asr.recognition.recognition import BATCH_FRAMES
-from asr.score.bootstrap import compare_systems
-from asr.score.files import read_transcripts, write_transcripts
-from asr.score.wer import ScoreReport, score_utterances
+from asr.scoring.bootstrap import compare_systems
+from asr.scoring.files import read_transcripts, write_transcripts
+from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.systems import Mixtures, Trained, Workshop, aligned_states, train_hybrid_system, train_mixtures
 from asr.training.tuning import score_batch, search_batch
 from discriminants.parallel.threads import in_threads

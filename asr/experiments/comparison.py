@@ -18,8 +18,8 @@ from asr.recognition.adaptation import AdaptationSettings, recognize_adapted
 from asr.recognition.material import Material
 from asr.recognition.recognition import recognize
 from asr.runs.run import Run
-from asr.score.files import read_transcripts, write_transcripts
-from asr.score.wer import ScoreReport, score_utterances
+from asr.scoring.files import read_transcripts, write_transcripts
+from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.held_out import hold_out
 from asr.training.systems import Trained, Workshop, aligned_states, frame_accuracy, train_hybrid_system, train_mixtures
 from asr.training.tuning import tune_search

@@ -9,7 +9,7 @@ from typing import Literal, TypedDict
 
 from asr.errors import RunError
 from asr.files import atomic_write
-from asr.score.wer import ScoreReport
+from asr.scoring.wer import ScoreReport
 
 Kind = Literal["gmm", "discriminant", "other"]
 Unit = Literal["mono", "tri", "word"]

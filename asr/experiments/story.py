@@ -21,8 +21,8 @@ from asr.report.page import write_report
 from asr.runs.progress import counted
 from asr.runs.run import Run
 from asr.runs.workers import open_workers
-from asr.score.transcript import aligned_transcripts, speaker_summary
-from asr.score.wer import ScoreReport
+from asr.scoring.transcript import aligned_transcripts, speaker_summary
+from asr.scoring.wer import ScoreReport
 from asr.supervisor import supervise
 from asr.training.config import TrainingConfig
 from asr.training.systems import Workshop

@@ -18,9 +18,9 @@ from asr.interface.recognizer import Recognizer
 from asr.runs.cores import ALL_CORES
 from asr.runs.outcome import Outcome
 from asr.runs.workers import open_workers
-from asr.score.files import read_transcripts, read_utt2spk
-from asr.score.letter_case import without_case
-from asr.score.wer import ScoreReport, score_utterances
+from asr.scoring.files import read_transcripts, read_utt2spk
+from asr.scoring.letter_case import without_case
+from asr.scoring.wer import ScoreReport, score_utterances
 from asr.settings import faults
 from asr.training import extracting, training
 from asr.training.checking import check_inputs
@@ -239,7 +239,7 @@ def score(
     -------
     ScoreReport
         With `wer` and `ser` in %, `errors`, `substitutions`, `deletions`, `insertions`, `words`, and the alignment of
-        every utterance. `asr.score.bootstrap.wer_interval` draws its confidence interval.
+        every utterance. `asr.scoring.bootstrap.wer_interval` draws its confidence interval.
 
     Raises
     ------

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from asr.align.frame_times import FrameTimes
+from asr.alignment.frame_times import FrameTimes
 from asr.decode.path_segments import Segment
 from asr.errors import Fault
 

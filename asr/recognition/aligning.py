@@ -11,14 +11,14 @@ from threadpoolctl import threadpool_limits
 
 from asr.acoustic.model_file import SpeechModel, load_model
 from asr.acoustic.phone_hmm import PhoneHmm
-from asr.align.ctm import ctm_rows, write_ctm
-from asr.align.forced_alignment import align_utterance
-from asr.align.frame_times import frame_times
-from asr.align.score_files import SCORES, SUSPECTS, tell, write_scores, write_suspects
-from asr.align.suspects import check_transcripts, first_rivals
-from asr.align.textgrid import write_textgrid
-from asr.align.transcript_graph import transcript_graph
-from asr.align.transcript_scores import TranscriptScore, phone_loop, score_transcripts, score_utterance
+from asr.alignment.ctm import ctm_rows, write_ctm
+from asr.alignment.forced_alignment import align_utterance
+from asr.alignment.frame_times import frame_times
+from asr.alignment.score_files import SCORES, SUSPECTS, tell, write_scores, write_suspects
+from asr.alignment.suspects import check_transcripts, first_rivals
+from asr.alignment.textgrid import write_textgrid
+from asr.alignment.transcript_graph import transcript_graph
+from asr.alignment.transcript_scores import TranscriptScore, phone_loop, score_transcripts, score_utterance
 from asr.corpus.data_directory import Problem
 from asr.decode.path_segments import Segment, frame_states, phone_segments, word_segments
 from asr.errors import AlignmentError, Fault, attempt, printable
@@ -50,7 +50,7 @@ def align(
 ) -> Outcome:
     """Align, and write `out/words.ctm`, `out/phones.ctm`, `out/states.npz` and `out/textgrid/*.TextGrid`.
 
-    `out/scores.tsv` has the score of every alignment (`asr.align.transcript_scores`), and `out/suspects.tsv` the
+    `out/scores.tsv` has the score of every alignment (`asr.alignment.transcript_scores`), and `out/suspects.tsv` the
     corpus, speakers and utterances whose transcripts are probably not those of the audio; the log says so in one line.
     Audio of a lower rate than the model's is refused, unless it is to be converted (`upsample`).
 

@@ -8,8 +8,8 @@ from typing import Literal
 from pydantic import ValidationError
 
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model
-from asr.align.ctm import CtmRow, ctm_rows, write_ctm
-from asr.align.frame_times import frame_times
+from asr.alignment.ctm import CtmRow, ctm_rows, write_ctm
+from asr.alignment.frame_times import frame_times
 from asr.corpus.data_directory import DataDirectory, Problem, read_data_directory
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError, CorpusError, DecodeError, GrammarError, printable
@@ -27,7 +27,7 @@ from asr.recognition.recognition import recognize
 from asr.recognition.vocabulary import other_case, recognizable
 from asr.runs.outcome import Outcome, account
 from asr.runs.progress import counted
-from asr.score.files import read_transcripts, write_transcripts
+from asr.scoring.files import read_transcripts, write_transcripts
 from asr.text_lines import read_text_lines
 from discriminants.parallel.workers import SerialWorkers, Workers
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from asr.align.transcript_graph import transcript_graph
+from asr.alignment.transcript_graph import transcript_graph
 from asr.corpus.data_directory import DataDirectory, Problem
 from asr.errors import ConfigError, CorpusError, RunError
 from asr.features.augmentation import Augmentation

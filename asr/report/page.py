@@ -8,7 +8,7 @@ from typing import Any
 
 from asr.files import atomic_write
 from asr.report.figures import curve, speaker_bars
-from asr.score.wer import SpeakerScore, UtteranceScore
+from asr.scoring.wer import SpeakerScore, UtteranceScore
 
 Points = Sequence[tuple[float, float]]
 

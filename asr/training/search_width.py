@@ -9,7 +9,7 @@ from asr.hmm.state_graph import StateGraph
 from asr.recognition.material import Material
 from asr.recognition.recognition import BATCH_FRAMES
 from asr.runs.progress import progress
-from asr.score.wer import score_utterances
+from asr.scoring.wer import score_utterances
 from asr.training.tuning import score_batch, search_batch
 from discriminants.blas_threads import one_blas_thread
 from discriminants.parallel.threads import in_threads

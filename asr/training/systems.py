@@ -17,8 +17,8 @@ from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.hybrid_training import HybridSettings, train_hybrid, with_second_stream
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
-from asr.align.aligned_table import align_table
-from asr.align.alignment_check import check_alignment
+from asr.alignment.aligned_table import align_table
+from asr.alignment.alignment_check import check_alignment
 from asr.errors import ConfigError, Fault
 from asr.features.augmentation import Augmentation, carried_over, read_noise
 from asr.features.config import FeatureConfig

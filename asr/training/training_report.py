@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from asr.acoustic.model_file import SearchSettings
-from asr.align.alignment_check import AlignmentCheck
-from asr.align.suspects import TranscriptCheck
+from asr.alignment.alignment_check import AlignmentCheck
+from asr.alignment.suspects import TranscriptCheck
 from asr.files import atomic_write
 from asr.recognition.material import Material
 from asr.report.page import PlainTable, write_report
-from asr.score.bootstrap import Unit, compare_systems, wer_interval
-from asr.score.wer import ScoreReport, score_utterances
+from asr.scoring.bootstrap import Unit, compare_systems, wer_interval
+from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.systems import Mixtures, Trained, Workshop
 from asr.training.transcript_check import alignment_of
 

@@ -13,10 +13,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from asr.acoustic.gmm_training import mixtures_of_states
-from asr.align.alignment_check import AlignmentCheck
-from asr.align.score_files import SCORES, SUSPECTS, tell, write_scores, write_suspects
-from asr.align.suspects import Suspect, TranscriptCheck, check_transcripts, first_rivals
-from asr.align.transcript_scores import TranscriptScore, score_transcripts
+from asr.alignment.alignment_check import AlignmentCheck
+from asr.alignment.score_files import SCORES, SUSPECTS, tell, write_scores, write_suspects
+from asr.alignment.suspects import Suspect, TranscriptCheck, check_transcripts, first_rivals
+from asr.alignment.transcript_scores import TranscriptScore, score_transcripts
 from asr.recognition.material import Material
 from asr.runs.progress import counted
 from asr.training.systems import Mixtures, Workshop

@@ -13,7 +13,7 @@ from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.recognition.material import Material
 from asr.recognition.recognition import BATCH_FRAMES, search_words
-from asr.score.wer import ScoreReport, align_words, count_errors, score_utterances
+from asr.scoring.wer import ScoreReport, align_words, count_errors, score_utterances
 from asr.training.config import TuningSettings
 from asr.training.held_out import FEWEST_SPEAKERS
 from asr.training.search_choice import UNDECIDED, Choice, ErrorSurface, choose

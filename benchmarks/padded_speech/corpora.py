@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
-from asr.align.ctm import CtmRow
+from asr.alignment.ctm import CtmRow
 from asr.corpus.audio import read_audio
 from asr.corpus.data_directory import DataDirectory, Utterance
 from asr.corpus.writing import write_data_directory

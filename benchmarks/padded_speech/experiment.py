@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from asr.acoustic.hybrid_training import HybridSettings
-from asr.align.ctm import CtmRow, ctm_rows
-from asr.align.forced_alignment import align_utterance
-from asr.align.frame_times import frame_times
-from asr.align.transcript_graph import transcript_graph
+from asr.alignment.ctm import CtmRow, ctm_rows
+from asr.alignment.forced_alignment import align_utterance
+from asr.alignment.frame_times import frame_times
+from asr.alignment.transcript_graph import transcript_graph
 from asr.corpus.data_directory import DataDirectory, read_data_directory
 from asr.corpus.list_file import read_list
 from asr.decode.path_segments import word_segments

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from asr.acoustic.model_file import SpeechModel
-from asr.align.forced_alignment import align_utterance
-from asr.align.frame_times import FrameTimes
-from asr.align.transcript_graph import transcript_graph
+from asr.alignment.forced_alignment import align_utterance
+from asr.alignment.frame_times import FrameTimes
+from asr.alignment.transcript_graph import transcript_graph
 from asr.decode.path_segments import phone_segments, word_segments
 from asr.errors import Fault
 from asr.hmm.topology import SHORT_PAUSE, SILENCE

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from asr.score.files import read_transcripts, read_utt2spk
-from asr.score.wer import ScoreReport, score_utterances
+from asr.scoring.files import read_transcripts, read_utt2spk
+from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.config import TrainingConfig
 
 MODELS = {"mixtures": "gmm", "hybrid": "model"}

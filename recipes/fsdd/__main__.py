@@ -37,8 +37,8 @@ from asr.grammar import Grammar, one_word, word_loop
 from asr.lexicon import Lexicon
 from asr.recognition.adaptation import AdaptationSettings
 from asr.recognition.material import Material, joined
-from asr.score.files import read_transcripts, write_transcripts
-from asr.score.wer import ScoreReport, score_utterances
+from asr.scoring.files import read_transcripts, write_transcripts
+from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.config import TrainingConfig, TuningSettings
 from asr.training.systems import Workshop
 

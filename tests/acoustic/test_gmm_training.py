@@ -7,8 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from asr.acoustic.gmm_training import GmmSettings, mixtures_of_states, train_gmm
-from asr.align.forced_alignment import align_utterance
-from asr.align.transcript_graph import transcript_graph
+from asr.alignment.forced_alignment import align_utterance
+from asr.alignment.transcript_graph import transcript_graph
 from asr.decode.path_segments import Segment, phone_segments
 from asr.errors import AlignmentError
 from asr.features.frame_table import FrameTable

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from asr.acoustic import fitting, hybrid_training
 from asr.acoustic.gmm_training import train_gmm
 from asr.acoustic.hybrid_training import HybridSettings, train_hybrid
-from asr.align.aligned_table import align_table
+from asr.alignment.aligned_table import align_table
 from asr.errors import AlignmentError, ConfigError
 from asr.features.frame_table import FrameTable
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers

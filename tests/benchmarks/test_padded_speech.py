@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from asr.align.ctm import CtmRow
+from asr.alignment.ctm import CtmRow
 from asr.corpus.data_directory import Utterance, read_data_directory
 from asr.corpus.writing import write_data_directory
 from asr.features.augmentation import NoiseClips

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asr.align.transcript_graph import transcript_graph
+from asr.alignment.transcript_graph import transcript_graph
 from asr.decode import graph_compiler
 from asr.decode.graph_compiler import compile_graph
 from asr.decode.path_segments import frame_states, phone_segments, word_segments

@@ -1,6 +1,6 @@
 import numpy as np
 
-from asr.align.transcript_graph import transcript_graph
+from asr.alignment.transcript_graph import transcript_graph
 from asr.decode.graph_compiler import compile_graph
 from asr.decode.path_segments import (
     Segment,

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
-from asr.score.files import read_transcripts
-from asr.score.wer import score_utterances
+from asr.scoring.files import read_transcripts
+from asr.scoring.wer import score_utterances
 
 Asr = Callable[..., tuple[int, str, str]]
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 import soundfile
 
-from asr.align.ctm import CtmRow, read_ctm
+from asr.alignment.ctm import CtmRow, read_ctm
 from asr.corpus.kaldi_ark import read_matrix
-from asr.score.files import read_transcripts
+from asr.scoring.files import read_transcripts
 from discriminants.model_file import load_arrays
 from tests.toy_corpus import LEXICON
 

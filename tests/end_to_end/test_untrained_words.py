@@ -9,7 +9,7 @@ import pytest
 
 from asr.acoustic.model_file import load_model
 from asr.cli import main
-from asr.score.files import read_transcripts
+from asr.scoring.files import read_transcripts
 
 Asr = Callable[..., tuple[int, str, str]]
 

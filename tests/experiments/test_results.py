@@ -4,7 +4,7 @@ import pytest
 
 from asr.errors import RunError
 from asr.experiments.results import COLUMNS, print_table, result_row, write_results
-from asr.score.wer import score_utterances
+from asr.scoring.wer import score_utterances
 
 
 def make_row(**changes):

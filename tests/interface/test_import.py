@@ -30,14 +30,13 @@ def test_every_name_offered_is_there():
         package.recognise  # noqa: B018
 
 
-@pytest.mark.parametrize("first", ["", "import asr.align.ctm, asr.score.wer", "from asr import Recognizer"])
-def test_align_and_score_are_functions_though_packages_are_named_so(first):
+@pytest.mark.parametrize("first", ["", "import asr.alignment.ctm, asr.scoring.wer", "from asr import Recognizer"])
+def test_align_and_score_are_functions_whatever_was_imported_before(first):
     program = f"""
 {first}
+import asr
 from asr import align, score
-import asr, asr.align.ctm, asr.score.wer as wer
 assert score(["A B"], ["A C"]).errors == 1 == asr.score(["A B"], ["A C"]).errors
-assert asr.score.wer is wer and asr.align.ctm.ctm_rows
 try:
     align("nowhere", "nowhere", "nowhere")
 except FileNotFoundError:

@@ -20,7 +20,7 @@ from asr.grammar import one_word, word_loop
 from asr.recognition import adaptation
 from asr.recognition.adaptation import AdaptationSettings, recognize_adapted
 from asr.recognition.recognition import recognize
-from asr.score.wer import score_utterances
+from asr.scoring.wer import score_utterances
 from discriminants.kernels import LinearKernel
 from discriminants.logistic.input_map import InputMap
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers

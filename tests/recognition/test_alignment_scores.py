@@ -32,7 +32,7 @@ def test_every_alignment_has_a_score_and_the_line_of_the_log_names_a_wrong_trans
     first, second = sorted(given)[2], sorted(given)[7]
     given[first], given[second] = "NO TWO NO", "WISE WISE SEVEN"
     root = toy_corpus
-    with caplog.at_level(logging.WARNING, logger="asr.align.score_files"):
+    with caplog.at_level(logging.WARNING, logger="asr.alignment.score_files"):
         align(toy_model, copied(toy_corpus, tmp_path / "data", given), tmp_path / "out", root=root)
     header, *scores = rows(tmp_path / "out" / "scores.tsv")
     assert header == ["utterance", "score"]

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 
 from asr.report.page import write_report
-from asr.score.wer import score_utterances
+from asr.scoring.wer import score_utterances
 
 VOID = {"meta", "link", "br", "img", "hr", "use"}
 

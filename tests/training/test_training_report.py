@@ -6,8 +6,8 @@ import logging
 import pytest
 
 from asr.acoustic.model_file import SearchSettings
-from asr.align.alignment_check import AlignmentCheck
-from asr.align.suspects import Suspect, TranscriptCheck
+from asr.alignment.alignment_check import AlignmentCheck
+from asr.alignment.suspects import Suspect, TranscriptCheck
 from asr.training.training_report import HeldOutSystem, report_training
 from tests.report.test_page import Page
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from asr.acoustic.gmm_training import GmmSettings
-from asr.align.score_files import SUSPECTS
+from asr.alignment.score_files import SUSPECTS
 from asr.experiments.story import Arguments, Story, open_story
 from asr.features.config import FeatureConfig
 from asr.recognition.material import Material
@@ -30,10 +30,10 @@ def story(tmp_path) -> Story:
 def suspects(workshop: Workshop, material: Material, caplog) -> tuple[list[list[str]], str]:
     """Rows of `suspects.tsv` that are no stage's, and the line of the log."""
     caplog.clear()
-    with caplog.at_level(logging.INFO, logger="asr.align.score_files"):
+    with caplog.at_level(logging.INFO, logger="asr.alignment.score_files"):
         find_suspects(workshop, "transcripts", material, train_mixtures(workshop, "gmm", material))
     lines = (workshop.run.directory / SUSPECTS).read_text(encoding="utf-8").splitlines()
-    (message,) = (record.getMessage() for record in caplog.records if record.name == "asr.align.score_files")
+    (message,) = (record.getMessage() for record in caplog.records if record.name == "asr.alignment.score_files")
     return [row for row in (line.split("\t") for line in lines[1:]) if row[0] != "stage"], message
 
 

@@ -12,7 +12,7 @@ from asr.grammar import word_loop
 from asr.hmm.state_graph import StateGraph
 from asr.recognition.material import Material
 from asr.recognition.recognition import recognize
-from asr.score.wer import score_utterances
+from asr.scoring.wer import score_utterances
 from asr.training.config import TuningSettings
 from asr.training.search_choice import ErrorSurface, choose
 from asr.training.tuning import Twin, tune, tune_search

@@ -10,8 +10,8 @@ import soxr
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asr.align.forced_alignment import shortest_path_frames
-from asr.align.transcript_graph import transcript_graph
+from asr.alignment.forced_alignment import shortest_path_frames
+from asr.alignment.transcript_graph import transcript_graph
 from asr.corpus.data_directory import Utterance, read_data_directory
 from asr.features.config import FeatureConfig
 from asr.features.mfcc import mfcc

@@ -133,10 +133,10 @@ def _use(folder: Path) -> None:
 
 def write_alignments(out: Path, segments: dict[str, list[Segment]]) -> None:
     """Files with utterances' names in them and in theirs."""
-    from asr.align.ctm import ctm_rows, read_ctm, write_ctm
-    from asr.align.frame_times import FrameTimes
-    from asr.align.textgrid import write_textgrid
-    from asr.score.files import read_transcripts, write_transcripts
+    from asr.alignment.ctm import ctm_rows, read_ctm, write_ctm
+    from asr.alignment.frame_times import FrameTimes
+    from asr.alignment.textgrid import write_textgrid
+    from asr.scoring.files import read_transcripts, write_transcripts
 
     times = {name: FrameTimes.of(CONFIG, found[-1].end) for name, found in segments.items()}
     rows = [row for name, found in segments.items() for row in ctm_rows(name, found, times[name])]

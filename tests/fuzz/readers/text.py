@@ -5,16 +5,16 @@ from pathlib import Path
 
 import numpy as np
 
-from asr.align.ctm import read_ctm, write_ctm
+from asr.alignment.ctm import read_ctm, write_ctm
 from asr.corpus.synth_sentences import read_sentence_grammar
 from asr.decode.graph_compiler import compile_graph
 from asr.grammar import Grammar, read_grammar, word_loop
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon, read_lexicon
-from asr.score.bootstrap import wer_interval
-from asr.score.files import read_transcripts, read_utt2spk
-from asr.score.transcript import aligned_transcripts, speaker_summary
-from asr.score.wer import score_utterances
+from asr.scoring.bootstrap import wer_interval
+from asr.scoring.files import read_transcripts, read_utt2spk
+from asr.scoring.transcript import aligned_transcripts, speaker_summary
+from asr.scoring.wer import score_utterances
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.text_mutators import spoil_text
 from tests.fuzz.outcome import Unsound, check_mark

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asr.align.ctm import CtmRow, ctm_rows, read_ctm, write_ctm
-from asr.align.frame_times import FrameTimes
+from asr.alignment.ctm import CtmRow, ctm_rows, read_ctm, write_ctm
+from asr.alignment.frame_times import FrameTimes
 from asr.decode.path_segments import Segment
 from asr.errors import CorpusError
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from asr.align.forced_alignment import align_utterance
+from asr.alignment.forced_alignment import align_utterance
 from asr.decode.path_segments import frame_states
 from asr.decode.token_passing import best_path
 from asr.errors import Fault, attempt

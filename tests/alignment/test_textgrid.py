@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from praatio import textgrid
 
-from asr.align.frame_times import FrameTimes
-from asr.align.textgrid import write_textgrid
+from asr.alignment.frame_times import FrameTimes
+from asr.alignment.textgrid import write_textgrid
 from asr.decode.path_segments import Segment
 
 labels = st.sampled_from(["ONE", "O'CLOCK", 'SAY "HI"', "é", "<NOISE>", "1"])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asr.align.pauses import CERTAIN, pause_evidence, runs, speech_axis
+from asr.alignment.pauses import CERTAIN, pause_evidence, runs, speech_axis
 from asr.features.frame_table import FrameTable
 
 

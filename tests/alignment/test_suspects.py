@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from asr.align.score_files import write_scores, write_suspects
-from asr.align.suspects import Suspect, TranscriptCheck, check_transcripts, first_rivals
-from asr.align.transcript_scores import TranscriptScore
+from asr.alignment.score_files import write_scores, write_suspects
+from asr.alignment.suspects import Suspect, TranscriptCheck, check_transcripts, first_rivals
+from asr.alignment.transcript_scores import TranscriptScore
 
 N_SPEAKERS, N_EACH = 8, 10
 

@@ -4,7 +4,7 @@ import unicodedata
 
 import numpy as np
 
-from asr.score.wer import ErrorCounts, Pair, ScoreReport, UtteranceScore
+from asr.scoring.wer import ErrorCounts, Pair, ScoreReport, UtteranceScore
 
 
 def aligned_transcripts(report: ScoreReport) -> str:

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from asr.align.suspects import Suspect, TranscriptCheck
+from asr.alignment.suspects import Suspect, TranscriptCheck
 from asr.errors import printable
 from asr.files import atomic_write
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from asr.align.forced_alignment import align_utterance
-from asr.align.transcript_graph import transcript_graph
-from asr.align.transcript_scores import draw_rivals, phone_loop, score_transcripts, score_utterance
+from asr.alignment.forced_alignment import align_utterance
+from asr.alignment.transcript_graph import transcript_graph
+from asr.alignment.transcript_scores import draw_rivals, phone_loop, score_transcripts, score_utterance
 from asr.decode.token_passing import best_path
 from asr.errors import Fault
 from asr.features.frame_table import FrameTable

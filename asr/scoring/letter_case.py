@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from asr.score.wer import ScoreReport, score_utterances
+from asr.scoring.wer import ScoreReport, score_utterances
 
 Transcripts = Mapping[str, Sequence[str]]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from asr.align.forced_alignment import DEFAULT_BEAMS, Alignment, align_utterance, equal_runs, no_path_fault
+from asr.alignment.forced_alignment import DEFAULT_BEAMS, Alignment, align_utterance, equal_runs, no_path_fault
 from asr.errors import AlignmentError, Fault, attempt
 from asr.features.frame_table import NOT_FINITE, FrameTable
 from asr.hmm.state_graph import StateGraph

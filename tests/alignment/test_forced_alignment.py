@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asr.align.aligned_table import align_table, flat_alignment
-from asr.align.forced_alignment import Alignment, align_utterance, equal_runs, shortest_path_frames
-from asr.align.transcript_graph import transcript_graph
+from asr.alignment.aligned_table import align_table, flat_alignment
+from asr.alignment.forced_alignment import Alignment, align_utterance, equal_runs, shortest_path_frames
+from asr.alignment.transcript_graph import transcript_graph
 from asr.decode.path_segments import frame_units, word_segments
 from asr.errors import AlignmentError, Fault, LexiconError
 from asr.features.frame_table import FrameTable

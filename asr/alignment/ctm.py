@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from asr.align.frame_times import FrameTimes
+from asr.alignment.frame_times import FrameTimes
 from asr.corpus.names import fault_in_key
 from asr.decode.path_segments import Segment
 from asr.errors import CorpusError

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asr.errors import CorpusError
-from asr.score.files import read_transcripts, read_utt2spk, write_transcripts
+from asr.scoring.files import read_transcripts, read_utt2spk, write_transcripts
 
 token = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=6)
 

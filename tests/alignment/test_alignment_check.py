@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from asr.align.alignment_check import AlignmentCheck, check_alignment
-from asr.align.transcript_graph import transcript_graph
+from asr.alignment.alignment_check import AlignmentCheck, check_alignment
+from asr.alignment.transcript_graph import transcript_graph
 from asr.features.frame_table import FrameTable
 from asr.hmm.topology import SILENCE, Topology
 from asr.lexicon import Lexicon

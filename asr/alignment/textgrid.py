@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from asr.align.frame_times import FrameTimes
+from asr.alignment.frame_times import FrameTimes
 from asr.decode.path_segments import Segment
 from asr.files import atomic_write
 

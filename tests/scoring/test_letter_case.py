@@ -1,7 +1,7 @@
 """Words that differ in letter case alone."""
 
-from asr.score.letter_case import case_hint, without_case
-from asr.score.wer import score_utterances
+from asr.scoring.letter_case import case_hint, without_case
+from asr.scoring.wer import score_utterances
 
 
 def hint(references, hypotheses) -> str:

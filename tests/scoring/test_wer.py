@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asr.errors import CorpusError
-from asr.score.wer import align_words, count_errors, score_utterances
+from asr.scoring.wer import align_words, count_errors, score_utterances
 
 words = st.lists(st.sampled_from("ABCDE"), max_size=8)
 

@@ -4,8 +4,8 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asr.score.transcript import aligned_transcript, aligned_transcripts, speaker_summary
-from asr.score.wer import score_utterances
+from asr.scoring.transcript import aligned_transcript, aligned_transcripts, speaker_summary
+from asr.scoring.wer import score_utterances
 
 words = st.lists(st.sampled_from(["one", "THREE", "naïve", "Straße", "数", "e\u0301te"]), max_size=6)
 

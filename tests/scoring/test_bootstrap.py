@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from asr.errors import CorpusError
-from asr.score.bootstrap import compare_systems, wer_interval
-from asr.score.wer import score_utterances
+from asr.scoring.bootstrap import compare_systems, wer_interval
+from asr.scoring.wer import score_utterances
 
 
 def make_report(error_rate, *, seed=0, n_utterances=200, n_words=5):
@@ -58,7 +58,7 @@ def test_equal_seeds_give_equal_intervals_and_other_seeds_others():
 def test_draws_beyond_one_block_are_all_used(monkeypatch):
     report = make_report(0.2)
     whole = compare_systems(report, make_report(0.25, seed=1), replicates=100)
-    monkeypatch.setattr("asr.score.bootstrap._BLOCK", 1)
+    monkeypatch.setattr("asr.scoring.bootstrap._BLOCK", 1)
     blocks = compare_systems(report, make_report(0.25, seed=1), replicates=100)
     assert blocks == whole
 

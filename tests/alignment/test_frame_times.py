@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from praatio import textgrid
 
-from asr.align.ctm import ctm_rows
-from asr.align.frame_times import FrameTimes, frame_times
-from asr.align.textgrid import write_textgrid
+from asr.alignment.ctm import ctm_rows
+from asr.alignment.frame_times import FrameTimes, frame_times
+from asr.alignment.textgrid import write_textgrid
 from asr.corpus.audio import audio_seconds, read_audio
 from asr.corpus.data_directory import Utterance
 from asr.decode.path_segments import Segment

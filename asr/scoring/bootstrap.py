@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asr.errors import CorpusError
-from asr.score.wer import ScoreReport
+from asr.scoring.wer import ScoreReport
 
 Unit = Literal["utterance", "speaker"]
 

@@ -6,8 +6,8 @@ from hmmlearn.base import BaseHMM
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asr.align.forward_backward import forward_backward
-from asr.align.transcript_graph import transcript_graph
+from asr.alignment.forward_backward import forward_backward
+from asr.alignment.transcript_graph import transcript_graph
 from asr.decode.path_segments import frame_units
 from asr.decode.token_passing import best_path
 from asr.hmm.state_graph import StateGraph, StateGraphBuilder

@@ -1,7 +1,7 @@
 """Which transcripts are probably not those of their audio: of a corpus, a speaker, an utterance.
 
-Scores (`asr.align.transcript_scores`) are compared in two ways. With each other: an utterance far below the usual score
-of its speaker stands out, in units of the median absolute deviation, which a few wrong ones do not move. And with
+Scores (`asr.alignment.transcript_scores`) are compared in two ways. With each other: an utterance far below the usual
+score of its speaker stands out, in units of the median absolute deviation, which a few wrong ones do not move. And with
 something absolute: what transcripts of other utterances score on the same frames. A wrong transcript does about as well
 as they do; where the given ones of a whole corpus do no better, its transcripts are in disorder, although none stands
 out from the others.
@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from asr.align.transcript_scores import TranscriptScore, draw_rivals
+from asr.alignment.transcript_scores import TranscriptScore, draw_rivals
 
 Scorer = Callable[[Mapping[str, tuple[str, ...]]], Mapping[str, TranscriptScore]]
 """Scores utterances, the keys, and the transcripts of others, the values, on their frames."""

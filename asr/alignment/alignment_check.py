@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from asr.align.forced_alignment import align_utterance
-from asr.align.pauses import pause_evidence
+from asr.alignment.forced_alignment import align_utterance
+from asr.alignment.pauses import pause_evidence
 from asr.decode.path_segments import phone_segments, word_segments
 from asr.errors import Fault
 from asr.features.frame_table import FrameTable
@@ -31,7 +31,7 @@ class AlignmentCheck:
     silence : float
         Frames aligned with silence or short pause.
     pauses : float
-        Frames that sound like a pause (`asr.align.pauses`).
+        Frames that sound like a pause (`asr.alignment.pauses`).
     long_phones : float
         Phones of words that last longer than 0.3 s.
     long_words : float
