@@ -3,10 +3,11 @@
 Divide a recording that is half silence evenly among the states of its transcript, and most of the silence lies in the
 first and last phones; no iteration brings it back. Here the beginning is an expectation instead. All states of speech
 are equal and those of silence differ from them by the evidence for a pause alone (`asr.alignment.pauses`);
-forward-backward over every transcript's graph, with optional silence between all words, says how probable each state is in each frame.
-Where speech goes on for long, its states divide it softly and evenly; pauses lie where they let the words beside them
-last as long as their phones suggest. The Gaussians of these expected counts are the first models. While a state has a
-single Gaussian, too blunt to stand for all the noises of a room, the same evidence is added to the scores.
+forward-backward over every transcript's graph, with optional silence between all words, says how probable each state is
+in each frame. Where speech goes on for long, its states divide it softly and evenly; pauses lie where they let the
+words beside them last as long as their phones suggest. The Gaussians of these expected counts are the first models.
+While a state has a single Gaussian, too blunt to stand for all the noises of a room, the same evidence is added to the
+scores.
 """
 
 from collections.abc import Mapping
