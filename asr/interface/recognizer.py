@@ -79,6 +79,7 @@ class Recognizer:
             front_end.config = front_end.config.model_copy(update={"upsample": True})
             self._model = replace(self._model, front_end=front_end)
         self._allow_untrained = allow_untrained
+        self._recognizable: Lexicon | None = None
         self._choice = settled(grammar)
         self._added: frozenset[str] = frozenset()
         self._grammar: Grammar | None = None
@@ -315,7 +316,7 @@ class Recognizer:
         """
         with self._lock:
             other = type(self)(self._model, allow_untrained=self._allow_untrained)
-            other._added = self._added
+            other._added, other._recognizable = self._added, self._recognizable
         other._choice = settled(grammar)
         if other._choice is not None:
             other._grammar = grammar_for(other._model, other._vocabulary(), other._choice)
@@ -339,9 +340,8 @@ class Recognizer:
             allow_untrained=self._allow_untrained,
         )
         with self._lock:
-            other._added, other._choice, other._grammar, other._graph = (
-                self._added, self._choice, self._grammar, self._graph,
-            )  # fmt: skip
+            other._added, other._choice = self._added, self._choice
+            other._recognizable, other._grammar, other._graph = self._recognizable, self._grammar, self._graph
         return other
 
     def add_word(self, word: str, pronunciation: str | Sequence[str]) -> None:
@@ -376,7 +376,7 @@ class Recognizer:
             if word not in self._model.lexicon:
                 self._added |= {word}
             self._model = replace(self._model, lexicon=lexicon)
-            self._graph = None
+            self._recognizable = self._graph = None
             if not isinstance(self._choice, Grammar):
                 self._grammar = None
 
@@ -393,8 +393,10 @@ class Recognizer:
             return self._model, self._graph
 
     def _vocabulary(self) -> Lexicon:
-        """The words that can be recognized; what is left out is logged."""
-        return recognizable(self._model, allow_untrained=self._allow_untrained)
+        """The words that can be recognized; what is left out is logged, once."""
+        if self._recognizable is None:
+            self._recognizable = recognizable(self._model, allow_untrained=self._allow_untrained)
+        return self._recognizable
 
     def _of_audio(self) -> SpeechModel:
         if self._model.source == "archive":
