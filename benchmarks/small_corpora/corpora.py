@@ -28,10 +28,13 @@ def isolated_digits(data: Path, out: Path) -> None:
 
 
 def noisy_pairs(data: Path, out: Path) -> None:
-    """31 strings of two digits by one speaker with noise around and between them; tested on 200 more of theirs."""
-    corpus = read_data_directory(data / "fsdd" / "train")
-    own = _drawn(_of_speaker(corpus, corpus.speakers[1]), 440)
-    strings = [_joined(corpus, own[at : at + 2], f"pair_{at // 2:03d}") for at in range(0, len(own), 2)]
+    """31 strings of two digits by one speaker with noise around and between them; tested on 219 more of theirs."""
+    strings = []
+    for split in ("train", "test"):  # both by the same speakers; for one of them that is all there is
+        corpus = read_data_directory(data / "fsdd" / split)
+        own = _of_speaker(corpus, corpus.speakers[1])
+        own = _drawn(own, len(own))
+        strings += [_joined(corpus, own[at : at + 2], f"pair_{split}_{at // 2:03d}") for at in range(0, len(own), 2)]
     padded = _padded(strings, data, out)
     _write(out, padded[:31], padded[31:], _digits(data))
 

@@ -1,0 +1,52 @@
+"""The benchmark of small corpora: drawn once, trained by the command line's defaults, summed up over seeds."""
+
+from pathlib import Path
+
+import pytest
+
+from asr.corpus.data_directory import read_data_directory
+from asr.lexicon import read_lexicon
+from benchmarks.small_corpora.__main__ import _row
+from benchmarks.small_corpora.corpora import CORPORA, make_corpus
+from benchmarks.small_corpora.runs import Outcome, train_and_score
+from tests.toy_corpus import RATE
+
+
+def outcome(system: str, wer: float, reported: float) -> Outcome:
+    return Outcome(
+        corpus="toy", seed=0, system=system, words=500, wer=wer, insertions=3, deletions=4, untuned=wer + 1,
+        standard_error=1.0, reported=reported, search={}, seconds=1.0,
+    )  # fmt: skip
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("name", CORPORA)
+def test_a_corpus_has_400_words_to_test_and_none_of_them_in_training(name: str, speech_data: Path, tmp_path: Path):
+    make_corpus(name, speech_data, tmp_path)
+    train, test = read_data_directory(tmp_path / "train"), read_data_directory(tmp_path / "test")
+    assert not {u.id for u in train.utterances} & {u.id for u in test.utterances}
+    if name != "noisy-pairs":  # of one speaker
+        assert not set(train.speakers) & set(test.speakers)
+    assert 31 <= len(train.utterances) <= 120
+    assert sum(len(u.words or ()) for u in test.utterances) >= 400
+    words = set(read_lexicon(tmp_path / "lexicon.txt").words)
+    assert all(words.issuperset(u.words or ()) for u in train.utterances)
+
+
+def test_a_row_has_mean_and_deviation_and_how_often_what_was_reported_held():
+    row = _row("toy", "hybrid", [outcome("hybrid", 10, 11.5), outcome("hybrid", 12, 15), outcome("mixtures", 40, 40)])
+    assert (row["wer"], row["untuned"], row["reported"]) == (11, 12, 13.25)
+    assert row["deviation"] == pytest.approx(2**0.5)
+    assert (row["told_right"], row["told"]) == (1, 2)
+
+
+@pytest.mark.slow
+def test_both_models_of_a_training_are_scored_with_and_without_what_it_tuned(toy_corpus: Path, tmp_path: Path):
+    mixtures, hybrid = train_and_score("toy", toy_corpus, tmp_path, 1, RATE)
+    assert (mixtures.system, hybrid.system) == ("mixtures", "hybrid")
+    for each in (mixtures, hybrid):
+        assert 0 <= each.wer < 60
+        assert each.reported is not None
+        assert each.search["lm_scale"] > 0
+    again = train_and_score("toy", toy_corpus, tmp_path, 1, RATE)
+    assert [each.wer for each in again] == [mixtures.wer, hybrid.wer]
