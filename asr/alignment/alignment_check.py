@@ -78,7 +78,7 @@ class AlignmentCheck:
         if self.long_words > TOLERATED:
             found.append(
                 f"{self.long_words:.1f} % of the words last much too long for their phones, most of all in "
-                f"{self.worst}: listen to it, and compare its transcript"
+                f"{self.worst}: listen whether they hold noise or a pause, and whether its transcript is right"
             )
         return found
 

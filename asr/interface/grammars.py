@@ -13,6 +13,7 @@ from asr.grammar.arpa_file import parse_arpa
 from asr.grammar.sentences import sentence_list
 from asr.lexicon import Lexicon
 from asr.recognition.decoding import chosen_grammar
+from asr.recognition.vocabulary import other_case
 
 GrammarChoice: TypeAlias = str | os.PathLike[str] | Iterable[str | Sequence[str]] | Grammar | None
 """None for the model's own, "loop", "one", the path of a grammar file, sentences, or an automaton of `asr.grammar`."""
@@ -50,7 +51,6 @@ def _sentences(lexicon: Lexicon, sentences: Iterable[str | Sequence[str]]) -> Gr
     listed = [tuple(sentence) for sentence in sentences]
     unknown = sorted({word for sentence in listed for word in sentence if word not in lexicon})
     if unknown:
-        known_otherwise = [word for word in unknown if {word.upper(), word.lower()} & set(lexicon.words)]
-        hint = "letter case counts" if known_otherwise else "give each to add_word first"
-        raise GrammarError(f"the model has no pronunciation for {' '.join(unknown)} of the sentences; {hint}")
+        hint = other_case(unknown, lexicon) or "give each to add_word first"
+        raise GrammarError(f"the model has no pronunciation for {', '.join(unknown)}, which the sentences have; {hint}")
     return sentence_list(listed)

@@ -98,11 +98,11 @@ def report_training(
     unit: Unit = "speaker" if len({speakers[name] for name in references}) >= FEWEST_SPEAKERS else "utterance"
     rows = [_row(system, report, unit, grammar) for system, report in scored]
     lines = _table(rows, scored, unit)
-    for line in lines:
+    remarks = [f"{system.name}: {remark}" for system, _ in scored for remark in system.remarks]
+    for line in (*lines, *remarks):
         log.info("%s", line)
     with atomic_write(directory / RESULTS) as temporary:
         temporary.write_text(json.dumps(rows, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    remarks = [f"{system.name}: {remark}" for system, _ in scored for remark in system.remarks]
     write_report(
         directory / PAGE,
         title="Training: mixtures and hybrid",
@@ -235,6 +235,7 @@ def _table(
         lines.append(
             f"{system.name} makes {abs(difference.value):.1f} errors {word} in 100 words than {baseline.name} "
             f"(difference {difference.low:+.1f} to {difference.high:+.1f} in 95 % of redrawn {unit}s)"
+            + ("; so little speech does not tell them apart" if difference.low <= 0 <= difference.high else "")
         )
     return lines
 
