@@ -65,6 +65,15 @@ def wer_interval(
     return _interval(report.wer, 100.0 * rates, level)
 
 
+def wer_standard_error(
+    report: ScoreReport, *, replicates: int = 10_000, seed: int = 0, unit: Unit = "utterance"
+) -> float:
+    """Standard deviation of the redrawn word error rates, in percentage points; parameters and errors as above."""
+    counts = _counts_per_unit([report], unit)
+    rates = np.concatenate([errors[:, 0] / words for errors, words in _redraw(counts, replicates, seed)])
+    return float(100.0 * rates.std())
+
+
 def compare_systems(
     a: ScoreReport,
     b: ScoreReport,

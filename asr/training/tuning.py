@@ -13,6 +13,7 @@ from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.recognition.material import Material
 from asr.recognition.recognition import BATCH_FRAMES, search_words
+from asr.scoring.bootstrap import wer_standard_error
 from asr.scoring.wer import ScoreReport, align_words, count_errors, score_utterances
 from asr.training.config import TuningSettings
 from asr.training.held_out import FEWEST_SPEAKERS
@@ -64,10 +65,8 @@ class Tuned:
 
     @property
     def standard_error(self) -> float:
-        """Of the word error rate, in %, by drawing speakers again (Bisani & Ney 2004, with 1000 draws)."""
-        counts = np.array([[speaker.counts.errors, speaker.counts.words] for speaker in self.report.speakers()])
-        drawn = counts[np.random.default_rng(0).integers(len(counts), size=(1000, len(counts)))].sum(axis=1)
-        return float(np.std(100.0 * drawn[:, 0] / np.maximum(1, drawn[:, 1])))
+        """Of the word error rate, in percentage points, by drawing speakers again; 0 if there are no words."""
+        return wer_standard_error(self.report, unit="speaker") if self.report.words else 0.0
 
 
 def tune_search(

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
-
+from asr.scoring.bootstrap import wer_standard_error
 from asr.scoring.files import read_transcripts, read_utt2spk
 from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.config import TrainingConfig
@@ -83,7 +82,7 @@ def train_and_score(name: str, corpus: Path, work: Path, seed: int, rate: int | 
                 insertions=tuned.insertions,
                 deletions=tuned.deletions,
                 untuned=default.wer,
-                standard_error=_standard_error(tuned),
+                standard_error=wer_standard_error(tuned, unit="speaker" if len(tuned.speakers()) >= 5 else "utterance"),
                 reported=told.get(file, {}).get("wer"),
                 search=told.get(file, {}).get("search", {}),
                 seconds=seconds,
@@ -105,13 +104,3 @@ def _asr(*arguments: object) -> None:
     )
     if done.returncode:
         raise RuntimeError(f"asr {' '.join(map(str, arguments))}: {done.stderr[-2000:]}")
-
-
-def _standard_error(report: ScoreReport, draws: int = 1000) -> float:
-    """Of the word error rate, in %, by drawing speakers or utterances again (Bisani & Ney 2004)."""
-    speakers = report.speakers()
-    units = speakers if len(speakers) >= 5 else report.utterances
-    errors = np.array([unit.counts.errors for unit in units])
-    words = np.array([unit.counts.words for unit in units])
-    drawn = np.random.default_rng(0).integers(len(units), size=(draws, len(units)))
-    return float(np.std(100.0 * errors[drawn].sum(axis=1) / words[drawn].sum(axis=1)))

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from asr.errors import CorpusError
-from asr.scoring.bootstrap import compare_systems, wer_interval
+from asr.scoring.bootstrap import compare_systems, wer_interval, wer_standard_error
 from asr.scoring.wer import score_utterances
 
 
@@ -33,6 +33,12 @@ def test_the_interval_is_that_of_test_sets_drawn_one_by_one():
     low, high = np.quantile(naive_rates(report, 200, 3), [0.05, 0.95])
     assert (interval.low, interval.high) == (pytest.approx(low), pytest.approx(high))
     assert interval.value == report.wer
+
+
+def test_the_standard_error_is_that_of_test_sets_drawn_one_by_one():
+    report = make_report(0.2, n_utterances=30)
+    found = wer_standard_error(report, replicates=200, seed=3)
+    assert found == pytest.approx(np.std(naive_rates(report, 200, 3)))
 
 
 def test_the_interval_matches_the_normal_approximation_for_independent_words():
