@@ -2,13 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from asr.corpus.data_directory import Utterance
 from asr.errors import Fault, attempt
 from asr.features.config import FeatureConfig
 from asr.validation.directory import Directory
-from asr.validation.findings import Finding, costing, count, some, stopping, warning
+from asr.validation.findings import Finding, costing, count, some, warning
 from asr.validation.measuring import Measured, measure
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import Workers
@@ -120,7 +121,7 @@ def check_rates(directory: Directory, measured: Mapping[str, Measured], config: 
             "them out, or go on with upsample = true"
         )
         everything = len(low) == len(by_rate)
-        yield stopping("low-rate", *place, message) if everything else costing("low-rate", *place, message, names)
+        yield replace(costing("low-rate", *place, message, names), stops=everything)
     if len(by_rate) > 1 and not low:
         rates = ", ".join(f"{len(by_rate[rate]):,} at {rate} Hz" for rate in sorted(by_rate))
         rarest = min(by_rate, key=lambda rate: len(by_rate[rate]))
