@@ -15,7 +15,7 @@ from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_metadata import ModelMetadata
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
-from asr.errors import AsrError, ConfigError, ModelFormatError, printable
+from asr.errors import AsrError, ConfigError, MissingModelError, ModelFormatError, printable
 from asr.features.config import FeatureConfig
 from asr.features.frontend import FrontEnd
 from asr.hmm.topology import Topology
@@ -160,8 +160,8 @@ def load_model(path: Path, trusted: tuple[str, ...] = ()) -> SpeechModel:
     ------
     ModelFormatError
         If the file is truncated, no model of this format, or its parts do not fit together.
-    FileNotFoundError
-        If there is no such file.
+    MissingModelError
+        If there is no such file; a FileNotFoundError too.
     """
     arrays, metadata = _read(path)
     try:
@@ -175,6 +175,10 @@ def _read(path: Path) -> tuple[dict[str, np.ndarray], ModelMetadata]:
         arrays, metadata = load_arrays(path)
     except DiscriminantError as error:
         raise ModelFormatError(str(error)) from error
+    except FileNotFoundError as error:
+        raise MissingModelError(f"{path} does not exist; a model file, made by training, is needed") from error
+    except (IsADirectoryError, NotADirectoryError, PermissionError) as error:
+        raise ModelFormatError(f"{path}: cannot be read ({error.strerror}); a model file is needed") from error
     if metadata.get("format") != FORMAT:
         raise ModelFormatError(
             f"{path}: format is {metadata.get('format')!r}, not {FORMAT!r}; is it a recognizer's model?"

@@ -1,5 +1,6 @@
 """`asr tune`: scale, penalty and width of the search of a finished model, chosen on a data directory."""
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -52,7 +53,7 @@ def tune_model(
     data: Path,
     output: Path,
     *,
-    grammar: str | Path | None = None,
+    grammar: str | os.PathLike[str] | None = None,
     root: Path | None = None,
     settings: TuningSettings = TuningSettings(),  # noqa: B008 (frozen)
     overwrite: bool = False,

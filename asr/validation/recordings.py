@@ -154,8 +154,13 @@ def band_limited(measured: Mapping[str, Measured], config: FeatureConfig) -> dic
     return {
         name: found.cut_off
         for name, found in measured.items()
-        if found.cut_off is not None and found.cut_off < 0.45 * config.sample_rate
+        if found.cut_off is not None and above_cut_off(found, config)
     }
+
+
+def above_cut_off(found: Measured, config: FeatureConfig) -> bool:
+    """Whether the settings' band goes on where the spectrum of an utterance has ended."""
+    return found.cut_off is not None and found.cut_off < 0.45 * config.sample_rate
 
 
 def check_segments_apart(directory: Directory, measured: Mapping[str, Measured]) -> Iterator[Finding]:
