@@ -258,9 +258,9 @@ def score(
     return score_utterances(references, hypotheses, speakers=of_utterance)
 
 
-def describe(model: StrPath) -> dict[str, Any]:
-    """What a model file holds, as the command `asr info`; ModelFormatError when it is no whole model."""
-    return describe_model(Path(model))
+def describe(model: StrPath | Recognizer) -> dict[str, Any]:
+    """What a model or its file holds, as the command `asr info`; ModelFormatError when it is no whole model."""
+    return model.info() if isinstance(model, Recognizer) else describe_model(Path(model))
 
 
 def _path(path: StrPath | None) -> Path | None:

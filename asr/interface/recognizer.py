@@ -6,9 +6,9 @@ from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from threading import RLock
-from typing import Self, Unpack
+from typing import Any, Self, Unpack
 
-from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model
+from asr.acoustic.model_file import SearchSettings, SpeechModel, describe_model, load_model
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import AlignmentError, ConfigError, LexiconError
 from asr.grammar import Grammar
@@ -105,6 +105,10 @@ class Recognizer:
     def model(self) -> SpeechModel:
         """The model with its lexicon and search settings as they are now."""
         return self._model
+
+    def info(self) -> dict[str, Any]:
+        """What the model is and what it was trained on, as `asr info` and `asr.describe` tell it of a file."""
+        return describe_model(self._model)
 
     @property
     def search(self) -> SearchSettings:

@@ -78,5 +78,5 @@ def test_a_sentence_given_as_grammar_is_told_from_a_path_that_leads_nowhere(toy_
 
 def test_a_search_setting_that_is_none_is_refused_as_python_does(toy_model):
     for call in (Recognizer.load, lambda path, **more: Recognizer.load(path).with_settings(**more)):
-        with pytest.raises(TypeError, match="'beem'.*beam, max_active"):
+        with pytest.raises(TypeError, match=r"'beem'.*beam, max_active"):
             call(toy_model, beem=3)

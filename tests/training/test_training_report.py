@@ -53,6 +53,8 @@ def test_both_systems_stand_side_by_side_in_table_results_and_page(tmp_path, cap
     ]
     assert all(row["wer_low"] <= row["wer"] <= row["wer_high"] for row in rows)
     assert (rows[1]["lm_scale"], rows[1]["insertion_penalty"]) == (6.5, -2.0)
+    assert not any(value is None for row in rows for value in row.values())
+    assert "RTF" not in page.words and "Frames %" not in page.words
     assert lines[0] == "on held-out speech (2 speakers, 10 utterances, 30 words):"
     assert lines[2].split()[:2] == ["mixtures", "26.7"]
     assert lines[3].split()[:2] == ["hybrid", "6.7"]
