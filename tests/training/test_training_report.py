@@ -5,6 +5,7 @@ import logging
 
 import pytest
 
+from asr import Recognizer, describe
 from asr.acoustic.model_file import SearchSettings
 from asr.alignment.alignment_check import AlignmentCheck
 from asr.alignment.suspects import Suspect, TranscriptCheck
@@ -96,3 +97,24 @@ def test_training_leaves_both_systems_on_held_out_speech(toy_run):
     assert "Training: mixtures and hybrid" in page.words
     assert "sound like a pause" in page.words
     assert (toy_run / "suspects.tsv").read_text().startswith("kind\tname")
+
+
+def test_the_help_of_training_names_every_file_that_it_leaves(toy_run, asr):
+    status, text, _ = asr("train", "--help")
+    assert status == 0
+    left = {path.name for path in toy_run.iterdir()} - {"run.json", "stages", ".lock"}
+    assert {name for name in left if name not in text} == set()
+
+
+def test_the_models_say_what_they_were_trained_on(toy_run, toy_corpus, asr):
+    said = [line.split()[1:] for line in (toy_corpus / "train" / "text").read_text().splitlines()]
+    for name in ("model", "gmm"):
+        path = toy_run / f"{name}.safetensors"
+        told = describe(path)["trained on"]
+        assert (told["utterances"], told["speakers"], told["words"]) == (24, 4, sum(map(len, said)))
+        assert 0.005 < told["hours"] < 0.05
+        assert Recognizer.load(path).info() == describe(path) == describe(Recognizer.load(path))
+        status, text, _ = asr("info", path)
+        assert status == 0
+        assert "trained on:\n  hours: 0.0" in text
+        assert ("  prior_ceiling: 2.0\n" in text) == (name == "model")

@@ -182,7 +182,7 @@ def test_the_summary_says_at_what_rate_features_are_made_and_what_becomes_of_str
     assert not report.findings
     lines = [" ".join(line.split()) for line in report.lines()]
     assert "features made at 8000 Hz" in lines
-    assert "stress stress digits removed from 3 vowels (--keep-stress keeps them)" in lines
+    assert "stress stress digits removed from 3 vowels (--keep-stress, strip_stress=False, keeps them)" in lines
     assert "stress stress digits kept, as was asked for" in [
         " ".join(line.split()) for line in clean.validate(strip_stress=False).lines()
     ]
