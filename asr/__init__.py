@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from asr.errors import AsrError as AsrError
+    from asr.errors import AudioWarning as AudioWarning
     from asr.interface.commands import align as align
     from asr.interface.commands import describe as describe
     from asr.interface.commands import extract_features as extract_features
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _NAMES = {
-    "asr.errors": ["AsrError"],
+    "asr.errors": ["AsrError", "AudioWarning"],
     "asr.interface.commands": ["align", "describe", "extract_features", "score", "train", "tune", "validate"],
     "asr.interface.recognizer": ["Recognizer"],
     "asr.interface.results": ["Alignment", "Phone", "Result", "Word"],

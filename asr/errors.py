@@ -107,10 +107,26 @@ class ModelFormatError(AsrError):
     code = "model"
 
 
+class MissingModelError(ModelFormatError, FileNotFoundError):
+    """There is no such model file; also the error that Python itself raises for a missing file."""
+
+    code = "missing-file"
+
+
+class MissingAudioError(CorpusError, FileNotFoundError):
+    """There is no such audio file; also the error that Python itself raises for a missing file."""
+
+    code = "missing-file"
+
+
 class RunError(AsrError):
     """A work directory belongs to another configuration or holds what is not a run."""
 
     code = "run"
+
+
+class AudioWarning(UserWarning):
+    """Audio was recognized though it is not what a recognizer expects; the words are probably not what was said."""
 
 
 class _Fault(NamedTuple):

@@ -93,6 +93,19 @@ class CompositeAcousticModel:
         return CompositeAcousticModel(streams)
 
 
+def flattened(composite: CompositeAcousticModel) -> list[Stream]:
+    """Its streams, those of composites among them in their place: the same scores, up to rounding."""
+    streams = []
+    for stream in composite.streams:
+        if not isinstance(stream.model, CompositeAcousticModel):
+            streams.append(stream)
+            continue
+        for inner in flattened(stream.model):
+            end = min(stream.start + inner.end, stream.end)
+            streams.append(Stream(inner.model, stream.start + inner.start, end, stream.weight * inner.weight))
+    return streams
+
+
 def beside(
     hybrid: HybridAcousticModel, second: AcousticModel, n_second: int, n_features: int, weight: float
 ) -> CompositeAcousticModel:

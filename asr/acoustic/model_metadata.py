@@ -17,13 +17,47 @@ class HybridScores(BaseModel):
     """Only there with a second stream."""
 
 
-class ModelMetadata(BaseModel):
-    """The JSON value beside the arrays; parts that have rules of their own are checked by those who read them."""
+class HybridParts(BaseModel):
+    """What metadata say of a hybrid; of mixtures nothing."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    format: str
+    classifier: dict[str, Any] | None = None
+    """As `estimator_from_arrays` takes it."""
+    hybrid: HybridScores | None = None
+    calibration: dict[str, Any] | None = None
+    """As `estimator_from_arrays` takes it; of a hybrid whose classifier has no posteriors."""
+
+
+class StreamParts(HybridParts):
+    """A stream of a composite, and the columns `start` up to `end` of the frames that it scores."""
+
     kind: Literal["gmm", "hybrid"]
+    start: int = Field(ge=0)
+    end: int = Field(ge=1)
+    weight: float = Field(ge=0, allow_inf_nan=False)
+
+
+class Provenance(BaseModel):
+    """What a model was trained on; neither dates nor paths, so that equal trainings leave equal files."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    utterances: int = Field(ge=0)
+    speakers: int = Field(ge=0)
+    words: int = Field(ge=0)
+    """Running words."""
+    seconds: float = Field(ge=0, allow_inf_nan=False)
+    """Of audio."""
+    version: str = Field(max_length=100)
+    """Of this toolkit."""
+
+
+class ModelMetadata(HybridParts):
+    """The JSON value beside the arrays; parts that have rules of their own are checked by those who read them."""
+
+    format: str
+    kind: Literal["gmm", "hybrid", "composite"]
     phones: list[str]
     states_per_phone: int = Field(ge=1)
     front_end: dict[str, Any]
@@ -36,8 +70,7 @@ class ModelMetadata(BaseModel):
     """The grammar."""
     untrained: list[str] = []
     """Phones that training never heard; left out where there is none."""
-    classifier: dict[str, Any] | None = None
-    """As `estimator_from_arrays` takes it; of a hybrid."""
-    hybrid: HybridScores | None = None
-    calibration: dict[str, Any] | None = None
-    """As `estimator_from_arrays` takes it; of a hybrid whose classifier has no posteriors."""
+    trained_on: Provenance | None = None
+    """Left out where nothing is known."""
+    streams: list[StreamParts] = []
+    """Of a composite."""

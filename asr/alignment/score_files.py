@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from asr.alignment.suspects import Suspect, TranscriptCheck
+from asr.alignment.suspects import FEWEST_UTTERANCES, LEAST_BEATEN, Suspect, TranscriptCheck
 from asr.errors import printable
 from asr.files import atomic_write
 
@@ -38,6 +38,12 @@ def write_suspects(path: Path, suspects: Iterable[Suspect], transcripts: Mapping
 
 def tell(check: TranscriptCheck, path: Path) -> None:
     """One line of the log: the scores, and the first of the suspects that `path` lists."""
+    if not check.suspects and len(check.scores) < FEWEST_UTTERANCES:
+        doubtful = check.beaten < LEAST_BEATEN
+        few = "1 utterance" if len(check.scores) == 1 else f"{len(check.scores)} utterances"
+        doubt = ": are they those of the audio?" if doubtful else ""
+        log.log(logging.WARNING if doubtful else logging.INFO, "%s; too few to name suspects, %s%s", check, few, doubt)
+        return
     if not check.suspects:
         log.info("%s; none is out of the ordinary", check)
         return

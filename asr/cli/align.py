@@ -1,5 +1,6 @@
 """`asr align`: when each word, phone and state of a known transcript was spoken."""
 
+import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -35,7 +36,8 @@ def align(
 
     Writes words.ctm and phones.ctm (utterance, channel, start and duration in seconds, label) and states.npz
     (one state number a frame); scores.tsv, how well every transcript fits, and suspects.tsv, those that are probably
-    not of their audio. An utterance that cannot be aligned is left out and listed in failed.tsv.
+    not of their audio, of which a line tells at the end. An utterance that cannot be aligned is left out and listed
+    in failed.tsv.
 
     \b
     Example:
@@ -51,6 +53,9 @@ def align(
     import asr
     from asr.cli.reporting import report_failures
 
+    # How well the transcripts fit is said in any case, as in training, and not only when they are suspect.
+    logging.basicConfig(level=logging.WARNING, format="asr: %(message)s")
+    logging.getLogger("asr.alignment").setLevel(logging.INFO)
     summary = asr.align(
         model,
         data,

@@ -61,8 +61,18 @@ def train(
     """Train a Gaussian-mixture model, align the corpus with it, and train the hybrid model on the alignment.
 
     What is wrong with the corpus, the lexicon or the settings is told before the first stage, as by asr validate.
-    The work directory then holds gmm.safetensors (the baseline) and model.safetensors (the hybrid). Run the
-    same command again after an interruption: finished stages are kept, and the model comes out the same.
+    Run the same command again after an interruption: finished stages are kept, and the model comes out the same.
+
+    \b
+    The work directory then holds
+      model.safetensors  the hybrid
+      gmm.safetensors    the Gaussian mixtures, its baseline
+      grammar.arpa       the n-gram of the transcripts, the grammar of both
+      report.html        both on held-out speech, with the worst utterances and training curves
+      results.json       the table of the page, for programs
+      held-out.json      what was chosen for the search, and errors that were not minimized over
+      suspects.tsv       transcripts that are probably not those of their audio
+      failed.tsv         utterances left out, each with the reason
 
     \b
     Examples:

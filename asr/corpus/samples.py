@@ -1,11 +1,14 @@
 """Samples that a program hands over as an array, as the same mono samples that a file would give."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from asr.corpus.audio import HIGHEST_RATE, LOWEST_RATE, MOST_SAMPLES, at_rate
+from asr.corpus.audio import HIGHEST_RATE, LOWEST_RATE, MOST_SAMPLES
 from asr.errors import CorpusError
+
+Observer: TypeAlias = Callable[[np.ndarray], None]
 
 _FULL_SCALE = {"int16": 2.0**15, "int32": 2.0**31}
 _LOUDEST = 16.0
@@ -14,18 +17,20 @@ _MOST_CHANNELS = 64
 
 
 def samples_from_array(
-    array: Any, native: int, *, rate: int, source: str = "the array", upsample: bool = False
+    array: Any, native: int, *, rate: int, source: str = "the array", observe: Observer | None = None
 ) -> np.ndarray:
-    """Samples at `native` Hz as float32 (m,): mono, at `rate` Hz, on the 16-bit scale, as `read_audio` gives them.
+    """Samples as float32 (n,): mono, of full scale 1, at their own rate, `native` Hz, as `read_native` gives them.
 
     Parameters
     ----------
     array : (n,) or (n, n_channels)
         Floating-point numbers of full scale 1, or integers of 16 or 32 bits; channels are averaged.
+    rate : int
+        Hz that they are to be converted to; as many as `MOST_SAMPLES` may be left then.
     source : str
         What errors call it.
-    upsample : bool
-        Whether a rate below `rate` is converted and not refused.
+    observe : callable, optional
+        Called with the samples before channels are averaged, float32 (n, n_channels).
 
     Raises
     ------
@@ -35,7 +40,9 @@ def samples_from_array(
     """
     if isinstance(native, bool) or int(native) != native or not LOWEST_RATE <= native <= HIGHEST_RATE:
         raise CorpusError(f"{source}: its rate is {native}; whole numbers from {LOWEST_RATE} to {HIGHEST_RATE} are.")
-    samples = _mono(np.asarray(array), source)
+    channels = _channels(np.asarray(array), source)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later
+        samples = channels[:, 0] if channels.shape[1] == 1 else channels.mean(axis=1, dtype=np.float32)
     if not samples.size:
         raise CorpusError(f"{source}: holds no samples.", code="empty-file")
     if len(samples) * max(1.0, rate / native) > MOST_SAMPLES:
@@ -53,11 +60,13 @@ def samples_from_array(
             "give integers of 16 bits.",
             code="not-finite",
         )
-    return at_rate(samples, int(native), rate, source=source, upsample=upsample)
+    if observe is not None:
+        observe(channels)
+    return samples
 
 
-def _mono(array: np.ndarray, source: str) -> np.ndarray:
-    """Float32 (n,) of full scale 1."""
+def _channels(array: np.ndarray, source: str) -> np.ndarray:
+    """Float32 (n, n_channels) of full scale 1."""
     if array.ndim not in (1, 2) or (array.ndim == 2 and not 1 <= array.shape[1] <= _MOST_CHANNELS):
         raise CorpusError(f"{source}: has the shape {array.shape}; (n,) or (n, n_channels) is right.")
     if array.dtype.kind == "f":
@@ -71,4 +80,4 @@ def _mono(array: np.ndarray, source: str) -> np.ndarray:
         )
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later
         samples = (array / scale).astype(np.float32)
-        return samples if array.ndim == 1 else samples.mean(axis=1, dtype=np.float32)
+    return samples[:, None] if array.ndim == 1 else samples

@@ -8,13 +8,13 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 from pydantic import ValidationError
 
 from asr.acoustic.model_file import describe_model
 from asr.errors import ConfigError, CorpusError
-from asr.interface.recognizer import Recognizer
+from asr.interface.recognizer import Recognizer, RecognizerOptions
 from asr.runs.cores import ALL_CORES
 from asr.runs.outcome import Outcome
 from asr.runs.workers import open_workers
@@ -54,9 +54,9 @@ class TrainedModel:
     work_dir: Path
     outcome: Outcome
 
-    def load(self, **settings: Any) -> Recognizer:
+    def load(self, **options: Unpack[RecognizerOptions]) -> Recognizer:
         """A recognizer of the hybrid; keywords as of `Recognizer.load`."""
-        return Recognizer.load(self.model, **settings)
+        return Recognizer.load(self.model, **options)
 
 
 def train(
@@ -138,7 +138,7 @@ def tune(
             Path(model),
             Path(data),
             Path(output),
-            grammar=grammar if grammar in (None, "loop", "one") else Path(grammar),
+            grammar=grammar,
             root=_path(root),
             overwrite=overwrite,
             workers=workers,
@@ -258,9 +258,9 @@ def score(
     return score_utterances(references, hypotheses, speakers=of_utterance)
 
 
-def describe(model: StrPath) -> dict[str, Any]:
-    """What a model file holds, as the command `asr info`; ModelFormatError when it is no whole model."""
-    return describe_model(Path(model))
+def describe(model: StrPath | Recognizer) -> dict[str, Any]:
+    """What a model or its file holds, as the command `asr info`; ModelFormatError when it is no whole model."""
+    return model.info() if isinstance(model, Recognizer) else describe_model(Path(model))
 
 
 def _path(path: StrPath | None) -> Path | None:

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TypeAlias
 
 from asr.acoustic.model_file import SpeechModel
@@ -42,7 +41,7 @@ def grammar_for(model: SpeechModel, lexicon: Lexicon, choice: GrammarChoice, add
         own = parse_arpa(model.arpa.splitlines(), "the model's own grammar")
         return arpa_grammar(with_added_words(own, added), lexicon.words)
     if choice is None or isinstance(choice, str | os.PathLike):
-        return chosen_grammar(model, lexicon, choice if choice in (None, "loop", "one") else Path(choice))
+        return chosen_grammar(model, lexicon, choice)
     return _sentences(lexicon, choice)
 
 

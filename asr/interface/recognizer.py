@@ -6,9 +6,9 @@ from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from threading import RLock
-from typing import Self
+from typing import Any, Self, Unpack
 
-from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model
+from asr.acoustic.model_file import SearchSettings, SpeechModel, describe_model, load_model
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import AlignmentError, ConfigError, LexiconError
 from asr.grammar import Grammar
@@ -16,15 +16,24 @@ from asr.hmm.state_graph import StateGraph
 from asr.interface.grammars import GrammarChoice, grammar_for, settled
 from asr.interface.results import Alignment, Result
 from asr.interface.sound import Audio
-from asr.interface.utterances import aligned, recognized, recognized_by_speaker, recognized_or_fault
+from asr.interface.utterances import aligned, recognized, recognized_by_speaker, recognized_or_fault, told
 from asr.lexicon import Lexicon
 from asr.recognition import aligning, decoding
+from asr.recognition.decoding import SearchOptions, chosen_search
 from asr.recognition.vocabulary import recognizable
 from asr.runs.outcome import Outcome
 from discriminants.parallel.threads import ThreadWorkers
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 _SERIAL = SerialWorkers()
+
+
+class RecognizerOptions(SearchOptions, total=False):
+    """Keywords of a recognizer."""
+
+    grammar: GrammarChoice
+    allow_untrained: bool
+    upsample: bool
 
 
 class Recognizer:
@@ -62,18 +71,12 @@ class Recognizer:
         model: SpeechModel,
         *,
         grammar: GrammarChoice = None,
-        lm_scale: float | None = None,
-        insertion_penalty: float | None = None,
-        beam: float | None = None,
-        max_active: int | None = None,
         allow_untrained: bool = False,
         upsample: bool = False,
+        **search: Unpack[SearchOptions],
     ) -> None:
-        search = decoding.chosen_search(
-            model, lm_scale=lm_scale, insertion_penalty=insertion_penalty, beam=beam, max_active=max_active
-        )
         self._lock = RLock()
-        self._model = replace(model, search=search)
+        self._model = replace(model, search=chosen_search(model, **search))
         if upsample:
             front_end = copy(model.front_end)
             front_end.config = front_end.config.model_copy(update={"upsample": True})
@@ -88,40 +91,24 @@ class Recognizer:
             self._grammar = grammar_for(self._model, self._vocabulary(), self._choice)  # what is wrong is said now
 
     @classmethod
-    def load(
-        cls,
-        path: str | os.PathLike[str],
-        *,
-        grammar: GrammarChoice = None,
-        lm_scale: float | None = None,
-        insertion_penalty: float | None = None,
-        beam: float | None = None,
-        max_active: int | None = None,
-        allow_untrained: bool = False,
-        upsample: bool = False,
-    ) -> Self:
-        """Load a model file made by `train` or `tune`; keywords as of the class.
+    def load(cls, path: str | os.PathLike[str], **options: Unpack[RecognizerOptions]) -> Self:
+        """Load a model file made by `train` or `tune`; keywords (`grammar`, `beam`, ...) as of the class.
 
         Raises
         ------
         ModelFormatError
-            When the file is no whole model; FileNotFoundError when there is none.
+            When the file is no whole model; when there is none, MissingModelError, a FileNotFoundError too.
         """
-        return cls(
-            load_model(Path(path)),
-            grammar=grammar,
-            lm_scale=lm_scale,
-            insertion_penalty=insertion_penalty,
-            beam=beam,
-            max_active=max_active,
-            allow_untrained=allow_untrained,
-            upsample=upsample,
-        )
+        return cls(load_model(Path(path)), **options)
 
     @property
     def model(self) -> SpeechModel:
         """The model with its lexicon and search settings as they are now."""
         return self._model
+
+    def info(self) -> dict[str, Any]:
+        """What the model is and what it was trained on, as `asr info` and `asr.describe` tell it of a file."""
+        return describe_model(self._model)
 
     @property
     def search(self) -> SearchSettings:
@@ -154,6 +141,9 @@ class Recognizer:
     def recognize(self, audio: Audio, *, rate: int | None = None) -> Result:
         """Recognize one utterance.
 
+        Audio that is not what a recognizer expects gives an `AudioWarning`, and the result's `warnings` name it:
+        digital silence, in which there are no words, channels of opposite phase, speech of a lower sampling rate.
+
         Parameters
         ----------
         audio : path, binary file object, array, or (array, rate)
@@ -171,7 +161,7 @@ class Recognizer:
         ConfigError
             When an array has no rate, or the model was trained on archived features.
         """
-        return recognized(audio, rate, *self._ready())
+        return told(recognized(audio, rate, *self._ready()))
 
     def recognize_all(
         self,
@@ -185,7 +175,7 @@ class Recognizer:
         """Recognize many utterances; results come in their order.
 
         An utterance that cannot be recognized costs itself alone: its result has no words and says why in `error`.
-        What is not its own fault (a full disk, no memory, an interrupt) is raised.
+        What is not its own fault (a full disk, no memory, an interrupt) is raised. Warnings as of `recognize`.
 
         Without `speakers` this is an iterator that takes audio as results are asked for (with several `jobs`, a few
         ahead), so that it goes on for as long as there is audio. With `speakers` all audio is taken before the first
@@ -213,11 +203,13 @@ class Recognizer:
         if speakers is None:
             if adapt:
                 raise ConfigError("adapt=True adapts the model to a speaker; say who speaks with speakers=")
-            return _workers(jobs).map(recognized_or_fault, audios, rate, *self._ready())
-        model, graph = self._ready()
-        return iter(
-            recognized_by_speaker(list(audios), rate, speakers, model, graph, adapt=adapt, workers=_workers(jobs))
-        )
+            found = _workers(jobs).map(recognized_or_fault, audios, rate, *self._ready())
+        else:
+            model, graph = self._ready()
+            found = iter(
+                recognized_by_speaker(list(audios), rate, speakers, model, graph, adapt=adapt, workers=_workers(jobs))
+            )
+        return (told(result) for result in found)
 
     def decode(
         self,
@@ -269,7 +261,7 @@ class Recognizer:
         transcript = tuple(words.split()) if isinstance(words, str) else tuple(words)
         if not transcript:
             raise AlignmentError("there are no words to align; give what was said")
-        return aligned(audio, transcript, rate, self._of_audio())
+        return told(aligned(audio, transcript, rate, self._of_audio()))
 
     def align_directory(
         self,
@@ -322,23 +314,12 @@ class Recognizer:
             other._grammar = grammar_for(other._model, other._vocabulary(), other._choice)
         return other
 
-    def with_settings(
-        self,
-        *,
-        lm_scale: float | None = None,
-        insertion_penalty: float | None = None,
-        beam: float | None = None,
-        max_active: int | None = None,
-    ) -> Self:
-        """A recognizer with other search settings, which shares model, grammar and graph; ConfigError for a bad one."""
-        other = type(self)(
-            self._model,
-            lm_scale=lm_scale,
-            insertion_penalty=insertion_penalty,
-            beam=beam,
-            max_active=max_active,
-            allow_untrained=self._allow_untrained,
-        )
+    def with_settings(self, **search: Unpack[SearchOptions]) -> Self:
+        """A recognizer with other search settings, which shares model, grammar and graph; ConfigError for a bad one.
+
+        Keywords are `lm_scale`, `insertion_penalty`, `beam` and `max_active`, as of the class.
+        """
+        other = type(self)(self._model, allow_untrained=self._allow_untrained, **search)
         with self._lock:
             other._added, other._choice = self._added, self._choice
             other._recognizable, other._grammar, other._graph = self._recognizable, self._grammar, self._graph

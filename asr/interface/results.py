@@ -41,12 +41,16 @@ class Result:
         What was recognized: the path that was given, the name of a file object, or "array".
     error : Fault or None
         Why there are no words, as a `code` for programs and a `reason` in a sentence; None where all went well.
+    warnings : tuple of Fault
+        In which ways the audio is not what a recognizer expects, as codes and reasons: "silent", all samples are 0,
+        in which there are no words; "opposite-phase", channels that cancel; "band-limited", speech of a lower rate.
     """
 
     words: tuple[Word, ...]
     seconds: float
     source: str
     error: Fault | None = None
+    warnings: tuple[Fault, ...] = ()
 
     @property
     def text(self) -> str:
@@ -60,7 +64,8 @@ class Result:
             "words": [asdict(word) for word in self.words],
             "seconds": self.seconds,
             "source": self.source,
-            "error": None if self.error is None else {"code": self.error.code, "reason": self.error.reason},
+            "error": None if self.error is None else self.error._asdict(),
+            "warnings": [warning._asdict() for warning in self.warnings],
         }
 
 
@@ -77,12 +82,15 @@ class Alignment:
         Duration of the audio.
     source : str
         As in `Result`.
+    warnings : tuple of Fault
+        As in `Result`.
     """
 
     words: tuple[Word, ...]
     phones: tuple[Phone, ...]
     seconds: float
     source: str
+    warnings: tuple[Fault, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The same as dictionaries, lists, text and numbers, for `json.dumps`."""
@@ -91,6 +99,7 @@ class Alignment:
             "phones": [asdict(phone) for phone in self.phones],
             "seconds": self.seconds,
             "source": self.source,
+            "warnings": [warning._asdict() for warning in self.warnings],
         }
 
 

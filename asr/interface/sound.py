@@ -10,12 +10,13 @@ from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 
-from asr.corpus.audio import audio_seconds
-from asr.corpus.data_directory import Utterance
+from asr.corpus.audio import at_rate, read_native
 from asr.corpus.samples import samples_from_array
-from asr.errors import AsrError, ConfigError, CorpusError
+from asr.errors import AsrError, ConfigError, CorpusError, Fault, MissingAudioError
 from asr.features.config import FeatureConfig
-from asr.features.extraction import signal_features, static_features
+from asr.features.extraction import signal_features
+from asr.recognition.hearing import unusual
+from asr.validation.measuring import Channels
 
 Samples: TypeAlias = np.ndarray | Sequence[float]
 Audio: TypeAlias = str | os.PathLike[str] | BinaryIO | Samples | tuple[Samples, int]
@@ -24,11 +25,14 @@ Audio: TypeAlias = str | os.PathLike[str] | BinaryIO | Samples | tuple[Samples, 
 
 @dataclass(frozen=True)
 class Sound:
-    """Static features, float32 (T, n), the duration of their audio in seconds, and what messages call it."""
+    """Static features, float32 (T, n), the duration of their audio in seconds, what messages call it, and in which
+    ways it is not what a recognizer expects.
+    """
 
     static: np.ndarray
     seconds: float
     source: str
+    unusual: tuple[Fault, ...] = ()
 
 
 def source_of(audio: Audio) -> str:
@@ -47,7 +51,7 @@ def load_sound(audio: Audio, rate: int | None, config: FeatureConfig) -> Sound:
     Raises
     ------
     CorpusError
-        When the audio cannot be read, or is nothing that can hold audio.
+        When the audio cannot be read, or is nothing that can hold audio; MissingAudioError when there is no such file.
     FeatureError
         When it is shorter than one window.
     ConfigError
@@ -75,16 +79,25 @@ def _is_file(audio: Any) -> bool:
 
 
 def _of_samples(array: Any, native: int, config: FeatureConfig, source: str) -> Sound:
-    signal = samples_from_array(array, native, rate=config.sample_rate, source=source, upsample=config.upsample)
-    return Sound(signal_features(signal, config, source=source), len(array) / native, source)
+    channels = Channels()
+    samples = samples_from_array(array, native, rate=config.sample_rate, source=source, observe=channels.add)
+    return _heard(samples, int(native), channels, config, source)
 
 
 def _of_file(path: Path, config: FeatureConfig, source: str) -> Sound:
     if not path.is_file():
-        found = "is no regular file" if path.exists() else "does not exist"
-        raise CorpusError(f"{source} {found}", code="unreadable" if path.exists() else "missing-file")
-    static = static_features(Utterance("audio", "speaker", None, audio=path), config)
-    return Sound(static, audio_seconds(path), source)
+        if path.exists():
+            raise CorpusError(f"{source} is no regular file", code="unreadable")
+        raise MissingAudioError(f"{source} does not exist")
+    channels = Channels()
+    samples, native = read_native(path, rate=config.sample_rate, observe=channels.add)
+    return _heard(samples, native, channels, config, source)
+
+
+def _heard(samples: np.ndarray, native: int, channels: Channels, config: FeatureConfig, source: str) -> Sound:
+    signal = at_rate(samples, native, config.sample_rate, source=source, upsample=config.upsample)
+    static = signal_features(signal, config, source=source)
+    return Sound(static, len(samples) / native, source, tuple(unusual(channels.measured(samples, native), config)))
 
 
 def _of_file_object(file: Any, config: FeatureConfig, source: str) -> Sound:

@@ -1,8 +1,10 @@
 """Utterances in, results out: one by itself, or several whose speakers are known."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -11,7 +13,7 @@ from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.frame_times import FrameTimes
 from asr.alignment.transcript_graph import transcript_graph
 from asr.decode.path_segments import Segment, phone_segments, word_segments
-from asr.errors import AlignmentError, ConfigError, DecodeError, Fault, attempt
+from asr.errors import AlignmentError, AudioWarning, ConfigError, DecodeError, Fault, attempt
 from asr.features.frame_table import FrameTable
 from asr.features.spoilt import spoilt
 from asr.hmm.state_graph import StateGraph
@@ -33,6 +35,16 @@ def recognized(audio: Audio, rate: int | None, model: SpeechModel, graph: StateG
     for fault in found.failed.values():
         raise DecodeError(f"{sound.source}: {fault.reason}", code=fault.code)
     return _result(model, sound, found.words["audio"])
+
+
+Told = TypeVar("Told", Result, Alignment)
+
+
+def told(found: Told, level: int = 3) -> Told:
+    """The same, its warnings given as Python's, `AudioWarning`, on the line that called what calls this."""
+    for one in found.warnings:
+        warnings.warn(f"{found.source}: {one.reason}", AudioWarning, stacklevel=level)
+    return found
 
 
 def recognized_or_fault(audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph) -> Result:
@@ -97,6 +109,7 @@ def aligned(audio: Audio, words: tuple[str, ...], rate: int | None, model: Speec
         timed_phones(phone_segments(found.path, graph, topology), times),
         round(sound.seconds, 4),
         sound.source,
+        sound.unusual,
     )
 
 
@@ -114,4 +127,5 @@ def _times(model: SpeechModel, sound: Sound) -> FrameTimes:
 
 
 def _result(model: SpeechModel, sound: Sound, segments: Sequence[Segment]) -> Result:
-    return Result(timed_words(segments, _times(model, sound)), round(sound.seconds, 4), sound.source)
+    words = timed_words(segments, _times(model, sound))
+    return Result(words, round(sound.seconds, 4), sound.source, warnings=sound.unusual)

@@ -74,7 +74,8 @@ def read_lexicon(path: Path | str, *, format: Format = "auto", strip_stress: boo
     if strips_stress(strip_stress, format, phones_used):
         variants = {word: [_unstressed(variant) for variant in spoken] for word, spoken in variants.items()}
         marked = sum(without_stress(phone) != phone for phone in phones_used)
-        stress = f"{path}: stress digits removed from {marked} vowels (--keep-stress keeps them)" if marked else ""
+        removed = f"stress digits removed from {marked} vowels (--keep-stress, strip_stress=False, keeps them)"
+        stress = f"{path}: {removed}" if marked else ""
     else:
         stress = f"{path}: stress digits kept, as was asked for" if marks_stress(phones_used) else ""
     pronunciations = {word: tuple(phones) for word, phones in variants.items()}

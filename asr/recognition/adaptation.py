@@ -23,7 +23,7 @@ from asr.decode.token_passing import BestPath
 from asr.errors import ConfigError, Fault
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
-from asr.recognition.recognition import Recognition, collected, recognize_batch, search_path
+from asr.recognition.recognition import Recognition, collected, recognize_batch, search_path, without_silence
 from asr.settings import Settings
 from discriminants.kernels import GaussianKernel
 from discriminants.logistic.input_map import InputMap, fit_input_map, identity_map
@@ -103,11 +103,12 @@ def recognize_adapted(
     chosen = model.search if search is None else search
     results = workers.map(_recognize_speaker, tables, workers.share((model.hmm, graph, chosen, settings)))
     found = collected(tables, results, seconds)
-    return Recognition(
+    in_order = Recognition(
         {name: found.words[name] for name in frames.ids if name in found.words},
         {name: found.failed[name] for name in frames.ids if name in found.failed},
         found.cpu_seconds,
     )
+    return without_silence(in_order, model, static)
 
 
 def _recognize_speaker(

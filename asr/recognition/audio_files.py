@@ -86,7 +86,7 @@ def _expanded(audio: Sequence[Path]) -> list[tuple[Path, str, str]]:
 def _of_folder(folder: Path) -> list[tuple[Path, str, str]]:
     for name in LISTS:
         if (folder / name).is_file():
-            raise CorpusError(f"{folder}: is a data directory, as it holds {name}; give it as --data {folder}")
+            raise CorpusError(f"{folder}: is a data directory, as it holds {name}; give it as --data (data=)")
     found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file())
     if not found:
         return [(folder, folder.absolute().name, f"is a folder without audio files ({', '.join(sorted(ENDINGS))})")]
@@ -103,10 +103,10 @@ def _speaker_rule(speakers: str) -> Callable[[Path], str | None]:
     try:
         pattern = re.compile(speakers)
     except re.error as error:
-        raise ConfigError(f"--speakers: {speakers!r} is neither one, file, directory nor a pattern: {error}") from error
+        raise ConfigError(f"speakers: {speakers!r} is neither one, file, directory nor a pattern: {error}") from error
     if pattern.groups != 1:
         raise ConfigError(
-            f"--speakers: the pattern {speakers!r} has {pattern.groups} groups; one, in parentheses, must be the "
+            f"speakers: the pattern {speakers!r} has {pattern.groups} groups; one, in parentheses, must be the "
             "speaker, as in '([a-z]+)_[0-9]+'"
         )
 

@@ -1,9 +1,10 @@
 """`asr decode`: audio files or a data directory to words."""
 
 import logging
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypedDict, Unpack
 
 from pydantic import ValidationError
 
@@ -17,6 +18,7 @@ from asr.features.extraction import extract_static
 from asr.features.frame_table import FrameTable
 from asr.grammar import Grammar, arpa_grammar, one_word, read_grammar, word_loop
 from asr.grammar.arpa_file import parse_arpa
+from asr.grammar.sentences import read_sentences
 from asr.hmm.state_graph import StateGraph
 from asr.lexicon import Lexicon
 from asr.recognition.adaptation import recognize_adapted
@@ -29,9 +31,19 @@ from asr.runs.outcome import Outcome, account
 from asr.runs.progress import counted
 from asr.scoring.files import read_transcripts, write_transcripts
 from asr.text_lines import read_text_lines
+from asr.validation.findings import count, some
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
+
+
+class SearchOptions(TypedDict, total=False):
+    """Search settings that take the place of a model's own, unless None; see `SearchSettings`."""
+
+    lm_scale: float | None
+    insertion_penalty: float | None
+    beam: float | None
+    max_active: int | None
 
 
 def decode(
@@ -41,17 +53,14 @@ def decode(
     speakers: str | None = None,
     data: Path | None = None,
     root: Path | None = None,
-    grammar: str | Path | None = None,
+    grammar: str | os.PathLike[str] | None = None,
     out: Path,
-    lm_scale: float | None = None,
-    insertion_penalty: float | None = None,
-    beam: float | None = None,
-    max_active: int | None = None,
     adapt: bool = False,
     upsample: bool = False,
     allow_untrained: bool = False,
     graph: StateGraph | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+    **search: Unpack[SearchOptions],
 ) -> Outcome:
     """Recognize, and write `out/hyp.txt` and `out/hyp.ctm`.
 
@@ -64,7 +73,7 @@ def decode(
         what is recognized in it does not depend on the others, or with `adapt` those of a directory.
     data : path of a Kaldi data directory, instead of `audio`
     grammar : "loop", "one", or the path of an ARPA or word-pair file; None for the model's own
-    lm_scale, insertion_penalty, beam, max_active : instead of the model's own settings
+    search : lm_scale, insertion_penalty, beam and max_active, instead of the model's own settings
     adapt : whether to adapt the model to every speaker, see `asr.recognition.adaptation`
     upsample : whether to convert audio of a lower rate than the model's, which is refused otherwise
     allow_untrained : whether words may be recognized that training says nothing of, see `asr.recognition.vocabulary`
@@ -78,14 +87,12 @@ def decode(
     speech_model = model if isinstance(model, SpeechModel) else load_model(model)
     rule = speakers or ("directory" if adapt else "file")
     corpus = files_as_corpus(audio, rule) if data is None else corpus_for(speech_model, data, root)
-    search = chosen_search(
-        speech_model, lm_scale=lm_scale, insertion_penalty=insertion_penalty, beam=beam, max_active=max_active
-    )
+    settings = chosen_search(speech_model, **search)
     if graph is None:
         lexicon = recognizable(speech_model, allow_untrained=allow_untrained)
         graph = compile_graph(lexicon, chosen_grammar(speech_model, lexicon, grammar), speech_model.hmm.topology)
     static, problems = static_frames(speech_model, corpus, workers, upsample=upsample)
-    recognition = (recognize_adapted if adapt else recognize)(speech_model, static, graph, search, workers=workers)
+    recognition = (recognize_adapted if adapt else recognize)(speech_model, static, graph, settings, workers=workers)
     failures = [
         *corpus.problems,
         *problems,
@@ -118,8 +125,15 @@ def _keep_earlier(path: Path, hypotheses: Mapping[str, Sequence[str]]) -> None:
     log.warning("%s", printable(f"{path} was there, with other words; it is kept as {kept.name}"))
 
 
-def chosen_search(model: SpeechModel, **wanted: float | None) -> SearchSettings:
-    """The model's search settings, with what is wanted and not None in its place; ConfigError for a bad one."""
+def chosen_search(model: SpeechModel, **wanted: Unpack[SearchOptions]) -> SearchSettings:
+    """The model's search settings, with what is wanted and not None in its place.
+
+    Raises ConfigError for a value out of range, TypeError for a name that is none.
+    """
+    known = SearchOptions.__annotations__
+    for name in wanted:
+        if name not in known:
+            raise TypeError(f"there is no keyword {name!r}; those of the search are {', '.join(known)}")
     given = {name: value for name, value in wanted.items() if value is not None}
     try:
         return SearchSettings.model_validate(model.search.model_dump() | given)
@@ -165,7 +179,7 @@ def static_frames(
         return extract_static(corpus, config, workers=workers, progress=finished)
 
 
-def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | Path | None) -> Grammar:
+def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | os.PathLike[str] | None) -> Grammar:
     """The grammar that a command line asks for: "loop", "one", a file, or None for the model's own.
 
     `lexicon` has the words that can be recognized (`asr.recognition.vocabulary`). Raises GrammarError when the file is
@@ -182,6 +196,7 @@ def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | Path | No
         return word_loop(words)
     if wanted == "one":
         return one_word(words)
+    _require_grammar_file(wanted)
     try:
         found = read_grammar(Path(wanted), vocabulary=words)
     except GrammarError as error:
@@ -192,13 +207,39 @@ def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | Path | No
     if not found.words:
         raise GrammarError(f"{wanted}: shares no word with the model's lexicon")
     unknown = [word for word in found.left_out if word not in model.lexicon]  # of the others was told before
+    reasons = []
     if unknown:
-        hint = other_case(unknown, model.lexicon)
-        log.warning(
-            "%s",
-            printable(f"{wanted}: the model has no pronunciation for {' '.join(unknown)}{f'; {hint}' if hint else ''}"),
-        )
+        reasons.append(f"the model has no pronunciation for {' '.join(unknown)}")
+        reasons.append(other_case(unknown, model.lexicon))
+    if found.name == "sentences":
+        reasons.insert(0, _left_out_sentences(Path(wanted), set(words)))
+    told = "; ".join(filter(None, reasons))
+    if told:
+        log.warning("%s", printable(f"{wanted}: {told}"))
     return found
+
+
+def _require_grammar_file(wanted: str | os.PathLike[str]) -> None:
+    """GrammarError unless there is such a file; text that is no path was probably meant as a sentence."""
+    if os.path.exists(wanted):  # noqa: PTH110 (of any text, also of what no path can be)
+        return
+    if isinstance(wanted, str):
+        shown = printable(repr(wanted), 300)
+        raise GrammarError(
+            f"the grammar {shown} was taken for the path of a file, and there is none: text is 'loop', 'one' or the "
+            f"path of a grammar file; sentences come as a file with one a line, or from Python as a list, [{shown}]"
+        )
+    raise GrammarError(f"the grammar {os.fspath(wanted)!r} was given as the path of a file, and there is none")
+
+
+def _left_out_sentences(path: Path, known: set[str]) -> str:
+    """How many sentences of a grammar file hold words that cannot be recognized, and the first of them; maybe empty."""
+    sentences = read_sentences(path)
+    left_out = [" ".join(sentence) for sentence in sentences if not known.issuperset(sentence)]
+    if not left_out:
+        return ""
+    shown = some((repr(sentence) for sentence in left_out), 3)
+    return f"{len(left_out):,} of {count(len(sentences), 'sentence')} cannot be said and are left out: {shown}"
 
 
 def _words_of(path: Path) -> set[str]:

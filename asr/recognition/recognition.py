@@ -12,6 +12,7 @@ from asr.decode.path_segments import Segment, word_segments
 from asr.decode.token_passing import BestPath, best_path
 from asr.errors import DecodeError, Fault, FeatureError, attempt
 from asr.features.frame_table import NOT_FINITE, FrameTable
+from asr.features.silence import silent_utterances
 from asr.hmm.state_graph import StateGraph
 from discriminants.blas_threads import one_blas_thread
 from discriminants.parallel.threads import in_threads
@@ -52,7 +53,7 @@ def recognize(
     *,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Recognition:
-    """Recognize every utterance of a table.
+    """Recognize every utterance of a table. In digital silence, where all samples are 0, there are no words.
 
     Parameters
     ----------
@@ -72,7 +73,17 @@ def recognize(
     cpu_seconds = time.process_time() - started
     workers, batches = in_threads(workers), frames.batches(BATCH_FRAMES)
     results = workers.map(recognize_batch, batches, workers.share((model.hmm, graph, chosen)))
-    return collected(batches, results, cpu_seconds)
+    return without_silence(collected(batches, results, cpu_seconds), model, static)
+
+
+def without_silence(found: Recognition, model: SpeechModel, static: FrameTable) -> Recognition:
+    """The same without words where all samples are 0: a search always finds some, if only the grammar wants them."""
+    silent = silent_utterances(static, model.front_end.config) if model.source == "audio" else set()
+    if not silent:
+        return found
+    failed = {name: fault for name, fault in found.failed.items() if name not in silent}
+    words = {name: [] if name in silent else found.words[name] for name in static.ids if name not in failed}
+    return Recognition(words, failed, found.cpu_seconds)
 
 
 def collected(

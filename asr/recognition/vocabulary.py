@@ -35,7 +35,8 @@ def recognizable(model: SpeechModel, *, allow_untrained: bool = False) -> Lexico
         reasons.append(f"{some(unheard)} ({count(len(unheard), 'word')}), as training never heard {phones}")
     if marks:
         reasons.append(f"{some(marks)}, as a mark and no word")
-    told = f"left out of what can be recognized: {'; '.join(reasons)} (--allow-untrained takes all)"
+    remedy = "--allow-untrained (allow_untrained=True) takes all"
+    told = f"left out of what can be recognized: {'; '.join(reasons)}; {remedy}"
     if not kept:
         raise LexiconError(f"{model.lexicon.source}: no word is left; {told}")
     if reasons:

@@ -26,6 +26,23 @@ class PlainTable:
 
 
 @dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of the results that not every run measures."""
+
+    key: str
+    title: str
+    digits: int
+    meaning: str
+
+
+_MEASURED = (
+    _Column("decode_rtf", "RTF", 4, "RTF: processor seconds a second of audio."),
+    _Column("train_seconds", "Training s", 1, "Training: seconds by the clock."),
+    _Column("frame_accuracy", "Frames %", 1, "Frames: share of frames whose state is recognized."),
+)
+
+
+@dataclass(frozen=True, slots=True)
 class _SpeakerLine:
     """A line of the table of speakers: the sizes, and a score of every system (None where it has none)."""
 
@@ -60,7 +77,7 @@ def write_report(
     Parameters
     ----------
     title : heading of the page
-    rows : the rows of `results.json`
+    rows : the rows of `results.json`; columns of times and of frames that no row has are left out
     speakers : system -> scores of its speakers, as `ScoreReport.speakers` gives them
     curves : title -> points (x, y), a figure each; " by " in a title such as "log-likelihood by iteration"
         parts the name of the y axis from that of the x axis
@@ -82,7 +99,8 @@ def write_report(
     page = environment.get_template("page.html.j2").render(
         title=title,
         notes=notes,
-        rows=rows,
+        rows=[{column.key: None for column in _MEASURED} | dict(row) for row in rows],
+        measured=[column for column in _MEASURED if any(row.get(column.key) is not None for row in rows)],
         systems=list(speakers),
         speaker_lines=_speaker_lines(speakers),
         speaker_figure=_speaker_figure(speakers),

@@ -205,7 +205,7 @@ class Run:
         if not path.exists():
             write_sealed(path, record)
             return
-        remedy = "start in another directory, or throw away what was done in this one (--allow-changes)"
+        remedy = "start in another directory, or throw away what was done in this one (--allow-changes, allow_changes=True)"
         try:
             existing = read_sealed(path, "the record of a run", remedy)
         except RunError:
@@ -221,7 +221,7 @@ class Run:
         if not allow_changes:
             raise RunError(
                 f"{path}: this directory belongs to another run ({'; '.join(differences)}); use another, or allow "
-                f"changes (--allow-changes), which throws away what is done ({', '.join(done) or 'nothing yet'})"
+                f"changes (--allow-changes, allow_changes=True), which throws away what is done ({', '.join(done) or 'nothing yet'})"
             )
         changes = "; ".join(differences)
         logger.warning("%s: %s; thrown away: %s", path, changes, ", ".join(done) or "nothing was done yet")

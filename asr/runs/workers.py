@@ -52,7 +52,7 @@ class _Cluster:
         try:
             self._workers = ClusterWorkers(address, patience=_PATIENCE)
         except ConnectionError as error:
-            raise RunError(f"--cluster {error}") from error
+            raise RunError(f"cluster {error}") from error
         # What goes wrong is said once, below, and not with the traceback of every attempt to connect again.
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
 
@@ -83,8 +83,8 @@ class _Cluster:
         try:
             yield
         except (CommClosedError, ConnectionError, TimeoutError, CancelledError) as error:
-            raise RunError(f"--cluster {self._address}: lost ({error}); the same command goes on from here") from error
+            raise RunError(f"cluster {self._address}: lost ({error}); the same command goes on from here") from error
         except RuntimeError as error:
             if type(error.__cause__).__name__ != "KilledWorker":
                 raise
-            raise RunError(f"--cluster {self._address}: {error}") from error
+            raise RunError(f"cluster {self._address}: {error}") from error

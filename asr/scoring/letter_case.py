@@ -24,5 +24,5 @@ def case_hint(report: ScoreReport, references: Transcripts, hypotheses: Transcri
         return ""
     return (
         f"{report.errors - left:,} of the {report.errors:,} errors are words in another letter case; --ignore-case "
-        "does not count them"
+        "(ignore_case=True) does not count them"
     )

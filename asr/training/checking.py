@@ -125,6 +125,10 @@ def log_findings(report: Report) -> None:
         _log_first(report.warnings)
     if lost or report.warnings:
         log.warning("asr validate lists all of them")
+    if report.summary.without_words:
+        log.warning("%s left out for an empty transcript", count(report.summary.without_words, "utterance"))
+    for remark in report.remarks:
+        log.info("%s", printable(remark))
     if stops:
         raise _error(stops)
 

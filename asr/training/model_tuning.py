@@ -1,5 +1,6 @@
 """`asr tune`: scale, penalty and width of the search of a finished model, chosen on a data directory."""
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -52,7 +53,7 @@ def tune_model(
     data: Path,
     output: Path,
     *,
-    grammar: str | Path | None = None,
+    grammar: str | os.PathLike[str] | None = None,
     root: Path | None = None,
     settings: TuningSettings = TuningSettings(),  # noqa: B008 (frozen)
     overwrite: bool = False,
@@ -97,8 +98,8 @@ def tune_model(
 def check_output(model: Path, output: Path, *, overwrite: bool) -> None:
     """Refuse, with ConfigError, to write over a file unless told to, and over the model itself in any case."""
     if output.is_dir():
-        raise ConfigError(f"--output: '{output}' is a directory; give the name of a file, such as tuned.safetensors")
+        raise ConfigError(f"the output '{output}' is a directory; give the name of a file, such as tuned.safetensors")
     if output.exists() and model.exists() and output.samefile(model):
-        raise ConfigError(f"--output: '{output}' is the model itself; give another name, since it stays as it is")
+        raise ConfigError(f"the output '{output}' is the model itself; give another name, since it stays as it is")
     if output.exists() and not overwrite:
-        raise ConfigError(f"--output: '{output}' exists already; give another name, or --overwrite")
+        raise ConfigError(f"the output '{output}' exists already; give another name, or --overwrite (overwrite=True)")

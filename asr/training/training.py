@@ -3,12 +3,15 @@
 import json
 import logging
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import asr
 from asr.acoustic.classifiers import make_classifier
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings, save_model
+from asr.acoustic.model_metadata import Provenance
 from asr.corpus.data_directory import Problem, read_data_directory
 from asr.decode.graph_compiler import compile_graph
 from asr.files import atomic_write
@@ -24,6 +27,7 @@ from asr.training.checking import check_inputs, log_findings
 from asr.training.config import TrainingConfig, check_same_static
 from asr.training.held_out import folds
 from asr.training.systems import (
+    Mixtures,
     Trained,
     Workshop,
     check_copies,
@@ -122,14 +126,26 @@ def train(
         grammar = work_dir / "grammar.arpa"
         write_arpa(_ngram(material, workshop), grammar)
         arpa = grammar.read_text(encoding="utf-8")
+        provenance = _provenance(material, mixtures)
         for name, trained in (("gmm", mixtures.largest), ("model", hybrid_system)):
-            model = with_search(trained.load(), search[name], arpa)
+            model = replace(with_search(trained.load(), search[name], arpa), trained_on=provenance)
             save_model(work_dir / f"{name}.safetensors", model)
         log.info("%s", vocabulary_line(model, material.references.values()))
         report_run(workshop, material, mixtures, hybrid_system, search, hypotheses, check, remarks=remarks)
     problems += [Problem(name, code, f"not aligned: {reason}") for name, (code, reason) in mixtures.failed.items()]
     account(given.listed, [name for name in material.static.ids if name not in mixtures.failed], problems, work_dir)
     return Outcome(len(material.static) - len(mixtures.failed), problems)
+
+
+def _provenance(material: Material, mixtures: Mixtures) -> Provenance:
+    used = material.where(lambda name, _: name not in mixtures.failed)
+    return Provenance(
+        utterances=len(used.static),
+        speakers=len(used.speakers),
+        words=sum(map(len, used.references.values())),
+        seconds=round(used.seconds, 2),
+        version=asr.__version__,
+    )
 
 
 def _ngram(material: Material, workshop: Workshop) -> ArpaModel:

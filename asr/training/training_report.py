@@ -87,8 +87,9 @@ def report_training(
     Returns
     -------
     rows : list of dict
-        What `results.json` holds: the columns of a recipe's rows, those of times empty, for equal runs leave equal
-        files; and `wer_low` and `wer_high`, the interval of 95 %, `lm_scale` and `insertion_penalty`. Rates are in %.
+        What `results.json` holds: the columns of a recipe's rows but for those of times, for equal runs leave equal
+        files, and of frames; and `wer_low` and `wer_high`, the interval of 95 %, `lm_scale` and `insertion_penalty`.
+        Rates are in %.
     """
     scored = [
         (system, score_utterances(references, system.hypotheses, speakers=speakers))
@@ -199,9 +200,6 @@ def _row(system: HeldOutSystem, report: ScoreReport, unit: Unit, grammar: str) -
         "sub": report.substitutions,
         "del": report.deletions,
         "ins": report.insertions,
-        "decode_rtf": None,
-        "train_seconds": None,
-        "frame_accuracy": None,
         "lm_scale": system.search.lm_scale,
         "insertion_penalty": system.search.insertion_penalty,
     }

@@ -180,7 +180,7 @@ def check_stress(given: LexiconFile) -> Iterator[Finding]:
         message = (
             f"'{entry.word}' has the phone {plain[0]} without a stress digit, but others have one "
             f"({some(with_digit, 3)}); the two are different phones here, so write all vowels in one way, or give "
-            "--strip-stress"
+            "--strip-stress (strip_stress=True)"
         )
         yield warning("mixed-stress", given.path, entry.line, message)
 

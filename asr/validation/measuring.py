@@ -1,7 +1,7 @@
 """What one pass over an utterance's samples tells about them."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.fft
@@ -73,20 +73,9 @@ def measure(utterance: Utterance, rate: int, samples_too: bool) -> Measured:
     if not samples_too:
         header, n_samples = read_header(source, rate=rate, start=start, end=end)
         return Measured(header.rate, n_samples)
-    channels = _Channels()
+    channels = Channels()
     samples, native = read_native(source, rate=rate, start=start, end=end, observe=channels.add)
-    energy = float(np.dot(samples, samples))
-    constant = bool(samples[0] == samples[len(samples) // 2] and np.ptp(samples) == 0.0)
-    return Measured(
-        native,
-        len(samples),
-        peak=channels.peak,
-        clipped=channels.n_full / channels.n_values if channels.peak <= 1.0 else 0.0,
-        constant=constant,
-        cancelling=channels.n_channels > 1 and energy < CANCELLED * channels.energy / channels.n_channels,
-        cut_off=None if constant else cut_off(samples, native),
-        digest=_digest(samples, energy),
-    )
+    return replace(channels.measured(samples, native), digest=_digest(samples, float(np.dot(samples, samples))))
 
 
 def _digest(samples: np.ndarray, energy: float) -> bytes:
@@ -95,7 +84,7 @@ def _digest(samples: np.ndarray, energy: float) -> bytes:
     return hashlib.blake2b(sparse.data, digest_size=16, key=f"{len(samples)} {energy!r}".encode()).digest()
 
 
-class _Channels:
+class Channels:
     """Sums over the samples of every channel, block by block."""
 
     def __init__(self) -> None:
@@ -115,6 +104,20 @@ class _Channels:
         if self.n_channels > 1:
             with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by the reader
                 self.energy += float(np.dot(values, values))
+
+    def measured(self, samples: np.ndarray, native: int) -> Measured:
+        """What they tell, and the mean of the channels, float32 (n,) of full scale 1 at `native` Hz; no digest."""
+        energy = float(np.dot(samples, samples))
+        constant = bool(samples[0] == samples[len(samples) // 2] and np.ptp(samples) == 0.0)
+        return Measured(
+            native,
+            len(samples),
+            peak=self.peak,
+            clipped=self.n_full / self.n_values if self.peak <= 1.0 else 0.0,
+            constant=constant,
+            cancelling=self.n_channels > 1 and energy < CANCELLED * self.energy / self.n_channels,
+            cut_off=None if constant else cut_off(samples, native),
+        )
 
 
 def cut_off(samples: np.ndarray, rate: int) -> float | None:

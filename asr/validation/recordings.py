@@ -2,13 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from asr.corpus.data_directory import Utterance
 from asr.errors import Fault, attempt
 from asr.features.config import FeatureConfig
 from asr.validation.directory import Directory
-from asr.validation.findings import Finding, costing, count, some, stopping, warning
+from asr.validation.findings import Finding, costing, count, some, warning
 from asr.validation.measuring import Measured, measure
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import Workers
@@ -120,7 +121,7 @@ def check_rates(directory: Directory, measured: Mapping[str, Measured], config: 
             "them out, or go on with upsample = true"
         )
         everything = len(low) == len(by_rate)
-        yield stopping("low-rate", *place, message) if everything else costing("low-rate", *place, message, names)
+        yield replace(costing("low-rate", *place, message, names), stops=everything)
     if len(by_rate) > 1 and not low:
         rates = ", ".join(f"{len(by_rate[rate]):,} at {rate} Hz" for rate in sorted(by_rate))
         rarest = min(by_rate, key=lambda rate: len(by_rate[rate]))
@@ -153,8 +154,13 @@ def band_limited(measured: Mapping[str, Measured], config: FeatureConfig) -> dic
     return {
         name: found.cut_off
         for name, found in measured.items()
-        if found.cut_off is not None and found.cut_off < 0.45 * config.sample_rate
+        if found.cut_off is not None and above_cut_off(found, config)
     }
+
+
+def above_cut_off(found: Measured, config: FeatureConfig) -> bool:
+    """Whether the settings' band goes on where the spectrum of an utterance has ended."""
+    return found.cut_off is not None and found.cut_off < 0.45 * config.sample_rate
 
 
 def check_segments_apart(directory: Directory, measured: Mapping[str, Measured]) -> Iterator[Finding]:

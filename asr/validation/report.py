@@ -20,6 +20,8 @@ class Summary:
     ----------
     listed, usable : int
         Utterances in the lists, and those that training would not leave out.
+    without_words : int
+        Utterances whose transcript is empty, which training leaves out.
     seconds : float or None
         Of the usable utterances; None for archives whose matrices were not read.
     speakers : int
@@ -43,6 +45,7 @@ class Summary:
 
     listed: int = 0
     usable: int = 0
+    without_words: int = 0
     seconds: float | None = None
     speakers: int = 0
     words: int = 0
@@ -57,10 +60,12 @@ class Summary:
     sample_rate: int | None = None
     stress: str = ""
 
-    def lines(self) -> Iterator[str]:
-        """A line for every subject."""
+    def lines(self, *, stopped: bool = False) -> Iterator[str]:
+        """A line for every subject; `stopped` if errors keep training from using anything before they are mended."""
+        once_mended = ", once the errors that stop training are mended" if stopped and self.usable else ""
+        silent = f"; {self.without_words:,} without words" if self.without_words else ""
         rows = {
-            "utterances": f"{self.usable:,} of {self.listed:,} can be used",
+            "utterances": f"{self.usable:,} of {self.listed:,} can be used{once_mended}{silent}",
             "duration": "unknown" if self.seconds is None else f"{self.seconds / 3600:.2f} h",
             "speakers": f"{self.speakers:,}",
             "words": f"{self.words:,}, {self._a_speaker} a speaker",
@@ -84,10 +89,11 @@ class Summary:
 
 @dataclass(frozen=True)
 class Report:
-    """All findings, by file and line, and the summary."""
+    """All findings, by file and line, the summary, and sentences on what the corpus as a whole can and cannot tell."""
 
     findings: tuple[Finding, ...]
     summary: Summary = Summary()
+    remarks: tuple[str, ...] = ()
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -122,15 +128,17 @@ class Report:
         return dict(sorted(found.items(), key=lambda item: (item[0] not in severe, -item[1], item[0])))
 
     def lines(self) -> Iterator[str]:
-        """The report as text: a line for every finding, then the summary."""
+        """The report as text: a line for every finding, then the summary, then the remarks."""
         for finding in self.findings:
             yield str(finding)
         if self.findings:
             yield ""
-        yield from self.summary.lines()
+        yield from self.summary.lines(stopped=bool(self.stopping))
         verdict = f"{count(len(self.errors), 'error')}, {count(len(self.warnings), 'warning')}"
         kinds = ", ".join(f"{n:,} {code}" for code, n in self.counts.items())
         yield f"{'findings':{_COLUMN}}{verdict}{f' ({kinds})' if kinds else ''}"
+        for remark in self.remarks:
+            yield printable(f"{'remark':{_COLUMN}}{remark}")
 
     def as_json(self) -> dict[str, Any]:
         """The same as a JSON value."""
@@ -151,4 +159,5 @@ class Report:
                 for finding in self.findings
             ],
             "summary": asdict(self.summary),
+            "remarks": list(self.remarks),
         }

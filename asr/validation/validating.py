@@ -12,6 +12,7 @@ from asr.errors import AsrError, Fault
 from asr.features.config import FeatureConfig
 from asr.lexicon import Lexicon
 from asr.validation import archives, membership, recordings, settings, speakers, transcripts
+from asr.validation.amount import remarks_on_amount, remarks_on_silent_tests
 from asr.validation.archives import Matrix
 from asr.validation.directory import Directory, read_directory_past_faults
 from asr.validation.findings import Finding, stopping, without_place
@@ -110,7 +111,8 @@ def validate(
     summary = _summary(train, dictionary.known, measured[0], kept)
     if config is not None and summary.rates:
         summary = replace(summary, sample_rate=features.sample_rate)
-    return Report(tuple(dict.fromkeys(findings)), summary)
+    remarks = (*remarks_on_amount(summary), *remarks_on_silent_tests(others))
+    return Report(tuple(dict.fromkeys(findings)), summary, remarks)
 
 
 Found = dict[str, Measured | Matrix | Fault]
@@ -201,6 +203,8 @@ def _last_word(train: Directory, root: Path | None, findings: Sequence[Finding])
         except AsrError as error:
             yield stopping("unreadable", train.path, None, without_place(error, train.path))
     lost = {name: finding for finding in reversed(findings) for name in finding.utterances}
+    if any(finding.stops and finding.utterances for finding in findings):
+        return  # which says so of all of them
     if train.listed and all(name in lost for name in train.listed):
         name = train.listed[0]
         message = f"none of its {len(train.listed)} utterances can be used; the first: {name}: {lost[name].message}"
@@ -222,6 +226,7 @@ def _summary(train: Directory, lexicon: Lexicon | None, found: Found, kept: Sequ
     return Summary(
         listed=len(train.listed),
         usable=len(kept),
+        without_words=sum(name in train.sources and not words for name, words in train.words.items()),
         seconds=sum(lengths[name].seconds for name in kept) if all(name in lengths for name in kept) else None,
         speakers=len(by_speaker),
         words=sum(by_speaker.values()),

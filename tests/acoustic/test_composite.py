@@ -1,17 +1,20 @@
 """Several acoustic models as one."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
 from asr.acoustic.composite import CompositeAcousticModel, Stream, beside, hybrid_stream
 from asr.acoustic.gmm import single_gaussians
-from asr.acoustic.model_file import SpeechModel, save_model
+from asr.acoustic.hybrid import HybridAcousticModel
+from asr.acoustic.model_file import SpeechModel, describe_model, load_model, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
-from asr.errors import ConfigError
-from tests.acoustic.test_model_file import two_streams
+from asr.errors import ConfigError, ModelFormatError
+from discriminants.model_file import load_arrays, save_arrays
+from tests.acoustic.test_model_file import training, two_streams
 
 FRAMES = np.random.default_rng(0).normal(size=(7, 5)).astype(np.float32)
 
@@ -73,21 +76,72 @@ def test_posteriors_of_a_composite_add_up_to_one_and_need_a_hybrid():
         acoustic.with_model(0, acoustic.streams[1].model).log_posterior(frames)
 
 
-def test_a_file_has_no_room_for_composites_of_another_kind(tmp_path):
+def composed(model: SpeechModel, streams: list[Stream]) -> SpeechModel:
+    hmm = PhoneHmm(model.hmm.topology, CompositeAcousticModel(streams), model.hmm.self_loops)
+    return replace(model, hmm=hmm)
+
+
+def test_any_composite_of_mixtures_and_hybrids_read_again_gives_equal_scores(tmp_path):
     model = two_streams()
     first, second = model.hmm.acoustic_model.streams
     end = model.front_end.n_features_
-    for streams in (
-        [second, first],
-        [first],
-        [first, second, second],
-        [first, Stream(second.model, second.start, end, 0.9)],
+    frames = np.random.default_rng(0).normal(size=(6, end)).astype(np.float32)
+    again = Stream(first.model, 0, first.end, 0.3)
+    inside = Stream(CompositeAcousticModel([Stream(second.model, 2, 2 + end - second.start, 0.5)]), 1, end, 0.5)
+    capped = HybridAcousticModel(GaussianNB(), first.model.n_states, prior_ceiling=2.0)
+    static, states = training()
+    columns = model.front_end.transform(static).frames[:, 1:3]
+    for number, streams in enumerate(
+        [
+            [second, first],
+            [first],
+            [first, second, second],
+            [second],
+            [first, Stream(second.model, second.start, end, 0.9)],
+            [first, again, Stream(capped.fit(columns, states), 1, 3, 1.5)],
+            [first, inside],
+        ]
     ):
-        hmm = PhoneHmm(model.hmm.topology, CompositeAcousticModel(streams), model.hmm.self_loops)
-        other = SpeechModel(hmm, model.front_end, model.lexicon, model.search, model.source)
-        with pytest.raises(ConfigError, match="other composites are put together in a program"):
-            save_model(tmp_path / "model", other)
+        path = tmp_path / str(number)
+        save_model(path, composed(model, streams))
+        found = load_model(path)
+        np.testing.assert_allclose(
+            found.hmm.log_likelihood(frames), composed(model, streams).hmm.log_likelihood(frames), rtol=1e-6
+        )
+        described = describe_model(path)
+        assert (described["kind"], found.kind) == ("composite", "gmm" if streams == [second] else "hybrid")
+        assert described[f"stream {len(streams)}"]["weight"] == found.hmm.acoustic_model.streams[-1].weight
+        save_model(tmp_path / "again", found)
+        assert (tmp_path / "again").read_bytes() == path.read_bytes()
+
+
+def test_a_file_has_no_room_for_models_of_a_program_s_own(tmp_path):
+    model = two_streams()
+    streams = [model.hmm.acoustic_model.streams[0], Stream(linear(2, 1), 0, 2, 1.0)]
+    with pytest.raises(ConfigError, match="holds Gaussian mixtures, hybrids and composites of these; a Linear"):
+        save_model(tmp_path / "model", composed(model, streams))
     assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"end": 10_000}, "a stream has the columns"),
+        ({"start": 30}, "a stream has the columns"),
+        ({"end": 3}, "features, and the front end gives"),
+        ({"weight": -1.0}, "weight"),
+        ({"kind": "gmm"}, "gmm.log_weights' is missing"),
+        ({"hybrid": None}, "says how its posteriors are used"),
+    ],
+)
+def test_a_composite_whose_streams_do_not_fit_is_refused(tmp_path, change, told):
+    model = two_streams()
+    save_model(tmp_path / "model", composed(model, [model.hmm.acoustic_model.streams[0]]))
+    arrays, metadata = load_arrays(tmp_path / "model")
+    metadata["streams"][0] |= change
+    save_arrays(tmp_path / "model", arrays, metadata)
+    with pytest.raises(ModelFormatError, match=told):
+        load_model(tmp_path / "model")
 
 
 def test_what_stands_beside_a_hybrid_has_the_last_columns():

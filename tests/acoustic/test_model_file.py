@@ -2,6 +2,7 @@
 
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.gmm_training import mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_file import SearchSettings, SpeechModel, describe_model, load_model, save_model
+from asr.acoustic.model_metadata import Provenance
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.errors import DecodeError, ModelFormatError
 from asr.features.config import FeatureConfig
@@ -290,6 +292,33 @@ def test_scores_that_are_no_numbers_are_told_before_a_search_goes_on_them() -> N
         model.hmm.log_likelihood(np.full((3, 4), 1e9, np.float32))
 
 
-def test_a_missing_file_is_told_by_the_system(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        load_model(tmp_path / "none")
+def test_a_missing_file_is_an_error_of_ours_and_of_the_system(tmp_path: Path) -> None:
+    for kind in (FileNotFoundError, ModelFormatError):
+        with pytest.raises(kind, match="none does not exist"):
+            load_model(tmp_path / "none")
+
+
+def test_the_ceiling_of_the_priors_stays_when_a_model_is_read_and_written_again(tmp_path: Path) -> None:
+    static, states = training()
+    front_end = FrontEnd(CONFIG).fit(static, states)
+    acoustic = HybridAcousticModel(GaussianNB(), TOPOLOGY.n_states, prior_ceiling=2.0)
+    acoustic.fit(front_end.transform(static).frames, states)
+    hmm = PhoneHmm(TOPOLOGY, acoustic, uniform_self_loops(TOPOLOGY))
+    save_model(tmp_path / "model", SpeechModel(hmm, front_end, LEXICON, SearchSettings(), "audio"))
+    save_model(tmp_path / "again", load_model(tmp_path / "model"))
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+    assert describe_model(tmp_path / "again")["state priors"]["prior_ceiling"] == 2.0
+
+
+def test_a_file_says_what_the_model_was_trained_on_and_may_say_nothing(tmp_path: Path) -> None:
+    model = mixtures()
+    save_model(tmp_path / "model", model)
+    assert load_model(tmp_path / "model").trained_on is None
+    assert describe_model(tmp_path / "model")["trained on"] == "unknown: the file does not say"
+    told = Provenance(utterances=31, speakers=1, words=62, seconds=87.25, version="0.1.0")
+    save_model(tmp_path / "told", replace(model, trained_on=told))
+    again = load_model(tmp_path / "told")
+    assert again.trained_on == told
+    shown = {"hours": 0.0242, "utterances": 31, "speakers": 1, "words": 62, "by version": "0.1.0"}
+    assert describe_model(again)["trained on"] == describe_model(tmp_path / "told")["trained on"] == shown
+    assert describe_model(again) == describe_model(tmp_path / "told")

@@ -49,7 +49,8 @@ def test_letter_case_in_scoring_is_told_and_can_be_ignored(asr: Asr, tmp_path: P
     (tmp_path / "ref").write_text("u ONE TWO\n")
     (tmp_path / "hyp").write_text("u one two\n")
     status, out, err = asr("score", tmp_path / "ref", tmp_path / "hyp")
-    said = "asr: 2 of the 2 errors are words in another letter case; --ignore-case does not count them\n"
+    hint = "--ignore-case (ignore_case=True) does not count them"
+    said = f"asr: 2 of the 2 errors are words in another letter case; {hint}\n"
     assert (status, err) == (0, said)
     assert out.startswith("WER 100.00 %")
     status, out, err = asr("score", tmp_path / "ref", tmp_path / "hyp", "--ignore-case")

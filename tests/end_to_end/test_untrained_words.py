@@ -59,7 +59,7 @@ def test_words_never_heard_are_recognized_only_if_the_user_says_so(
     arguments = ["decode", "--model", trained[0], "--data", tiny_corpus / "test", "--grammar", grammar]
     assert asr(*arguments, "--out", tmp_path / "plain")[0] == 0
     assert set(read_transcripts(tmp_path / "plain" / "hyp.txt").values()) == {("NO",)}
-    (line,) = [message for message in caplog.messages if "left out" in message]
+    (line,) = [message for message in caplog.messages if "left out of what" in message]
     assert "ZOO (1 word), as training never heard SPN Z" in line
     assert "<NO>" in line and "<UNK>" in line and "--allow-untrained" in line
     caplog.clear()

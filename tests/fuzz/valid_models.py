@@ -1,6 +1,7 @@
 """Small models, fitted in milliseconds, of every kind that a model file can hold."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from asr.acoustic.composite import beside
+from asr.acoustic.composite import CompositeAcousticModel, beside
 from asr.acoustic.gmm_training import mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
@@ -112,6 +113,16 @@ def two_streams() -> SpeechModel:
     hybrid = HybridAcousticModel(GaussianNB(), TOPOLOGY.n_states).fit(frames[:, :n_own], states)
     acoustic = beside(hybrid, own, front_end.n_unspliced_, frames.shape[1], 0.6)
     return _model(acoustic, front_end, None)
+
+
+def composite() -> SpeechModel:
+    """The same streams in another order, and a second hybrid."""
+    model = two_streams()
+    acoustic = model.hmm.acoustic_model
+    assert isinstance(acoustic, CompositeAcousticModel)
+    first, second = acoustic.streams
+    streams = [second, first, replace(first, weight=0.25)]
+    return _model(CompositeAcousticModel(streams), model.front_end, None)
 
 
 def _model(acoustic: Any, front_end: FrontEnd, arpa: str | None) -> SpeechModel:

@@ -46,6 +46,7 @@ def test_a_file_becomes_words_with_their_times(recognizer, wavs, said):
         "seconds": result.seconds,
         "source": str(wavs[0]),
         "error": None,
+        "warnings": [],
     }
 
 

@@ -1,6 +1,8 @@
 """What `align` says of transcripts that are not those of the audio."""
 
 import logging
+import subprocess
+import sys
 from pathlib import Path
 
 from asr.recognition.aligning import align
@@ -55,3 +57,37 @@ def test_a_corpus_in_reversed_order_is_told(toy_corpus: Path, toy_model: Path, t
     ((kind, name, _, reason, _),) = rows(tmp_path / "out" / "suspects.tsv")[1:]
     assert (kind, name) == ("corpus", "all")
     assert "hardly better" in reason
+
+
+def test_wrong_transcripts_of_a_few_utterances_are_doubted_too(
+    toy_corpus: Path, toy_model: Path, tmp_path: Path, caplog
+) -> None:
+    given = transcripts_of(toy_corpus)
+    names = [name for name in given if given[name] != given[sorted(given)[0]]][:5]
+    turned = dict(zip(names, [given[name] for name in [*names[2:], *names[:2]]], strict=True))
+    for data, transcripts, level, doubted in (
+        ("wrong", turned, "WARNING", True),
+        ("right", {name: given[name] for name in names}, "INFO", False),
+    ):
+        folder = copied(toy_corpus, tmp_path / data, transcripts)
+        for listed in ("wav.scp", "utt2spk"):
+            lines = (folder / listed).read_text().splitlines(keepends=True)
+            (folder / listed).write_text("".join(line for line in lines if line.split()[0] in names))
+        (folder / "spk2utt").unlink()
+        with caplog.at_level(logging.INFO, logger="asr.alignment.score_files"):
+            caplog.clear()
+            align(toy_model, folder, tmp_path / f"{data}-out", root=toy_corpus)
+        (record,) = [one for one in caplog.records if one.name == "asr.alignment.score_files"]
+        assert record.levelname == level
+        assert "too few to name suspects, 5 utterances" in record.getMessage()
+        assert ("are they those of the audio?" in record.getMessage()) == doubted
+
+
+def test_the_command_tells_how_well_transcripts_fit_in_any_case(
+    toy_corpus: Path, toy_model: Path, tmp_path: Path
+) -> None:
+    arguments = ["align", "--model", toy_model, "--data", toy_corpus / "train", "--out", tmp_path / "out", "-j", "1"]
+    done = subprocess.run([sys.executable, "-m", "asr.cli", *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert done.stderr.startswith("asr: transcripts score ")
+    assert done.stderr.count("\n") == 1 and "none is out of the ordinary" in done.stderr

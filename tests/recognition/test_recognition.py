@@ -61,6 +61,7 @@ class _Poisoning:
     def __init__(self, model: SpeechModel, name: str) -> None:
         self.model = model
         self.name = name
+        self.config = model.front_end.config
 
     def transform(self, static: FrameTable) -> FrameTable:
         frames = self.model.front_end.transform(static)

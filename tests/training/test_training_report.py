@@ -5,6 +5,7 @@ import logging
 
 import pytest
 
+from asr import Recognizer, describe
 from asr.acoustic.model_file import SearchSettings
 from asr.alignment.alignment_check import AlignmentCheck
 from asr.alignment.suspects import Suspect, TranscriptCheck
@@ -53,6 +54,8 @@ def test_both_systems_stand_side_by_side_in_table_results_and_page(tmp_path, cap
     ]
     assert all(row["wer_low"] <= row["wer"] <= row["wer_high"] for row in rows)
     assert (rows[1]["lm_scale"], rows[1]["insertion_penalty"]) == (6.5, -2.0)
+    assert not any(value is None for row in rows for value in row.values())
+    assert "RTF" not in page.words and "Frames %" not in page.words
     assert lines[0] == "on held-out speech (2 speakers, 10 utterances, 30 words):"
     assert lines[2].split()[:2] == ["mixtures", "26.7"]
     assert lines[3].split()[:2] == ["hybrid", "6.7"]
@@ -94,3 +97,24 @@ def test_training_leaves_both_systems_on_held_out_speech(toy_run):
     assert "Training: mixtures and hybrid" in page.words
     assert "sound like a pause" in page.words
     assert (toy_run / "suspects.tsv").read_text().startswith("kind\tname")
+
+
+def test_the_help_of_training_names_every_file_that_it_leaves(toy_run, asr):
+    status, text, _ = asr("train", "--help")
+    assert status == 0
+    left = {path.name for path in toy_run.iterdir()} - {"run.json", "stages", ".lock"}
+    assert {name for name in left if name not in text} == set()
+
+
+def test_the_models_say_what_they_were_trained_on(toy_run, toy_corpus, asr):
+    said = [line.split()[1:] for line in (toy_corpus / "train" / "text").read_text().splitlines()]
+    for name in ("model", "gmm"):
+        path = toy_run / f"{name}.safetensors"
+        told = describe(path)["trained on"]
+        assert (told["utterances"], told["speakers"], told["words"]) == (24, 4, sum(map(len, said)))
+        assert 0.005 < told["hours"] < 0.05
+        assert Recognizer.load(path).info() == describe(path) == describe(Recognizer.load(path))
+        status, text, _ = asr("info", path)
+        assert status == 0
+        assert "trained on:\n  hours: 0.0" in text
+        assert ("  prior_ceiling: 2.0\n" in text) == (name == "model")

@@ -11,8 +11,11 @@ from asr.corpus.data_directory import read_data_directory
 from asr.errors import AsrError
 from asr.lexicon import read_lexicon
 from asr.recognition.material import trainable
+from asr.training import held_out
+from asr.training.checking import log_findings
 from asr.training.config import TrainingConfig
-from asr.validation import Report, validate
+from asr.validation import Report, Summary, validate
+from asr.validation.amount import FEWEST_SPEAKERS, remarks_on_amount
 from discriminants.parallel.workers import LocalWorkers
 from tests.validation.corpora import Corpus
 
@@ -179,7 +182,57 @@ def test_the_summary_says_at_what_rate_features_are_made_and_what_becomes_of_str
     assert not report.findings
     lines = [" ".join(line.split()) for line in report.lines()]
     assert "features made at 8000 Hz" in lines
-    assert "stress stress digits removed from 3 vowels (--keep-stress keeps them)" in lines
+    assert "stress stress digits removed from 3 vowels (--keep-stress, strip_stress=False, keeps them)" in lines
     assert "stress stress digits kept, as was asked for" in [
         " ".join(line.split()) for line in clean.validate(strip_stress=False).lines()
     ]
+
+
+def test_where_the_rate_of_all_audio_is_refused_no_utterance_can_be_used(clean: Corpus) -> None:
+    clean.write("settings.toml", ["features = {sample_rate = 16000}"])
+    report = clean.validate()
+    assert [finding.code for finding in report.stopping] == ["low-rate"]
+    assert (report.summary.usable, len(report.left_out)) == (0, 9)
+    assert next(report.summary.lines()).endswith("0 of 9 can be used")
+
+
+def test_utterances_that_wait_for_an_error_to_be_mended_are_counted_so(clean: Corpus) -> None:
+    clean.set_line("train/spk2gender", 3, "train2 x")
+    lines = list(clean.validate().lines())
+    assert any(line.endswith("9 of 9 can be used, once the errors that stop training are mended") for line in lines)
+
+
+def test_utterances_without_words_are_counted(clean: Corpus, caplog: pytest.LogCaptureFixture) -> None:
+    for line in (2, 5):
+        clean.set_line("train/text", line, clean.names[line - 1])
+    clean.set_line("test/text", 1, clean.lines("test/text")[0].split()[0])
+    report = clean.validate(tests=[clean.folder / "test"])
+    assert report.summary.without_words == 2
+    assert next(report.summary.lines()).endswith("7 of 9 can be used; 2 without words")
+    assert any("test: 1 utterance without words" in remark for remark in report.remarks)
+    log_findings(report)
+    assert "2 utterances left out for an empty transcript" in caplog.messages
+
+
+def test_little_speech_is_a_remark_that_says_what_it_can_and_cannot_tell(
+    clean: Corpus, caplog: pytest.LogCaptureFixture
+) -> None:
+    report = clean.validate()
+    assert not report.findings
+    amount, speakers = report.remarks
+    assert amount.startswith(f"{report.summary.words} words in 9 utterances (")
+    assert "everything fits together" in amount and "some hundred held-out words" in amount
+    assert speakers.startswith("few speakers: with fewer than 4")
+    assert report.as_json()["remarks"] == [amount, speakers]
+    assert list(report.lines())[-1].split(maxsplit=1) == ["remark", speakers]
+    with caplog.at_level("INFO"):
+        log_findings(report)
+    assert amount in caplog.messages
+    assert FEWEST_SPEAKERS == held_out.FEWEST_SPEAKERS
+
+
+def test_nothing_is_remarked_of_enough_speech() -> None:
+    assert not list(remarks_on_amount(Summary(listed=1000, usable=1000, words=9000, speakers=30, seconds=4000.0)))
+    assert not list(remarks_on_amount(Summary()))
+    (only,) = remarks_on_amount(Summary(listed=1000, usable=1000, words=9000, speakers=1))
+    assert only.startswith("one speaker: ")

@@ -27,6 +27,7 @@ from tests.fuzz.readers.corpora import AUDIO
 from tests.fuzz.valid_models import (
     ESTIMATORS,
     HYBRIDS,
+    composite,
     estimator_bytes,
     fitted,
     hybrid,
@@ -79,10 +80,15 @@ def _two_stream_seeds(folder: Path) -> Seeds:
     return {"two.safetensors": model_bytes_of(two_streams(), folder)}
 
 
+def _composite_seeds(folder: Path) -> Seeds:
+    return {"streams.safetensors": model_bytes_of(composite(), folder)}
+
+
 for _name in HYBRIDS:
     reader(f"model-{_name}", partial(_hybrid_seeds, _name), MODEL)(use_model)
 reader("model-gmm", _mixture_seeds, MODEL)(use_model)
 reader("model-two-streams", _two_stream_seeds, MODEL)(use_model)
+reader("model-composite", _composite_seeds, MODEL)(use_model)
 
 
 def use_estimator(path: Path) -> None:

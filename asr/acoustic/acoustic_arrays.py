@@ -1,0 +1,193 @@
+"""Acoustic models as arrays and metadata: what a model file holds of mixtures, hybrids and composites of them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from asr.acoustic.composite import CompositeAcousticModel, Stream, beside, flattened
+from asr.acoustic.gmm import GaussianMixtures
+from asr.acoustic.hybrid import HybridAcousticModel
+from asr.acoustic.model_metadata import HybridParts, ModelMetadata, StreamParts
+from asr.acoustic.phone_hmm import AcousticModel
+from asr.errors import ConfigError
+from asr.features.frontend import FrontEnd
+from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.posteriors import LogisticOutputModel
+
+Arrays = dict[str, np.ndarray]
+
+
+def acoustic_to_arrays(acoustic: AcousticModel) -> tuple[Arrays, dict[str, Any]]:
+    """Arrays and metadata of an acoustic model, among the latter its `kind`: "gmm", "hybrid" or "composite".
+
+    A hybrid with mixtures of the last columns behind it, their weights adding up to 1, is of the kind "hybrid".
+
+    Raises
+    ------
+    ConfigError
+        When it is, or holds, a model that is neither mixtures nor a hybrid.
+    """
+    if not isinstance(acoustic, CompositeAcousticModel):
+        return _to_arrays(acoustic)
+    pair = _hybrid_and_mixtures(acoustic)
+    if pair is not None:
+        arrays, metadata = _to_arrays(pair[0])
+        metadata["hybrid"]["mixture_weight"] = pair[1].weight
+        assert isinstance(pair[1].model, GaussianMixtures)
+        return arrays | _gmm_arrays(pair[1].model), metadata
+    arrays, streams = {}, []
+    for number, stream in enumerate(flattened(acoustic)):
+        own, parts = _to_arrays(stream.model)
+        arrays |= prefixed(_prefix(number), own)
+        streams.append({"start": stream.start, "end": stream.end, "weight": stream.weight, **parts})
+    return arrays, {"kind": "composite", "streams": streams}
+
+
+def stream_arrays(number: int, arrays: Mapping[str, np.ndarray]) -> Arrays:
+    """The arrays of one stream of a composite."""
+    return without_prefix(_prefix(number), arrays)
+
+
+def _prefix(number: int) -> str:
+    return f"stream{number}"
+
+
+def _to_arrays(acoustic: AcousticModel) -> tuple[Arrays, dict[str, Any]]:
+    """The same of mixtures or a hybrid."""
+    if isinstance(acoustic, GaussianMixtures):
+        return _gmm_arrays(acoustic), {"kind": "gmm"}
+    if not isinstance(acoustic, HybridAcousticModel):
+        raise ConfigError(
+            f"a model file holds Gaussian mixtures, hybrids and composites of these; a {type(acoustic).__name__} can "
+            "be used in a program alone"
+        )
+    arrays, classifier = estimator_to_arrays(acoustic.classifier)
+    arrays = prefixed("classifier", arrays) | {"log_priors": acoustic.log_priors}
+    scores = {"prior_exponent": acoustic.prior_exponent, "prior_floor": acoustic.prior_floor}
+    if acoustic.prior_ceiling is not None:
+        scores["prior_ceiling"] = acoustic.prior_ceiling
+    metadata: dict[str, Any] = {"kind": "hybrid", "classifier": classifier, "hybrid": scores}
+    if acoustic.calibration is not None:
+        calibration, metadata["calibration"] = estimator_to_arrays(acoustic.calibration)
+        arrays |= prefixed("calibration", calibration)
+    return arrays, metadata
+
+
+def _hybrid_and_mixtures(acoustic: CompositeAcousticModel) -> tuple[HybridAcousticModel, Stream] | None:
+    """The hybrid, and the stream of mixtures behind it, if that is what a composite is."""
+    if len(acoustic.streams) != 2:
+        return None
+    first, second = acoustic.streams
+    if not isinstance(first.model, HybridAcousticModel) or not isinstance(second.model, GaussianMixtures):
+        return None
+    in_order = (first.start, first.end, second.end - second.start) == (0, second.start, second.model.means.shape[2])
+    return (first.model, second) if in_order and first.weight == 1.0 - second.weight else None
+
+
+def acoustic_from_arrays(
+    arrays: Mapping[str, np.ndarray],
+    metadata: ModelMetadata,
+    n_states: int,
+    front_end: FrontEnd,
+    trusted: tuple[str, ...],
+) -> AcousticModel:
+    """The acoustic model of a file; what does not fit together raises ValueError and its like."""
+    n_features, n_behind = front_end.n_features_, front_end.n_unspliced_
+    if metadata.kind == "gmm":
+        return _mixtures_from(arrays, n_states, n_features)
+    if metadata.kind == "composite":
+        return CompositeAcousticModel(
+            [
+                _stream_from(stream_arrays(number, arrays), parts, n_states, n_features, trusted)
+                for number, parts in enumerate(metadata.streams)
+            ]
+        )
+    hybrid = _hybrid_from(arrays, metadata, n_states, n_features - n_behind, trusted)
+    if not n_behind:
+        return hybrid
+    assert metadata.hybrid is not None  # of which was made sure
+    mixtures = _mixtures_from(arrays, n_states, n_behind)
+    return beside(hybrid, mixtures, n_behind, n_features, metadata.hybrid.mixture_weight)
+
+
+def _stream_from(
+    arrays: Mapping[str, np.ndarray], parts: StreamParts, n_states: int, n_features: int, trusted: tuple[str, ...]
+) -> Stream:
+    if not parts.start < parts.end <= n_features:
+        raise ValueError(f"a stream has the columns {parts.start} to {parts.end} of frames of {n_features} numbers")
+    width = parts.end - parts.start
+    model: AcousticModel
+    if parts.kind == "gmm":
+        model = _mixtures_from(arrays, n_states, width)
+    else:
+        model = _hybrid_from(arrays, parts, n_states, width, trusted)
+    return Stream(model, parts.start, parts.end, parts.weight)
+
+
+def _hybrid_from(
+    arrays: Mapping[str, np.ndarray], parts: HybridParts, n_states: int, n_own: int, trusted: tuple[str, ...]
+) -> HybridAcousticModel:
+    if parts.classifier is None or parts.hybrid is None:
+        raise ValueError("a hybrid has a classifier and says how its posteriors are used")
+    classifier = estimator_from_arrays(without_prefix("classifier", arrays), parts.classifier, trusted=trusted)
+    if getattr(classifier, "n_features_in_", n_own) != n_own:
+        raise ValueError(f"the classifier takes {classifier.n_features_in_} features, and the front end gives {n_own}")
+    classes = np.asarray(classifier.classes_)
+    if classes.ndim != 1 or classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= n_states:
+        raise ValueError(f"the classes of the classifier are not among the {n_states} states")
+    if np.unique(classes).size != classes.size:
+        raise ValueError("the classifier has a class twice")
+    settings = parts.hybrid
+    acoustic = HybridAcousticModel(
+        classifier,
+        n_states,
+        prior_exponent=settings.prior_exponent,
+        prior_floor=settings.prior_floor,
+        prior_ceiling=settings.prior_ceiling,
+    )
+    acoustic.log_priors = arrays["log_priors"]
+    check_array("log_priors", acoustic.log_priors, (n_states,))
+    if parts.calibration is not None:
+        calibration = estimator_from_arrays(without_prefix("calibration", arrays), parts.calibration)
+        if not isinstance(calibration, LogisticOutputModel):
+            raise TypeError(f"calibration is a {type(calibration).__name__}")
+        acoustic.calibration = calibration
+    return acoustic
+
+
+def _gmm_arrays(mixtures: GaussianMixtures) -> Arrays:
+    return {
+        "gmm.log_weights": mixtures.log_weights,
+        "gmm.means": mixtures.means,
+        "gmm.variances": mixtures.variances,
+    }
+
+
+def _mixtures_from(arrays: Mapping[str, np.ndarray], n_states: int, n_features: int) -> GaussianMixtures:
+    mixtures = GaussianMixtures(arrays["gmm.log_weights"], arrays["gmm.means"], arrays["gmm.variances"])
+    shape = (n_states, mixtures.n_components)
+    check_array("gmm.log_weights", mixtures.log_weights, shape, between=None)
+    check_array("gmm.means", mixtures.means, (*shape, n_features))
+    check_array("gmm.variances", mixtures.variances, (*shape, n_features), between=(0.0, np.inf))
+    return mixtures
+
+
+def check_array(
+    name: str, array: np.ndarray, shape: tuple[int, ...], *, between: tuple[float, float] | None = (-np.inf, np.inf)
+) -> None:
+    """ValueError unless an array holds floats of that shape, and numbers between two others."""
+    if array.shape != shape or array.dtype not in (np.float32, np.float64):
+        raise ValueError(f"{name} is {array.dtype} of shape {array.shape}, not floats of shape {shape}")
+    if between is not None and not np.all((array > between[0]) & (array < between[1])):
+        raise ValueError(f"{name} holds numbers that do not lie between {between[0]:g} and {between[1]:g}")
+
+
+def prefixed(prefix: str, arrays: Mapping[str, np.ndarray]) -> Arrays:
+    """The arrays under names that begin with a prefix and a point."""
+    return {f"{prefix}.{name}": array for name, array in arrays.items()}
+
+
+def without_prefix(prefix: str, arrays: Mapping[str, np.ndarray]) -> Arrays:
+    """Those whose names begin so, under the rest of their names."""
+    return {name.removeprefix(f"{prefix}."): array for name, array in arrays.items() if name.startswith(f"{prefix}.")}

@@ -1,0 +1,78 @@
+"""What a model file holds, for people."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from asr.acoustic.acoustic_arrays import stream_arrays
+from asr.acoustic.model_metadata import HybridParts, ModelMetadata, Provenance
+from asr.acoustic.search_settings import SearchSettings
+from asr.errors import printable
+from asr.features.config import FeatureConfig
+from asr.hmm.topology import Topology
+
+
+def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[str, Any]:
+    """By arrays and metadata of the file; what does not fit together raises ValueError and its like."""
+    described: dict[str, Any] = {
+        "kind": metadata.kind,
+        "phones": len(metadata.phones),
+        "states": Topology(tuple(metadata.phones), metadata.states_per_phone).n_states,
+        "words": len(metadata.lexicon),
+        **({"untrained phones": [printable(phone) for phone in metadata.untrained]} if metadata.untrained else {}),
+        "trained on": "unknown: the file does not say" if metadata.trained_on is None else _amount(metadata.trained_on),
+        "lexicon digest": printable(metadata.lexicon_digest),
+        "features": FeatureConfig.model_validate(metadata.front_end["config"]).model_dump(mode="json"),
+        "features from": metadata.source,
+        "grammar": "the training transcripts' n-gram" if metadata.arpa else "free word loop",
+        "search": SearchSettings(**metadata.search).model_dump(),
+        "parameters": int(sum(array.size for array in arrays.values())),
+    }
+    if metadata.kind == "hybrid":
+        described |= _hybrid(arrays, metadata)
+    for number, parts in enumerate(metadata.streams):
+        own = stream_arrays(number, arrays)
+        described[f"stream {number + 1}"] = {
+            "kind": parts.kind,
+            "columns": f"{parts.start} to {parts.end}",
+            "weight": parts.weight,
+            **(_hybrid(own, parts) if parts.kind == "hybrid" else {"Gaussians a state": own["gmm.means"].shape[1]}),
+        }
+    return described
+
+
+def _amount(trained_on: Provenance) -> dict[str, Any]:
+    return {
+        "hours": round(trained_on.seconds / 3600, 4),
+        "utterances": trained_on.utterances,
+        "speakers": trained_on.speakers,
+        "words": trained_on.words,
+        "by version": printable(trained_on.version),
+    }
+
+
+def _hybrid(arrays: Mapping[str, np.ndarray], parts: HybridParts) -> dict[str, Any]:
+    """Classifier, priors and second stream of a hybrid."""
+    if parts.classifier is None or parts.hybrid is None:
+        raise ValueError("a hybrid has a classifier and says how its posteriors are used")
+    kind, name, parameters, _ = parts.classifier["estimator"]
+    if kind != "estimator":
+        raise ValueError(f"the classifier is a {kind!r}")
+    described: dict[str, Any] = {
+        "classifier": printable(name.replace(":", ".")),
+        "classifier settings": {
+            printable(key): printable(value) if isinstance(value, str) else value
+            for key, value in parameters
+            if isinstance(value, str | int | float | None)
+        },
+    }
+    scores = parts.hybrid.model_dump(exclude_unset=True)
+    if "mixture_weight" in scores:
+        shape = list(arrays["gmm.means"].shape)
+        described["second stream"] = {
+            "Gaussians a state": shape[1],
+            "features": shape[2],
+            "weight": scores.pop("mixture_weight"),
+        }
+    return described | {"state priors": scores}

@@ -1,0 +1,30 @@
+"""How the search of a model weighs its parts, and how wide it is."""
+
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from asr.settings import Settings
+
+LARGEST_SCALE = 1e6
+LARGEST_PENALTY = 1e9
+WIDEST_BEAM = 1e30  # no two paths differ as much, and JSON has no infinity
+
+
+class SearchSettings(Settings):
+    """How the search weighs its parts."""
+
+    lm_scale: float = Field(8.0, ge=0, le=LARGEST_SCALE)
+    """Factor on the grammar's log probabilities."""
+    insertion_penalty: float = Field(0.0, ge=-LARGEST_PENALTY, le=LARGEST_PENALTY)
+    """Added to a path's score for every word; negative discourages words."""
+    beam: float = Field(200.0, gt=0, le=WIDEST_BEAM)
+    """Natural log below the best token of a frame at which tokens are dropped; an infinite one is kept as the widest,
+    which drops none."""
+    max_active: int = Field(3000, ge=0, le=2**31 - 1)
+    """Most tokens kept in a frame; 0 for no limit."""
+
+    @field_validator("beam", mode="before")
+    @classmethod
+    def _widest(cls, beam: Any) -> Any:
+        return WIDEST_BEAM if beam == float("inf") else beam

@@ -1,0 +1,25 @@
+"""Digital silence, told by its features: those of samples that are all 0."""
+
+import numpy as np
+
+from asr.features.config import FeatureConfig
+from asr.features.frame_table import FrameTable
+from asr.features.mfcc import mfcc
+
+_SAME = 1e-3  # of cepstra about 1 in size: products of other shapes differ in rounding only
+
+
+def silent_utterances(static: FrameTable, config: FeatureConfig) -> set[str]:
+    """The utterances of static features, made of audio as `config` says, in which no sample differs from 0.
+
+    The floor of the features lies below the smallest sample of 16 bits, so no sound is taken for silence.
+    """
+    floor = mfcc(np.zeros(config.window_samples, np.float32), config)[0]
+    if static.n_features != len(floor):
+        return set()
+    firsts = np.abs(static.frames[static.offsets[:-1]] - floor).max(axis=1) < _SAME
+    return {
+        name
+        for name, first in zip(static.ids, firsts.tolist(), strict=True)
+        if first and np.abs(static.utterance(name) - floor).max() < _SAME
+    }

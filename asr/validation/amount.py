@@ -1,0 +1,41 @@
+"""How much speech there is, and what so little of it can and cannot tell; no fault of the corpus, so a remark."""
+
+from collections.abc import Iterator
+
+from asr.validation.directory import Directory
+from asr.validation.findings import count
+from asr.validation.report import Summary
+
+FEW_WORDS = 500
+"""Running words; a difference of a tenth between two systems shows in some hundred held-out ones at the earliest."""
+FEWEST_SPEAKERS = 4
+"""With fewer, training holds out utterances (`asr.training.held_out`)."""
+
+
+def remarks_on_amount(summary: Summary) -> Iterator[str]:
+    """A sentence where words are few, and one where speakers are; none of a corpus of which nothing can be used."""
+    if not summary.usable:
+        return
+    if summary.words < FEW_WORDS:
+        lasting = "" if summary.seconds is None else f" ({summary.seconds:.0f} s)"
+        room = "their speaker and room" if summary.speakers == 1 else "their speakers and rooms"
+        yield (
+            f"{count(summary.words, 'word')} in {count(summary.usable, 'utterance')}{lasting} are little speech: they "
+            f"show that everything fits together, and train a recognizer that works for {room}, but measure next to "
+            "nothing, for mixtures and hybrid are told apart by some hundred held-out words at least; an hour of a "
+            "task with a small vocabulary makes a recognizer for it"
+        )
+    if summary.speakers < FEWEST_SPEAKERS:
+        whom, hold = ("one speaker", "this speaker") if summary.speakers == 1 else ("few speakers", "these speakers")
+        yield (
+            f"{whom}: with fewer than {FEWEST_SPEAKERS}, training holds out utterances instead of speakers, so that "
+            f"its error rates hold for {hold} and say little of others"
+        )
+
+
+def remarks_on_silent_tests(tests: list[Directory]) -> Iterator[str]:
+    """A sentence for each test directory with utterances of which the transcript is empty."""
+    for test in tests:
+        empty = sum(not words for words in test.words.values())
+        if empty:
+            yield f"{test.path}: {count(empty, 'utterance')} without words; all that is recognized there is an error"
