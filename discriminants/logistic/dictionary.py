@@ -74,7 +74,6 @@ def selected_dictionary(
             X[candidates],
             rows=rows,
             sample_weight=training.weight[rows],
-            exact=False,
             block=GRAM_ROWS,
             workers=training.workers,
         )
@@ -148,8 +147,8 @@ def _distinct_draw(
 
 
 def _distinct(kernel: Kernel, X: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """One of `rows` for each distinct point, in the order of the points' coordinates."""
+    """The first of `rows` at each distinct point, in their order: no rounding of the coordinates changes it."""
     if not kernel.centers_are_points:
         return rows
     _, first = np.unique(X[rows], axis=0, return_index=True)
-    return rows[first]
+    return rows[np.sort(first)]

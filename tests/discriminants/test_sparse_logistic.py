@@ -168,3 +168,16 @@ def test_balanced_samples_give_small_classes_all_they_have(size: int) -> None:
         assert size - 4 < rows.size <= max(size, 4)
         share = taken.max()
         np.testing.assert_array_equal(taken, np.minimum(counts, share))
+
+
+def test_rounding_of_the_samples_leaves_the_centres_and_the_posteriors_what_they_were() -> None:
+    random = np.random.RandomState(3)
+    y = random.randint(0, 4, 3000)
+    X = (random.normal(size=(3000, 8)) + np.eye(4, 8)[y]).astype(np.float32)
+    moved = (X * (1 + 2e-7 * random.choice([-1, 0, 1], X.shape))).astype(np.float32)
+    one, other = (
+        SparseKernelLogisticClassifier(300, n_candidates=1000, max_iter=2, random_state=0).fit(each, y)
+        for each in (X, moved)
+    )
+    np.testing.assert_allclose(one.basis_centers_, other.basis_centers_, atol=1e-5)
+    np.testing.assert_allclose(one.predict_log_proba(X), other.predict_log_proba(X), atol=1e-2)
