@@ -262,7 +262,7 @@ def test_factors_whiten_as_eigenvectors_do() -> None:
         whiten_by_factors(-K_mm, covariance, features.mean(axis=0), damping=1e-3)
 
 
-@pytest.mark.parametrize(("n_samples", "expected"), [(500, (1, 112)), (20_000, (10, 12)), (230_000, (15, 8))])
+@pytest.mark.parametrize(("n_samples", "expected"), [(500, (1, 448)), (20_000, (10, 45)), (230_000, (15, 8))])
 def test_few_samples_are_passed_over_more_often(n_samples: int, expected: tuple[int, int]) -> None:
     assert descent_schedule(n_samples, 16_384, 8, 112) == expected
 
