@@ -57,7 +57,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     n_extra_centers : int
         Centres drawn at random beside those: more than orthogonal least squares can be waited for.
     n_candidates : int
-        Samples among which orthogonal least squares chooses.
+        Samples among which orthogonal least squares chooses, of each class in proportion.
     selection : {"orols", "random"}
     selection_samples : int
         Samples, balanced over the classes, on which the selection's squared loss is measured.
@@ -82,7 +82,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         Most samples of one step of the descent.
     min_steps : int
         Fewest steps of the descent: with few samples batches are smaller, and where they are down to 2048 there are
-        more passes than `max_iter`.
+        more passes than `max_iter`, in the end up to four times so many steps.
     learning_rate : float or "auto"
         Highest root-mean-square step of a class's whitened weights in the descent; it falls to zero over the
         passes. "auto" gives many steps a lower one than few.
@@ -97,7 +97,8 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     warm_start : bool
         Keep the centres and start from the weights of the fit before, if there is one with the same classes.
     random_state : int, RandomState or None
-        Draws candidates, samples and the order of the passes.
+        Draws the order of the passes, and centres that are taken at random; candidates are spread evenly over the
+        classes and the order of the samples.
 
     Attributes
     ----------

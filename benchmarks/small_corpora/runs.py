@@ -26,8 +26,8 @@ class Outcome:
         % on the test with the tuned search and with the settings' own.
     standard_error : float
         Of `wer`, drawn over speakers where there are five or more of them, else over utterances.
-    reported : float or None
-        Held-out word error rate that training reported, %.
+    reported, reported_error : float or None
+        Held-out word error rate that training reported and its standard error, %.
     """
 
     corpus: str
@@ -40,6 +40,7 @@ class Outcome:
     untuned: float
     standard_error: float
     reported: float | None
+    reported_error: float | None
     search: dict[str, float]
     seconds: float
 
@@ -84,6 +85,7 @@ def train_and_score(name: str, corpus: Path, work: Path, seed: int, rate: int | 
                 untuned=default.wer,
                 standard_error=wer_standard_error(tuned, unit="speaker" if len(tuned.speakers()) >= 5 else "utterance"),
                 reported=told.get(file, {}).get("wer"),
+                reported_error=told.get(file, {}).get("standard_error"),
                 search=told.get(file, {}).get("search", {}),
                 seconds=seconds,
             )

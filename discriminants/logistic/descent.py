@@ -9,6 +9,7 @@ from discriminants.logistic.record import Record
 from discriminants.logistic.samples import BLOCK_ROWS
 
 _ONE_BLOCK = 2048  # samples of a batch that are not worth dividing
+_OFTEN = 1 << 20  # samples seen in all passes
 _STAGE = "descent"
 # The way that the weights go is about the same however many steps it has; the highest rate is for the fewest steps.
 _HIGHEST_RATE = {"multinomial": 0.04, "ovr": 0.08}
@@ -16,10 +17,14 @@ _FULL_RATE_STEPS = 112
 
 
 def descent_schedule(n_samples: int, batch_size: int, max_iter: int, min_steps: int) -> tuple[int, int]:
-    """Batches in a pass, and passes."""
+    """Batches in a pass, and passes.
+
+    Few samples are seen so often that the order of the batches no longer matters, in up to four times `min_steps`.
+    """
     small = min(-(-n_samples // _ONE_BLOCK), -(-min_steps // max_iter))
     n_batches = max(-(-n_samples // batch_size), small)
-    return n_batches, max(max_iter, -(-min_steps // n_batches))
+    often = min(-(-_OFTEN // n_samples), -(-4 * min_steps // n_batches))
+    return n_batches, max(max_iter, -(-min_steps // n_batches), often)
 
 
 def fit_logistic_weights(

@@ -6,21 +6,21 @@ from discriminants.kernels import Kernel
 from discriminants.logistic.memory import GRAM_ROWS
 from discriminants.logistic.training import Training
 from discriminants.multiclass.targets import OneVsRestTargets
-from discriminants.sampling import balanced_sample
+from discriminants.sampling import balanced_sample, spread_sample
 from discriminants.selection.forward_selection import forward_selection
 from discriminants.selection.gram import accumulate_gram
 from discriminants.selection.gram_state import GramState
 from discriminants.selection.rules import error_reduction
 
 _STAGE = "dictionary"
-_ENOUGH = 4  # times as many samples as are wanted, drawn before duplicates are looked for
+_ENOUGH = 4  # times as many samples as are wanted, among which duplicates are looked for first
 
 
 def random_dictionary(
     kernel: Kernel, X: np.ndarray, n_centers: int, random: np.random.RandomState
 ) -> tuple[Kernel, np.ndarray]:
     """Centres drawn at random, no point twice: the kernel for them and their rows in X, (m,)."""
-    rows = _distinct_draw(kernel, X, np.arange(X.shape[0]), n_centers, random, always=True)
+    rows = _distinct_draw(kernel, X, n_centers, random)
     candidate_kernel, which = kernel.at(rows).over(X[rows])
     if which.shape[0] <= n_centers:
         return candidate_kernel, rows[which]
@@ -60,9 +60,9 @@ def selected_dictionary(
             f"n_candidates = {n_candidates} is fewer than n_centers = {n_centers}; "
             "two or three candidates for each centre are usual"
         )
-    X, codes, random = training.X, training.codes, training.random
-    rows = balanced_sample(codes, max(n_samples, n_candidates), random)
-    points = _distinct_draw(kernel, X, rows, n_candidates, random)
+    X, codes = training.X, training.codes
+    rows = balanced_sample(codes, max(n_samples, n_candidates))
+    points = _candidates(kernel, X, rows, codes, n_candidates)
     candidate_kernel, which = kernel.at(points).over(X[points])
     candidates = points[which]
     stage = training.checkpoint.get(_STAGE, {"order": ("centers",)})
@@ -74,7 +74,6 @@ def selected_dictionary(
             X[candidates],
             rows=rows,
             sample_weight=training.weight[rows],
-            exact=False,
             block=GRAM_ROWS,
             workers=training.workers,
         )
@@ -121,7 +120,7 @@ def with_more_centers(
     ValueError
         If the kernel gives a sample several columns.
     """
-    drawn = _distinct_draw(kernel, X, np.arange(X.shape[0]), rows.shape[0] + n_extra, random, always=True)
+    drawn = _distinct_draw(kernel, X, rows.shape[0] + n_extra, random)
     if kernel.over(X[rows[:1]])[1].shape[0] != 1:
         raise ValueError("n_extra_centers needs a kernel that gives every sample one column")
     if kernel.centers_are_points:
@@ -133,23 +132,26 @@ def with_more_centers(
     return (centers_kernel if kernel.centers_are_points else kernel.at(both)), both
 
 
-def _distinct_draw(
-    kernel: Kernel, X: np.ndarray, rows: np.ndarray, size: int, random: np.random.RandomState, always: bool = False
-) -> np.ndarray:
-    """At most `size` of `rows`, drawn at random, no point twice; all of them keep their order unless `always`."""
-    if rows.shape[0] > _ENOUGH * size:
-        few = random.permutation(rows)[: _ENOUGH * size]
-        points = _distinct(kernel, X, few)
-        if points.shape[0] < size:
-            points = _distinct(kernel, X, rows)
-    else:
+def _candidates(kernel: Kernel, X: np.ndarray, rows: np.ndarray, codes: np.ndarray, size: int) -> np.ndarray:
+    """At most `size` of `rows`, spread evenly, no point twice."""
+    points = _distinct(kernel, X, rows[spread_sample(codes[rows], _ENOUGH * size)])
+    if points.shape[0] < size < rows.shape[0]:
         points = _distinct(kernel, X, rows)
-    return random.permutation(points)[:size] if always or points.shape[0] > size else points
+    return points[spread_sample(codes[points], size)]
+
+
+def _distinct_draw(kernel: Kernel, X: np.ndarray, size: int, random: np.random.RandomState) -> np.ndarray:
+    """At most `size` rows, drawn at random, no point twice."""
+    rows = np.arange(X.shape[0])
+    points = _distinct(kernel, X, random.permutation(rows)[: _ENOUGH * size])
+    if points.shape[0] < size:
+        points = _distinct(kernel, X, rows)
+    return random.permutation(points)[:size]
 
 
 def _distinct(kernel: Kernel, X: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """One of `rows` for each distinct point, in the order of the points' coordinates."""
+    """The first of `rows` at each distinct point, in their order: no rounding of the coordinates changes it."""
     if not kernel.centers_are_points:
         return rows
     _, first = np.unique(X[rows], axis=0, return_index=True)
-    return rows[first]
+    return rows[np.sort(first)]

@@ -47,8 +47,8 @@ class FitSize:
             Stage(
                 "choosing among the candidates",
                 samples + 25 * P**2 + 16 * self.n_chosen * P + 24 * P * S,
-                2 * b * P**2 + GRAM_ROWS * P * b + 16 * P * S,
-                b * P**2 // 2 + 8 * P * S,
+                12 * P**2 + GRAM_ROWS * P * (b + 8) + 16 * P * S,
+                4 * P**2 + 8 * P * S,
             ),
             Stage("whitening", samples + 72 * m**2, 16 * m**2 + GRAM_ROWS * m * (b + 8), 4 * m**2),
             Stage(

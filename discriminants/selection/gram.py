@@ -15,7 +15,8 @@ from discriminants.parallel.workers import Workers
 
 _SPARSE_DENSITY = 0.02  # above it a dense symmetric product is faster than a sparse one
 _STRIPE = 128  # columns
-_FLUSH_ROWS = 8192  # float32 products are summed this far before they go to the float64 sum
+_TASK_ROWS = 8192  # samples of a task of the workers
+_PRECISION = 1e-10  # relative, of the sums
 
 
 @dataclass(frozen=True)
@@ -59,15 +60,14 @@ def accumulate_gram(
     rows: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
     diagonal: tuple[np.ndarray, float] | None = None,
-    exact: bool = True,
     block: int = 2048,
     workers: Workers | None = None,
 ) -> GramSystem:
     """Stream the kernel columns of the candidates over X once.
 
-    Blocks are formed in the float type of X, multiplied in float64 (or, `exact=False`, in the type of X, twice
-    as fast for float32) and summed in float64. A first guess of the column means is taken off every block
-    before it is multiplied, so that projecting out the constant column does not cancel.
+    Blocks are formed in the float type of X, multiplied and summed in float64: of float32 products what is left of
+    late columns is mostly rounding, and the choice among them another on every processor. A first guess of the column
+    means is taken off every block before it is multiplied, so that projecting out the constant column does not cancel.
 
     Parameters
     ----------
@@ -80,9 +80,6 @@ def accumulate_gram(
     diagonal : (rows, epsilon), optional
         epsilon is added to entry (rows[j], j) of K: the seed's small constant on the diagonal of the full
         Gram matrix.
-    exact : bool
-        float32 products suffice to choose centres; weights solved from them would be wrong wherever columns
-        nearly depend on each other.
     block : int
         Rows of a kernel block.
     workers : Workers, optional
@@ -107,16 +104,15 @@ def accumulate_gram(
         whole = X[:] if rows is None else X[rows]
         centred = np.asarray(targets) - target_means
         gram, correlation, means = _sparse_products(columns, whole, centred, weight, diagonal)
-        return GramSystem(gram, correlation, means, target_means, weight @ centred**2, total, 1e-10, rounding)
-    double = exact or X.dtype == np.float64
+        return GramSystem(gram, correlation, means, target_means, weight @ centred**2, total, _PRECISION, rounding)
     guess = columns.block(some(512)).mean(axis=0, dtype=np.float64).astype(X.dtype)
-    sums = _Sums(columns.n_centers, target_means, guess, double=double, weighted=sample_weight is not None)
+    sums = _Sums(columns.n_centers, target_means, guess, weighted=sample_weight is not None)
     if workers is None:
         sums.add(columns, X[:] if rows is None else X[rows], targets, weight, block, diagonal)
     else:
-        parts = (slice(start, min(start + _FLUSH_ROWS, n_samples)) for start in range(0, n_samples, _FLUSH_ROWS))
+        parts = (slice(start, min(start + _TASK_ROWS, n_samples)) for start in range(0, n_samples, _TASK_ROWS))
         tasks = ((part if rows is None else rows[part], targets[part], weight[part]) for part in parts)
-        empty = workers.share((kernel, candidates, target_means, guess, double, sample_weight is not None, block))
+        empty = workers.share((kernel, candidates, target_means, guess, sample_weight is not None, block))
         for packed in workers.map(_block_sums, tasks, workers.share(X), empty):
             sums.merge(packed)
         if diagonal is not None:
@@ -125,20 +121,17 @@ def accumulate_gram(
     gram = sums.product.total(-total, offset)
     if not np.isfinite(np.trace(gram)):
         raise ValueError("kernel values (and epsilon) are too large to be squared; scale the features or the kernel")
-    precision = 1e-10 if double else 1e-6
     return GramSystem(
-        gram, sums.correlation, guess + offset, target_means, sums.target_energy, total, precision, rounding
+        gram, sums.correlation, guess + offset, target_means, sums.target_energy, total, _PRECISION, rounding
     )
 
 
 class _Sums:
     """K'K, K'Y, K'1 and Y'Y over the samples added so far, K less a first guess of its means, Y less its means."""
 
-    def __init__(
-        self, n_candidates: int, target_means: np.ndarray, guess: np.ndarray, *, double: bool, weighted: bool
-    ) -> None:
+    def __init__(self, n_candidates: int, target_means: np.ndarray, guess: np.ndarray, *, weighted: bool) -> None:
         self._target_means, self._guess, self._weighted = target_means, guess, weighted
-        self.product = _SymmetricSum(n_candidates, np.dtype(np.float64 if double else np.float32))
+        self.product = _SymmetricSum(n_candidates)
         self.correlation = np.zeros((n_candidates, target_means.shape[0]))
         self.columns = np.zeros(n_candidates)
         self.target_energy = np.zeros(target_means.shape[0])
@@ -180,8 +173,8 @@ class _Sums:
 def _block_sums(task: tuple[Any, ...], X: np.ndarray | StoredArray, empty: tuple[Any, ...]) -> tuple[np.ndarray, ...]:
     """The sums over one task's samples."""
     rows, targets, weight = task
-    kernel, candidates, target_means, guess, double, weighted, block = empty
-    sums = _Sums(candidates.shape[0], target_means, guess, double=double, weighted=weighted)
+    kernel, candidates, target_means, guess, weighted, block = empty
+    sums = _Sums(candidates.shape[0], target_means, guess, weighted=weighted)
     sums.add(kernel.columns(candidates, X.dtype), X[rows], targets, weight, block)
     return sums.product.packed(), sums.correlation, sums.columns, sums.target_energy
 
@@ -220,17 +213,14 @@ def _sparse_products(
 class _SymmetricSum:
     """Sum of K'K over blocks K: one triangle by BLAS syrk (half the work of a general product)."""
 
-    def __init__(self, size: int, dtype: np.dtype) -> None:
-        self._size, self._dtype = size, dtype
-        self._syrk = blas.ssyrk if dtype == np.float32 else blas.dsyrk
-        self._sum: np.ndarray | None = None  # what has left float32
-        self._part: np.ndarray | None = None
-        self._rows = 0  # in the part
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._sum: np.ndarray | None = None
         self._wide = np.empty((0, size))
 
     def converted(self, K: np.ndarray) -> np.ndarray:
-        """A block in the type of the products; it is overwritten by the next."""
-        if K.dtype == self._dtype:
+        """A block in float64; it is overwritten by the next."""
+        if K.dtype == np.float64:
             return K
         if self._wide.shape[0] < K.shape[0]:
             self._wide = np.empty(K.shape)
@@ -239,33 +229,26 @@ class _SymmetricSum:
         return wide
 
     def add(self, K: np.ndarray) -> None:
-        if self._part is None:
-            self._part = np.zeros((self._size, self._size), dtype=self._dtype, order="F")
-        if self._dtype == np.float32 and self._rows >= _FLUSH_ROWS:
-            self._flush()
-        self._syrk(1.0, K.T, beta=1.0, c=self._part, overwrite_c=1)
-        self._rows += K.shape[0]
+        blas.dsyrk(1.0, K.T, beta=1.0, c=self._upper(), overwrite_c=1)
 
     def packed(self) -> np.ndarray:
-        """The triangle of what has been added since the last flush, stripe by stripe."""
-        part = self._part
-        if part is None:
-            return np.zeros(0, dtype=self._dtype)
-        return np.concatenate([part[: columns.stop, columns].ravel(order="F") for columns in self._stripes()])
+        """The triangle, stripe by stripe."""
+        upper = self._upper()
+        return np.concatenate([upper[: columns.stop, columns].ravel(order="F") for columns in self._stripes()])
 
     def merge(self, triangle: np.ndarray) -> None:
         """Add what another sum packed."""
-        total = self._total()
+        upper = self._upper()
         start = 0
         for columns in self._stripes():
             shape = columns.stop, columns.stop - columns.start
             end = start + shape[0] * shape[1]
-            total[: columns.stop, columns] += triangle[start:end].reshape(shape, order="F")
+            upper[: columns.stop, columns] += triangle[start:end].reshape(shape, order="F")
             start = end
 
     def total(self, factor: float, offset: np.ndarray) -> np.ndarray:
         """The sum and factor times the offset's products with itself, both triangles."""
-        total = self._total()
+        total = self._upper()
         for columns in self._stripes():
             stripe = total[: columns.stop, columns]
             stripe += factor * np.outer(offset[: columns.stop], offset[columns])
@@ -273,25 +256,10 @@ class _SymmetricSum:
             total[columns, : columns.start] = stripe[: columns.start].T
         return total
 
-    def _total(self) -> np.ndarray:
-        """The sum in float64."""
-        if self._sum is None and self._part is not None and self._dtype == np.float64:
-            return self._part
+    def _upper(self) -> np.ndarray:
         if self._sum is None:
             self._sum = np.zeros((self._size, self._size), order="F")
-        if self._part is not None:
-            self._flush()
         return self._sum
-
-    def _flush(self) -> None:
-        if self._part is None:
-            return
-        if self._sum is None:
-            self._sum = np.zeros((self._size, self._size), order="F")
-        for columns in self._stripes():
-            self._sum[: columns.stop, columns] += self._part[: columns.stop, columns]
-        self._part[...] = 0.0
-        self._rows = 0
 
     def _stripes(self) -> Iterator[slice]:
         """Columns in groups whose transposed reads stay in the cache."""

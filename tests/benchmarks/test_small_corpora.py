@@ -15,7 +15,7 @@ from tests.toy_corpus import RATE
 def outcome(system: str, wer: float, reported: float) -> Outcome:
     return Outcome(
         corpus="toy", seed=0, system=system, words=500, wer=wer, insertions=3, deletions=4, untuned=wer + 1,
-        standard_error=1.0, reported=reported, search={}, seconds=1.0,
+        standard_error=1.0, reported=reported, reported_error=2.0, search={}, seconds=1.0,
     )  # fmt: skip
 
 
@@ -37,7 +37,7 @@ def test_a_row_has_mean_and_deviation_and_how_often_what_was_reported_held():
     row = _row("toy", "hybrid", [outcome("hybrid", 10, 11.5), outcome("hybrid", 12, 15), outcome("mixtures", 40, 40)])
     assert (row["wer"], row["untuned"], row["reported"]) == (11, 12, 13.25)
     assert row["deviation"] == pytest.approx(2**0.5)
-    assert (row["told_right"], row["told"]) == (1, 2)
+    assert (row["within_test"], row["within_both"], row["told"]) == (1, 2, 2)
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from discriminants import SparseKernelLogisticClassifier
 from discriminants.kernels import GaussianKernel
 from discriminants.logistic.loss import LOSSES, log_posteriors
 from discriminants.logistic.whitening import whiten
-from discriminants.sampling import balanced_sample
+from discriminants.sampling import balanced_sample, spread_sample
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +159,7 @@ def test_constant_features_give_the_priors(dtype: type) -> None:
 def test_balanced_samples_give_small_classes_all_they_have(size: int) -> None:
     counts = np.array([80, 4, 30, 0, 6])
     codes = np.random.default_rng(0).permutation(np.repeat(np.arange(5), counts))
-    rows = balanced_sample(codes, size, np.random.RandomState(0))
+    rows = balanced_sample(codes, size)
     taken = np.bincount(codes[rows], minlength=5)
     assert np.unique(rows).size == rows.size
     if size >= 120:
@@ -168,3 +168,33 @@ def test_balanced_samples_give_small_classes_all_they_have(size: int) -> None:
         assert size - 4 < rows.size <= max(size, 4)
         share = taken.max()
         np.testing.assert_array_equal(taken, np.minimum(counts, share))
+
+
+def test_rounding_of_the_samples_leaves_the_centres_and_the_posteriors_what_they_were() -> None:
+    random = np.random.RandomState(3)
+    y = random.randint(0, 4, 3000)
+    X = (random.normal(size=(3000, 8)) + np.eye(4, 8)[y]).astype(np.float32)
+    moved = (X * (1 + 2e-7 * random.choice([-1, 0, 1], X.shape))).astype(np.float32)
+    one, other = (
+        SparseKernelLogisticClassifier(300, n_candidates=1000, max_iter=2, random_state=0).fit(each, y)
+        for each in (X, moved)
+    )
+    np.testing.assert_allclose(one.basis_centers_, other.basis_centers_, atol=1e-5)
+    np.testing.assert_allclose(one.predict_log_proba(X), other.predict_log_proba(X), atol=1e-2)
+
+
+def test_the_seed_hardly_moves_what_is_learned_from_few_samples() -> None:
+    random = np.random.RandomState(4)
+    y = random.randint(0, 4, 4000)
+    X = random.normal(size=(4000, 8)) + np.eye(4, 8)[y]
+    models = [SparseKernelLogisticClassifier(200, n_candidates=600, random_state=seed).fit(X, y) for seed in (0, 1)]
+    np.testing.assert_array_equal(models[0].basis_centers_, models[1].basis_centers_)
+    np.testing.assert_allclose(models[0].predict_proba(X), models[1].predict_proba(X), atol=0.01)
+
+
+def test_samples_are_spread_evenly_over_classes_and_order() -> None:
+    codes = np.repeat([0, 1, 2], [60, 30, 10])
+    rows = spread_sample(codes, 20)
+    np.testing.assert_array_equal(np.bincount(codes[rows]), [12, 6, 2])
+    assert np.diff(rows).max() <= 6
+    np.testing.assert_array_equal(spread_sample(codes, 200), np.arange(100))

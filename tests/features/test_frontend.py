@@ -91,22 +91,42 @@ def test_lda_finds_the_directions_of_scikit_learn():
     spliced = np.concatenate([splice(table.utterance(i), 1) for i in range(3)]).astype(np.float64)
     theirs = LinearDiscriminantAnalysis(solver="eigen", n_components=3).fit(spliced, labels).transform(spliced)
     for column in range(3):
-        assert abs(np.corrcoef(ours[:, column], theirs[:, column])[0, 1]) > 0.999999
+        assert abs(np.corrcoef(ours[:, column], theirs[:, column])[0, 1]) > 0.999  # theirs has no ridge
 
 
-def test_lda_whitens_within_classes_and_centres_and_sorts_between_them():
+def test_lda_whitens_within_classes_with_a_ridge_and_centres_and_sorts_between_them():
     table, labels = labelled()
     front_end = FrontEnd(FeatureConfig(delta_order=1, context=1, lda_dimension=4)).fit(table, labels)
+    plain = FrontEnd(FeatureConfig(delta_order=1, context=1)).fit(table).transform(table).frames.astype(np.float64)
     frames = front_end.transform(table).frames.astype(np.float64)
     assert frames.shape == (900, 4) and front_end.n_features_ == 4 and front_end.lda_.dtype == np.float32
-    means = np.array([frames[labels == label].mean(axis=0) for label in range(6)])
-    centred = frames - means[labels]
-    np.testing.assert_allclose(centred.T @ centred / len(frames), np.eye(4), atol=1e-4)
+    means = np.array([plain[labels == label].mean(axis=0) for label in range(6)])
+    within = np.cov((plain - means[labels]).T, bias=True)
+    with_ridge = within + 1e-3 * np.diag(np.diag(within))
+    matrix = front_end.lda_.astype(np.float64)
+    np.testing.assert_allclose(matrix.T @ with_ridge @ matrix, np.eye(4), atol=1e-4)
     np.testing.assert_allclose(frames.mean(axis=0), 0, atol=1e-4)
-    between = means.T @ np.diag(np.bincount(labels)) @ means / len(frames)
+    projected = np.array([frames[labels == label].mean(axis=0) for label in range(6)])
+    between = projected.T @ np.diag(np.bincount(labels)) @ projected / len(frames)
     np.testing.assert_allclose(between, np.diag(np.diag(between)), atol=1e-3)
     assert np.all(np.diff(np.diag(between)) < 0)
     assert np.all(front_end.lda_[np.abs(front_end.lda_).argmax(axis=0), range(4)] > 0)
+
+
+def test_directions_that_hardly_vary_do_not_scale_up_the_rounding_of_the_frames():
+    generator = np.random.default_rng(7)
+    labels = np.repeat(np.arange(5), 200)
+    slow = generator.normal(size=(1000, 2)) + labels[:, None]
+    nearly = slow + 1e-4 * generator.normal(size=(1000, 2))  # frames that follow each other are as alike
+    frames = np.hstack([slow, nearly])
+    config = FeatureConfig(normalize="none", delta_order=0, lda_dimension=3)
+    matrices = []
+    for moved in (0.0, 1e-6):
+        noisy = frames + moved * generator.normal(size=frames.shape)
+        table = FrameTable.from_utterances("ab", "st", np.split(noisy, [500]))
+        matrices.append(FrontEnd(config).fit(table, labels).lda_)
+    assert np.abs(matrices[0]).max() < 100
+    assert np.abs(matrices[0] - matrices[1]).max() < 0.1
 
 
 def test_lda_leaves_out_frames_labelled_minus_one_and_absent_classes():
@@ -126,7 +146,8 @@ def test_lda_passes_over_columns_that_do_not_vary():
     wider = table.map(lambda frames: np.concatenate([frames, np.full((len(frames), 1), 7.0), frames[:, :1]], axis=1))
     frames = FrontEnd(FeatureConfig(delta_order=0, lda_dimension=4)).fit(wider, labels).transform(wider).frames
     narrow = FrontEnd(FeatureConfig(delta_order=0, lda_dimension=4)).fit(table, labels).transform(table).frames
-    np.testing.assert_allclose(np.abs(frames), np.abs(narrow), atol=1e-2)
+    for column in range(4):  # a column that is there twice has half the ridge
+        assert abs(np.corrcoef(frames[:, column], narrow[:, column])[0, 1]) > 0.999
 
 
 def test_lda_asked_for_what_cannot_be_is_refused():
