@@ -1,5 +1,7 @@
-"""A weighted automaton of OpenFst as flat arrays: asking kaldifst for one arc after the other takes minutes where there
-are millions."""
+"""A weighted automaton of OpenFst as flat arrays.
+
+Asking kaldifst for one arc after the other takes minutes where there are millions.
+"""
 
 import os
 import struct
@@ -88,7 +90,9 @@ def _parsed(content: bytes) -> AutomatonArrays:
     _version, flags, _properties, start, n_states, n_arcs = struct.unpack_from("<iiQqqq", content, position)
     position += struct.calcsize("<iiQqqq")
     if (magic, kind, flags) != (_MAGIC, b"const", 0):
-        raise DecodeError(f"kaldifst writes automata of kind {kind!r} with flags {flags}; a version that is known is 1.8")
+        raise DecodeError(
+            f"kaldifst writes automata of kind {kind!r} with flags {flags}; a version that is known is 1.8"
+        )
     states = np.frombuffer(content, _STATE, n_states, position)
     arcs = np.frombuffer(content, _ARC, n_arcs, position + states.nbytes)
     return AutomatonArrays(
