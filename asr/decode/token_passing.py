@@ -9,13 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from asr.decode.kth_largest import kth_largest
 from asr.errors import DecodeError
 from asr.hmm.state_graph import StateGraph
 from discriminants.compiled import njit
 
 RECORD_ROOM = 1 << 16
-TOKEN_ROOM = 1 << 10
 NOT_FOUND, FOUND, CUT_SHORT = 0, 1, 2
 
 
@@ -86,6 +84,8 @@ def best_path(
     if np.isnan(scores).any():
         frame, state = np.argwhere(np.isnan(scores))[0]
         raise DecodeError(f"the score of state {state} at frame {frame} is no number; check the features")
+    words_on_arcs = graph.arc_word >= 0
+    words_on_jumps = graph.jump_word >= 0
     with np.errstate(divide="ignore"):
         stay, leave = np.log(self_loops), np.log1p(-self_loops)
     status, arcs, frames, score = _search(
@@ -93,43 +93,44 @@ def best_path(
         graph.arc_start,
         graph.arc_end,
         graph.arc_unit,
-        graph.arc_weight,
-        graph.arc_word,
         unit_state,
         stay,
         leave,
+        _scaled(graph.arc_weight, lm_scale, words_on_arcs, insertion_penalty),
         graph.jump_start,
         graph.jump_end,
-        graph.jump_weight,
-        graph.jump_word,
-        graph.final_weight,
+        _scaled(graph.jump_weight, lm_scale, words_on_jumps, insertion_penalty),
+        words_on_jumps,
+        _scaled(graph.final_weight, lm_scale),
         graph.initial,
-        float(lm_scale),
-        float(insertion_penalty),
         float(beam),
         int(max_active),
         RECORD_ROOM,
-        # Pages of these are made when they are first touched: a short utterance sees little of a large graph.
-        np.zeros(graph.n_arcs, np.int32),
-        np.zeros(graph.n_nodes, np.int32),
     )
     if status == NOT_FOUND:
         return None
     return BestPath(arcs, frames, len(scores), score, status == FOUND)
 
 
-@njit(cache=True, nogil=True)
-def _scaled(weight, word, lm_scale, insertion_penalty):
-    """What a weight and a word count; no number, which no comparison lets pass, for -inf at a scale of zero."""
-    if word >= 0:
-        return weight * lm_scale + insertion_penalty
-    return weight * lm_scale
+def _scaled(
+    weights: np.ndarray, lm_scale: float, is_word: np.ndarray | None = None, insertion_penalty: float = 0.0
+) -> np.ndarray:
+    """weights * lm_scale, the penalty added to words, in few passes: large graphs have millions of weights.
+
+    What is impossible, -inf, stays so at a scale of zero.
+    """
+    if lm_scale > 0:
+        scaled = weights * lm_scale
+    else:
+        scaled = np.multiply(weights, lm_scale, out=np.full(len(weights), -np.inf), where=weights > -np.inf)
+    if insertion_penalty and is_word is not None:
+        np.add(scaled, insertion_penalty, out=scaled, where=is_word)
+    return scaled
 
 
 @njit(cache=True, nogil=True)
 def _follow_jumps(
-    place_of_node, nodes, n_nodes, queue, length, node_score, node_record,
-    jump_start, jump_end, jump_weight, jump_word, lm_scale, insertion_penalty, frame,
+    nodes, n_nodes, queue, length, node_score, node_record, jump_start, jump_end, jump_weight, jump_is_word, frame,
     record_arc, record_frame, record_previous, n_records,
 ):  # fmt: skip
     """Relax jumps from the reached nodes that have any, the first `length` of `queue`, until nothing improves.
@@ -138,45 +139,35 @@ def _follow_jumps(
     """
     position = 0
     while position < length:
-        source = queue[position]
-        node = nodes[source]
+        node = queue[position]
         position += 1
         for jump in range(jump_start[node], jump_start[node + 1]):
             target = jump_end[jump]
-            score = node_score[source] + _scaled(jump_weight[jump], jump_word[jump], lm_scale, insertion_penalty)
-            if not score > -np.inf:
+            score = node_score[node] + jump_weight[jump]
+            if score <= node_score[target]:
                 continue
-            place = place_of_node[target] - 1
-            if place < 0:
-                place = n_nodes
-                if n_nodes == len(nodes):
-                    nodes, node_score, node_record = _grown(nodes), _grown(node_score), _grown(node_record)
-                nodes[place] = target
-                place_of_node[target] = place + 1
+            if node_score[target] == -np.inf:
+                nodes[n_nodes] = target
                 n_nodes += 1
-            elif score <= node_score[place]:
-                continue
-            node_score[place] = score
-            if jump_word[jump] >= 0:
+            node_score[target] = score
+            if jump_is_word[jump]:
                 if n_records == len(record_arc):
                     record_arc = _grown(record_arc)
                     record_frame = _grown(record_frame)
                     record_previous = _grown(record_previous)
                 record_arc[n_records] = -1 - jump
                 record_frame[n_records] = frame
-                record_previous[n_records] = node_record[source]
-                node_record[place] = n_records
+                record_previous[n_records] = node_record[node]
+                node_record[target] = n_records
                 n_records += 1
             else:
-                node_record[place] = node_record[source]
+                node_record[target] = node_record[node]
             if jump_start[target] < jump_start[target + 1]:
                 if length == len(queue):
                     queue = _grown(queue)
-                queue[length] = place
+                queue[length] = target
                 length += 1
-    return (
-        n_nodes, n_records, nodes, queue, node_score, node_record, record_arc, record_frame, record_previous
-    )  # fmt: skip
+    return n_nodes, n_records, queue, record_arc, record_frame, record_previous
 
 
 @njit(cache=True, nogil=True)
@@ -185,6 +176,31 @@ def _grown(values):
     for i in range(len(values)):  # a slice assignment takes seconds to compile
         larger[i] = values[i]
     return larger
+
+
+@njit(cache=True, nogil=True)
+def _kth_largest(values, k):
+    """The value with k - 1 larger or equal ones before it, by Hoare's selection (1961); reorders `values`."""
+    low, high = 0, len(values) - 1
+    while low < high:
+        pivot = values[(low + high) // 2]
+        left, right = low, high
+        while left <= right:
+            while values[left] > pivot:
+                left += 1
+            while values[right] < pivot:
+                right -= 1
+            if left <= right:
+                values[left], values[right] = values[right], values[left]
+                left += 1
+                right -= 1
+        if k - 1 <= right:
+            high = right
+        elif k - 1 >= left:
+            low = left
+        else:
+            break
+    return values[k - 1]
 
 
 @njit(cache=True, nogil=True)
@@ -197,14 +213,14 @@ def _mark(record, new_number, record_previous):
 
 @njit(cache=True, nogil=True)
 def _forget_dead_records(
-    token_record, n_active, node_record, n_nodes, record_arc, record_frame, record_previous, n_records
+    active, n_active, arc_record, nodes, n_nodes, node_record, record_arc, record_frame, record_previous, n_records
 ):  # fmt: skip
     """Keep only the records that some token or reached node can still reach, in place; returns their number."""
     new_number = np.full(n_records, -1, np.int32)
     for i in range(n_active):
-        _mark(token_record[i], new_number, record_previous)
+        _mark(arc_record[active[i]], new_number, record_previous)
     for i in range(n_nodes):
-        _mark(node_record[i], new_number, record_previous)
+        _mark(node_record[nodes[i]], new_number, record_previous)
     kept = 0
     for record in range(n_records):
         if new_number[record] == 0:
@@ -215,48 +231,40 @@ def _forget_dead_records(
             record_previous[kept] = new_number[previous] if previous >= 0 else -1
             kept += 1
     for i in range(n_active):
-        token_record[i] = new_number[token_record[i]]
+        arc_record[active[i]] = new_number[arc_record[active[i]]]
     for i in range(n_nodes):
-        if node_record[i] >= 0:
-            node_record[i] = new_number[node_record[i]]
+        if node_record[nodes[i]] >= 0:
+            node_record[nodes[i]] = new_number[node_record[nodes[i]]]
     return kept
 
 
 @njit(cache=True, nogil=True)
 def _search(
-    scores, arc_start, arc_end, arc_unit, arc_weight, arc_word, unit_state, unit_stay, unit_leave,
-    jump_start, jump_end, jump_weight, jump_word, final_weight, initial, lm_scale, insertion_penalty,
-    beam, max_active, record_room, place_of_arc, place_of_node,
+    scores, arc_start, arc_end, arc_unit, unit_state, unit_stay, unit_leave, arc_weight,
+    jump_start, jump_end, jump_weight, jump_is_word, final_weight, initial, beam, max_active, record_room,
 ):  # fmt: skip
-    """`place_of_arc` and `place_of_node`, all zero, will tell where the token of an arc and what is known of a reached
-    node stand, counted from 1. What changes from frame to frame lies side by side, however large the graph is.
-    """
     n_frames = scores.shape[0]
-    token_arc = np.empty(TOKEN_ROOM, np.int32)
-    token_score = np.empty(TOKEN_ROOM)
-    token_record = np.empty(TOKEN_ROOM, np.int32)
-    came_from = np.empty(TOKEN_ROOM, np.int32)  # record before the arc, if it was entered in this frame; else -2
+    n_arcs = len(arc_end)
+    n_nodes_all = len(final_weight)
+    arc_score = np.full(n_arcs, -np.inf)
+    arc_record = np.full(n_arcs, -1, np.int32)
+    came_from = np.full(n_arcs, -2, np.int32)  # record before the arc, if it was entered in this frame; else -2
+    active = np.empty(n_arcs, np.int32)
     n_active = 0
-    nodes = np.empty(TOKEN_ROOM, np.int32)
-    node_score = np.empty(TOKEN_ROOM)
-    node_record = np.empty(TOKEN_ROOM, np.int32)
-    queue = np.empty(TOKEN_ROOM, np.int32)  # places of reached nodes from which jumps lead
+    node_score = np.full(n_nodes_all, -np.inf)
+    node_record = np.full(n_nodes_all, -1, np.int32)
+    nodes = np.empty(n_nodes_all, np.int32)
+    queue = np.empty(n_nodes_all, np.int32)  # reached nodes from which jumps lead
     record_arc = np.empty(record_room, np.int32)
     record_frame = np.empty(record_room, np.int32)
     record_previous = np.empty(record_room, np.int32)
     n_records = 0
     room = record_room
 
-    nodes[0] = initial
-    node_score[0] = 0.0
-    node_record[0] = -1
-    place_of_node[initial] = 1
-    queue[0] = 0
-    (
-        n_nodes, n_records, nodes, queue, node_score, node_record, record_arc, record_frame, record_previous
-    ) = _follow_jumps(
-        place_of_node, nodes, 1, queue, 1, node_score, node_record,
-        jump_start, jump_end, jump_weight, jump_word, lm_scale, insertion_penalty, 0,
+    node_score[initial] = 0.0
+    nodes[0] = queue[0] = initial
+    n_nodes, n_records, queue, record_arc, record_frame, record_previous = _follow_jumps(
+        nodes, 1, queue, 1, node_score, node_record, jump_start, jump_end, jump_weight, jump_is_word, 0,
         record_arc, record_frame, record_previous, n_records,
     )  # fmt: skip
     unit_score = np.empty(len(unit_state))  # of a frame; tables by unit are small enough to stay in the cache
@@ -264,63 +272,65 @@ def _search(
     for frame in range(n_frames):
         if n_records > room:
             n_records = _forget_dead_records(
-                token_record, n_active, node_record, n_nodes, record_arc, record_frame, record_previous, n_records
-            )
+                active, n_active, arc_record, nodes, n_nodes, node_record,
+                record_arc, record_frame, record_previous, n_records,
+            )  # fmt: skip
             room = max(record_room, 2 * n_records)
 
         for unit in range(len(unit_state)):
             unit_score[unit] = scores[frame, unit_state[unit]]
         best = -np.inf
+        staying = 0
         for i in range(n_active):
-            unit = arc_unit[token_arc[i]]
-            score = token_score[i] + unit_stay[unit] + unit_score[unit]
-            token_score[i] = score
-            best = max(best, score)
+            arc = active[i]
+            unit = arc_unit[arc]
+            score = arc_score[arc] + unit_stay[unit] + unit_score[unit]
+            arc_score[arc] = score
+            if score > -np.inf:
+                active[staying] = arc
+                staying += 1
+                best = max(best, score)
+        n_active = staying
         # What those that stay have reached, no token further below can survive: it is not entered at all.
         at_least = best - beam
         for i in range(n_nodes):
             node = nodes[i]
-            entry = node_score[i]
-            place_of_node[node] = 0
+            entry = node_score[node]
+            node_score[node] = -np.inf
             if entry < floor:
                 continue
-            first, end = arc_start[node], arc_start[node + 1]
-            while n_active + end - first > len(token_arc):
-                token_arc, token_score = _grown(token_arc), _grown(token_score)
-                token_record, came_from = _grown(token_record), _grown(came_from)
-            for arc in range(first, end):
-                score = entry + _scaled(arc_weight[arc], arc_word[arc], lm_scale, insertion_penalty)
-                score += unit_score[arc_unit[arc]]
+            for arc in range(arc_start[node], arc_start[node + 1]):
+                score = entry + arc_weight[arc] + unit_score[arc_unit[arc]]
                 if score < at_least:
                     continue
-                place = place_of_arc[arc] - 1
-                if place < 0:
-                    if not score > -np.inf:
-                        continue
-                    place = n_active
-                    place_of_arc[arc] = place + 1
-                    token_arc[place] = arc
-                    n_active += 1
-                elif not score > token_score[place]:
-                    continue
-                token_score[place] = score
-                came_from[place] = node_record[i]
-                best = max(best, score)
+                old = arc_score[arc]
+                if score > old:
+                    if old == -np.inf:
+                        active[n_active] = arc
+                        n_active += 1
+                    arc_score[arc] = score
+                    came_from[arc] = node_record[node]
+                    best = max(best, score)
         floor = best - beam
         if 0 < max_active < n_active:
-            floor = max(floor, kth_largest(token_score[:n_active].copy(), max_active))
+            ranked = np.empty(n_active)
+            for i in range(n_active):
+                ranked[i] = arc_score[active[i]]
+            floor = max(floor, _kth_largest(ranked, max_active))
 
         n_nodes = 0
         length = 0
         survivors = 0
         for i in range(n_active):
-            arc = token_arc[i]
-            score = token_score[i]
+            arc = active[i]
+            score = arc_score[arc]
+            previous = came_from[arc]
+            came_from[arc] = -2
             if score < floor or score == -np.inf:
-                place_of_arc[arc] = 0
+                arc_score[arc] = -np.inf
                 continue
-            previous = came_from[i]
-            record = token_record[i]
+            active[survivors] = arc
+            survivors += 1
             if previous != -2:
                 if n_records == len(record_arc):
                     record_arc = _grown(record_arc)
@@ -329,59 +339,39 @@ def _search(
                 record_arc[n_records] = arc
                 record_frame[n_records] = frame
                 record_previous[n_records] = previous
-                record = n_records
+                arc_record[arc] = n_records
                 n_records += 1
-            if survivors < i:
-                place_of_arc[arc] = survivors + 1
-                token_arc[survivors] = arc
-                token_score[survivors] = score
-            token_record[survivors] = record
-            came_from[survivors] = -2
-            survivors += 1
             score += unit_leave[arc_unit[arc]]
-            if not score > -np.inf:
-                continue
             node = arc_end[arc]
-            place = place_of_node[node] - 1
-            if place < 0:
-                if n_nodes == len(nodes):
-                    nodes, node_score, node_record = _grown(nodes), _grown(node_score), _grown(node_record)
-                place = n_nodes
-                nodes[place] = node
-                place_of_node[node] = place + 1
-                n_nodes += 1
-                if jump_start[node] < jump_start[node + 1]:
-                    if length == len(queue):
-                        queue = _grown(queue)
-                    queue[length] = place
-                    length += 1
-            elif score <= node_score[place]:
-                continue
-            node_score[place] = score
-            node_record[place] = record
+            if score > node_score[node]:
+                if node_score[node] == -np.inf:
+                    nodes[n_nodes] = node
+                    n_nodes += 1
+                    if jump_start[node] < jump_start[node + 1]:
+                        queue[length] = node
+                        length += 1
+                node_score[node] = score
+                node_record[node] = arc_record[arc]
         n_active = survivors
-        (
-            n_nodes, n_records, nodes, queue, node_score, node_record, record_arc, record_frame, record_previous
-        ) = _follow_jumps(
-            place_of_node, nodes, n_nodes, queue, length, node_score, node_record,
-            jump_start, jump_end, jump_weight, jump_word, lm_scale, insertion_penalty, frame + 1,
-            record_arc, record_frame, record_previous, n_records,
+        n_nodes, n_records, queue, record_arc, record_frame, record_previous = _follow_jumps(
+            nodes, n_nodes, queue, length, node_score, node_record, jump_start, jump_end, jump_weight, jump_is_word,
+            frame + 1, record_arc, record_frame, record_previous, n_records,
         )  # fmt: skip
 
     best = -np.inf
     record = -1
     status = NOT_FOUND
     for i in range(n_nodes):
-        score = node_score[i] + _scaled(final_weight[nodes[i]], -1, lm_scale, 0.0)
+        score = node_score[nodes[i]] + final_weight[nodes[i]]
         if score > best:
             best = score
-            record = node_record[i]
+            record = node_record[nodes[i]]
             status = FOUND
     if status == NOT_FOUND:
         for i in range(n_active):
-            if token_score[i] > best:
-                best = token_score[i]
-                record = token_record[i]
+            if arc_score[active[i]] > best:
+                best = arc_score[active[i]]
+                record = arc_record[active[i]]
                 status = CUT_SHORT
     length = 0
     step = record

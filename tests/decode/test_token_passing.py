@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asr.decode import token_passing
-from asr.decode.kth_largest import kth_largest
 from asr.decode.token_passing import BestPath, best_path
 from asr.errors import DecodeError
 from asr.hmm.state_graph import StateGraph, StateGraphBuilder
@@ -114,7 +113,7 @@ def test_a_long_utterance_outgrows_the_first_room_for_records_and_keeps_its_whol
 )
 def test_the_rank_limit_is_that_of_sorting(values, data):
     k = data.draw(st.integers(1, len(values)))
-    assert kth_largest(np.array(values), k) == sorted(values, reverse=True)[k - 1]
+    assert token_passing._kth_largest(np.array(values), k) == sorted(values, reverse=True)[k - 1]
 
 
 def test_a_limit_of_one_active_token_follows_the_best_score_of_each_frame():
