@@ -96,10 +96,10 @@ def best_path(
         unit_state,
         stay,
         leave,
-        _scaled(graph.arc_weight, lm_scale) + insertion_penalty * words_on_arcs,
+        _scaled(graph.arc_weight, lm_scale, words_on_arcs, insertion_penalty),
         graph.jump_start,
         graph.jump_end,
-        _scaled(graph.jump_weight, lm_scale) + insertion_penalty * words_on_jumps,
+        _scaled(graph.jump_weight, lm_scale, words_on_jumps, insertion_penalty),
         words_on_jumps,
         _scaled(graph.final_weight, lm_scale),
         graph.initial,
@@ -112,9 +112,20 @@ def best_path(
     return BestPath(arcs, frames, len(scores), score, status == FOUND)
 
 
-def _scaled(weights: np.ndarray, lm_scale: float) -> np.ndarray:
-    """weights * lm_scale; what is impossible, -inf, stays so at a scale of zero."""
-    return np.multiply(weights, lm_scale, out=np.full(len(weights), -np.inf), where=weights > -np.inf)
+def _scaled(
+    weights: np.ndarray, lm_scale: float, is_word: np.ndarray | None = None, insertion_penalty: float = 0.0
+) -> np.ndarray:
+    """weights * lm_scale, the penalty added to words, in few passes: large graphs have millions of weights.
+
+    What is impossible, -inf, stays so at a scale of zero.
+    """
+    if lm_scale > 0:
+        scaled = weights * lm_scale
+    else:
+        scaled = np.multiply(weights, lm_scale, out=np.full(len(weights), -np.inf), where=weights > -np.inf)
+    if insertion_penalty and is_word is not None:
+        np.add(scaled, insertion_penalty, out=scaled, where=is_word)
+    return scaled
 
 
 @njit(cache=True, nogil=True)

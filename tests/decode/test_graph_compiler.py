@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from asr.alignment.transcript_graph import transcript_graph
 from asr.decode import graph_compiler
+from asr.decode.automaton_arrays import automaton_arrays
 from asr.decode.graph_compiler import compile_graph
 from asr.decode.path_segments import frame_states, phone_segments, word_segments
 from asr.decode.token_passing import best_path
@@ -18,6 +19,7 @@ from asr.grammar import ArpaModel, Grammar, arpa_grammar, estimate_ngram, one_wo
 from asr.grammar.automaton import Arc, build_grammar
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
+from benchmarks.decoding_graph.unshared import unshared_graph
 
 TOPOLOGY = Topology(("x", "y"), states_per_phone=2)
 WORDS = ("A", "B", "C")
@@ -146,6 +148,79 @@ def test_words_begin_and_end_where_forced_alignment_puts_them(words, seed):
     assert decoded.score == pytest.approx(forced.score - 0.1 * len(words) - 0.2, abs=1e-4)
     assert word_segments(decoded, graph, topology) == word_segments(forced, transcript, topology)
     assert phone_segments(decoded, graph, topology) == phone_segments(forced, transcript, topology)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    lexicons,
+    grammars(),
+    st.integers(1, 3),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([0.0, 1.0, 2.5]),
+    st.sampled_from([0.0, -3.0, 2.0]),
+)
+def test_sharing_ends_of_phones_and_pauses_changes_no_path(
+    lexicon, grammar, states_per_phone, seed, lm_scale, insertion_penalty
+):
+    topology = Topology(("x", "y"), states_per_phone=states_per_phone)
+    scores, self_loops = scores_and_self_loops(seed, topology, 20)
+    graphs = compile_graph(lexicon, grammar, topology), unshared_graph(lexicon, grammar, topology)
+    ours, plain = (
+        best_path(
+            scores, graph, topology.unit_state, self_loops, lm_scale=lm_scale, insertion_penalty=insertion_penalty
+        )
+        for graph in graphs
+    )
+    assert (ours is None) == (plain is None)
+    if ours is not None and plain is not None:
+        assert ours.score == pytest.approx(plain.score, abs=1e-3)
+        assert ours.complete == plain.complete
+    if ours is not None and plain is not None and ours.complete:
+        assert phone_segments(ours, graphs[0], topology) == phone_segments(plain, graphs[1], topology)
+        words = word_segments(ours, graphs[0], topology), word_segments(plain, graphs[1], topology)
+        labels = [[segment.label for segment in own] for own in words]
+        assert labels[0] != labels[1] or words[0] == words[1]  # words that sound alike may be equally good
+
+
+def test_a_phone_that_leads_to_one_place_from_many_is_there_once_but_for_its_first_unit():
+    words = [f"{first}{second}" for first in "abcd" for second in "efgh"]
+    lexicon = Lexicon({word: ((*word, "z"),) for word in words})
+    topology = Topology(tuple("abcdefghz"))
+    graph, plain = (make(lexicon, word_loop(words), topology) for make in (compile_graph, unshared_graph))
+    last = topology.units("z")
+    for unit in last[1:]:
+        assert np.count_nonzero(graph.arc_unit == unit) == 1
+    for unit in topology.units("e")[1:]:
+        assert np.count_nonzero(graph.arc_unit == unit) == 1
+    assert graph.n_arcs < 0.7 * plain.n_arcs
+
+
+def test_words_begin_once_whether_a_pause_came_before_or_not():
+    graph = compile_graph(Lexicon({"A": (("x",),), "B": (("y",),)}), word_loop(["A", "B"]), TOPOLOGY)
+    assert np.count_nonzero(graph.arc_begins_word) == 2
+
+
+def test_an_automaton_is_read_at_once_as_arc_by_arc():
+    grammar = arpa_grammar(estimate_ngram([["A", "B", "A"], ["C"]], 3, vocabulary=WORDS))
+    arrays = automaton_arrays(grammar.fst)
+    assert arrays.start == grammar.fst.start
+    assert arrays.final_cost.tolist() == [grammar.fst.final(state).value for state in range(grammar.fst.num_states)]
+    for state in range(grammar.fst.num_states):
+        own = slice(arrays.arc_start[state], arrays.arc_start[state + 1])
+        columns = (arrays.input_label, arrays.output_label, arrays.cost, arrays.target)
+        assert list(zip(*(column[own].tolist() for column in columns), strict=True)) == [
+            (arc.ilabel, arc.olabel, arc.weight.value, arc.nextstate)
+            for arc in kaldifst.ArcIterator(grammar.fst, state)
+        ]
+
+
+def test_an_automaton_is_read_where_the_system_has_no_files_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    fst = word_loop(WORDS).fst
+    expected = automaton_arrays(fst)
+    monkeypatch.delattr("os.memfd_create", raising=False)
+    found = automaton_arrays(fst)
+    for name in vars(expected):
+        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
 
 
 @given(lexicons, grammars())

@@ -1,0 +1,1 @@
+"""What decoding graphs and the search through them cost."""
