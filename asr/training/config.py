@@ -35,6 +35,9 @@ class TuningSettings(Settings):
         (-4.0, -2.5, -1.25, 0.0, 1.25, 2.5), min_length=1, max_length=100
     )
     """Insertion penalties tried with each of them, likewise multiples of that scale."""
+    width: bool = True
+    """Whether `asr train` also narrows beam and `max_active` as far as the held-out words stay the same (see
+    `asr.training.search_width`); recipes keep their own."""
 
 
 class LexiconSettings(Settings):

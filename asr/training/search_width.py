@@ -2,16 +2,12 @@
 
 import logging
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from asr.acoustic.model_file import SearchSettings, SpeechModel
-from asr.hmm.state_graph import StateGraph
-from asr.recognition.material import Material
-from asr.recognition.recognition import BATCH_FRAMES
+from asr.acoustic.model_file import SearchSettings
 from asr.runs.progress import progress
 from asr.scoring.wer import score_utterances
-from asr.training.tuning import score_batch, search_batch
-from discriminants.blas_threads import one_blas_thread
+from asr.training.tuning import Scored, Twin
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -37,43 +33,35 @@ ACTIVE_MARGIN = 0.5
 
 
 def choose_width(
-    model: SpeechModel,
+    twins: Sequence[Twin],
     search: SearchSettings,
-    material: Material,
-    graph: StateGraph,
     *,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> SearchSettings:
-    """`search` with a beam and a limit of hypotheses (`max_active`) that suit the model, the grammar and the speech.
+    """`search` with a beam and a limit of hypotheses (`max_active`) that suit the models, the grammar and the speech.
 
-    Beams are tried from the model's own downwards until the words differ from those of a beam `WIDER` than its own,
-    then limits under the beam chosen. The last that agreed is chosen, with its margin. Where even the model's own beam
+    Beams are tried from the search's own downwards until the words differ from those of a beam `WIDER` than its own,
+    then limits under the beam chosen. The last that agreed is chosen, with its margin. Where even the search's own beam
     loses words, the wide one stays; a limit that would keep nearly all of the graph is none. Transcripts do not matter:
     errors of the search are counted, not the model's.
 
     Parameters
     ----------
+    twins : sequence of Twin
+        Models and speech like that to be recognized; no utterance is in two of them.
     search : SearchSettings
         With the scale and penalty that it will be used with.
-    material : Material
-        Speech like that to be recognized.
     """
-    with one_blas_thread():
-        batches = model.front_end.transform(material.static).batches(BATCH_FRAMES)
     workers = in_threads(workers)
-    shared = workers.share((model.hmm, graph))
-    scores = list(workers.map(score_batch, batches, shared))
+    scored = [Scored.of(twin, workers) for twin in twins]
 
-    def words(chosen: SearchSettings) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for batch, (per_utterance,) in zip(batches, workers.map(search_batch, scores, shared, [chosen]), strict=True):
-            found.update(zip(batch.ids, per_utterance, strict=True))
-        return found
+    def words(chosen: SearchSettings) -> dict[str, tuple[str, ...]]:
+        return {name: found for each in scored for name, found in each.recognized([chosen])[0].items()}
 
     widest = search.model_copy(update={"beam": min(WIDER * search.beam, WIDEST)})
     right = words(widest)
     allowed = math.floor(TOLERATED * sum(map(len, right.values())))
-    unknown = 1.0 / math.sqrt(len(material.static))
+    unknown = 1.0 / math.sqrt(len(right))
 
     def suffices(chosen: SearchSettings) -> bool:
         return score_utterances(right, words(chosen)).errors <= allowed
@@ -81,15 +69,16 @@ def choose_width(
     beams = (search.model_copy(update={"beam": beam}) for beam in _beams(search))
     enough = _last_while(suffices, beams, "beams")
     if enough is None:
-        log.info("beam %g: that of the model, %g, loses words", widest.beam, search.beam)
+        log.info("beam %g: the one before, %g, loses words", widest.beam, search.beam)
         return widest
     beam = min((1.0 + BEAM_MARGIN + unknown) * enough.beam, widest.beam)
     chosen = search.model_copy(update={"beam": float(f"{beam:.3g}")})
-    limits = (chosen.model_copy(update={"max_active": limit}) for limit in _limits(search, graph))
+    n_arcs = max(twin.graph.n_arcs for twin in twins)
+    limits = (chosen.model_copy(update={"max_active": limit}) for limit in _limits(search, n_arcs))
     enough = _last_while(suffices, limits, "limits of hypotheses")
     if enough is not None:
         limit = math.ceil((1.0 + ACTIVE_MARGIN + unknown) * enough.max_active)
-        if limit < (search.max_active or graph.n_arcs):
+        if limit < (search.max_active or n_arcs):
             chosen = chosen.model_copy(update={"max_active": limit})
     log.info("beam %g and max_active %d find the words of beam %g", chosen.beam, chosen.max_active, widest.beam)
     return chosen
@@ -102,8 +91,8 @@ def _beams(search: SearchSettings) -> Iterator[float]:
         yield beam
 
 
-def _limits(search: SearchSettings, graph: StateGraph) -> Iterator[int]:
-    limit = min(search.max_active or MOST_ACTIVE, graph.n_arcs)
+def _limits(search: SearchSettings, n_arcs: int) -> Iterator[int]:
+    limit = min(search.max_active or MOST_ACTIVE, n_arcs)
     while limit >= FEWEST_ACTIVE:
         yield limit
         limit = round(limit * ACTIVE_STEP)

@@ -26,6 +26,7 @@ from asr.runs.run import Run
 from asr.training.checking import check_inputs, log_findings
 from asr.training.config import TrainingConfig, check_same_static
 from asr.training.held_out import folds
+from asr.training.search_width import choose_width
 from asr.training.systems import (
     Mixtures,
     Trained,
@@ -188,12 +189,12 @@ def _tune(
         found, recognized = {}, {}
         for name, of_folds in twins.items():
             pairs = zip(of_folds, graphs, strict=True)
-            tuned = tune(
-                [Twin(trained.load(), held_out, graph) for (trained, held_out), graph in pairs],
-                config.tuning,
-                workers=workshop.workers,
-            )
-            found[name], recognized[name] = _record(tuned), tuned.hypotheses
+            of_name = [Twin(trained.load(), held_out, graph) for (trained, held_out), graph in pairs]
+            tuned = tune(of_name, config.tuning, workers=workshop.workers)
+            search = tuned.search
+            if config.tuning.width:
+                search = choose_width(of_name, search, workers=workshop.workers)
+            found[name], recognized[name] = _record(tuned, search), tuned.hypotheses
         (directory / "hypotheses.json").write_text(json.dumps(recognized, sort_keys=True))
         (directory / "search.json").write_text(json.dumps(found, sort_keys=True))
 
@@ -209,10 +210,10 @@ def _tune(
     )
 
 
-def _record(tuned: Tuned) -> dict[str, Any]:
+def _record(tuned: Tuned, search: SearchSettings) -> dict[str, Any]:
     counts = tuned.report.totals
     return {
-        "search": tuned.search.model_dump(),
+        "search": search.model_dump(),
         "words": counts.words,
         "errors": counts.errors,
         "substitutions": counts.substitutions,

@@ -1,7 +1,7 @@
 """Choosing the search's scale and penalty on training speech that the model has not heard."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -101,7 +101,7 @@ def tune(
     own_penalty = own.insertion_penalty / own.lm_scale if own.lm_scale else 0.0
     workers = in_threads(workers)
     units = _units(twins)
-    scored = [_Scored.of(twin, units, workers) for twin in twins]
+    scored = [Scored.of(twin, workers) for twin in twins]
     scales, penalties = sorted(settings.scale_factors), sorted(settings.penalty_factors)
     found: dict[tuple[float, float], dict[str, tuple[str, ...]]] = {}
 
@@ -128,36 +128,37 @@ def tune(
     for part in parts:
         chosen = choose(surface.without(part), own_penalty)
         search = _search(own, chosen.scale, chosen.penalty)
+        names = {name for name, unit in units.items() if unit in part}
         for each in scored:
-            hypotheses.update(each.recognized([search], part)[0])
+            hypotheses.update(each.recognized([search], names)[0])
     references = {name: words for twin in twins for name, words in twin.held_out.references.items()}
     report = score_utterances(references, hypotheses, speakers=units)
     return Tuned(_search(own, choice.scale, choice.penalty), hypotheses, report, _remarks(surface, choice))
 
 
 @dataclass(frozen=True)
-class _Scored:
+class Scored:
     """State scores of a twin's held-out speech; they travel once for all the searches of a sweep."""
 
     batches: Sequence[FrameTable]
     scores: list[list[np.ndarray]]
-    units: Mapping[str, str]
     shared: object
     workers: Workers
 
     @classmethod
-    def of(cls, twin: Twin, units: Mapping[str, str], workers: Workers) -> "_Scored":
+    def of(cls, twin: Twin, workers: Workers) -> "Scored":
+        """Compute the scores."""
         with threadpool_limits(1):
             batches = twin.model.front_end.transform(twin.held_out.static).batches(BATCH_FRAMES)
         shared = workers.share((twin.model.hmm, twin.graph))
-        return cls(batches, list(workers.map(score_batch, batches, shared)), units, shared, workers)
+        return cls(batches, list(workers.map(score_batch, batches, shared)), shared, workers)
 
     def recognized(
-        self, searches: list[SearchSettings], part: set[str] | None = None
+        self, searches: list[SearchSettings], only: Container[str] | None = None
     ) -> list[dict[str, tuple[str, ...]]]:
-        """Words by search and utterance, of the speakers of `part` or of all."""
+        """Words by search and utterance, of the utterances wanted; none where no path survives."""
         found: list[dict[str, tuple[str, ...]]] = [{} for _ in searches]
-        wanted = [[part is None or self.units[name] in part for name in batch.ids] for batch in self.batches]
+        wanted = [[only is None or name in only for name in batch.ids] for batch in self.batches]
         chosen = [
             [scores for scores, own in zip(of_batch, want, strict=True) if own]
             for of_batch, want in zip(self.scores, wanted, strict=True)

@@ -15,6 +15,7 @@ from asr.lexicon import Lexicon
 from asr.recognition.material import Material
 from asr.recognition.recognition import recognize
 from asr.training.search_width import WIDER, WIDEST, choose_width
+from asr.training.tuning import Twin
 from discriminants.parallel.workers import LocalWorkers
 
 
@@ -42,12 +43,12 @@ def words(model, material, graph, **width):
 
 
 def test_the_width_chosen_is_narrower_and_finds_the_words_of_a_wide_search(model, graph, material):
-    chosen = choose_width(model, model.search, material, graph)
+    chosen = choose_width([Twin(model, material, graph)], model.search)
     right = words(model, material, graph, beam=2 * model.search.beam)
     assert chosen.beam < model.search.beam
     assert words(model, material, graph, beam=chosen.beam, max_active=chosen.max_active) == right
     assert chosen.max_active == 0  # of a graph so small
-    assert choose_width(model, model.search, material, graph, workers=LocalWorkers(2)) == chosen
+    assert choose_width([Twin(model, material, graph)], model.search, workers=LocalWorkers(2)) == chosen
 
 
 def test_a_limit_is_chosen_where_the_graph_is_larger(model, material):
@@ -55,7 +56,7 @@ def test_a_limit_is_chosen_where_the_graph_is_larger(model, material):
     lexicon = Lexicon({**many, "LONG": (("W", "IY") * 120,)})
     large = compile_graph(lexicon, word_loop(lexicon.words), model.hmm.topology)
     wide = model.search.model_copy(update={"beam": 400.0})
-    chosen = choose_width(model, wide, material, large)
+    chosen = choose_width([Twin(model, material, large)], wide)
     assert 100 <= chosen.max_active < large.n_arcs
 
 
@@ -65,9 +66,9 @@ def test_a_beam_that_loses_words_is_widened(model, graph, material):
 
     lossy = next(float(beam) for beam in range(1, 40) if changes(float(beam)))
     narrow = model.search.model_copy(update={"beam": lossy})
-    assert choose_width(model, narrow, material, graph).beam == WIDER * lossy
+    assert choose_width([Twin(model, material, graph)], narrow).beam == WIDER * lossy
 
 
 def test_an_infinite_beam_becomes_a_finite_one(model, graph, material):
     infinite = model.search.model_copy(update={"beam": 1e30})
-    assert choose_width(model, infinite, material, graph).beam < WIDEST / WIDER
+    assert choose_width([Twin(model, material, graph)], infinite).beam < WIDEST / WIDER
