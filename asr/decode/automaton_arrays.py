@@ -52,19 +52,38 @@ class AutomatonArrays:
 def automaton_arrays(fst: "kaldifst.StdVectorFst") -> AutomatonArrays:
     """Read all states and arcs at once, by way of OpenFst's own format of constant automata (`fst/const-fst.h`).
 
+    Where there is no room for that (a limit to the size of files holds for files in memory too), arc by arc.
+
     Raises
     ------
     DecodeError
-        If kaldifst cannot write the automaton to memory (or, where the system has no files in memory, to the folder
-        of temporary files), or writes it in a format that is not known here.
+        If kaldifst writes an automaton in a format that is not known here.
     """
     import kaldifst
 
     with _scratch_file() as path:
-        if not kaldifst.StdConstFst(fst).write(str(path)):
-            raise DecodeError(f"a graph cannot be written to {path}; make room there")
-        content = path.read_bytes()
-    return _parsed(content)
+        content = path.read_bytes() if kaldifst.StdConstFst(fst).write(str(path)) else None
+    return _arc_by_arc(fst) if content is None else _parsed(content)
+
+
+def _arc_by_arc(fst: "kaldifst.StdVectorFst") -> AutomatonArrays:
+    import kaldifst
+
+    arcs = [
+        (state, arc.ilabel, arc.olabel, arc.weight.value, arc.nextstate)
+        for state in range(fst.num_states)
+        for arc in kaldifst.ArcIterator(fst, state)
+    ]
+    table = np.array(arcs, np.float64).reshape(-1, 5)
+    return AutomatonArrays(
+        start=fst.start,
+        final_cost=np.array([fst.final(state).value for state in range(fst.num_states)], np.float32),
+        arc_start=np.searchsorted(table[:, 0], np.arange(fst.num_states + 1)),
+        input_label=table[:, 1].astype(np.int32),
+        output_label=table[:, 2].astype(np.int32),
+        cost=table[:, 3].astype(np.float32),
+        target=table[:, 4].astype(np.int32),
+    )
 
 
 @contextmanager

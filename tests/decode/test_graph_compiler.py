@@ -223,6 +223,15 @@ def test_an_automaton_is_read_where_the_system_has_no_files_in_memory(monkeypatc
         assert np.array_equal(getattr(found, name), getattr(expected, name)), name
 
 
+def test_an_automaton_is_read_where_no_file_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    fst = word_loop(WORDS).fst
+    expected = automaton_arrays(fst)
+    monkeypatch.setattr("kaldifst.StdConstFst.write", lambda *_: False)
+    found = automaton_arrays(fst)
+    for name in vars(expected):
+        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+
+
 @given(lexicons, grammars())
 def test_the_same_lexicon_and_grammar_compile_to_the_same_graph(lexicon, grammar):
     first, second = (compile_graph(lexicon, grammar, TOPOLOGY) for _ in range(2))
