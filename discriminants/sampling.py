@@ -35,9 +35,7 @@ def balanced_sample(codes: np.ndarray, size: int) -> np.ndarray:
 
     Parameters
     ----------
-    codes : ndarray of int of shape (n_samples,)
-        Class numbers from 0.
-    size : int
+    codes, size : as of `spread_sample`
 
     Returns
     -------

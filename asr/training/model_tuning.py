@@ -13,7 +13,7 @@ from asr.recognition.material import Material, trainable
 from asr.recognition.vocabulary import recognizable
 from asr.training.config import TuningSettings
 from asr.training.search_width import choose_width
-from asr.training.tuning import Twin, tune
+from asr.training.tuning import Scored, Twin, tune
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 
@@ -86,9 +86,9 @@ def tune_model(
     static, failed = static_frames(given, corpus, workers)
     transcripts = {utterance.id: utterance.words or () for utterance in corpus.utterances}
     material = Material(static, transcripts, given.front_end.config.shift_ms / 1000.0, corpus)
-    twins = [Twin(given, material, graph)]
-    tuned = tune(twins, settings, workers=workers)
-    search = choose_width(twins, tuned.search, workers=workers)
+    scored = [Scored.of(Twin(given, material, graph), workers)]
+    tuned = tune(scored, settings)
+    search = choose_width(scored, tuned.search)
     save_model(output, replace(given, search=search))
     report = tuned.report
     return TunedModel(

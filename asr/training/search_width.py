@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from asr.acoustic.model_file import SearchSettings
 from asr.runs.progress import progress
 from asr.scoring.wer import score_utterances
-from asr.training.tuning import Scored, Twin
-from discriminants.parallel.threads import in_threads
-from discriminants.parallel.workers import SerialWorkers, Workers
+from asr.training.tuning import Scored
 
 log = logging.getLogger(__name__)
 
@@ -32,12 +30,7 @@ ACTIVE_MARGIN = 0.5
 """The same of the limit, which is cheap. To either comes 1 / sqrt(utterances), for a few say little of others."""
 
 
-def choose_width(
-    twins: Sequence[Twin],
-    search: SearchSettings,
-    *,
-    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
-) -> SearchSettings:
+def choose_width(scored: Sequence[Scored], search: SearchSettings) -> SearchSettings:
     """`search` with a beam and a limit of hypotheses (`max_active`) that suit the models, the grammar and the speech.
 
     Beams are tried from the search's own downwards until the words differ from those of a beam `WIDER` than its own,
@@ -47,13 +40,11 @@ def choose_width(
 
     Parameters
     ----------
-    twins : sequence of Twin
+    scored : sequence of Scored
         Models and speech like that to be recognized; no utterance is in two of them.
     search : SearchSettings
         With the scale and penalty that it will be used with.
     """
-    workers = in_threads(workers)
-    scored = [Scored.of(twin, workers) for twin in twins]
 
     def words(chosen: SearchSettings) -> dict[str, tuple[str, ...]]:
         return {name: found for each in scored for name, found in each.recognized([chosen])[0].items()}
@@ -73,7 +64,7 @@ def choose_width(
         return widest
     beam = min((1.0 + BEAM_MARGIN + unknown) * enough.beam, widest.beam)
     chosen = search.model_copy(update={"beam": float(f"{beam:.3g}")})
-    n_arcs = max(twin.graph.n_arcs for twin in twins)
+    n_arcs = max(each.twin.graph.n_arcs for each in scored)
     limits = (chosen.model_copy(update={"max_active": limit}) for limit in _limits(search, n_arcs))
     enough = _last_while(suffices, limits, "limits of hypotheses")
     if enough is not None:

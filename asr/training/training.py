@@ -38,7 +38,7 @@ from asr.training.systems import (
 )
 from asr.training.training_report import report_run
 from asr.training.transcript_check import find_suspects
-from asr.training.tuning import Tuned, Twin, tune
+from asr.training.tuning import Scored, Tuned, Twin, tune
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
@@ -189,11 +189,12 @@ def _tune(
         found, recognized = {}, {}
         for name, of_folds in twins.items():
             pairs = zip(of_folds, graphs, strict=True)
-            of_name = [Twin(trained.load(), held_out, graph) for (trained, held_out), graph in pairs]
-            tuned = tune(of_name, config.tuning, workers=workshop.workers)
-            search = tuned.search
-            if config.tuning.width:
-                search = choose_width(of_name, search, workers=workshop.workers)
+            scored = [
+                Scored.of(Twin(trained.load(), held_out, graph), workshop.workers)
+                for (trained, held_out), graph in pairs
+            ]
+            tuned = tune(scored, config.tuning)
+            search = choose_width(scored, tuned.search) if config.tuning.width else tuned.search
             found[name], recognized[name] = _record(tuned, search), tuned.hypotheses
         (directory / "hypotheses.json").write_text(json.dumps(recognized, sort_keys=True))
         (directory / "search.json").write_text(json.dumps(found, sort_keys=True))

@@ -78,15 +78,10 @@ def tune_search(
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Tuned:
     """Choose language-model scale and insertion penalty of one model; see `tune`."""
-    return tune([Twin(model, held_out, graph)], settings, workers=workers)
+    return tune([Scored.of(Twin(model, held_out, graph), workers)], settings)
 
 
-def tune(
-    twins: Sequence[Twin],
-    settings: TuningSettings,
-    *,
-    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
-) -> Tuned:
+def tune(scored: Sequence["Scored"], settings: TuningSettings) -> Tuned:
     """Choose language-model scale and insertion penalty from the word errors on the held-out speech of all twins.
 
     Every scale is tried with every penalty, and `asr.training.search_choice` weighs the errors against the search that
@@ -94,14 +89,13 @@ def tune(
 
     Parameters
     ----------
-    twins : sequence of Twin
-        With the same search settings, from which the trying starts; no utterance is in two of them.
+    scored : sequence of Scored
+        Twins with the same search settings, from which the trying starts; no utterance is in two of them.
     """
+    twins = [each.twin for each in scored]
     own = twins[0].model.search
     own_penalty = own.insertion_penalty / own.lm_scale if own.lm_scale else 0.0
-    workers = in_threads(workers)
     units = _units(twins)
-    scored = [Scored.of(twin, workers) for twin in twins]
     scales, penalties = sorted(settings.scale_factors), sorted(settings.penalty_factors)
     found: dict[tuple[float, float], dict[str, tuple[str, ...]]] = {}
 
@@ -140,6 +134,7 @@ def tune(
 class Scored:
     """State scores of a twin's held-out speech; they travel once for all the searches of a sweep."""
 
+    twin: Twin
     batches: Sequence[FrameTable]
     scores: list[list[np.ndarray]]
     shared: object
@@ -147,11 +142,12 @@ class Scored:
 
     @classmethod
     def of(cls, twin: Twin, workers: Workers) -> "Scored":
-        """Compute the scores."""
+        """Compute the scores, in threads of this process if the workers are on this machine."""
+        workers = in_threads(workers)
         with threadpool_limits(1):
             batches = twin.model.front_end.transform(twin.held_out.static).batches(BATCH_FRAMES)
         shared = workers.share((twin.model.hmm, twin.graph))
-        return cls(batches, list(workers.map(score_batch, batches, shared)), shared, workers)
+        return cls(twin, batches, list(workers.map(score_batch, batches, shared)), shared, workers)
 
     def recognized(
         self, searches: list[SearchSettings], only: Container[str] | None = None

@@ -16,7 +16,6 @@ from discriminants.parallel.workers import Workers
 _SPARSE_DENSITY = 0.02  # above it a dense symmetric product is faster than a sparse one
 _STRIPE = 128  # columns
 _TASK_ROWS = 8192  # samples of a task of the workers
-_PRECISION = 1e-10  # relative, of the sums
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,6 @@ class GramSystem:
         Mean and centred sum of squares of each target.
     n_samples : float
         Number of samples, or the sum of their weights.
-    precision : float
-        Relative error of `gram`; pivots below it times the column's energy are noise.
     rounding : float
         Relative error of the kernel values.
     """
@@ -47,7 +44,6 @@ class GramSystem:
     target_means: np.ndarray
     target_energy: np.ndarray
     n_samples: float
-    precision: float
     rounding: float
 
 
@@ -104,7 +100,7 @@ def accumulate_gram(
         whole = X[:] if rows is None else X[rows]
         centred = np.asarray(targets) - target_means
         gram, correlation, means = _sparse_products(columns, whole, centred, weight, diagonal)
-        return GramSystem(gram, correlation, means, target_means, weight @ centred**2, total, _PRECISION, rounding)
+        return GramSystem(gram, correlation, means, target_means, weight @ centred**2, total, rounding)
     guess = columns.block(some(512)).mean(axis=0, dtype=np.float64).astype(X.dtype)
     sums = _Sums(columns.n_centers, target_means, guess, weighted=sample_weight is not None)
     if workers is None:
@@ -121,9 +117,7 @@ def accumulate_gram(
     gram = sums.product.total(-total, offset)
     if not np.isfinite(np.trace(gram)):
         raise ValueError("kernel values (and epsilon) are too large to be squared; scale the features or the kernel")
-    return GramSystem(
-        gram, sums.correlation, guess + offset, target_means, sums.target_energy, total, _PRECISION, rounding
-    )
+    return GramSystem(gram, sums.correlation, guess + offset, target_means, sums.target_energy, total, rounding)
 
 
 class _Sums:

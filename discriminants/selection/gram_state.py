@@ -9,6 +9,7 @@ from discriminants.selection.orthogonal_system import OrthogonalSystem
 from discriminants.selection.residual import OrthogonalResidual
 
 _PANEL = 64  # chosen columns between two downdates of the whole Gram matrix
+_PRECISION = 1e-10  # relative, of the Gram matrix: what is left of a column below it is noise
 _COMPACT = 0.75  # once no more than this share of the candidates held is available, the others are given up
 
 
@@ -105,7 +106,7 @@ class GramState:
         self._rows = np.empty((min(n_centers, n_candidates), n_candidates))
         self._pivots = np.diagonal(gram.gram).copy()
         rounding = gram.n_samples * (gram.rounding * gram.means) ** 2
-        self._smallest = np.maximum(gram.precision * self._pivots, rounding)
+        self._smallest = np.maximum(_PRECISION * self._pivots, rounding)
         self._correlation = np.ascontiguousarray(gram.correlation[:, targets]).copy()
         self._energy = (self._correlation**2).sum(axis=1)
         self.system = OrthogonalSystem(

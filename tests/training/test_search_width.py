@@ -15,8 +15,8 @@ from asr.lexicon import Lexicon
 from asr.recognition.material import Material
 from asr.recognition.recognition import recognize
 from asr.training.search_width import WIDER, WIDEST, choose_width
-from asr.training.tuning import Twin
-from discriminants.parallel.workers import LocalWorkers
+from asr.training.tuning import Scored, Twin
+from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 
 @pytest.fixture(scope="module")
@@ -43,12 +43,12 @@ def words(model, material, graph, **width):
 
 
 def test_the_width_chosen_is_narrower_and_finds_the_words_of_a_wide_search(model, graph, material):
-    chosen = choose_width([Twin(model, material, graph)], model.search)
+    chosen = choose_width([Scored.of(Twin(model, material, graph), SerialWorkers())], model.search)
     right = words(model, material, graph, beam=2 * model.search.beam)
     assert chosen.beam < model.search.beam
     assert words(model, material, graph, beam=chosen.beam, max_active=chosen.max_active) == right
     assert chosen.max_active == 0  # of a graph so small
-    assert choose_width([Twin(model, material, graph)], model.search, workers=LocalWorkers(2)) == chosen
+    assert choose_width([Scored.of(Twin(model, material, graph), LocalWorkers(2))], model.search) == chosen
 
 
 def test_a_limit_is_chosen_where_the_graph_is_larger(model, material):
@@ -56,7 +56,7 @@ def test_a_limit_is_chosen_where_the_graph_is_larger(model, material):
     lexicon = Lexicon({**many, "LONG": (("W", "IY") * 120,)})
     large = compile_graph(lexicon, word_loop(lexicon.words), model.hmm.topology)
     wide = model.search.model_copy(update={"beam": 400.0})
-    chosen = choose_width([Twin(model, material, large)], wide)
+    chosen = choose_width([Scored.of(Twin(model, material, large), SerialWorkers())], wide)
     assert 100 <= chosen.max_active < large.n_arcs
 
 
@@ -66,9 +66,9 @@ def test_a_beam_that_loses_words_is_widened(model, graph, material):
 
     lossy = next(float(beam) for beam in range(1, 40) if changes(float(beam)))
     narrow = model.search.model_copy(update={"beam": lossy})
-    assert choose_width([Twin(model, material, graph)], narrow).beam == WIDER * lossy
+    assert choose_width([Scored.of(Twin(model, material, graph), SerialWorkers())], narrow).beam == WIDER * lossy
 
 
 def test_an_infinite_beam_becomes_a_finite_one(model, graph, material):
     infinite = model.search.model_copy(update={"beam": 1e30})
-    assert choose_width([Twin(model, material, graph)], infinite).beam < WIDEST / WIDER
+    assert choose_width([Scored.of(Twin(model, material, graph), SerialWorkers())], infinite).beam < WIDEST / WIDER

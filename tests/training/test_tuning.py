@@ -15,8 +15,8 @@ from asr.recognition.recognition import recognize
 from asr.scoring.wer import score_utterances
 from asr.training.config import TuningSettings
 from asr.training.search_choice import ErrorSurface, choose
-from asr.training.tuning import Twin, tune, tune_search
-from discriminants.parallel.workers import LocalWorkers
+from asr.training.tuning import Scored, Twin, tune, tune_search
+from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 SETTINGS = TuningSettings(scale_factors=(0.5, 1.0, 2.0), penalty_factors=(-2.0, 0.0, 2.0))
 
@@ -62,7 +62,7 @@ def test_the_error_reported_is_of_words_recognized_without_their_own_say(model, 
 
 def test_two_twins_with_half_the_speech_each_choose_as_one_with_all_of_it(model, graph, held_out) -> None:
     whole = tune_search(model, held_out, graph, SETTINGS)
-    pooled = tune([Twin(model, part, graph) for part in parts(held_out)], SETTINGS)
+    pooled = tune([Scored.of(Twin(model, part, graph), SerialWorkers()) for part in parts(held_out)], SETTINGS)
     assert pooled.search == whole.search
     assert pooled.report.words == whole.report.words
 
