@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 SMALLEST_OCCUPANCY = 1e-4
 FEWEST_PAUSES = 0.05  # of the frames: with less there is nothing to begin from, and nothing to lose
-PAUSES_KEPT = 0.88  # part of what sounds much like a pause that silence has to have after equal division
+PAUSES_KEPT = 0.85  # part of what sounds much like a pause that silence has to have after equal division
 
 Models = tuple[GaussianMixtures, np.ndarray]  # of the states, and self-loops of the units
 

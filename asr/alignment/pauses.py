@@ -5,7 +5,8 @@ than with a vowel, so that the direction which best tells their ends from the re
 linear discriminant of Fisher (1936) for frames near the ends against all others. In cepstra with an energy it is
 little else than energy where a room is quiet; where it is not, it is what tells its noise from a voice, and energy that
 is missing, in another column or normalized away does no harm. Within an utterance, a long run of frames low on that
-axis is a pause, be it before, after or between words.
+axis is a pause, be it before, after or between words; what is low is measured between the two levels that its frames
+have, however much of it is a pause.
 """
 
 from collections.abc import Iterator
@@ -22,9 +23,9 @@ _ENDS = 0.08  # seconds of an utterance's beginning and end
 _LEAST_DISTANCE = 0.3  # of ends from the rest, in standard deviations; recorded speech has 0.6 to 1.7, by chance 0.2
 _SMOOTHED = 0.05  # seconds over which the position is averaged
 _SHORTEST = 0.2  # seconds of a pause; closures of stops and weak fricatives are shorter
-_LOW, _HIGH = 10.0, 95.0  # percentiles of an utterance's frames between which positions are measured
-_BORDER = 0.35  # position between the two below which a frame may be of a pause
+_BORDER = 0.4  # position between the low and the high frames of an utterance below which one may be of a pause
 _SLOPE = 10.0  # evidence of a whole distance between the two
+_ENOUGH = 0.2  # part of the frames in pauses from which the axis is found anew; less than that has little to tell
 
 
 def speech_axis(table: FrameTable, frame_shift: float = 0.01) -> np.ndarray | None:
@@ -38,45 +39,68 @@ def speech_axis(table: FrameTable, frame_shift: float = 0.01) -> np.ndarray | No
         Seconds from one frame to the next.
     """
     n_ends = max(1, round(_ENDS / frame_shift))
+    inner = np.zeros(table.n_frames, np.int32)
+    for number in range(len(table)):
+        rows = table.rows(number)
+        inner[rows.start + n_ends : max(rows.start, rows.stop - n_ends)] = 1
+    return _direction(table, inner)
+
+
+def pause_evidence(table: FrameTable, frame_shift: float = 0.01) -> np.ndarray:
+    """Evidence of every frame for speech against pause, float32 (n_frames,): a natural log of odds.
+
+    `CERTAIN` outside the runs of low frames that are long enough for a pause; inside them down to `-CERTAIN`. Where
+    there are many such runs, they tell better than the ends of utterances what a pause sounds like, and the axis is
+    found once more, between them and the rest.
+    """
+    axis = speech_axis(table, frame_shift)
+    if axis is None:
+        return np.full(table.n_frames, CERTAIN, np.float32)
+    evidence = _evidence_along(axis, table, frame_shift)
+    if np.mean(evidence < 0) >= _ENOUGH:
+        axis = _direction(table, (evidence > 0).astype(np.int32))
+        if axis is not None:
+            evidence = _evidence_along(axis, table, frame_shift)
+    return evidence
+
+
+def _direction(table: FrameTable, speech: np.ndarray) -> np.ndarray | None:
+    """Fisher's discriminant, float32 (n_features,), from the frames where `speech`, int32 (n_frames,), is 0 to those
+    where it is 1; None where they hardly differ.
+    """
     statistics = LdaStatistics(table.n_features, 2)
+    first = 0
     for batch in table.batches():
-        inner = np.zeros(batch.n_frames, np.int32)
         centred = np.empty_like(batch.frames)
         for number in range(len(batch)):
             rows = batch.rows(number)
-            inner[rows.start + n_ends : max(rows.start, rows.stop - n_ends)] = 1
             # Positions are compared within an utterance only: how voices and rooms differ is of no interest.
             centred[rows] = batch.frames[rows] - batch.frames[rows].mean(axis=0) if rows.stop > rows.start else 0.0
-        statistics.add(centred, inner)
+        statistics.add(centred, speech[first : first + batch.n_frames])
+        first += batch.n_frames
     if not statistics.counts.all():
         return None
     try:
         direction = statistics.solve(1)[0][:, 0]
     except FeatureError:  # no feature varies
         return None
-    ends, middles = statistics.sums / statistics.counts[:, None]
-    distance = (middles - ends) @ direction  # in standard deviations, for LDA makes that within the classes one
+    below, above = statistics.sums / statistics.counts[:, None]
+    distance = (above - below) @ direction  # in standard deviations, for LDA makes that within the classes one
     if abs(distance) < _LEAST_DISTANCE:
         return None
     return direction if distance > 0 else -direction
 
 
-def pause_evidence(table: FrameTable, frame_shift: float = 0.01) -> np.ndarray:
-    """Evidence of every frame for speech against pause, float32 (n_frames,): a natural log of odds.
-
-    `CERTAIN` outside the runs of low frames that are long enough for a pause; inside them down to `-CERTAIN`.
-    """
+def _evidence_along(axis: np.ndarray, table: FrameTable, frame_shift: float) -> np.ndarray:
+    """As `pause_evidence`, float32 (n_frames,), by the positions of the frames on one axis (n_features,)."""
     evidence = np.full(table.n_frames, CERTAIN, np.float32)
-    axis = speech_axis(table, frame_shift)
-    if axis is None:
-        return evidence
     smoothed, shortest = max(1, round(_SMOOTHED / frame_shift)), max(1, round(_SHORTEST / frame_shift))
     for number in range(len(table)):
         rows = table.rows(number)
-        if rows.stop == rows.start:
+        if rows.stop - rows.start < 2:
             continue
         position = _moving_average(table.frames[rows] @ axis, smoothed)
-        low, high = np.percentile(position, [_LOW, _HIGH])
+        low, high = _two_levels(position)
         if high <= low:
             continue
         position = (position - low) / (high - low) - _BORDER
@@ -85,6 +109,17 @@ def pause_evidence(table: FrameTable, frame_shift: float = 0.01) -> np.ndarray:
             if end - start >= shortest:
                 own[start:end] = np.maximum(_SLOPE * position[start:end], -CERTAIN)
     return evidence
+
+
+def _two_levels(values: np.ndarray) -> tuple[float, float]:
+    """Means of the low and of the high of two or more values, parted where the two differ most (Otsu, 1979)."""
+    ordered = np.sort(values)
+    total = np.cumsum(ordered)
+    n_low = np.arange(1, len(values))
+    n_high = len(values) - n_low
+    low, high = total[:-1] / n_low, (total[-1] - total[:-1]) / n_high
+    best = int(np.argmax(n_low * n_high * np.square(high - low)))
+    return float(low[best]), float(high[best])
 
 
 def runs(mask: np.ndarray) -> Iterator[tuple[int, int]]:

@@ -55,6 +55,14 @@ def test_levels_that_differ_by_utterance_or_are_normalized_do_no_harm():
     assert agreement(scaled, paused) > 0.93
 
 
+def test_recordings_that_are_mostly_noise_of_changing_level_have_their_pauses_found():
+    table, paused = utterances(((0, 75), (95, 140), (160, 200)))
+    level = np.tile(np.sin(np.linspace(0.0, 3.0 * np.pi, 200)), len(table))  # in one feature, as breath or traffic
+    frames = table.frames.copy()
+    frames[:, 3] += np.where(paused, 1.5 * level, 0.0).astype(np.float32)
+    assert agreement(FrameTable(table.ids, table.speakers, frames, table.offsets), paused) > 0.95
+
+
 def test_what_is_shorter_than_a_pause_is_none():
     table, paused = utterances(((0, 40), (100, 112), (160, 200)))
     evidence = pause_evidence(table)
