@@ -30,11 +30,11 @@ class TuningSettings(Settings):
     scale_factors: tuple[Annotated[float, Field(gt=0, le=1000)], ...] = Field(
         (0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8), min_length=1, max_length=100
     )
-    """Language-model scales tried, as multiples of the search settings' own."""
+    """Language-model scales that may be tried, as multiples of the search settings' own."""
     penalty_factors: tuple[Annotated[float, Field(ge=-1000, le=1000)], ...] = Field(
         (-4.0, -2.5, -1.25, 0.0, 1.25, 2.5), min_length=1, max_length=100
     )
-    """Insertion penalties tried with each of them, likewise multiples of that scale."""
+    """Insertion penalties that may be tried with them, likewise multiples of that scale."""
     width: bool = True
     """Whether `asr train` also narrows beam and `max_active` as far as the held-out words stay the same (see
     `asr.training.search_width`); recipes keep their own."""

@@ -12,7 +12,7 @@ from asr.recognition.decoding import chosen_grammar, corpus_for, static_frames
 from asr.recognition.material import Material, trainable
 from asr.recognition.vocabulary import recognizable
 from asr.training.config import TuningSettings
-from asr.training.search_width import choose_width
+from asr.training.search_width import SWEPT_ACTIVE, choose_width
 from asr.training.tuning import Scored, Twin, tune
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -87,7 +87,7 @@ def tune_model(
     transcripts = {utterance.id: utterance.words or () for utterance in corpus.utterances}
     material = Material(static, transcripts, given.front_end.config.shift_ms / 1000.0, corpus)
     scored = [Scored.of(Twin(given, material, graph), workers)]
-    tuned = tune(scored, settings)
+    tuned = tune(scored, settings, most_active=SWEPT_ACTIVE)
     search = choose_width(scored, tuned.search)
     save_model(output, replace(given, search=search))
     report = tuned.report

@@ -7,9 +7,10 @@ the mean where the errors are fewest; twenty leave it where it was. It moves smo
 more or less, from another seed or another rounding, moves it little.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.ndimage import binary_dilation
 
 EVIDENCE = 0.3
 """Natural log of the odds against a search for every word error more. Two searches that differ in ten words, seven
@@ -20,13 +21,15 @@ SCALE_SPREAD = 0.5
 """Standard deviation of the prior in the natural log of the scale."""
 PENALTY_SPREAD = 1.5
 """Standard deviation of the prior in the penalty, in scales."""
+NEGLIGIBLE = 5.0
+"""Natural log by which a search may be less probable than the best one for those beside it to be worth trying."""
 UNDECIDED = 0.8
 """Part of the prior's spread over the searches tried above which the words are said to tell little."""
 
 
 @dataclass(frozen=True)
 class ErrorSurface:
-    """Word errors of held-out utterances under every search tried.
+    """Word errors of held-out utterances under the searches tried.
 
     Attributes
     ----------
@@ -40,6 +43,8 @@ class ErrorSurface:
         Insertion penalties as multiples of the scale, increasing.
     errors, imbalance : int64 (n_utterances, n_scales, n_penalties)
         Word errors, and insertions less deletions.
+    tried : bool (n_scales, n_penalties)
+        Where `errors` and `imbalance` mean anything; by default everywhere. What was not tried is not chosen.
     """
 
     units: np.ndarray
@@ -48,6 +53,7 @@ class ErrorSurface:
     penalties: np.ndarray
     errors: np.ndarray
     imbalance: np.ndarray
+    tried: np.ndarray = field(default_factory=lambda: np.array(True))
 
     def without(self, units: set[str]) -> "ErrorSurface":
         """Without some of the speakers or utterances."""
@@ -91,14 +97,8 @@ def choose(surface: ErrorSurface, own_penalty: float = 0.0) -> Choice:
         The settings' own penalty, as a multiple of their scale: the middle of the prior, with their scale.
     """
     x, y = np.log(surface.scales), surface.penalties
-    cost = surface.errors.sum(axis=0) + IMBALANCE * np.abs(surface.imbalance.sum(axis=0))
-    prior = (
-        -0.5 * np.square(x / SCALE_SPREAD)[:, None]
-        - 0.5 * np.square((y - own_penalty) / PENALTY_SPREAD)[None]
-        + np.log(_widths(x))[:, None]
-        + np.log(_widths(y))[None]
-    )
-    before, after = _normalized(prior), _normalized(prior - EVIDENCE * cost)
+    prior, posterior = _logarithms(surface, own_penalty)
+    before, after = _normalized(prior), _normalized(posterior)
     spreads = [
         _deviation(values, after.sum(axis=1 - axis)) / max(1e-9, _deviation(values, before.sum(axis=1 - axis)))
         for axis, values in enumerate((x, y))
@@ -114,6 +114,35 @@ def choose(surface: ErrorSurface, own_penalty: float = 0.0) -> Choice:
         undecided=min(spreads) if max(len(x), len(y)) > 1 else 1.0,
         at_edge=(edges[0], edges[1]),
     )
+
+
+def worth_trying(surface: ErrorSurface, own_penalty: float = 0.0) -> np.ndarray:
+    """Which of the searches not tried yet may matter, bool (n_scales, n_penalties).
+
+    First the one nearest to the settings' own, then those beside any that is not `NEGLIGIBLE`. Errors rise and fall
+    smoothly with scale and penalty, so that what lies behind negligible ones is negligible too; of many words most of
+    the searches are.
+    """
+    _, posterior = _logarithms(surface, own_penalty)
+    tried = np.broadcast_to(surface.tried, posterior.shape)
+    if not tried.any():
+        nearest = np.zeros_like(tried)
+        nearest[np.argmin(np.abs(np.log(surface.scales))), np.argmin(np.abs(surface.penalties - own_penalty))] = True
+        return nearest
+    return np.asarray(binary_dilation(posterior >= posterior.max() - NEGLIGIBLE, np.ones((3, 3))) & ~tried)
+
+
+def _logarithms(surface: ErrorSurface, own_penalty: float) -> tuple[np.ndarray, np.ndarray]:
+    """Of prior and posterior, but for constants, float64 (n_scales, n_penalties)."""
+    x, y = np.log(surface.scales), surface.penalties
+    prior = (
+        -0.5 * np.square(x / SCALE_SPREAD)[:, None]
+        - 0.5 * np.square((y - own_penalty) / PENALTY_SPREAD)[None]
+        + np.log(_widths(x))[:, None]
+        + np.log(_widths(y))[None]
+    )
+    cost = surface.errors.sum(axis=0) + IMBALANCE * np.abs(surface.imbalance.sum(axis=0))
+    return prior, np.where(surface.tried, prior - EVIDENCE * cost, -np.inf)
 
 
 def _widths(values: np.ndarray) -> np.ndarray:

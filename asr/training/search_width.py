@@ -22,6 +22,9 @@ MOST_ACTIVE = 10_000
 FEWEST_ACTIVE = 100
 ACTIVE_STEP = 0.6
 """From one limit of hypotheses to the next smaller one."""
+SWEPT_ACTIVE = 1000
+"""Hypotheses a frame while scales and penalties are compared, before the width is chosen: of hundreds of words one or
+two are others than with three thousand, and it takes half the time."""
 TOLERATED = 0.001
 """Share of the words in which two searches that count as equal may differ; none of less than a thousand."""
 BEAM_MARGIN = 0.25

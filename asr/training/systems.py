@@ -85,11 +85,17 @@ class Mixtures:
 
 
 def train_mixtures(
-    workshop: Workshop, name: str, material: Material, features: FeatureConfig | None = None
+    workshop: Workshop,
+    name: str,
+    material: Material,
+    features: FeatureConfig | None = None,
+    *,
+    complain: bool = True,
 ) -> Mixtures:
     """Stage `name`: GMM-HMMs at every number of components; their seconds count from the flat start.
 
-    `features` are those of the workshop's configuration unless given.
+    `features` are those of the workshop's configuration unless given. What looks wrong in the alignment is logged
+    unless `complain` is false.
     """
     chosen = workshop.config.features if features is None else features
     check_same_static(workshop.config.features, chosen)
@@ -126,7 +132,7 @@ def train_mixtures(
         )
         check = check_alignment(aligned.states, table, graphs, workshop.topology, material.frame_shift)
         log.info("%s: %s", name, check)
-        if not name.startswith("tuning-"):  # the same is said of the model that is kept
+        if complain:
             for complaint in check.complaints():
                 log.warning("%s: %s", name, complaint)
         (directory / "alignment.json").write_text(json.dumps(check.as_dict(), sort_keys=True), encoding="utf-8")

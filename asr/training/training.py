@@ -26,7 +26,7 @@ from asr.runs.run import Run
 from asr.training.checking import check_inputs, log_findings
 from asr.training.config import TrainingConfig, check_same_static
 from asr.training.held_out import folds
-from asr.training.search_width import choose_width
+from asr.training.search_width import SWEPT_ACTIVE, choose_width
 from asr.training.systems import (
     Mixtures,
     Trained,
@@ -169,7 +169,8 @@ def _tune(
     parts = folds(material, config.tuning.held_out, config.tuning.words, config.seed)
     twins: dict[str, list[tuple[Trained, Material]]] = {name: [] for name in defaults}
     for number, (inner, held_out) in enumerate(parts, 1):
-        mixtures = train_mixtures(workshop, f"tuning-{number}-gmm", inner)
+        # What looks wrong is said of the model that is kept.
+        mixtures = train_mixtures(workshop, f"tuning-{number}-gmm", inner, complain=False)
         hybrid = train_hybrid_system(
             workshop,
             f"tuning-{number}-hybrid",
@@ -193,7 +194,7 @@ def _tune(
                 Scored.of(Twin(trained.load(), held_out, graph), workshop.workers)
                 for (trained, held_out), graph in pairs
             ]
-            tuned = tune(scored, config.tuning)
+            tuned = tune(scored, config.tuning, most_active=SWEPT_ACTIVE if config.tuning.width else None)
             search = choose_width(scored, tuned.search) if config.tuning.width else tuned.search
             found[name], recognized[name] = _record(tuned, search), tuned.hypotheses
         (directory / "hypotheses.json").write_text(json.dumps(recognized, sort_keys=True))

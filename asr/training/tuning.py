@@ -1,8 +1,9 @@
 """Choosing the search's scale and penalty on training speech that the model has not heard."""
 
 import logging
+import math
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -17,7 +18,7 @@ from asr.scoring.bootstrap import wer_standard_error
 from asr.scoring.wer import ScoreReport, align_words, count_errors, score_utterances
 from asr.training.config import TuningSettings
 from asr.training.held_out import FEWEST_SPEAKERS
-from asr.training.search_choice import UNDECIDED, Choice, ErrorSurface, choose
+from asr.training.search_choice import UNDECIDED, Choice, ErrorSurface, choose, worth_trying
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -81,34 +82,44 @@ def tune_search(
     return tune([Scored.of(Twin(model, held_out, graph), workers)], settings)
 
 
-def tune(scored: Sequence["Scored"], settings: TuningSettings) -> Tuned:
+def tune(scored: Sequence["Scored"], settings: TuningSettings, *, most_active: int | None = None) -> Tuned:
     """Choose language-model scale and insertion penalty from the word errors on the held-out speech of all twins.
 
-    Every scale is tried with every penalty, and `asr.training.search_choice` weighs the errors against the search that
-    the settings had. Where they still fall towards an end of what is tried, that end is moved on, a few times.
+    Scales are tried with penalties, outwards from the search that the settings had as far as it may matter, and
+    `asr.training.search_choice` weighs the errors against that search. Where they still fall towards an end of what is
+    tried, that end is moved on, a few times.
 
     Parameters
     ----------
     scored : sequence of Scored
         Twins with the same search settings, from which the trying starts; no utterance is in two of them.
+    most_active : int, optional
+        Limits the hypotheses of a frame (`max_active`) while scales and penalties are compared; by default that of the
+        settings does alone.
     """
     twins = [each.twin for each in scored]
     own = twins[0].model.search
     own_penalty = own.insertion_penalty / own.lm_scale if own.lm_scale else 0.0
+    active = own.max_active or math.inf  # 0 is no limit
+    swept = own if most_active is None or active <= most_active else own.model_copy(update={"max_active": most_active})
     units = _units(twins)
+    counting = _Counting({name: words for twin in twins for name, words in twin.held_out.references.items()})
     scales, penalties = sorted(settings.scale_factors), sorted(settings.penalty_factors)
-    found: dict[tuple[float, float], dict[str, tuple[str, ...]]] = {}
+    tried: dict[tuple[float, float], np.ndarray] = {}
 
     def measured() -> ErrorSurface:
-        """Errors at every pair of scale and penalty; what was tried before is not tried again."""
-        new = [(scale, penalty) for scale in scales for penalty in penalties if (scale, penalty) not in found]
-        searches = [_search(own, *pair) for pair in new]
-        for pair in new:
-            found[pair] = {}
-        for each in scored:
-            for pair, hypotheses in zip(new, each.recognized(searches), strict=True):
-                found[pair].update(hypotheses)
-        return _surface(twins, units, scales, penalties, found)
+        """Errors at the pairs of scale and penalty that may matter; what was tried before is not tried again."""
+        while True:
+            surface = _surface(counting, units, scales, penalties, tried)
+            new = [(scales[i], penalties[j]) for i, j in np.argwhere(worth_trying(surface, own_penalty))]
+            if not new:
+                return surface
+            searches = [_search(swept, *pair) for pair in new]
+            found: list[dict[str, tuple[str, ...]]] = [{} for _ in new]
+            for each in scored:
+                for of_all, hypotheses in zip(found, each.recognized(searches), strict=True):
+                    of_all.update(hypotheses)
+            tried.update(zip(new, map(counting.errors, found), strict=True))
 
     surface = measured()
     choice = choose(surface, own_penalty)
@@ -125,8 +136,7 @@ def tune(scored: Sequence["Scored"], settings: TuningSettings) -> Tuned:
         names = {name for name, unit in units.items() if unit in part}
         for each in scored:
             hypotheses.update(each.recognized([search], names)[0])
-    references = {name: words for twin in twins for name, words in twin.held_out.references.items()}
-    report = score_utterances(references, hypotheses, speakers=units)
+    report = score_utterances(counting.references, hypotheses, speakers=units)
     return Tuned(_search(own, choice.scale, choice.penalty), hypotheses, report, _remarks(surface, choice))
 
 
@@ -202,30 +212,46 @@ def _units(twins: Iterable[Twin]) -> dict[str, str]:
     return speakers if len(set(speakers.values())) >= FEWEST_SPEAKERS else {name: name for name in speakers}
 
 
+@dataclass(frozen=True)
+class _Counting:
+    """Counts errors of the same utterances again and again; what was recognized before is not aligned again."""
+
+    references: Mapping[str, tuple[str, ...]]
+    known: dict[tuple[str, tuple[str, ...]], tuple[int, int]] = field(default_factory=dict)
+
+    def errors(self, hypotheses: Mapping[str, tuple[str, ...]]) -> np.ndarray:
+        """Errors, and insertions less deletions, int64 (2, n_utterances)."""
+        counts = np.zeros((2, len(self.references)), np.int64)
+        for number, (name, words) in enumerate(self.references.items()):
+            key = name, hypotheses[name]
+            if key not in self.known:
+                own = count_errors(align_words(words, hypotheses[name]))
+                self.known[key] = own.errors, own.insertions - own.deletions
+            counts[:, number] = self.known[key]
+        return counts
+
+
 def _surface(
-    twins: Sequence[Twin],
+    counting: _Counting,
     units: Mapping[str, str],
     scales: Sequence[float],
     penalties: Sequence[float],
-    found: Mapping[tuple[float, float], Mapping[str, tuple[str, ...]]],
+    tried: Mapping[tuple[float, float], np.ndarray],
 ) -> ErrorSurface:
-    references = {name: words for twin in twins for name, words in twin.held_out.references.items()}
-    counts = np.zeros((2, len(references), len(scales), len(penalties)), np.int64)
-    for number, (name, words) in enumerate(references.items()):
-        known: dict[tuple[str, ...], tuple[int, int]] = {}
-        for at, scale in enumerate(scales):
-            for of, penalty in enumerate(penalties):
-                hypothesis = found[scale, penalty][name]
-                if hypothesis not in known:
-                    own = count_errors(align_words(words, hypothesis))
-                    known[hypothesis] = (own.errors, own.insertions - own.deletions)
-                counts[:, number, at, of] = known[hypothesis]
+    counts = np.zeros((2, len(counting.references), len(scales), len(penalties)), np.int64)
+    known = np.zeros((len(scales), len(penalties)), bool)
+    for at, scale in enumerate(scales):
+        for of, penalty in enumerate(penalties):
+            if (scale, penalty) in tried:
+                counts[:, :, at, of], known[at, of] = tried[scale, penalty], True
     return ErrorSurface(
-        np.array([units[name] for name in references]),
-        np.array([len(words) for words in references.values()]),
+        np.array([units[name] for name in counting.references]),
+        np.array([len(words) for words in counting.references.values()]),
         np.array(scales),
         np.array(penalties),
-        *counts,
+        errors=counts[0],
+        imbalance=counts[1],
+        tried=known,
     )
 
 

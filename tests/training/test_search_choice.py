@@ -1,9 +1,11 @@
 """The search that held-out errors speak for: smooth in them, near the settings' own where they say little."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from asr.training.search_choice import UNDECIDED, ErrorSurface, choose
+from asr.training.search_choice import UNDECIDED, ErrorSurface, choose, worth_trying
 
 SCALES = np.array([0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8])
 PENALTIES = np.array([-4.0, -2.5, -1.25, 0.0, 1.25, 2.5])
@@ -75,3 +77,33 @@ def test_units_can_be_left_out() -> None:
     alone = both.without({"b"})
     assert alone.units.tolist() == ["a"]
     assert choose(alone) == choose(surface(100))
+
+
+def tried_outwards(whole: ErrorSurface, own_penalty: float = 0.0) -> ErrorSurface:
+    """Of a surface that is known everywhere, what is tried of it."""
+    tried = np.zeros(whole.errors.shape[1:], bool)
+    while True:
+        known = replace(
+            whole, errors=whole.errors * tried, imbalance=whole.imbalance * tried, tried=tried
+        )  # what is not tried reads as no errors at all
+        new = worth_trying(known, own_penalty)
+        if not new.any():
+            return known
+        assert not (new & tried).any()
+        tried = tried | new
+
+
+@pytest.mark.parametrize("n_words", [0, 60, 300, 2000])
+@pytest.mark.parametrize(("scale", "penalty"), [(2.0, -2.5), (1.0, 0.0), (0.5, 1.0), (4.0, -4.0)])
+def test_what_is_not_tried_would_not_have_changed_the_choice(n_words, scale, penalty) -> None:
+    whole = surface(n_words, scale, penalty)
+    known = tried_outwards(whole, own_penalty=-1.0)
+    all_of_it, part = choose(whole, own_penalty=-1.0), choose(known, own_penalty=-1.0)
+    assert part.scale == pytest.approx(all_of_it.scale, rel=0.01)
+    assert part.penalty == pytest.approx(all_of_it.penalty, abs=0.03)
+    assert part.at_edge == all_of_it.at_edge
+
+
+def test_of_many_words_few_searches_are_tried_and_of_none_all() -> None:
+    assert tried_outwards(surface(2000)).tried.sum() < 0.6 * len(SCALES) * len(PENALTIES)
+    assert tried_outwards(surface(0)).tried.all()
