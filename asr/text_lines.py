@@ -46,17 +46,22 @@ def read_text_lines(path: Path | str, error: type[AsrError]) -> list[str]:
     return lines
 
 
-def read_text(path: Path | str, error: type[AsrError], *, largest: int = LARGEST_TEXT) -> str:
-    """The whole text of a file of at most `largest` bytes, as `read_text_lines` reads it."""
+def read_bytes(path: Path | str, error: type[AsrError], *, largest: int) -> bytes:
+    """The content of a regular file of at most `largest` bytes; `error`, with the reason, for any other."""
     try:
         status = Path(path).stat()
         if not stat.S_ISREG(status.st_mode):
             raise error(f"{path} cannot be read: it is no file, but a folder or a device.")
         if status.st_size > largest:
-            raise error(f"{path} has more than {_size(largest)}; no text file of its kind is as large.")
-        content = Path(path).read_bytes()
+            raise error(f"{path} has more than {_size(largest)}; no file of its kind is as large.")
+        return Path(path).read_bytes()
     except (OSError, ValueError) as problem:
         raise error(f"{path} cannot be read: {getattr(problem, 'strerror', None) or problem}.") from problem
+
+
+def read_text(path: Path | str, error: type[AsrError], *, largest: int = LARGEST_TEXT) -> str:
+    """The whole text of a file of at most `largest` bytes, as `read_text_lines` reads it."""
+    content = read_bytes(path, error, largest=largest)
     if content.startswith(GZIP_MAGIC):
         content = _unpacked(path, content, error, largest)
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from asr.alignment.ctm import read_ctm
+from asr.alignment.htk_labels import read_labels
 from asr.corpus.list_file import read_list
 from asr.corpus.synth_sentences import read_sentence_grammar
 from asr.errors import CorpusError
@@ -59,6 +60,7 @@ READERS = {
     "transcripts": (read_transcripts, b"u1 a\n", lambda found: "u1" in found),
     "speakers": (read_utt2spk, b"u1 a\n", lambda found: found == {"u1": "a"}),
     "times": (read_ctm, b"u1 1 0 1 a\n", lambda found: found[0].utterance == "u1"),
+    "labels": (read_labels, b'#!MLF!#\n"*/u1.lab"\na\n.\n', lambda found: "u1" in found),
     "lexicon": (read_lexicon, b"A a\n", lambda found: found.words == ("A",)),
     "word pairs": (read_word_pair, b">SENTENCE-END\na\n>a\nSENTENCE-END\n", lambda found: "a" in found),
     "settings": (load_config, b"seed = 3\n", lambda found: found.seed == 3),

@@ -52,7 +52,8 @@ def decode(
             "--grammar",
             metavar="NAME|FILE",
             help="'loop' (any words in any order), 'one' (exactly one word), or a file: an ARPA n-gram model, word "
-            "pairs, or sentences, one a line.  [default: the model's own]",
+            "pairs, a word network of HTK, an OpenFst file such as Kaldi's G.fst, or sentences, one a line.  [default: "
+            "the model's own]",
             show_default=False,
         ),
     ] = None,
@@ -100,7 +101,8 @@ def decode(
         typer.Option(
             "--adapt",
             help="Recognize every speaker several times, each time with the model adapted to what was recognized "
-            "before. Pays from about a minute of speech a speaker; for kernel-logistic hybrids.",
+            "before. Pays from about a minute of speech a speaker whom training has not heard; on speakers of training "
+            "it can do harm. For kernel-logistic hybrids.",
         ),
     ] = False,
     allow_untrained: Annotated[
@@ -110,6 +112,9 @@ def decode(
             help="Recognize also words with phones that training never heard, and those in angle brackets, such as "
             "<UNK>.",
         ),
+    ] = False,
+    mlf: Annotated[
+        bool, typer.Option("--mlf", help="Write hyp.mlf too: words and times as a master label file of HTK.")
     ] = False,
     upsample: Upsample = False,
     root: Root = None,
@@ -158,7 +163,7 @@ def decode(
             upsample=upsample,
         )
         summary = recognizer.decode(
-            out, audio=audio, speakers=speakers, data=data, root=root, adapt=adapt, workers=workers
+            out, audio=audio, speakers=speakers, data=data, root=root, adapt=adapt, mlf=mlf, workers=workers
         )
     hypotheses = out / "hyp.txt"
     if audio:

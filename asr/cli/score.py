@@ -11,10 +11,10 @@ from asr.errors import CorpusError, printable
 
 def score(
     reference: Annotated[
-        Path, typer.Argument(metavar="REF", help="What was said: Kaldi text or NIST trn.", show_default=False)
+        Path, typer.Argument(metavar="REF", help="What was said: Kaldi text, NIST trn or HTK MLF.", show_default=False)
     ],
     hypothesis: Annotated[
-        Path, typer.Argument(metavar="HYP", help="What was recognized: hyp.txt or trn.", show_default=False)
+        Path, typer.Argument(metavar="HYP", help="What was recognized: hyp.txt, trn or MLF.", show_default=False)
     ],
     utt2spk: Annotated[
         Path | None,

@@ -1,1 +1,1 @@
-"""Kaldi data directories, Kaldi feature archives, and audio files: where utterances come from."""
+"""Kaldi data directories and corpora of CMU Sphinx, feature archives, and audio files: where utterances come from."""

@@ -40,7 +40,7 @@ class Utterance:
     """One utterance: `audio` (with `start` and `end` in seconds if a segment), or `archive` and `offset`.
 
     `words` is None when the data directory has no `text`; `offset` is the byte where the feature matrix
-    begins.
+    begins. Which formats an archive may have, `asr.corpus.feature_file` says.
     """
 
     id: str

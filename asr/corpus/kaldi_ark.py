@@ -12,12 +12,12 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from asr.corpus.feature_values import check_feature_values
 from asr.corpus.opening import open_for_reading
 from asr.corpus.writing import listed_path
 from asr.errors import CorpusError
 from asr.files import atomic_write
 
-LARGEST_FEATURE = 1e8
 _PLAIN: dict[bytes, np.dtype[Any]] = {b"FM": np.dtype("<f4"), b"DM": np.dtype("<f8")}
 _UNIFORM: dict[bytes, np.dtype[Any]] = {b"CM2": np.dtype("<u2"), b"CM3": np.dtype("u1")}
 _REFUSED = {
@@ -43,15 +43,7 @@ def read_matrix(path: Path | str, offset: int = 0) -> np.ndarray:
             raise CorpusError(f"{path}: offset {offset} lies outside the file of {size} bytes.", code="truncated")
         file.seek(offset)
         matrix = _Reader(file, f"{path}:{offset}", size).matrix()
-    largest = max(abs(float(matrix.min())), abs(float(matrix.max())))
-    if not largest < np.inf:
-        raise CorpusError(f"{path}:{offset}: the matrix holds values that are not finite numbers.", code="not-finite")
-    if largest > LARGEST_FEATURE:
-        raise CorpusError(
-            f"{path}:{offset}: the matrix holds values up to {largest:g}, which are no features of speech; "
-            f"{LARGEST_FEATURE:g} is the most.",
-            code="out-of-range",
-        )
+    check_feature_values(matrix, f"{path}:{offset}")
     return matrix
 
 

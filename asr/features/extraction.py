@@ -8,7 +8,7 @@ import numpy as np
 
 from asr.corpus.audio import read_audio
 from asr.corpus.data_directory import DataDirectory, Problem, Utterance
-from asr.corpus.kaldi_ark import read_matrix
+from asr.corpus.feature_file import read_features
 from asr.errors import Fault, FeatureError, attempt
 from asr.features.augmentation import Augmentation
 from asr.features.config import FeatureConfig
@@ -84,7 +84,7 @@ def static_features(
     if utterance.archive is not None:
         if augmentation is not None:
             raise FeatureError(f"{utterance.archive}: holds features; speed and noise need the audio itself.")
-        return read_matrix(utterance.archive, utterance.offset)
+        return read_features(utterance.archive, utterance.offset)
     signal = read_audio(
         utterance.source, rate=config.sample_rate, start=utterance.start, end=utterance.end, upsample=config.upsample
     )

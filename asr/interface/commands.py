@@ -229,7 +229,7 @@ def score(
     Parameters
     ----------
     reference, hypothesis : path, mapping or list
-        Two files (Kaldi's text or NIST's trn), words by utterance, or texts in the same order.
+        Two files (Kaldi's text, NIST's trn or HTK's MLF), words by utterance, or texts in the same order.
     speakers : path or mapping
         The speaker of every utterance, or the path of a `utt2spk`.
     ignore_case : bool

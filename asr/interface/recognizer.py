@@ -220,13 +220,15 @@ class Recognizer:
         data: str | os.PathLike[str] | None = None,
         root: str | os.PathLike[str] | None = None,
         adapt: bool = False,
+        mlf: bool = False,
         workers: Workers = _SERIAL,
     ) -> Outcome:
         """Recognize audio files or a Kaldi data directory as the command `asr decode` does, and write the same files.
 
         `output/hyp.txt` has a line an utterance, `output/hyp.ctm` a line a word with its times, `output/failed.tsv`
-        the utterances that could not be recognized. Speakers are those of the data directory; of audio files,
-        `speakers` says which count as one's: "file", "directory", "one" or a regular expression, as for the command.
+        the utterances that could not be recognized. With `mlf`, `output/hyp.mlf` has words and times as a master label
+        file of HTK. Speakers are those of the data directory; of audio files, `speakers` says which count as one's:
+        "file", "directory", "one" or a regular expression, as for the command.
 
         Raises
         ------
@@ -242,6 +244,7 @@ class Recognizer:
             root=None if root is None else Path(root),
             out=Path(output),
             adapt=adapt,
+            mlf=mlf,
             graph=graph,
             workers=workers,
         )
@@ -297,9 +300,9 @@ class Recognizer:
         ----------
         grammar : list of sentences, str, path, Grammar or None
             Sentences, each a text or a sequence of words: exactly these can be said, one listed twice being twice as
-            likely. "loop": any words in any order; "one": exactly one word. A path: an ARPA n-gram model, word pairs
-            or sentences, as `asr decode --grammar` takes them. An automaton made by `asr.grammar`. None: the model's
-            own, the n-gram of its training transcripts.
+            likely. "loop": any words in any order; "one": exactly one word. A path: an ARPA n-gram model, word pairs,
+            a word network of HTK, an OpenFst file or sentences, as `asr decode --grammar` takes them. An automaton made
+            by `asr.grammar`. None: the model's own, the n-gram of its training transcripts.
 
         Raises
         ------

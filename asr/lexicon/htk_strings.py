@@ -1,5 +1,9 @@
 """The quoting and escaping of names in HTK's text files (HTK Book 3.4, section 4.6)."""
 
+import re
+
+_NUMBER = re.compile(r"\d|[-+\d][-+.eE\d]*\d", re.ASCII)
+
 
 def read_htk_string(line: str, position: int, stop: str = "") -> tuple[str, int]:
     r"""Read one name of `line` from `position` on; return it and the position after it.
@@ -41,6 +45,27 @@ def read_htk_string(line: str, position: int, stop: str = "") -> tuple[str, int]
     if quote:
         raise ValueError(f"the quote {quote} is not closed")
     return _decode(name), position
+
+
+def write_htk_string(name: str) -> str:
+    r"""`name` such that `read_htk_string` gives it back: in double quotes where HTK would take it for something else.
+
+    That is where it is empty, begins with a quote, holds white space or a backslash, or reads as a number, as the end
+    of a transcription (`.`) or as the beginning of an alternative (`///`).
+
+    >>> write_htk_string("DON'T"), write_htk_string("7"), write_htk_string("'TIS")
+    ("DON'T", '"7"', '"\'TIS"')
+    """
+    plain = name.split() == [name] and name[0] not in "'\"" and "\\" not in name
+    if plain and name not in (".", "///") and not is_htk_number(name):
+        return name
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def is_htk_number(name: str) -> bool:
+    """Whether HTK takes an unquoted name for a number: digits and signs that begin and end as one does."""
+    return _NUMBER.fullmatch(name) is not None
 
 
 def _is_octal(digits: str) -> bool:

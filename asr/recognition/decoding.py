@@ -3,6 +3,7 @@
 import logging
 import os
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack
 
@@ -11,6 +12,7 @@ from pydantic import ValidationError
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model
 from asr.alignment.ctm import CtmRow, ctm_rows, write_ctm
 from asr.alignment.frame_times import frame_times
+from asr.alignment.htk_labels import LabelSegment, fault_in_pattern, write_mlf
 from asr.corpus.data_directory import DataDirectory, Problem, read_data_directory
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError, CorpusError, DecodeError, GrammarError, printable
@@ -58,11 +60,12 @@ def decode(
     adapt: bool = False,
     upsample: bool = False,
     allow_untrained: bool = False,
+    mlf: bool = False,
     graph: StateGraph | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     **search: Unpack[SearchOptions],
 ) -> Outcome:
-    """Recognize, and write `out/hyp.txt` and `out/hyp.ctm`.
+    """Recognize, and write `out/hyp.txt`, `out/hyp.ctm` and, with `mlf`, `out/hyp.mlf`.
 
     Parameters
     ----------
@@ -72,11 +75,12 @@ def decode(
         Whose files count as one speaker's, see `asr.recognition.audio_files`; by default every file by itself, so that
         what is recognized in it does not depend on the others, or with `adapt` those of a directory.
     data : path of a Kaldi data directory, instead of `audio`
-    grammar : "loop", "one", or the path of an ARPA or word-pair file; None for the model's own
+    grammar : "loop", "one", or the path of a file `asr.grammar.read_grammar` takes; None for the model's own
     search : lm_scale, insertion_penalty, beam and max_active, instead of the model's own settings
     adapt : whether to adapt the model to every speaker, see `asr.recognition.adaptation`
     upsample : whether to convert audio of a lower rate than the model's, which is refused otherwise
     allow_untrained : whether words may be recognized that training says nothing of, see `asr.recognition.vocabulary`
+    mlf : whether to write words and times as HTK's master label file too
     graph : what the grammar was compiled to before, instead of `grammar`
 
     Raises
@@ -102,15 +106,30 @@ def decode(
     if not recognition.words:
         raise DecodeError(f"no utterance could be decoded; the first: {failures[0].utterance_id}: {failures[0].reason}")
     times = frame_times(speech_model.front_end.config, corpus.utterances, static)
-    rows: list[CtmRow] = []
-    for name, segments in recognition.words.items():
-        rows += ctm_rows(name, segments, times[name])
+    rows = {name: ctm_rows(name, segments, times[name]) for name, segments in recognition.words.items()}
     out.mkdir(parents=True, exist_ok=True)
     _keep_earlier(out / "hyp.txt", recognition.hypotheses)
     write_transcripts(out / "hyp.txt", recognition.hypotheses)
-    write_ctm(out / "hyp.ctm", rows)
+    write_ctm(out / "hyp.ctm", chain.from_iterable(rows.values()))
+    if mlf:
+        _write_hyp_mlf(out / "hyp.mlf", rows)
     audio_seconds = sum(utterance.duration for utterance in times.values())
     return Outcome(len(recognition.words), failures, recognition.cpu_seconds / audio_seconds)
+
+
+def _write_hyp_mlf(path: Path, rows: Mapping[str, Sequence[CtmRow]]) -> None:
+    """The words of every utterance that a pattern can name; of the others a line of the log tells."""
+    left_out = [name for name in rows if fault_in_pattern(name) is not None]
+    if left_out:
+        log.warning(
+            "%s", printable(f"{path.name} cannot name {count(len(left_out), 'utterance')}: {some(left_out, 3)}")
+        )
+    labels = {
+        name: [LabelSegment(row.label, row.start, row.start + row.duration) for row in of_utterance]
+        for name, of_utterance in rows.items()
+        if fault_in_pattern(name) is None
+    }
+    write_mlf(path, labels)
 
 
 def _keep_earlier(path: Path, hypotheses: Mapping[str, Sequence[str]]) -> None:
@@ -245,6 +264,7 @@ def _left_out_sentences(path: Path, known: set[str]) -> str:
 def _words_of(path: Path) -> set[str]:
     """Whatever may be a word of a grammar file that could not be used."""
     try:
-        return {field.removeprefix(">") for line in read_text_lines(path, GrammarError) for field in line.split()}
+        lines = read_text_lines(path, GrammarError)
+        return {field.removeprefix(">").removeprefix("W=") for line in lines for field in line.split()}
     except GrammarError:
         return set()

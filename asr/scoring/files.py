@@ -1,16 +1,17 @@
-"""Reading transcripts for scoring: Kaldi `text` and `hyp.txt`, and NIST `.trn`."""
+"""Reading transcripts for scoring: Kaldi `text` and `hyp.txt`, NIST `.trn`, and HTK master label files."""
 
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from asr.alignment.htk_labels import is_mlf, parse_labels, words_of
 from asr.corpus.names import fault_in_key
 from asr.errors import CorpusError
 from asr.files import atomic_write
 from asr.text_lines import read_text_lines
 
-TranscriptFormat = Literal["auto", "kaldi", "trn"]
+TranscriptFormat = Literal["auto", "kaldi", "trn", "mlf"]
 
 _TRN_LINE = re.compile(r"(?P<words>(?:.*\s)?)\((?P<id>[^\s()]+)\)")
 
@@ -21,8 +22,9 @@ def read_transcripts(path: Path | str, *, format: TranscriptFormat = "auto") -> 
     Parameters
     ----------
     path : UTF-8 text, an utterance a line; blank lines are passed over, and comments (`;;`) of trn files
-    format : "kaldi" for `utterance-id word word`, "trn" for `word word (utterance-id)`; "auto" takes the file
-        as trn when every line ends in an utterance id in parentheses
+    format : "kaldi" for `utterance-id word word`, "trn" for `word word (utterance-id)`; "mlf" for labels of HTK
+        (see `asr.alignment.htk_labels`); "auto" takes the file as mlf when it begins with `#!MLF!#`, and as trn when
+        every line ends in an utterance id in parentheses
 
     Returns
     -------
@@ -35,7 +37,10 @@ def read_transcripts(path: Path | str, *, format: TranscriptFormat = "auto") -> 
         or names one so that no line could begin with it (`;;`, what cannot be printed).
     """
     path = Path(path)
-    lines = _numbered_lines(path)
+    text_lines = read_text_lines(path, CorpusError)
+    if format == "mlf" or (format == "auto" and is_mlf(text_lines)):
+        return words_of(path, parse_labels(path, text_lines))
+    lines = _numbered_lines(text_lines)
     spoken = [(number, line) for number, line in lines if not line.startswith(";;")]
     if format == "auto":
         format = _guess_format(path, spoken)
@@ -79,7 +84,7 @@ def read_utt2spk(path: Path | str) -> dict[str, str]:
     """
     path = Path(path)
     speakers: dict[str, str] = {}
-    for number, line in _numbered_lines(path):
+    for number, line in _numbered_lines(read_text_lines(path, CorpusError)):
         fields = line.split()
         if len(fields) != 2:
             raise CorpusError(f"{path}:{number}: {_shorten(line)} must have two fields, 'utterance-id speaker-id'")
@@ -91,9 +96,9 @@ def read_utt2spk(path: Path | str) -> dict[str, str]:
     return speakers
 
 
-def _numbered_lines(path: Path) -> list[tuple[int, str]]:
+def _numbered_lines(lines: Sequence[str]) -> list[tuple[int, str]]:
     """The lines that are not blank, with their numbers."""
-    stripped = enumerate(map(str.strip, read_text_lines(path, CorpusError)), 1)
+    stripped = enumerate(map(str.strip, lines), 1)
     return [(number, line) for number, line in stripped if line]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from asr.corpus.data_directory import Utterance
-from asr.corpus.kaldi_ark import read_matrix
+from asr.corpus.feature_file import read_features
 from asr.errors import Fault, attempt
 from asr.validation.directory import Directory
 from asr.validation.findings import Finding, costing
@@ -40,7 +40,7 @@ def _size_batch(batch: Sequence[Utterance]) -> list[Matrix | Fault]:
 
 
 def _size(utterance: Utterance) -> Matrix:
-    return Matrix(*read_matrix(utterance.source, utterance.offset).shape)
+    return Matrix(*read_features(utterance.source, utterance.offset).shape)
 
 
 def check_archives(directory: Directory, sizes: Mapping[str, Matrix | Fault]) -> Iterator[Finding]:

@@ -37,6 +37,19 @@ def test_the_rates_are_those_counted_by_hand(
     assert err == ""
 
 
+def test_master_label_files_are_scored_as_text_is(
+    files: tuple[Path, Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mlf = tmp_path / "hyp.mlf"
+    mlf.write_text(
+        '#!MLF!#\n"*/a-1.rec"\n0 10 one -1.5\n10 20 too\n20 30 three\n.\n"*/a-2.rec"\n0 10 four\n.\n'
+        '"*/b-1.rec"\nfive\nsix\nseven\n.\n'
+    )
+    assert run(*files[:2]) == run(files[0], mlf) == 0
+    first, second = capsys.readouterr().out.split("WER")[1:]
+    assert first == second
+
+
 def test_a_speaker_table_and_alignments_are_written_on_request(
     files: tuple[Path, Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -365,6 +365,12 @@ GRAMMARS = {
         "\\data\\\nngram 1=3\n\n\\1-grams:\n-99 <s>\n-1 </s>\n-1 ELEVEN\n\n\\end\\\n",
         ("no word",),
     ),
+    "a word network of unknown words": (
+        "VERSION=1.0\nN=2 L=1\nJ=0 S=0 E=1 W=ELEVEN\n",
+        ("no sentence", "lacks ELEVEN"),
+    ),
+    "a word network broken off": ("VERSION=1.0\nN=2 L=2\nJ=0 S=0 E=1 W=ONE\n", ("line 2: 2 links are announced",)),
+    "a grammar that HParse has not expanded": ("$digit = ONE | TWO;\n( $digit )\n", ("line 1", "run HParse")),
 }
 
 
@@ -374,6 +380,13 @@ def test_a_fault_of_the_grammar_is_named(asr: Asr, place: Place, tmp_path: Path,
     grammar = place.write("grammar", text)
     finished = asr("decode", "--model", place.model, "--out", tmp_path / "o", "--grammar", grammar, place.wav(0))
     check_one_sentence(finished, str(grammar), *parts)
+
+
+def test_a_word_network_says_what_can_be_recognized(asr: Asr, place: Place, tmp_path: Path) -> None:
+    network = place.write("network.slf", "VERSION=1.0\nN=2 L=1\nI=0 W=!NULL\nI=1 W=ONE\nJ=0 S=0 E=1\n")
+    status, out, err = asr("decode", "--model", place.model, "--out", tmp_path, "--grammar", network, place.wav(0))
+    assert status == 0, err
+    assert out.split()[1:] == ["ONE"]
 
 
 def test_words_of_the_grammar_outside_the_lexicon_are_told(

@@ -14,9 +14,12 @@ import pytest
 import soundfile
 
 from asr.alignment.ctm import CtmRow, read_ctm
+from asr.alignment.htk_labels import read_labels
 from asr.corpus.kaldi_ark import read_matrix
+from asr.grammar import write_word_pair
 from asr.scoring.files import read_transcripts
 from discriminants.model_file import load_arrays
+from tests.openfst_files import fst_bytes, word_pair_states
 from tests.toy_corpus import LEXICON
 
 Asr = Callable[..., tuple[int, str, str]]
@@ -45,7 +48,7 @@ def decoded(toy_corpus: Path, toy_model: Path, tmp_path_factory: pytest.TempPath
     out = tmp_path_factory.mktemp("decoded")
     command = [sys.executable, "-m", "asr.cli", "decode", "--model", toy_model, "--out", out]
     finished = subprocess.run(
-        [*map(str, command), "--data", str(toy_corpus / "test"), "--jobs", "2"],
+        [*map(str, command), "--data", str(toy_corpus / "test"), "--jobs", "2", "--mlf"],
         cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert finished.stdout == f"{out / 'hyp.txt'}\n"
@@ -103,6 +106,28 @@ def test_one_audio_file_gives_its_words_on_standard_output(
     assert len(set(out.split()[1:]) & set(reference)) >= len(set(reference)) - 1  # normalized on one file alone
 
 
+def test_hyp_mlf_has_the_words_and_times_of_hyp_ctm(decoded: Path) -> None:
+    rows = by_utterance(decoded / "hyp.ctm")
+    labels = read_labels(decoded / "hyp.mlf")
+    assert read_transcripts(decoded / "hyp.mlf") == read_transcripts(decoded / "hyp.txt")
+    for name, found in labels.items():
+        assert [(label.label, label.start, label.end) for label in found] == [
+            (row.label, row.start, round(row.start + row.duration, 7)) for row in rows.get(name, [])
+        ]
+
+
+def test_a_name_that_no_pattern_can_hold_costs_its_utterance_the_mlf_alone(
+    asr: Asr, toy_corpus: Path, toy_model: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    recorded = sorted((toy_corpus / "audio" / "test").glob("test0-*.wav"))[0]
+    files = [Path(shutil.copy(recorded, tmp_path / name)) for name in ("plain.wav", "what?.wav")]
+    status, _, err = asr("decode", "--model", toy_model, "--out", tmp_path, *files, "--mlf")
+    assert status == 0, err
+    assert "hyp.mlf cannot name 1 utterance: what?" in caplog.text
+    assert [*read_transcripts(tmp_path / "hyp.txt")] == ["plain", "what?"]
+    assert [*read_transcripts(tmp_path / "hyp.mlf")] == ["plain"]
+
+
 def test_words_do_not_depend_on_jobs(
     asr: Asr, toy_corpus: Path, toy_model: Path, decoded: Path, tmp_path: Path
 ) -> None:
@@ -132,6 +157,25 @@ def test_a_word_pair_file_forbids_what_it_does_not_list(
     heard = {word for words in read_transcripts(tmp_path / "hyp.txt").values() for word in words}
     assert heard <= set(words)
     assert len(heard) > 1
+
+
+def test_word_pairs_as_an_openfst_file_recognize_what_the_list_does(
+    asr: Asr, toy_corpus: Path, toy_model: Path, tmp_path: Path
+) -> None:
+    words = sorted(set(LEXICON) - {"SEVEN"})
+    lists = {"SENTENCE-END": words, **{word: [*words, "SENTENCE-END"] for word in words}}
+    labels = {"<eps>": 0, **{word: number for number, word in enumerate(words, 1)}}
+    write_word_pair(lists, tmp_path / "pairs")
+    (tmp_path / "G.fst").write_bytes(fst_bytes(word_pair_states(lists, labels)))
+    (tmp_path / "words.txt").write_text("".join(f"{word} {number}\n" for word, number in labels.items()))
+    for name in ("pairs", "G.fst"):
+        status, _, err = asr(
+            "decode", "--model", toy_model, "--out", tmp_path / f"{name}.out", "--data", toy_corpus / "test",
+            "--grammar", tmp_path / name,
+        )  # fmt: skip
+        assert status == 0, err
+    hypotheses = [read_transcripts(tmp_path / f"{name}.out" / "hyp.txt") for name in ("pairs", "G.fst")]
+    assert hypotheses[0] == hypotheses[1]
 
 
 def test_the_grammar_of_the_run_is_the_model_s_own(

@@ -52,6 +52,26 @@ def test_cmu_variants_join_their_word_and_lose_stress(tmp_path: Path) -> None:
     assert read_lexicon(path, strip_stress=False)["READ"] == (("R", "EH1", "D"), ("R", "IY1", "D"))
 
 
+def test_a_dictionary_of_sphinx_is_told_by_its_variants_and_keeps_its_phones(tmp_path: Path) -> None:
+    """Tabs or spaces between word and phones, variants counted from 2, and phones with which stops end."""
+    lines = ["A\tAX", "A(2)\tEY", "ADD  AE DD", "AT(2) AX TD", "AT   AE TD", "SHERMAN'S  SH ER M AX N Z"]
+    lexicon = read_lexicon(saved(tmp_path, "\n".join(lines) + "\n"))
+    assert lexicon.pronunciations == {
+        "A": (("AX",), ("EY",)),
+        "ADD": (("AE", "DD"),),
+        "AT": (("AX", "TD"), ("AE", "TD")),
+        "SHERMAN'S": (("SH", "ER", "M", "AX", "N", "Z"),),
+    }
+    assert not lexicon.stress
+
+
+@pytest.mark.corpus
+def test_the_sphinx_dictionary_of_an4_is_its_lexicon(speech_data: Path) -> None:
+    dictionary, lexicon = (read_lexicon(speech_data / "an4" / name) for name in ("etc/an4.dic", "lexicon.txt"))
+    assert dictionary.pronunciations == lexicon.pronunciations
+    assert sum(map(len, dictionary.pronunciations.values())) > len(dictionary.words)
+
+
 def test_variants_equal_but_for_stress_become_one(tmp_path: Path) -> None:
     path = saved(tmp_path, "A AH0\nA AH1\nB 2 B3\n")
     assert read_lexicon(path, strip_stress=True).pronunciations == {"A": (("AH",),), "B": (("2", "B3"),)}

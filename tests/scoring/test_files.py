@@ -46,6 +46,13 @@ def test_alternatives_of_a_trn_file_are_refused(write):
         read_transcripts(write("{ ONE / WON } (u1)\n"))
 
 
+def test_a_master_label_file_is_recognized_by_its_first_line(write):
+    path = write('#!MLF!#\n"*/u1.lab"\n0 3000000 ONE -12.5\n"2"\n.\n"*/u2.rec"\n.\n')
+    assert read_transcripts(path) == read_transcripts(path, format="mlf") == {"u1": ("ONE", "2"), "u2": ()}
+    with pytest.raises(CorpusError, match=r"text:2: the labels of 'u1' are not ended"):
+        read_transcripts(write('#!MLF!#\n"*/u1.lab"\nONE\n'))
+
+
 def test_a_repeated_utterance_is_refused_with_both_lines(write):
     with pytest.raises(CorpusError, match=r"text:3: utterance 'u1' was already given on line 1"):
         read_transcripts(write("u1 ONE\nu2 TWO\nu1 THREE\n"))

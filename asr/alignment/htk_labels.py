@@ -1,0 +1,274 @@
+"""HTK label files and master label files: what HVite writes, and what HERest is trained on (HTK Book 3.4, chapter 6).
+
+A line is `[start [end]] label [score] [label [score] ...]`, times in 100 ns; the labels after the first belong to
+higher levels (words above phones), and last until the next line that has one of the same level. A master label file
+(MLF) begins with `#!MLF!#` and has for each utterance a pattern in quotes (`"*/name.lab"`), its lines, and a full stop.
+"""
+
+import math
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from asr.corpus.names import fault_in_key
+from asr.errors import CorpusError
+from asr.files import atomic_write
+from asr.lexicon.htk_strings import is_htk_number, read_htk_string, write_htk_string
+from asr.text_lines import read_text_lines
+
+MLF_HEADER = "#!MLF!#"
+LATEST = 1e8
+"""Seconds; every time below it is exact to 100 ns."""
+LARGEST_SCORE = 1e30
+_UNITS = 10**7  # of a second
+_NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+_IN_NO_NAME = frozenset('"*?/\\')
+
+Lines = Sequence[tuple[int, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSegment:
+    """A label from `start` to `end` in seconds; None: unknown. `score` is whatever the writer's program scores by."""
+
+    label: str
+    start: float | None = None
+    end: float | None = None
+    score: float | None = None
+
+
+def read_labels(path: Path | str, *, level: int = 1) -> dict[str, list[LabelSegment]]:
+    """Read the labels of every utterance of a master label file, or of the one utterance of a label file.
+
+    An utterance is named by the last part of its pattern without its ending: `"*/anna-1.lab"` is `anna-1`. A label file
+    is named by itself. `level` says which labels of a line are taken, as HTK's TRANSLEV: 1 for the first.
+
+    Raises
+    ------
+    CorpusError
+        With file and line: when the file is no text (see `asr.text_lines`), a line is malformed, an utterance is there
+        twice, not ended or without a label of the level, or the file has what is refused: alternatives (`///`),
+        patterns that fit several utterances, or references to other files (`->`, `=>`).
+    """
+    return parse_labels(path, read_text_lines(path, CorpusError), level=level)
+
+
+def read_words(path: Path | str, *, level: int = 1) -> dict[str, tuple[str, ...]]:
+    """The labels of `read_labels` as words: transcripts to train on or to score.
+
+    Raises CorpusError as `read_labels` does, and for a label that is not one word.
+    """
+    return words_of(path, read_labels(path, level=level))
+
+
+def words_of(path: Path | str, labels: Mapping[str, Sequence[LabelSegment]]) -> dict[str, tuple[str, ...]]:
+    """Words of every utterance; `path` is named in the CorpusError for a label with white space."""
+    for name, segments in labels.items():
+        for segment in segments:
+            if segment.label.split() != [segment.label]:
+                raise CorpusError(f"{path}: the label {segment.label!r} of {name!r} must be one word")
+    return {name: tuple(segment.label for segment in segments) for name, segments in labels.items()}
+
+
+def is_mlf(lines: Sequence[str]) -> bool:
+    """Whether the lines of a file are those of a master label file."""
+    return bool(lines) and lines[0].strip() == MLF_HEADER
+
+
+def parse_labels(path: Path | str, lines: Sequence[str], *, level: int = 1) -> dict[str, list[LabelSegment]]:
+    """As `read_labels`, of lines that were read; `path` is for messages, and names the utterance of a label file."""
+    if level < 1:
+        raise ValueError(f"level must be at least 1, not {level}")
+    if not is_mlf(lines):
+        name = Path(path).name.removesuffix(".gz").rpartition(".")[0] or Path(path).name
+        return {_checked(path, 1, name): _segments(path, list(enumerate(lines, 1)), level)}
+    labels: dict[str, list[LabelSegment]] = {}
+    for number, name, rows in _entries(path, lines):
+        if name in labels:
+            raise CorpusError(f"{path}:{number}: the utterance {name!r} was already given; give it once")
+        labels[name] = _segments(path, rows, level)
+    return labels
+
+
+def write_mlf(path: Path | str, labels: Mapping[str, Sequence[LabelSegment]], *, ending: str = "rec") -> None:
+    """Write a master label file with patterns `"*/name.rec"`, utterances and segments in the order given.
+
+    Raises
+    ------
+    CorpusError
+        Before anything is written: for an utterance that no pattern can name (see `fault_in_pattern`), a label that is
+        empty or holds a line end, times that are not in order or above `LATEST`, and scores that are not finite.
+    """
+    texts = []
+    for name, segments in labels.items():
+        fault = fault_in_pattern(name)
+        if fault is not None:
+            raise CorpusError(f"{path}: {name!r} cannot stand in an MLF: it {fault}")
+        texts.append("\n".join([f'"*/{name}.{ending}"', *(_line(path, name, segment) for segment in segments), ".\n"]))
+    with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.write(f"{MLF_HEADER}\n")
+        stream.writelines(texts)
+
+
+def fault_in_pattern(name: str) -> str | None:
+    """Why no pattern of an MLF can stand for the utterance `name` alone, as the end of a sentence; None if one can."""
+    fault = fault_in_key(name)
+    if fault is None and _IN_NO_NAME.intersection(name):
+        fault = "holds a quote, a slash, or a character that stands for others (* ?)"
+    return fault
+
+
+def _entries(path: Path | str, lines: Sequence[str]) -> Iterator[tuple[int, str, Lines]]:
+    """Line and name of every utterance of an MLF, and its numbered lines."""
+    name, begun = "", 0
+    rows: list[tuple[int, str]] = []
+    for number, line in enumerate(lines[1:], 2):
+        stripped = line.strip()
+        if begun and stripped == ".":
+            yield begun, name, rows
+            begun, rows = 0, []
+        elif begun:
+            rows.append((number, line))
+        elif stripped:
+            name, begun = _named(path, number, stripped), number
+    if begun:
+        raise CorpusError(f"{path}:{begun}: the labels of {name!r} are not ended by a line with a full stop")
+
+
+def _named(path: Path | str, number: int, line: str) -> str:
+    """The utterance that a pattern stands for. Between the quotes nothing is escaped, as in HTK."""
+    pattern, quote, rest = line[1:].partition('"')
+    if line[0] != '"' or not quote:
+        raise CorpusError(f'{path}:{number}: {line!r} must be a pattern in quotes, such as "*/name.lab"')
+    if rest.strip():
+        raise CorpusError(
+            f"{path}:{number}: {rest.strip()!r} follows the pattern; references to other files are not read, write the "
+            "labels below the pattern"
+        )
+    last = re.split(r"[/\\]", pattern)[-1]
+    return _checked(path, number, last.rpartition(".")[0] or last)
+
+
+def _checked(path: Path | str, number: int, name: str) -> str:
+    fault = fault_in_pattern(name)
+    if fault is not None:
+        raise CorpusError(f"{path}:{number}: the utterance {name!r} {fault}")
+    return name
+
+
+class _Row(NamedTuple):
+    start: float | None
+    end: float | None
+    levels: list[tuple[str, float | None]]
+
+
+def _segments(path: Path | str, lines: Lines, level: int) -> list[LabelSegment]:
+    segments: list[LabelSegment] = []
+    row = None
+    for number, line in lines:
+        if not line.strip():
+            continue
+        row = _row(path, number, line)
+        if len(row.levels) >= level:
+            label, score = row.levels[level - 1]
+            segments.append(LabelSegment(label, row.start, row.end, score))
+        elif segments:
+            start = segments[-1].start
+            if start is not None and row.end is not None and row.end < start:
+                raise CorpusError(f"{path}:{number}: {line!r} ends before the label of level {level} above it begins")
+            segments[-1] = replace(segments[-1], end=row.end)
+    if row is not None and not segments:
+        raise CorpusError(f"{path}:{lines[0][0]}: no line has a label of level {level}")
+    return segments
+
+
+def _row(path: Path | str, number: int, line: str) -> _Row:
+    if line.strip() == "///":
+        raise CorpusError(f"{path}:{number}: alternatives (///) are not read; leave one transcription of the utterance")
+    fields = deque(_fields(path, number, line))
+    times: list[float] = []
+    while fields and len(times) < 2 and (time := fields[0].number) is not None:
+        times.append(_seconds(path, number, time))
+        fields.popleft()
+    levels: list[tuple[str, float | None]] = []
+    while fields and fields[0].number is None:
+        label = fields.popleft().text
+        score = fields[0].number if fields else None
+        if score is not None:
+            fields.popleft()
+            if not abs(score) <= LARGEST_SCORE:
+                raise CorpusError(f"{path}:{number}: the score {score} must be a number of at most {LARGEST_SCORE:g}")
+        levels.append((label, score))
+    if fields or not levels or not all(label for label, _ in levels):
+        raise CorpusError(
+            f"{path}:{number}: {line!r} must be '[start [end]] label [score] [label [score] ...]'; a label that is a "
+            "number stands in quotes"
+        )
+    start, end = times[0] if times else None, times[1] if len(times) > 1 else None
+    if start is not None and end is not None and end < start:
+        raise CorpusError(f"{path}:{number}: {line!r} ends before it begins")
+    return _Row(start, end, levels)
+
+
+class _Field(NamedTuple):
+    text: str
+    number: float | None
+
+
+def _fields(path: Path | str, number: int, line: str) -> list[_Field]:
+    """What stands between spaces; in quotes it is no number."""
+    if not any(sign in line for sign in "\"'\\"):
+        return [_field(path, number, text) for text in line.split()]
+    fields = []
+    position = 0
+    while position < len(line):
+        if line[position].isspace():
+            position += 1
+            continue
+        quoted = line[position] in "\"'"
+        try:
+            text, position = read_htk_string(line, position)
+        except ValueError as problem:
+            raise CorpusError(f"{path}:{number}: {problem}") from problem
+        if position < len(line) and not line[position].isspace():
+            raise CorpusError(f"{path}:{number}: {line[position:]!r} follows a quoted label without a space")
+        fields.append(_Field(text, None) if quoted else _field(path, number, text))
+    return fields
+
+
+def _field(path: Path | str, number: int, text: str) -> _Field:
+    if not is_htk_number(text):
+        return _Field(text, None)
+    value = float(text) if _NUMBER.fullmatch(text) else math.nan
+    if not math.isfinite(value):
+        raise CorpusError(f"{path}:{number}: HTK takes {text!r} for a number, and it is none; put a label in quotes")
+    return _Field(text, value)
+
+
+def _seconds(path: Path | str, number: int, units: float) -> float:
+    if not 0 <= units <= LATEST * _UNITS:
+        raise CorpusError(
+            f"{path}:{number}: the time {units:g} must be from 0 to {LATEST * _UNITS:g}, in units of 100 ns"
+        )
+    return units / _UNITS
+
+
+def _line(path: Path | str, name: str, segment: LabelSegment) -> str:
+    if not segment.label or "\n" in segment.label or "\0" in segment.label:
+        raise CorpusError(f"{path}: the label {segment.label!r} of {name!r} is empty or holds a line end")
+    given = [time for time in (segment.start, segment.end) if time is not None]
+    ordered = all(0 <= time <= LATEST for time in given) and given == sorted(given)
+    if not ordered or (segment.start is None and segment.end is not None):
+        raise CorpusError(
+            f"{path}: {segment.label!r} of {name!r} is from {segment.start} to {segment.end} s; times must rise and be "
+            f"from 0 to {LATEST:g}"
+        )
+    if segment.score is not None and not abs(segment.score) <= LARGEST_SCORE:
+        raise CorpusError(
+            f"{path}: the score {segment.score} of {name!r} must be a number of at most {LARGEST_SCORE:g}"
+        )
+    score = [] if segment.score is None else [f"{segment.score:.6f}"]
+    return " ".join([*(str(round(time * _UNITS)) for time in given), write_htk_string(segment.label), *score])

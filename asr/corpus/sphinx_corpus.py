@@ -1,0 +1,181 @@
+"""A corpus as CMU Sphinx keeps it: lists of utterances and transcripts beside a folder of feature files."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from asr.corpus.data_directory import DataDirectory, Places, Problem, Utterance
+from asr.corpus.feature_file import SPHINX_SUFFIX
+from asr.corpus.names import fault_in_name
+from asr.corpus.opening import faulty_file
+from asr.corpus.sphinx_lists import FileId, Transcript, read_fileids, read_transcription
+from asr.errors import CorpusError, Fault, printable
+
+Words = tuple[str, ...]
+
+
+def read_sphinx_corpus(
+    fileids: Path | str, transcription: Path | str | None, features_root: Path | str, *, speaker_folder: int = 0
+) -> DataDirectory:
+    """Read the corpus whose utterances the list `fileids` names.
+
+    Parameters
+    ----------
+    fileids : path
+        A line `speaker/sentence` for every utterance; its id is this path with `-` for `/`.
+    transcription : path, or None where nobody knows the words
+        Lines `WORD WORD (id)`. An id is a fileid or the last part of one. Where the two lists have the same ids line
+        by line, they belong together line by line, as in Sphinx; otherwise an utterance has the transcript of its
+        id. Transcripts of other utterances are passed over.
+    features_root : path
+        The folder that holds `speaker/sentence.mfc`. Where no name is spelled so, folders and files are compared
+        without letter case.
+    speaker_folder : int
+        Which folder of a fileid names the speaker: 0 the first, -1 the one that holds the file.
+
+    Returns
+    -------
+    DataDirectory
+        Its `archive`s are the feature files (see `asr.corpus.feature_file`). An utterance that cannot be used (its
+        file missing or empty, no transcript or one of several, no folder for the speaker, a name against the rule of
+        `asr.corpus.names`) is left out and listed in `problems`.
+
+    Raises
+    ------
+    CorpusError
+        For a malformed list (file, line and value are named), two fileids that give the same id, and a
+        `features_root` that is no folder.
+    """
+    fileids, root = Path(fileids), Path(features_root)
+    if not root.is_dir():
+        raise CorpusError(f"{root}: is not a directory; the folder that holds speaker/sentence.mfc is needed.")
+    listed = read_fileids(fileids)
+    words = None if transcription is None else _Transcripts(Path(transcription), listed)
+    files = _FeatureFiles(root)
+    lines: dict[str, int] = {}
+    utterances, problems = [], []
+    for fileid in listed:
+        key = "-".join(fileid.path.parts)
+        if key in lines:
+            raise CorpusError(
+                f"{fileids}:{fileid.line}: '{printable(str(fileid.path), 100)}' gives the same id as line {lines[key]} "
+                "does; ids (the path with '-' for '/') must be unique."
+            )
+        lines[key] = fileid.line
+        utterance = _utterance(key, fileid, words, files, speaker_folder)
+        if isinstance(utterance, Fault):
+            problems.append(Problem(key, *utterance))
+        else:
+            utterances.append(utterance)
+    utterances.sort(key=lambda utterance: utterance.id)
+    return DataDirectory(fileids, tuple(utterances), problems=tuple(sorted(problems)))
+
+
+def _utterance(
+    key: str, fileid: FileId, transcripts: "_Transcripts | None", files: "_FeatureFiles", speaker_folder: int
+) -> Utterance | Fault:
+    bad_name = fault_in_name(key)
+    if bad_name is not None:
+        return Fault("bad-name", f"its name {bad_name}")
+    folders = fileid.path.parts[:-1]
+    if not -len(folders) <= speaker_folder < len(folders):
+        return Fault("no-speaker", f"'{fileid.path}' has {len(folders)} folders, of which none names the speaker")
+    speaker = folders[speaker_folder]
+    bad_name = fault_in_name(speaker)
+    if bad_name is not None:
+        return Fault("bad-name", f"the name of its speaker {bad_name}")
+    file = files.find(fileid.path)
+    if isinstance(file, Fault):
+        return file
+    words = None if transcripts is None else transcripts.of(fileid)
+    return words if isinstance(words, Fault) else Utterance(key, speaker, words, archive=file)
+
+
+class _Transcripts:
+    """Finds the words of an utterance of `listed` in a transcription."""
+
+    def __init__(self, path: Path, listed: Sequence[FileId]):
+        self.path = path
+        found = read_transcription(path)
+        self.by_line: Mapping[FileId, Words] = {}
+        if len(found) == len(listed) and all(map(_names, found, listed)):
+            self.by_line = {fileid: transcript.words for fileid, transcript in zip(listed, found, strict=True)}
+        self.by_id: dict[str, list[Transcript]] = defaultdict(list)
+        self.by_folded_id: dict[str, list[Transcript]] = defaultdict(list)
+        for transcript in found:
+            self.by_id[transcript.id].append(transcript)
+            self.by_folded_id[transcript.id.casefold()].append(transcript)
+
+    def of(self, fileid: FileId) -> Words | Fault:
+        """The words, or why there are none."""
+        if fileid in self.by_line:
+            return self.by_line[fileid]
+        whole, last = str(fileid.path), fileid.path.name
+        for transcripts in (
+            self.by_id.get(whole),
+            self.by_id.get(last),
+            self.by_folded_id.get(whole.casefold()),
+            self.by_folded_id.get(last.casefold()),
+        ):
+            if transcripts is not None:
+                return self._agreed(transcripts)
+        return Fault("no-transcript", f"no line of {self.path} has the id '{whole}' or '{last}'")
+
+    def _agreed(self, transcripts: Sequence[Transcript]) -> Words | Fault:
+        first = transcripts[0]
+        for other in transcripts:
+            if other.words != first.words:
+                return Fault(
+                    "no-transcript",
+                    f"{self.path}: lines {first.line} and {other.line} have other words for the id '{other.id}'; make "
+                    "whole fileids the ids, or list fileids and transcripts in the same order",
+                )
+        return first.words
+
+
+def _names(transcript: Transcript, fileid: FileId) -> bool:
+    return transcript.id.casefold() in (str(fileid.path).casefold(), fileid.path.name.casefold())
+
+
+class _FeatureFiles:
+    """Finds feature files, if need be without letter case, and keeps the listings of folders that it takes."""
+
+    def __init__(self, root: Path):
+        self.root = root
+        self.places = Places(root)
+        self.listings: dict[Path, Mapping[str, Sequence[str]]] = {}
+
+    def find(self, fileid: PurePosixPath) -> Path | Fault:
+        """The utterance's file, or why it cannot be used."""
+        exact = (self.root / fileid.parent / f"{fileid.name}{SPHINX_SUFFIX}").absolute()
+        found = self.places.find(str(exact))
+        if not isinstance(found, Fault) or found.code != "missing-file":
+            return found
+        path = self.root.absolute()
+        for part in exact.relative_to(path).parts:
+            try:
+                names = self._listing(path).get(part.casefold(), [])
+            except CorpusError as error:
+                return Fault(error.code, str(error))
+            if part not in names and len(names) > 1:
+                return Fault(
+                    "missing-file",
+                    f"{exact} does not exist, and in {path} both '{names[0]}' and '{names[1]}' are '{part}' but for "
+                    "letter case; keep one of them",
+                )
+            if not names:
+                return Fault("missing-file", f"{exact} does not exist, nor any file of this name in other letter case")
+            path /= part if part in names else names[0]
+        return self.places.find(str(path))
+
+    def _listing(self, folder: Path) -> Mapping[str, Sequence[str]]:
+        """The names in a folder by how they read without letter case; none where it is no folder."""
+        if folder not in self.listings:
+            names: dict[str, list[str]] = defaultdict(list)
+            try:
+                for entry in sorted(folder.iterdir()) if folder.is_dir() else ():
+                    names[entry.name.casefold()].append(entry.name)
+            except OSError as error:
+                raise faulty_file(folder, error) from error
+            self.listings[folder] = names
+        return self.listings[folder]

@@ -1,0 +1,88 @@
+"""Feature files of CMU Sphinx (`.mfc`): cepstra in a plain array behind their count.
+
+Format: SphinxTrain's and sphinxbase's areadfloat and feat.c. An int32 says how many float32 follow; 13 of them are a
+frame, c0 first. Nothing says the byte order: it is the one in which the count fits the size of the file.
+"""
+
+import struct
+from pathlib import Path
+
+import numpy as np
+
+from asr.corpus.feature_values import check_feature_values
+from asr.corpus.opening import open_for_reading
+from asr.errors import CorpusError
+from asr.files import atomic_write
+
+SPHINX_COEFFICIENTS = 13
+_MOST_NUMBERS = 2**31 - 1
+
+
+def read_sphinx_features(path: Path | str, n_coefficients: int = SPHINX_COEFFICIENTS) -> np.ndarray:
+    """The cepstra of a Sphinx feature file: float32 (n_frames, n_coefficients), C-contiguous, n_frames at least 1.
+
+    The file may be of either byte order; where its count fits its size in both, it is taken as big-endian, as
+    Sphinx writes.
+
+    Raises CorpusError when the count of numbers does not fit the size of the file in either order, is 0 or no
+    multiple of `n_coefficients`, and when the values are not finite or larger than 1e8.
+    """
+    path = Path(path)
+    with open_for_reading(path) as file:
+        size = file.seek(0, 2)
+        file.seek(0)
+        count, order = _count(path, file.read(4), size)
+        if count % n_coefficients:
+            raise CorpusError(
+                f"{path}: holds {count} numbers, which are no whole frames of {n_coefficients} coefficients "
+                f"({count % n_coefficients} are left over); a multiple of {n_coefficients} is needed."
+            )
+        data = file.read(4 * count)
+    if len(data) != 4 * count:
+        raise CorpusError(f"{path}: ended while it was read ({4 * count - len(data)} bytes short).", code="truncated")
+    with np.errstate(invalid="ignore"):
+        matrix = np.frombuffer(data, f"{order}f4").reshape(-1, n_coefficients).astype(np.float32)
+    check_feature_values(matrix, str(path))
+    return matrix
+
+
+def write_sphinx_features(path: Path | str, features: np.ndarray) -> None:
+    """Write `features` (n_frames, n_coefficients) as a Sphinx feature file, big-endian, whole or not at all.
+
+    Raises CorpusError for what `read_sphinx_features` would refuse: no matrix or an empty one, values that are not
+    finite or larger than 1e8, more numbers than the count can say.
+    """
+    path = Path(path)
+    values = np.asarray(features)
+    if values.ndim != 2 or not values.size:
+        raise CorpusError(f"{path}: the features have shape {values.shape}; a matrix with rows and columns is needed.")
+    if values.size > _MOST_NUMBERS:
+        raise CorpusError(f"{path}: {values.size} numbers are more than the {_MOST_NUMBERS} that the count can say.")
+    check_feature_values(values, str(path))
+    with atomic_write(path) as temporary, temporary.open("wb") as file:
+        file.write(struct.pack(">i", values.size))
+        file.write(np.ascontiguousarray(values, dtype=">f4").tobytes())
+        file.flush()
+
+
+def _count(path: Path, head: bytes, size: int) -> tuple[int, str]:
+    """How many numbers there are, and their byte order as NumPy writes it."""
+    if len(head) < 4:
+        raise CorpusError(
+            f"{path}: has {size} bytes; a Sphinx feature file begins with 4 that hold its count of numbers.",
+            code="truncated" if size else "empty-file",
+        )
+    counts = {order: struct.unpack(f"{order}i", head)[0] for order in (">", "<")}
+    order = next((order for order, count in counts.items() if 4 + 4 * count == size), None)
+    if order is None:
+        # Of the two the smaller that is a count at all is the likelier: the other has its small bytes in front.
+        told = min((count for count in counts.values() if count > 0), default=0)
+        raise CorpusError(
+            f"{path}: the first 4 bytes count {counts['>']} numbers (big-endian) or {counts['<']} (little-endian), "
+            f"for which {4 + 4 * counts['>']} or {4 + 4 * counts['<']} bytes would be right, but the file has {size}: "
+            "it is truncated or no Sphinx feature file.",
+            code="truncated" if 4 + 4 * told > size else "unreadable",
+        )
+    if not counts[order]:
+        raise CorpusError(f"{path}: counts 0 numbers; a feature file has at least one frame.", code="empty-file")
+    return counts[order], order
