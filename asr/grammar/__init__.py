@@ -1,4 +1,4 @@
-"""Which word sequences are possible, and how likely: loops, word pairs and n-grams as weighted automata."""
+"""Which word sequences are possible, and how likely: loops, word pairs, networks and n-grams as weighted automata."""
 
 from asr.grammar.arpa import ArpaModel
 from asr.grammar.arpa_automaton import arpa_grammar
@@ -7,6 +7,7 @@ from asr.grammar.automaton import Grammar
 from asr.grammar.ngram import estimate_ngram
 from asr.grammar.reading import read_grammar
 from asr.grammar.scoring import perplexity, sample_sentence, score_sentence
+from asr.grammar.slf import read_slf, slf_grammar, write_slf
 from asr.grammar.word_loop import one_word, word_loop
 from asr.grammar.word_pair import read_word_pair, word_pair, write_word_pair
 
@@ -19,11 +20,14 @@ __all__ = [
     "perplexity",
     "read_arpa",
     "read_grammar",
+    "read_slf",
     "read_word_pair",
     "sample_sentence",
     "score_sentence",
+    "slf_grammar",
     "word_loop",
     "word_pair",
     "write_arpa",
+    "write_slf",
     "write_word_pair",
 ]

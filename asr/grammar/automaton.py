@@ -23,7 +23,7 @@ class Grammar:
     Attributes
     ----------
     name : str
-        "loop", "one", "wordpair", "unigram", "bigram", "trigram", "4-gram", ...
+        "loop", "one", "wordpair", "unigram", "bigram", "trigram", "4-gram", "openfst", ...
     words : tuple of str
         Sorted; label i + 1 is words[i], label 0 is epsilon, label `back_off_label` is the back-off symbol
         `#0`.

@@ -1,5 +1,6 @@
 """Reading a grammar file of any kind, told by its content."""
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -7,17 +8,23 @@ from asr.errors import GrammarError
 from asr.grammar.arpa_automaton import arpa_grammar
 from asr.grammar.arpa_file import parse_arpa
 from asr.grammar.automaton import Grammar
+from asr.grammar.openfst_magic import is_openfst
 from asr.grammar.sentences import parse_sentences, sentence_list
+from asr.grammar.slf import is_slf, parse_slf, slf_grammar
 from asr.grammar.word_pair import parse_word_pair, word_pair
 from asr.text_lines import read_text_lines
 
+_HPARSE = re.compile(r"\$[^\s=]+\s*=|\(\s.*\)$")
+
 
 def read_grammar(path: Path | str, *, vocabulary: Iterable[str] | None = None) -> Grammar:
-    r"""Read an ARPA n-gram model, a word-pair file or a list of sentences, told by its content.
+    r"""Read a grammar file, told by its content.
 
-    A file with a line `\data\` is an ARPA model; one whose first line but for `*` comments begins with `>` is
-    a word-pair file. Any other, if a vocabulary is given and has all words of one of its lines, is a list of
-    sentences (see `asr.grammar.sentences`).
+    A file that begins with OpenFst's magic number is a transducer such as Kaldi's `G.fst` (see
+    `asr.grammar.openfst_automaton`). A file with a line `\data\` is an ARPA n-gram model; one that begins with a header
+    field of HTK's lattices, such as `VERSION=1.0`, a word network (see `asr.grammar.slf`); one whose first line but for
+    `*` comments begins with `>` a word-pair file. Any other, if a vocabulary is given and has all words of one of its
+    lines, is a list of sentences (see `asr.grammar.sentences`).
 
     Words outside `vocabulary` are left out, and listed in the grammar's `left_out`.
 
@@ -26,13 +33,24 @@ def read_grammar(path: Path | str, *, vocabulary: Iterable[str] | None = None) -
     GrammarError
         When the file is none of these, is malformed, or shares no sentence with the vocabulary.
     """
+    if is_openfst(path):
+        from asr.grammar.openfst_automaton import openfst_grammar  # here, since NumPy takes its time
+
+        return openfst_grammar(path, vocabulary=vocabulary)
     lines = [line.strip() for line in read_text_lines(path, GrammarError)]
     if "\\data\\" in lines:
         return arpa_grammar(parse_arpa(lines, str(path)), vocabulary)
+    if is_slf(lines):
+        return slf_grammar(parse_slf(lines, str(path)), vocabulary)
     content = (number for number, line in enumerate(lines) if line and not line.startswith("*"))
     first = next(content, None)
     if first is not None and lines[first].startswith(">"):
         return word_pair(parse_word_pair(lines, str(path)), vocabulary)
+    if first is not None and _HPARSE.match(lines[first]):
+        raise GrammarError(
+            f"{path}, line {first + 1}: {lines[first][:80]!r} is of HParse's grammar language; run HParse to expand it "
+            "to a word network, and give that."
+        )
     if first is not None and vocabulary is not None:
         known = set(vocabulary)
         sentences = parse_sentences(lines)
@@ -40,6 +58,6 @@ def read_grammar(path: Path | str, *, vocabulary: Iterable[str] | None = None) -
             return sentence_list(sentences, known)
     found = "it is empty" if first is None else f"line {first + 1} is {lines[first]!r}"
     raise GrammarError(
-        f"{path} is neither an ARPA model (no line '\\data\\') nor a word-pair file (no '>WORD' line), and has no "
-        f"sentence of words of the lexicon: {found}."
+        f"{path} is neither an ARPA model (no line '\\data\\') nor a word-pair file (no '>WORD' line) nor a word "
+        f"network (no 'VERSION=1.0'), and has no sentence of words of the lexicon: {found}."
     )

@@ -135,6 +135,25 @@ def test_a_bad_file_is_refused_with_line_and_value(tmp_path: Path, text: str, me
         read_word_pair(saved(tmp_path, text))
 
 
+def test_the_list_of_the_discs_keeps_its_letter_case_and_begins_and_ends_sentences(tmp_path: Path) -> None:
+    text = (
+        "*\n* Word pairs of the Resource Management task\n*>not a word\n>SENTENCE-END\n SHOW\n>SHOW\n Ships\n ships\n"
+    )
+    text += ">Ships\n SENTENCE-END\n>ships\n SENTENCE-END\n SHOW\n"
+    grammar = read_grammar(saved(tmp_path, text))
+    assert grammar.words == ("SHOW", "Ships", "ships")
+    assert score_sentence(grammar, ["SHOW", "Ships"]) == pytest.approx(math.log(1 / 2))
+    assert score_sentence(grammar, ["SHOW", "ships"]) == pytest.approx(math.log(1 / 4))
+    assert score_sentence(grammar, ["Show", "Ships"]) == -math.inf
+    assert score_sentence(grammar, ["SHOW"]) == -math.inf
+
+
+def test_a_successor_without_a_list_is_refused_with_file_and_line(tmp_path: Path) -> None:
+    path = saved(tmp_path, "* comment\n>SENTENCE-END\n A\n>A\n SENTENCE-END\n B\n")
+    with pytest.raises(GrammarError, match=rf"{path}, line 6: 'B' follows 'A' but has no line '>B'"):
+        read_grammar(path)
+
+
 @WRITTEN
 @given(successors=COMPLETE)
 def test_a_written_file_reads_back_equal(tmp_path: Path, successors: dict) -> None:

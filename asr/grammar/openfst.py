@@ -1,0 +1,262 @@
+"""Binary files of OpenFst, such as Kaldi's `G.fst`, read without OpenFst.
+
+All numbers are little-endian, a string is its length (int32) and its bytes. The layout is that of OpenFst's `fst.cc`,
+`symbol-table.cc`, `vector-fst.h` and `const-fst.h` (Allauzen, Riley, Schalkwyk, Skut and Mohri 2007).
+"""
+
+import math
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asr.errors import GrammarError
+from asr.grammar.automaton import LARGEST_COST, distinct_words
+from asr.grammar.openfst_magic import FST_MAGIC
+from asr.text_lines import read_bytes
+
+LARGEST_FST = 1 << 30
+"""Bytes."""
+_TABLE_MAGIC = 2125658996
+_HAS_INPUT_TABLE, _HAS_OUTPUT_TABLE, _IS_ALIGNED = 1, 2, 4
+_ALIGNMENT = 16  # bytes
+_ARC = np.dtype([("ilabel", "<i4"), ("olabel", "<i4"), ("weight", "<f4"), ("nextstate", "<i4")])
+_CONST_STATE = np.dtype(
+    [("final", "<f4"), ("first", "<u4"), ("n_arcs", "<u4"), ("n_input_empty", "<u4"), ("n_output_empty", "<u4")]
+)
+
+SymbolTable = dict[int, str]
+
+
+@dataclass(frozen=True)
+class OpenFst:
+    """A weighted transducer in the tropical semiring; weights are -ln p, inf is impossible.
+
+    Attributes
+    ----------
+    start : int
+    final_costs : ndarray (n_states,), float64
+    sources : ndarray (n_arcs,), int64
+        The state that each arc leaves.
+    arcs : structured ndarray (n_arcs,)
+        ilabel, olabel, weight, nextstate.
+    positions : ndarray (n_arcs,), int64
+        Where in the file each arc begins.
+    input_symbols, output_symbols : dict of int to str, or None
+        The tables in the file, if there are any.
+    """
+
+    start: int
+    final_costs: NDArray[np.float64]
+    sources: NDArray[np.int64]
+    arcs: NDArray[np.void]
+    positions: NDArray[np.int64]
+    input_symbols: SymbolTable | None
+    output_symbols: SymbolTable | None
+
+
+def read_openfst(path: Path | str) -> OpenFst:
+    """Read a transducer of type `vector` or `const` with arcs of type `standard`.
+
+    Raises
+    ------
+    GrammarError
+        With the position in bytes: for another magic number or type, sizes or states that the file does not have,
+        weights that are not finite (but for the inf of an arc or state that is not to be used), damaged symbol tables.
+    """
+    return parse_openfst(read_bytes(path, GrammarError, largest=LARGEST_FST), str(path))
+
+
+def parse_openfst(content: bytes, source: str) -> OpenFst:
+    """As `read_openfst`, from the bytes of a file; `source` names it in errors."""
+    file = _Cursor(content, source)
+    if content[: len(FST_MAGIC)] != FST_MAGIC:
+        file.fail(0, f"{content[:4]!r} is not the beginning of a binary OpenFst file, {FST_MAGIC!r}")
+    file.position = len(FST_MAGIC)
+    kind_at, kind = file.position, file.text("the type of the transducer")
+    arc_at, arc_type = file.position, file.text("the type of its arcs")
+    if kind not in ("vector", "const"):
+        file.fail(kind_at, f"the type of the transducer is {kind!r}, not 'vector' or 'const'; use fstconvert")
+    if arc_type != "standard":
+        file.fail(arc_at, f"the type of the arcs is {arc_type!r}, not 'standard'; use fstmap to convert them")
+    version_at, version = file.position, file.number("<i", "the version")
+    versions = (2,) if kind == "vector" else (1, 2)
+    if version not in versions:
+        file.fail(version_at, f"the version of a {kind} transducer is {version}, not {' or '.join(map(str, versions))}")
+    flags = int(file.number("<i", "the flags"))
+    file.number("<Q", "the properties")
+    start_at, start = file.position, int(file.number("<q", "the start state"))
+    states_at, n_states = file.position, int(file.number("<q", "the number of states"))
+    arcs_at, n_arcs = file.position, int(file.number("<q", "the number of arcs"))
+    inputs = _symbol_table(file) if flags & _HAS_INPUT_TABLE else None
+    outputs = _symbol_table(file) if flags & _HAS_OUTPUT_TABLE else None
+    if kind == "vector":
+        finals, final_positions, counts, arcs, positions = _vector(file, states_at, n_states)
+    else:
+        aligned = version == 1 or bool(flags & _IS_ALIGNED)
+        finals, final_positions, counts, arcs, positions = _const(file, states_at, n_states, arcs_at, n_arcs, aligned)
+    if file.position != len(content):
+        file.fail(file.position, f"{len(content) - file.position} bytes follow the transducer's end")
+    if not 0 <= start < len(finals):
+        file.fail(start_at, f"the start state is {start}, but the states are 0 to {len(finals) - 1}")
+    _require_costs(file, finals, final_positions, "ending")
+    _require_costs(file, arcs["weight"], positions, "an arc")
+    lost = np.flatnonzero((arcs["nextstate"] < 0) | (arcs["nextstate"] >= len(finals)))
+    if len(lost):
+        target = int(arcs["nextstate"][lost[0]])
+        file.fail(int(positions[lost[0]]), f"an arc leads to state {target}; the states are 0 to {len(finals) - 1}")
+    sources = np.repeat(np.arange(len(finals), dtype=np.int64), counts)
+    return OpenFst(start, finals.astype(np.float64), sources, arcs, positions, inputs, outputs)
+
+
+class _Cursor:
+    """A place in the bytes of a file, which moves on by what is read, and never past the end."""
+
+    def __init__(self, content: bytes, source: str) -> None:
+        self.content, self.source, self.position = content, source, 0
+
+    def fail(self, position: int, why: str) -> NoReturn:
+        raise GrammarError(f"{self.source}, byte {position}: {why}.")
+
+    @property
+    def left(self) -> int:
+        return len(self.content) - self.position
+
+    def number(self, form: str, what: str) -> float:
+        size = struct.calcsize(form)
+        if size > self.left:
+            self.fail(self.position, f"the file ends before {what}")
+        (value,) = struct.unpack_from(form, self.content, self.position)
+        self.position += size
+        return value
+
+    def text(self, what: str) -> str:
+        at, length = self.position, int(self.number("<i", what))
+        if not 0 <= length <= self.left:
+            self.fail(at, f"{what} has {length} bytes, but {self.left} are left")
+        self.position += length
+        try:
+            return self.content[self.position - length : self.position].decode("utf-8")
+        except UnicodeDecodeError as problem:
+            self.fail(at + 4 + problem.start, f"{what} is not UTF-8 text")
+
+    def array(self, dtype: np.dtype, count: int, what: str, count_at: int) -> NDArray[np.void]:
+        """`count` records; the number itself stands at `count_at`."""
+        if not 0 <= count <= self.left // dtype.itemsize:
+            self.fail(count_at, f"there are to be {count} {what}, but {self.left} bytes are left")
+        found = np.frombuffer(self.content, dtype, count, self.position)
+        self.position += found.nbytes
+        return found
+
+    def align(self) -> None:
+        padding = -self.position % _ALIGNMENT
+        if padding > self.left:
+            self.fail(self.position, "the file ends in the padding")
+        self.position += padding
+
+
+_Parts = tuple[
+    NDArray[np.float32], NDArray[np.int64], NDArray[np.int64], NDArray[np.void], NDArray[np.int64]
+]  # final weights, where they stand, arcs of each state, arcs, where they stand
+
+
+def _vector(file: _Cursor, states_at: int, n_states: int) -> _Parts:
+    """States one after the other, each with its arcs; -1 states is what is written to a pipe: up to the end."""
+    if not -1 <= n_states <= file.left // 12:
+        file.fail(states_at, f"there are to be {n_states} states, but {file.left} bytes are left")
+    finals: list[float] = []
+    arcs: list[NDArray[np.void]] = []
+    final_positions: list[int] = []
+    arc_positions: list[int] = []
+    while len(finals) < n_states or (n_states == -1 and file.left):
+        final_positions.append(file.position)
+        finals.append(file.number("<f", "the final weight of a state"))
+        at, count = file.position, int(file.number("<q", "the number of arcs of a state"))
+        arc_positions.append(file.position)
+        arcs.append(file.array(_ARC, count, "arcs", at))
+    counts = np.array([len(some) for some in arcs], np.int64)
+    joined = np.concatenate([np.empty(0, _ARC), *arcs])
+    return (
+        np.array(finals, np.float32),
+        np.array(final_positions, np.int64),
+        counts,
+        joined,
+        _positions(np.array(arc_positions, np.int64), counts),
+    )
+
+
+def _positions(first: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where every arc begins, given where the arcs of every state begin, and how many they are."""
+    before = np.cumsum(counts) - counts
+    return np.repeat(first - _ARC.itemsize * before, counts) + _ARC.itemsize * np.arange(counts.sum(), dtype=np.int64)
+
+
+def _const(file: _Cursor, states_at: int, n_states: int, arcs_at: int, n_arcs: int, aligned: bool) -> _Parts:
+    """All states, then all arcs; both begin at multiples of 16 bytes in aligned files."""
+    if aligned:
+        file.align()
+    first_state = file.position
+    states = file.array(_CONST_STATE, n_states, "states", states_at)
+    if aligned:
+        file.align()
+    first_arc = file.position
+    arcs = file.array(_ARC, n_arcs, "arcs", arcs_at)
+    counts = states["n_arcs"].astype(np.int64)
+    where = first_state + _CONST_STATE.itemsize * np.arange(n_states, dtype=np.int64)
+    wrong = np.flatnonzero((counts > 0) & (states["first"] != np.cumsum(counts) - counts))
+    if len(wrong):
+        file.fail(int(where[wrong[0]]), f"the arcs of state {wrong[0]} do not follow those of the states before it")
+    if counts.sum() != n_arcs:
+        file.fail(arcs_at, f"there are to be {n_arcs} arcs, but the states have {counts.sum()}")
+    return states["final"], where, counts, arcs, first_arc + _ARC.itemsize * np.arange(n_arcs, dtype=np.int64)
+
+
+def _require_costs(file: _Cursor, costs: NDArray[np.float32], positions: NDArray[np.int64], of: str) -> None:
+    """Costs must be numbers of a size that can be added up, or inf."""
+    wrong = np.flatnonzero(~((np.abs(costs) <= LARGEST_COST) | (costs == math.inf)))
+    if len(wrong):
+        file.fail(
+            int(positions[wrong[0]]),
+            f"{of} costs {costs[wrong[0]]:g}; a cost, -ln p, must be within {LARGEST_COST:g} of 0, or inf",
+        )
+
+
+def _symbol_table(file: _Cursor) -> SymbolTable:
+    at, magic = file.position, file.number("<i", "the symbol table")
+    if magic != _TABLE_MAGIC:
+        file.fail(at, f"a symbol table must begin with {_TABLE_MAGIC}, not {magic}")
+    file.text("the name of the symbol table")
+    file.number("<q", "the available key of the symbol table")
+    at, size = file.position, int(file.number("<q", "the size of the symbol table"))
+    if not 0 <= size <= file.left // 12:
+        file.fail(at, f"the symbol table is to have {size} symbols, but {file.left} bytes are left")
+    return unambiguous(_symbols(file, size))
+
+
+def _symbols(file: _Cursor, size: int) -> Iterator[tuple[int, str, str]]:
+    for _ in range(size):
+        at, symbol = file.position, file.text("a symbol")
+        yield int(file.number("<q", "the number of a symbol")), symbol, f"{file.source}, byte {at}"
+
+
+def unambiguous(symbols: Iterator[tuple[int, str, str]]) -> SymbolTable:
+    """The table of (number, symbol, where it stands).
+
+    Raises GrammarError when a number or symbol is there twice, or a symbol could not be a word.
+    """
+    table: SymbolTable = {}
+    seen: set[str] = set()
+    for number, symbol, where in symbols:
+        if number in table or symbol in seen:
+            raise GrammarError(f"{where}: the symbol {symbol!r} or its number {number} is there twice.")
+        try:
+            distinct_words([symbol])
+        except GrammarError as error:
+            raise GrammarError(f"{where}: {error}.") from error
+        table[number] = symbol
+        seen.add(symbol)
+    return table

@@ -1,0 +1,18 @@
+"""How a binary file of OpenFst is told from other grammars."""
+
+import stat
+import struct
+from pathlib import Path
+
+FST_MAGIC = struct.pack("<i", 2125659606)
+
+
+def is_openfst(path: Path | str) -> bool:
+    """Whether `path` is a file that begins as a binary file of OpenFst does."""
+    try:
+        if not stat.S_ISREG(Path(path).stat().st_mode):
+            return False
+        with Path(path).open("rb") as file:
+            return file.read(len(FST_MAGIC)) == FST_MAGIC
+    except (OSError, ValueError):  # what is wrong is said where it is read
+        return False

@@ -1,0 +1,301 @@
+"""Word networks in HTK's standard lattice format (HTK Book 3.4, chapter 20), as HParse and HBuild write them.
+
+VERSION=1.0
+N=4 L=4
+I=0 W=!NULL
+I=1 W=YES
+I=2 W=NO
+I=3 W=!NULL
+J=0 S=0 E=1 l=-0.69
+J=1 S=0 E=2 l=-0.69
+J=2 S=1 E=3
+J=3 S=2 E=3
+"""
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from asr.errors import GrammarError
+from asr.files import atomic_write
+from asr.grammar.automaton import LARGEST_COST, Arc, Grammar, build_grammar
+from asr.grammar.determinization import determinize
+from asr.lexicon.htk_strings import read_htk_string, write_htk_string
+from asr.text_lines import read_text_lines
+
+NULL = "!NULL"
+SENTENCE_MARKS = frozenset({"!ENTER", "!EXIT", "SENT-START", "SENT-END", "<s>", "</s>"})
+"""What HBuild and HTK's tutorial call the silence around a sentence; words only where the vocabulary has them."""
+LOG_ZERO = -0.5e10
+"""HTK takes log probabilities up to this for impossible."""
+_LONG_NAMES = {"VERSION": "V", "UTTERANCE": "U", "SUBLAT": "S", "NODES": "N", "LINKS": "L", "WORD": "W", "START": "S",
+               "END": "E", "language": "l"}  # fmt: skip
+_FIRST_LINE = re.compile(
+    r"(VERSION|V|UTTERANCE|U|SUBLAT|S|NODES|N|LINKS|L|base|start|end|dir|[at]cscale|tscale|lmscale|wdpenalty|lmname|"
+    r"lmpen|vocab|hmms)="
+)
+_FIELD = re.compile(r"\s*([A-Za-z_][A-Za-z_0-9]*)=")
+_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link of a word network: its line, its ends, its own word if it has one, and its cost, -ln p (maybe inf)."""
+
+    line: int
+    source: int
+    target: int
+    word: str | None
+    cost: float
+
+
+@dataclass
+class WordNetwork:
+    """What a file holds: the word of each node (`!NULL` where there is none), the links, the first and last node."""
+
+    source: str
+    nodes: dict[int, str] = field(default_factory=dict)
+    links: list[Link] = field(default_factory=list)
+    start: int = 0
+    end: int = 0
+
+
+def is_slf(lines: Iterable[str]) -> bool:
+    """Whether the first line that is neither blank nor a comment (`#`) is of a lattice's header."""
+    first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+    return _FIRST_LINE.match(first.strip()) is not None
+
+
+def read_slf(path: Path | str) -> WordNetwork:
+    """Read a word network, plain or gzip-compressed.
+
+    Of the header `base`, `start` and `end` are used; scales and penalties (`lmscale`, `wdpenalty`) are read over, as
+    HVite does, which like `asr decode` has its own. Of a link `S`, `E`, `W` and `l` are used; times, acoustic scores
+    and fields of other programs are read over.
+
+    Raises
+    ------
+    GrammarError
+        With file and line: for a line that is no fields, a node or link that is not numbered, is there twice or has
+        fields missing, more or fewer of them than `N` and `L` say, a sub-lattice, a lattice that runs backwards, words
+        on links and nodes, or without exactly one first and one last node.
+    """
+    return parse_slf(read_text_lines(path, GrammarError), str(path))
+
+
+def parse_slf(lines: Iterable[str], source: str) -> WordNetwork:
+    """As `read_slf`, from lines of text; `source` names them in errors."""
+    network = WordNetwork(source)
+    given: dict[str, int] = {}
+    sized = source
+    link_lines: dict[int, int] = {}
+    base = math.e
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        where = f"{source}, line {number}"
+        fields = _fields(line, where)
+        if "I" in fields:
+            node = _integer(fields, "I", where)
+            if "L" in fields:
+                raise _sub_lattice(where, fields["L"])
+            if node in network.nodes:
+                raise GrammarError(f"{where}: node {node} is there already; number nodes from 0 on, each once.")
+            network.nodes[node] = fields.get("W", NULL)
+        elif "J" in fields:
+            link = _integer(fields, "J", where)
+            if link in link_lines:
+                raise GrammarError(f"{where}: link {link} is there already, on line {link_lines[link]}.")
+            link_lines[link] = number
+            first, last = _integer(fields, "S", where), _integer(fields, "E", where)
+            network.links.append(Link(number, first, last, fields.get("W"), _cost(fields.get("l"), base, where)))
+        elif link_lines or network.nodes:
+            raise GrammarError(f"{where}: {line.strip()!r} must begin with I= (a node) or J= (a link).")
+        else:
+            if "S" in fields:
+                raise _sub_lattice(where, fields["S"])
+            if fields.get("dir", "f") != "f":
+                raise GrammarError(f"{where}: dir={fields['dir']}: only networks that run forwards (dir=f) are read.")
+            if "base" in fields:
+                base = _float(fields["base"], "base", where)
+                if base != 0 and not base > 1:
+                    raise GrammarError(f"{where}: base={fields['base']} must be 0 (no logarithms) or above 1.")
+            sized = where if "N" in fields or "L" in fields else sized
+            given |= {name: _integer(fields, name, where) for name in ("start", "end", "N", "L") if name in fields}
+    _check(network, given.get("N"), given.get("L"), sized)
+    network.start = _only_end(network, "start", given.get("start"))
+    network.end = _only_end(network, "end", given.get("end"))
+    return network
+
+
+def slf_grammar(network: WordNetwork, vocabulary: Iterable[str] | None = None) -> Grammar:
+    """The automaton of a word network: a sentence costs what its best path does, as in HVite.
+
+    A link without `l` costs nothing, so that a network without any gives all its sentences the weight 1: it says what
+    is possible, not how likely (HVite does the same; word pairs, in contrast, are made equally likely).
+
+    Parameters
+    ----------
+    network : WordNetwork
+    vocabulary : iterable of str, optional
+        Paths with words outside it are left out. The marks of `SENTENCE_MARKS` are words only where they are in it,
+        and otherwise empty: silence around a sentence is possible anyway.
+
+    Raises
+    ------
+    GrammarError
+        When no sentence of one or more words remains, empty words alone lead around in a circle, or the automaton
+        would be too large.
+    """
+    known = None if vocabulary is None else set(vocabulary)
+
+    def spoken(word: str) -> str | None:
+        return None if word == NULL or (word in SENTENCE_MARKS and (known is None or word not in known)) else word
+
+    before = max(network.nodes) + 1  # a node from which the first word leads to the first node
+    arcs = [Arc(before, spoken(network.nodes[network.start]), 0.0, network.start)]
+    for link in network.links:
+        if link.cost < math.inf:
+            word = spoken(network.nodes[link.target] if link.word is None else link.word)
+            arcs.append(Arc(link.source, word, link.cost, link.target))
+    words = {arc.word for arc in arcs if arc.word is not None}
+    allowed = [arc for arc in arcs if arc.word is None or known is None or arc.word in known]
+    arcs, final_costs, n_states = determinize(network.source, allowed, start=before, end=network.end)
+    kept = {arc.word for arc in arcs if arc.word is not None}
+    if not kept or not final_costs:
+        lacking = "" if known is None or words <= known else f"; the vocabulary lacks {_some(sorted(words - known))}"
+        raise GrammarError(f"{network.source} has no sentence of one or more words{lacking}.")
+    return build_grammar("network", kept, arcs, final_costs=final_costs, n_states=n_states, left_out=words - kept)
+
+
+def write_slf(grammar: Grammar, path: Path | str) -> None:
+    """Write a grammar as a word network with words on nodes; backing off becomes an empty word.
+
+    Read back, the sentences cost the same, but where a model backs off: there the better path counts.
+    """
+    states = range(grammar.fst.num_states)
+    words = {0: NULL, grammar.back_off_label: NULL} | dict(enumerate(grammar.words, 1))
+    ends = sorted({(label, target) for state in states for label, (target, _) in grammar.arcs[state].items()})
+    node_of = {end: number for number, end in enumerate(ends, len(states))}
+    n_nodes = len(states) + len(ends) + 2
+    links = [(n_nodes - 2, grammar.fst.start, 0.0)]
+    links += [(node, target, 0.0) for (_, target), node in node_of.items()]
+    for state in states:
+        links += [
+            (state, node_of[label, target], cost) for label, (target, cost) in sorted(grammar.arcs[state].items())
+        ]
+        if grammar.final_costs[state] < math.inf:
+            links.append((state, n_nodes - 1, grammar.final_costs[state]))
+    labels = [*(0 for _ in states), *(label for label, _ in ends), 0, 0]
+    lines = ["VERSION=1.0", f"start={n_nodes - 2} end={n_nodes - 1}", f"N={n_nodes} L={len(links)}"]
+    lines += [f"I={number} W={write_htk_string(words[label])}" for number, label in enumerate(labels)]
+    lines += [f"J={number} S={first} E={last} l={0.0 - cost:.9g}" for number, (first, last, cost) in enumerate(links)]
+    with atomic_write(path) as temporary:
+        temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+
+
+def _fields(line: str, where: str) -> dict[str, str]:
+    """The fields `name=value` of a line, under their short names."""
+    fields: dict[str, str] = {}
+    position, line = 0, line.rstrip()
+    while position < len(line):
+        match = _FIELD.match(line, position)
+        if match is None:
+            raise GrammarError(f"{where}: {line[position:].strip()[:80]!r} is no field; write name=value.")
+        name = _LONG_NAMES.get(match[1], match[1])
+        try:
+            value, position = read_htk_string(line, match.end())
+        except ValueError as problem:
+            raise GrammarError(f"{where}: the value of {match[1]}: {problem}.") from None
+        if name in fields:
+            raise GrammarError(f"{where}: the field {match[1]} is there twice.")
+        fields[name] = value
+    return fields
+
+
+def _integer(fields: dict[str, str], name: str, where: str) -> int:
+    value = fields.get(name)
+    if value is None:
+        raise GrammarError(f"{where}: the field {name}= is missing.")
+    if _NUMBER.fullmatch(value) is None:
+        raise GrammarError(f"{where}: {name}={value[:80]} must be a whole number of at most nine digits.")
+    return int(value)
+
+
+def _float(value: str, name: str, where: str) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise GrammarError(f"{where}: {name}={value[:80]} must be a number.")
+    return number
+
+
+def _cost(value: str | None, base: float, where: str) -> float:
+    """-ln of a probability whose logarithm to `base` is given (itself where that is 0); 0 where there is none."""
+    if value is None:
+        return 0.0
+    number = _float(value, "l", where)
+    if base == 0:
+        if number < 0:
+            raise GrammarError(f"{where}: l={value[:80]} is a probability here (base=0) and cannot be negative.")
+        return -math.log(number) if number else math.inf
+    if number <= LOG_ZERO:
+        return math.inf
+    cost = 0.0 - number * math.log(base)
+    if not abs(cost) <= LARGEST_COST:
+        raise GrammarError(f"{where}: l={value[:80]} is too large; at most {LARGEST_COST:g} in natural logarithms.")
+    return cost
+
+
+def _check(network: WordNetwork, n_nodes: int | None, n_links: int | None, sized: str) -> None:
+    """The numbers of nodes and links are as said, every link has its nodes, and words are on nodes or on links."""
+    if n_nodes is None or n_links is None:
+        raise GrammarError(f"{network.source} has no line 'N=.. L=..', which says how many nodes and links follow.")
+    if not network.nodes:  # they may be left out
+        network.nodes |= {node: NULL for link in network.links for node in (link.source, link.target)}
+    for kind, said, found in (("nodes", n_nodes, len(network.nodes)), ("links", n_links, len(network.links))):
+        if said != found:
+            raise GrammarError(f"{sized}: {said} {kind} are announced, but the file has {found}.")
+    if not network.nodes:
+        raise GrammarError(f"{network.source} has no nodes; a network needs at least one.")
+    labelled = next((node for node, word in network.nodes.items() if word != NULL), None)
+    for link in network.links:
+        for node in (link.source, link.target):
+            if node not in network.nodes:
+                raise GrammarError(f"{network.source}, line {link.line}: there is no node {node} (no line I={node}).")
+        if link.word is not None and labelled is not None:
+            raise GrammarError(
+                f"{network.source}, line {link.line}: the link has the word {link.word!r}, and node {labelled} "
+                f"the word {network.nodes[labelled]!r}; words are on links or on nodes."
+            )
+
+
+def _only_end(network: WordNetwork, name: str, given: int | None) -> int:
+    """The first or the last node: the one that is given, or the only one that no link leads to, or away from."""
+    if given is not None:
+        if given not in network.nodes:
+            raise GrammarError(f"{network.source}: the header says {name}={given}, but there is no such node.")
+        return given
+    inner = {link.target if name == "start" else link.source for link in network.links}
+    found = sorted(set(network.nodes) - inner)
+    if len(found) != 1:
+        to = "no link leads to" if name == "start" else "no link leads away from"
+        told = f"these are: {_some(found)}" if found else "there is none"
+        raise GrammarError(
+            f"{network.source}: the {name} must be the only node that {to}, but {told}; "
+            f"name one in the header, {name}=."
+        )
+    return found[0]
+
+
+def _sub_lattice(where: str, name: str) -> GrammarError:
+    return GrammarError(f"{where}: sub-lattices ({name!r}) are not read; run HParse on the grammar to expand them.")
+
+
+def _some(items: Iterable[object]) -> str:
+    items = list(items)
+    return " ".join(map(str, items[:10])) + (" ..." if len(items) > 10 else "")
