@@ -6,10 +6,15 @@ import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 from pydantic import BaseModel
 
 from asr.acoustic.classifiers import available_classifiers
+from asr.alignment.htk_labels import LabelSegment, write_mlf
+from asr.corpus.data_directory import read_data_directory
+from asr.corpus.htk_parameters import ParameterHeader, write_parameters
+from asr.corpus.kaldi_ark import read_matrix
 from asr.training.config import TrainingConfig, load_config
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -21,6 +26,21 @@ def shown(guide: str, name: str) -> str:
     found = re.findall(rf"<!-- {name}.*?-->\n\n```\w+\n(.*?)```\n\n<!-- /{name} -->", text, re.DOTALL)
     assert len(found) == 1
     return found[0]
+
+
+def test_files_of_htk_become_a_data_directory_as_shown(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mfcc").mkdir()
+    Path("train").mkdir()
+    frames = np.random.default_rng(0).normal(size=(30, 13)).astype(np.float32)
+    write_parameters("mfcc/anna-1.mfc", frames, ParameterHeader("MFCC_E", compressed=True, checked=True))
+    write_mlf("words.mlf", {"anna-1": [LabelSegment("ONE", 0.0, 0.3)]})
+    exec(shown("data-directories.md", "htk"), {})
+    Path("train/utt2spk").write_text("anna-1 anna\n")
+    corpus = read_data_directory(Path("train"))
+    assert [(utterance.id, utterance.words) for utterance in corpus.utterances] == [("anna-1", ("ONE",))]
+    found = read_matrix(corpus.utterances[0].source, corpus.utterances[0].offset)
+    np.testing.assert_allclose(found, frames, atol=1e-4)
 
 
 def setting_names(model: type[BaseModel]) -> Mapping[str, set[str]]:

@@ -1,13 +1,17 @@
-"""Audio files and Kaldi archives."""
+"""Audio files, Kaldi archives, feature files of Sphinx and HTK."""
 
 import struct
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 from asr.corpus.audio import read_audio
 from asr.corpus.data_directory import Utterance
+from asr.corpus.htk_parameters import ParameterHeader, read_parameters, write_parameters
 from asr.corpus.kaldi_ark import read_matrix
+from asr.corpus.sphinx_features import read_sphinx_features
 from asr.features.config import FeatureConfig
 from asr.features.extraction import static_features
 from asr.features.frame_table import FrameTable
@@ -16,7 +20,7 @@ from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.field_mutators import spoil_fields
 from tests.fuzz.mutators.text_mutators import spoil_text
 from tests.fuzz.outcome import Unsound
-from tests.fuzz.reader import reader
+from tests.fuzz.reader import Seeds, reader
 from tests.fuzz.readers.corpora import CONFIG, RATE, wav
 from tests.fuzz.valid_models import CONFIG as MODEL_CONFIG
 from tests.fuzz.valid_models import mixtures, training
@@ -88,7 +92,22 @@ _FRAMES = FeatureConfig(normalize="speaker", context=1)
 
 @reader("kaldi-archive", {token.decode(): matrix(token) for token in (b"FM", b"DM", b"CM", b"CM2", b"CM3")}, BINARY)
 def _archive(path: Path) -> None:
-    found = read_matrix(path)
+    _use(read_matrix(path))
+
+
+def cepstra(order: str) -> bytes:
+    """A Sphinx feature file of either byte order."""
+    values = np.random.default_rng(7).normal(size=(6, 13)).astype(f"{order}f4")
+    return struct.pack(f"{order}i", values.size) + values.tobytes()
+
+
+@reader("sphinx-features", {"big.mfc": cepstra(">"), "little.mfc": cepstra("<")}, BINARY)
+def _sphinx(path: Path) -> None:
+    _use(read_sphinx_features(path))
+
+
+def _use(found: np.ndarray) -> None:
+    """Frames of what was read, normalized in each way, and their scores where a model is for as many columns."""
     if found.dtype != np.float32 or found.ndim != 2 or not np.isfinite(found).all():
         raise Unsound(f"a matrix of shape {found.shape} that is not all finite float32")
     table = FrameTable.from_utterances(["u"], ["s"], [found])
@@ -102,6 +121,30 @@ def _archive(path: Path) -> None:
             )
     if found.shape[1] == training()[0].n_features:
         _score(table)
+
+
+def _parameters(folder: Path) -> Seeds:
+    """Every way of storing frames, in both orders of bytes."""
+    frames = np.random.default_rng(8).uniform(-1, 1, (6, 5)).astype(np.float32)
+    for kind in ("MFCC_E_D_A", "IREFC"):
+        for compressed, checked, little_endian in product((False, True), repeat=3):
+            header = ParameterHeader(kind, 0.01, compressed, checked, little_endian)
+            write_parameters(folder / f"{kind}{compressed:d}{checked:d}{little_endian:d}", frames, header)
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+@reader("htk-parameters", _parameters, BINARY)
+def _htk_parameters(path: Path) -> None:
+    frames, header = read_parameters(path)
+    if frames.dtype != np.float32 or frames.ndim != 2 or not frames.size or not np.isfinite(frames).all():
+        raise Unsound(f"frames of shape {frames.shape} that are not all finite float32")
+    if np.abs(frames).max() > 1:  # codes from elsewhere
+        header = replace(header, kind=header.kind.replace("IREFC", "LPREFC"))
+    again = path.with_name("again")
+    write_parameters(again, frames, header)
+    found, found_header = read_parameters(again)
+    if found.shape != frames.shape or found_header != header:
+        raise Unsound(f"{header} with frames of shape {frames.shape} read again as {found_header}, {found.shape}")
 
 
 _scorer: list[tuple[FrontEnd, object]] = []

@@ -1,4 +1,7 @@
-"""Data directories: each list by itself, and the whole with its audio or archive, aligned and written out."""
+"""Data directories: each list by itself, and the whole with its audio or archive, aligned and written out.
+
+Sphinx corpora likewise.
+"""
 
 import io
 from collections.abc import Sequence
@@ -12,6 +15,8 @@ from asr.cli.reporting import report_failures
 from asr.corpus.data_directory import DataDirectory, Problem, read_data_directory
 from asr.corpus.kaldi_ark import write_archive
 from asr.corpus.names import fault_in_name
+from asr.corpus.sphinx_corpus import read_sphinx_corpus
+from asr.corpus.sphinx_features import write_sphinx_features
 from asr.decode.path_segments import Segment
 from asr.errors import AsrError
 from asr.features.augmentation import read_noise
@@ -115,9 +120,42 @@ def _features(folder: Path) -> None:
     _use(folder)
 
 
+def _sphinx(folder: Path) -> Seeds:
+    """Lists and feature files, of which one is spelled in other letter case."""
+    random = np.random.default_rng(9)
+    names = {"feat/anna/s1.mfc": 7, "feat/anna/s2.mfc": 5, "feat/BERT/S1.MFC": 6}
+    for name, n_frames in names.items():
+        write_sphinx_features(folder / name, random.normal(size=(n_frames, 13)))
+    return {
+        "etc/x.fileids": b"anna/s1\nanna/s2\nbert/s1\n",
+        "etc/x.transcription": b"<s> ONE TWO(2) </s> (anna/s1)\nNO <sil> (s2)\nTWO (bert/s1)\n",
+        **{name: (folder / name).read_bytes() for name in names},
+    }
+
+
+@reader("sphinx-corpus", _sphinx, TEXT, tree=True, writes=True, renames=True)
+def _sphinx_corpus(folder: Path) -> None:
+    lists = folder / "etc" / "x.fileids", folder / "etc" / "x.transcription"
+    root = folder.resolve() / "feat"
+
+    def read() -> tuple[object, ...]:
+        corpus = checked(read_sphinx_corpus(*lists, root))
+        return corpus.utterances, corpus.problems
+
+    check_mark(lists, read)
+    corpus = read_sphinx_corpus(*lists, root)
+    corpus.digest()
+    if not all(utterance.source.resolve().is_relative_to(root) for utterance in corpus.utterances):
+        raise Unsound("features outside their folder")
+    _use_corpus(corpus, folder)
+
+
 def _use(folder: Path) -> None:
+    _use_corpus(checked(read_data_directory(folder / "train")), folder)
+
+
+def _use_corpus(corpus: DataDirectory, folder: Path) -> None:
     """Features of every utterance, and files named after it, as `asr align` writes them."""
-    corpus = checked(read_data_directory(folder / "train"))
     states = {}
     for utterance in corpus.utterances:
         try:

@@ -1,13 +1,17 @@
-"""Lexica, grammars, transcripts, CTM: text files that are read alone."""
+"""Lexica, grammars, transcripts, CTM, labels of HTK: text files that are read alone."""
 
 import gzip
+import math
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
 from asr.alignment.ctm import read_ctm, write_ctm
+from asr.alignment.htk_labels import read_labels, words_of, write_mlf
 from asr.corpus.synth_sentences import read_sentence_grammar
 from asr.decode.graph_compiler import compile_graph
+from asr.errors import CorpusError
 from asr.grammar import Grammar, read_grammar, word_loop
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon, read_lexicon
@@ -19,6 +23,7 @@ from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.text_mutators import spoil_text
 from tests.fuzz.outcome import Unsound, check_mark
 from tests.fuzz.reader import reader
+from tests.openfst_files import State, fst_bytes
 
 TEXT = (spoil_text, spoil_text, spoil_text, spoil_bytes)
 
@@ -33,6 +38,25 @@ ARPA = (
     b"-0.5\tONE NO\n\n\\3-grams:\n-0.1\t<s> ONE TWO\n\n\\end\\\n"
 )
 WORD_PAIR = b"* pairs\n>SENTENCE-END\nONE\nTWO\n>ONE\nTWO\nNO\n>TWO\nSENTENCE-END\nONE\n>NO\nSENTENCE-END\n"
+SLF = (
+    b'VERSION=1.0\nbase=10 lmscale=5\nN=7 L=9\nI=0 W=!NULL\nI=1 W=SENT-START\nI=2 W=ONE\nI=3 W="TWO"\nI=4 W=NO\n'
+    b"I=5 W=!NULL\nI=6 W=SENT-END\nJ=0 S=0 E=1\nJ=1 S=1 E=2 l=-0.3\nJ=2 S=1 E=3 l=-0.6\nJ=3 S=2 E=5\nJ=4 S=3 E=5\n"
+    b"J=5 S=5 E=2 l=-1\nJ=6 S=5 E=4 l=-0.5\nJ=7 S=4 E=5\nJ=8 S=5 E=6 l=-0.2\n"
+)
+SLF_ON_LINKS = (
+    b"VERSION=1.0\nstart=0 end=2\nNODES=3 LINKS=4\nJ=0 S=0 E=1 W=ONE\nJ=1 S=0 E=1 W=!NULL\nJ=2 S=1 E=1 W=TWO\n"
+    + (b"J=3 S=1 E=2 W=NO v=1 a=-20.5\n")
+)
+FST_LABELS = {"<eps>": 0, "ONE": 1, "TWO": 2, "NO": 3, "#0": 4, "</s>": 5}
+FST_STATES: list[State] = [
+    (math.inf, [(1, 1, 0.5, 1), (2, 2, 1.0, 1), (0, 0, 0.25, 1)]),
+    (math.inf, [(3, 3, 0.5, 0), (3, 3, 1.5, 2), (4, 0, 0.75, 2)]),
+    (math.inf, [(2, 2, 0.5, 1), (5, 5, 0.25, 3)]),
+    (0.0, []),
+]
+VECTOR_FST = fst_bytes(FST_STATES, inputs=FST_LABELS, outputs=FST_LABELS)
+CONST_FST = fst_bytes(FST_STATES, inputs=FST_LABELS, kind="const")
+ALIGNED_FST = fst_bytes(FST_STATES, outputs=FST_LABELS, kind="const", version=1)
 SENTENCES = b"<SENTENCE> = <WHO> IS HERE | SHOW [ME] <WHO>\n<WHO> = ONE | TWO # both\n | NO ONE\n"
 
 LEXICON = Lexicon({"ONE": (("W", "AH", "N"),), "TWO": (("S", "UW"),), "NO": (("N", "UW"), ("N", "AH"))})
@@ -83,6 +107,31 @@ def _arpa(path: Path) -> None:
 def _word_pair(path: Path) -> None:
     grammar = read_grammar(path, vocabulary=LEXICON.words)
     check_graph(LEXICON, grammar, TOPOLOGY)
+
+
+@reader("word-network", {"nodes.slf": SLF, "links.slf": SLF_ON_LINKS, "packed.gz": gzip.compress(SLF, mtime=0)}, TEXT)
+def _word_network(path: Path) -> None:
+    grammar = read_grammar(path, vocabulary=LEXICON.words)
+    check_graph(LEXICON, grammar, TOPOLOGY)
+
+
+@reader("openfst", {"vector.fst": VECTOR_FST, "const.fst": CONST_FST, "aligned.fst": ALIGNED_FST}, (spoil_bytes,))
+def _openfst(path: Path) -> None:
+    grammar = read_grammar(path, vocabulary=LEXICON.words)
+    check_graph(LEXICON, grammar, TOPOLOGY)
+
+
+@reader(
+    "openfst-with-words",
+    {
+        "G.fst": fst_bytes(FST_STATES),
+        "words.txt": "".join(f"{word} {number}\n" for word, number in FST_LABELS.items()).encode(),
+    },
+    TEXT,
+    tree=True,
+)
+def _openfst_with_words(folder: Path) -> None:
+    check_graph(LEXICON, read_grammar(folder / "G.fst", vocabulary=LEXICON.words), TOPOLOGY)
 
 
 @reader("sentence-list", {"sentences.txt": b"# three\nONE TWO\nTWO\nTWO\nONE TWO NO NO\n"}, TEXT)
@@ -150,3 +199,28 @@ def _ctm(path: Path) -> None:
     write_ctm(again, rows)
     if len(read_ctm(again)) != len(rows):
         raise Unsound("rows that were read, written and read again are not as many")
+
+
+@reader(
+    "htk-labels",
+    {
+        "words.mlf": b'#!MLF!#\n"*/utt1.lab"\nONE\n"7"\n.\n'
+        b"\"x/utt2.rec\"\n0 3000000 TWO -12.5\n3000000 4e6 'NO\\303\\251'\n.\n",
+        "phones.mlf": b'#!MLF!#\n"*/utt1.rec"\n0 3100000 w -900.25 ONE -1600.5\n3100000 4000000 ah -4\n.\n',
+        "utt1.lab": b"0 3000000 ONE\n3000000 4000000 TWO -1.5 LAST\n",
+    },
+    TEXT,
+)
+def _htk_labels(path: Path) -> None:
+    labels = check_mark((path,), lambda: read_labels(path))
+    again = path.with_name("again")
+    write_mlf(again, labels)
+    found = read_labels(again)
+    if [*found] != [*labels] or any(
+        [segment.label for segment in found[name]] != [segment.label for segment in labels[name]] for name in labels
+    ):
+        raise Unsound("labels that were written and read again are others")
+    with suppress(CorpusError):
+        read_labels(path, level=2)
+    with suppress(CorpusError):
+        words_of(path, labels)
