@@ -86,6 +86,7 @@ def best_path(
         raise DecodeError(f"the score of state {state} at frame {frame} is no number; check the features")
     words_on_arcs = graph.arc_word >= 0
     words_on_jumps = graph.jump_word >= 0
+    self_loops = np.asarray(self_loops, np.float64)  # the one type that the search is compiled for
     with np.errstate(divide="ignore"):
         stay, leave = np.log(self_loops), np.log1p(-self_loops)
     status, arcs, frames, score = _search(

@@ -13,6 +13,10 @@ from asr.errors import FeatureError
 from asr.files import atomic_write, write_array
 
 BATCH_FRAMES = 2048
+# What json and NumPy raise of a spoilt file; the type of an array is read by Python's own parser.
+_UNREADABLE = (
+    OSError, ValueError, KeyError, TypeError, EOFError, OverflowError, RecursionError, SyntaxError, TokenError,
+)  # fmt: skip
 NOT_FINITE = "its frames hold values that are not finite numbers"
 
 
@@ -156,7 +160,7 @@ class FrameTable:
             offsets = np.array(index["offsets"], dtype=np.int64)
             # Mapped first in either case: a header that promises more than the file holds is found without memory.
             frames = np.load(directory / "frames.npy", mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError, KeyError, TypeError, EOFError, OverflowError, RecursionError, TokenError) as error:
+        except _UNREADABLE as error:
             raise FeatureError(
                 f"{directory}: is not a whole frame table ({error}); compute the features again."
             ) from error

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import logging
+import math
 import os
 import re
 import shutil
@@ -160,8 +161,8 @@ class Run:
         remedy = f"remove the directory {self._stage_path(name)}, and the same command makes it again"
         taken = read_sealed(path, "the time of a stage", remedy)
         try:
-            parts = {part: float(seconds) for part, seconds in taken["parts"].items()}
-            return StageTime(wall=float(taken["wall"]), cpu=float(taken["cpu"]), parts=parts)
+            parts = {part: _finite(seconds) for part, seconds in taken["parts"].items()}
+            return StageTime(wall=_finite(taken["wall"]), cpu=_finite(taken["cpu"]), parts=parts)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise RunError(f"{path}: does not give the seconds of a stage as this version does; {remedy}") from error
 
@@ -306,6 +307,12 @@ def _leaves(value: Any, key: str = "") -> dict[str, str]:
     for name, inner in value.items():
         leaves |= _leaves(inner, f"{key}.{name}" if key else str(name))
     return leaves
+
+
+def _finite(seconds: Any) -> float:
+    if not math.isfinite(number := float(seconds)):
+        raise ValueError(f"{number} seconds")
+    return number
 
 
 def _cpu_seconds() -> float:

@@ -8,6 +8,7 @@ from discriminants.blas_threads import on_one_thread
 
 Result = TypeVar("Result")
 
+_ATTEMPTS = 5
 _AHEAD = 3  # tasks in flight for each worker: one computed, one on its way, one to spare
 
 
@@ -38,11 +39,10 @@ class ClusterWorkers:
             raise ConnectionError(
                 "working on a cluster needs dask.distributed: pip install 'hybrid-asr[cluster]'"
             ) from error
-        connect: Any = Client
         try:
-            self._client = connect(address, timeout=patience, set_as_default=False)
+            self._client = _connected(Client, address, patience)
             self._client.wait_for_workers(1, timeout=patience)
-        except (OSError, TimeoutError, ValueError) as error:
+        except (OSError, TimeoutError, ValueError, RuntimeError, AssertionError) as error:
             raise ConnectionError(
                 f"{address}: no scheduler with a worker answered within {patience:g} s ({error}); start them with "
                 "`dask scheduler` and `dask worker ADDRESS`"
@@ -100,6 +100,16 @@ class ClusterWorkers:
                 f"{address}: {len(lacking)} of {len(found)} workers cannot import this project, {lacking[0]} for one; "
                 "install it in their environment"
             )
+
+
+def _connected(client: Any, address: str, patience: float) -> Any:
+    """A client of the scheduler; where a worker joins at this moment, dask fails with an AssertionError, so again."""
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return client(address, timeout=patience, set_as_default=False)
+        except AssertionError:
+            continue
+    return client(address, timeout=patience, set_as_default=False)
 
 
 def _given(value: Result) -> Result:

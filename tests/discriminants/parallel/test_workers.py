@@ -166,3 +166,20 @@ def test_no_two_modules_of_the_rooms_of_workers_import_each_other() -> None:
         for path in folder.glob("*.py")
     }
     assert not [(one, other) for one, others in imports.items() for other in others if one in imports[other]]
+
+
+def test_a_client_that_meets_a_joining_worker_tries_again(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dask import distributed
+
+    client, attempts = distributed.Client, []
+
+    def meets_a_worker(*arguments: Any, **options: Any) -> Any:
+        attempts.append(arguments)
+        assert len(attempts) > 2
+        return client(*arguments, **options)
+
+    monkeypatch.setattr(distributed, "Client", meets_a_worker)
+    workers = ClusterWorkers(cluster.address)
+    assert list(workers.map(times, [3], np.ones(2))) == [6.0]
+    assert len(attempts) == 3
+    workers.close()
