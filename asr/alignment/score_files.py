@@ -1,6 +1,7 @@
 """`scores.tsv` and `suspects.tsv`: how well transcripts fit, and which are out of the ordinary."""
 
 import logging
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from asr.files import atomic_write
 
 log = logging.getLogger(__name__)
 
+_PLURAL = {"corpus": "corpora", "speaker": "speakers", "utterance": "utterances", "stage": "stages"}
 SCORES, SUSPECTS = "scores.tsv", "suspects.tsv"
 
 
@@ -48,7 +50,8 @@ def tell(check: TranscriptCheck, path: Path) -> None:
         log.info("%s; none is out of the ordinary", check)
         return
     first = check.suspects[0]
-    count = f"{len(check.suspects)} {'entry' if len(check.suspects) == 1 else 'entries'}"
+    kinds = Counter(suspect.kind for suspect in check.suspects)
+    count = ", ".join(f"{n} {kind if n == 1 else _PLURAL[kind]}" for kind, n in kinds.items())
     log.warning(
         "%s; out of the ordinary, %s in %s: %s %s: %s", check, count, path, first.kind, first.name, first.reason
     )

@@ -170,5 +170,6 @@ def decode(
         typer.echo(hypotheses.read_text(encoding="utf-8"), nl=False)
     else:
         typer.echo(hypotheses)
-    typer.echo(f"{summary.rtf:.3f} CPU seconds per second of audio", err=True)
+    done = f"{summary.n_done} utterance{'' if summary.n_done == 1 else 's'}"
+    typer.echo(f"{done}, {summary.rtf:.3f} CPU seconds per second of audio", err=True)
     report_failures(summary, out)

@@ -157,7 +157,7 @@ class Recognizer:
         CorpusError, FeatureError
             When the audio cannot be read or is too short.
         DecodeError
-            When no path through the grammar fits it.
+            When no sentence of the grammar fits it, as where it is too short.
         ConfigError
             When an array has no rate, or the model was trained on archived features.
         """

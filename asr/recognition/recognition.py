@@ -20,6 +20,10 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 
 BATCH_FRAMES = 512  # What one worker recognizes at a time, of whole utterances: some tenths of a second of its time.
 
+WIDENINGS = (1, 4, 16)
+"""Times the beam and the limit of hypotheses; the next one only where no path reached an end of the grammar."""
+MOST_TOKENS = 50_000_000  # arcs x frames of a search without beam and limit, which is tried last: some 600 MB
+
 
 @dataclass(frozen=True)
 class Recognition:
@@ -117,25 +121,37 @@ def _recognize(frames: np.ndarray, hmm: PhoneHmm, graph: StateGraph, search: Sea
         raise FeatureError(NOT_FINITE, code="not-finite")
     segments = search_words(hmm, hmm.log_likelihood(frames), graph, search)
     if segments is None:
-        raise DecodeError(f"no path through the grammar fits its {len(frames)} frames")
+        raise DecodeError(
+            f"no sentence of the grammar fits its {len(frames)} frames: too short for any, or too unlike all of them"
+        )
     return segments
 
 
 def search_words(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings) -> list[Segment] | None:
-    """Words of the best path for state scores, float32 (n_frames, n_states); None if no path survives."""
+    """Words of the best path for state scores, float32 (n_frames, n_states); None if no sentence fits."""
     path = search_path(hmm, scores, graph, search)
     return None if path is None else word_segments(path, graph, hmm.topology)
 
 
 def search_path(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings) -> BestPath | None:
-    """The best path for state scores, float32 (n_frames, n_states); None if none survives."""
-    return best_path(
-        scores,
-        graph,
-        hmm.topology.unit_state,
-        hmm.self_loops,
-        lm_scale=search.lm_scale,
-        insertion_penalty=search.insertion_penalty,
-        beam=search.beam,
-        max_active=search.max_active,
-    )
+    """The best path for state scores, float32 (n_frames, n_states), that ends where the grammar lets a sentence end.
+
+    Where the beam or the limit has lost all of these, the search is repeated with wider ones. None if there is none.
+    """
+    widths = [(search.beam * factor, search.max_active * factor) for factor in WIDENINGS]
+    if graph.n_arcs * len(scores) <= MOST_TOKENS:
+        widths.append((np.inf, 0))
+    for beam, max_active in widths:
+        path = best_path(
+            scores,
+            graph,
+            hmm.topology.unit_state,
+            hmm.self_loops,
+            lm_scale=search.lm_scale,
+            insertion_penalty=search.insertion_penalty,
+            beam=beam,
+            max_active=max_active,
+        )
+        if path is not None and path.complete:
+            return path
+    return None

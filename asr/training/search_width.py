@@ -25,6 +25,8 @@ ACTIVE_STEP = 0.6
 SWEPT_ACTIVE = 1000
 """Hypotheses a frame while scales and penalties are compared, before the width is chosen: of hundreds of words one or
 two are others than with three thousand, and it takes half the time."""
+FEWEST_WORDS = 200
+"""Under fewer words of the wide search the width stays: they say little of other speech, and nothing of grammars."""
 TOLERATED = 0.001
 """Share of the words in which two searches that count as equal may differ; none of less than a thousand."""
 BEAM_MARGIN = 0.25
@@ -33,13 +35,13 @@ ACTIVE_MARGIN = 0.5
 """The same of the limit, which is cheap. To either comes 1 / sqrt(utterances), for a few say little of others."""
 
 
-def choose_width(scored: Sequence[Scored], search: SearchSettings) -> SearchSettings:
+def choose_width(scored: Sequence[Scored], search: SearchSettings, name: str = "search") -> SearchSettings:
     """`search` with a beam and a limit of hypotheses (`max_active`) that suit the models, the grammar and the speech.
 
     Beams are tried from the search's own downwards until the words differ from those of a beam `WIDER` than its own,
     then limits under the beam chosen. The last that agreed is chosen, with its margin. Where even the search's own beam
-    loses words, the wide one stays; a limit that would keep nearly all of the graph is none. Transcripts do not matter:
-    errors of the search are counted, not the model's.
+    loses words, the wide one is taken; where there are few words, all stays as it is; a limit that would keep nearly
+    all of the graph is none. Transcripts do not matter: errors of the search are counted, not the model's.
 
     Parameters
     ----------
@@ -47,6 +49,8 @@ def choose_width(scored: Sequence[Scored], search: SearchSettings) -> SearchSett
         Models and speech like that to be recognized; no utterance is in two of them.
     search : SearchSettings
         With the scale and penalty that it will be used with.
+    name : str
+        What is searched, for the log.
     """
 
     def words(chosen: SearchSettings) -> dict[str, tuple[str, ...]]:
@@ -54,7 +58,13 @@ def choose_width(scored: Sequence[Scored], search: SearchSettings) -> SearchSett
 
     widest = search.model_copy(update={"beam": min(WIDER * search.beam, WIDEST)})
     right = words(widest)
-    allowed = math.floor(TOLERATED * sum(map(len, right.values())))
+    n_words = sum(map(len, right.values()))
+    if n_words < FEWEST_WORDS:
+        log.info(
+            "%s: beam %g and max_active %d stay: %d words are too few to narrow them", name, *_width(search), n_words
+        )
+        return search
+    allowed = math.floor(TOLERATED * n_words)
     unknown = 1.0 / math.sqrt(len(right))
 
     def suffices(chosen: SearchSettings) -> bool:
@@ -63,7 +73,7 @@ def choose_width(scored: Sequence[Scored], search: SearchSettings) -> SearchSett
     beams = (search.model_copy(update={"beam": beam}) for beam in _beams(search))
     enough = _last_while(suffices, beams, "beams")
     if enough is None:
-        log.info("beam %g: the one before, %g, loses words", widest.beam, search.beam)
+        log.info("%s: beam %g: the one before, %g, loses words", name, widest.beam, search.beam)
         return widest
     beam = min((1.0 + BEAM_MARGIN + unknown) * enough.beam, widest.beam)
     chosen = search.model_copy(update={"beam": float(f"{beam:.3g}")})
@@ -74,8 +84,12 @@ def choose_width(scored: Sequence[Scored], search: SearchSettings) -> SearchSett
         limit = math.ceil((1.0 + ACTIVE_MARGIN + unknown) * enough.max_active)
         if limit < (search.max_active or n_arcs):
             chosen = chosen.model_copy(update={"max_active": limit})
-    log.info("beam %g and max_active %d find the words of beam %g", chosen.beam, chosen.max_active, widest.beam)
+    log.info("%s: beam %g and max_active %d find the words of beam %g", name, *_width(chosen), widest.beam)
     return chosen
+
+
+def _width(search: SearchSettings) -> tuple[float, int]:
+    return search.beam, search.max_active
 
 
 def _beams(search: SearchSettings) -> Iterator[float]:

@@ -133,6 +133,9 @@ def train(
             save_model(work_dir / f"{name}.safetensors", model)
         log.info("%s", vocabulary_line(model, material.references.values()))
         report_run(workshop, material, mixtures, hybrid_system, search, hypotheses, check, remarks=remarks)
+        log.info(
+            "written to %s: model.safetensors (hybrid), gmm.safetensors (mixtures), grammar.arpa, report.html", work_dir
+        )
     problems += [Problem(name, code, f"not aligned: {reason}") for name, (code, reason) in mixtures.failed.items()]
     account(given.listed, [name for name in material.static.ids if name not in mixtures.failed], problems, work_dir)
     return Outcome(len(material.static) - len(mixtures.failed), problems)
@@ -154,6 +157,7 @@ def _ngram(material: Material, workshop: Workshop) -> ArpaModel:
 
 
 Hypotheses = dict[str, tuple[str, ...]]
+NAMES = {"gmm": "mixtures", "model": "hybrid"}  # of the model files, for people
 
 
 def _tune(
@@ -195,7 +199,7 @@ def _tune(
                 for (trained, held_out), graph in pairs
             ]
             tuned = tune(scored, config.tuning, most_active=SWEPT_ACTIVE if config.tuning.width else None)
-            search = choose_width(scored, tuned.search) if config.tuning.width else tuned.search
+            search = choose_width(scored, tuned.search, NAMES[name]) if config.tuning.width else tuned.search
             found[name], recognized[name] = _record(tuned, search), tuned.hypotheses
         (directory / "hypotheses.json").write_text(json.dumps(recognized, sort_keys=True))
         (directory / "search.json").write_text(json.dumps(found, sort_keys=True))

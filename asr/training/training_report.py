@@ -26,6 +26,11 @@ RESULTS, PAGE = "results.json", "report.html"
 WORST = 20  # utterances shown word by word
 MOST_SUSPECTS = 200  # on the page; the file has all
 _DISCRIMINANTS = ("kernel-logistic", "orols", "npd")
+FEW_WORDS = 300  # on which models of another seed can differ by several points
+_TWINS = (
+    "the errors are those of models trained without a part of the speech, each on the part that it lacked; the models "
+    "that are kept had all of it"
+)
 FEWEST_SPEAKERS = 5  # that are redrawn for an interval; below it utterances are
 
 
@@ -100,6 +105,8 @@ def report_training(
     rows = [_row(system, report, unit, grammar) for system, report in scored]
     lines = _table(rows, scored, unit)
     remarks = [f"{system.name}: {remark}" for system, _ in scored for remark in system.remarks]
+    if rows:
+        remarks.append(_TWINS)
     for line in (*lines, *remarks):
         log.info("%s", line)
     with atomic_write(directory / RESULTS) as temporary:
@@ -230,10 +237,15 @@ def _table(
         comparison = compare_systems(last, first, unit=unit)
         difference = comparison.difference
         word = "fewer" if difference.value <= 0 else "more"
+        if difference.low <= 0 <= difference.high:
+            doubt = "; so little speech does not tell them apart"
+        elif report.words < FEW_WORDS:
+            doubt = f"; a hint, no more: of {report.words} words another seed may say otherwise"
+        else:
+            doubt = ""
         lines.append(
             f"{system.name} makes {abs(difference.value):.1f} errors {word} in 100 words than {baseline.name} "
-            f"(difference {difference.low:+.1f} to {difference.high:+.1f} in 95 % of redrawn {unit}s)"
-            + ("; so little speech does not tell them apart" if difference.low <= 0 <= difference.high else "")
+            f"(difference {difference.low:+.1f} to {difference.high:+.1f} in 95 % of redrawn {unit}s){doubt}"
         )
     return lines
 

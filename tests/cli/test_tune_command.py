@@ -7,6 +7,11 @@ import pytest
 from asr.acoustic.model_file import load_model
 
 
+@pytest.fixture(autouse=True)
+def few_words_suffice(monkeypatch):
+    monkeypatch.setattr("asr.training.search_width.FEWEST_WORDS", 0)
+
+
 @pytest.fixture
 def tuned(toy_model, toy_corpus, tmp_path, asr):
     output = tmp_path / "tuned.safetensors"

@@ -343,7 +343,9 @@ def test_silence_and_clicks_are_no_fault(asr: Asr, place: Place, tmp_path: Path)
     soundfile.write(place.wav(2), np.full(200, 0.5), 8000)  # a single frame
     status, out, err = asr("decode", "--model", place.model, "--out", tmp_path, *(place.wav(n) for n in range(3)))
     assert status == 0, err
-    assert [line.split()[0] for line in out.splitlines()] == place.names[:3]
+    assert [line.split()[0] for line in out.splitlines()] == place.names[:2]
+    assert "1 not-decoded" in err
+    assert "no sentence of the grammar fits its 1 frames: too short" in (tmp_path / "failed.tsv").read_text()
 
 
 def test_an_utterance_shorter_than_its_transcript_is_not_aligned_but_listed(

@@ -52,7 +52,7 @@ def decoded(toy_corpus: Path, toy_model: Path, tmp_path_factory: pytest.TempPath
         cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert finished.stdout == f"{out / 'hyp.txt'}\n"
-    assert re.fullmatch(r"\d+\.\d{3} CPU seconds per second of audio\n", finished.stderr)
+    assert re.fullmatch(r"10 utterances, \d+\.\d{3} CPU seconds per second of audio\n", finished.stderr)
     return out
 
 

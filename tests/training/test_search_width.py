@@ -14,9 +14,15 @@ from asr.hmm.state_graph import StateGraph
 from asr.lexicon import Lexicon
 from asr.recognition.material import Material
 from asr.recognition.recognition import recognize
+from asr.training import search_width
 from asr.training.search_width import WIDER, WIDEST, choose_width
 from asr.training.tuning import Scored, Twin
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
+
+
+@pytest.fixture(autouse=True)
+def few_words_suffice(monkeypatch):
+    monkeypatch.setattr(search_width, "FEWEST_WORDS", 0)
 
 
 @pytest.fixture(scope="module")
@@ -72,3 +78,8 @@ def test_a_beam_that_loses_words_is_widened(model, graph, material):
 def test_an_infinite_beam_becomes_a_finite_one(model, graph, material):
     infinite = model.search.model_copy(update={"beam": 1e30})
     assert choose_width([Scored.of(Twin(model, material, graph), SerialWorkers())], infinite).beam < WIDEST / WIDER
+
+
+def test_few_words_narrow_nothing(model, graph, material, monkeypatch):
+    monkeypatch.setattr(search_width, "FEWEST_WORDS", 200)
+    assert choose_width([Scored.of(Twin(model, material, graph), SerialWorkers())], model.search) == model.search

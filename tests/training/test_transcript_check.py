@@ -70,5 +70,5 @@ def test_exchanged_transcripts_are_named_with_what_they_say(story, caplog):
     rows, message = suspects(story.workshop, replace(material, transcripts=transcripts), caplog)
     assert sorted(row[1] for row in rows) == sorted([first, second])
     assert {row[1]: row[4] for row in rows}[first] == " ".join(transcripts[first])
-    assert f"2 entries in {story.workshop.run.directory / SUSPECTS}" in message
+    assert f"2 utterances in {story.workshop.run.directory / SUSPECTS}" in message
     story.resources.close()
