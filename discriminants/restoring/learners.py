@@ -55,7 +55,10 @@ def _output_model(learner: Any, model: Any, sizes: dict[str, int]) -> None:
     }
     if not isinstance(model, tuple(POSTERIORS.values())):
         refuse(learner, "posterior_", f"is a {type(model).__name__}, not a model of outputs")
-    check_arrays(model, {name: shape for name, shape in shapes.items() if hasattr(model, name)}, {})
+    found = {name: shape for name, shape in shapes.items() if hasattr(model, name)}
+    if not found:
+        refuse(learner, "posterior_", f"is a {type(model).__name__} that has learnt nothing")
+    check_arrays(model, found, {})
 
 
 def _logistic(learner: Any) -> None:

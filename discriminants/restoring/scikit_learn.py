@@ -68,6 +68,9 @@ def _support_vectors(machine: Any) -> None:
     check_arrays(machine, {**vectors, **weights, **biases}, sizes)
     check_indices(machine, "support_", machine.support_, ("vectors",), sizes)
     check_indices(machine, "_n_support", machine._n_support, ("classes",), sizes)
+    for name in ("support_", "_n_support"):
+        if (found := getattr(machine, name).dtype) != np.int32:
+            refuse(machine, name, f"is an array of {found}; libsvm reads int32")
     if not sizes["vectors"] or int(machine._n_support.sum()) != sizes["vectors"]:
         refuse(machine, "_n_support", f"counts {machine._n_support.sum()} support vectors of {sizes['vectors']}")
     for name in ("_probA", "_probB"):

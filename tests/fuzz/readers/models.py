@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from asr.acoustic.model_file import load_model
 from asr.cli.info import info
@@ -92,8 +94,12 @@ reader("model-composite", _composite_seeds, MODEL)(use_model)
 
 
 def use_estimator(path: Path) -> None:
-    """Predict, with frames of the width that the estimator names."""
+    """Predict, if it was fitted, with frames of the width that the estimator names."""
     estimator = estimator_from_arrays(*load_arrays(path))
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return  # what was not trained may be stored too, and says so itself
     width = getattr(estimator, "n_features_in_", 3)
     width = width if isinstance(width, int | np.integer) and 0 < width <= _WIDEST else 3
     X = np.random.default_rng(2).normal(size=(5, width)).astype(np.float32)
