@@ -15,11 +15,10 @@ from asr.cli.options import (
     Upsample,
     require_directory,
     require_file,
+    require_grammar,
 )
-from asr.errors import CorpusError, GrammarError, ModelFormatError
+from asr.errors import CorpusError, ModelFormatError
 from asr.shortage import require_address_space
-
-BUILT_IN_GRAMMARS = ("loop", "one")
 
 
 def decode(
@@ -50,10 +49,10 @@ def decode(
         str | None,
         typer.Option(
             "--grammar",
-            metavar="NAME|FILE",
-            help="'loop' (any words in any order), 'one' (exactly one word), or a file: an ARPA n-gram model, word "
-            "pairs, a word network of HTK, an OpenFst file such as Kaldi's G.fst, or sentences, one a line.  [default: "
-            "the model's own]",
+            metavar="NAME|N|FILE",
+            help="'loop' (any words in any order), 'one' (exactly one word), a number (exactly so many words), or a "
+            "file: an ARPA n-gram model, word pairs, a word network of HTK, an OpenFst file such as Kaldi's G.fst, or "
+            "sentences, one a line.  [default: the model's own]",
             show_default=False,
         ),
     ] = None,
@@ -142,8 +141,7 @@ def decode(
     if not any(path.exists() or set("*?[").intersection(str(path)) for path in audio):
         for path in audio:
             require_file(path, "AUDIO", CorpusError)
-    if grammar is not None and grammar not in BUILT_IN_GRAMMARS:
-        require_file(Path(grammar), "--grammar", GrammarError)
+    require_grammar(grammar)
 
     require_address_space()
 

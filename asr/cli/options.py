@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from asr.errors import AsrError, ConfigError, CorpusError
+from asr.errors import AsrError, ConfigError, CorpusError, GrammarError
 from asr.runs.cores import ALL_CORES as ALL_CORES
 
 Data = Annotated[Path, typer.Option("--data", metavar="DIR", help="Kaldi data directory.", show_default=False)]
@@ -89,3 +89,10 @@ def require_file(path: Path | None, option: str, error: type[AsrError] = ConfigE
         return
     found = "is a directory" if path.is_dir() else "does not exist"
     raise error(f"{option}: '{path}' {found}; a file is needed")
+
+
+def require_grammar(grammar: str | None) -> None:
+    """Raise GrammarError unless the grammar of a command line is None, a name, a number of words, or a file."""
+    if grammar is None or grammar in ("loop", "one") or grammar.isdecimal():
+        return
+    require_file(Path(grammar), "--grammar", GrammarError)

@@ -6,9 +6,18 @@ from typing import Annotated
 
 import typer
 
-from asr.cli.decode import BUILT_IN_GRAMMARS
-from asr.cli.options import ALL_CORES, Cluster, Data, Jobs, Model, Root, require_directory, require_file
-from asr.errors import GrammarError, ModelFormatError
+from asr.cli.options import (
+    ALL_CORES,
+    Cluster,
+    Data,
+    Jobs,
+    Model,
+    Root,
+    require_directory,
+    require_file,
+    require_grammar,
+)
+from asr.errors import ModelFormatError
 from asr.shortage import require_address_space
 
 
@@ -23,7 +32,7 @@ def tune(
         str | None,
         typer.Option(
             "--grammar",
-            metavar="NAME|FILE",
+            metavar="NAME|N|FILE",
             help="Tune for this grammar, named as for asr decode.  [default: the model's own]",
             show_default=False,
         ),
@@ -49,8 +58,7 @@ def tune(
     require_file(model, "--model", ModelFormatError)
     require_directory(data, "--data")
     require_directory(root, "--root")
-    if grammar is not None and grammar not in BUILT_IN_GRAMMARS:
-        require_file(Path(grammar), "--grammar", GrammarError)
+    require_grammar(grammar)
 
     require_address_space()
 

@@ -8,7 +8,7 @@ from asr.grammar.ngram import estimate_ngram
 from asr.grammar.reading import read_grammar
 from asr.grammar.scoring import perplexity, sample_sentence, score_sentence
 from asr.grammar.slf import read_slf, slf_grammar, write_slf
-from asr.grammar.word_loop import one_word, word_loop
+from asr.grammar.word_loop import one_word, word_loop, word_string
 from asr.grammar.word_pair import read_word_pair, word_pair, write_word_pair
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "slf_grammar",
     "word_loop",
     "word_pair",
+    "word_string",
     "write_arpa",
     "write_slf",
     "write_word_pair",

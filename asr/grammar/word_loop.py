@@ -1,4 +1,4 @@
-"""The grammars that know nothing of word order: any words in any number, and exactly one word."""
+"""The grammars that know nothing of word order: any words in any number, and exactly so many."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -7,6 +7,7 @@ from asr.errors import GrammarError
 from asr.grammar.automaton import Arc, Grammar, build_grammar, distinct_words
 
 LARGEST_COUNT = 1e100  # so that no sum overflows
+LONGEST_STRING = 1000
 
 
 def word_loop(words: Iterable[str], counts: Mapping[str, float] | None = None) -> Grammar:
@@ -32,11 +33,28 @@ def word_loop(words: Iterable[str], counts: Mapping[str, float] | None = None) -
     return build_grammar("loop", words, [*arcs, Arc(1, None, 0.0, 0)], final_costs={1: 0.0}, n_states=2)
 
 
+def word_string(words: Iterable[str], length: int) -> Grammar:
+    """Exactly `length` of `words`, in any order, all equally likely.
+
+    Raises
+    ------
+    GrammarError
+        When there are no words, or the length is not from 1 to 1000.
+    """
+    if not 1 <= length <= LONGEST_STRING:
+        raise GrammarError(f"a string of {length} words was asked for; it may have from 1 to {LONGEST_STRING}")
+    words = distinct_words(words)
+    costs = _costs(words, None)
+    arcs = [
+        Arc(place, word, cost, place + 1) for place in range(length) for word, cost in zip(words, costs, strict=True)
+    ]
+    name = "one" if length == 1 else str(length)
+    return build_grammar(name, words, arcs, final_costs={length: 0.0}, n_states=length + 1)
+
+
 def one_word(words: Iterable[str]) -> Grammar:
     """Exactly one of `words`, all equally likely; raises GrammarError when there are none."""
-    words = distinct_words(words)
-    arcs = [Arc(0, word, cost, 1) for word, cost in zip(words, _costs(words, None), strict=True)]
-    return build_grammar("one", words, arcs, final_costs={1: 0.0}, n_states=2)
+    return word_string(words, 1)
 
 
 def _costs(words: tuple[str, ...], counts: Mapping[str, float] | None) -> list[float]:

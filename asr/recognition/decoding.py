@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Literal, TypedDict, Unpack
+from typing import Literal, TypedDict, TypeGuard, Unpack
 
 from pydantic import ValidationError
 
@@ -18,7 +18,7 @@ from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError, CorpusError, DecodeError, GrammarError, printable
 from asr.features.extraction import extract_static
 from asr.features.frame_table import FrameTable
-from asr.grammar import Grammar, arpa_grammar, one_word, read_grammar, word_loop
+from asr.grammar import Grammar, arpa_grammar, one_word, read_grammar, word_loop, word_string
 from asr.grammar.arpa_file import parse_arpa
 from asr.grammar.sentences import read_sentences
 from asr.hmm.state_graph import StateGraph
@@ -75,7 +75,8 @@ def decode(
         Whose files count as one speaker's, see `asr.recognition.audio_files`; by default every file by itself, so that
         what is recognized in it does not depend on the others, or with `adapt` those of a directory.
     data : path of a Kaldi data directory, instead of `audio`
-    grammar : "loop", "one", or the path of a file `asr.grammar.read_grammar` takes; None for the model's own
+    grammar : "loop", "one", a number of words such as "7", or the path of a file `asr.grammar.read_grammar` takes; None
+        for the model's own
     search : lm_scale, insertion_penalty, beam and max_active, instead of the model's own settings
     adapt : whether to adapt the model to every speaker, see `asr.recognition.adaptation`
     upsample : whether to convert audio of a lower rate than the model's, which is refused otherwise
@@ -199,7 +200,7 @@ def static_frames(
 
 
 def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | os.PathLike[str] | None) -> Grammar:
-    """The grammar that a command line asks for: "loop", "one", a file, or None for the model's own.
+    """The grammar that a command line asks for: "loop", "one", a number of words, a file, or None for the model's own.
 
     `lexicon` has the words that can be recognized (`asr.recognition.vocabulary`). Raises GrammarError when the file is
     no grammar, or shares no word with it.
@@ -215,6 +216,8 @@ def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | os.PathLi
         return word_loop(words)
     if wanted == "one":
         return one_word(words)
+    if is_number(wanted):
+        return word_string(words, int(wanted))
     _require_grammar_file(wanted)
     try:
         found = read_grammar(Path(wanted), vocabulary=words)
@@ -238,6 +241,11 @@ def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | os.PathLi
     return found
 
 
+def is_number(wanted: str | os.PathLike[str] | None) -> TypeGuard[str]:
+    """Whether a grammar is asked for by the number of its words; a file with such a name is `./7`."""
+    return isinstance(wanted, str) and wanted.isascii() and wanted.isdecimal() and len(wanted) < 5
+
+
 def _require_grammar_file(wanted: str | os.PathLike[str]) -> None:
     """GrammarError unless there is such a file; text that is no path was probably meant as a sentence."""
     if os.path.exists(wanted):  # noqa: PTH110 (of any text, also of what no path can be)
@@ -245,8 +253,9 @@ def _require_grammar_file(wanted: str | os.PathLike[str]) -> None:
     if isinstance(wanted, str):
         shown = printable(repr(wanted), 300)
         raise GrammarError(
-            f"the grammar {shown} was taken for the path of a file, and there is none: text is 'loop', 'one' or the "
-            f"path of a grammar file; sentences come as a file with one a line, or from Python as a list, [{shown}]"
+            f"the grammar {shown} was taken for the path of a file, and there is none: text is 'loop', 'one', a number "
+            "of words or the path of a grammar file; sentences come as a file with one a line, or from Python as a list, "
+            f"[{shown}]"
         )
     raise GrammarError(f"the grammar {os.fspath(wanted)!r} was given as the path of a file, and there is none")
 

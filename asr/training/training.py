@@ -132,6 +132,13 @@ def train(
             model = replace(with_search(trained.load(), search[name], arpa), trained_on=provenance)
             save_model(work_dir / f"{name}.safetensors", model)
         log.info("%s", vocabulary_line(model, material.references.values()))
+        lengths = set(map(len, material.references.values()))
+        if len(lengths) == 1:
+            log.info(
+                "every transcript has %d words: where that holds of what is to be recognized, too, `asr decode "
+                "--grammar %d` admits nothing else, and makes fewer errors",
+                *(2 * [*lengths]),
+            )
         report_run(workshop, material, mixtures, hybrid_system, search, hypotheses, check, remarks=remarks)
         log.info(
             "written to %s: model.safetensors (hybrid), gmm.safetensors (mixtures), grammar.arpa, report.html", work_dir

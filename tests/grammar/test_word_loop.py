@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from asr.errors import GrammarError
-from asr.grammar import one_word, sample_sentence, score_sentence, word_loop
+from asr.grammar import one_word, sample_sentence, score_sentence, word_loop, word_string
 
 
 def test_a_loop_takes_any_words_but_not_none() -> None:
@@ -39,6 +39,17 @@ def test_one_word_takes_exactly_one() -> None:
     assert score_sentence(grammar, ["yes", "no"]) == -math.inf
     drawn = {sample_sentence(grammar, np.random.default_rng(seed)) for seed in range(30)}
     assert drawn == {("yes",), ("no",)}
+
+
+def test_a_string_takes_exactly_so_many_words() -> None:
+    grammar = word_string(["yes", "no"], 3)
+    assert grammar.name == "3"
+    assert score_sentence(grammar, ["yes", "no", "no"]) == pytest.approx(-3 * math.log(2))
+    for length in (0, 1, 2, 4):
+        assert score_sentence(grammar, ["no"] * length) == -math.inf
+    for length in (0, -1, 1001):
+        with pytest.raises(GrammarError, match=f"string of {length} words"):
+            word_string(["yes", "no"], length)
 
 
 @pytest.mark.parametrize("words", [[], ["a b"], [""]])

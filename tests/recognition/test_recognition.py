@@ -1,7 +1,6 @@
 """Recognition of a table: one bad utterance never loses the others, and all processor time is counted."""
 
 import time
-from itertools import product
 
 import numpy as np
 import pytest
@@ -12,8 +11,8 @@ from asr.features.config import FeatureConfig
 from asr.features.extraction import extract_static
 from asr.features.frame_table import FrameTable
 from asr.grammar import word_loop
-from asr.grammar.sentences import sentence_list
 from asr.hmm.state_graph import StateGraph
+from asr.recognition.decoding import chosen_grammar
 from asr.recognition.recognition import recognize
 from discriminants.parallel.workers import LocalWorkers
 
@@ -72,8 +71,7 @@ class _Poisoning:
 
 
 def test_what_is_found_is_a_sentence_of_the_grammar_or_a_failure_with_its_reason(model, static):
-    pairs = list(product(model.lexicon.words, repeat=2))
-    graph = compile_graph(model.lexicon, sentence_list(pairs), model.hmm.topology)
+    graph = compile_graph(model.lexicon, chosen_grammar(model, model.lexicon, "2"), model.hmm.topology)
     narrow = model.search.model_copy(update={"beam": 1.0, "max_active": 1})
     found = recognize(model, static, graph, narrow)
     assert not found.failed
