@@ -254,8 +254,8 @@ def _require_grammar_file(wanted: str | os.PathLike[str]) -> None:
         shown = printable(repr(wanted), 300)
         raise GrammarError(
             f"the grammar {shown} was taken for the path of a file, and there is none: text is 'loop', 'one', a number "
-            "of words or the path of a grammar file; sentences come as a file with one a line, or from Python as a list, "
-            f"[{shown}]"
+            "of words or the path of a grammar file; sentences come as a file with one a line, or from Python as a "
+            f"list, [{shown}]"
         )
     raise GrammarError(f"the grammar {os.fspath(wanted)!r} was given as the path of a file, and there is none")
 
