@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, Unpack
 
-from pydantic import ValidationError
-
 from asr.acoustic.model_file import describe_model
-from asr.errors import ConfigError, CorpusError
+from asr.errors import CorpusError
 from asr.interface.recognizer import Recognizer, RecognizerOptions
 from asr.runs.cores import ALL_CORES
 from asr.runs.outcome import Outcome
@@ -21,10 +19,9 @@ from asr.runs.workers import open_workers
 from asr.scoring.files import read_transcripts, read_utt2spk
 from asr.scoring.letter_case import without_case
 from asr.scoring.wer import ScoreReport, score_utterances
-from asr.settings import faults
 from asr.training import extracting, training
 from asr.training.checking import check_inputs
-from asr.training.config import TrainingConfig, with_shared_features
+from asr.training.config import TrainingConfig
 from asr.training.model_tuning import TunedModel, tune_model
 from asr.validation import Report
 
@@ -267,15 +264,8 @@ def _path(path: StrPath | None) -> Path | None:
     return None if path is None else Path(path)
 
 
-def _settings(config: Settings) -> TrainingConfig | Path | None:
-    if config is None or isinstance(config, TrainingConfig):
-        return config
-    if isinstance(config, Mapping):
-        try:
-            return TrainingConfig.model_validate(with_shared_features(config))
-        except ValidationError as error:
-            raise ConfigError("; ".join(faults(error).values())) from error
-    return Path(config)
+def _settings(config: Settings) -> TrainingConfig | Path | Mapping[str, Any] | None:
+    return config if config is None or isinstance(config, TrainingConfig | Mapping) else Path(config)
 
 
 def _is_list(transcripts: Transcripts) -> bool:

@@ -3,9 +3,10 @@
 import logging
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from asr.corpus.rates import CorpusRate, rate_of_corpus
 from asr.errors import AsrError, ConfigError, CorpusError, LexiconError, printable
@@ -26,7 +27,7 @@ _TOLD = 5  # in the sentence that ends the command
 def check_inputs(
     data: Path,
     lexicon: Path,
-    config: TrainingConfig | Path | None,
+    config: TrainingConfig | Path | Mapping[str, Any] | None,
     *,
     root: Path | None = None,
     tests: Iterable[Path] = (),
@@ -35,9 +36,9 @@ def check_inputs(
     samples_too: bool = True,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> tuple[Report, TrainingConfig]:
-    """Validate a corpus, its lexicon and settings, which may be a file; returns the settings too.
+    """Validate a corpus, its lexicon and settings, which may be a file or its tables; returns the settings too.
 
-    Where settings are read from a file, or are the defaults, `sample_rate` may be "auto", and is unless it is set: the
+    Where settings are not an object yet, `sample_rate` may be "auto", and is unless it is set: the
     settings returned hold the rate that suits the corpus (see `asr.corpus.rates`), which is logged.
     Settings that cannot be read are a finding like any other, and the rest is checked without them; the defaults are
     returned in their place. `classifier` and `strip_stress` take the place of those in the settings.
@@ -53,7 +54,7 @@ def check_inputs(
         return None if chosen is None else chosen.rate
 
     try:
-        settings = load_config(config, corpus_rate=corpus_rate) if isinstance(config, Path | None) else config
+        settings = config if isinstance(config, TrainingConfig) else load_config(config, corpus_rate=corpus_rate)
         if chosen is not None:
             log.info("%s", chosen)
         if classifier is not None:

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -93,9 +94,12 @@ AUTO = "auto"
 
 
 def load_config(
-    path: Path | None, *, corpus_rate: Callable[[], int | None] | None = None, auto_by_default: bool = True
+    source: Path | Mapping[str, Any] | None,
+    *,
+    corpus_rate: Callable[[], int | None] | None = None,
+    auto_by_default: bool = True,
 ) -> TrainingConfig:
-    """Read settings from a TOML file; the defaults where there is none.
+    """Read settings from a TOML file, or from tables as such a file has them; the defaults where there is neither.
 
     Parameters
     ----------
@@ -110,13 +114,13 @@ def load_config(
     ConfigError
         Naming the file and every key that is unknown or has a wrong value.
     """
-    if path is None and (corpus_rate is None or not auto_by_default):
+    if source is None and (corpus_rate is None or not auto_by_default):
         return TrainingConfig()
-    values = {} if path is None else _read_toml(path)
-    _resolve_rates(values, corpus_rate, auto_by_default)
-    values = with_shared_features(values)
+    values = _read_toml(source) if isinstance(source, Path) else deepcopy(dict(source or {}))
+    named = source if isinstance(source, Path) else "settings"
     try:
-        config = TrainingConfig.model_validate(values)
+        _resolve_rates(values, corpus_rate, auto_by_default)
+        config = TrainingConfig.model_validate(with_shared_features(values))
         check_same_static(config.features, config.hybrid_features)
     except ValidationError as error:
         found = faults(error, TrainingConfig)
@@ -124,9 +128,9 @@ def load_config(
         phrases = [
             phrase for name, phrase in found.items() if name.removeprefix("hybrid_") not in found.keys() - {name}
         ]
-        raise ConfigError(f"{path or 'settings'}: {'; '.join(phrases)}") from error
+        raise ConfigError(f"{named}: {'; '.join(phrases)}") from error
     except ConfigError as error:
-        raise ConfigError(f"{path or 'settings'}: {error}") from error
+        raise ConfigError(f"{named}: {error}") from error
     return config
 
 

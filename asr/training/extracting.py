@@ -1,8 +1,10 @@
 """`asr features`: a corpus's static features as a Kaldi archive."""
 
 import logging
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from asr.corpus.data_directory import read_data_directory
 from asr.corpus.kaldi_ark import write_archive
@@ -24,15 +26,15 @@ def extract_features(
     out: Path,
     *,
     root: Path | None,
-    config: TrainingConfig | Path | None,
+    config: TrainingConfig | Path | Mapping[str, Any] | None,
     upsample: bool = False,
     workers: Workers,
 ) -> Outcome:
     """Write `out/feats.ark` and `out/feats.scp`: one matrix of static features an utterance.
 
-    `config` may be a file, whose `sample_rate = "auto"` is that of this corpus. Unlike in training it has to be asked
-    for: the features of two corpora that are used together have to be of one rate. Audio of a lower one is refused
-    unless `upsample` or the settings say otherwise.
+    `config` may be a file, or tables as it has them, whose `sample_rate = "auto"` is that of this corpus. Unlike in
+    training it has to be asked for: the features of two corpora that are used together have to be of one rate. Audio of
+    a lower one is refused unless `upsample` or the settings say otherwise.
 
     The other lists go with them, which makes `out` a data directory, unless it is one already and has a `wav.scp`.
     """

@@ -3,6 +3,7 @@
 import json
 import logging
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,7 @@ def train(
     work_dir: Path,
     *,
     root: Path | None = None,
-    config: TrainingConfig | Path | None = None,
+    config: TrainingConfig | Path | Mapping[str, Any] | None = None,
     classifier: str | None = None,
     strip_stress: bool | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)

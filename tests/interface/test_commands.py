@@ -97,3 +97,12 @@ def test_a_model_is_described(toy_model, tmp_path):
     (tmp_path / "no-model").write_bytes(b"")
     with pytest.raises(ModelFormatError):
         package.describe(tmp_path / "no-model")
+
+
+def test_tables_of_settings_mean_what_a_file_with_them_means(tiny_corpus, tmp_path):
+    """The rate is the corpus's in either case, where none is set."""
+    tables = {"features": {"n_filters": 20}, "gmm": {"mixtures": [1], "iterations": [1]}}
+    report = package.validate(tiny_corpus / "train", tiny_corpus / "lexicon.txt", config=tables)
+    assert not [finding for finding in report.findings if "sample_rate" in str(finding)]
+    with pytest.raises(ConfigError, match=r"settings: features\.n_filters"):
+        package.extract_features(tiny_corpus / "train", tmp_path / "out", config={"features": {"n_filters": -1}})
