@@ -100,7 +100,7 @@ class OneVsOneSVC(PairExpansion):
         self.class_log_prior_ = np.log(counts / counts.sum())
         members = draw_by_class(codes, self.max_samples_per_class, check_random_state(self.random_state))
         rows = np.concatenate(members)
-        kernel = GaussianKernel(self.sigma).resolved(X[rows])
+        kernel: Any = GaussianKernel(self.sigma).resolved(X[rows])
         machine: Any = SVC(C=self.C, gamma=0.5 / kernel.sigma**2, tol=self.tol, cache_size=self.cache_size)
         machine.fit(X[rows], codes[rows])
         self.kernel_, self.basis_centers_ = kernel, X[rows[machine.support_]]

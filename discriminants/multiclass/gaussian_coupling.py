@@ -12,8 +12,7 @@ import numpy as np
 from discriminants.compiled import njit
 from discriminants.kernels.exponential import exp_float32
 
-_HIGHEST = np.float32(80.0)  # log odds of a pair; sums of their exponentials stay in the range of float32
-_HIGHEST_DOUBLE = 600.0
+_HIGHEST = np.float32(80.0)  # log odds of a pair, so that sums of their exponentials stay in the range of float32
 _ONE = np.float32(1.0)
 _SMALLEST_DEVIATION = 1e-3  # of an output within a class, relative to its root mean square over both
 
@@ -81,7 +80,7 @@ def coupled(parts: np.ndarray, pairs: GaussianPairs) -> np.ndarray:
         for i in range(parts.shape[0] - 1):
             u = parts[i, i + 1 :] + parts[i + 1 :, i] + pairs.offset[i, i + 1 :, None]
             c0, c1, c2 = pairs.odds[i, i + 1 :].T[:, :, None]
-            odds = np.exp(np.clip(c0 + u * (c1 + u * c2), -_HIGHEST_DOUBLE, _HIGHEST_DOUBLE))
+            odds = np.exp(np.clip(c0 + u * (c1 + u * c2), -_HIGHEST, _HIGHEST))
             denominators[i] += (1.0 / odds).sum(axis=0)
             denominators[i + 1 :] += odds
     return -np.log(denominators.T)
@@ -124,7 +123,7 @@ def _to_odds(u: np.ndarray, offset: float, c0: float, c1: float, c2: float) -> N
         u[t] = exp_float32(log_odds)
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "nsz", "arcp"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})  # or it looks for zeros
 def _add_inverse(to: np.ndarray, values: np.ndarray) -> None:
     for t in range(to.shape[0]):
         to[t] += _ONE / values[t]

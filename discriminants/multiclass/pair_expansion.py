@@ -7,10 +7,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discriminants.expansion import FLOATS
-from discriminants.kernels import Kernel
 from discriminants.multiclass.gaussian_coupling import GaussianPairs, coupled, normalized
 
-_BLOCK_ROWS = 64  # whose outputs of all pairs stay near the cache
+_BLOCK_ROWS = 128
 _PART_BYTES = 64 << 20  # most of the outputs of all pairs of a block
 
 
@@ -40,7 +39,7 @@ class PairExpansion(ClassifierMixin, BaseEstimator):
     """
 
     classes_: np.ndarray
-    kernel_: Kernel
+    kernel_: Any
     basis_centers_: np.ndarray
     pool_sizes_: np.ndarray
     dual_coef_: np.ndarray
@@ -53,7 +52,7 @@ class PairExpansion(ClassifierMixin, BaseEstimator):
     def sigma_(self) -> Any:
         """Width of the kernel as a number; only kernels that have one give it."""
         try:
-            return self.kernel_.sigma  # type: ignore[attr-defined]
+            return self.kernel_.sigma
         except AttributeError:
             raise AttributeError(f"{type(self).__name__} has no sigma_: its kernel has no width") from None
 

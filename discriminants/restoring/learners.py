@@ -168,7 +168,7 @@ def _pair_expansion(classifier: Any) -> None:
         "class_log_prior_": ("classes",),
     }
     check_arrays(classifier, shapes, sizes)
-    pools = getattr(classifier, "pool_sizes_", None)
+    pools: Any = getattr(classifier, "pool_sizes_", None)
     check_indices(classifier, "pool_sizes_", pools, ("classes",), sizes, below=sizes["centers"] + 1)
     if pools.min() < 1 or int(pools.astype(np.int64).sum()) != sizes["centers"]:
         refuse(classifier, "pool_sizes_", f"are not one or more of the {sizes['centers']} centres for each class")

@@ -103,10 +103,9 @@ def main() -> None:
         return {"one": one_word(words), "loop": word_loop(words)}
 
     by_word = replace(story.workshop, lexicon=with_own_phones(story.workshop.lexicon), config=WORD_CONFIG)
-    families: tuple[Family, ...] = (
-        ("mono", "", story.workshop, mixtures, hybrids),
-        *([("word", "-word", by_word, WORD_MIXTURES, WORD_HYBRIDS)] if ours else []),
-    )
+    families: list[Family] = [("mono", "", story.workshop, mixtures, hybrids)]
+    if ours:
+        families.append(("word", "-word", by_word, WORD_MIXTURES, WORD_HYBRIDS))
     trained: dict[tuple[str, str], list[System]] = {}
     for name, (material, _) in folds.items():
         for unit, suffix, workshop, mixtures, hybrids in families:
