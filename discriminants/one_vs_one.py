@@ -5,6 +5,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.linalg import cholesky, solve_triangular
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
@@ -13,7 +14,7 @@ from discriminants.expansion import FLOATS
 from discriminants.kernels import Kernel, make_kernel
 from discriminants.kernels.named import NAMED
 from discriminants.multiclass.class_draw import draw_by_class
-from discriminants.multiclass.class_scatter import ClassScatter, class_scatter
+from discriminants.multiclass.class_scatter import ClassScatter, PairMoments, class_scatter, joined
 from discriminants.multiclass.gaussian_coupling import floored
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.pair_expansion import PairExpansion
@@ -21,11 +22,14 @@ from discriminants.npd import NPDClassifier
 from discriminants.orols import OROLSClassifier
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.selection.class_pools import class_pool
+from discriminants.selection.gram import GramSystem
 from discriminants.selection.gram_state import GramState
 from discriminants.selection.learner import ForwardSelectionLearner
 from discriminants.selection.norm_penalty import with_norm_penalty
 from discriminants.selection.rules import make_rule
 
+_FEWEST_HELD_OUT = 3  # samples of half a class
+_RIDGE = 1e-9  # relative, on the diagonal of a half's normal equations, which may have fewer samples than columns
 _LEARNERS: dict[str, type[ForwardSelectionLearner]] = {"npd": NPDClassifier, "orols": OROLSClassifier}
 
 
@@ -37,6 +41,11 @@ class OneVsOneKernelClassifier(PairExpansion):
     candidates_per_class centres at most, however many pairs there are. The output of a pair is normally distributed in
     either class (4.6, 4.7); Bayes' rule with the classes' shares of the training samples makes it a posterior, and
     coupling makes posteriors of the classes of those of the pairs (4.8).
+
+    The densities are those of outputs on samples that the weights were not learnt from: the weights of either half of
+    the samples, on the other half, with the centres of the whole. On the training samples themselves outputs of
+    classes with few samples are too well apart, and posteriors too sure. Where half a class has fewer than 3 samples,
+    they are those on the training samples.
 
     The source scales every weight vector to length one; the densities, which scale with it, make that superfluous.
 
@@ -76,7 +85,7 @@ class OneVsOneKernelClassifier(PairExpansion):
     intercept_ : ndarray of shape (n_pairs,)
         In the order (0, 1), (0, 2), ..., (n_classes - 2, n_classes - 1) of class numbers, as everything of pairs.
     means_, variances_ : ndarray of shape (2, n_pairs)
-        Of the output of each pair in its first class and in its second.
+        Of the output of each pair in its first class and in its second, mostly held out.
     class_log_prior_ : ndarray of shape (n_classes,)
     n_centers_ : ndarray of int of shape (n_pairs,)
         Centres of each pair.
@@ -213,24 +222,60 @@ class OneVsOneKernelClassifier(PairExpansion):
 def _pairs_of(i: int, scatter: ClassScatter, machine: tuple[Any, ...]) -> list[tuple[Any, ...]]:
     """The machines of the pairs (i, j) with j > i: weights of both pools, bias, number of centres, means, variances."""
     learner, kernel, centers, n_centers, seed = machine
-    learnt = []
-    for j in range(i + 1, scatter.counts.shape[0]):
-        columns = np.concatenate([scatter.pool(i), scatter.pool(j)])
-        means, within = scatter.pair(i, j)
-        system = scatter.system(i, j, means, within)
+    learnt, pools = [], scatter.pools()
+    for j in range(i + 1, len(pools)):
+        columns = np.concatenate([pools[i], pools[j]])
+        halves = scatter.halves(i, j, pools[i], pools[j])
+        whole = joined(*halves)
         K = None
         if learner.needs_kernel_matrix:
-            points = centers[columns]
-            K = kernel(points, points).astype(np.float64)
-        if K is not None and learner.norm_penalty:
-            system = with_norm_penalty(system, K, learner.norm_penalty)
-        targets = np.where(columns < scatter.pool(j)[0], -1.0, 1.0)[:, None]
+            K = kernel(centers[columns], centers[columns]).astype(np.float64)
+        system = _penalised(whole.system(scatter.rounding), K, learner.norm_penalty)
+        targets = np.where(columns < pools[j][0], -1.0, 1.0)[:, None]
         most = columns.shape[0] if n_centers is None else min(n_centers, columns.shape[0])
         state = GramState(system, most, points=None if K is None else (K, targets))
         learner.select(state, make_rule(learner.rule, np.random.RandomState(seed)), most)
         weights = np.zeros(columns.shape[0])
         solution = state.system.weights(state.lam)[:, 0]
         bias, weights[state.order] = solution[0], solution[1:]
-        spread = np.einsum("k,ckl,l->c", weights, within, weights) / scatter.counts[[i, j]]
-        learnt.append((weights, bias, len(state.order), *(means @ weights + bias), *spread))
+        means, variances = whole.outputs(weights, bias)
+        if min(half.counts.min() for half in halves) >= _FEWEST_HELD_OUT:
+            systems = [
+                _penalised(
+                    half.system(scatter.rounding), K, learner.norm_penalty * half.counts.sum() / system.n_samples
+                )
+                for half in halves
+            ]
+            means, variances = _held_out_outputs(halves, systems, state.order, state.lam / system.n_samples)
+        learnt.append((weights, bias, len(state.order), *means, *variances))
     return learnt
+
+
+def _penalised(system: GramSystem, K: np.ndarray | None, penalty: float) -> GramSystem:
+    return with_norm_penalty(system, K, penalty) if K is not None and penalty else system
+
+
+def _held_out_outputs(
+    halves: list[PairMoments], systems: list[GramSystem], order: list[int], lam: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Means and variances of the output in either class, (2,) each, when each half's weights come of the other half:
+    the same centres, and the same penalty `lam` a sample on the orthogonal weights.
+    """
+    means, variances = [], []
+    for system, other in zip(systems, reversed(halves), strict=True):
+        gram = system.gram[np.ix_(order, order)]
+        gram[np.diag_indices_from(gram)] *= 1.0 + _RIDGE
+        factor = cholesky(gram, lower=True, check_finite=False)
+        energies = np.diagonal(factor) ** 2
+        z = solve_triangular(factor, system.correlation[order, 0], lower=True, check_finite=False)
+        shrunk = z * energies / (lam * system.n_samples + energies)
+        weights = np.zeros(system.gram.shape[0])
+        weights[order] = solve_triangular(factor, shrunk, lower=True, trans="T", check_finite=False)
+        bias = float(system.target_means[0] / (1.0 + lam) - system.means @ weights)
+        mean, variance = other.outputs(weights, bias)
+        means.append(mean)
+        variances.append(variance)
+    share = np.stack([half.counts for half in reversed(halves)])
+    share /= share.sum(axis=0)
+    mean = (share * means).sum(axis=0)
+    return mean, (share * (variances + (means - mean) ** 2)).sum(axis=0)

@@ -50,7 +50,7 @@ def _one_vs_one(learner: str) -> Callable[..., Any]:
     def make(**parameters: Any) -> Any:
         from discriminants.one_vs_one import OneVsOneKernelClassifier
 
-        return OneVsOneKernelClassifier(learner, **{"random_state": 0, **parameters})
+        return OneVsOneKernelClassifier(learner, **parameters)
 
     return make
 
@@ -58,7 +58,7 @@ def _one_vs_one(learner: str) -> Callable[..., Any]:
 def _svm_ovo(**parameters: Any) -> Any:
     from discriminants.one_vs_one_svc import OneVsOneSVC
 
-    return OneVsOneSVC(**{"random_state": 0, **parameters})
+    return OneVsOneSVC(**parameters)
 
 
 # Scikit-learn's own, 200 passes until the loss moves by less than 0.0001 ten times, hardly end on a corpus. Its early

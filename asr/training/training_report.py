@@ -25,7 +25,7 @@ Curves = Mapping[str, Sequence[float]]
 RESULTS, PAGE = "results.json", "report.html"
 WORST = 20  # utterances shown word by word
 MOST_SUSPECTS = 200  # on the page; the file has all
-_DISCRIMINANTS = ("kernel-logistic", "orols", "npd")
+_DISCRIMINANTS = ("kernel-logistic", "orols", "npd", "krls", "npd-ovo", "orols-ovo")
 FEWEST_SPEAKERS = 5  # that are redrawn for an interval; below it utterances are
 
 

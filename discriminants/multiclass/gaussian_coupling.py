@@ -120,7 +120,7 @@ def _to_odds(u: np.ndarray, offset: float, c0: float, c1: float, c2: float) -> N
         log_odds = c0 + v * (c1 + v * c2)
         log_odds = log_odds if log_odds < _HIGHEST else _HIGHEST
         log_odds = log_odds if log_odds > -_HIGHEST else -_HIGHEST
-        u[t] = exp_float32(log_odds)
+        u[t] = exp_float32(log_odds)  # type: ignore[arg-type]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})  # or it looks for zeros

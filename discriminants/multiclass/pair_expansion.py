@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from discriminants.expansion import FLOATS
 from discriminants.multiclass.gaussian_coupling import GaussianPairs, coupled, normalized
 
-_BLOCK_ROWS = 128
+BLOCK_ROWS = 128
 _PART_BYTES = 64 << 20  # most of the outputs of all pairs of a block
 
 
@@ -58,7 +58,8 @@ class PairExpansion(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """The class with the largest posterior."""
-        return self.classes_[self._scores(self._checked(X)).argmax(axis=1)]
+        scores = self._scores(self._checked(X))
+        return self.classes_[scores.argmax(axis=1)]
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """The logarithm of (4.8), not normalized, (n_samples, n_classes); for two classes the log odds of the second,
@@ -84,7 +85,7 @@ class PairExpansion(ClassifierMixin, BaseEstimator):
         n_classes = self.classes_.shape[0]
         pairs, weights = self._prepared(X.dtype)
         columns = self.kernel_.columns(self.basis_centers_, X.dtype)
-        block = max(1, min(_BLOCK_ROWS, _PART_BYTES // (n_classes**2 * X.dtype.itemsize)))
+        block = max(1, min(BLOCK_ROWS, _PART_BYTES // (n_classes**2 * X.dtype.itemsize)))
         scores = np.empty((X.shape[0], n_classes), dtype=X.dtype)
         parts = np.empty((n_classes, n_classes, 0), dtype=X.dtype)
         for rows, K in columns.blocks(X, block):

@@ -79,17 +79,49 @@ def test_posteriors_are_those_of_the_pairs_coupled_one_by_one(machine):
     assert (machine.predict(X) == machine.classes_[expected.argmax(axis=1)]).all()
 
 
-@pytest.mark.parametrize("machine", _machines(), ids=["npd", "orols", "svc"])
-def test_densities_are_those_of_the_outputs_of_the_samples_drawn(machine):
+@pytest.mark.parametrize(
+    "machine",
+    [OneVsOneSVC(sigma=30.0, random_state=0), OneVsOneKernelClassifier(candidates_per_class=3, random_state=0)],
+    ids=["svc", "npd"],
+)
+def test_densities_of_few_samples_and_of_support_vectors_are_those_of_the_outputs_in_training(machine):
     X, y = _digits(200, 4)
-    machine.set_params(max_samples_per_class=30).fit(X, y)
-    members = draw_by_class(y, 30, np.random.RandomState(0))
+    most = 30 if isinstance(machine, OneVsOneSVC) else 5
+    machine.set_params(max_samples_per_class=most).fit(X, y)
+    members = draw_by_class(y, most, np.random.RandomState(0))
     outputs = _outputs(machine, X)
     for p, pair in enumerate(combinations(range(4), 2)):
         for row, number in enumerate(pair):
             of_class = outputs[members[number], p]
             np.testing.assert_allclose(machine.means_[row, p], of_class.mean(), rtol=1e-6, atol=1e-9)
             np.testing.assert_allclose(machine.variances_[row, p], of_class.var(), rtol=1e-4)
+
+
+@pytest.mark.parametrize("norm_penalty", [0.0, 0.1])
+def test_densities_are_those_of_outputs_with_weights_of_the_other_half(norm_penalty):
+    X, y = _digits(200, 3)
+    most, sigma = 21, 30.0
+    machine = OneVsOneKernelClassifier(
+        candidates_per_class=4, sigma=sigma, norm_penalty=norm_penalty, max_samples_per_class=most, random_state=0
+    ).fit(X, y)
+    members, pools = draw_by_class(y, most, np.random.RandomState(0)), _pools(machine)
+    for p, (i, j) in enumerate(combinations(range(3), 2)):
+        centers = np.concatenate([machine.basis_centers_[pools[i]], machine.basis_centers_[pools[j]]])
+        penalty = np.zeros((9, 9))
+        penalty[1:, 1:] = norm_penalty * machine.kernel_(centers, centers)
+        halves = [[members[i][part], members[j][part]] for part in (slice(0, 10), slice(10, 21))]
+        outputs: list[list[np.ndarray]] = [[], []]
+        for train, test in (halves, halves[::-1]):
+            columns = [np.c_[np.ones(rows.size), machine.kernel_(X[rows], centers)] for rows in (*train, *test)]
+            K, targets = np.concatenate(columns[:2]), np.repeat([-1.0, 1.0], [rows.size for rows in train])
+            share = K.shape[0] / (2 * most)
+            weights = np.linalg.solve(K.T @ K + share * penalty, K.T @ targets)
+            for number in (0, 1):
+                outputs[number].append(columns[2 + number] @ weights)
+        for number in (0, 1):
+            held_out = np.concatenate(outputs[number])
+            np.testing.assert_allclose(machine.means_[number, p], held_out.mean(), rtol=1e-4)
+            np.testing.assert_allclose(machine.variances_[number, p], held_out.var(), rtol=1e-3)
 
 
 @pytest.mark.parametrize(("learner", "kind"), [("npd", NPDClassifier), ("orols", OROLSClassifier)])
@@ -113,7 +145,9 @@ def test_a_pair_is_what_the_learner_makes_of_its_two_classes_and_pools(learner, 
 def test_without_a_penalty_weights_are_the_least_squares_ones():
     X, y = _digits(120, 2)
     machine = OneVsOneKernelClassifier(candidates_per_class=5, sigma=30.0, random_state=0).fit(X, y)
-    matrix = KernelMatrix(machine.kernel_, X, np.array([np.flatnonzero((X == c).all(1))[0] for c in machine.basis_centers_]))
+    matrix = KernelMatrix(
+        machine.kernel_, X, np.array([np.flatnonzero((c == X).all(1))[0] for c in machine.basis_centers_])
+    )
     state = ColumnState(matrix, np.where(y == 1, 1.0, -1.0)[:, None], 10)
     while len(state.order) < 10:
         state.append(error_reduction(state))
@@ -173,9 +207,10 @@ def test_coupling_of_many_pairs_is_that_of_one_after_the_other():
     means, variances = random.normal(size=(2, first.size)), random.uniform(0.1, 3.0, (2, first.size))
     priors = np.log(random.dirichlet(np.ones(n_classes)))
     outputs = random.normal(size=(first.size, n_samples)) * 2
-    density = [-0.5 * np.log(v)[:, None] - 0.5 * (outputs - m[:, None]) ** 2 / v[:, None] for m, v in zip(means, variances)]
+    variance = variances[:, :, None]
+    density = -0.5 * np.log(variance) - 0.5 * (outputs - means[:, :, None]) ** 2 / variance
     log_odds = np.clip(density[0] - density[1] + (priors[first] - priors[second])[:, None], -80, 80)
-    expected = couple(zip(first, second, log_odds), n_samples, n_classes)
+    expected = couple(zip(first, second, log_odds, strict=True), n_samples, n_classes)
     pairs = GaussianPairs.of(means, variances, priors)
     parts = random.normal(size=(n_classes, n_classes, n_samples))
     parts[second, first] = outputs * pairs.scale[first, second, None] - parts[first, second]
