@@ -159,8 +159,8 @@ class OneVsOneKernelClassifier(PairExpansion):
         Raises
         ------
         ValueError
-            For NaN or infinite input, fewer than two classes, parameters out of range, a kernel with several columns a
-            point, or a pair whose samples give no column that varies.
+            For NaN or infinite input, fewer than two classes, parameters out of range, or a kernel with several columns
+            a point or a width of its own for each.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C")

@@ -172,6 +172,12 @@ def test_workers_do_not_change_what_is_learnt(machine):
     assert one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
 
 
+def test_classes_that_nothing_tells_apart_keep_their_shares():
+    X, y = np.ones((30, 2)), np.repeat([0, 1, 2], [5, 10, 15])
+    proba = OneVsOneKernelClassifier(sigma=1.0).fit(X, y).predict_proba(X[:1].astype(np.float32))
+    assert np.isfinite(proba).all() and proba.argmax() == 2
+
+
 def test_progress_counts_three_steps_a_class():
     X, y = _digits(100, 4)
     told: list[tuple[int, int]] = []
