@@ -29,6 +29,8 @@ from asr.training.systems import Workshop
 
 log = logging.getLogger(__name__)
 
+SYSTEMS = ("ours", "table-4.2")
+
 
 @dataclass(frozen=True)
 class Story:
@@ -77,14 +79,21 @@ class Arguments:
     noise_dir: Path | None = None
     cluster: str | None = None
     rows: Sequence[str] = ()
+    systems: str = SYSTEMS[0]
 
 
 def parse_arguments(
-    description: str, *, needs_corpus: bool = True, takes_noise: bool = False, rows: Sequence[str] = ()
+    description: str,
+    *,
+    needs_corpus: bool = True,
+    takes_noise: bool = False,
+    rows: Sequence[str] = (),
+    systems: bool = False,
 ) -> Arguments:
     """Read the command line that all recipes share, and start logging to standard error.
 
-    With `rows`, names of the rows of an ablation, some of them can be asked for.
+    With `rows`, names of the rows of an ablation, some of them can be asked for; with `systems`, those of table 4.2
+    (`asr.experiments.table_4_2`) in place of the recipe's own.
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     if needs_corpus:
@@ -109,6 +118,13 @@ def parse_arguments(
         parser.add_argument(
             "--rows", nargs="+", choices=rows, default=rows, metavar="NAME", help=f"of: {'; '.join(rows)}"
         )
+    if systems:
+        parser.add_argument(
+            "--systems",
+            choices=SYSTEMS,
+            default=SYSTEMS[0],
+            help="which systems are compared: the recipe's own, or those of Andelic (2007), table 4.2 (default: ours)",
+        )
     found = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     corpus_dir = found.corpus_dir if needs_corpus else None
@@ -123,6 +139,7 @@ def parse_arguments(
         noise_dir,
         found.cluster,
         tuple(found.rows) if rows else (),
+        found.systems if systems else SYSTEMS[0],
     )
 
 

@@ -25,7 +25,7 @@ Curves = Mapping[str, Sequence[float]]
 RESULTS, PAGE = "results.json", "report.html"
 WORST = 20  # utterances shown word by word
 MOST_SUSPECTS = 200  # on the page; the file has all
-_DISCRIMINANTS = ("kernel-logistic", "orols", "npd")
+_DISCRIMINANTS = ("kernel-logistic", "orols", "npd", "krls", "npd-ovo", "orols-ovo")
 FEW_WORDS = 300  # on which models of another seed can differ by several points
 _TWINS = (
     "the errors are those of models trained without a part of the speech, each on the part that it lacked; the models "

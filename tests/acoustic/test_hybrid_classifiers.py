@@ -9,6 +9,8 @@ import pytest
 
 from asr.acoustic import classifiers
 from asr.acoustic.classifiers import available_classifiers, make_classifier, registered_packages
+from asr.acoustic.fitting import frames_it_bears
+from asr.acoustic.hybrid import HybridAcousticModel
 from asr.errors import ConfigError
 from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
 
@@ -63,6 +65,25 @@ def test_the_built_in_classifiers_are_known_by_name() -> None:
     assert {"kernel-logistic", "orols", "npd", "mlp"} <= set(available_classifiers())
     for name in ("kernel-logistic", "orols", "npd"):
         assert make_classifier(name, {"n_centers": 7}).n_centers == 7
+    for name in ("npd-ovo", "orols-ovo"):
+        assert make_classifier(name, {"n_centers": 7}).learner == name.removesuffix("-ovo")
+    assert make_classifier("krls", {"nu": 0.2}).max_centers == 2000
+
+
+def test_support_vectors_for_pairs_draw_their_own_frames() -> None:
+    assert frames_it_bears(make_classifier("svm-ovo", {"C": 2.0})) == 0
+
+
+@pytest.mark.parametrize("name", ["npd-ovo", "orols-ovo", "svm-ovo", "krls"])
+def test_one_vs_one_machines_are_a_hybrid_that_a_model_file_brings_back(name: str) -> None:
+    random = np.random.default_rng(0)
+    states = random.integers(0, 5, 400).astype(np.int32)
+    frames = (np.eye(5, 6)[states] * 4 + random.normal(size=(400, 6))).astype(np.float32)
+    hybrid = HybridAcousticModel(make_classifier(name, {"sigma": 3.0}), 6).fit(frames, states)
+    found = hybrid.log_posterior(frames)
+    assert found.dtype == np.float32 and (found.argmax(axis=1) == states).mean() > 0.9
+    restored = estimator_from_arrays(*estimator_to_arrays(hybrid.classifier))
+    np.testing.assert_array_equal(restored.predict_log_proba(frames), hybrid.classifier.predict_log_proba(frames))
 
 
 @pytest.mark.usefixtures("plug")

@@ -16,6 +16,8 @@ from discriminants import (
     NPDRegressor,
     OLSClassifier,
     OLSRegressor,
+    OneVsOneKernelClassifier,
+    OneVsOneSVC,
     OrientedKernelPCA,
     OROLSClassifier,
     OROLSRegressor,
@@ -77,6 +79,9 @@ _ESTIMATORS = [
     LinearDiscriminant(),
     LinearDiscriminant(regularization=0.1, posterior="gaussian"),
     *(PairwiseClassifier(_PAIR, combine) for combine in ("voting", "coupling", "dag")),
+    OneVsOneKernelClassifier(random_state=0),
+    OneVsOneKernelClassifier("orols", n_centers=6, norm_penalty=0.01, random_state=0),
+    OneVsOneSVC(random_state=0),
     # Few centres: with as many as distinct points the last choice is a tie, which rounding decides.
     SparseKernelLogisticClassifier(n_centers=5, n_candidates=60, learning_rate=0.03),
     SparseKernelLogisticClassifier(n_centers=20, selection="random", loss="ovr", learning_rate=0.03),

@@ -31,6 +31,8 @@ from discriminants.krls import KRLSClassifier
 from discriminants.linear_discriminant import LinearDiscriminant
 from discriminants.multiclass.pairwise import PairwiseClassifier
 from discriminants.npd import NPDClassifier, NPDRegressor
+from discriminants.one_vs_one import OneVsOneKernelClassifier
+from discriminants.one_vs_one_svc import OneVsOneSVC
 from discriminants.orols import OROLSClassifier
 from discriminants.persistence import estimator_to_arrays, save_arrays
 from discriminants.sparse_logistic import SparseKernelLogisticClassifier
@@ -67,6 +69,8 @@ ESTIMATORS: dict[str, dict[str, Callable[[], Any]]] = {
         "kfd": lambda: KFDClassifier(regularization=0.1),
         "linear": lambda: LinearDiscriminant(posterior="gaussian"),
         "pairs": lambda: PairwiseClassifier(NPDClassifier(8), "coupling"),
+        "one_vs_one": lambda: OneVsOneKernelClassifier(candidates_per_class=2, random_state=0),
+        "one_vs_one_svc": lambda: OneVsOneSVC(random_state=0),
         "regression": lambda: NPDRegressor(8, random_state=0),
         "irls": lambda: SparseKernelLogisticClassifier(8, random_state=0, solver="irls", alpha=1e-3, loss="ovr"),
     },

@@ -1,0 +1,36 @@
+"""The systems of table 4.2: what they are, and how a recipe is asked for them."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from asr.acoustic.classifiers import make_classifier
+from asr.experiments.story import parse_arguments
+from asr.experiments.table_4_2 import table_4_2
+from asr.features.config import FeatureConfig
+
+
+def test_the_systems_are_those_of_the_table():
+    features = FeatureConfig(sample_rate=8000)
+    (mixtures,), hybrids = table_4_2(features)
+    assert mixtures.system(*mixtures.components) == "gmm-8"
+    assert [hybrid.name for hybrid in hybrids] == ["svm-ovo", "npd-ovo", "orols-ovo", "krls-ovr"]
+    assert [hybrid.kind for hybrid in hybrids] == ["other", "discriminant", "discriminant", "discriminant"]
+    for hybrid in hybrids:
+        assert hybrid.features == mixtures.features == features
+        assert hybrid.settings.warps == () and hybrid.settings.prior_exponent == 1.0
+        assert make_classifier(hybrid.settings.classifier, hybrid.settings.parameters).sigma == 8.0
+
+
+@pytest.mark.parametrize(("given", "found"), [([], "ours"), (["--systems", "table-4.2"], "table-4.2")])
+def test_a_recipe_that_offers_them_can_be_asked_for_them(given, found, monkeypatch, tmp_path: Path):
+    monkeypatch.setattr(sys, "argv", ["recipe", "--work-dir", str(tmp_path), *given])
+    assert parse_arguments("", needs_corpus=False, systems=True).systems == found
+
+
+def test_a_recipe_that_does_not_offer_them_refuses(monkeypatch, tmp_path: Path, capsys):
+    monkeypatch.setattr(sys, "argv", ["recipe", "--work-dir", str(tmp_path), "--systems", "ours"])
+    with pytest.raises(SystemExit):
+        parse_arguments("", needs_corpus=False)
+    assert "--systems" in capsys.readouterr().err
