@@ -4,9 +4,9 @@ import argparse
 import logging
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -77,14 +77,24 @@ class Arguments:
     noise_dir: Path | None = None
     cluster: str | None = None
     rows: Sequence[str] = ()
+    download: bool = False
+    own: Mapping[str, Any] = field(default_factory=dict)
+    """What `options` added."""
 
 
 def parse_arguments(
-    description: str, *, needs_corpus: bool = True, takes_noise: bool = False, rows: Sequence[str] = ()
+    description: str,
+    *,
+    needs_corpus: bool = True,
+    takes_noise: bool = False,
+    rows: Sequence[str] = (),
+    downloads: bool = False,
+    options: Callable[[argparse.ArgumentParser], None] | None = None,
 ) -> Arguments:
     """Read the command line that all recipes share, and start logging to standard error.
 
-    With `rows`, names of the rows of an ablation, some of them can be asked for.
+    With `rows`, names of the rows of an ablation, some of them can be asked for. With `downloads` there is
+    `--download`, and then the folder of the corpus need not be there yet. `options` adds those of one recipe.
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     if needs_corpus:
@@ -109,10 +119,16 @@ def parse_arguments(
         parser.add_argument(
             "--rows", nargs="+", choices=rows, default=rows, metavar="NAME", help=f"of: {'; '.join(rows)}"
         )
+    if downloads:
+        parser.add_argument("--download", action="store_true", help="fetch what is public of the corpus, if it is not there")
+    shared = {action.dest for action in parser._actions}
+    if options is not None:
+        options(parser)
     found = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     corpus_dir = found.corpus_dir if needs_corpus else None
-    if corpus_dir is not None and not corpus_dir.is_dir():
+    download = bool(downloads and found.download)
+    if corpus_dir is not None and not corpus_dir.is_dir() and not download:
         parser.error(f"--corpus-dir {corpus_dir} is not a directory")
     noise_dir = found.noise_dir if takes_noise else None
     return Arguments(
@@ -123,6 +139,8 @@ def parse_arguments(
         noise_dir,
         found.cluster,
         tuple(found.rows) if rows else (),
+        download,
+        {name: value for name, value in vars(found).items() if name not in shared},
     )
 
 
@@ -137,12 +155,13 @@ def open_story(
     *,
     lexicon: Lexicon | None = None,
     inputs: Mapping[str, str] | None = None,
+    corpora: Mapping[str, DataDirectory] | None = None,
 ) -> Story:
-    """Open the run of a recipe over the data directories `corpus_dir/SPLIT`.
+    """Open the run of a recipe over the data directories `corpus_dir/SPLIT`, or over `corpora` by split.
 
     The lexicon is `corpus_dir/lexicon.txt` unless given; `inputs` are digests of what else the run reads.
     """
-    corpora = {split: read_data_directory(corpus_dir / split) for split in splits}
+    found = {split: read_data_directory(corpus_dir / split) for split in splits} if corpora is None else dict(corpora)
     lexicon = read_lexicon(corpus_dir / "lexicon.txt") if lexicon is None else lexicon
     configuration: dict[str, Any] = {
         "training": config.model_dump(mode="json"),
@@ -168,16 +187,16 @@ def open_story(
             configuration=configuration,
             inputs={
                 "lexicon": lexicon.digest(),
-                **{split: corpus.digest() for split, corpus in corpora.items()},
+                **{split: corpus.digest() for split, corpus in found.items()},
                 **(inputs or {}),
             },
             seed=config.seed,
             allow_changes=arguments.allow_changes,
         )
     )
-    archive = any(utterance.archive is not None for utterance in corpora[splits[0]].utterances)
+    archive = any(utterance.archive is not None for utterance in next(iter(found.values())).utterances)
     workshop = Workshop(run, lexicon, config, "archive" if archive else "audio", workers)
-    return Story(title, arguments.work_dir, workshop, corpora, resources)
+    return Story(title, arguments.work_dir, workshop, found, resources)
 
 
 def finish(
