@@ -38,6 +38,8 @@ _NAMES = {
     "sparse_kfd": ["SparseKFDClassifier", "SparseKFDRegressor"],
     "sparse_logistic": ["SparseKernelLogisticClassifier"],
     "multiclass.pairwise": ["PairwiseClassifier"],
+    "one_vs_one": ["OneVsOneKernelClassifier"],
+    "one_vs_one_svc": ["OneVsOneSVC"],
     "posteriors": ["GaussianOutputModel", "PlattOutputModel", "LogisticOutputModel"],
     "calibration": [
         "log_loss",

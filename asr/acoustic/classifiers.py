@@ -36,6 +36,31 @@ def _npd(**parameters: Any) -> Any:
     return NPDClassifier(**parameters)
 
 
+# What a model of some 100 classes and 40,000 frames bears; without a limit most frames become centres.
+RECURSIVE: Mapping[str, Any] = {"nu": 0.1, "max_centers": 2000}
+
+
+def _krls(**parameters: Any) -> Any:
+    from discriminants.krls import KRLSClassifier
+
+    return KRLSClassifier(**{**RECURSIVE, **parameters})
+
+
+def _one_vs_one(learner: str) -> Callable[..., Any]:
+    def make(**parameters: Any) -> Any:
+        from discriminants.one_vs_one import OneVsOneKernelClassifier
+
+        return OneVsOneKernelClassifier(learner, **{"random_state": 0, **parameters})
+
+    return make
+
+
+def _svm_ovo(**parameters: Any) -> Any:
+    from discriminants.one_vs_one_svc import OneVsOneSVC
+
+    return OneVsOneSVC(**{"random_state": 0, **parameters})
+
+
 # Scikit-learn's own, 200 passes until the loss moves by less than 0.0001 ten times, hardly end on a corpus. Its early
 # stopping holds frames out at random, which neighbours among the others give away; so the training loss decides.
 PERCEPTRON: Mapping[str, Any] = {"max_iter": 100, "tol": 2e-3, "n_iter_no_change": 3}
@@ -53,6 +78,10 @@ BUILT_IN: Mapping[str, Callable[..., Any]] = {
     "kernel-logistic": _kernel_logistic,
     "orols": _orols,
     "npd": _npd,
+    "krls": _krls,
+    "npd-ovo": _one_vs_one("npd"),
+    "orols-ovo": _one_vs_one("orols"),
+    "svm-ovo": _svm_ovo,
     "mlp": _mlp,
 }
 

@@ -29,6 +29,8 @@ from asr.training.systems import Workshop
 
 log = logging.getLogger(__name__)
 
+SYSTEMS = ("ours", "table-4.2")
+
 
 @dataclass(frozen=True)
 class Story:
@@ -77,9 +79,10 @@ class Arguments:
     noise_dir: Path | None = None
     cluster: str | None = None
     rows: Sequence[str] = ()
+    systems: str = SYSTEMS[0]
     download: bool = False
-    own: Mapping[str, Any] = field(default_factory=dict)
-    """What `options` added."""
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """Everything by name, with what `options` added."""
 
 
 def parse_arguments(
@@ -89,12 +92,14 @@ def parse_arguments(
     takes_noise: bool = False,
     rows: Sequence[str] = (),
     downloads: bool = False,
-    options: Callable[[argparse.ArgumentParser], None] | None = None,
+    systems: bool = False,
+    options: Callable[[argparse._ArgumentGroup], None] | None = None,
 ) -> Arguments:
     """Read the command line that all recipes share, and start logging to standard error.
 
-    With `rows`, names of the rows of an ablation, some of them can be asked for. With `downloads` there is
-    `--download`, and then the folder of the corpus need not be there yet. `options` adds those of one recipe.
+    With `rows`, names of the rows of an ablation, some of them can be asked for; with `systems`, those of table 4.2
+    (`asr.experiments.table_4_2`) in place of the recipe's own. With `downloads` there is `--download`, and then the
+    folder of the corpus need not be there yet. `options` adds those of one recipe.
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     if needs_corpus:
@@ -120,10 +125,18 @@ def parse_arguments(
             "--rows", nargs="+", choices=rows, default=rows, metavar="NAME", help=f"of: {'; '.join(rows)}"
         )
     if downloads:
-        parser.add_argument("--download", action="store_true", help="fetch what is public of the corpus, if it is not there")
-    shared = {action.dest for action in parser._actions}
+        parser.add_argument(
+            "--download", action="store_true", help="fetch what is public of the corpus and not there yet"
+        )
+    if systems:
+        parser.add_argument(
+            "--systems",
+            choices=SYSTEMS,
+            default=SYSTEMS[0],
+            help="which systems are compared: the recipe's own, or those of Andelic (2007), table 4.2 (default: ours)",
+        )
     if options is not None:
-        options(parser)
+        options(parser.add_argument_group("of this recipe"))
     found = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     corpus_dir = found.corpus_dir if needs_corpus else None
@@ -139,8 +152,9 @@ def parse_arguments(
         noise_dir,
         found.cluster,
         tuple(found.rows) if rows else (),
+        found.systems if systems else SYSTEMS[0],
         download,
-        {name: value for name, value in vars(found).items() if name not in shared},
+        vars(found),
     )
 
 

@@ -150,6 +150,41 @@ def _pairwise(classifier: Any) -> None:
             )
 
 
+def _pair_expansion(classifier: Any) -> None:
+    """Centres by class, weights for every pair of classes, and the densities of the outputs."""
+    from discriminants.kernels import Kernel
+
+    sizes = sizes_of(classifier)
+    n = sizes.get("classes", 0)
+    if n < 2:
+        refuse(classifier, "classes_", "are not two or more")
+    sizes["pairs"] = n * (n - 1) // 2
+    shapes: dict[str, tuple[int | str, ...]] = {
+        "basis_centers_": ("centers", "features"),
+        "dual_coef_": ("centers", "classes"),
+        "intercept_": ("pairs",),
+        "means_": (2, "pairs"),
+        "variances_": (2, "pairs"),
+        "class_log_prior_": ("classes",),
+    }
+    check_arrays(classifier, shapes, sizes)
+    pools = getattr(classifier, "pool_sizes_", None)
+    check_indices(classifier, "pool_sizes_", pools, ("classes",), sizes, below=sizes["centers"] + 1)
+    if pools.min() < 1 or int(pools.astype(np.int64).sum()) != sizes["centers"]:
+        refuse(classifier, "pool_sizes_", f"are not one or more of the {sizes['centers']} centres for each class")
+    kernel = getattr(classifier, "kernel_", None)
+    if not isinstance(kernel, Kernel):
+        refuse(classifier, "kernel_", f"is a {type(kernel).__name__}, not a kernel")
+    if not kernel.centers_are_points or kernel.over(classifier.basis_centers_[:1])[1].size != 1:
+        refuse(classifier, "kernel_", "is not the same for all centres")
+    try:
+        columns = kernel.columns(classifier.basis_centers_)
+    except (TypeError, ValueError) as error:
+        raise ModelFormatError(f"{type(classifier).__name__}.kernel_ does not suit the centres: {error}") from error
+    if columns.n_centers != sizes["centers"]:
+        refuse(classifier, "kernel_", f"has {columns.n_centers} columns for {sizes['centers']} centres")
+
+
 def _gaussian_outputs(model: Any) -> None:
     pairs: tuple[int | str, ...] = (2, "columns")
     sizes: dict[str, int] = {}
@@ -187,6 +222,8 @@ LEARNERS: Mapping[str, Listed] = {
     "LinearDiscriminant": Listed("discriminants.linear_discriminant", _linear),
     "SparseKernelLogisticClassifier": Listed("discriminants.sparse_logistic", _logistic),
     "PairwiseClassifier": Listed("discriminants.multiclass.pairwise", _pairwise),
+    "OneVsOneKernelClassifier": Listed("discriminants.one_vs_one", _pair_expansion),
+    "OneVsOneSVC": Listed("discriminants.one_vs_one_svc", _pair_expansion),
     "GaussianOutputModel": Listed("discriminants.posteriors", _gaussian_outputs),
     "PlattOutputModel": Listed("discriminants.posteriors", learnt({"slopes_": ("columns",), "offsets_": ("columns",)})),
     "LogisticOutputModel": Listed(

@@ -16,7 +16,7 @@ from discriminants.kernels.kernel import SMALLEST
 from discriminants.kernels.named import NAMED
 from discriminants.multiclass.one_vs_rest import winners
 from discriminants.selection.column_state import ColumnState
-from discriminants.selection.forward_selection import SelectionState, forward_selection
+from discriminants.selection.forward_selection import Rule, SelectionState, forward_selection
 from discriminants.selection.gram import accumulate_gram
 from discriminants.selection.gram_state import GramState
 from discriminants.selection.kernel_matrix import KernelMatrix
@@ -73,6 +73,26 @@ class ForwardSelectionLearner(KernelExpansion):
     def _after_column(self, state: SelectionState) -> bool:
         """Called after every accepted column; True ends the selection."""
         return False
+
+    def select(self, state: SelectionState, rule: Rule, n_centers: int) -> list[float]:
+        """Choose centres in this state until `n_centers` are chosen or the learner says stop; returns the penalty on
+        the orthogonal weights after every column.
+        """
+        lams: list[float] = []
+        self._begin(state)
+
+        def update(state: SelectionState) -> bool:
+            stop = self._after_column(state)
+            lams.append(state.lam)
+            return stop
+
+        forward_selection(state, rule, n_centers, update)
+        return lams
+
+    @property
+    def needs_kernel_matrix(self) -> bool:
+        """Whether the Gram form has to know the kernel values among the candidates."""
+        return bool(self.norm_penalty) or self._needs_residual()
 
     def _needs_residual(self) -> bool:
         """Whether the Gram form has to carry the residual at the candidates (a rule of the user's own may ask
@@ -144,15 +164,8 @@ class ForwardSelectionLearner(KernelExpansion):
         paths = []
         for columns in self._dictionaries(targets):
             state = make_state(columns, n_centers)
-            lams: list[float] = []
-            self._begin(state)
-
-            def update(state: SelectionState, lams: list[float] = lams) -> bool:
-                stop = self._after_column(state)
-                lams.append(state.lam)
-                return stop
-
-            order = np.array(forward_selection(state, rule, n_centers, update), dtype=np.intp)
+            lams = self.select(state, rule, n_centers)
+            order = np.array(state.order, dtype=np.intp)
             paths.append(SelectionPath(state.system, lams, order, candidate_kernel.at(order), X[points[order]]))
         return points, candidate_kernel, paths
 

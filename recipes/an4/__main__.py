@@ -21,6 +21,7 @@ from asr.experiments.comparison import (
     train_and_tune,
 )
 from asr.experiments.story import finish, open_story, parse_arguments, run_recipe
+from asr.experiments.table_4_2 import table_4_2
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram, word_loop
 from asr.recognition.material import Material
@@ -62,9 +63,10 @@ HYBRIDS = (
 
 def main() -> None:
     """Run the recipe."""
-    arguments = parse_arguments(__doc__ or "")
+    arguments = parse_arguments(__doc__ or "", systems=True)
     assert arguments.corpus_dir is not None
-    story = open_story("AN4", arguments, arguments.corpus_dir, CONFIG, MIXTURES, HYBRIDS)
+    mixtures, hybrids = (MIXTURES, HYBRIDS) if arguments.systems == "ours" else table_4_2(FEATURES)
+    story = open_story("AN4", arguments, arguments.corpus_dir, CONFIG, mixtures, hybrids)
     train, test = story.material("train"), story.material("test")
     words = story.workshop.lexicon.words
 
@@ -72,7 +74,7 @@ def main() -> None:
         bigram = estimate_ngram(material.references.values(), 2, vocabulary=words)
         return {"bigram": arpa_grammar(bigram), "loop": word_loop(words)}
 
-    systems = train_and_tune(story.workshop, "an4", train, MIXTURES, HYBRIDS, grammars)
+    systems = train_and_tune(story.workshop, "an4", train, mixtures, hybrids, grammars)
     primary = choose_primary(systems)
     decoded = decode_test(story.workshop, "test", systems, test, grammars(train))
     finish(story, [pooled_row([part], split="test", primary=primary) for part in decoded], systems)

@@ -1,6 +1,7 @@
 """Resource Management 1: naval commands and questions of 991 words by 72 or 109 training speakers, word-pair grammar.
 
-    python -m recipes.rm1 --corpus-dir DIR --work-dir W [--systems ours|table-4.2] [--train-speakers 72|109] [--download]
+    python -m recipes.rm1 --corpus-dir DIR --work-dir W [--systems ours|table-4.2] [--train-speakers 72|109]
+                          [--download]
 
 DIR holds the discs of LDC93S3A (`rm1_audio1`, `rm1_audio2`) or CMU's published cepstra (`rm1`, `RM_G.fst`), which
 `--download` fetches. The set-up is that of Andelić (2007, section 4.4.1): frames of 25 ms every 10 ms, 12 cepstra,
@@ -27,6 +28,7 @@ from asr.experiments.comparison import (
     train_and_tune,
 )
 from asr.experiments.story import finish, open_story, parse_arguments, run_recipe
+from asr.experiments.table_4_2 import table_4_2
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar
 from asr.recognition.material import Material
@@ -40,8 +42,7 @@ from recipes.rm1.layout import TRAIN, Tree, find_layout
 log = logging.getLogger("recipes.rm1")
 
 DEV = "oct89"
-GMM = GmmSettings(mixtures=(1, 2, 4, 8, 16), iterations=(10, 5, 5, 6, 6))
-TUNING = TuningSettings(held_out=0.15)
+MIXTURES, ITERATIONS = (1, 2, 4, 8, 16), (10, 5, 5, 6, 6)
 WARPS = (0.92, 1.08)
 
 
@@ -52,7 +53,7 @@ def kernel_logistic(loss: str, mixtures: int = 0) -> HybridSettings:
 
 
 def ours(features: FeatureConfig) -> tuple[Sequence[MixtureSpecification], Sequence[HybridSpecification]]:
-    """This project's systems, as in `recipes.an4`: `gmm` has the frames of the source, the others more."""
+    """The systems of this project, as in `recipes.an4`: `gmm` has the frames of the source, the others more."""
     by_speaker = features.model_copy(update={"normalize": "speaker"})
     spliced = by_speaker.model_copy(update={"context": 7, "lda_dimension": 60})
     mixtures = (
@@ -67,16 +68,20 @@ def ours(features: FeatureConfig) -> tuple[Sequence[MixtureSpecification], Seque
     return mixtures, hybrids
 
 
-def training_config(features: FeatureConfig) -> TrainingConfig:
-    """The settings of a run on these features."""
+def training_config(features: FeatureConfig, mixtures: Sequence[MixtureSpecification]) -> TrainingConfig:
+    """The settings of a run on these features; mixtures grow no larger than those compared, and the largest aligns."""
+    n_grown = MIXTURES.index(max(n for family in mixtures for n in family.components)) + 1
     return TrainingConfig(
-        features=features, gmm=GMM, hybrid_search=SearchSettings(lm_scale=4.0, beam=100.0), tuning=TUNING
+        features=features,
+        gmm=GmmSettings(mixtures=MIXTURES[:n_grown], iterations=ITERATIONS[:n_grown]),
+        hybrid_search=SearchSettings(lm_scale=4.0, beam=100.0),
+        tuning=TuningSettings(held_out=0.15),
     )
 
 
-def options(parser: argparse.ArgumentParser) -> None:
+def options(group: argparse._ArgumentGroup) -> None:
     """What this recipe alone can be told."""
-    parser.add_argument(
+    group.add_argument(
         "--train-speakers",
         type=int,
         choices=(72, 109),
@@ -92,18 +97,18 @@ def main() -> None:
     if arguments.download:
         download(arguments.corpus_dir)
     tree = Tree(arguments.corpus_dir)
-    layout, n_speakers = find_layout(tree), int(arguments.own["train_speakers"])
+    layout, n_speakers = find_layout(tree), int(arguments.given["train_speakers"])
     if layout == "cepstra" and n_speakers != 72:
         raise ConfigError(f"--train-speakers {n_speakers} needs the discs; {tree.root} holds CMU's cepstra")
     corpus = read_discs(tree, n_speakers) if layout == "discs" else read_cepstra(tree)
     for note in corpus.notes:
         log.info("%s", note)
-    mixtures, hybrids = systems_of(arguments.systems, corpus.features)
+    mixtures, hybrids = (table_4_2 if arguments.systems == "table-4.2" else ours)(corpus.features)
     story = open_story(
         "Resource Management 1",
         arguments,
         arguments.corpus_dir,
-        training_config(corpus.features),
+        training_config(corpus.features, mixtures),
         mixtures,
         hybrids,
         lexicon=corpus.lexicon,
@@ -133,17 +138,6 @@ def main() -> None:
         *corpus.notes,
     )
     finish(story, scored, systems, notes)
-
-
-def systems_of(
-    name: str, features: FeatureConfig
-) -> tuple[Sequence[MixtureSpecification], Sequence[HybridSpecification]]:
-    """The systems compared: this project's, or those of the source's table."""
-    if name == "table-4.2":
-        from asr.experiments.table_4_2 import table_4_2
-
-        return table_4_2(features)
-    return ours(features)
 
 
 if __name__ == "__main__":

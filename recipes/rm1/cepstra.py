@@ -21,9 +21,7 @@ from asr.text_lines import read_text_lines
 from recipes.rm1.corpus import Rm1Corpus, check_grammar, checked
 from recipes.rm1.layout import TEST_SETS, TRAIN, Tree, require
 
-LISTS = {
-    split: (f"rm1/etc/rm1_{split}.fileids", f"rm1/etc/rm1_{split}.transcription") for split in (TRAIN, "test")
-}
+LISTS = {split: (f"rm1/etc/rm1_{split}.fileids", f"rm1/etc/rm1_{split}.transcription") for split in (TRAIN, "test")}
 DICTIONARY = "rm1/etc/rm1.dic"
 FEATURES_FOLDER = "rm1/feat"
 GRAMMARS = ("RM_G.fst", "wp_gram.txt", "rm1/etc/RM_G.fst", "rm1/etc/wp_gram.txt")
@@ -45,12 +43,11 @@ def read_cepstra(tree: Tree) -> Rm1Corpus:
         With file and line.
     """
     files = [name for names in LISTS.values() for name in names]
-    *lists, dictionary, features, grammar_file = require(
+    train_ids, train_words, test_ids, test_words, dictionary, folder, grammar_file = require(
         tree, [*((name,) for name in files), (DICTIONARY,), (FEATURES_FOLDER,), GRAMMARS]
     )
-    train, test = (
-        _in_capitals(read_sphinx_corpus(*lists[first : first + 2], features, speaker_folder=-1)) for first in (0, 2)
-    )
+    train = _in_capitals(read_sphinx_corpus(train_ids, train_words, folder, speaker_folder=-1))
+    test = _in_capitals(read_sphinx_corpus(test_ids, test_words, folder, speaker_folder=-1))
     train = checked(train, read_sphinx_features, complete=False)
     test = checked(test, read_sphinx_features, complete=True)
     lexicon = read_lexicon(dictionary, format="cmu")

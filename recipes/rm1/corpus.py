@@ -64,7 +64,7 @@ def check_grammar(grammar: Grammar, path: Path, sentences: Sequence[tuple[str, .
     allowed = sum(score_sentence(grammar, words) > -math.inf for words in sentences)
     if sentences and allowed < _FEWEST_ALLOWED * len(sentences):
         raise GrammarError(
-            f"{path}: allows {allowed} of the {len(sentences)} training sentences, which its word pairs were made of; it is "
-            "of another corpus, or its labels are numbered otherwise (then put Kaldi's words.txt beside it)"
+            f"{path}: allows {allowed} of the {len(sentences)} training sentences, from which word pairs come; it "
+            "is of another corpus, or its labels are numbered otherwise (then put Kaldi's words.txt beside it)"
         )
     return f"{path.name} allows {allowed} of the {len(sentences)} training sentences"

@@ -58,15 +58,15 @@ def read_discs(tree: Tree, train_speakers: int = 72) -> Rm1Corpus:
     needed = [(name,) for name in (*folders, PROMPTS, WORD_PAIRS, LEXICON)]
     if len(absent) == len(lists):
         needed += [(test_list(name),) for name in absent]
-    prompts_file, pairs_file, lexicon_file = require(tree, needed)[len(folders) : len(folders) + 3]
+    prompts_file, pairs_file, lexicon_file = require(tree, needed)[len(folders) :]
     sexes_file = tree.find(SPEAKERS)
     sexes = {} if sexes_file is None else read_sexes(sexes_file)
     prompts = read_prompts(prompts_file)
     check = partial(check_sphere, rate=FEATURES.sample_rate)
     splits = {TRAIN: checked(_training(tree, folders, prompts, sexes), check, complete=False)}
-    found = {name: _test(tree, path, prompts, sexes) for name, path in lists.items() if path is not None}
-    refuse_missing(tree.root, [path for _, missing in found.values() for path in missing])
-    splits |= {name: checked(corpus, check, complete=True) for name, (corpus, _) in found.items()}
+    tests = {name: _test(tree, path, prompts, sexes) for name, path in lists.items() if path is not None}
+    refuse_missing(tree.root, [place for _, missing in tests.values() for place in missing])
+    splits |= {name: checked(corpus, check, complete=True) for name, (corpus, _) in tests.items()}
     lexicon = read_sri_lexicon(lexicon_file)
     grammar = word_pair(read_word_pair(pairs_file), lexicon.words)
     notes = [check_grammar(grammar, pairs_file, [utterance.words or () for utterance in splits[TRAIN].utterances])]
@@ -78,32 +78,21 @@ def read_discs(tree: Tree, train_speakers: int = 72) -> Rm1Corpus:
 
 
 def _training(tree: Tree, folders: list[str], prompts: Prompts, sexes: dict[str, str]) -> DataDirectory:
-    utterances, problems = [], []
-    for name in folders:
-        root = tree.find(name)
-        assert root is not None  # required above
+    found = []
+    for root in filter(None, map(tree.find, folders)):
         for speaker in tree.names(root):
             for file in tree.names(root / speaker):
                 path = root / speaker / file
                 if path.suffix.lower() == ".sph" and not _CALIBRATION.fullmatch(path.stem):
-                    found = _utterance(path, prompts)
-                    (utterances if isinstance(found, Utterance) else problems).append(found)  # type: ignore[arg-type]
-    return _directory(tree.root / folders[0], utterances, problems, sexes)
+                    found.append(_utterance(path, prompts))
+    return _directory(tree.root / folders[0], found, sexes)
 
 
-def _test(
-    tree: Tree, listed: Path, prompts: Prompts, sexes: dict[str, str]
-) -> tuple[DataDirectory, list[str]]:
+def _test(tree: Tree, listed: Path, prompts: Prompts, sexes: dict[str, str]) -> tuple[DataDirectory, list[str]]:
     """A test set, and the places where recordings were looked for and not found."""
-    utterances, problems, missing = [], [], []
-    for name in read_ndx(listed):
-        path = tree.find(f"{TEST_ROOT}/{name}")
-        if path is None:
-            missing.append(str(tree.root / TEST_ROOT / name))
-            continue
-        found = _utterance(path, prompts)
-        (utterances if isinstance(found, Utterance) else problems).append(found)  # type: ignore[arg-type]
-    return _directory(listed, utterances, problems, sexes), missing
+    places = {tree.root / TEST_ROOT / name: tree.find(f"{TEST_ROOT}/{name}") for name in read_ndx(listed)}
+    found = [_utterance(path, prompts) for path in places.values() if path is not None]
+    return _directory(listed, found, sexes), [str(place) for place, path in places.items() if path is None]
 
 
 def _utterance(path: Path, prompts: Prompts) -> Utterance | Problem:
@@ -117,18 +106,17 @@ def _utterance(path: Path, prompts: Prompts) -> Utterance | Problem:
     return Utterance(name, speaker, prompts[sentence], audio=path)
 
 
-def _directory(
-    path: Path, utterances: list[Utterance], problems: list[Problem], sexes: dict[str, str]
-) -> DataDirectory:
+def _directory(path: Path, found: list[Utterance | Problem], sexes: dict[str, str]) -> DataDirectory:
     """Sorted, each utterance once; sexes stand under the first part of a speaker's folder, `adg0` for `adg0_4`."""
+    problems = [entry for entry in found if isinstance(entry, Problem)]
     unique: dict[str, Utterance] = {}
-    for utterance in utterances:
+    for utterance in (entry for entry in found if isinstance(entry, Utterance)):
         if utterance.id in unique:
             other = unique[utterance.id].source
             problems.append(Problem(utterance.id, "twice", f"{utterance.source} has the name of {other}"))
         else:
             unique[utterance.id] = utterance
-    speakers = {utterance.speaker for utterance in utterances}
+    speakers = {utterance.speaker for utterance in unique.values()}
     known = {speaker: sexes.get(speaker, sexes.get(speaker.partition("_")[0], "")) for speaker in sorted(speakers)}
     gender = {speaker: sex for speaker, sex in known.items() if sex}
     return DataDirectory(path, tuple(unique[name] for name in sorted(unique)), gender, tuple(sorted(problems)))
@@ -140,6 +128,6 @@ def _differences(train: DataDirectory, train_speakers: int) -> list[str]:
     if len(counts) == train_speakers and len(train.utterances) == EXPECTED[train_speakers]:
         return []
     return [
-        f"{len(counts)} training speakers with {len(train.utterances)} sentences; the published corpus has {train_speakers} "
-        f"with {EXPECTED[train_speakers]}"
+        f"{len(counts)} training speakers with {len(train.utterances)} sentences; the published corpus has "
+        f"{train_speakers} with {EXPECTED[train_speakers]}"
     ]

@@ -174,7 +174,9 @@ def _copy(answer: http.client.HTTPResponse, file: IO[bytes], start: int, total: 
         while piece := answer.read1(_PIECE):
             size += len(piece)
             if size > LARGEST_DOWNLOAD:
-                raise CorpusError(f"{url}: sends more than {LARGEST_DOWNLOAD} bytes; no file of this corpus is as large")
+                raise CorpusError(
+                    f"{url}: sends more than {LARGEST_DOWNLOAD} bytes; no file of this corpus is as large"
+                )
             file.write(piece)
             bar.advance(size // 1024 - bar.done)
     return size
@@ -201,7 +203,8 @@ def record_digest(path: Path, source: Source) -> None:
         told = (read_text(record, CorpusError, largest=1 << 12).split() or [""])[0]
         if told != found:
             raise CorpusError(
-                f"{path}: its SHA-256 is {found}, but {record.name} says {printable(told, 80)}; remove both, and it is fetched again"
+                f"{path}: its SHA-256 is {found}, but {record.name} says {printable(told, 80)}; remove both, and it is "
+                "fetched again"
             )
         return
     with atomic_write(record) as temporary:
@@ -218,7 +221,7 @@ def unpack(archive: Path, folder: Path) -> None:
     with atomic_directory(folder) as temporary, _readable(archive):
         seen: set[str] = set()
         with gzip.open(archive) as unpacked, progress(0, f"unpacking {archive.name}") as bar:
-            with tarfile.open(fileobj=_Limited(unpacked, archive), mode="r|") as members:
+            with tarfile.open(mode="r|", fileobj=_Limited(unpacked, archive)) as members:
                 for member in members:
                     _write_member(members, member, temporary, archive, seen)
                     bar.advance()
@@ -228,9 +231,7 @@ def unpack(archive: Path, folder: Path) -> None:
             raise CorpusError(f"{archive}: holds nothing below '{_TOP}/'; it is no archive of this corpus")
 
 
-def _write_member(
-    members: tarfile.TarFile, member: tarfile.TarInfo, root: Path, archive: Path, seen: set[str]
-) -> None:
+def _write_member(members: tarfile.TarFile, member: tarfile.TarInfo, root: Path, archive: Path, seen: set[str]) -> None:
     name = PurePosixPath(member.name)
     shown = f"{archive}: its entry '{printable(member.name, 200)}'"
     if name.is_absolute() or ".." in name.parts or "\\" in member.name or not member.name.isprintable():
@@ -264,7 +265,7 @@ def _write_member(
 class _Limited:
     """A stream of which no more is read than the largest archive unpacks to, nor much at once."""
 
-    def __init__(self, stream: IO[bytes], archive: Path):
+    def __init__(self, stream: gzip.GzipFile, archive: Path):
         self.stream, self.archive, self.left = stream, archive, LARGEST_UNPACKED
 
     def read(self, size: int) -> bytes:
@@ -272,7 +273,7 @@ class _Limited:
         self.left -= len(piece)
         if self.left < 0:
             raise CorpusError(
-                f"{self.archive}: becomes more than {LARGEST_UNPACKED} bytes when unpacked; no archive of this corpus does"
+                f"{self.archive}: becomes more than {LARGEST_UNPACKED} bytes when unpacked; none of this corpus does"
             )
         return piece
 

@@ -1,4 +1,4 @@
-"""Which of the two layouts of Resource Management a folder has, and where its files are, names compared without case."""
+"""Which of the two layouts of Resource Management a folder has, and where its files are, by names without case."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ class Tree:
         self._listings: dict[Path, Mapping[str, Sequence[str]]] = {}
 
     def find(self, name: str) -> Path | None:
-        """The file or folder `name`, parts divided by `/`, or None; CorpusError where letter case alone tells two apart."""
+        """The file or folder `name`, parts divided by `/`, or None; CorpusError where letter case alone differs."""
         path = self.root
         for part in name.split("/"):
             names = self._listing(path).get(part.casefold(), ())
@@ -66,8 +66,8 @@ def find_layout(tree: Tree) -> Layout:
         return found[0]
     if found:
         raise CorpusError(
-            f"{tree.root}: holds both the discs ({_SIGNS['discs'][0]}) and CMU's cepstra ({_SIGNS['cepstra'][0]}); name "
-            "a folder that holds one of them"
+            f"{tree.root}: holds both the discs ({_SIGNS['discs'][0]}) and CMU's cepstra ({_SIGNS['cepstra'][0]}); "
+            "name a folder that holds one of them"
         )
     discs, cepstra = (" nor ".join(str(tree.root / sign) for sign in signs) for signs in _SIGNS.values())
     raise CorpusError(

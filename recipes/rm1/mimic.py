@@ -185,7 +185,9 @@ def _finish_discs(
     write_word_pair(successors, root / discs.WORD_PAIRS, comment="Word pairs of our own sentences")
     entries = [f"{word.lower():<16}{' '.join(_sri_phones(lexicon[word][0]))}\n" for word in lexicon.words]
     _write(root / discs.LEXICON, ";; pronunciations of our own words\n" + "".join(entries))
-    speakers = sorted({(reading.folder.partition("_")[0].upper(), reading.speaker.gender.upper()) for reading in readings})
+    speakers = sorted(
+        {(reading.folder.partition("_")[0].upper(), reading.speaker.gender.upper()) for reading in readings}
+    )
     _write(root / discs.SPEAKERS, "; speaker, sex\n" + "".join(f"{name} {sex}\n" for name, sex in speakers))
 
 
@@ -229,7 +231,7 @@ def _finish_cepstra(
 
 
 def _write_transducer(path: Path, words: Sequence[str], successors: Mapping[str, tuple[str, ...]]) -> None:
-    """The word pairs as OpenFst writes them, labels numbered as the words stand in the dictionary, without their names."""
+    """The word pairs as OpenFst writes them; labels are numbered as the words stand in the dictionary."""
     import kaldifst
 
     numbers = {word: number for number, word in enumerate(words, 1)}

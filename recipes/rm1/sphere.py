@@ -64,7 +64,9 @@ def check_sphere(path: Path, rate: int) -> None:
         head = file.read(_LONGEST_HEADER)
     length = re.match(rb"NIST_1A\n *(\d{1,6})\n", head)
     if length is None:
-        raise CorpusError(f"{path}: begins with {head[:8]!r}; a SPHERE file begins with 'NIST_1A' and its header's size.")
+        raise CorpusError(
+            f"{path}: begins with {head[:8]!r}; a SPHERE file begins with 'NIST_1A' and its header's size."
+        )
     n_header = int(length[1])
     if not len(_MAGIC) < n_header <= min(size, _LONGEST_HEADER):
         raise CorpusError(
@@ -73,7 +75,9 @@ def check_sphere(path: Path, rate: int) -> None:
     found = dict(re.findall(rb"^(\w+) -i +(\d{1,%d})\s*$" % _MOST_DIGITS, head[:n_header].split(b"end_head")[0], re.M))
     missing = [name for name in _NEEDED if name.encode() not in found]
     if missing:
-        raise CorpusError(f"{path}: its header has no number for {', '.join(missing)}; it is damaged or no SPHERE file.")
+        raise CorpusError(
+            f"{path}: its header has no number for {', '.join(missing)}; it is damaged or no SPHERE file."
+        )
     header, _ = read_header(path, rate=rate)  # refuses what is compressed
     if header.rate != rate:
         raise CorpusError(
@@ -84,7 +88,7 @@ def check_sphere(path: Path, rate: int) -> None:
     promised = n_header + count * width * channels
     if size < promised:
         raise CorpusError(
-            f"{printable(str(path), 300)}: breaks off {promised - size} bytes before the end that its header gives; copy "
-            "it again.",
+            f"{printable(str(path), 300)}: breaks off {promised - size} bytes before the end that its header gives; "
+            "copy it again.",
             code="truncated",
         )

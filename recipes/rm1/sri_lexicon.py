@@ -19,7 +19,7 @@ def read_sri_lexicon(path: Path | str) -> Lexicon:
     """Words in capitals and their folded phones.
 
     An entry is a line that begins with a small letter: the word, then its phones, of which some end in `+1`; other
-    lines are passed over. Raises LexiconError, naming file and line, for a word without phones and a phone that is none.
+    lines are passed over. Raises LexiconError, naming file and line, for a word without phones and what is no phone.
     """
     variants: dict[str, list[tuple[str, ...]]] = {}
     for number, line in enumerate(read_text_lines(path, LexiconError), 1):
@@ -30,8 +30,8 @@ def read_sri_lexicon(path: Path | str) -> Lexicon:
         wrong = next((phone for phone, bare in zip(phones, spoken, strict=True) if not _PHONE.fullmatch(bare)), None)
         if wrong is not None:
             raise LexiconError(
-                f"{path}, line {number}: '{printable(wrong, 40)}' of the word '{printable(word, 40)}' is no phone; a phone "
-                "has small letters, and perhaps +1 behind them."
+                f"{path}, line {number}: '{printable(wrong, 40)}' of the word '{printable(word, 40)}' is no phone; a "
+                "phone has small letters, and perhaps +1 behind them."
             )
         folded = fold_phones(spoken)
         if not folded:

@@ -24,6 +24,7 @@ from asr.experiments.comparison import (
     train_and_tune,
 )
 from asr.experiments.story import Arguments, finish, open_story, parse_arguments, run_recipe
+from asr.experiments.table_4_2 import table_4_2
 from asr.features.augmentation import Augmentation, NoiseClips, read_noise
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram
@@ -67,8 +68,9 @@ BASELINE = "gmm-8"  # beside the hybrids in noise
 
 def main() -> None:
     """Run the recipe."""
-    arguments = parse_arguments(__doc__ or "", takes_noise=True)
+    arguments = parse_arguments(__doc__ or "", takes_noise=True, systems=True)
     assert arguments.corpus_dir is not None
+    mixtures, hybrids = (MIXTURES, HYBRIDS) if arguments.systems == "ours" else table_4_2(FEATURES)
     text = arguments.corpus_dir / "lm_train.text"
     sentences = [entry.value.split() for entry in read_list(text).values()]
     noise = noise_clips(arguments)
@@ -78,8 +80,8 @@ def main() -> None:
         arguments,
         arguments.corpus_dir,
         CONFIG,
-        MIXTURES,
-        HYBRIDS,
+        mixtures,
+        hybrids,
         ("train", "dev", "test"),
         lexicon=folded(read_lexicon(arguments.corpus_dir / "lexicon.txt")),
         inputs=inputs,
@@ -90,7 +92,7 @@ def main() -> None:
     def grammars(material: Material) -> Mapping[str, Grammar]:
         return {"bigram": bigram}
 
-    systems = train_and_tune(story.workshop, "speechocean", train, MIXTURES, HYBRIDS, grammars, dev=dev)
+    systems = train_and_tune(story.workshop, "speechocean", train, mixtures, hybrids, grammars, dev=dev)
     primary = choose_primary(systems)
     splits = {"dev": (dev, systems), "test": (test, systems)}
     if noise is not None:

@@ -1,0 +1,236 @@
+"""One kernel machine for every pair of classes, over centres that the pairs share (Andelic 2007, section 4.2.1)."""
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import validate_data
+
+from discriminants.expansion import FLOATS
+from discriminants.kernels import Kernel, make_kernel
+from discriminants.kernels.named import NAMED
+from discriminants.multiclass.class_draw import draw_by_class
+from discriminants.multiclass.class_scatter import ClassScatter, class_scatter
+from discriminants.multiclass.gaussian_coupling import floored
+from discriminants.multiclass.labels import class_codes
+from discriminants.multiclass.pair_expansion import PairExpansion
+from discriminants.npd import NPDClassifier
+from discriminants.orols import OROLSClassifier
+from discriminants.parallel.workers import SerialWorkers, Workers
+from discriminants.selection.class_pools import class_pool
+from discriminants.selection.gram_state import GramState
+from discriminants.selection.learner import ForwardSelectionLearner
+from discriminants.selection.norm_penalty import with_norm_penalty
+from discriminants.selection.rules import make_rule
+
+_LEARNERS: dict[str, type[ForwardSelectionLearner]] = {"npd": NPDClassifier, "orols": OROLSClassifier}
+
+
+class OneVsOneKernelClassifier(PairExpansion):
+    """NPD or OROLS for every pair of classes, with pair outputs turned into posteriors by pairwise coupling.
+
+    Each pair is learnt on the samples of its two classes alone, with targets -1 and +1. Its centres come from the pools
+    of the two classes, a few centres each that are chosen before, so that the whole machine has n_classes *
+    candidates_per_class centres at most, however many pairs there are. The output of a pair is normally distributed in
+    either class (4.6, 4.7); Bayes' rule with the classes' shares of the training samples makes it a posterior, and
+    coupling makes posteriors of the classes of those of the pairs (4.8).
+
+    The source scales every weight vector to length one; the densities, which scale with it, make that superfluous.
+
+    Parameters
+    ----------
+    learner : {"npd", "orols"}
+        How a pair is learnt: least squares (`NPDClassifier`), or with a ridge that generalised cross-validation sets
+        (`OROLSClassifier`).
+    n_centers : int, optional
+        Most centres of a pair; None takes all that the selection takes.
+    candidates_per_class : int
+        Centres in the pool of a class, chosen by forward selection against the rest.
+    kernel, sigma
+        As in `NPDClassifier`, one width for all pairs. Of the kernels those whose centres are points.
+    residual_threshold : float, optional
+        Of NPD: stop once no residual at a centre of the two pools is larger in absolute value (4.4.1).
+    norm_penalty : float
+        As in `NPDClassifier`, for every pair.
+    rule : {"error_reduction", "largest_residual", "matching_pursuit", "best_of_59"}
+        How the next centre of a pair is chosen.
+    max_samples_per_class : int, optional
+        Samples of a class that are learnt from, drawn at random; None takes all. The shares of the classes are those
+        of all samples.
+    random_state : int, RandomState or None
+        Draws samples and candidates.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    kernel_ : Kernel
+        With its parameters as numbers.
+    basis_centers_ : ndarray of shape (m, n_features)
+        The pools, class after class.
+    pool_sizes_ : ndarray of int of shape (n_classes,)
+    dual_coef_ : ndarray of shape (m, n_classes)
+        Weight of a centre of class i in the pair of i and j, at j; zero at i.
+    intercept_ : ndarray of shape (n_pairs,)
+        In the order (0, 1), (0, 2), ..., (n_classes - 2, n_classes - 1) of class numbers, as everything of pairs.
+    means_, variances_ : ndarray of shape (2, n_pairs)
+        Of the output of each pair in its first class and in its second.
+    class_log_prior_ : ndarray of shape (n_classes,)
+    n_centers_ : ndarray of int of shape (n_pairs,)
+        Centres of each pair.
+
+    See Also
+    --------
+    PairwiseClassifier : the same over any classifier, in a loop over the pairs.
+
+    References
+    ----------
+    E. Andelic, Sparse Nonlinear Discriminants, dissertation, Magdeburg 2007. D. Price, S. Knerr, L. Personnaz, G.
+    Dreyfus, Pairwise neural network classifiers with probabilistic outputs, NIPS 7, 1995.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "learner": [StrOptions(set(_LEARNERS))],
+        "n_centers": [Interval(Integral, 1, None, closed="left"), None],
+        "candidates_per_class": [Interval(Integral, 1, None, closed="left")],
+        "kernel": [StrOptions(set(NAMED) - {"precomputed"}), Kernel],
+        "sigma": [StrOptions({"scale"}), Interval(Real, 0, None, closed="neither")],
+        "residual_threshold": [Interval(Real, 0, None, closed="left"), None],
+        "norm_penalty": [Interval(Real, 0, None, closed="left")],
+        "rule": [StrOptions({"error_reduction", "largest_residual", "matching_pursuit", "best_of_59"})],
+        "max_samples_per_class": [Interval(Integral, 1, None, closed="left"), None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        learner: str = "npd",
+        *,
+        n_centers: int | None = None,
+        candidates_per_class: int = 14,
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        residual_threshold: float | None = None,
+        norm_penalty: float = 0.0,
+        rule: str = "error_reduction",
+        max_samples_per_class: int | None = 1000,
+        random_state: Any = None,
+    ) -> None:
+        self.learner = learner
+        self.n_centers = n_centers
+        self.candidates_per_class = candidates_per_class
+        self.kernel = kernel
+        self.sigma = sigma
+        self.residual_threshold = residual_threshold
+        self.norm_penalty = norm_penalty
+        self.rule = rule
+        self.max_samples_per_class = max_samples_per_class
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        progress: Callable[[int, int], None] | None = None,
+        workers: Workers | None = None,
+    ) -> Self:
+        """Choose the pools, then train all pairs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        progress : callable, optional
+            Called with the steps done and their number, three a class.
+        workers : Workers, optional
+            Where to compute, one class a task; what is learnt does not depend on it.
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite input, fewer than two classes, parameters out of range, a kernel with several columns a
+            point, or a pair whose samples give no column that varies.
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
+        self.classes_, codes = class_codes(y)
+        n_classes = self.classes_.shape[0]
+        workers = SerialWorkers() if workers is None else workers
+        random = check_random_state(self.random_state)
+        counts = np.bincount(codes)
+        self.class_log_prior_ = np.log(counts / counts.sum())
+        members = draw_by_class(codes, self.max_samples_per_class, random)
+        kernel = make_kernel(self.kernel, self.sigma).resolved(X[np.sort(np.concatenate(members))])
+        if not kernel.centers_are_points or kernel.over(X[:1])[1].size != 1:
+            raise ValueError(f"pairs share their centres, so the kernel must have one column a point, got {kernel}")
+        done = 0
+
+        def tell() -> None:
+            nonlocal done
+            done += 1
+            if progress is not None:
+                progress(done, 3 * n_classes)
+
+        shared = [workers.share(value) for value in (X, kernel, members)]
+        size, seed = int(self.candidates_per_class), int(random.randint(np.iinfo(np.int32).max))
+        pools = []
+        for rows in workers.map(class_pool, range(n_classes), *shared, size, seed):
+            pools.append(rows)
+            tell()
+        self.pool_sizes_ = np.array([rows.shape[0] for rows in pools])
+        starts = np.cumsum(self.pool_sizes_) - self.pool_sizes_
+        self.kernel_, self.basis_centers_ = kernel, X[np.concatenate(pools)]
+        for step in class_scatter(kernel, X, members, self.basis_centers_, self.pool_sizes_, workers):
+            if step is None:
+                tell()
+            else:
+                scatter = step
+        self.dual_coef_ = np.zeros((self.basis_centers_.shape[0], n_classes))
+        numbers = []
+        machine = workers.share((self._pair_learner(), kernel, self.basis_centers_, self.n_centers, seed))
+        for i, learnt in enumerate(workers.map(_pairs_of, range(n_classes), workers.share(scatter), machine)):
+            for j, (weights, *rest) in enumerate(learnt, start=i + 1):
+                n_own = self.pool_sizes_[i]
+                self.dual_coef_[starts[i] : starts[i] + n_own, j] = weights[:n_own]
+                self.dual_coef_[starts[j] : starts[j] + self.pool_sizes_[j], i] = weights[n_own:]
+                numbers.append(rest)
+            tell()
+        of_pairs = np.array(numbers)
+        self.intercept_, self.n_centers_ = of_pairs[:, 0], of_pairs[:, 1].astype(np.intp)
+        self.means_ = np.ascontiguousarray(of_pairs[:, 2:4].T)
+        self.variances_ = floored(of_pairs[:, 4:6].T, self.means_)
+        return self
+
+    def _pair_learner(self) -> ForwardSelectionLearner:
+        parameters = {"rule": self.rule, "norm_penalty": self.norm_penalty}
+        if self.learner == "npd":
+            parameters["residual_threshold"] = self.residual_threshold
+        return _LEARNERS[self.learner](**parameters)
+
+
+def _pairs_of(i: int, scatter: ClassScatter, machine: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    """The machines of the pairs (i, j) with j > i: weights of both pools, bias, number of centres, means, variances."""
+    learner, kernel, centers, n_centers, seed = machine
+    learnt = []
+    for j in range(i + 1, scatter.counts.shape[0]):
+        columns = np.concatenate([scatter.pool(i), scatter.pool(j)])
+        means, within = scatter.pair(i, j)
+        system = scatter.system(i, j, means, within)
+        K = None
+        if learner.needs_kernel_matrix:
+            points = centers[columns]
+            K = kernel(points, points).astype(np.float64)
+        if K is not None and learner.norm_penalty:
+            system = with_norm_penalty(system, K, learner.norm_penalty)
+        targets = np.where(columns < scatter.pool(j)[0], -1.0, 1.0)[:, None]
+        most = columns.shape[0] if n_centers is None else min(n_centers, columns.shape[0])
+        state = GramState(system, most, points=None if K is None else (K, targets))
+        learner.select(state, make_rule(learner.rule, np.random.RandomState(seed)), most)
+        weights = np.zeros(columns.shape[0])
+        solution = state.system.weights(state.lam)[:, 0]
+        bias, weights[state.order] = solution[0], solution[1:]
+        spread = np.einsum("k,ckl,l->c", weights, within, weights) / scatter.counts[[i, j]]
+        learnt.append((weights, bias, len(state.order), *(means @ weights + bias), *spread))
+    return learnt
