@@ -36,7 +36,7 @@ from asr.runs.progress import counted
 from recipes.rm1 import discs
 from recipes.rm1.cepstra import DICTIONARY, FEATURES, FEATURES_FOLDER, GRAMMARS, LISTS
 from recipes.rm1.layout import TEST_SETS, Layout
-from recipes.rm1.sphere import write_sphere
+from recipes.rm1.sphere import sphere_bytes
 
 RATE = 16000
 N_TRAIN_SPEAKERS, N_SENTENCES, N_SENTENCES_IN_FULL = 72, 10, 40
@@ -158,7 +158,9 @@ def _record(reading: Reading, settings: CorpusSettings, root: Path, layout: Layo
             samples[_STILL] = 0
         if layout == "discs":
             fields = {"speaker_id": reading.folder, "prompt_id": name}
-            write_sphere(root / discs_place(reading, name), samples, RATE, fields)
+            path = root / discs_place(reading, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(sphere_bytes(samples, RATE, fields))
         elif name in reading.listed:
             features = signal_features(samples.astype(np.float32), FEATURES, source=name)
             write_sphinx_features(root / FEATURES_FOLDER / reading.folder / f"{name}.mfc", features)
@@ -240,7 +242,7 @@ def _write_transducer(path: Path, words: Sequence[str], successors: Mapping[str,
     fst = kaldifst.StdVectorFst()
     for _ in range(end + 1):
         fst.add_state()
-    fst.set_start(0)
+    fst.start = 0
     fst.set_final(end, 0.0)
     for word, following in successors.items():
         cost = math.log(len(following))

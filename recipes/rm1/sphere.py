@@ -1,4 +1,4 @@
-"""NIST SPHERE: a writer for 16-bit samples, and whether a file has as many as its header says.
+"""NIST SPHERE: files of 16-bit samples, and whether a file has as many as its header says.
 
 Format: NIST (1990s), SPHERE 2.x: `NIST_1A`, the size of the header, then `name -type value` lines up to `end_head`.
 Samples are read by `asr.corpus.audio`.
@@ -13,7 +13,6 @@ import numpy as np
 from asr.corpus.audio import read_header
 from asr.corpus.opening import open_for_reading
 from asr.errors import CorpusError, printable
-from asr.files import atomic_write
 
 _MAGIC = b"NIST_1A\n"
 _HEADER_BYTES = 1024
@@ -22,17 +21,12 @@ _NEEDED = ("sample_count", "sample_n_bytes", "channel_count")
 _MOST_DIGITS = 12
 
 
-def write_sphere(
-    path: Path | str,
-    samples: np.ndarray,
-    rate: int,
-    fields: Mapping[str, str] | None = None,
-    *,
-    big_endian: bool = False,
-) -> None:
-    """Write mono samples, int16 (n,), as uncompressed SPHERE, whole or not at all.
+def sphere_bytes(
+    samples: np.ndarray, rate: int, fields: Mapping[str, str] | None = None, *, big_endian: bool = False
+) -> bytes:
+    """Mono samples, int16 (n,), as an uncompressed SPHERE file; `fields` are further text fields of the header.
 
-    `fields` are further text fields of the header. Raises CorpusError when the header would have more than 1024 bytes.
+    Raises CorpusError when the header would have more than 1024 bytes.
     """
     texts = {"database_id": "RM1", "database_version": "1.0", **(fields or {}), "sample_coding": "pcm"}
     numbers = {
@@ -47,10 +41,8 @@ def write_sphere(
     lines += [f"sample_byte_format -s2 {'10' if big_endian else '01'}\n", "end_head\n"]
     header = _MAGIC + b"%7d\n" % _HEADER_BYTES + "".join(lines).encode("ascii")
     if len(header) > _HEADER_BYTES:
-        raise CorpusError(f"{path}: a header of {len(header)} bytes is too long; {_HEADER_BYTES} are the most.")
-    with atomic_write(path) as temporary:
-        content = header.ljust(_HEADER_BYTES) + np.asarray(samples).astype(">i2" if big_endian else "<i2").tobytes()
-        temporary.write_bytes(content)
+        raise CorpusError(f"A SPHERE header of {len(header)} bytes is too long; {_HEADER_BYTES} are the most.")
+    return header.ljust(_HEADER_BYTES) + np.asarray(samples).astype(">i2" if big_endian else "<i2").tobytes()
 
 
 def check_sphere(path: Path, rate: int) -> None:

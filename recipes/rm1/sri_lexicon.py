@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 
 from asr.errors import LexiconError, printable
@@ -44,7 +44,7 @@ def fold_phones(phones: Sequence[str]) -> tuple[str, ...]:
     """SRI's phones as they are modelled: `tcl t` is t, a lone `tcl` td, and t before s with it ts."""
     folded: list[str] = []
     released = ""
-    for phone, following in zip(phones, chain(phones[1:], [""]), strict=True):
+    for phone, following in pairwise(chain(phones, [""])):
         if phone in _DROPPED or (phone == "s" and released == "t"):
             released = ""
             continue
