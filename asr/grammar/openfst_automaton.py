@@ -25,8 +25,8 @@ def openfst_grammar(
 
     The names of the labels stand in the file, or in `words.txt` beside it, as Kaldi has them, or in `symbols`. The
     label 0, `<eps>`, `<s>`, `</s>` and the disambiguation labels `#1`, `#2`, ... are empty. `#0` is empty too: it
-    becomes the back-off arc of `Grammar`. Other empty arcs are removed, and states that have several arcs of a word made
-    deterministic, at equal costs of sentences. An n-gram keeps its back-off arcs.
+    becomes the back-off arc of `Grammar`. Other empty arcs are removed, and states that have several arcs of a word
+    made deterministic, at equal costs of sentences. An n-gram keeps its back-off arcs.
 
     Parameters
     ----------

@@ -18,12 +18,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, cast
 
 from asr.errors import CorpusError, printable
 from asr.files import DISK_TROUBLE, atomic_directory, atomic_write
 from asr.grammar.openfst_magic import FST_MAGIC
-from asr.runs.progress import progress
+from asr.runs.progress import Progress
 from asr.text_lines import GZIP_MAGIC, read_text
 
 log = logging.getLogger("recipes.rm1")
@@ -169,7 +169,8 @@ def _copy(answer: http.client.HTTPResponse, file: IO[bytes], start: int, total: 
     """Append the answer to a file; returns its size."""
     size = start
     kib = -(-total // 1024) if total is not None else 0
-    with progress(kib, f"fetching {PurePosixPath(url).name or url} (KiB)") as bar:
+    bar: Progress[int] = Progress(kib, f"fetching {PurePosixPath(url).name or url} (KiB)")
+    with bar:
         bar.advance(size // 1024)
         while piece := answer.read1(_PIECE):
             size += len(piece)
@@ -220,8 +221,9 @@ def unpack(archive: Path, folder: Path) -> None:
     """
     with atomic_directory(folder) as temporary, _readable(archive):
         seen: set[str] = set()
-        with gzip.open(archive) as unpacked, progress(0, f"unpacking {archive.name}") as bar:
-            with tarfile.open(mode="r|", fileobj=_Limited(unpacked, archive)) as members:
+        bar: Progress[int] = Progress((), f"unpacking {archive.name}")
+        with gzip.open(archive) as unpacked, bar:
+            with tarfile.open(mode="r|", fileobj=cast(IO[bytes], _Limited(unpacked, archive))) as members:
                 for member in members:
                     _write_member(members, member, temporary, archive, seen)
                     bar.advance()

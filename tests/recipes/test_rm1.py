@@ -6,12 +6,15 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
+from asr.acoustic.search_settings import SearchSettings
 from asr.corpus.audio import read_audio
 from asr.corpus.sphinx_features import read_sphinx_features
 from asr.corpus.synth_sentences import read_sentence_grammar
@@ -23,10 +26,12 @@ from asr.grammar import perplexity, word_pair
 from asr.lexicon import read_lexicon
 from asr.recognition.material import Material
 from asr.resources import resource
+from asr.training.config import TrainingConfig, TuningSettings
 from recipes.rm1 import __main__ as recipe
 from recipes.rm1 import cepstra, discs
 from recipes.rm1.cepstra import by_test_set, numbered_words, read_cepstra
 from recipes.rm1.constant_frames import frames_in_runs, without_frames
+from recipes.rm1.corpus import Rm1Corpus
 from recipes.rm1.disc_texts import read_ndx, read_prompts, read_sexes
 from recipes.rm1.discs import read_discs
 from recipes.rm1.layout import Tree, find_layout
@@ -195,7 +200,7 @@ def test_frames_in_runs_are_those_that_a_loop_finds(seed):
 
 def test_frames_are_dropped_and_what_is_left_keeps_its_order():
     table = FrameTable.from_utterances("abc", "xxy", [np.arange(n * 2).reshape(n, 2) for n in (3, 2, 4)])
-    material = Material(table, {name: ("ONE",) for name in "abc"})
+    material = Material(table, dict.fromkeys("abc", ("ONE",)))
     left = without_frames(material, {"a": [1], "b": [0, 1]})
     assert left.static.ids == ("a", "c") and left.static.speakers == ("x", "y")
     assert left.static.utterance("a").tolist() == [[0, 1], [4, 5]] and len(left.static.utterance("c")) == 4
@@ -225,7 +230,7 @@ def test_names_that_letter_case_alone_tells_apart_are_refused(tmp_path):
         Tree(tmp_path).find("Rm1")
 
 
-def read(layout: str, root: Path):
+def read(layout: str, root: Path) -> Rm1Corpus:
     return read_discs(Tree(root)) if layout == "discs" else read_cepstra(Tree(root))
 
 
@@ -256,7 +261,10 @@ def test_a_corpus_in_capital_letters_is_the_same_corpus(copied, tiny, layout):
     capitals(root)
     expected, found = read(layout, tiny[layout]), read(layout, root)
     for name in expected.splits:
-        told = [[(u.id.casefold(), u.speaker.casefold(), u.words) for u in c.splits[name].utterances] for c in (expected, found)]
+        told = [
+            [(u.id.casefold(), u.speaker.casefold(), u.words) for u in corpus.splits[name].utterances]
+            for corpus in (expected, found)
+        ]
         assert told[0] == told[1]
 
 
@@ -314,7 +322,7 @@ def test_a_damaged_recording_of_training_is_left_out_and_one_of_a_test_ends_the_
     test = read(layout, tiny[layout]).splits[split].utterances[0].source
     spoilt = root / test.relative_to(tiny[layout])
     os.truncate(spoilt, spoilt.stat().st_size - 3)
-    with pytest.raises(CorpusError, match="1 of the .* recordings of this test cannot be used"):
+    with pytest.raises(CorpusError, match=r"1 of the .* recordings of this test cannot be used"):
         read(layout, root)
 
 
@@ -358,8 +366,6 @@ def test_words_are_numbered_by_their_lines_without_variants(tmp_path):
 def test_a_test_list_with_folders_of_sets_is_divided(tiny):
     test = read_cepstra(Tree(tiny["cepstra"])).splits["test"]
     assert list(by_test_set(test)) == ["test"]
-    from dataclasses import replace
-
     named = tuple(
         replace(utterance, id=f"{'4_feb89' if number % 2 else 'oct89'}-{utterance.id}")
         for number, utterance in enumerate(test.utterances)
@@ -392,7 +398,8 @@ def test_the_lexicon_in_sri_form_is_read_back_to_as_many_phones():
 def test_nobody_reads_what_somebody_else_has_read_and_no_voice_is_in_both():
     grammar = read_sentence_grammar(resource("fleet", "sentences.txt"))
     readings = plan(grammar, difficulty(0), Size(), ["feb89", "oct89"])
-    assert [sum(reading.split == split for reading in readings) for split in ("train", "feb89", "oct89")] == [72, 10, 10]
+    n_speakers = [sum(reading.split == split for reading in readings) for split in ("train", "feb89", "oct89")]
+    assert n_speakers == [72, 10, 10]
     sentences = [words for reading in readings for words in reading.listed.values()]
     assert len(set(sentences)) == len(sentences) == 720 + 600
     voices = {split: {r.speaker.voice for r in readings if (r.split == "train") == split} for split in (True, False)}
@@ -427,11 +434,20 @@ def test_the_recipe_goes_from_files_to_a_table(tiny, tmp_path, monkeypatch, capl
         return (MixtureSpecification("gmm", features, (1, 2)),), (HybridSpecification("ovr", hybrid, features),)
 
     monkeypatch.setattr(recipe, "ours", small)
-    monkeypatch.setattr(recipe, "ITERATIONS", (3, 2))
+
+    def quick(features, mixtures):
+        search = SearchSettings(lm_scale=8.0, beam=40.0, max_active=300)
+        return TrainingConfig(
+            features=features,
+            gmm=GmmSettings(mixtures=(1, 2), iterations=(3, 2)),
+            gmm_search=search,
+            hybrid_search=search,
+            tuning=TuningSettings(held_out=0.25, words=20, scale_factors=(1.0,), penalty_factors=(0.0,)),
+        )
+
+    monkeypatch.setattr(recipe, "training_config", quick)
     work = tmp_path / "work"
-    monkeypatch.setattr(
-        sys, "argv", ["rm1", "--corpus-dir", str(tiny[layout]), "--work-dir", str(work), "--jobs", "1"]
-    )
+    monkeypatch.setattr(sys, "argv", ["rm1", "--corpus-dir", str(tiny[layout]), "--work-dir", str(work), "--jobs", "1"])
     with caplog.at_level(logging.INFO):
         recipe.main()
     rows = json.loads((work / "results.json").read_text())
