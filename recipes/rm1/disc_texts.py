@@ -1,6 +1,5 @@
 """The text files on the discs of Resource Management: lists of tests, prompts, speakers."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -9,7 +8,6 @@ from asr.errors import CorpusError, printable
 from asr.text_lines import read_text_lines
 
 _QUOTED = 100  # characters of a line in a message
-_PROMPT = re.compile(r"(.*\S)\s*\(\s*(\S+)\s*\)")
 _SEXES = frozenset("mf")
 
 
@@ -50,12 +48,13 @@ def read_prompts(path: Path | str) -> dict[str, tuple[str, ...]]:
     """
     prompts: dict[str, tuple[str, ...]] = {}
     for number, text in _lines(path):
-        match = _PROMPT.fullmatch(text)
-        if match is None:
+        said, bracket, rest = text.rpartition("(")
+        words, name = tuple(said.upper().split()), rest.removesuffix(")").strip()
+        if not (words and bracket and rest.endswith(")") and name.split() == [name]):
             raise _error(path, number, text, "is no sentence with its id", "WORD WORD (ID)")
-        words, key = tuple(match[1].upper().split()), match[2].casefold()
+        key = name.casefold()
         if prompts.setdefault(key, words) != words:
-            raise _error(path, number, text, f"has other words than '{match[2]}' above", "one sentence for an id")
+            raise _error(path, number, text, f"has other words than '{name}' above", "one sentence for an id")
     return prompts
 
 
