@@ -212,10 +212,25 @@ def _new_sentence(grammar: SentenceGrammar, said: set[tuple[str, ...]], rng: np.
 def _record(session: _Session, directory: Path, settings: CorpusSettings) -> int:
     """Write the audio files of one speaker; returns their number."""
     import soundfile
+
+    recordings = record_speaker(session.speaker, session.sentences, settings, session.seed)
+    for number, samples in enumerate(recordings):
+        path = directory / session.audio(number)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        soundfile.write(path, samples, settings.sample_rate, subtype="PCM_16")
+    return len(recordings)
+
+
+def record_speaker(
+    speaker: Speaker, sentences: Sequence[Sequence[str]], settings: CorpusSettings, seed: np.random.SeedSequence
+) -> list[np.ndarray]:
+    """What one speaker says, as it is recorded: int16 (n_samples,) at `settings.sample_rate` for every sentence.
+
+    Raises CorpusError if eSpeak NG is missing or fails.
+    """
     import soxr
 
-    rng = np.random.default_rng(session.seed)
-    speaker = session.speaker
+    rng = np.random.default_rng(seed)
     requests = [
         Sentence(
             " ".join(sentence).lower() + ".",
@@ -223,18 +238,14 @@ def _record(session: _Session, directory: Path, settings: CorpusSettings) -> int
             pitch=_vary(speaker.pitch, settings.pitch_spread, (0, 99), rng),
             range=round(speaker.pitch_range),
         )
-        for sentence in session.sentences
+        for sentence in sentences
     ]
     slope = rng.uniform(*settings.spectral_slope)
     speech = []
     for samples in speak(speaker.voice, requests):
         dry = soxr.resample(np.frombuffer(samples, "<i2") / 32768, SAMPLE_RATE, settings.sample_rate)
         speech.append(tilt_spectrum(dry, slope))
-    for number, dry in enumerate(speech):
-        path = directory / session.audio(number)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        soundfile.write(path, _soil(dry, speech, settings, rng), settings.sample_rate, subtype="PCM_16")
-    return len(speech)
+    return [_soil(dry, speech, settings, rng) for dry in speech]
 
 
 def _vary(value: float, spread: float, bounds: tuple[int, int], rng: np.random.Generator) -> int:

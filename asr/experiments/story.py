@@ -4,9 +4,9 @@ import argparse
 import logging
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -80,6 +80,9 @@ class Arguments:
     cluster: str | None = None
     rows: Sequence[str] = ()
     systems: str = SYSTEMS[0]
+    download: bool = False
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """Everything by name, with what `options` added."""
 
 
 def parse_arguments(
@@ -88,12 +91,15 @@ def parse_arguments(
     needs_corpus: bool = True,
     takes_noise: bool = False,
     rows: Sequence[str] = (),
+    downloads: bool = False,
     systems: bool = False,
+    options: Callable[[argparse._ArgumentGroup], None] | None = None,
 ) -> Arguments:
     """Read the command line that all recipes share, and start logging to standard error.
 
     With `rows`, names of the rows of an ablation, some of them can be asked for; with `systems`, those of table 4.2
-    (`asr.experiments.table_4_2`) in place of the recipe's own.
+    (`asr.experiments.table_4_2`) in place of the recipe's own. With `downloads` there is `--download`, and then the
+    folder of the corpus need not be there yet. `options` adds those of one recipe.
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     if needs_corpus:
@@ -118,6 +124,10 @@ def parse_arguments(
         parser.add_argument(
             "--rows", nargs="+", choices=rows, default=rows, metavar="NAME", help=f"of: {'; '.join(rows)}"
         )
+    if downloads:
+        parser.add_argument(
+            "--download", action="store_true", help="fetch what is public of the corpus and not there yet"
+        )
     if systems:
         parser.add_argument(
             "--systems",
@@ -125,10 +135,13 @@ def parse_arguments(
             default=SYSTEMS[0],
             help="which systems are compared: the recipe's own, or those of Andelic (2007), table 4.2 (default: ours)",
         )
+    if options is not None:
+        options(parser.add_argument_group("of this recipe"))
     found = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     corpus_dir = found.corpus_dir if needs_corpus else None
-    if corpus_dir is not None and not corpus_dir.is_dir():
+    download = bool(downloads and found.download)
+    if corpus_dir is not None and not corpus_dir.is_dir() and not download:
         parser.error(f"--corpus-dir {corpus_dir} is not a directory")
     noise_dir = found.noise_dir if takes_noise else None
     return Arguments(
@@ -140,6 +153,8 @@ def parse_arguments(
         found.cluster,
         tuple(found.rows) if rows else (),
         found.systems if systems else SYSTEMS[0],
+        download,
+        vars(found),
     )
 
 
@@ -154,12 +169,13 @@ def open_story(
     *,
     lexicon: Lexicon | None = None,
     inputs: Mapping[str, str] | None = None,
+    corpora: Mapping[str, DataDirectory] | None = None,
 ) -> Story:
-    """Open the run of a recipe over the data directories `corpus_dir/SPLIT`.
+    """Open the run of a recipe over the data directories `corpus_dir/SPLIT`, or over `corpora` by split.
 
     The lexicon is `corpus_dir/lexicon.txt` unless given; `inputs` are digests of what else the run reads.
     """
-    corpora = {split: read_data_directory(corpus_dir / split) for split in splits}
+    found = {split: read_data_directory(corpus_dir / split) for split in splits} if corpora is None else dict(corpora)
     lexicon = read_lexicon(corpus_dir / "lexicon.txt") if lexicon is None else lexicon
     configuration: dict[str, Any] = {
         "training": config.model_dump(mode="json"),
@@ -185,16 +201,16 @@ def open_story(
             configuration=configuration,
             inputs={
                 "lexicon": lexicon.digest(),
-                **{split: corpus.digest() for split, corpus in corpora.items()},
+                **{split: corpus.digest() for split, corpus in found.items()},
                 **(inputs or {}),
             },
             seed=config.seed,
             allow_changes=arguments.allow_changes,
         )
     )
-    archive = any(utterance.archive is not None for utterance in corpora[splits[0]].utterances)
+    archive = any(utterance.archive is not None for utterance in next(iter(found.values())).utterances)
     workshop = Workshop(run, lexicon, config, "archive" if archive else "audio", workers)
-    return Story(title, arguments.work_dir, workshop, corpora, resources)
+    return Story(title, arguments.work_dir, workshop, found, resources)
 
 
 def finish(

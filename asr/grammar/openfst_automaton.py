@@ -18,19 +18,23 @@ BACK_OFF = "#0"
 _UNHEARD = re.compile(r"<eps>|<s>|</s>|#\d+")
 
 
-def openfst_grammar(path: Path | str, *, vocabulary: Iterable[str] | None = None) -> Grammar:
+def openfst_grammar(
+    path: Path | str, *, vocabulary: Iterable[str] | None = None, symbols: SymbolTable | None = None
+) -> Grammar:
     """Read an OpenFst file whose labels are words.
 
-    The names of the labels stand in the file, or in `words.txt` beside it, as Kaldi has them. The label 0, `<eps>`,
-    `<s>`, `</s>` and the disambiguation labels `#1`, `#2`, ... are empty. `#0` is empty too: it becomes the back-off
-    arc of `Grammar`. Other empty arcs are removed, and states that have several arcs of a word made deterministic, at
-    equal costs of sentences. An n-gram keeps its back-off arcs.
+    The names of the labels stand in the file, or in `words.txt` beside it, as Kaldi has them, or in `symbols`. The
+    label 0, `<eps>`, `<s>`, `</s>` and the disambiguation labels `#1`, `#2`, ... are empty. `#0` is empty too: it
+    becomes the back-off arc of `Grammar`. Other empty arcs are removed, and states that have several arcs of a word
+    made deterministic, at equal costs of sentences. An n-gram keeps its back-off arcs.
 
     Parameters
     ----------
     path : path of a file that `asr.grammar.openfst.read_openfst` can read
     vocabulary : iterable of str, optional
         Words outside it are left out without renormalizing, and so are words that then are in no sentence.
+    symbols : dict of int to str, optional
+        The names of the labels where neither the file nor `words.txt` has them.
 
     Raises
     ------
@@ -39,7 +43,7 @@ def openfst_grammar(path: Path | str, *, vocabulary: Iterable[str] | None = None
         cycle, or no sentence remains.
     """
     fst = read_openfst(path)
-    given = _arcs(fst, _words_of_arcs(fst, path))
+    given = _arcs(fst, _words_of_arcs(fst, path, symbols))
     _refuse_empty_cycles(given, fst, path)
     known = {arc.word for arc in given if arc.word is not None} - {BACK_OFF}
     allowed = known if vocabulary is None else known & set(vocabulary)
@@ -83,17 +87,20 @@ def _rows(path: Path | str) -> Iterator[tuple[int, str, str]]:
         yield int(fields[1]), fields[0], f"{path}, line {number}"
 
 
-def _words_of_arcs(fst: OpenFst, path: Path | str) -> list[str | None]:
+def _words_of_arcs(fst: OpenFst, path: Path | str, symbols: SymbolTable | None) -> list[str | None]:
     """For every arc its word, `BACK_OFF`, or None where it is empty."""
     inputs, outputs = fst.input_symbols, fst.output_symbols
     if inputs is None and outputs is None:
         beside = Path(path).with_name("words.txt")
-        if not beside.exists():
+        if beside.exists():
+            inputs = read_words(beside)
+        elif symbols is not None:
+            inputs = symbols
+        else:
             raise GrammarError(
                 f"{path} has no symbol table, and there is no {beside} with the words' numbers; put one there, or "
                 "the tables into the file (fstsymbols --isymbols=words.txt --osymbols=words.txt)."
             )
-        inputs = read_words(beside)
     read = _named(fst.arcs["ilabel"], inputs or outputs or {}, fst.positions, path)
     written = _named(fst.arcs["olabel"], outputs or inputs or {}, fst.positions, path)
     for word, other, position in zip(read, written, fst.positions, strict=True):

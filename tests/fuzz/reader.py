@@ -12,7 +12,8 @@ Mutator = Callable[[Random, bytes, Sequence[bytes]], bytes]
 """mutator(random, content, contents of the other valid inputs) -> content, perhaps spoilt."""
 
 ROOMS = tuple(
-    f"tests.fuzz.readers.{room}" for room in "text corpora audio settings models fits runs benchmarks recipes".split()
+    f"tests.fuzz.readers.{room}"
+    for room in "text corpora audio settings models fits runs benchmarks recipes rm1".split()
 )
 """Modules that register readers when they are imported."""
 

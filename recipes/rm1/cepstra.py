@@ -1,0 +1,95 @@
+"""Resource Management as CMU published it (`rm1_cepstra.tar.gz`): Sphinx cepstra, lists, dictionary; no audio.
+
+The word pairs are beside it: `RM_G.fst` of the Kaldi project, or `wp_gram.txt` of the discs. Kaldi's recipe of that
+time (`egs/rm/s4`) numbers the words of `RM_G.fst` as they stand in the dictionary.
+"""
+
+from collections import defaultdict
+from dataclasses import replace
+from pathlib import Path
+
+from asr.corpus.data_directory import DataDirectory, Utterance
+from asr.corpus.sphinx_corpus import read_sphinx_corpus
+from asr.corpus.sphinx_features import read_sphinx_features
+from asr.errors import CorpusError, GrammarError
+from asr.features.config import FeatureConfig
+from asr.grammar import Grammar, read_grammar
+from asr.grammar.openfst_automaton import openfst_grammar
+from asr.grammar.openfst_magic import is_openfst
+from asr.lexicon import Lexicon, read_lexicon
+from asr.text_lines import read_text_lines
+from recipes.rm1.corpus import Rm1Corpus, check_grammar, checked
+from recipes.rm1.layout import TEST_SETS, TRAIN, Tree, require
+
+LISTS = {split: (f"rm1/etc/rm1_{split}.fileids", f"rm1/etc/rm1_{split}.transcription") for split in (TRAIN, "test")}
+DICTIONARY = "rm1/etc/rm1.dic"
+FEATURES_FOLDER = "rm1/feat"
+GRAMMARS = ("RM_G.fst", "wp_gram.txt", "rm1/etc/RM_G.fst", "rm1/etc/wp_gram.txt")
+# How the archived cepstra were made (CMU Sphinx); vocal-tract warps need to know.
+FEATURES = FeatureConfig(
+    n_filters=40, low_hz=130.0, high_hz=6800.0, lifter=0, energy="c0", energy_first=True, normalize="corpus"
+)
+
+
+def read_cepstra(tree: Tree) -> Rm1Corpus:
+    """Read the corpus from CMU's cepstra; the test is one split `test`, or one for each of DARPA's sets that it names.
+
+    Raises
+    ------
+    CorpusError
+        Before any work, naming everything at once: files and folders that the recipe cannot do without, and feature
+        files of the test that are missing or damaged. Those of training are left out and listed.
+    LexiconError, GrammarError
+        With file and line.
+    """
+    files = [name for names in LISTS.values() for name in names]
+    train_ids, train_words, test_ids, test_words, dictionary, folder, grammar_file = require(
+        tree, [*((name,) for name in files), (DICTIONARY,), (FEATURES_FOLDER,), GRAMMARS]
+    )
+    train = _in_capitals(read_sphinx_corpus(train_ids, train_words, folder, speaker_folder=-1))
+    test = _in_capitals(read_sphinx_corpus(test_ids, test_words, folder, speaker_folder=-1))
+    train = checked(train, read_sphinx_features, complete=False)
+    test = checked(test, read_sphinx_features, complete=True)
+    lexicon = read_lexicon(dictionary, format="cmu")
+    grammar = read_word_pairs(grammar_file, dictionary, lexicon)
+    sentences = [utterance.words or () for utterance in train.utterances]
+    notes = (check_grammar(grammar, grammar_file, sentences),)
+    return Rm1Corpus({TRAIN: train, **by_test_set(test)}, lexicon, grammar, grammar_file, FEATURES, notes)
+
+
+def read_word_pairs(path: Path, dictionary: Path, lexicon: Lexicon) -> Grammar:
+    """The word pairs over the words of the lexicon, from a transducer or a list of pairs.
+
+    Words of a transducer that does not name them are numbered as they stand in the dictionary.
+    """
+    if is_openfst(path):
+        return openfst_grammar(path, vocabulary=lexicon.words, symbols=numbered_words(dictionary))
+    return read_grammar(path, vocabulary=lexicon.words)
+
+
+def numbered_words(dictionary: Path) -> dict[int, str]:
+    """The words by the number of their line, lines with a variant's bracket not counted (Kaldi's `egs/rm/s4`)."""
+    lines = [line.split() for line in read_text_lines(dictionary, GrammarError) if "(" not in line]
+    return {number: fields[0] for number, fields in enumerate(lines, 1) if fields}
+
+
+def by_test_set(test: DataDirectory) -> dict[str, DataDirectory]:
+    """A test whose utterances all lie in folders named after DARPA's sets (`feb89`, `4_feb89`), by set; else `test`."""
+    sets: dict[str, list[Utterance]] = defaultdict(list)
+    for utterance in test.utterances:
+        folder = utterance.id.split("-", 1)[0].casefold()
+        sets[folder.split("_", 1)[-1]].append(utterance)
+    if not set(sets) <= set(TEST_SETS):
+        return {"test": test}
+    return {name: test.subset(utterance.id for utterance in sets[name]) for name in TEST_SETS if name in sets}
+
+
+def _in_capitals(corpus: DataDirectory) -> DataDirectory:
+    """Words as the dictionary has them: the training transcripts have some in small letters."""
+    if not corpus.utterances and not corpus.problems:
+        raise CorpusError(f"{corpus.path}: lists no utterances")
+    utterances = tuple(
+        replace(utterance, words=tuple(word.upper() for word in utterance.words or ()))
+        for utterance in corpus.utterances
+    )
+    return replace(corpus, utterances=utterances)

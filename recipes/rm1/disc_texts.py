@@ -1,0 +1,86 @@
+"""The text files on the discs of Resource Management: lists of tests, prompts, speakers."""
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from asr.corpus.names import fault_in_name
+from asr.errors import CorpusError, printable
+from asr.text_lines import read_text_lines
+
+_QUOTED = 100  # characters of a line in a message
+_SEXES = frozenset("mf")
+
+
+def read_ndx(path: Path | str) -> tuple[PurePosixPath, ...]:
+    """The recordings that an `.ndx` list names: `speaker folder/sentence.sph` at the end of a path below the disc.
+
+    `;` begins a comment, backslashes count as slashes, `.sph` may be left out, and a slash in front is the disc's root.
+    Raises CorpusError, naming file and line, for a line of several words, a path of fewer than two parts or one that
+    leads out of the disc, names that no utterance can have, and a recording listed twice.
+    """
+    found: dict[str, PurePosixPath] = {}
+    for number, text in _lines(path):
+        name = PurePosixPath(text.replace("\\", "/").lstrip("/"))
+        if name.suffix.lower() != ".sph":
+            name = name.with_name(f"{name.name}.sph") if name.name else name
+        fault = None
+        if text.split() != [text]:
+            fault = "has white space; one path without it is needed on a line"
+        elif ".." in name.parts:
+            fault = "leads out of the disc by '..'"
+        elif len(name.parts) < 2:
+            fault = "has no folder; the speaker's is needed"
+        elif fault_in_name(name.stem) or fault_in_name(name.parts[-2]):
+            fault = "has a name that no recording or speaker can have"
+        elif str(name).casefold() in found:
+            fault = "is listed twice"
+        if fault is not None:
+            raise _error(path, number, text, fault, "rm1/ind/.../speaker/sentence.sph")
+        found[str(name).casefold()] = name
+    return tuple(found.values())
+
+
+def read_prompts(path: Path | str) -> dict[str, tuple[str, ...]]:
+    """What sentences say, by their ids in small letters: words in capitals (`al_sents.snr`).
+
+    A line is `WORD WORD (ID)`; `;` begins a comment. Raises CorpusError, naming file and line, for a line of another
+    form and an id that has other words before.
+    """
+    prompts: dict[str, tuple[str, ...]] = {}
+    for number, text in _lines(path):
+        said, bracket, rest = text.rpartition("(")
+        words, name = tuple(said.upper().split()), rest.removesuffix(")").strip()
+        if not (words and bracket and rest.endswith(")") and name.split() == [name]):
+            raise _error(path, number, text, "is no sentence with its id", "WORD WORD (ID)")
+        key = name.casefold()
+        if prompts.setdefault(key, words) != words:
+            raise _error(path, number, text, f"has other words than '{name}' above", "one sentence for an id")
+    return prompts
+
+
+def read_sexes(path: Path | str) -> dict[str, str]:
+    """Speakers' sex, `m` or `f`, by their ids in small letters (`al_spkrs.txt`).
+
+    A line is an id, the sex, and more that is not read; `;` begins a comment. Lines whose second word is no sex, such
+    as headings, are passed over. Raises CorpusError, naming file and line, for a speaker of both sexes.
+    """
+    sexes: dict[str, str] = {}
+    for number, text in _lines(path):
+        fields = text.casefold().split()
+        if len(fields) < 2 or fields[1] not in _SEXES:
+            continue
+        if sexes.setdefault(fields[0], fields[1]) != fields[1]:
+            raise _error(path, number, text, "says another sex than a line above", "one line a speaker")
+    return sexes
+
+
+def _lines(path: Path | str) -> Iterator[tuple[int, str]]:
+    """Lines without comments, numbered; none that is blank."""
+    for number, line in enumerate(read_text_lines(path, CorpusError), 1):
+        text = line.split(";", 1)[0].strip()
+        if text:
+            yield number, text
+
+
+def _error(path: Path | str, number: int, text: str, fault: str, right: str) -> CorpusError:
+    return CorpusError(f"{path}:{number}: '{printable(text, _QUOTED)}' {fault}; right is '{right}'.")

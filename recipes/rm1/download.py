@@ -1,0 +1,293 @@
+"""Fetching what is public of Resource Management: CMU's cepstra, and the Kaldi project's word pairs as a transducer.
+
+Addresses: Kaldi, `egs/rm/s4/getdata.sh` (Panayotov 2012). A transfer that broke off goes on where it was (HTTP Range).
+What came is recorded as `NAME.sha256` beside it. Archives come from strangers: nothing is unpacked but plain files and
+folders below `rm1`, and no more than a corpus of this kind has.
+"""
+
+import gzip
+import hashlib
+import http.client
+import logging
+import re
+import tarfile
+import urllib.error
+import urllib.request
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, cast
+
+from asr.errors import CorpusError, printable
+from asr.files import DISK_TROUBLE, atomic_directory, atomic_write
+from asr.grammar.openfst_magic import FST_MAGIC
+from asr.runs.progress import Progress
+from asr.text_lines import GZIP_MAGIC, read_text
+
+log = logging.getLogger("recipes.rm1")
+
+LARGEST_DOWNLOAD = 1 << 30  # bytes; the archive has some 220 MB
+LARGEST_UNPACKED = 1 << 32
+MOST_MEMBERS = 100_000
+_TOP = "rm1"
+_PIECE = 1 << 18
+_PATIENCE = 60.0  # seconds without a byte
+_RANGE = re.compile(r"bytes (\d{1,18})-\d{1,18}/(\d{1,18}|\*)")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A public file: its name, addresses of which the first that answers is taken, and how it begins."""
+
+    name: str
+    urls: tuple[str, ...]
+    magic: bytes
+
+
+CEPSTRA = Source(
+    "rm1_cepstra.tar.gz",
+    (
+        "http://www.speech.cs.cmu.edu/databases/rm1/rm1_cepstra.tar.gz",
+        "http://sourceforge.net/projects/kaldi/files/rm1_cepstra.tar.gz",
+        "https://sourceforge.net/projects/kaldi/files/rm1_cepstra.tar.gz/download",
+    ),
+    GZIP_MAGIC,
+)
+WORD_PAIRS = Source(
+    "RM_G.fst",
+    (
+        "http://sourceforge.net/projects/kaldi/files/RM_G.fst",
+        "https://sourceforge.net/projects/kaldi/files/RM_G.fst/download",
+    ),
+    FST_MAGIC,
+)
+
+
+def download(corpus_dir: Path, sources: Sequence[Source] = (CEPSTRA, WORD_PAIRS)) -> None:
+    """Fetch what is not yet in `corpus_dir`, and unpack archives into `corpus_dir/rm1`.
+
+    Raises CorpusError when a file cannot be fetched (what came stays, and the next call goes on from there), is not
+    what it should be or has changed since it was recorded, and when an archive must not be unpacked.
+    """
+    corpus_dir.mkdir(parents=True, exist_ok=True)
+    for source in sources:
+        path = corpus_dir / source.name
+        archive = source.magic == GZIP_MAGIC
+        if archive and (corpus_dir / _TOP).is_dir():
+            log.info("%s is there", corpus_dir / _TOP)
+            continue
+        if not path.is_file():
+            fetch(source, path)
+        record_digest(path, source)
+        if archive:
+            unpack(path, corpus_dir / _TOP)
+
+
+def fetch(source: Source, path: Path) -> None:
+    """Fetch a file to `path`, which appears when it is whole; until then it is `path` with `.part` behind."""
+    part = path.with_name(f"{path.name}.part")
+    reasons = []
+    for url in source.urls:
+        try:
+            _fetch_from(url, part)
+            _require_magic(part, source)
+        except (OSError, http.client.HTTPException) as error:
+            if getattr(error, "errno", None) in DISK_TROUBLE:
+                raise
+            reasons.append(f"{url}: {printable(str(getattr(error, 'reason', None) or error) or repr(error), 200)}")
+            continue
+        part.replace(path)
+        return
+    raise CorpusError(
+        f"{source.name} could not be fetched ({'; '.join(reasons)}); get {' or '.join(source.urls)} where there is a "
+        f"network, put it at {path}, and call the recipe again with --download",
+        code="missing-file",
+    )
+
+
+def _fetch_from(url: str, part: Path) -> None:
+    """Bring `part` to the end of what is at the address, in as many requests as it takes while each brings more.
+
+    Raises OSError or HTTPException when the end is not reached.
+    """
+    while True:
+        before = _size(part)
+        try:
+            if _transfer(url, part, before):
+                return
+            problem: Exception = OSError("the connection broke off before the end")
+        except (TimeoutError, ConnectionError, http.client.HTTPException) as error:
+            problem = error
+        if _size(part) <= before:
+            raise problem
+        log.info("%s: broke off after %d bytes; going on from there", url, _size(part))
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def _transfer(url: str, part: Path, have: int) -> bool:
+    """One request, from the byte `have` on; whether the end was reached."""
+    request = urllib.request.Request(url, headers={"User-Agent": "hybrid-asr", "Accept-Encoding": "identity"})
+    if have:
+        request.add_header("Range", f"bytes={have}-")
+    try:
+        with urllib.request.urlopen(request, timeout=_PATIENCE) as answer:
+            start, total = _extent(answer, have)
+            if total is not None and total > LARGEST_DOWNLOAD:
+                raise CorpusError(f"{url}: is to have {total} bytes; {LARGEST_DOWNLOAD} are the most that are fetched")
+            with part.open("r+b" if start else "wb") as file:
+                file.seek(start)
+                file.truncate()
+                size = _copy(answer, file, start, total, url)
+            return total is None or size == total
+    except urllib.error.HTTPError as error:
+        if error.code != http.client.REQUESTED_RANGE_NOT_SATISFIABLE or not have:
+            raise
+        match = re.fullmatch(r"bytes \*/(\d{1,18})", error.headers.get("Content-Range", ""))
+        if match and int(match[1]) == have:
+            return True  # it was whole already
+        part.unlink()  # of another file
+        return _transfer(url, part, 0)
+
+
+def _extent(answer: http.client.HTTPResponse, have: int) -> tuple[int, int | None]:
+    """The byte at which the answer begins, and how many the whole file has, if the server says so."""
+    length = answer.headers.get("Content-Length", "")
+    if answer.status == http.client.PARTIAL_CONTENT:
+        match = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
+        if match is None or int(match[1]) != have:
+            raise OSError(f"the server sent another part than the one from byte {have} on")
+        return have, None if match[2] == "*" else int(match[2])
+    return 0, int(length) if re.fullmatch(r"\d{1,18}", length) else None
+
+
+def _copy(answer: http.client.HTTPResponse, file: IO[bytes], start: int, total: int | None, url: str) -> int:
+    """Append the answer to a file; returns its size."""
+    size = start
+    kib = -(-total // 1024) if total is not None else 0
+    bar: Progress[int] = Progress(kib, f"fetching {PurePosixPath(url).name or url} (KiB)")
+    with bar:
+        bar.advance(size // 1024)
+        while piece := answer.read1(_PIECE):
+            size += len(piece)
+            if size > LARGEST_DOWNLOAD:
+                raise CorpusError(
+                    f"{url}: sends more than {LARGEST_DOWNLOAD} bytes; no file of this corpus is as large"
+                )
+            file.write(piece)
+            bar.advance(size // 1024 - bar.done)
+    return size
+
+
+def _require_magic(part: Path, source: Source) -> None:
+    """Remove what came, and raise OSError, if it is another file: a web page, as mirrors like to send."""
+    with part.open("rb") as file:
+        head = file.read(16)
+    if not head.startswith(source.magic):
+        part.unlink()
+        raise OSError(f"what came begins with {head!r} and is no {source.name}")
+
+
+def record_digest(path: Path, source: Source) -> None:
+    """Write the SHA-256 of a file beside it, or hold the file against the one that was written before."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(1 << 20):
+            digest.update(piece)
+    record = path.with_name(f"{path.name}.sha256")
+    found = digest.hexdigest()
+    if record.is_file():
+        told = (read_text(record, CorpusError, largest=1 << 12).split() or [""])[0]
+        if told != found:
+            raise CorpusError(
+                f"{path}: its SHA-256 is {found}, but {record.name} says {printable(told, 80)}; remove both, and it is "
+                "fetched again"
+            )
+        return
+    with atomic_write(record) as temporary:
+        temporary.write_text(f"{found}  {path.name}\n", encoding="utf-8")
+    log.info("%s: SHA-256 %s", source.name, found)
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Unpack the folder `rm1` of a gzip-compressed tar archive as `folder`, which appears when it is whole.
+
+    Raises CorpusError, and unpacks nothing, for an entry that leads out of the folder, a link or device, one that is
+    there twice, an archive that is damaged or breaks off, and one that becomes larger than any corpus of this kind.
+    """
+    with atomic_directory(folder) as temporary, _readable(archive):
+        seen: set[str] = set()
+        bar: Progress[int] = Progress((), f"unpacking {archive.name}")
+        with gzip.open(archive) as unpacked, bar:
+            with tarfile.open(mode="r|", fileobj=cast(IO[bytes], _Limited(unpacked, archive))) as members:
+                for member in members:
+                    _write_member(members, member, temporary, archive, seen)
+                    bar.advance()
+            while unpacked.read(_PIECE):  # to the end: its checksum is there
+                pass
+        if not any(temporary.iterdir()):
+            raise CorpusError(f"{archive}: holds nothing below '{_TOP}/'; it is no archive of this corpus")
+
+
+def _write_member(members: tarfile.TarFile, member: tarfile.TarInfo, root: Path, archive: Path, seen: set[str]) -> None:
+    name = PurePosixPath(member.name)
+    shown = f"{archive}: its entry '{printable(member.name, 200)}'"
+    if name.is_absolute() or ".." in name.parts or "\\" in member.name or not member.name.isprintable():
+        raise CorpusError(f"{shown} leads out of the folder that it is to be unpacked in; nothing was unpacked")
+    if not (member.isreg() or member.isdir()) or member.issparse():
+        raise CorpusError(f"{shown} is a link, a device or a sparse file; only plain files and folders are unpacked")
+    if len(seen) >= MOST_MEMBERS or member.size > LARGEST_UNPACKED:
+        raise CorpusError(f"{shown} is one too many or too large; no archive of this corpus has as much")
+    if not name.parts or name.parts[0] != _TOP:
+        log.info("%s lies beside '%s' and is left out", shown, _TOP)
+        return
+    target = root.joinpath(*name.parts[1:])
+    if member.isdir():
+        target.mkdir(parents=True, exist_ok=True)
+        return
+    if str(name) in seen or target == root or target.exists():
+        raise CorpusError(f"{shown} is there twice")
+    seen.add(str(name))
+    content = members.extractfile(member)
+    assert content is not None  # of a plain file
+    target.parent.mkdir(parents=True, exist_ok=True)
+    written = 0
+    with target.open("xb") as file:
+        while piece := content.read(_PIECE):
+            file.write(piece)
+            written += len(piece)
+    if written != member.size:
+        raise CorpusError(f"{shown} is to have {member.size} bytes, but {written} are there; the archive is damaged")
+
+
+class _Limited:
+    """A stream of which no more is read than the largest archive unpacks to, nor much at once."""
+
+    def __init__(self, stream: gzip.GzipFile, archive: Path):
+        self.stream, self.archive, self.left = stream, archive, LARGEST_UNPACKED
+
+    def read(self, size: int) -> bytes:
+        piece = self.stream.read(min(size, self.left + 1))
+        self.left -= len(piece)
+        if self.left < 0:
+            raise CorpusError(
+                f"{self.archive}: becomes more than {LARGEST_UNPACKED} bytes when unpacked; none of this corpus does"
+            )
+        return piece
+
+
+@contextmanager
+def _readable(archive: Path) -> Iterator[None]:
+    """Damage of an archive, in words."""
+    try:
+        yield
+    except (tarfile.TarError, zlib.error, gzip.BadGzipFile, EOFError, UnicodeError, ValueError, OverflowError) as error:
+        raise CorpusError(
+            f"{archive}: is damaged or breaks off ({printable(str(error), 200)}); remove it, and it is fetched again"
+        ) from error
+    except (NotADirectoryError, FileExistsError, IsADirectoryError) as error:
+        raise CorpusError(f"{archive}: an entry is both a file and a folder") from error

@@ -1,0 +1,97 @@
+"""Which of the two layouts of Resource Management a folder has, and where its files are, by names without case."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from asr.corpus.opening import faulty_file
+from asr.errors import CorpusError
+
+Layout = Literal["discs", "cepstra"]
+
+TEST_SETS: Mapping[str, int] = {"feb89": 4, "oct89": 5, "feb91": 6, "sep92": 7}
+"""DARPA's evaluations that are scored here, by the number that is in front of their folders on the discs."""
+TRAIN = "train"
+_SIGNS: Mapping[Layout, Sequence[str]] = {"discs": ("rm1_audio1", "rm1_audio2"), "cepstra": ("rm1/etc", "rm1/feat")}
+_SHOWN = 12  # missing files in one message
+
+
+class Tree:
+    """A folder whose files are found without letter case; the listings that it takes are kept."""
+
+    def __init__(self, root: Path | str):
+        self.root = Path(root)
+        self._listings: dict[Path, Mapping[str, Sequence[str]]] = {}
+
+    def find(self, name: str) -> Path | None:
+        """The file or folder `name`, parts divided by `/`, or None; CorpusError where letter case alone differs."""
+        path = self.root
+        for part in name.split("/"):
+            names = self._listing(path).get(part.casefold(), ())
+            if not names:
+                return None
+            if part not in names and len(names) > 1:
+                raise CorpusError(
+                    f"{path}: both '{names[0]}' and '{names[1]}' are '{part}' but for letter case; keep one of them"
+                )
+            path /= part if part in names else names[0]
+        return path
+
+    def folder(self, name: str) -> Path | None:
+        """As `find`, None for what is no folder."""
+        found = self.find(name)
+        return found if found is not None and found.is_dir() else None
+
+    def names(self, folder: Path) -> list[str]:
+        """Names in a folder as they are spelled, sorted."""
+        return sorted(name for names in self._listing(folder).values() for name in names)
+
+    def _listing(self, folder: Path) -> Mapping[str, Sequence[str]]:
+        if folder not in self._listings:
+            names: dict[str, list[str]] = defaultdict(list)
+            try:
+                for entry in sorted(folder.iterdir()) if folder.is_dir() else ():
+                    names[entry.name.casefold()].append(entry.name)
+            except OSError as error:
+                raise faulty_file(folder, error) from error
+            self._listings[folder] = names
+        return self._listings[folder]
+
+
+def find_layout(tree: Tree) -> Layout:
+    """The layout that a folder has; CorpusError, with what was looked for, when it has neither or both."""
+    found: list[Layout] = [layout for layout, signs in _SIGNS.items() if any(tree.folder(sign) for sign in signs)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise CorpusError(
+            f"{tree.root}: holds both the discs ({_SIGNS['discs'][0]}) and CMU's cepstra ({_SIGNS['cepstra'][0]}); "
+            "name a folder that holds one of them"
+        )
+    discs, cepstra = (" nor ".join(str(tree.root / sign) for sign in signs) for signs in _SIGNS.values())
+    raise CorpusError(
+        f"{tree.root}: holds no Resource Management: there is neither {discs} (the discs of LDC93S3A) nor {cepstra} "
+        "(CMU's cepstra, which --download fetches)"
+    )
+
+
+def require(tree: Tree, wanted: Iterable[Sequence[str]]) -> list[Path]:
+    """The files and folders wanted, each the first there is of some names; CorpusError names all that are missing."""
+    found, missing = [], []
+    for names in wanted:
+        path = next((path for path in map(tree.find, names) if path is not None), None)
+        if path is None:
+            missing.append(" or ".join(str(tree.root / name) for name in names))
+        else:
+            found.append(path)
+    refuse_missing(tree.root, missing)
+    return found
+
+
+def refuse_missing(root: Path, missing: Sequence[str]) -> None:
+    """Raise CorpusError that names what is missing, if there is anything."""
+    if missing:
+        rest = f"; and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        number = "1 file or folder is" if len(missing) == 1 else f"{len(missing)} files or folders are"
+        raise CorpusError(f"{root}: {number} missing: {'; '.join(missing[:_SHOWN])}{rest}", code="missing-file")

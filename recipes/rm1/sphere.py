@@ -1,0 +1,86 @@
+"""NIST SPHERE: files of 16-bit samples, and whether a file has as many as its header says.
+
+Format: NIST (1990s), SPHERE 2.x: `NIST_1A`, the size of the header, then `name -type value` lines up to `end_head`.
+Samples are read by `asr.corpus.audio`.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from asr.corpus.audio import read_header
+from asr.corpus.opening import open_for_reading
+from asr.errors import CorpusError, printable
+
+_MAGIC = b"NIST_1A\n"
+_HEADER_BYTES = 1024
+_LONGEST_HEADER = 1 << 16
+_NEEDED = ("sample_count", "sample_n_bytes", "channel_count")
+_MOST_DIGITS = 12
+
+
+def sphere_bytes(
+    samples: np.ndarray, rate: int, fields: Mapping[str, str] | None = None, *, big_endian: bool = False
+) -> bytes:
+    """Mono samples, int16 (n,), as an uncompressed SPHERE file; `fields` are further text fields of the header.
+
+    Raises CorpusError when the header would have more than 1024 bytes.
+    """
+    texts = {"database_id": "RM1", "database_version": "1.0", **(fields or {}), "sample_coding": "pcm"}
+    numbers = {
+        "channel_count": 1,
+        "sample_count": len(samples),
+        "sample_rate": rate,
+        "sample_n_bytes": 2,
+        "sample_sig_bits": 16,
+    }
+    lines = [f"{name} -s{len(value)} {value}\n" for name, value in texts.items()]
+    lines += [f"{name} -i {value}\n" for name, value in numbers.items()]
+    lines += [f"sample_byte_format -s2 {'10' if big_endian else '01'}\n", "end_head\n"]
+    header = _MAGIC + b"%7d\n" % _HEADER_BYTES + "".join(lines).encode("ascii")
+    if len(header) > _HEADER_BYTES:
+        raise CorpusError(f"A SPHERE header of {len(header)} bytes is too long; {_HEADER_BYTES} are the most.")
+    return header.ljust(_HEADER_BYTES) + np.asarray(samples).astype(">i2" if big_endian else "<i2").tobytes()
+
+
+def check_sphere(path: Path, rate: int) -> None:
+    """Raise CorpusError unless `path` is uncompressed SPHERE at `rate` Hz with all samples that its header promises.
+
+    Only the header is read; an error of the machine passes through as OSError.
+    """
+    with open_for_reading(path) as file:
+        size = file.seek(0, 2)
+        file.seek(0)
+        head = file.read(_LONGEST_HEADER)
+    length = re.match(rb"NIST_1A\n *(\d{1,6})\n", head)
+    if length is None:
+        raise CorpusError(
+            f"{path}: begins with {head[:8]!r}; a SPHERE file begins with 'NIST_1A' and its header's size."
+        )
+    n_header = int(length[1])
+    if not len(_MAGIC) < n_header <= min(size, _LONGEST_HEADER):
+        raise CorpusError(
+            f"{path}: has {size} bytes, but its header is to have {n_header}; copy the file again.", code="truncated"
+        )
+    found = dict(re.findall(rb"^(\w+) -i +(\d{1,%d})\s*$" % _MOST_DIGITS, head[:n_header].split(b"end_head")[0], re.M))
+    missing = [name for name in _NEEDED if name.encode() not in found]
+    if missing:
+        raise CorpusError(
+            f"{path}: its header has no number for {', '.join(missing)}; it is damaged or no SPHERE file."
+        )
+    header, _ = read_header(path, rate=rate)  # refuses what is compressed
+    if header.rate != rate:
+        raise CorpusError(
+            f"{path}: has {header.rate} samples a second; the recordings of Resource Management have {rate}.",
+            code="low-rate",
+        )
+    count, width, channels = (int(found[name.encode()]) for name in _NEEDED)
+    promised = n_header + count * width * channels
+    if size < promised:
+        raise CorpusError(
+            f"{printable(str(path), 300)}: breaks off {promised - size} bytes before the end that its header gives; "
+            "copy it again.",
+            code="truncated",
+        )

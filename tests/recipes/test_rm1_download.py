@@ -1,0 +1,260 @@
+"""The download of Resource Management, from a server on the loopback address that behaves and misbehaves."""
+
+import gzip
+import hashlib
+import io
+import tarfile
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from asr.errors import CorpusError
+from asr.grammar.openfst_magic import FST_MAGIC
+from asr.text_lines import GZIP_MAGIC
+from recipes.rm1 import download as downloading
+from recipes.rm1.download import Source, download, fetch, unpack
+
+CONTENT = GZIP_MAGIC + bytes(range(256)) * 400
+
+
+class Server:
+    """One file under every path; what is asked for and how the answer ends can be told."""
+
+    def __init__(self) -> None:
+        self.content = CONTENT
+        self.ranges = True
+        self.cut_after: list[int] = []
+        """Bytes after which the next answers break off."""
+        self.lie: str | None = None
+        """A Content-Range to send instead of the right one."""
+        self.asked: list[str | None] = []
+        self.url = ""
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    state = Server()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked = self.headers.get("Range")
+            state.asked.append(asked)
+            start = int(asked.removeprefix("bytes=").removesuffix("-")) if asked and state.ranges else 0
+            size = len(state.content)
+            if start >= size and start:
+                self.send_response(416)
+                self.send_header("Content-Range", f"bytes */{size}")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
+            body = state.content[start:]
+            self.send_response(206 if asked and state.ranges else 200)
+            if asked and state.ranges:
+                self.send_header("Content-Range", state.lie or f"bytes {start}-{size - 1}/{size}")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body[: state.cut_after.pop(0)] if state.cut_after else body)
+
+        def log_message(self, format: str, *values: object) -> None:
+            pass
+
+    served = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    state.url = f"http://127.0.0.1:{served.server_address[1]}/file"
+    thread = threading.Thread(target=served.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    yield state
+    served.shutdown()
+    served.server_close()
+    thread.join()
+
+
+def source(*urls: str, magic: bytes = GZIP_MAGIC) -> Source:
+    return Source("corpus.tar.gz", urls, magic)
+
+
+def test_a_file_is_fetched_whole(server, tmp_path):
+    fetch(source(server.url), tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == CONTENT
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_transfer_that_breaks_off_goes_on_where_it_was(server, tmp_path):
+    server.cut_after = [1000, 500]
+    fetch(source(server.url), tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == CONTENT
+    assert server.asked == [None, "bytes=1000-", "bytes=1500-"]
+
+
+def test_what_an_earlier_call_fetched_is_not_fetched_again(server, tmp_path):
+    (tmp_path / "file.part").write_bytes(CONTENT[:777])
+    fetch(source(server.url), tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == CONTENT and server.asked == ["bytes=777-"]
+
+
+def test_a_part_that_was_whole_already_is_taken(server, tmp_path):
+    (tmp_path / "file.part").write_bytes(CONTENT)
+    fetch(source(server.url), tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == CONTENT
+
+
+def test_a_part_longer_than_the_file_is_fetched_anew(server, tmp_path):
+    (tmp_path / "file.part").write_bytes(CONTENT + b"more")
+    fetch(source(server.url), tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == CONTENT
+
+
+def test_a_server_without_ranges_begins_again(server, tmp_path):
+    server.ranges = False
+    server.cut_after = [1000]
+    fetch(source(server.url), tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == CONTENT
+
+
+def test_a_server_that_sends_another_part_is_not_believed(server, tmp_path):
+    (tmp_path / "file.part").write_bytes(CONTENT[:100])
+    server.lie = "bytes 5-9/10"
+    with pytest.raises(CorpusError, match="another part"):
+        fetch(source(server.url), tmp_path / "file")
+    assert not (tmp_path / "file").exists()
+
+
+def test_a_connection_that_brings_nothing_more_ends_in_one_sentence_and_the_part_stays(server, tmp_path):
+    server.ranges = False
+    server.cut_after = [1000] * 9
+    with pytest.raises(CorpusError, match=r"could not be fetched.*broke off.*call the recipe again with --download"):
+        fetch(source(server.url), tmp_path / "file")
+    assert (tmp_path / "file.part").stat().st_size == 1000
+
+
+def test_without_a_network_one_sentence_says_what_to_do_by_hand(tmp_path):
+    nowhere = "http://127.0.0.1:9/rm1_cepstra.tar.gz"
+    with pytest.raises(CorpusError) as error:
+        download(tmp_path / "corpus", [source(nowhere)])
+    message = str(error.value)
+    assert nowhere in message and str(tmp_path / "corpus" / "corpus.tar.gz") in message and "\n" not in message
+
+
+def test_a_second_address_is_asked_where_the_first_sends_a_web_page(server, tmp_path):
+    page = f"{server.url}?page"
+    server.content = b"<html>choose a mirror</html>"
+    with pytest.raises(CorpusError, match="<html>"):
+        fetch(source(page), tmp_path / "file")
+    assert not list(tmp_path.iterdir())
+    server.content = CONTENT
+    fetch(source("http://127.0.0.1:9/", server.url), tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == CONTENT
+
+
+def test_a_file_larger_than_any_of_the_corpus_is_not_fetched(server, tmp_path, monkeypatch):
+    monkeypatch.setattr(downloading, "LARGEST_DOWNLOAD", 1000)
+    with pytest.raises(CorpusError, match="1000 are the most"):
+        fetch(source(server.url), tmp_path / "file")
+
+
+def tar(*members: tuple[str, bytes] | tarfile.TarInfo) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for member in members:
+            if isinstance(member, tarfile.TarInfo):
+                archive.addfile(member)
+            else:
+                info = tarfile.TarInfo(member[0])
+                info.size = len(member[1])
+                archive.addfile(info, io.BytesIO(member[1]))
+    return buffer.getvalue()
+
+
+GOOD = tar(("rm1/etc/rm1.dic", b"A AH\n"), ("./rm1/feat/abc/sr001.mfc", b"\0" * 56), ("README", b"read me"))
+
+
+def test_the_archive_is_unpacked_and_what_came_is_recorded(server, tmp_path):
+    server.content = GOOD
+    pairs = Source("RM_G.fst", (server.url,), FST_MAGIC)
+    (tmp_path / "RM_G.fst").write_bytes(FST_MAGIC)  # put there by hand
+    download(tmp_path, [source(server.url), pairs])
+    assert (tmp_path / "rm1" / "etc" / "rm1.dic").read_bytes() == b"A AH\n"
+    assert (tmp_path / "rm1" / "feat" / "abc" / "sr001.mfc").stat().st_size == 56
+    assert not (tmp_path / "README").exists()
+    digest = hashlib.sha256(GOOD).hexdigest()
+    assert (tmp_path / "corpus.tar.gz.sha256").read_text() == f"{digest}  corpus.tar.gz\n"
+    assert len(server.asked) == 1
+    download(tmp_path, [source(server.url), pairs])
+    assert len(server.asked) == 1
+
+
+def test_a_file_that_has_changed_since_it_was_recorded_is_refused(server, tmp_path):
+    server.content = GOOD
+    (tmp_path / "corpus.tar.gz").write_bytes(GOOD)
+    (tmp_path / "corpus.tar.gz.sha256").write_text("0" * 64 + "  corpus.tar.gz\n")
+    with pytest.raises(CorpusError, match="remove both"):
+        download(tmp_path, [source(server.url)])
+    assert not (tmp_path / "rm1").exists()
+
+
+def special(kind: bytes, name: str = "rm1/odd") -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, "/etc/passwd"
+    return info
+
+
+def lying() -> bytes:
+    """The archive's first entry claims a megabyte; it ends long before."""
+    info = tarfile.TarInfo("rm1/etc/rm1.dic")
+    info.size = 1 << 20
+    return gzip.compress(info.tobuf() + b"A AH\n")
+
+
+def corrupted() -> bytes:
+    return GOOD[:-8] + b"\0\0\0\0" + GOOD[-4:]
+
+
+EVIL: dict[str, tuple[Callable[[], bytes], str]] = {
+    "a path upwards": (lambda: tar(("rm1/../../outside", b"x")), "leads out"),
+    "an absolute path": (lambda: tar(("/tmp/outside", b"x")), "leads out"),
+    "a backslash": (lambda: tar(("rm1\\..\\outside", b"x")), "leads out"),
+    "a control character": (lambda: tar(("rm1/a\x1b[2J", b"x")), "leads out"),
+    "a symbolic link": (lambda: tar(special(tarfile.SYMTYPE)), "link"),
+    "a hard link": (lambda: tar(special(tarfile.LNKTYPE)), "link"),
+    "a device": (lambda: tar(special(tarfile.CHRTYPE)), "device"),
+    "a pipe": (lambda: tar(special(tarfile.FIFOTYPE)), "device"),
+    "a sparse file": (lambda: tar(special(tarfile.GNUTYPE_SPARSE)), "sparse|damaged"),
+    "a file twice": (lambda: tar(("rm1/a", b"x"), ("rm1/a", b"y")), "twice"),
+    "a file that is a folder": (lambda: tar(("rm1/a", b"x"), ("rm1/a/b", b"y")), "both a file and a folder"),
+    "a size that lies": (lying, "damaged"),
+    "an end cut off": (lambda: GOOD[:-40], "damaged"),
+    "a wrong checksum": (corrupted, "damaged"),
+    "no archive at all": (lambda: gzip.compress(b"plain text"), "damaged|nothing below"),
+    "no gzip at all": (lambda: b"plain text", "damaged"),
+    "nothing of the corpus": (lambda: tar(("other/a", b"x")), "nothing below"),
+}
+
+
+@pytest.mark.parametrize("name", EVIL)
+def test_of_an_evil_archive_nothing_is_unpacked(tmp_path, name):
+    make, message = EVIL[name]
+    (tmp_path / "inside").mkdir()
+    archive = tmp_path / "inside" / "corpus.tar.gz"
+    archive.write_bytes(make())
+    with pytest.raises(CorpusError, match=message):
+        unpack(archive, tmp_path / "inside" / "rm1")
+    assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")) == [
+        "inside",
+        "inside/corpus.tar.gz",
+    ]
+
+
+def test_an_archive_that_becomes_too_large_is_refused_while_it_is_small(tmp_path, monkeypatch):
+    monkeypatch.setattr(downloading, "LARGEST_UNPACKED", 1 << 20)
+    (tmp_path / "corpus.tar.gz").write_bytes(tar(("rm1/a", bytes(600_000)), ("rm1/b", bytes(600_000))))
+    with pytest.raises(CorpusError, match="bytes when unpacked"):
+        unpack(tmp_path / "corpus.tar.gz", tmp_path / "rm1")
+    assert not (tmp_path / "rm1").exists()
+
+
+def test_an_archive_of_too_many_entries_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(downloading, "MOST_MEMBERS", 3)
+    (tmp_path / "corpus.tar.gz").write_bytes(tar(*((f"rm1/{number}", b"x") for number in range(5))))
+    with pytest.raises(CorpusError, match="one too many"):
+        unpack(tmp_path / "corpus.tar.gz", tmp_path / "rm1")
