@@ -36,7 +36,9 @@ def estimator_to_arrays(estimator: BaseEstimator) -> tuple[Arrays, dict[str, Any
     estimator : scikit-learn estimator
         Its parameters and attributes may hold numbers, strings, None, NumPy arrays (also of strings), lists,
         tuples, sets, dicts and further estimators. Private attributes that are random generators, optimizers
-        or loss functions (state of the training alone) are left out.
+        or loss functions (state of the training alone) are left out. An estimator that keeps anything else has two
+        methods: `learnt_state()` gives a dict of what was learnt in such values, by names that are identifiers, and
+        `restore_state(state)` makes of it, in an estimator with the same parameters, what was fitted.
 
     Returns
     -------
@@ -165,12 +167,20 @@ def _encode_estimator(estimator: BaseEstimator, where: str, arrays: Arrays) -> A
     kind = type(estimator)
     parameters = estimator.get_params(deep=False)
     encoded_parameters = [[name, _encode(v, f"{where}.{name}", arrays)] for name, v in sorted(parameters.items())]
-    attributes = []
-    for name, value in sorted(vars(estimator).items()):
-        if name in parameters or (name.startswith("_") and _is_training_state(value)):
-            continue
-        attributes.append([name, _encode(value, f"{where}.{name}", arrays)])
+    attributes = [
+        [name, _encode(value, f"{where}.{name}", arrays)] for name, value in sorted(_learnt(estimator, parameters))
+    ]
     return ["estimator", f"{kind.__module__}:{kind.__qualname__}", encoded_parameters, attributes]
+
+
+def _learnt(estimator: BaseEstimator, parameters: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """What an estimator has beside its parameters, or, if it was fitted, what its `learnt_state` gives for it."""
+    found = [
+        (name, value)
+        for name, value in vars(estimator).items()
+        if not (name in parameters or (name.startswith("_") and _is_training_state(value)))
+    ]
+    return list(estimator.learnt_state().items()) if found and hasattr(estimator, "learnt_state") else found
 
 
 def _is_training_state(value: Any) -> bool:

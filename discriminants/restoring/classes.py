@@ -44,6 +44,9 @@ def make_estimator(
         raise ModelFormatError(f"{name!r} does not take its parameters: {error}") from error
     if listed is not None:
         listed.suited(estimator)
+    if attributes and listed is None and hasattr(estimator, "restore_state"):
+        estimator.restore_state(attributes)
+        return estimator
     set_by_itself = set(vars(estimator))
     taken = estimator.get_params(deep=False)
     for attribute, value in attributes.items():

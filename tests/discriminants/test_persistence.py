@@ -330,3 +330,34 @@ def test_what_cannot_be_written_is_named() -> None:
         estimator_to_arrays(FunctionTransformer(np.log))
     with pytest.raises(ModelFormatError, match="random_state"):
         estimator_to_arrays(NPDClassifier(5, random_state=np.random.RandomState(0)).fit(X, y))
+
+
+class Remembering(BaseEstimator):
+    """Keeps what no model file holds, and says how it is written."""
+
+    def __init__(self, factor: float = 2.0) -> None:
+        self.factor = factor
+
+    def fit(self, X: np.ndarray) -> "Remembering":
+        self.scaled_ = lambda: self.factor * X
+        return self
+
+    def learnt_state(self) -> dict[str, Any]:
+        return {"scaled": self.scaled_()}
+
+    def restore_state(self, state: dict[str, Any]) -> None:
+        scaled = state["scaled"]
+        self.scaled_ = lambda: scaled
+
+
+def test_an_estimator_says_how_what_it_learnt_is_written() -> None:
+    module = Remembering.__module__.partition(".")[0]
+    arrays, metadata = estimator_to_arrays(Remembering(3.0).fit(np.arange(4.0)))
+    restored = estimator_from_arrays(arrays, metadata, trusted=[module])
+    np.testing.assert_array_equal(restored.scaled_(), [0.0, 3.0, 6.0, 9.0])
+    assert restored.factor == 3.0
+    unfitted = estimator_from_arrays(*estimator_to_arrays(Remembering()), trusted=[module])
+    assert vars(unfitted) == {"factor": 2.0}
+    metadata["estimator"][3] = [["other", 1]]
+    with pytest.raises(ModelFormatError, match="malformed: KeyError"):
+        estimator_from_arrays(arrays, metadata, trusted=[module])

@@ -74,34 +74,38 @@ def test_every_setting_is_shown():
     assert tables == expected
 
 
-def test_the_classifier_shown_trains_and_decodes_from_a_package_of_its_own(tmp_path, monkeypatch, tiny_corpus, asr):
+@pytest.mark.parametrize(
+    ("block", "name", "made"), [("classifier", "class-means", "ClassMeans"), ("forest", "forest", "Forest")]
+)
+def test_a_classifier_shown_trains_and_decodes_from_a_package_of_its_own(
+    block, name, made, tmp_path, monkeypatch, tiny_corpus, asr
+):
     package = tmp_path / "site" / "my_package"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
-    (package / "acoustic.py").write_text(shown("training.md", "classifier"), encoding="utf-8")
+    (package / "acoustic.py").write_text(shown("training.md", block), encoding="utf-8")
     installed = tmp_path / "site" / "my_package-1.0.dist-info"
     installed.mkdir()
     (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
-    entry_point = re.search(r"class-means = \"(.*?)\"", (DOCS / "training.md").read_text(encoding="utf-8"))
-    assert entry_point
-    (installed / "entry_points.txt").write_text(f"[asr.classifiers]\nclass-means = {entry_point[1]}\n")
+    assert 'class-means = "my_package.acoustic:ClassMeans"' in (DOCS / "training.md").read_text(encoding="utf-8")
+    (installed / "entry_points.txt").write_text(f"[asr.classifiers]\n{name} = my_package.acoustic:{made}\n")
     monkeypatch.syspath_prepend(package.parent)
-    assert "class-means" in available_classifiers()
+    assert name in available_classifiers()
     try:
         status, _, err = asr(
             "train", "--data", tiny_corpus / "train", "--lexicon", tiny_corpus / "lexicon.txt",
             "--work-dir", tmp_path / "run", "--config", tiny_corpus / "settings.toml", "--jobs", 1,
-            "--classifier", "class-means",
+            "--classifier", name,
         )  # fmt: skip
         assert status == 0, err
         model = tmp_path / "run" / "model.safetensors"
         status, out, err = asr("decode", "--model", model, "--data", tiny_corpus / "test", "--out", tmp_path / "out")
         assert status == 0, err
         assert len(Path(out.strip()).read_text(encoding="utf-8").splitlines()) == 2
-        assert "ClassMeans" in asr("info", model)[1]
+        assert made in asr("info", model)[1]
     finally:
-        for name in [name for name in sys.modules if name.partition(".")[0] == "my_package"]:
-            del sys.modules[name]
+        for module in [module for module in sys.modules if module.partition(".")[0] == "my_package"]:
+            del sys.modules[module]
 
 
 def test_links_between_the_guides_lead_somewhere():
