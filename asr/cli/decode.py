@@ -51,8 +51,8 @@ def decode(
             "--grammar",
             metavar="NAME|N|FILE",
             help="'loop' (any words in any order), 'one' (exactly one word), a number (exactly so many words), or a "
-            "file: an ARPA n-gram model, word pairs, a word network of HTK, an OpenFst file such as Kaldi's G.fst, or "
-            "sentences, one a line.  [default: the model's own]",
+            "file: an ARPA n-gram model, word pairs, a word network or HParse grammar of HTK, an OpenFst file such as "
+            "Kaldi's G.fst, or sentences, one a line.  [default: the model's own]",
             show_default=False,
         ),
     ] = None,

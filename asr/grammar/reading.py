@@ -1,6 +1,5 @@
 """Reading a grammar file of any kind, told by its content."""
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -8,13 +7,12 @@ from asr.errors import GrammarError
 from asr.grammar.arpa_automaton import arpa_grammar
 from asr.grammar.arpa_file import parse_arpa
 from asr.grammar.automaton import Grammar
+from asr.grammar.hparse import hparse_grammar, is_hparse
 from asr.grammar.openfst_magic import is_openfst
 from asr.grammar.sentences import parse_sentences, sentence_list
 from asr.grammar.slf import is_slf, parse_slf, slf_grammar
 from asr.grammar.word_pair import parse_word_pair, word_pair
 from asr.text_lines import read_text_lines
-
-_HPARSE = re.compile(r"\$[^\s=]+\s*=|\(\s.*\)$")
 
 
 def read_grammar(path: Path | str, *, vocabulary: Iterable[str] | None = None) -> Grammar:
@@ -23,7 +21,8 @@ def read_grammar(path: Path | str, *, vocabulary: Iterable[str] | None = None) -
     A file that begins with OpenFst's magic number is a transducer such as Kaldi's `G.fst` (see
     `asr.grammar.openfst_automaton`). A file with a line `\data\` is an ARPA n-gram model; one that begins with a header
     field of HTK's lattices, such as `VERSION=1.0`, a word network (see `asr.grammar.slf`); one whose first line but for
-    `*` comments begins with `>` a word-pair file. Any other, if a vocabulary is given and has all words of one of its
+    `*` comments begins with `>` a word-pair file; one that begins with `$name =` or `(` a grammar of HParse (see
+    `asr.grammar.hparse`). Any other, if a vocabulary is given and has all words of one of its
     lines, is a list of sentences (see `asr.grammar.sentences`).
 
     Words outside `vocabulary` are left out, and listed in the grammar's `left_out`.
@@ -46,11 +45,8 @@ def read_grammar(path: Path | str, *, vocabulary: Iterable[str] | None = None) -
     first = next(content, None)
     if first is not None and lines[first].startswith(">"):
         return word_pair(parse_word_pair(lines, str(path)), vocabulary)
-    if first is not None and _HPARSE.match(lines[first]):
-        raise GrammarError(
-            f"{path}, line {first + 1}: {lines[first][:80]!r} is of HParse's grammar language; run HParse to expand it "
-            "to a word network, and give that."
-        )
+    if is_hparse(lines):
+        return hparse_grammar(lines, str(path), vocabulary)
     if first is not None and vocabulary is not None:
         known = set(vocabulary)
         sentences = parse_sentences(lines)

@@ -20,14 +20,11 @@ from pathlib import Path
 
 from asr.errors import GrammarError
 from asr.files import atomic_write
-from asr.grammar.automaton import LARGEST_COST, Arc, Grammar, build_grammar
-from asr.grammar.determinization import determinize
+from asr.grammar.automaton import LARGEST_COST, Arc, Grammar
+from asr.grammar.network import NULL, network_grammar, some
 from asr.lexicon.htk_strings import read_htk_string, write_htk_string
 from asr.text_lines import read_text_lines
 
-NULL = "!NULL"
-SENTENCE_MARKS = frozenset({"!ENTER", "!EXIT", "SENT-START", "SENT-END", "<s>", "</s>"})
-"""What HBuild and HTK's tutorial call the silence around a sentence; words only where the vocabulary has them."""
 LOG_ZERO = -0.5e10
 """HTK takes log probabilities up to this for impossible."""
 _LONG_NAMES = {"VERSION": "V", "UTTERANCE": "U", "SUBLAT": "S", "NODES": "N", "LINKS": "L", "WORD": "W", "START": "S",
@@ -149,25 +146,14 @@ def slf_grammar(network: WordNetwork, vocabulary: Iterable[str] | None = None) -
         When no sentence of one or more words remains, empty words alone lead around in a circle, or the automaton
         would be too large.
     """
-    known = None if vocabulary is None else set(vocabulary)
-
-    def spoken(word: str) -> str | None:
-        return None if word == NULL or (word in SENTENCE_MARKS and (known is None or word not in known)) else word
-
     before = max(network.nodes) + 1  # a node from which the first word leads to the first node
-    arcs = [Arc(before, spoken(network.nodes[network.start]), 0.0, network.start)]
-    for link in network.links:
-        if link.cost < math.inf:
-            word = spoken(network.nodes[link.target] if link.word is None else link.word)
-            arcs.append(Arc(link.source, word, link.cost, link.target))
-    words = {arc.word for arc in arcs if arc.word is not None}
-    allowed = [arc for arc in arcs if arc.word is None or known is None or arc.word in known]
-    arcs, final_costs, n_states = determinize(network.source, allowed, start=before, end=network.end)
-    kept = {arc.word for arc in arcs if arc.word is not None}
-    if not kept or not final_costs:
-        lacking = "" if known is None or words <= known else f"; the vocabulary lacks {_some(sorted(words - known))}"
-        raise GrammarError(f"{network.source} has no sentence of one or more words{lacking}.")
-    return build_grammar("network", kept, arcs, final_costs=final_costs, n_states=n_states, left_out=words - kept)
+    arcs = [Arc(before, network.nodes[network.start], 0.0, network.start)]
+    arcs += [
+        Arc(link.source, network.nodes[link.target] if link.word is None else link.word, link.cost, link.target)
+        for link in network.links
+        if link.cost < math.inf
+    ]
+    return network_grammar(network.source, arcs, start=before, end=network.end, vocabulary=vocabulary)
 
 
 def write_slf(grammar: Grammar, path: Path | str) -> None:
@@ -284,7 +270,7 @@ def _only_end(network: WordNetwork, name: str, given: int | None) -> int:
     found = sorted(set(network.nodes) - inner)
     if len(found) != 1:
         to = "no link leads to" if name == "start" else "no link leads away from"
-        told = f"these are: {_some(found)}" if found else "there is none"
+        told = f"these are: {some(found)}" if found else "there is none"
         raise GrammarError(
             f"{network.source}: the {name} must be the only node that {to}, but {told}; "
             f"name one in the header, {name}=."
@@ -294,8 +280,3 @@ def _only_end(network: WordNetwork, name: str, given: int | None) -> int:
 
 def _sub_lattice(where: str, name: str) -> GrammarError:
     return GrammarError(f"{where}: sub-lattices ({name!r}) are not read; run HParse on the grammar to expand them.")
-
-
-def _some(items: Iterable[object]) -> str:
-    items = list(items)
-    return " ".join(map(str, items[:10])) + (" ..." if len(items) > 10 else "")

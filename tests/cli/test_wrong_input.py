@@ -372,7 +372,7 @@ GRAMMARS = {
         ("no sentence", "lacks ELEVEN"),
     ),
     "a word network broken off": ("VERSION=1.0\nN=2 L=2\nJ=0 S=0 E=1 W=ONE\n", ("line 2: 2 links are announced",)),
-    "a grammar that HParse has not expanded": ("$digit = ONE | TWO;\n( $digit )\n", ("line 1", "run HParse")),
+    "a grammar of HParse without an end": ("$digit = ONE | TWO;\n( $digit\n", ("line 2", "must be closed with )")),
 }
 
 

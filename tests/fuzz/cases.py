@@ -50,7 +50,8 @@ def all_cases() -> Iterator[Case]:
         ("list-segments", "train/segments"), ("list-spk2gender", "train/spk2gender"), ("ctm", "words.ctm"),
         ("list-feats.scp", "train/feats.scp"), ("transcripts", "ref"), ("transcripts-trn", "ref.trn"),
         ("lexicon", "kaldi.txt"), ("lexicon", "cmu.dict"), ("lexicon", "htk.dict"), ("arpa", "plain.arpa"),
-        ("word-pair", "plain.wp"), ("word-network", "nodes.slf"), ("settings", "few.toml"), ("noise-list", "noise.scp"),
+        ("word-pair", "plain.wp"), ("word-network", "nodes.slf"), ("hparse", "plain.gram"),
+        ("settings", "few.toml"), ("noise-list", "noise.scp"),
         ("run-directory", "run.json"),
     ):  # fmt: skip
         yield Case(reader, seed, "a word of 600 kB", partial(_with_end, seed, b"x" * 600_000 + b"\n"))

@@ -43,6 +43,10 @@ SLF = (
     b"I=5 W=!NULL\nI=6 W=SENT-END\nJ=0 S=0 E=1\nJ=1 S=1 E=2 l=-0.3\nJ=2 S=1 E=3 l=-0.6\nJ=3 S=2 E=5\nJ=4 S=3 E=5\n"
     b"J=5 S=5 E=2 l=-1\nJ=6 S=5 E=4 l=-0.5\nJ=7 S=4 E=5\nJ=8 S=5 E=6 l=-0.2\n"
 )
+HPARSE = (
+    b'/* digits */\n$digit = ONE | "TWO";\n$more = <$digit> [ NO ];\n'
+    b"( SENT-START ( $digit $more | { NO } ONE ) SENT-END )\n"
+)
 SLF_ON_LINKS = (
     b"VERSION=1.0\nstart=0 end=2\nNODES=3 LINKS=4\nJ=0 S=0 E=1 W=ONE\nJ=1 S=0 E=1 W=!NULL\nJ=2 S=1 E=1 W=TWO\n"
     + (b"J=3 S=1 E=2 W=NO v=1 a=-20.5\n")
@@ -111,6 +115,12 @@ def _word_pair(path: Path) -> None:
 
 @reader("word-network", {"nodes.slf": SLF, "links.slf": SLF_ON_LINKS, "packed.gz": gzip.compress(SLF, mtime=0)}, TEXT)
 def _word_network(path: Path) -> None:
+    grammar = read_grammar(path, vocabulary=LEXICON.words)
+    check_graph(LEXICON, grammar, TOPOLOGY)
+
+
+@reader("hparse", {"plain.gram": HPARSE, "packed.gz": gzip.compress(HPARSE, mtime=0)}, TEXT)
+def _hparse(path: Path) -> None:
     grammar = read_grammar(path, vocabulary=LEXICON.words)
     check_graph(LEXICON, grammar, TOPOLOGY)
 

@@ -1,0 +1,252 @@
+r"""Grammars in the language of HTK's HParse (HTK Book 3.4, section 12.3).
+
+    $name  = ANNA | BORIS [ SMITH ];
+    $digit = ONE | TWO | THREE;
+    ( SENT-START ( CALL $name | DIAL <$digit> ) SENT-END )
+
+`|` divides alternatives, `[ ]` is what may be left out, `< >` what is said once or more often, `{ }` any number of
+times, `( )` groups. `$name = ...;` names an expression for later ones; the last expression is the grammar. Comments
+stand between `/*` and `*/`. Words with such characters are quoted or have a backslash before each.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, NoReturn
+
+from asr.errors import GrammarError
+from asr.grammar.automaton import Arc, Grammar
+from asr.grammar.network import network_grammar
+from asr.lexicon.htk_strings import read_htk_string
+
+MOST_ARCS = 1_000_000
+"""Of the network, in which a variable stands as often as it is used."""
+DEEPEST = 50  # brackets in brackets, and variables in variables
+_BEGINNING = re.compile(r"\$[^\s=]+\s*=|/\*|\(\s.*\)$|\(\s*$")
+_SPACE = re.compile(r"\s+|/\*.*?\*/", re.DOTALL)
+_SIGNS = "()[]{}<>|;="
+_CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
+
+
+class Token(NamedTuple):
+    """A sign, a word or a variable (`$name`), and its line."""
+
+    kind: str
+    text: str
+    line: int
+
+
+class Node(NamedTuple):
+    """An expression: "word" (`text`), "sequence" or "alternatives" of parts, or a bracket `[`, `{`, `<` round one.
+
+    `empty` is whether it can be said with no word.
+    """
+
+    kind: str
+    parts: tuple["Node", ...] = ()
+    text: str = ""
+    empty: bool = False
+
+
+def _joined(kind: str, parts: list[Node]) -> Node:
+    """A sequence or alternatives; one part is itself."""
+    if len(parts) == 1:
+        return parts[0]
+    return Node(kind, tuple(parts), empty=(any if kind == "alternatives" else all)(part.empty for part in parts))
+
+
+def is_hparse(lines: Iterable[str]) -> bool:
+    """Whether the first line that is not blank begins a definition, a comment or an expression in brackets."""
+    first = next((line.strip() for line in lines if line.strip()), "")
+    return _BEGINNING.match(first) is not None
+
+
+def hparse_grammar(lines: Iterable[str], source: str, vocabulary: Iterable[str] | None = None) -> Grammar:
+    """The automaton of a grammar of HParse; no path costs anything, as in HVite.
+
+    Parameters
+    ----------
+    lines : iterable of str
+    source : str
+        Names them in errors.
+    vocabulary : iterable of str, optional
+        As of `network_grammar`.
+
+    Raises
+    ------
+    GrammarError
+        With file and line: for what the language has not, a bracket without its partner, a variable that is not
+        defined above, what is repeated and may be empty, loops in context (`<< >>`) and names for output (`%`), which
+        are not read, and for networks of more than a million arcs. Without a line as `network_grammar`.
+    """
+    network = _Network(source)
+    network.add(_Parser(list(_tokens("\n".join(lines), source)), source).grammar(), 0, 1)
+    return network_grammar(source, network.arcs, start=0, end=1, vocabulary=vocabulary)
+
+
+def _tokens(text: str, source: str) -> Iterator[Token]:
+    position, line = 0, 1
+    while position < len(text):
+        if space := _SPACE.match(text, position):
+            line += space[0].count("\n")
+            position = space.end()
+            continue
+        where = f"{source}, line {line}"
+        if text.startswith("/*", position):
+            raise GrammarError(f"{where}: the comment /* is not closed; write */ at its end.")
+        if text.startswith(("<<", ">>"), position):
+            raise GrammarError(
+                f"{where}: loops in context, << >>, are of models of phones in context, and not read; for < > within "
+                "< > put a space between."
+            )
+        if text[position] in _SIGNS:
+            yield Token(text[position], text[position], line)
+            position += 1
+            continue
+        variable = text[position] == "$"
+        try:
+            word, after = read_htk_string(text, position + variable, stop=f"{_SIGNS}%")
+        except ValueError as problem:
+            raise GrammarError(f"{where}: {problem}.") from None
+        if text.startswith("%", after):
+            raise GrammarError(f"{where}: names for output (%) are not read; leave {word[:80]!r} as it is spoken.")
+        if not word or word.split() != [word]:
+            raise GrammarError(f"{where}: {text[position:after][:80]!r} is no word.")
+        yield Token("variable" if variable else "word", word, line)
+        position = after
+
+
+class _Parser:
+    """Recursive descent over tokens; variables are expressions that were parsed before."""
+
+    def __init__(self, tokens: list[Token], source: str) -> None:
+        self._tokens = tokens
+        self._at = 0
+        self._source = source
+        self._variables: dict[str, tuple[Node, int]] = {}  # with how deep each is
+
+    def grammar(self) -> Node:
+        """The last expression, the variables in it replaced."""
+        while self._next() == "variable" and self._next(1) == "=":
+            name = self._take()
+            self._take()
+            node, depth = self._expression(0)
+            if self._next() != ";":
+                self._fail(f"${name.text} = ... must end with ;")
+            self._take()
+            self._variables[name.text] = node, depth
+        node, _ = self._expression(0)
+        if self._at < len(self._tokens):
+            self._fail("the grammar is over here; one expression, after all $name = ...;, is the grammar")
+        return node
+
+    def _expression(self, depth: int) -> tuple[Node, int]:
+        """Alternatives of sequences, and how deep they are."""
+        ways, deepest = [], depth
+        while True:
+            parts = []
+            while self._next() in ("word", "variable", *_CLOSING):
+                part, below = self._factor(depth)
+                parts.append(part)
+                deepest = max(deepest, below)
+            if not parts:
+                self._fail("a word, a $variable or a bracket is wanted")
+            ways.append(_joined("sequence", parts))
+            if self._next() != "|":
+                break
+            self._take()
+        return _joined("alternatives", ways), deepest
+
+    def _factor(self, depth: int) -> tuple[Node, int]:
+        token = self._take()
+        if token.kind == "word":
+            return Node("word", text=token.text), depth
+        if token.kind == "variable":
+            if token.text not in self._variables:
+                raise GrammarError(
+                    f"{self._source}, line {token.line}: ${token.text[:80]} is not defined above; write "
+                    f"${token.text[:80]} = ...; before."
+                )
+            node, below = self._variables[token.text]
+            self._check_depth(depth + below, token.line)
+            return node, depth + below
+        self._check_depth(depth + 1, token.line)
+        inner, below = self._expression(depth + 1)
+        closing = _CLOSING[token.kind]
+        if self._next() != closing:
+            self._fail(f"the {token.kind} of line {token.line} must be closed with {closing}")
+        self._take()
+        if token.kind == "(":
+            return inner, below
+        if token.kind in "{<" and inner.empty:
+            raise GrammarError(
+                f"{self._source}, line {token.line}: what {token.kind} {closing} repeats here can be empty, so that it "
+                "has no end; take the [ ] or { } within away."
+            )
+        return Node(token.kind, (inner,), empty=token.kind != "<"), below
+
+    def _check_depth(self, depth: int, line: int) -> None:
+        if depth > DEEPEST:
+            raise GrammarError(
+                f"{self._source}, line {line}: brackets and variables are nested more than {DEEPEST} deep."
+            )
+
+    def _next(self, ahead: int = 0) -> str:
+        return self._tokens[self._at + ahead].kind if self._at + ahead < len(self._tokens) else ""
+
+    def _take(self) -> Token:
+        self._at += 1
+        return self._tokens[self._at - 1]
+
+    def _line(self) -> int:
+        return self._tokens[min(self._at, len(self._tokens) - 1)].line if self._tokens else 1
+
+    def _fail(self, wanted: str) -> NoReturn:
+        found = repr(self._tokens[self._at].text[:80]) if self._at < len(self._tokens) else "the end"
+        raise GrammarError(f"{self._source}, line {self._line()}: {wanted}; found {found}.")
+
+
+class _Network:
+    """Arcs of expressions between states."""
+
+    def __init__(self, source: str) -> None:
+        self.arcs: list[Arc] = []
+        self._source = source
+        self._n_states = 2
+
+    def add(self, node: Node, start: int, end: int) -> None:
+        """Let `node` be said from one state to another."""
+        if len(self.arcs) > MOST_ARCS:
+            raise GrammarError(
+                f"{self._source}: the network has more than {MOST_ARCS:,} arcs: variables stand in it as often as they "
+                "are used; use the large ones less often."
+            )
+        match node.kind:
+            case "word":
+                self.arcs.append(Arc(start, node.text, 0.0, end))
+            case "sequence":
+                for part in node.parts[:-1]:
+                    between = self._state()
+                    self.add(part, start, between)
+                    start = between
+                self.add(node.parts[-1], start, end)
+            case "alternatives":
+                for part in node.parts:
+                    self.add(part, start, end)
+            case "[":
+                self._leave_out(start, end)
+                self.add(node.parts[0], start, end)
+            case _:  # { } and < >
+                first, last = self._state(), self._state()
+                self._leave_out(start, first)
+                self.add(node.parts[0], first, last)
+                self._leave_out(last, first)
+                self._leave_out(last, end)
+                if node.kind == "{":
+                    self._leave_out(start, end)
+
+    def _state(self) -> int:
+        self._n_states += 1
+        return self._n_states - 1
+
+    def _leave_out(self, start: int, end: int) -> None:
+        self.arcs.append(Arc(start, None, 0.0, end))

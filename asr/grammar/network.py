@@ -1,0 +1,56 @@
+"""Word networks as automata, whoever wrote them: empty words, marks of sentences, and words that are not known."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from asr.errors import GrammarError
+from asr.grammar.automaton import Arc, Grammar, build_grammar
+from asr.grammar.determinization import determinize
+
+NULL = "!NULL"
+SENTENCE_MARKS = frozenset({"!ENTER", "!EXIT", "SENT-START", "SENT-END", "<s>", "</s>"})
+"""What HBuild and HTK's tutorial call the silence around a sentence; words only where the vocabulary has them."""
+_SHOWN = 10
+
+
+def network_grammar(
+    source: str, arcs: Iterable[Arc], *, start: int, end: int, vocabulary: Iterable[str] | None = None
+) -> Grammar:
+    """The automaton of a network, in which a sentence costs what its best path does, as in HVite.
+
+    Parameters
+    ----------
+    source : str
+        Where the network comes from, for errors.
+    arcs : iterable of Arc
+        Words None and `!NULL` are empty.
+    start, end : int
+    vocabulary : iterable of str, optional
+        Paths with words outside it are left out. The marks of `SENTENCE_MARKS` are words only where they are in it,
+        and otherwise empty: silence around a sentence is possible anyway.
+
+    Raises
+    ------
+    GrammarError
+        When no sentence of one or more words remains, empty words alone lead around in a circle, or the automaton
+        would be too large.
+    """
+    known = None if vocabulary is None else set(vocabulary)
+
+    def spoken(word: str | None) -> str | None:
+        return None if word == NULL or (word in SENTENCE_MARKS and (known is None or word not in known)) else word
+
+    arcs = [replace(arc, word=spoken(arc.word)) for arc in arcs]
+    words = {arc.word for arc in arcs if arc.word is not None}
+    allowed = [arc for arc in arcs if arc.word is None or known is None or arc.word in known]
+    arcs, final_costs, n_states = determinize(source, allowed, start=start, end=end)
+    kept = {arc.word for arc in arcs if arc.word is not None}
+    if not kept or not final_costs:
+        lacking = "" if known is None or words <= known else f"; the vocabulary lacks {some(sorted(words - known))}"
+        raise GrammarError(f"{source} has no sentence of one or more words{lacking}.")
+    return build_grammar("network", kept, arcs, final_costs=final_costs, n_states=n_states, left_out=words - kept)
+
+
+def some(items: Sequence[object]) -> str:
+    """The first of them, and that there are more."""
+    return " ".join(map(str, items[:_SHOWN])) + " ..." * (len(items) > _SHOWN)

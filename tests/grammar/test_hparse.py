@@ -1,0 +1,133 @@
+"""The grammar language of HTK's HParse."""
+
+import math
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asr.errors import GrammarError
+from asr.grammar import read_grammar, score_sentence
+from asr.grammar.hparse import hparse_grammar, is_hparse
+
+CALLS = """/* who is called */
+$name  = ANNA | BORIS [ "SMITH" ];
+$digit = ONE | TWO;
+( SENT-START ( CALL $name | DIAL <$digit> ) { PLEASE } SENT-END )
+"""
+WORDS = ("a", "b")
+LONGEST = 4
+
+expressions = st.recursive(
+    st.sampled_from(WORDS),
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=2, max_size=3).map(lambda parts: ("seq", *parts)),
+        st.lists(inner, min_size=2, max_size=3).map(lambda parts: ("alt", *parts)),
+        st.tuples(st.sampled_from("[<{"), inner),
+    ),
+    max_leaves=8,
+)
+
+
+def text_of(tree):
+    if isinstance(tree, str):
+        return tree
+    kind, *parts = tree
+    if kind in ("seq", "alt"):
+        return f"({(' ' if kind == 'seq' else ' | ').join(map(text_of, parts))})"
+    return f"{kind} {text_of(parts[0])} { {'[': ']', '<': '>', '{': '}'}[kind] }"
+
+
+def sentences_of(tree) -> set[tuple[str, ...]]:
+    """All of up to so many words, by going through them."""
+    if isinstance(tree, str):
+        return {(tree,)}
+    kind, *parts = tree
+    sets = [sentences_of(part) for part in parts]
+    if kind == "alt":
+        return set.union(*sets)
+    if kind == "seq":
+        return {said for way in product(*sets) if len(said := sum(way, ())) <= LONGEST}
+    found = {()} if kind in "[{" else set()
+    longer = sets[0]
+    while not longer <= found:
+        found |= longer
+        if kind == "[":
+            break
+        longer = {one + other for one in found for other in sets[0] if len(one + other) <= LONGEST}
+    return found
+
+
+def repeats_what_may_be_empty(tree) -> bool:
+    if isinstance(tree, str):
+        return False
+    kind, *parts = tree
+    return (kind in "{<" and () in sentences_of(parts[0])) or any(map(repeats_what_may_be_empty, parts))
+
+
+@given(expressions)
+def test_a_grammar_says_what_going_through_its_sentences_says(tree):
+    lines = [f"({text_of(tree)})"]
+    if repeats_what_may_be_empty(tree):
+        with pytest.raises(GrammarError, match="can be empty, so that it has no end"):
+            hparse_grammar(lines, "x")
+        return
+    grammar = hparse_grammar(lines, "x")
+    expected = sentences_of(tree)
+    for length in range(1, LONGEST + 1):
+        for said in product(WORDS, repeat=length):
+            assert (score_sentence(grammar, said) == 0.0) == (said in expected), said
+
+
+def test_a_file_is_told_by_its_content_and_unknown_words_are_left_out(tmp_path: Path):
+    path = tmp_path / "calls.gram"
+    path.write_text(CALLS)
+    known = ["CALL", "DIAL", "ANNA", "BORIS", "SMITH", "ONE", "TWO"]
+    grammar = read_grammar(path, vocabulary=known)
+    assert grammar.left_out == ("PLEASE",)
+    for said in ("CALL ANNA", "CALL BORIS", "CALL BORIS SMITH", "DIAL ONE", "DIAL TWO ONE TWO"):
+        assert score_sentence(grammar, said.split()) == 0.0
+    for said in ("CALL", "CALL ANNA SMITH", "DIAL", "CALL ONE", "CALL ANNA PLEASE"):
+        assert score_sentence(grammar, said.split()) == -math.inf
+
+
+def test_what_begins_such_a_file():
+    assert is_hparse(["", "  $a = b;"])
+    assert is_hparse(["( A | B )"])
+    assert is_hparse(["("])
+    assert not is_hparse(["A B", "( A | B )"])
+    assert not is_hparse(["(noise) A B"])
+    assert not is_hparse([])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("( A | )", r"line 1: a word, a \$variable or a bracket is wanted; found '\)'"),
+        ("( A", r"line 1: the \( of line 1 must be closed with \); found the end"),
+        ("( A\n B ]", r"line 2: the \( of line 1 must be closed with \); found '\]'"),
+        ("( A ) B )", "line 1: the grammar is over here.*found"),
+        ("$a = A\n( B )", r"line 2: \$a = \.\.\. must end with ;; found the end"),
+        ("$a = $b;\n$b = A;\n( $a )", r"line 1: \$b is not defined above"),
+        ("$a = $a;\n( $a )", r"line 1: \$a is not defined above"),
+        ("( A << B >> )", r"line 1: loops in context, << >>"),
+        ("( A%x )", "line 1: names for output"),
+        ("( { [ A ] } )", r"line 1: what \{ \} repeats here can be empty"),
+        ("\n/* A\n( A )", r"line 2: the comment /\* is not closed"),
+        ('( "A B" )', r"line 1: '\"A B\"' is no word"),
+        ('( "A )', r"line 1: the quote \" is not closed"),
+        ("(" * 51 + "A" + ")" * 51, "line 1: brackets and variables are nested more than 50 deep"),
+        ("$a = A;", r"a word, a \$variable or a bracket is wanted; found the end"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(text, told):
+    with pytest.raises(GrammarError, match=told):
+        hparse_grammar(text.split("\n"), "x")
+
+
+def test_variables_that_double_are_stopped():
+    lines = ["$a0 = A | B;"] + [f"$a{n} = [ $a{n - 1} ] [ $a{n - 1} ];" for n in range(1, 40)] + ["( $a39 )"]
+    with pytest.raises(GrammarError, match="more than 1,000,000 arcs: variables stand in it as often"):
+        hparse_grammar(lines, "x")
