@@ -17,6 +17,8 @@ from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.pair_expansion import PairExpansion
 from discriminants.parallel.workers import SerialWorkers, Workers
 
+_FEWEST_DIVIDED, _FEWEST_HELD_OUT = 40, 10  # samples of a class
+
 
 class OneVsOneSVC(PairExpansion):
     """scikit-learn's SVC with a Gaussian kernel: one machine a pair, their outputs coupled to posteriors.
@@ -24,7 +26,7 @@ class OneVsOneSVC(PairExpansion):
     A support vector of class i has a weight in each of that class's n_classes - 1 pairs, so that the outputs of all
     pairs come of one matrix product a class, as with `OneVsOneKernelClassifier`; libsvm itself is needed for training
     alone. Outputs are normally distributed in either class of a pair by assumption (4.7), with the means and variances
-    of the training samples.
+    of samples that the machines were not trained on: training samples lie too far apart for posteriors to be right.
 
     Parameters
     ----------
@@ -35,6 +37,9 @@ class OneVsOneSVC(PairExpansion):
     max_samples_per_class : int, optional
         Samples of a class that are learnt from, drawn at random; None takes all. The shares of the classes are those
         of all samples.
+    held_out : float
+        Share of a class's samples that the machines are not trained on, but the densities taken from, and 10 at least;
+        of classes with fewer than 40 samples the densities are those of the training samples.
     tol, cache_size
         As in `sklearn.svm.SVC`.
     random_state : int, RandomState or None
@@ -55,6 +60,7 @@ class OneVsOneSVC(PairExpansion):
         "C": [Interval(Real, 0, None, closed="neither")],
         "sigma": [StrOptions({"scale"}), Interval(Real, 0, None, closed="neither")],
         "max_samples_per_class": [Interval(Integral, 1, None, closed="left"), None],
+        "held_out": [Interval(Real, 0, 0.5, closed="both")],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "cache_size": [Interval(Real, 0, None, closed="neither")],
         "random_state": ["random_state"],
@@ -66,6 +72,7 @@ class OneVsOneSVC(PairExpansion):
         *,
         sigma: Any = "scale",
         max_samples_per_class: int | None = 1000,
+        held_out: float = 0.1,
         tol: float = 1e-3,
         cache_size: float = 200,
         random_state: Any = None,
@@ -73,6 +80,7 @@ class OneVsOneSVC(PairExpansion):
         self.C = C
         self.sigma = sigma
         self.max_samples_per_class = max_samples_per_class
+        self.held_out = held_out
         self.tol = tol
         self.cache_size = cache_size
         self.random_state = random_state
@@ -98,8 +106,10 @@ class OneVsOneSVC(PairExpansion):
         n_classes = self.classes_.shape[0]
         counts = np.bincount(codes)
         self.class_log_prior_ = np.log(counts / counts.sum())
-        members = draw_by_class(codes, self.max_samples_per_class, check_random_state(self.random_state))
-        rows = np.concatenate(members)
+        random = check_random_state(self.random_state)
+        members = draw_by_class(codes, self.max_samples_per_class, random)
+        trained_on, measured_on = zip(*(self._divided(rows, random) for rows in members), strict=True)
+        rows = np.concatenate(trained_on)
         kernel: Any = GaussianKernel(self.sigma).resolved(X[rows])
         machine: Any = SVC(C=self.C, gamma=0.5 / kernel.sigma**2, tol=self.tol, cache_size=self.cache_size)
         machine.fit(X[rows], codes[rows])
@@ -115,13 +125,21 @@ class OneVsOneSVC(PairExpansion):
         shared = workers.share(X), workers.share((kernel, self.basis_centers_, self.pool_sizes_, self.dual_coef_))
         self.means_, self.variances_ = np.empty((2, 2, self.intercept_.shape[0]))
         first, second = np.triu_indices(n_classes, 1)
-        for i, (means, variances) in enumerate(workers.map(_outputs_in_class, enumerate(members), *shared)):
+        for i, (means, variances) in enumerate(workers.map(_outputs_in_class, enumerate(measured_on), *shared)):
             for row, (one, other) in enumerate(((first, second), (second, first))):
                 of_class = one == i
                 self.means_[row, of_class] = means[other[of_class]] + self.intercept_[of_class]
                 self.variances_[row, of_class] = variances[other[of_class]]
         self.variances_ = floored(self.variances_, self.means_)
         return self
+
+    def _divided(self, rows: np.ndarray, random: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
+        """The samples of a class that are learnt from, and those that the densities are taken from."""
+        if self.held_out == 0 or rows.shape[0] < _FEWEST_DIVIDED:
+            return rows, rows
+        drawn = random.permutation(rows)
+        n_held_out = max(_FEWEST_HELD_OUT, round(self.held_out * rows.shape[0]))
+        return np.sort(drawn[n_held_out:]), np.sort(drawn[:n_held_out])
 
 
 def _outputs_in_class(

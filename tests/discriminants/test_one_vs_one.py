@@ -187,7 +187,7 @@ def test_progress_counts_three_steps_a_class():
 
 def test_svc_is_scikit_learns():
     X, y = _digits(300, 5)
-    ours = OneVsOneSVC(2.0, sigma=25.0, max_samples_per_class=None).fit(X, y)
+    ours = OneVsOneSVC(2.0, sigma=25.0, max_samples_per_class=None, held_out=0.0).fit(X, y)
     theirs = SVC(C=2.0, gamma=0.5 / 25.0**2, decision_function_shape="ovo").fit(X, y)
     np.testing.assert_allclose(_outputs(ours, X), theirs.decision_function(X), atol=1e-8)
 
