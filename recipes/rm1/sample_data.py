@@ -6,7 +6,7 @@ path of its Sphinx cepstra in the folder), `utt2spk`, and `states.txt` (utteranc
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from asr.hmm.topology import SILENCE, Topology
 from asr.lexicon import Lexicon
 from asr.recognition.material import Material
 from asr.text_lines import read_text_lines
-from recipes.rm1.layout import Tree, refuse_missing, require
+from recipes.rm1.layout import Tree, require
 
 SPLITS = ("train", "test")
 STATES_PER_PHONE = 3
@@ -60,7 +60,7 @@ def read_sample(folder: Path | str) -> tuple[Lexicon, dict[str, Labelled]]:
     ------
     CorpusError
         Naming all files that are missing, or the file, and line where it has some, that is malformed: a phone twice or
-        no silence, utterances that are not in all three lists, a path out of the folder, labels that are no states of
+        no silence, a name that can be none, utterances that are not in all three lists, labels that are no states of
         the phones or do not fit the frames, a speaker in both splits.
     """
     tree = Tree(folder)
@@ -101,10 +101,13 @@ def _read_split(
         if odd:
             lacking = path if odd[0] in files else list_file
             raise CorpusError(f"{lacking}: lacks utterance '{odd[0]}'; {list_file.name} and {path.name} go together")
-    sources = {name: _source(tree, list_file, name, entry) for name, entry in files.items()}
-    refuse_missing(tree.root, [str(path) for path in sources.values() if not path.is_file()])
+    for path, number, name in _names(list_file, files, speakers_file, speakers):
+        fault = fault_in_name(name)
+        if fault is not None:
+            raise CorpusError(f"{path}:{number}: '{name}' cannot name an utterance or a speaker: it {fault}")
+    sources = require(tree, [(entry.value,) for entry in files.values()])  # found in the folder's listings alone
     frames, states, spoken = [], {}, {}
-    for name, source in sources.items():
+    for name, source in zip(files, sources, strict=True):
         frames.append(read_sphinx_features(source, SPHINX_COEFFICIENTS))
         given = _labels(states_file, labels[name], len(house))
         if len(given) - len(frames[-1]) not in (0, 1):
@@ -119,22 +122,21 @@ def _read_split(
     return Labelled(Material(table, spoken), states)
 
 
-def _source(tree: Tree, list_file: Path, name: str, entry: Entry) -> Path:
-    fault = fault_in_name(name)
-    if fault is not None:
-        raise CorpusError(f"{list_file}:{entry.line}: '{name}' cannot name an utterance: it {fault}")
-    path = Path(entry.value)
-    if path.is_absolute() or ".." in path.parts:
-        raise CorpusError(f"{list_file}:{entry.line}: '{entry.value}' leads out of {tree.root}; a path in it is needed")
-    return tree.root / path
+def _names(
+    list_file: Path, files: Mapping[str, Entry], speakers_file: Path, speakers: Mapping[str, Entry]
+) -> Iterator[tuple[Path, int, str]]:
+    """File, line and name of every utterance and speaker."""
+    yield from ((list_file, entry.line, name) for name, entry in files.items())
+    yield from ((speakers_file, entry.line, entry.value) for entry in speakers.values())
 
 
 def _labels(path: Path, entry: Entry, n_states: int) -> np.ndarray:
     fields = entry.value.split()
-    wrong = next((field for field in fields if not (field.isdecimal() and int(field[:9]) < n_states)), None)
+    known = {str(state): state for state in range(n_states)}
+    wrong = next((field for field in fields if field not in known), None)
     if wrong is not None:
         raise CorpusError(f"{path}:{entry.line}: '{wrong}' is no state; numbers from 0 to {n_states - 1} are needed")
-    return np.array(fields, np.int64)
+    return np.array([known[field] for field in fields], np.int64)
 
 
 def phone_sequence(states: np.ndarray) -> np.ndarray:

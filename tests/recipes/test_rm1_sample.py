@@ -1,4 +1,4 @@
-"""The recipe of a hundred labelled utterances: its reader with flawed folders, and a tiny folder from files to a table."""
+"""The recipe of a hundred labelled utterances: its reader with flawed folders, a tiny folder from files to a table."""
 
 import json
 import shutil
@@ -27,9 +27,7 @@ def _states(generator: np.random.Generator, n_phones: int) -> list[int]:
     spoken = [number for number, phone in enumerate(PHONES) if phone != "SIL"]
     drawn = generator.integers(1, len(spoken), n_phones).cumsum() % len(spoken)
     sequence = [PHONES.index("SIL"), *(spoken[number] for number in drawn), PHONES.index("SIL")]
-    return [
-        3 * phone + state for phone in sequence for state in range(3) for _ in range(int(generator.integers(1, 4)))
-    ]
+    return [3 * phone + state for phone in sequence for state in range(3) for _ in range(int(generator.integers(1, 4)))]
 
 
 @pytest.fixture(scope="session")
@@ -129,7 +127,8 @@ def test_cepstra_that_are_missing_are_named(copied):
         ("train/states.txt", " 6 ", " x ", r"train/states.txt:1: 'x' is no state"),
         ("train/utt2spk", "train0-0 train0\n", "", r"train/utt2spk: lacks utterance 'train0-0'"),
         ("train/mfc.scp", "train0-0 cepstra/train0/0.mfc\n", "", r"train/mfc.scp: lacks utterance 'train0-0'"),
-        ("test/mfc.scp", " cepstra", " ../cepstra", r"test/mfc.scp:1: '../cepstra/test0/0.mfc' leads out of"),
+        ("test/mfc.scp", " cepstra", " ../cepstra", r"1 file or folder is missing: .*/../cepstra/test0/0.mfc"),
+        ("test/utt2spk", " test0", " a/b", r"test/utt2spk:1: 'a/b' cannot name an utterance or a speaker: it holds"),
         ("test/utt2spk", " test0", " train3", r"speaker 'train3' is in train and test"),
     ],
 )
@@ -137,6 +136,24 @@ def test_spoilt_lists_are_refused_by_name(copied, file, old, new, message):
     _change(copied / file, old, new)
     with pytest.raises(CorpusError, match=message):
         read_sample(copied)
+
+
+@pytest.mark.corpus
+def test_the_real_folder_has_the_frames_and_phones_that_its_readme_counts(speech_data):
+    if not (speech_data / "rm1_sample").is_dir():
+        pytest.skip("no hundred utterances of Resource Management")
+    lexicon, data = read_sample(speech_data / "rm1_sample")
+    assert len(lexicon) == 48
+    # Two labels of the test, which has 9,108, are one more than their utterance has frames.
+    for split, n_speakers, n_frames, n_phones in (("train", 40, 27_284, 3_151), ("test", 12, 9_106, 989)):
+        material = data[split].material
+        assert (len(material.speakers), material.static.n_frames) == (n_speakers, n_frames)
+        lines = (speech_data / "rm1_sample" / split / "phones.ctm").read_text().splitlines()
+        assert len(lines) == n_phones
+        spoken: dict[str, list[str]] = {}
+        for name, _, _, _, phone in map(str.split, lines):
+            spoken.setdefault(name, []).extend([phone] if phone != "SIL" else [])
+        assert {name: list(phones) for name, phones in material.references.items()} == spoken
 
 
 def test_wrong_frames_are_counted_as_words_are(tiny):
