@@ -66,31 +66,25 @@ def systems() -> tuple[MixtureSpecification, tuple[HybridSpecification, ...]]:
     return mixtures, (*hybrids, HybridSpecification("ovr", kernel_logistic("ovr"), spliced))
 
 
-def train(
-    shop: Workshop, prefix: str, data: Labelled, part: Material, mixtures: MixtureSpecification,
-    hybrids: Sequence[HybridSpecification],
-) -> dict[str, Trained]:  # fmt: skip
-    """All systems on part of the utterances, on the states as they are given: a stage each."""
+def train_on_states(
+    shop: Workshop, prefix: str, data: Labelled, part: Material, mixtures: MixtureSpecification
+) -> Mixtures:
+    """Stage `PREFIX-gmm-N`: mixtures trained on the states of these utterances as they are given."""
     states, n_components = data.states_of(part), max(mixtures.components)
     counts = [count_transitions(data.states[name], shop.topology) for name in part.static.ids]
-    self_loops = estimate_self_loops(*np.sum(counts, axis=0))
 
     def build(directory: Path) -> None:
         front_end = FrontEnd(mixtures.features).fit(part.static)
         frames = front_end.transform(part.static).frames
         grown = mixtures_of_states(frames, states, shop.topology.n_states, n_components, workers=shop.workers)
-        hmm = PhoneHmm(shop.topology, grown, self_loops)
+        hmm = PhoneHmm(shop.topology, grown, estimate_self_loops(*np.sum(counts, axis=0)))
         model = SpeechModel(hmm, front_end, shop.lexicon, shop.config.gmm_search, shop.source)
         save_model(directory / "gmm.safetensors", model)
 
-    name = mixtures.system(n_components)
-    directory = shop.run.stage(f"{prefix}-{name}", build)
-    gmm = Trained(directory / "gmm.safetensors", shop.run.stage_time(f"{prefix}-{name}").wall, {})
-    given = Mixtures({n_components: gmm}, states, {})
-    return {name: gmm} | {
-        hybrid.name: train_hybrid_system(shop, f"{prefix}-{hybrid.name}", part, given, hybrid.settings, hybrid.features)
-        for hybrid in hybrids
-    }
+    name = f"{prefix}-{mixtures.system(n_components)}"
+    directory = shop.run.stage(name, build)
+    trained = Trained(directory / "gmm.safetensors", shop.run.stage_time(name).wall, {})
+    return Mixtures({n_components: trained}, states, {})
 
 
 def phone_loop(shop: Workshop, part: Material) -> StateGraph:
@@ -212,16 +206,27 @@ def compare(
     mixtures: MixtureSpecification,
     hybrids: Sequence[HybridSpecification],
 ) -> list[Scored]:
-    """Train the twins and choose their searches, train all systems, then meet the test utterances."""
+    """One system after the other: its twin, the search that this one chooses, itself, and the test utterances."""
     everything = data["train"].material
     inner, held_out = hold_out(everything, shop.config.tuning.held_out, shop.config.seed)
     log.info("%d of %d training speakers are held out", len(held_out.speakers), len(everything.speakers))
-    twins = train(shop, "twin", data["train"], inner, mixtures, hybrids)
-    inner_loop = phone_loop(shop, inner)
-    searches = {name: choose_search(shop, name, twin, held_out, inner_loop) for name, twin in twins.items()}
-    trained = train(shop, "all", data["train"], everything, mixtures, hybrids)
-    loop, log_priors = phone_loop(shop, everything), state_shares(shop, data["train"].states_of(everything))
-    return [test(shop, name, trained[name], searches[name], data["test"], loop, log_priors) for name in trained]
+    inner_loop, loop = phone_loop(shop, inner), phone_loop(shop, everything)
+    log_priors = state_shares(shop, data["train"].states_of(everything))
+    parts = {"twin": inner, "all": everything}
+    given = {prefix: train_on_states(shop, prefix, data["train"], part, mixtures) for prefix, part in parts.items()}
+
+    def met(name: str, twin: Trained, trained: Trained) -> Scored:
+        search = choose_search(shop, name, twin, held_out, inner_loop)
+        return test(shop, name, trained, search, data["test"], loop, log_priors)
+
+    scored = [met(mixtures.system(max(mixtures.components)), given["twin"].largest, given["all"].largest)]
+    for hybrid in hybrids:
+        both = [
+            train_hybrid_system(shop, f"{prefix}-{hybrid.name}", part, given[prefix], hybrid.settings, hybrid.features)
+            for prefix, part in parts.items()
+        ]
+        scored.append(met(hybrid.name, *both))
+    return scored
 
 
 if __name__ == "__main__":
