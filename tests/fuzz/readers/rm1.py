@@ -5,13 +5,15 @@ from pathlib import Path
 import numpy as np
 
 from asr.corpus.names import fault_in_name
+from asr.corpus.sphinx_features import write_sphinx_features
 from recipes.rm1.disc_texts import read_ndx, read_prompts, read_sexes
+from recipes.rm1.sample_data import SPLITS, read_sample
 from recipes.rm1.sphere import check_sphere, sphere_bytes
 from recipes.rm1.sri_lexicon import read_sri_lexicon
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.text_mutators import spoil_text
 from tests.fuzz.outcome import Unsound
-from tests.fuzz.reader import reader
+from tests.fuzz.reader import Seeds, reader
 
 TEXT = (spoil_text, spoil_text, spoil_text, spoil_bytes)
 RATE = 16000
@@ -48,3 +50,29 @@ def _lexicon(path: Path) -> None:
 @reader("rm1-sphere", {"sr001.sph": sphere_bytes(np.arange(900, dtype=np.int16), RATE)}, (spoil_bytes,))
 def _sphere(path: Path) -> None:
     check_sphere(path, RATE)
+
+
+def _labelled(folder: Path) -> Seeds:
+    """Two utterances, each a split, of two phones."""
+    seeds = {"phones.txt": b"AA\nSIL\n"}
+    for number, split in enumerate(SPLITS):
+        write_sphinx_features(folder / "one.mfc", np.random.default_rng(number).normal(size=(6, 13)).astype(np.float32))
+        seeds |= {
+            f"cepstra/{split}.mfc": (folder / "one.mfc").read_bytes(),
+            f"{split}/mfc.scp": f"{split}1 cepstra/{split}.mfc\n".encode(),
+            f"{split}/utt2spk": f"{split}1 {split}-speaker\n".encode(),
+            f"{split}/states.txt": f"{split}1 3 4 5 0 1 2 2\n".encode(),
+        }
+    return seeds
+
+
+@reader("rm1-sample", _labelled, TEXT, tree=True)
+def _sample(folder: Path) -> None:
+    lexicon, data = read_sample(folder)
+    for labelled in data.values():
+        states = labelled.states_of(labelled.material)
+        if len(states) != labelled.material.static.n_frames or states.max() >= 3 * (len(lexicon) + 1):
+            raise Unsound("states that do not fit frames or phones")
+        labelled.digest()
+        if any(fault_in_name(speaker) for speaker in labelled.material.speakers):
+            raise Unsound("a speaker who cannot be named")

@@ -1,0 +1,233 @@
+"""Table 4.2 of Andelić (2007) on a hundred real utterances of Resource Management with given states, phones for words.
+
+    python -m recipes.rm1.sample --data-dir DIR --work-dir W [--jobs N]
+
+DIR is read by `recipes.rm1.sample_data`. The systems of `asr.experiments.table_4_2` and the one-vs-rest system of
+`recipes.rm1` are trained on the given states, without aligning again. Frame error: the most probable state, by
+posterior, beside the given one. Phone error: a loop of all phones under a bigram of the training phones, the house's
+silence free between them; silence is no phone, neither in the reference nor in what is recognized. Language-model scale
+and penalty are chosen on training speakers held out, by twins trained without them. Widths of the kernels are those of
+`table_4_2`, which held-out training speakers of this set chose before.
+"""
+
+import argparse
+import json
+import logging
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from asr.acoustic.gmm_training import mixtures_of_states
+from asr.acoustic.hybrid import HybridAcousticModel
+from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
+from asr.acoustic.phone_hmm import PhoneHmm
+from asr.decode.graph_compiler import compile_graph
+from asr.errors import ConfigError
+from asr.experiments.comparison import HybridSpecification, MixtureSpecification
+from asr.experiments.story import parse_arguments, run_recipe
+from asr.experiments.table_4_2 import table_4_2
+from asr.features.frontend import FrontEnd
+from asr.grammar.arpa_automaton import arpa_grammar
+from asr.grammar.ngram import estimate_ngram
+from asr.hmm.state_graph import StateGraph
+from asr.hmm.topology import estimate_self_loops
+from asr.recognition.material import Material
+from asr.recognition.recognition import recognize
+from asr.runs.run import Run
+from asr.runs.workers import open_workers
+from asr.scoring.wer import score_utterances
+from asr.training.config import TrainingConfig, TuningSettings
+from asr.training.held_out import hold_out
+from asr.training.systems import Mixtures, Trained, Workshop, train_hybrid_system
+from asr.training.tuning import tune_search
+from discriminants.blas_threads import one_blas_thread
+from recipes.rm1.__main__ import kernel_logistic
+from recipes.rm1.cepstra import FEATURES
+from recipes.rm1.sample_data import Labelled, count_transitions, read_sample
+from recipes.rm1.sample_report import Scored, frame_report, print_rows, verdicts, write_rows
+
+log = logging.getLogger("recipes.rm1.sample")
+
+CONFIG = TrainingConfig(
+    features=FEATURES,
+    gmm_search=SearchSettings(lm_scale=4.0, max_active=2000),
+    hybrid_search=SearchSettings(lm_scale=2.0, max_active=2000),
+    tuning=TuningSettings(held_out=0.2),
+)
+
+
+def systems() -> tuple[MixtureSpecification, tuple[HybridSpecification, ...]]:
+    """The mixtures and hybrids compared."""
+    (mixtures,), hybrids = table_4_2(FEATURES)
+    spliced = FEATURES.model_copy(update={"normalize": "speaker", "context": 7, "lda_dimension": 60})
+    return mixtures, (*hybrids, HybridSpecification("ovr", kernel_logistic("ovr"), spliced))
+
+
+def train_on_states(
+    shop: Workshop, prefix: str, data: Labelled, part: Material, mixtures: MixtureSpecification
+) -> Mixtures:
+    """Stage `PREFIX-gmm-N`: mixtures trained on the states of these utterances as they are given."""
+    states, n_components = data.states_of(part), max(mixtures.components)
+    counts = [count_transitions(data.states[name], shop.topology) for name in part.static.ids]
+
+    def build(directory: Path) -> None:
+        front_end = FrontEnd(mixtures.features).fit(part.static)
+        frames = front_end.transform(part.static).frames
+        grown = mixtures_of_states(frames, states, shop.topology.n_states, n_components, workers=shop.workers)
+        hmm = PhoneHmm(shop.topology, grown, estimate_self_loops(*np.sum(counts, axis=0)))
+        model = SpeechModel(hmm, front_end, shop.lexicon, shop.config.gmm_search, shop.source)
+        save_model(directory / "gmm.safetensors", model)
+
+    name = f"{prefix}-{mixtures.system(n_components)}"
+    directory = shop.run.stage(name, build)
+    trained = Trained(directory / "gmm.safetensors", shop.run.stage_time(name).wall, {})
+    return Mixtures({n_components: trained}, states, {})
+
+
+def phone_loop(shop: Workshop, part: Material) -> StateGraph:
+    """The graph of all phones under a bigram of these utterances' phones."""
+    model = estimate_ngram(part.references.values(), 2, vocabulary=shop.lexicon.phones)
+    return compile_graph(shop.lexicon, arpa_grammar(model), shop.topology)
+
+
+def choose_search(shop: Workshop, name: str, twin: Trained, held_out: Material, graph: StateGraph) -> SearchSettings:
+    """Stage `search-NAME`: scale and penalty with which the twin makes the fewest errors on held-out speakers."""
+
+    def build(directory: Path) -> None:
+        tuned = tune_search(twin.load(), held_out, graph, shop.config.tuning, workers=shop.workers)
+        search, wrong = tuned.search, tuned.report.wer
+        log.info(
+            "%s: scale %g, penalty %g; %.1f %% phone error on held-out speakers",
+            name, search.lm_scale, search.insertion_penalty, wrong,
+        )  # fmt: skip
+        for remark in tuned.remarks:
+            log.warning("%s: %s", name, remark)
+        (directory / "search.json").write_text(search.model_dump_json(), encoding="utf-8")
+
+    directory = shop.run.stage(f"search-{name}", build)
+    return SearchSettings.model_validate_json((directory / "search.json").read_text(encoding="utf-8"))
+
+
+def log_posteriors(model: SpeechModel, frames: np.ndarray, log_priors: np.ndarray) -> np.ndarray:
+    """Of all states up to a constant, (n_frames, n_states): a classifier's own, of mixtures with the states' shares."""
+    acoustic = model.hmm.acoustic_model
+    if isinstance(acoustic, HybridAcousticModel):
+        return acoustic.log_posterior(frames)
+    return acoustic.log_likelihood(frames) + log_priors
+
+
+def state_shares(shop: Workshop, states: np.ndarray) -> np.ndarray:
+    """Natural log of every state's share of the frames, float32 (n_states,); one frame more each, for unseen ones."""
+    counts = np.bincount(states, minlength=shop.topology.n_states) + 1
+    return np.log(counts / counts.sum()).astype(np.float32)
+
+
+def test(
+    shop: Workshop, name: str, trained: Trained, search: SearchSettings, data: Labelled, graph: StateGraph,
+    log_priors: np.ndarray,
+) -> Scored:  # fmt: skip
+    """Stage `test-NAME`: wrong frames and recognized phones of every test utterance."""
+    material = data.material
+
+    def build(directory: Path) -> None:
+        model = trained.load()
+        with one_blas_thread():
+            table = model.front_end.transform(material.static)
+            log_posteriors(model, table.frames[:100], log_priors)  # compiles what is compiled
+            started = time.process_time()
+            best = log_posteriors(model, table.frames, log_priors).argmax(axis=1)
+            shop.run.note_time("scoring", time.process_time() - started)
+        wrong = {key: int((best[table.rows(key)] != data.states[key]).sum()) for key in table.ids}
+        found = recognize(model, material.static, graph, search, workers=shop.workers)
+        for key, fault in sorted(found.failed.items()):
+            log.warning("%s: not decoded: %s", key, fault.reason)
+        record = {"wrong_frames": wrong, "phones": found.hypotheses}
+        (directory / "test.json").write_text(json.dumps(record, sort_keys=True), encoding="utf-8")
+
+    directory = shop.run.stage(f"test-{name}", build)
+    record = json.loads((directory / "test.json").read_text(encoding="utf-8"))
+    scoring = max(1e-3, shop.run.stage_time(f"test-{name}").parts["scoring"])  # times are kept to a millisecond
+    scored = Scored(
+        name,
+        frame_report(material, record["wrong_frames"]),
+        score_utterances(material.references, record["phones"], speakers=material.utterance_speaker),
+        trained.seconds,
+        material.static.n_frames / scoring,
+        search,
+    )
+    log.info("%s: %.1f %% of the frames wrong, %.1f %% phone error", name, scored.frames.wer, scored.phones.wer)
+    return scored
+
+
+def options(group: argparse._ArgumentGroup) -> None:
+    """What this recipe alone can be told."""
+    group.add_argument("--data-dir", type=Path, required=True, help="folder of the cepstra, states and phones")
+
+
+def main() -> None:
+    """Run the recipe."""
+    arguments = parse_arguments(__doc__ or "", needs_corpus=False, options=options)
+    if arguments.cluster is not None:
+        raise ConfigError("--cluster: a hundred utterances need none; leave it out and give --jobs")
+    lexicon, data = read_sample(arguments.given["data_dir"])
+    mixtures, hybrids = systems()
+    configuration = {
+        "training": CONFIG.model_dump(mode="json"),
+        "mixtures": [mixtures.name, list(mixtures.components)],
+        "hybrids": {
+            hybrid.name: [hybrid.settings.model_dump(mode="json"), hybrid.features.model_dump(mode="json")]
+            for hybrid in hybrids
+        },
+    }
+    inputs = {"lexicon": lexicon.digest(), **{split: labelled.digest() for split, labelled in data.items()}}
+    with (
+        open_workers(arguments.jobs) as workers,
+        Run.open(
+            arguments.work_dir,
+            command=sys.argv,
+            configuration=configuration,
+            inputs=inputs,
+            seed=CONFIG.seed,
+            allow_changes=arguments.allow_changes,
+        ) as run,
+    ):
+        scored = compare(Workshop(run, lexicon, CONFIG, "archive", workers), data, mixtures, hybrids)
+    write_rows(arguments.work_dir / "results.json", scored)
+    print_rows(scored)
+    print("\n".join(("", *verdicts(scored))))
+
+
+def compare(
+    shop: Workshop,
+    data: Mapping[str, Labelled],
+    mixtures: MixtureSpecification,
+    hybrids: Sequence[HybridSpecification],
+) -> list[Scored]:
+    """One system after the other: its twin, the search that this one chooses, itself, and the test utterances."""
+    everything = data["train"].material
+    inner, held_out = hold_out(everything, shop.config.tuning.held_out, shop.config.seed)
+    log.info("%d of %d training speakers are held out", len(held_out.speakers), len(everything.speakers))
+    inner_loop, loop = phone_loop(shop, inner), phone_loop(shop, everything)
+    log_priors = state_shares(shop, data["train"].states_of(everything))
+    parts = {"twin": inner, "all": everything}
+    given = {prefix: train_on_states(shop, prefix, data["train"], part, mixtures) for prefix, part in parts.items()}
+
+    def met(name: str, twin: Trained, trained: Trained) -> Scored:
+        search = choose_search(shop, name, twin, held_out, inner_loop)
+        return test(shop, name, trained, search, data["test"], loop, log_priors)
+
+    scored = [met(mixtures.system(max(mixtures.components)), given["twin"].largest, given["all"].largest)]
+    for hybrid in hybrids:
+        both = [
+            train_hybrid_system(shop, f"{prefix}-{hybrid.name}", part, given[prefix], hybrid.settings, hybrid.features)
+            for prefix, part in parts.items()
+        ]
+        scored.append(met(hybrid.name, *both))
+    return scored
+
+
+if __name__ == "__main__":
+    run_recipe(main)

@@ -1,0 +1,156 @@
+"""A hundred utterances of Resource Management as cepstra with given states: no audio, no words.
+
+The folder has `phones.txt` (one phone a line, `SIL` among them) and, for `train` and `test`, `mfc.scp` (utterance,
+path of its Sphinx cepstra in the folder), `utt2spk`, and `states.txt` (utterance, a state for every frame: state
+`s % 3` of phone `s // 3`).
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from asr.corpus.list_file import Entry, read_list
+from asr.corpus.names import fault_in_name
+from asr.corpus.sphinx_features import SPHINX_COEFFICIENTS, read_sphinx_features
+from asr.errors import CorpusError
+from asr.features.frame_table import FrameTable
+from asr.hmm.topology import SILENCE, Topology
+from asr.lexicon import Lexicon
+from asr.recognition.material import Material
+from asr.text_lines import read_text_lines
+from recipes.rm1.layout import Tree, require
+
+SPLITS = ("train", "test")
+STATES_PER_PHONE = 3
+_FILES = ("mfc.scp", "utt2spk", "states.txt")
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Cepstra whose words are the phones without silence, and the state of every frame by utterance.
+
+    The states, int32 (n_frames,), are numbered as the house's topology numbers them: silence comes first.
+    """
+
+    material: Material
+    states: Mapping[str, np.ndarray]
+
+    def states_of(self, material: Material) -> np.ndarray:
+        """The states of part of the utterances, as they follow each other in its table, int32 (n_frames,)."""
+        return np.concatenate([self.states[name] for name in material.static.ids])
+
+    def digest(self) -> str:
+        """Of utterances, speakers, frames and states."""
+        table = self.material.static
+        digest = hashlib.sha256(repr((table.ids, table.speakers, table.offsets.tolist())).encode())
+        digest.update(table.frames.tobytes())
+        digest.update(self.states_of(self.material).tobytes())
+        return digest.hexdigest()
+
+
+def read_sample(folder: Path | str) -> tuple[Lexicon, dict[str, Labelled]]:
+    """A lexicon whose words are the phones, and the splits by name.
+
+    An utterance may have one label more than frames (two of the real ones do); the last is then dropped.
+
+    Raises
+    ------
+    CorpusError
+        Naming all files that are missing, or the file, and line where it has some, that is malformed: a phone twice or
+        no silence, a name that can be none, utterances that are not in all three lists, labels that are no states of
+        the phones or do not fit the frames, a speaker in both splits.
+    """
+    tree = Tree(folder)
+    wanted = [("phones.txt",), *((f"{split}/{name}",) for split in SPLITS for name in _FILES)]
+    phones_file, *paths = require(tree, wanted)
+    phones = _read_phones(phones_file)
+    lexicon = Lexicon({phone: ((phone,),) for phone in phones if phone != SILENCE}, source=str(phones_file))
+    topology = Topology(lexicon.phones, STATES_PER_PHONE)
+    house = np.array([state for phone in phones for state in topology.units(phone)], np.int32)
+    read = {
+        split: _read_split(tree, phones, house, *paths[start : start + len(_FILES)])
+        for split, start in zip(SPLITS, range(0, len(paths), len(_FILES)), strict=True)
+    }
+    both = set.intersection(*(set(labelled.material.speakers) for labelled in read.values()))
+    if both:
+        raise CorpusError(f"{tree.root}: speaker '{min(both)}' is in {' and '.join(SPLITS)}; a test needs others")
+    return lexicon, read
+
+
+def _read_phones(path: Path) -> list[str]:
+    phones = [line.strip() for line in read_text_lines(path, CorpusError)]
+    for number, phone in enumerate(phones, 1):
+        if fault_in_name(phone) or phone in phones[: number - 1]:
+            raise CorpusError(f"{path}:{number}: '{phone}' cannot name a phone; a line has one name, no name twice")
+    if SILENCE not in phones or len(phones) < 2:
+        raise CorpusError(f"{path}: has {len(phones)} phones; {SILENCE} and at least one more are needed")
+    return phones
+
+
+def _read_split(
+    tree: Tree, phones: list[str], house: np.ndarray, list_file: Path, speakers_file: Path, states_file: Path
+) -> Labelled:
+    files, speakers, labels = read_list(list_file), read_list(speakers_file), read_list(states_file)
+    if not files:
+        raise CorpusError(f"{list_file}: lists no utterances")
+    for path, entries in ((speakers_file, speakers), (states_file, labels)):
+        odd = sorted(files.keys() ^ entries.keys())
+        if odd:
+            lacking = path if odd[0] in files else list_file
+            raise CorpusError(f"{lacking}: lacks utterance '{odd[0]}'; {list_file.name} and {path.name} go together")
+    for path, number, name in _names(list_file, files, speakers_file, speakers):
+        fault = fault_in_name(name)
+        if fault is not None:
+            raise CorpusError(f"{path}:{number}: '{name}' cannot name an utterance or a speaker: it {fault}")
+    sources = require(tree, [(entry.value,) for entry in files.values()])  # found in the folder's listings alone
+    frames, states, spoken = [], {}, {}
+    for name, source in zip(files, sources, strict=True):
+        frames.append(read_sphinx_features(source, SPHINX_COEFFICIENTS))
+        given = _labels(states_file, labels[name], len(house))
+        if len(given) - len(frames[-1]) not in (0, 1):
+            raise CorpusError(
+                f"{states_file}:{labels[name].line}: '{name}' has {len(given)} labels for the {len(frames[-1])} frames "
+                f"of {source}; as many are needed, or one more, which is dropped"
+            )
+        given = given[: len(frames[-1])]
+        spoken[name] = tuple(phones[number] for number in phone_sequence(given) if phones[number] != SILENCE)
+        states[name] = house[given]
+    table = FrameTable.from_utterances(files, [speakers[name].value for name in files], frames)
+    return Labelled(Material(table, spoken), states)
+
+
+def _names(
+    list_file: Path, files: Mapping[str, Entry], speakers_file: Path, speakers: Mapping[str, Entry]
+) -> Iterator[tuple[Path, int, str]]:
+    """File, line and name of every utterance and speaker."""
+    yield from ((list_file, entry.line, name) for name, entry in files.items())
+    yield from ((speakers_file, entry.line, entry.value) for entry in speakers.values())
+
+
+def _labels(path: Path, entry: Entry, n_states: int) -> np.ndarray:
+    fields = entry.value.split()
+    known = {str(state): state for state in range(n_states)}
+    wrong = next((field for field in fields if field not in known), None)
+    if wrong is not None:
+        raise CorpusError(f"{path}:{entry.line}: '{wrong}' is no state; numbers from 0 to {n_states - 1} are needed")
+    return np.array([known[field] for field in fields], np.int64)
+
+
+def phone_sequence(states: np.ndarray) -> np.ndarray:
+    """Numbers of the phones, int64 (n,), that states of all frames pass through, int64 (n_frames,).
+
+    One begins where the phone changes, and where a phone goes back to an earlier state.
+    """
+    numbers = states // STATES_PER_PHONE
+    begins = np.ones(len(states), bool)
+    begins[1:] = (np.diff(numbers) != 0) | (np.diff(states) < 0)
+    return numbers[begins]
+
+
+def count_transitions(states: np.ndarray, topology: Topology) -> tuple[np.ndarray, np.ndarray]:
+    """Self-transitions and visits of every unit, int64 (n_units,), in one utterance's states."""
+    visits = np.bincount(states[np.r_[True, np.diff(states) != 0]], minlength=topology.n_units)
+    return np.bincount(states, minlength=topology.n_units) - visits, visits
