@@ -136,9 +136,9 @@ def train(
         lengths = set(map(len, material.references.values()))
         if len(lengths) == 1:
             log.info(
-                "every transcript has %d words: where that holds of what is to be recognized, too, `asr decode "
-                "--grammar %d` admits nothing else, and makes fewer errors",
-                *(2 * [*lengths]),
+                "every transcript has %d words: where that holds of what is to be recognized, too, a grammar of so many "
+                "(--grammar %d, grammar='%d') admits nothing else and makes fewer errors",
+                *(3 * [*lengths]),
             )
         report_run(workshop, material, mixtures, hybrid_system, search, hypotheses, check, remarks=remarks)
         log.info(
