@@ -136,7 +136,7 @@ def train(
         lengths = set(map(len, material.references.values()))
         if len(lengths) == 1:
             log.info(
-                "every transcript has %d words: where that holds of what is to be recognized, too, a grammar of so many "
+                "every transcript has %d words: where that holds of what is to be recognized too, a grammar of so many "
                 "(--grammar %d, grammar='%d') admits nothing else and makes fewer errors",
                 *(3 * [*lengths]),
             )
