@@ -11,7 +11,12 @@ from asr.files import atomic_write
 
 log = logging.getLogger(__name__)
 
-_PLURAL = {"corpus": "corpora", "speaker": "speakers", "utterance": "utterances", "stage": "stages"}
+_COUNTED = {
+    "corpus": ("corpus", "corpora"),
+    "speaker": ("speaker", "speakers"),
+    "utterance": ("utterance", "utterances"),
+    "stage": ("remark on the training", "remarks on the training"),
+}
 SCORES, SUSPECTS = "scores.tsv", "suspects.tsv"
 
 
@@ -51,9 +56,15 @@ def tell(check: TranscriptCheck, path: Path) -> None:
         return
     first = check.suspects[0]
     kinds = Counter(suspect.kind for suspect in check.suspects)
-    count = ", ".join(f"{n} {kind if n == 1 else _PLURAL[kind]}" for kind, n in kinds.items())
+    count = ", ".join(f"{n} {_COUNTED[kind][n > 1]}" for kind, n in kinds.items())
     log.warning(
-        "%s; out of the ordinary, %s in %s: %s %s: %s", check, count, path, first.kind, first.name, first.reason
+        "%s; out of the ordinary, %s in %s, the first: %s %s: %s",
+        check,
+        count,
+        path,
+        first.kind,
+        first.name,
+        first.reason,
     )
 
 

@@ -123,17 +123,19 @@ class _Parser:
         self._at = 0
         self._source = source
         self._variables: dict[str, tuple[Node, int]] = {}  # with how deep each is
+        self._defined: Token | None = None  # the variable that is being defined
 
     def grammar(self) -> Node:
         """The last expression, the variables in it replaced."""
         while self._next() == "variable" and self._next(1) == "=":
-            name = self._take()
+            self._defined = self._take()
             self._take()
             node, depth = self._expression(0)
             if self._next() != ";":
-                self._fail(f"${name.text} = ... must end with ;")
+                self._fail(f"${self._defined.text} = ... must end with ;")
             self._take()
-            self._variables[name.text] = node, depth
+            self._variables[self._defined.text] = node, depth
+        self._defined = None
         node, _ = self._expression(0)
         if self._at < len(self._tokens):
             self._fail("the grammar is over here; one expression, after all $name = ...;, is the grammar")
@@ -162,9 +164,14 @@ class _Parser:
             return Node("word", text=token.text), depth
         if token.kind == "variable":
             if token.text not in self._variables:
+                name, within = token.text[:80], self._defined
+                if within is not None and (within.text == token.text or self._next() == "="):
+                    raise GrammarError(
+                        f"{self._source}, line {token.line}: the definition of ${within.text[:80]} on line "
+                        f"{within.line} is not ended before ${name}; write ; at its end."
+                    )
                 raise GrammarError(
-                    f"{self._source}, line {token.line}: ${token.text[:80]} is not defined above; write "
-                    f"${token.text[:80]} = ...; before."
+                    f"{self._source}, line {token.line}: ${name} is not defined above; write ${name} = ...; before."
                 )
             node, below = self._variables[token.text]
             self._check_depth(depth + below, token.line)

@@ -55,5 +55,6 @@ def read_grammar(path: Path | str, *, vocabulary: Iterable[str] | None = None) -
     found = "it is empty" if first is None else f"line {first + 1} is {lines[first]!r}"
     raise GrammarError(
         f"{path} is neither an ARPA model (no line '\\data\\') nor a word-pair file (no '>WORD' line) nor a word "
-        f"network (no 'VERSION=1.0'), and has no sentence of words of the lexicon: {found}."
+        "network (no 'VERSION=1.0') nor a grammar of HParse (no '$name =' or '(' at its beginning), and has no "
+        f"sentence of words of the lexicon: {found}."
     )

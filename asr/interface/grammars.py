@@ -14,12 +14,15 @@ from asr.lexicon import Lexicon
 from asr.recognition.decoding import chosen_grammar
 from asr.recognition.vocabulary import other_case
 
-GrammarChoice: TypeAlias = str | os.PathLike[str] | Iterable[str | Sequence[str]] | Grammar | None
-"""None for the model's own, "loop", "one", the path of a grammar file, sentences, or an automaton of `asr.grammar`."""
+GrammarChoice: TypeAlias = str | int | os.PathLike[str] | Iterable[str | Sequence[str]] | Grammar | None
+"""None for the model's own, "loop", "one", a number of words, the path of a grammar file, sentences, or an automaton of
+`asr.grammar`."""
 
 
 def settled(choice: GrammarChoice) -> GrammarChoice:
     """The same choice, to be read again and again: sentences as a tuple of tuples of words."""
+    if isinstance(choice, int):
+        return str(choice)
     if choice is None or isinstance(choice, str | os.PathLike | Grammar):
         return choice
     return tuple(tuple(sentence.split()) if isinstance(sentence, str) else tuple(sentence) for sentence in choice)
@@ -42,6 +45,7 @@ def grammar_for(model: SpeechModel, lexicon: Lexicon, choice: GrammarChoice, add
         return arpa_grammar(with_added_words(own, added), lexicon.words)
     if choice is None or isinstance(choice, str | os.PathLike):
         return chosen_grammar(model, lexicon, choice)
+    assert not isinstance(choice, int)  # settled
     return _sentences(lexicon, choice)
 
 

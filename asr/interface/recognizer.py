@@ -298,9 +298,9 @@ class Recognizer:
 
         Parameters
         ----------
-        grammar : list of sentences, str, path, Grammar or None
+        grammar : list of sentences, str, int, path, Grammar or None
             Sentences, each a text or a sequence of words: exactly these can be said, one listed twice being twice as
-            likely. "loop": any words in any order; "one": exactly one word; "7": exactly seven. A path: an ARPA n-gram
+            likely. "loop": any words in any order; "one": exactly one word; 7: exactly seven. A path: an ARPA n-gram
             model, word pairs, a word network of HTK, an OpenFst file or sentences, as `asr decode --grammar` takes
             them. An automaton made by `asr.grammar`. None: the model's own, the n-gram of its training transcripts.
 

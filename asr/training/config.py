@@ -117,7 +117,7 @@ def load_config(
     if source is None and (corpus_rate is None or not auto_by_default):
         return TrainingConfig()
     values = _read_toml(source) if isinstance(source, Path) else deepcopy(dict(source or {}))
-    named = source if isinstance(source, Path) else "settings"
+    named = f"{source}: " if isinstance(source, Path) else ""
     try:
         _resolve_rates(values, corpus_rate, auto_by_default)
         config = TrainingConfig.model_validate(with_shared_features(values))
@@ -128,9 +128,9 @@ def load_config(
         phrases = [
             phrase for name, phrase in found.items() if name.removeprefix("hybrid_") not in found.keys() - {name}
         ]
-        raise ConfigError(f"{named}: {'; '.join(phrases)}") from error
+        raise ConfigError(f"{named}{'; '.join(phrases)}") from error
     except ConfigError as error:
-        raise ConfigError(f"{named}: {error}") from error
+        raise ConfigError(f"{named}{error}") from error
     return config
 
 

@@ -236,7 +236,6 @@ def _table(
         (baseline, first), (system, last) = scored[0], scored[-1]
         comparison = compare_systems(last, first, unit=unit)
         difference = comparison.difference
-        word = "fewer" if difference.value <= 0 else "more"
         if difference.low <= 0 <= difference.high:
             doubt = "; so little speech does not tell them apart"
         elif report.words < FEW_WORDS:
@@ -244,10 +243,15 @@ def _table(
         else:
             doubt = ""
         lines.append(
-            f"{system.name} makes {abs(difference.value):.1f} errors {word} in 100 words than {baseline.name} "
-            f"(difference {difference.low:+.1f} to {difference.high:+.1f} in 95 % of redrawn {unit}s){doubt}"
+            f"{system.name} makes {_more_or_fewer(difference.value)} errors in 100 words than {baseline.name} "
+            f"(from {_more_or_fewer(difference.low)} to {_more_or_fewer(difference.high)} in 95 % of redrawn {unit}s)"
+            f"{doubt}"
         )
     return lines
+
+
+def _more_or_fewer(difference: float) -> str:
+    return f"{abs(difference):.1f} {'more' if difference > 0 else 'fewer'}"
 
 
 def _counted(n: int, noun: str) -> str:

@@ -283,7 +283,7 @@ def _remarks(surface: ErrorSurface, choice: Choice) -> tuple[str, ...]:
     remarks = []
     if choice.undecided > UNDECIDED:
         remarks.append(
-            f"the {surface.words.sum()} held-out words tell little of scale and penalty, which stay near the settings'"
+            f"the {surface.words.sum()} held-out words tell little of scale and penalty: others serve nearly as well"
         )
     for edge, name, values in zip(
         choice.at_edge, ("scale", "penalty"), (surface.scales, surface.penalties), strict=True

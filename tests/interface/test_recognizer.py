@@ -205,6 +205,11 @@ def replace_search(recognizer: Recognizer, **values: float):
     return recognizer.search.model_copy(update=values)
 
 
+def test_a_grammar_is_asked_for_by_the_number_of_its_words(recognizer, wavs):
+    for number in (2, "2"):
+        assert len(recognizer.with_grammar(number).recognize(wavs[0]).words) == 2
+
+
 @pytest.mark.parametrize("grammar", [None, "loop", "one"])
 def test_a_word_added_can_be_recognized(toy_model, wavs, said, grammar):
     recognizer = Recognizer.load(toy_model, grammar=grammar)

@@ -19,6 +19,7 @@ from asr.features.warping import warping_matrix
 from asr.grammar import one_word, word_loop
 from asr.recognition import adaptation
 from asr.recognition.adaptation import AdaptationSettings, recognize_adapted
+from asr.recognition.decoding import chosen_grammar
 from asr.recognition.recognition import recognize
 from asr.scoring.wer import score_utterances
 from discriminants.kernels import LinearKernel
@@ -85,6 +86,16 @@ def test_single_words_are_weighed_against_each_other(model, strangers):
 
 def test_grammars_with_loops_have_one_reading(graph):
     assert adaptation._single_words(graph) == []
+
+
+def test_words_of_the_longest_sentence(model, graph):
+    def compiled(wanted):
+        return compile_graph(model.lexicon, chosen_grammar(model, model.lexicon, wanted), model.hmm.topology)
+
+    assert adaptation.most_words(graph) == np.inf
+    for length in (1, 2, 5):
+        assert adaptation.most_words(compiled(str(length))) == length
+    assert adaptation._single_words(compiled("2")) == []
 
 
 def test_mixtures_are_refused(toy_run, graph, strangers):

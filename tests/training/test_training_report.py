@@ -59,8 +59,8 @@ def test_both_systems_stand_side_by_side_in_table_results_and_page(tmp_path, cap
     assert lines[0] == "on held-out speech (2 speakers, 10 utterances, 30 words):"
     assert lines[2].split()[:2] == ["mixtures", "26.7"]
     assert lines[3].split()[:2] == ["hybrid", "6.7"]
-    assert lines[4].startswith("hybrid makes 20.0 errors fewer in 100 words than mixtures (difference -")
-    assert "Hybrid makes 20.0 errors fewer in 100 words than mixtures" in page.words
+    assert lines[4].startswith("hybrid makes 20.0 fewer errors in 100 words than mixtures (from ")
+    assert "Hybrid makes 20.0 fewer errors in 100 words than mixtures" in page.words
     assert "Hybrid: the held-out words tell little." in page.words
     assert "mixtures: log-likelihood per frame" in page.words
     assert "s0" in page.words and "s1" in page.words
