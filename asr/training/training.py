@@ -179,6 +179,11 @@ def _tune(
     if config.tuning.held_out == 0 or len(material.static) < 2:
         return defaults, {}, {}
     parts = folds(material, config.tuning.held_out, config.tuning.words, config.seed)
+    log.info(
+        "the search is tuned by %d pairs of models, each without the speech that it is tried on, which takes "
+        "most of the time; tuning = {held_out = 0} does without",
+        len(parts),
+    )
     twins: dict[str, list[tuple[Trained, Material]]] = {name: [] for name in defaults}
     for number, (inner, held_out) in enumerate(parts, 1):
         # What looks wrong is said of the model that is kept.
