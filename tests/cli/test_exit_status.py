@@ -65,7 +65,7 @@ def test_a_wrong_command_line_is_named_with_status_2(
         ("decode --model {file} --out out --data none", f"--data: 'none' {NO_DIRECTORY}"),
         (
             "decode --model {file} --out out --data {dir} --grammar trigram",
-            f"--grammar: 'trigram' {NO_FILE}",
+            "--grammar: there is no file 'trigram'; give loop, one, a number of words, or the file of a grammar",
         ),
         ("score {file} none", f"HYP: 'none' {NO_FILE}"),
         ("info none", f"MODEL: 'none' {NO_FILE}"),
