@@ -6,6 +6,7 @@ from itertools import chain, islice
 from typing import Any, TypeVar
 
 from discriminants.logistic.block_sums import STRIPE_ROWS
+from discriminants.parallel.memory_return import return_large_arrays
 from discriminants.parallel.workers import Workers
 
 Result = TypeVar("Result")
@@ -109,6 +110,7 @@ def within_memory(max_memory: int | None, size: FitSize, workers: Workers) -> Wo
     """
     if max_memory is None:
         return workers
+    return_large_arrays()
     choices: list[int | None] = [None, *range(workers.n_workers, 0, -1)]
     for at_once in choices:
         if all(stage.total(at_once, workers.n_workers) <= max_memory for stage in size.stages()):
