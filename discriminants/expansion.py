@@ -1,7 +1,6 @@
 """What every kernel learner predicts with: a weighted sum of kernels on a few centres."""
 
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -10,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discriminants.kernels import Kernel, PrecomputedKernel
 from discriminants.kernels.kernel import KernelColumns
+from discriminants.prepared import Prepared
 
 FLOATS = [np.float64, np.float32]
 _MOST_BYTES_KEPT = 64 << 20
@@ -87,13 +87,7 @@ def _prepared(learner: KernelExpansion, dtype: np.dtype) -> KernelColumns | None
     if centers.nbytes > _MOST_BYTES_KEPT:
         return None
     made_of = (kernel, centers, *vars(kernel).values())
-    parts, columns = _PREPARED.get(learner, ((), None))
-    same = len(parts) == len(made_of) and all(old is new for old, new in zip(parts, made_of, strict=True))
-    if columns is None or not same or columns.dtype != dtype:
-        columns = kernel.columns(centers, dtype)
-        _PREPARED[learner] = (made_of, columns)
-    return columns
+    return _COLUMNS.get(learner, dtype, made_of, lambda: kernel.columns(centers, dtype))
 
 
-# Outside the learners: predicting leaves nothing behind in them, and files and copies have none of it.
-_PREPARED: WeakKeyDictionary[KernelExpansion, tuple[tuple[Any, ...], KernelColumns]] = WeakKeyDictionary()
+_COLUMNS: Prepared[KernelColumns] = Prepared()

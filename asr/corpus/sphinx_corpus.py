@@ -6,10 +6,10 @@ from pathlib import Path, PurePosixPath
 
 from asr.corpus.data_directory import DataDirectory, Places, Problem, Utterance
 from asr.corpus.feature_file import SPHINX_SUFFIX
+from asr.corpus.folded_tree import FoldedTree
 from asr.corpus.names import fault_in_name
-from asr.corpus.opening import faulty_file
 from asr.corpus.sphinx_lists import FileId, Transcript, read_fileids, read_transcription
-from asr.errors import CorpusError, Fault, printable
+from asr.errors import CorpusError, Fault, attempt, printable
 
 Words = tuple[str, ...]
 
@@ -138,44 +138,24 @@ def _names(transcript: Transcript, fileid: FileId) -> bool:
 
 
 class _FeatureFiles:
-    """Finds feature files, if need be without letter case, and keeps the listings of folders that it takes."""
+    """Finds feature files, if need be without letter case."""
 
     def __init__(self, root: Path):
-        self.root = root
+        self.root = root.absolute()
         self.places = Places(root)
-        self.listings: dict[Path, Mapping[str, Sequence[str]]] = {}
+        self.tree = FoldedTree(self.root)
 
     def find(self, fileid: PurePosixPath) -> Path | Fault:
         """The utterance's file, or why it cannot be used."""
-        exact = (self.root / fileid.parent / f"{fileid.name}{SPHINX_SUFFIX}").absolute()
-        found = self.places.find(str(exact))
-        if not isinstance(found, Fault) or found.code != "missing-file":
-            return found
-        path = self.root.absolute()
-        for part in exact.relative_to(path).parts:
-            try:
-                names = self._listing(path).get(part.casefold(), [])
-            except CorpusError as error:
-                return Fault(error.code, str(error))
-            if part not in names and len(names) > 1:
-                return Fault(
-                    "missing-file",
-                    f"{exact} does not exist, and in {path} both '{names[0]}' and '{names[1]}' are '{part}' but for "
-                    "letter case; keep one of them",
-                )
-            if not names:
-                return Fault("missing-file", f"{exact} does not exist, nor any file of this name in other letter case")
-            path /= part if part in names else names[0]
+        name = f"{fileid}{SPHINX_SUFFIX}"
+        exact = self.places.find(str(self.root / name))
+        if not isinstance(exact, Fault) or exact.code != "missing-file":
+            return exact
+        path = attempt(self.tree.find, name)
+        if isinstance(path, Fault):
+            return path
+        if path is None:
+            return Fault(
+                "missing-file", f"{self.root / name} does not exist, nor any file of this name in other letter case"
+            )
         return self.places.find(str(path))
-
-    def _listing(self, folder: Path) -> Mapping[str, Sequence[str]]:
-        """The names in a folder by how they read without letter case; none where it is no folder."""
-        if folder not in self.listings:
-            names: dict[str, list[str]] = defaultdict(list)
-            try:
-                for entry in sorted(folder.iterdir()) if folder.is_dir() else ():
-                    names[entry.name.casefold()].append(entry.name)
-            except OSError as error:
-                raise faulty_file(folder, error) from error
-            self.listings[folder] = names
-        return self.listings[folder]

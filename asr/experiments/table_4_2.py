@@ -9,10 +9,9 @@ from asr.experiments.results import Kind
 from asr.features.config import FeatureConfig
 
 COMPONENTS = 8
-PRIOR_EXPONENT = (
-    0.7  # of coupled posteriors; with 1, Bayes' rule as in the source (4.2.1), a tenth more words were wrong
-)
-SIGMA = 8.0  # of 26 or 39 features of unit deviation, by the frame errors of held-out speakers, as in section 4.4.1
+# Of coupled posteriors; with 1, Bayes' rule as in the source (section 4.2.1), a tenth more words were wrong.
+PRIOR_EXPONENT = 0.7
+SIGMA = 8.0  # of 39 features of unit deviation: the source's (4.4.1), and the best here by frames of held-out speakers
 SVM_SIGMA = 6.0  # by the same
 CENTERS = 40  # of a state; with 14, some 2000 in all, three to four frames in a hundred more were wrong
 _HYBRIDS: dict[str, tuple[str, dict[str, object], Kind]] = {

@@ -137,14 +137,7 @@ def slf_grammar(network: WordNetwork, vocabulary: Iterable[str] | None = None) -
     ----------
     network : WordNetwork
     vocabulary : iterable of str, optional
-        Paths with words outside it are left out. The marks of `SENTENCE_MARKS` are words only where they are in it,
-        and otherwise empty: silence around a sentence is possible anyway.
-
-    Raises
-    ------
-    GrammarError
-        When no sentence of one or more words remains, empty words alone lead around in a circle, or the automaton
-        would be too large.
+        As of `network_grammar`, which also says when GrammarError is raised.
     """
     before = max(network.nodes) + 1  # a node from which the first word leads to the first node
     arcs = [Arc(before, network.nodes[network.start], 0.0, network.start)]

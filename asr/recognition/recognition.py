@@ -8,6 +8,7 @@ import numpy as np
 
 from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
+from asr.acoustic.search_settings import WIDEST_BEAM
 from asr.decode.path_segments import Segment, word_segments
 from asr.decode.token_passing import BestPath, best_path
 from asr.errors import DecodeError, Fault, FeatureError, attempt
@@ -141,7 +142,7 @@ def search_path(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: Se
     widths = [(search.beam * factor, search.max_active * factor) for factor in WIDENINGS]
     if graph.n_arcs * len(scores) <= MOST_TOKENS:
         widths.append((np.inf, 0))
-    for beam, max_active in widths:
+    for beam, max_active in dict.fromkeys((min(beam, WIDEST_BEAM), most) for beam, most in widths):
         path = best_path(
             scores,
             graph,

@@ -7,10 +7,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discriminants.expansion import FLOATS
+from discriminants.kernels.kernel import KernelColumns
 from discriminants.multiclass.gaussian_coupling import GaussianPairs, coupled, normalized
+from discriminants.prepared import Prepared
 
 BLOCK_ROWS = 128
 _PART_BYTES = 64 << 20  # most of the outputs of all pairs of a block
+_PREPARED: "Prepared[tuple[KernelColumns, GaussianPairs, PoolWeights]]" = Prepared()
 
 
 class PairExpansion(ClassifierMixin, BaseEstimator):
@@ -83,8 +86,7 @@ class PairExpansion(ClassifierMixin, BaseEstimator):
     def _scores(self, X: np.ndarray) -> np.ndarray:
         """The logarithm of (4.8) for checked X."""
         n_classes = self.classes_.shape[0]
-        pairs, weights = self._prepared(X.dtype)
-        columns = self.kernel_.columns(self.basis_centers_, X.dtype)
+        columns, pairs, weights = self._prepared(X.dtype)
         block = max(1, min(BLOCK_ROWS, _PART_BYTES // (n_classes**2 * X.dtype.itemsize)))
         scores = np.empty((X.shape[0], n_classes), dtype=X.dtype)
         parts = np.empty((n_classes, n_classes, 0), dtype=X.dtype)
@@ -95,14 +97,21 @@ class PairExpansion(ClassifierMixin, BaseEstimator):
             scores[rows] = coupled(parts, pairs)
         return scores
 
-    def _prepared(self, dtype: np.dtype) -> tuple[GaussianPairs, "PoolWeights"]:
-        """The pairs, and the weights in their units."""
-        pairs = GaussianPairs.of(self.means_, self.variances_, self.class_log_prior_)
-        first, second = np.triu_indices(self.classes_.shape[0], 1)
-        pairs.offset[first, second] += pairs.scale[first, second] * self.intercept_
-        own = np.repeat(np.arange(self.classes_.shape[0]), self.pool_sizes_)
-        weights = np.ascontiguousarray((self.dual_coef_ * pairs.scale[own]).T, dtype=dtype)
-        return pairs.astype(dtype), PoolWeights(weights, self.pool_sizes_)
+    def _prepared(self, dtype: np.dtype) -> "tuple[KernelColumns, GaussianPairs, PoolWeights]":
+        """The kernel for the centres, the pairs, and the weights in their units; utterances come a few at a time."""
+        of_pairs = (self.intercept_, self.means_, self.variances_, self.class_log_prior_)
+        made_of = (self.kernel_, *vars(self.kernel_).values(), self.basis_centers_, self.dual_coef_, *of_pairs)
+
+        def make() -> "tuple[KernelColumns, GaussianPairs, PoolWeights]":
+            pairs = GaussianPairs.of(self.means_, self.variances_, self.class_log_prior_)
+            first, second = np.triu_indices(self.classes_.shape[0], 1)
+            pairs.offset[first, second] += pairs.scale[first, second] * self.intercept_
+            own = np.repeat(np.arange(self.classes_.shape[0]), self.pool_sizes_)
+            weights = np.ascontiguousarray((self.dual_coef_ * pairs.scale[own]).T, dtype=dtype)
+            columns = self.kernel_.columns(self.basis_centers_, dtype)
+            return columns, pairs.astype(dtype), PoolWeights(weights, self.pool_sizes_)
+
+        return _PREPARED.get(self, dtype, made_of, make)
 
 
 class PoolWeights:
@@ -112,8 +121,9 @@ class PoolWeights:
         ends = np.cumsum(pool_sizes)
         self._pools = [slice(end - size, end) for end, size in zip(ends, pool_sizes, strict=True)]
         self._weights = [np.ascontiguousarray(weights[:, pool]) for pool in self._pools]
-        alike = bool((pool_sizes == pool_sizes[0]).all())
-        self._stacked = np.stack(self._weights) if alike else None  # for one call in place of many
+        self._stacked = None
+        if (pool_sizes == pool_sizes[0]).all():  # one call in place of many
+            self._stacked, self._weights = np.stack(self._weights), []
 
     def parts(self, K: np.ndarray, out: np.ndarray) -> None:
         """out[i, j, t] is what the centres of class i add to the pair of i and j, for K of (n_samples, n_centers)."""

@@ -4,10 +4,10 @@
                           [--download]
 
 DIR holds the discs of LDC93S3A (`rm1_audio1`, `rm1_audio2`) or CMU's published cepstra (`rm1`, `RM_G.fst`), which
-`--download` fetches. The set-up is that of Andelić (2007, section 4.4.1): frames of 25 ms every 10 ms, 12 cepstra,
-energy and their differences, normalized with the training data's means and deviations, three states a phone, aligned by
-Gaussian mixtures. Scales, penalties and the primary system are chosen on the test set of October 1989 where there is
-one, else on training speakers held out. The other tests are decoded last.
+`--download` fetches. The set-up is that of Andelić (2007, section 4.4.1): frames of 25 ms every 10 ms, 12 cepstra and
+energy with their first and second differences, normalized with the training data's means and deviations, three states a
+phone, aligned by Gaussian mixtures. Scales, penalties and the primary system are chosen on the test set of October 1989
+where there is one, else on training speakers held out. The other tests are decoded last.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
+from asr.corpus.folded_tree import FoldedTree
 from asr.errors import ConfigError
 from asr.experiments.comparison import (
     HybridSpecification,
@@ -37,7 +38,7 @@ from recipes.rm1.cepstra import read_cepstra
 from recipes.rm1.constant_frames import without_constant_frames
 from recipes.rm1.discs import read_discs
 from recipes.rm1.download import download
-from recipes.rm1.layout import TRAIN, Tree, find_layout
+from recipes.rm1.layout import TRAIN, find_layout
 
 log = logging.getLogger("recipes.rm1")
 
@@ -98,7 +99,7 @@ def main() -> None:
     assert arguments.corpus_dir is not None
     if arguments.download:
         download(arguments.corpus_dir)
-    tree = Tree(arguments.corpus_dir)
+    tree = FoldedTree(arguments.corpus_dir)
     layout, n_speakers = find_layout(tree), int(arguments.given["train_speakers"])
     if layout == "cepstra" and n_speakers != 72:
         raise ConfigError(f"--train-speakers {n_speakers} needs the discs; {tree.root} holds CMU's cepstra")

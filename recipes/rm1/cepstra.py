@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from asr.corpus.data_directory import DataDirectory, Utterance
+from asr.corpus.folded_tree import FoldedTree
 from asr.corpus.sphinx_corpus import read_sphinx_corpus
 from asr.corpus.sphinx_features import read_sphinx_features
 from asr.errors import CorpusError, GrammarError
@@ -19,7 +20,7 @@ from asr.grammar.openfst_magic import is_openfst
 from asr.lexicon import Lexicon, read_lexicon
 from asr.text_lines import read_text_lines
 from recipes.rm1.corpus import Rm1Corpus, check_grammar, checked
-from recipes.rm1.layout import TEST_SETS, TRAIN, Tree, require
+from recipes.rm1.layout import TEST_SETS, TRAIN, require
 
 LISTS = {split: (f"rm1/etc/rm1_{split}.fileids", f"rm1/etc/rm1_{split}.transcription") for split in (TRAIN, "test")}
 DICTIONARY = "rm1/etc/rm1.dic"
@@ -31,7 +32,7 @@ FEATURES = FeatureConfig(
 )
 
 
-def read_cepstra(tree: Tree) -> Rm1Corpus:
+def read_cepstra(tree: FoldedTree) -> Rm1Corpus:
     """Read the corpus from CMU's cepstra; the test is one split `test`, or one for each of DARPA's sets that it names.
 
     Raises

@@ -6,12 +6,13 @@ from functools import partial
 from pathlib import Path
 
 from asr.corpus.data_directory import DataDirectory, Problem, Utterance
+from asr.corpus.folded_tree import FoldedTree
 from asr.corpus.names import fault_in_name
 from asr.features.config import FeatureConfig
 from asr.grammar import read_word_pair, word_pair
 from recipes.rm1.corpus import Rm1Corpus, check_grammar, checked
 from recipes.rm1.disc_texts import read_ndx, read_prompts, read_sexes
-from recipes.rm1.layout import TEST_SETS, TRAIN, Tree, refuse_missing, require
+from recipes.rm1.layout import TEST_SETS, TRAIN, refuse_missing, require
 from recipes.rm1.sphere import check_sphere
 from recipes.rm1.sri_lexicon import read_sri_lexicon
 
@@ -36,7 +37,7 @@ def test_list(name: str) -> str:
     return f"{TEST_ROOT}/rm1/doc/tests/{number}_{name}/{number}_indtst.ndx"
 
 
-def read_discs(tree: Tree, train_speakers: int = 72) -> Rm1Corpus:
+def read_discs(tree: FoldedTree, train_speakers: int = 72) -> Rm1Corpus:
     """Read the corpus from the discs.
 
     Parameters
@@ -77,7 +78,7 @@ def read_discs(tree: Tree, train_speakers: int = 72) -> Rm1Corpus:
     return Rm1Corpus(splits, lexicon, grammar, pairs_file, FEATURES, tuple(notes))
 
 
-def _training(tree: Tree, folders: list[str], prompts: Prompts, sexes: dict[str, str]) -> DataDirectory:
+def _training(tree: FoldedTree, folders: list[str], prompts: Prompts, sexes: dict[str, str]) -> DataDirectory:
     found = []
     for root in filter(None, map(tree.find, folders)):
         for speaker in tree.names(root):
@@ -88,7 +89,7 @@ def _training(tree: Tree, folders: list[str], prompts: Prompts, sexes: dict[str,
     return _directory(tree.root / folders[0], found, sexes)
 
 
-def _test(tree: Tree, listed: Path, prompts: Prompts, sexes: dict[str, str]) -> tuple[DataDirectory, list[str]]:
+def _test(tree: FoldedTree, listed: Path, prompts: Prompts, sexes: dict[str, str]) -> tuple[DataDirectory, list[str]]:
     """A test set, and the places where recordings were looked for and not found."""
     places = {tree.root / TEST_ROOT / name: tree.find(f"{TEST_ROOT}/{name}") for name in read_ndx(listed)}
     found = [_utterance(path, prompts) for path in places.values() if path is not None]

@@ -1,11 +1,10 @@
 """Which of the two layouts of Resource Management a folder has, and where its files are, by names without case."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from asr.corpus.opening import faulty_file
+from asr.corpus.folded_tree import FoldedTree
 from asr.errors import CorpusError
 
 Layout = Literal["discs", "cepstra"]
@@ -17,49 +16,7 @@ _SIGNS: Mapping[Layout, Sequence[str]] = {"discs": ("rm1_audio1", "rm1_audio2"),
 _SHOWN = 12  # missing files in one message
 
 
-class Tree:
-    """A folder whose files are found without letter case; the listings that it takes are kept."""
-
-    def __init__(self, root: Path | str):
-        self.root = Path(root)
-        self._listings: dict[Path, Mapping[str, Sequence[str]]] = {}
-
-    def find(self, name: str) -> Path | None:
-        """The file or folder `name`, parts divided by `/`, or None; CorpusError where letter case alone differs."""
-        path = self.root
-        for part in name.split("/"):
-            names = self._listing(path).get(part.casefold(), ())
-            if not names:
-                return None
-            if part not in names and len(names) > 1:
-                raise CorpusError(
-                    f"{path}: both '{names[0]}' and '{names[1]}' are '{part}' but for letter case; keep one of them"
-                )
-            path /= part if part in names else names[0]
-        return path
-
-    def folder(self, name: str) -> Path | None:
-        """As `find`, None for what is no folder."""
-        found = self.find(name)
-        return found if found is not None and found.is_dir() else None
-
-    def names(self, folder: Path) -> list[str]:
-        """Names in a folder as they are spelled, sorted."""
-        return sorted(name for names in self._listing(folder).values() for name in names)
-
-    def _listing(self, folder: Path) -> Mapping[str, Sequence[str]]:
-        if folder not in self._listings:
-            names: dict[str, list[str]] = defaultdict(list)
-            try:
-                for entry in sorted(folder.iterdir()) if folder.is_dir() else ():
-                    names[entry.name.casefold()].append(entry.name)
-            except OSError as error:
-                raise faulty_file(folder, error) from error
-            self._listings[folder] = names
-        return self._listings[folder]
-
-
-def find_layout(tree: Tree) -> Layout:
+def find_layout(tree: FoldedTree) -> Layout:
     """The layout that a folder has; CorpusError, with what was looked for, when it has neither or both."""
     found: list[Layout] = [layout for layout, signs in _SIGNS.items() if any(tree.folder(sign) for sign in signs)]
     if len(found) == 1:
@@ -76,7 +33,7 @@ def find_layout(tree: Tree) -> Layout:
     )
 
 
-def require(tree: Tree, wanted: Iterable[Sequence[str]]) -> list[Path]:
+def require(tree: FoldedTree, wanted: Iterable[Sequence[str]]) -> list[Path]:
     """The files and folders wanted, each the first there is of some names; CorpusError names all that are missing."""
     found, missing = [], []
     for names in wanted:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from asr.corpus.folded_tree import FoldedTree
 from asr.corpus.list_file import Entry, read_list
 from asr.corpus.names import fault_in_name
 from asr.corpus.sphinx_features import SPHINX_COEFFICIENTS, read_sphinx_features
@@ -21,7 +22,7 @@ from asr.hmm.topology import SILENCE, Topology
 from asr.lexicon import Lexicon
 from asr.recognition.material import Material
 from asr.text_lines import read_text_lines
-from recipes.rm1.layout import Tree, require
+from recipes.rm1.layout import require
 
 SPLITS = ("train", "test")
 STATES_PER_PHONE = 3
@@ -63,7 +64,7 @@ def read_sample(folder: Path | str) -> tuple[Lexicon, dict[str, Labelled]]:
         no silence, a name that can be none, utterances that are not in all three lists, labels that are no states of
         the phones or do not fit the frames, a speaker in both splits.
     """
-    tree = Tree(folder)
+    tree = FoldedTree(folder)
     wanted = [("phones.txt",), *((f"{split}/{name}",) for split in SPLITS for name in _FILES)]
     phones_file, *paths = require(tree, wanted)
     phones = _read_phones(phones_file)
@@ -91,7 +92,7 @@ def _read_phones(path: Path) -> list[str]:
 
 
 def _read_split(
-    tree: Tree, phones: list[str], house: np.ndarray, list_file: Path, speakers_file: Path, states_file: Path
+    tree: FoldedTree, phones: list[str], house: np.ndarray, list_file: Path, speakers_file: Path, states_file: Path
 ) -> Labelled:
     files, speakers, labels = read_list(list_file), read_list(speakers_file), read_list(states_file)
     if not files:

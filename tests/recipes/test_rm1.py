@@ -16,6 +16,7 @@ from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.search_settings import SearchSettings
 from asr.corpus.audio import read_audio
+from asr.corpus.folded_tree import FoldedTree
 from asr.corpus.sphinx_features import read_sphinx_features
 from asr.corpus.synth_sentences import read_sentence_grammar
 from asr.errors import CorpusError, FeatureError, GrammarError, LexiconError
@@ -34,7 +35,7 @@ from recipes.rm1.constant_frames import frames_in_runs, without_frames
 from recipes.rm1.corpus import Rm1Corpus
 from recipes.rm1.disc_texts import read_ndx, read_prompts, read_sexes
 from recipes.rm1.discs import read_discs
-from recipes.rm1.layout import Tree, find_layout
+from recipes.rm1.layout import find_layout
 from recipes.rm1.mimic import Size, _sri_phones, difficulty, make_mimic, plan
 from recipes.rm1.sphere import check_sphere, sphere_bytes
 from recipes.rm1.sri_lexicon import fold_phones, read_sri_lexicon
@@ -212,26 +213,26 @@ def test_frames_are_dropped_and_what_is_left_keeps_its_order():
 
 
 def test_a_layout_is_told_by_what_is_there_in_either_letter_case(tiny, tmp_path):
-    assert find_layout(Tree(tiny["discs"])) == "discs" and find_layout(Tree(tiny["cepstra"])) == "cepstra"
+    assert find_layout(FoldedTree(tiny["discs"])) == "discs" and find_layout(FoldedTree(tiny["cepstra"])) == "cepstra"
     with pytest.raises(CorpusError, match=r"neither .*rm1_audio1.* nor .*rm1/etc.*--download"):
-        find_layout(Tree(tmp_path))
+        find_layout(FoldedTree(tmp_path))
     (tmp_path / "RM1_AUDIO1").mkdir()
-    assert find_layout(Tree(tmp_path)) == "discs"
+    assert find_layout(FoldedTree(tmp_path)) == "discs"
     (tmp_path / "RM1" / "ETC").mkdir(parents=True)
     with pytest.raises(CorpusError, match="holds both"):
-        find_layout(Tree(tmp_path))
+        find_layout(FoldedTree(tmp_path))
 
 
 def test_names_that_letter_case_alone_tells_apart_are_refused(tmp_path):
     (tmp_path / "rm1").mkdir()
     (tmp_path / "RM1").mkdir()
-    assert Tree(tmp_path).find("rm1") == tmp_path / "rm1"
+    assert FoldedTree(tmp_path).find("rm1") == tmp_path / "rm1"
     with pytest.raises(CorpusError, match="but for letter case"):
-        Tree(tmp_path).find("Rm1")
+        FoldedTree(tmp_path).find("Rm1")
 
 
 def read(layout: str, root: Path) -> Rm1Corpus:
-    return read_discs(Tree(root)) if layout == "discs" else read_cepstra(Tree(root))
+    return read_discs(FoldedTree(root)) if layout == "discs" else read_cepstra(FoldedTree(root))
 
 
 @pytest.mark.parametrize("layout", ["discs", "cepstra"])
@@ -273,21 +274,21 @@ def test_everything_that_the_discs_lack_is_named_at_once(copied):
     for name in (discs.PROMPTS, discs.WORD_PAIRS, discs.LEXICON):
         (root / name).unlink()
     with pytest.raises(CorpusError) as error:
-        read_discs(Tree(root))
+        read_discs(FoldedTree(root))
     assert "3 files or folders are missing" in str(error.value)
     assert all(str(root / name) in str(error.value) for name in (discs.PROMPTS, discs.WORD_PAIRS, discs.LEXICON))
 
 
 def test_the_further_speakers_are_asked_for_by_name(tiny):
     with pytest.raises(CorpusError, match="dev_aug"):
-        read_discs(Tree(tiny["discs"]), 109)
+        read_discs(FoldedTree(tiny["discs"]), 109)
 
 
 def test_the_further_speakers_train_with_the_others(copied):
     root = copied("discs")
     more = root / discs.MORE_TRAINING
     shutil.copytree(next((root / discs.TRAIN_FOLDER).iterdir()), more / "xyz0_1")
-    corpus = read_discs(Tree(root), 109)
+    corpus = read_discs(FoldedTree(root), 109)
     assert len(corpus.splits["train"].speakers) == 5
 
 
@@ -296,7 +297,7 @@ def test_everything_that_the_cepstra_lack_is_named_at_once(copied):
     for name in (cepstra.DICTIONARY, cepstra.LISTS["test"][0], "RM_G.fst"):
         (root / name).unlink()
     with pytest.raises(CorpusError) as error:
-        read_cepstra(Tree(root))
+        read_cepstra(FoldedTree(root))
     assert all(str(root / name) in str(error.value) for name in (cepstra.DICTIONARY, "RM_G.fst", "wp_gram.txt"))
     assert "3 files or folders are missing" in str(error.value)
 
@@ -307,7 +308,7 @@ def test_missing_recordings_of_a_test_are_all_named(copied):
     for path in places:
         path.rename(path.with_name(f"renamed-{path.name}"))
     with pytest.raises(CorpusError) as error:
-        read_discs(Tree(root))
+        read_discs(FoldedTree(root))
     assert all(str(path) in str(error.value) for path in places)
 
 
@@ -331,7 +332,7 @@ def test_cepstra_of_the_other_byte_order_are_read_alike(copied):
     path = first(root, ".mfc")
     expected = read_sphinx_features(path)
     path.write_bytes(np.frombuffer(path.read_bytes(), ">i4").astype("<i4").tobytes())
-    assert read_cepstra(Tree(root)).splits["train"].problems == ()
+    assert read_cepstra(FoldedTree(root)).splits["train"].problems == ()
     np.testing.assert_array_equal(read_sphinx_features(path), expected)
 
 
@@ -339,7 +340,7 @@ def test_a_sentence_without_a_prompt_is_left_out_of_training(copied):
     root = copied("discs")
     lines = (root / discs.PROMPTS).read_text().splitlines(keepends=True)
     (root / discs.PROMPTS).write_text("".join(line for line in lines if "(SR0001)" not in line))
-    corpus = read_discs(Tree(root))
+    corpus = read_discs(FoldedTree(root))
     assert [problem.code for problem in corpus.splits["train"].problems] == ["no-transcript"]
 
 
@@ -347,7 +348,7 @@ def test_the_word_pairs_of_the_discs_serve_the_cepstra_too(copied, tiny):
     root = copied("cepstra")
     (root / "RM_G.fst").unlink()
     shutil.copy(tiny["discs"] / discs.WORD_PAIRS, root / "wp_gram.txt")
-    assert read_cepstra(Tree(root)).grammar_file == root / "wp_gram.txt"
+    assert read_cepstra(FoldedTree(root)).grammar_file == root / "wp_gram.txt"
 
 
 def test_a_transducer_numbered_by_another_dictionary_is_refused(copied):
@@ -355,7 +356,7 @@ def test_a_transducer_numbered_by_another_dictionary_is_refused(copied):
     path = root / cepstra.DICTIONARY
     path.write_text("".join(reversed(path.read_text().splitlines(keepends=True))))
     with pytest.raises(GrammarError, match="numbered otherwise"):
-        read_cepstra(Tree(root))
+        read_cepstra(FoldedTree(root))
 
 
 def test_words_are_numbered_by_their_lines_without_variants(tmp_path):
@@ -364,7 +365,7 @@ def test_words_are_numbered_by_their_lines_without_variants(tmp_path):
 
 
 def test_a_test_list_with_folders_of_sets_is_divided(tiny):
-    test = read_cepstra(Tree(tiny["cepstra"])).splits["test"]
+    test = read_cepstra(FoldedTree(tiny["cepstra"])).splits["test"]
     assert list(by_test_set(test)) == ["test"]
     named = tuple(
         replace(utterance, id=f"{'4_feb89' if number % 2 else 'oct89'}-{utterance.id}")

@@ -107,28 +107,19 @@ def _arpa(path: Path) -> None:
     check_graph(LEXICON, grammar, TOPOLOGY)
 
 
-@reader("word-pair", {"plain.wp": WORD_PAIR, "packed.gz": gzip.compress(WORD_PAIR, mtime=0)}, TEXT)
-def _word_pair(path: Path) -> None:
-    grammar = read_grammar(path, vocabulary=LEXICON.words)
-    check_graph(LEXICON, grammar, TOPOLOGY)
+def _grammar(path: Path) -> None:
+    check_graph(LEXICON, read_grammar(path, vocabulary=LEXICON.words), TOPOLOGY)
 
 
-@reader("word-network", {"nodes.slf": SLF, "links.slf": SLF_ON_LINKS, "packed.gz": gzip.compress(SLF, mtime=0)}, TEXT)
-def _word_network(path: Path) -> None:
-    grammar = read_grammar(path, vocabulary=LEXICON.words)
-    check_graph(LEXICON, grammar, TOPOLOGY)
-
-
-@reader("hparse", {"plain.gram": HPARSE, "packed.gz": gzip.compress(HPARSE, mtime=0)}, TEXT)
-def _hparse(path: Path) -> None:
-    grammar = read_grammar(path, vocabulary=LEXICON.words)
-    check_graph(LEXICON, grammar, TOPOLOGY)
-
-
-@reader("openfst", {"vector.fst": VECTOR_FST, "const.fst": CONST_FST, "aligned.fst": ALIGNED_FST}, (spoil_bytes,))
-def _openfst(path: Path) -> None:
-    grammar = read_grammar(path, vocabulary=LEXICON.words)
-    check_graph(LEXICON, grammar, TOPOLOGY)
+for _name, _seeds in {
+    "word-pair": {"plain.wp": WORD_PAIR, "packed.gz": gzip.compress(WORD_PAIR, mtime=0)},
+    "word-network": {"nodes.slf": SLF, "links.slf": SLF_ON_LINKS, "packed.gz": gzip.compress(SLF, mtime=0)},
+    "hparse": {"plain.gram": HPARSE, "packed.gz": gzip.compress(HPARSE, mtime=0)},
+}.items():
+    reader(_name, _seeds, TEXT)(_grammar)
+reader("openfst", {"vector.fst": VECTOR_FST, "const.fst": CONST_FST, "aligned.fst": ALIGNED_FST}, (spoil_bytes,))(
+    _grammar
+)
 
 
 @reader(
