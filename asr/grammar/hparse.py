@@ -18,7 +18,7 @@ from asr.grammar.automaton import Arc, Grammar
 from asr.grammar.network import network_grammar
 from asr.lexicon.htk_strings import read_htk_string
 
-MOST_ARCS = 1_000_000
+MOST_ARCS = 200_000
 """Of the network, in which a variable stands as often as it is used."""
 DEEPEST = 50  # brackets in brackets, and variables in variables
 _BEGINNING = re.compile(r"\$[^\s=]+\s*=|/\*|\(\s.*\)$|\(\s*$")
@@ -76,7 +76,7 @@ def hparse_grammar(lines: Iterable[str], source: str, vocabulary: Iterable[str] 
     GrammarError
         With file and line: for what the language has not, a bracket without its partner, a variable that is not
         defined above, what is repeated and may be empty, loops in context (`<< >>`) and names for output (`%`), which
-        are not read, and for networks of more than a million arcs. Without a line as `network_grammar`.
+        are not read, and for networks of more than 200,000 arcs. Without a line as `network_grammar`.
     """
     network = _Network(source)
     network.add(_Parser(list(_tokens("\n".join(lines), source)), source).grammar(), 0, 1)
@@ -136,9 +136,11 @@ class _Parser:
             self._take()
             self._variables[self._defined.text] = node, depth
         self._defined = None
-        node, _ = self._expression(0)
+        if self._next() != "(":
+            self._fail("the grammar, after all $name = ...;, stands in ( )")
+        node, _ = self._factor(0)
         if self._at < len(self._tokens):
-            self._fail("the grammar is over here; one expression, after all $name = ...;, is the grammar")
+            self._fail("the grammar ends with the ) that closes its first bracket")
         return node
 
     def _expression(self, depth: int) -> tuple[Node, int]:
