@@ -54,6 +54,7 @@ def train(
     config: TrainingConfig | Path | Mapping[str, Any] | None = None,
     classifier: str | None = None,
     strip_stress: bool | None = None,
+    seed: int | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     allow_changes: bool = False,
     check_samples: bool = True,
@@ -82,6 +83,7 @@ def train(
         root=root,
         classifier=classifier,
         strip_stress=strip_stress,
+        seed=seed,
         samples_too=check_samples and not begun,
         workers=workers,
     )
