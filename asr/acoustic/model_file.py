@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from reprlib import repr as shorter
 from typing import Any, Literal
 
 import numpy as np
@@ -31,6 +30,7 @@ from asr.errors import AsrError, MissingModelError, ModelFormatError
 from asr.features.frontend import FrontEnd
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
+from asr.settings import faults
 from discriminants.errors import DiscriminantError
 from discriminants.model_file import load_arrays, save_arrays
 
@@ -156,8 +156,7 @@ def _misfit(path: Path, error: Exception) -> ModelFormatError:
     if isinstance(error, KeyError):
         reason = f"{error} is missing"
     elif isinstance(error, ValidationError):
-        problem = error.errors(include_url=False)[0]
-        reason = f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}, not {shorter(problem['input'])}"
+        reason = next(iter(faults(error).values()))
     else:
         reason = " ".join(str(error).split())
     return ModelFormatError(f"{path}: the model's parts do not fit together: {reason}")
