@@ -101,6 +101,9 @@ class DecodeError(AsrError):
     code = "not-decoded"
 
 
+MODEL_NEEDED = "a model file is needed, as `asr train` makes it (model.safetensors in its work directory)"
+
+
 class ModelFormatError(AsrError):
     """A model file is truncated, of another format, or disagrees with its own header."""
 

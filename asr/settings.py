@@ -5,6 +5,10 @@ or a file made up to do harm, is refused on reading and not hours later, when a 
 """
 
 import difflib
+import re
+from collections.abc import Mapping
+from numbers import Integral
+from reprlib import Repr
 from typing import Any, ClassVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -16,22 +20,35 @@ LONGEST_NAME = 4096
 
 
 class Settings(BaseModel):
-    """A table of settings: frozen, without names that are no settings, and without numbers that are not finite."""
+    """A table of settings: frozen, without names that are no settings, and without numbers that are not finite.
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    Text is never taken for a number, nor a number with a point or a truth value for a whole one. A list is taken where
+    a tuple is meant, and a whole number of any type, such as NumPy's.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, strict=True)
 
     old_names: ClassVar[dict[str, str]] = {}
     """Names that a setting had once, in files that are still read, and the name it has now."""
 
     @model_validator(mode="before")
     @classmethod
-    def _new_names(cls, values: Any) -> Any:
+    def _as_written(cls, values: Any) -> Any:
         if not isinstance(values, dict):
             return values
         both = [old for old, new in cls.old_names.items() if old in values and new in values]
         if both:
             raise ValueError(f"{both[0]} is the old name of {cls.old_names[both[0]]}; give one of them")
-        return {cls.old_names.get(name, name): value for name, value in values.items()}
+        return {cls.old_names.get(name, name): _with_tuples(value) for name, value in values.items()}
+
+
+def _with_tuples(value: Any) -> Any:
+    """A list of JSON or TOML as the tuple that is kept, and whole numbers as those of Python."""
+    return tuple(map(_whole, value)) if isinstance(value, list | tuple) else _whole(value)
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else value
 
 
 def fault_in_value(value: Any, *, finite: bool = True) -> str | None:
@@ -80,29 +97,106 @@ def distinct(values: tuple[float, ...]) -> tuple[float, ...]:
 def faults(error: ValidationError, table: type[Settings] | None = None) -> dict[str, str]:
     """A phrase for every setting that is wrong, by its name with the names of its tables before it.
 
-    With `table`, that of the settings read, a name that is none comes with those it may have been meant for.
+    With `table`, that of the settings read, a name that is no setting comes with those it may have been meant for.
     """
-    found: dict[str, str] = {}
-    for problem in error.errors():
+    problems: dict[str, list[Any]] = {}
+    for problem in error.errors(include_url=False):
         # Among the names pydantic has the kinds of value that it tried.
-        parts = [str(part) for part in problem["loc"] if not str(part).startswith(("function-", "tuple[", "literal["))]
-        where = ".".join(parts) or "settings"
-        if problem["type"] == "extra_forbidden":
-            found[where] = f"{where} is no setting{_meant(parts, table)}"
-        elif problem["type"] == "missing":
-            found[where] = f"{where} is missing"
-        elif isinstance(problem["input"], dict | BaseModel):
-            # The fault lies in how several settings of a table go together, which the message names.
-            found[where] = f"{where}: {problem['msg'].removeprefix('Value error, ')}"
-        else:
-            found[where] = f"{where}: {problem['msg'].removeprefix('Value error, ')}, not {_shown(problem['input'])}"
-    return found
+        parts = [str(part) for part in problem["loc"] if not str(part).startswith(_KINDS_TRIED)]
+        problems.setdefault(".".join(parts), []).append(problem)
+    # Where a list might have been a word too, only what is wrong in the list is of interest.
+    told = {name: of for name, of in problems.items() if not any(other.startswith(f"{name}.") for other in problems)}
+    return {name or "settings": _phrase(name, of, table) for name, of in told.items()}
 
 
-def _meant(parts: list[str], table: type[Settings] | None) -> str:
+_KINDS_TRIED = ("function-", "tuple[", "literal[", "constrained-")
+
+
+def _phrase(name: str, problems: list[Any], table: type[Settings] | None) -> str:
+    """What is wrong with one setting, of which several kinds of value may have been tried."""
+    first, value = problems[0], problems[0]["input"]
+    if first["type"] == "extra_forbidden":
+        return f"{name} is not known" if table is None else f"{name} is no setting{_meant(name.split('.'), table)}"
+    if first["type"] == "missing":
+        return f"{name} is missing"
+    right = [_right(problem) for problem in problems]
+    wanted = " or ".join([right[0], *(one.removeprefix("must be ") for one in right[1:])])
+    where = name or "settings"
+    if first["type"] == "value_error" and isinstance(value, dict | BaseModel):
+        return f"{where}: {wanted}"  # how several settings of a table go together, which the message names
+    if first["type"] not in _TYPES:
+        return f"{where}: {wanted}, not {_shown(value)}"
+    return f"{where}: {wanted}, not {_shown(value)}{_kind(value)}{_remedy(first['type'], value)}"
+
+
+_TYPES = {
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "string_type": "text",
+    "path_type": "the path of a file or folder",
+    "tuple_type": "a list in square brackets",
+    "list_type": "a list in square brackets",
+    "dict_type": "a table of names and values",
+    "model_type": "a table of settings",
+}
+"""What has to be there instead, for every fault that lies in the type of a value."""
+_LIMITS = {
+    "greater_than": "greater than {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than": "less than {lt}",
+    "less_than_equal": "at most {le}",
+    "literal_error": "{expected}",
+    "finite_number": "a finite number",
+}
+
+
+def _right(problem: Mapping[str, Any]) -> str:
+    """What would be right: `must be at least 0`."""
+    kind, given = problem["type"], problem.get("ctx", {})
+    if kind in _TYPES:
+        return f"must be {_TYPES[kind]}"
+    if kind in _LIMITS:
+        limits = {name: f"{limit:g}" if isinstance(limit, float) else limit for name, limit in given.items()}
+        return f"must be {_LIMITS[kind].format(**limits)}"
+    if kind in ("too_short", "too_long"):
+        limit = f"at least {given['min_length']}" if kind == "too_short" else f"at most {given['max_length']}"
+        return f"must have {limit} {'entry' if limit.endswith(' 1') else 'entries'}"
+    message: str = problem["msg"]
+    return message.removeprefix("Value error, ").replace("Input should be", "must be")
+
+
+_KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (bool, "a truth value"),
+    (str, "text"),
+    (int, "a whole number"),
+    (float, "a number with a point"),
+    ((list, tuple), "a list"),
+)
+
+
+def _kind(value: Any) -> str:
+    """` (text)`; nothing where the value shown has said so itself."""
+    kinds = [name for types, name in _KINDS if isinstance(value, types)]
+    return f" ({kinds[0]})" if kinds else ""
+
+
+_IN_QUOTES = {"int_type": r"[-+]?\d{1,18}", "float_type": r"[-+]?(\d{1,18}(\.\d*)?|\.\d+)", "bool_type": "true|false"}
+
+
+def _remedy(wanted: str, value: Any) -> str:
+    """How the value that was probably meant is written."""
+    if isinstance(value, str) and re.fullmatch(_IN_QUOTES.get(wanted, "(?!)"), value, re.ASCII):
+        return "; write it without quotes"
+    if wanted == "int_type" and isinstance(value, float) and value.is_integer() and abs(value) < LARGEST_INTEGER:
+        return f"; write {int(value)}"
+    if wanted == "tuple_type" and isinstance(value, int | float) and not isinstance(value, bool):
+        return f"; write [{_shown(value)}]"
+    return ""
+
+
+def _meant(parts: list[str], table: type[Settings]) -> str:
     """`; did you mean gmm.mixtures?` for a name like one of its table, or like one of another."""
-    if table is None:
-        return ""
     names = _setting_names(table)
     place, name = ".".join(parts[:-1]), parts[-1]
     beside = [other.rpartition(".")[2] for other in names if other.rpartition(".")[0] == place]
@@ -122,8 +216,19 @@ def _setting_names(table: type[BaseModel], before: str = "") -> list[str]:
     return names
 
 
+_LISTED = Repr()
+_LISTED.maxstring = _LISTED.maxother = _LISTED.maxlong = 100
+
+
 def _shown(value: Any) -> str:
+    """As a file has it, shortened in the middle where it is long."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict | BaseModel):
+        return "a table"
+    if value is None:
+        return "nothing"
     try:
-        return repr(value)
+        return _LISTED.repr(list(value) if isinstance(value, tuple) else value)
     except (ValueError, RecursionError):  # an integer of thousands of digits, tables without end
         return f"this {type(value).__name__}"

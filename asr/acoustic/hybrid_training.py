@@ -37,7 +37,7 @@ Factors = Annotated[
 class NoiseSettings(Settings):
     """Noise mixed into copies of the training set."""
 
-    directory: Path
+    directory: Path = Field(strict=False)
     """Folder with `noise.scp`, which names the clips."""
     snr_db: Annotated[tuple[Annotated[float, Field(ge=-50, le=100)], ...], AfterValidator(distinct)] = Field(
         (20.0, 10.0), min_length=1, max_length=MOST_COPIES

@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from reprlib import repr as shorter
 from typing import Any, Literal
 
 import numpy as np
@@ -27,10 +26,11 @@ from asr.acoustic.search_settings import LARGEST_PENALTY as LARGEST_PENALTY
 from asr.acoustic.search_settings import LARGEST_SCALE as LARGEST_SCALE
 from asr.acoustic.search_settings import WIDEST_BEAM as WIDEST_BEAM
 from asr.acoustic.search_settings import SearchSettings as SearchSettings
-from asr.errors import AsrError, MissingModelError, ModelFormatError
+from asr.errors import MODEL_NEEDED, AsrError, MissingModelError, ModelFormatError
 from asr.features.frontend import FrontEnd
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
+from asr.settings import faults
 from discriminants.errors import DiscriminantError
 from discriminants.model_file import load_arrays, save_arrays
 
@@ -137,11 +137,11 @@ def _read(path: Path) -> tuple[dict[str, np.ndarray], ModelMetadata]:
     try:
         arrays, metadata = load_arrays(path)
     except DiscriminantError as error:
-        raise ModelFormatError(str(error)) from error
+        raise ModelFormatError(_not_a_beginning(path) or str(error)) from error
     except FileNotFoundError as error:
-        raise MissingModelError(f"{path} does not exist; a model file, made by training, is needed") from error
+        raise MissingModelError(f"{path} does not exist; {MODEL_NEEDED}") from error
     except (IsADirectoryError, NotADirectoryError, PermissionError) as error:
-        raise ModelFormatError(f"{path}: cannot be read ({error.strerror}); a model file is needed") from error
+        raise ModelFormatError(f"{path}: cannot be read ({error.strerror}); {MODEL_NEEDED}") from error
     if metadata.get("format") != FORMAT:
         raise ModelFormatError(
             f"{path}: format is {metadata.get('format')!r}, not {FORMAT!r}; is it a recognizer's model?"
@@ -152,12 +152,23 @@ def _read(path: Path) -> tuple[dict[str, np.ndarray], ModelMetadata]:
         raise _misfit(path, error) from error
 
 
+def _not_a_beginning(path: Path) -> str:
+    """A sentence if a file begins as no model file does; empty if it begins as one."""
+    with path.open("rb") as file:
+        start = file.read(40)
+    if start[8:9] == b"{":
+        return ""
+    text = " ".join(start.decode("utf-8", "replace").rstrip("\N{REPLACEMENT CHARACTER}").split())
+    readable = text.isprintable() and text and "\N{REPLACEMENT CHARACTER}" not in text
+    found = f"it begins with the text {text!r}" if readable else "it does not begin as one"
+    return f"{path} is damaged or no model file: {found}; {MODEL_NEEDED}"
+
+
 def _misfit(path: Path, error: Exception) -> ModelFormatError:
     if isinstance(error, KeyError):
         reason = f"{error} is missing"
     elif isinstance(error, ValidationError):
-        problem = error.errors(include_url=False)[0]
-        reason = f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}, not {shorter(problem['input'])}"
+        reason = next(iter(faults(error).values()))
     else:
         reason = " ".join(str(error).split())
     return ModelFormatError(f"{path}: the model's parts do not fit together: {reason}")

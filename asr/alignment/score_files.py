@@ -11,12 +11,6 @@ from asr.files import atomic_write
 
 log = logging.getLogger(__name__)
 
-_COUNTED = {
-    "corpus": ("corpus", "corpora"),
-    "speaker": ("speaker", "speakers"),
-    "utterance": ("utterance", "utterances"),
-    "stage": ("remark on the training", "remarks on the training"),
-}
 SCORES, SUSPECTS = "scores.tsv", "suspects.tsv"
 
 
@@ -44,28 +38,43 @@ def write_suspects(path: Path, suspects: Iterable[Suspect], transcripts: Mapping
 
 
 def tell(check: TranscriptCheck, path: Path) -> None:
-    """One line of the log: the scores, and the first of the suspects that `path` lists."""
+    """One line of the log: how many of how many are suspect, what to do, where `path` lists them, and the first."""
     if not check.suspects and len(check.scores) < FEWEST_UTTERANCES:
         doubtful = check.beaten < LEAST_BEATEN
-        few = "1 utterance" if len(check.scores) == 1 else f"{len(check.scores)} utterances"
         doubt = ": are they those of the audio?" if doubtful else ""
+        few = _counted(len(check.scores), "utterance")
         log.log(logging.WARNING if doubtful else logging.INFO, "%s; too few to name suspects, %s%s", check, few, doubt)
         return
     if not check.suspects:
         log.info("%s; none is out of the ordinary", check)
         return
-    first = check.suspects[0]
     kinds = Counter(suspect.kind for suspect in check.suspects)
-    count = ", ".join(f"{n} {_COUNTED[kind][n > 1]}" for kind, n in kinds.items())
+    checked = _counted(len(check.scores), "utterance")
+    whose = [f"all {checked}"] if kinds["corpus"] else []
+    whose += [_counted(kinds["speaker"], "speaker")] if kinds["speaker"] else []
+    whose += [f"{kinds['utterance']:,} of {checked}"] if kinds["utterance"] else []
+    sentences = []
+    if whose:
+        sentences.append(
+            f"the transcripts of {' and of '.join(whose)} do not seem to be those of the audio: listen to them, and "
+            "correct or leave out what is wrong"
+        )
+    if kinds["stage"]:
+        sentences.append(f"{_counted(kinds['stage'], 'remark')} on how training went")
+    first = check.suspects[0]
     log.warning(
-        "%s; out of the ordinary, %s in %s, the first: %s %s: %s",
-        check,
-        count,
+        "%s. %s lists all, the first: %s %s: %s. Altogether %s",
+        "; ".join(sentences),
         path,
         first.kind,
         first.name,
         first.reason,
+        check,
     )
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def _write(path: Path, header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:

@@ -6,8 +6,19 @@ from typing import Annotated
 
 import typer
 
-from asr.cli.options import ALL_CORES, Cluster, Data, Jobs, Model, Root, Upsample, require_directory, require_file
-from asr.errors import LexiconError, ModelFormatError
+from asr.cli.options import (
+    ALL_CORES,
+    Cluster,
+    Data,
+    Jobs,
+    Model,
+    Root,
+    Upsample,
+    require_directory,
+    require_file,
+    require_model,
+)
+from asr.errors import LexiconError
 from asr.shortage import require_address_space
 
 
@@ -43,7 +54,7 @@ def align(
     Example:
       asr align --model runs/mine/model.safetensors --data data/train --out runs/mine/alignment --textgrid
     """
-    require_file(model, "--model", ModelFormatError)
+    require_model(model, "--model")
     require_directory(data, "--data")
     require_file(lexicon, "--lexicon", LexiconError)
     require_directory(root, "--root")

@@ -16,8 +16,9 @@ from asr.cli.options import (
     require_directory,
     require_file,
     require_grammar,
+    require_model,
 )
-from asr.errors import CorpusError, ModelFormatError
+from asr.errors import CorpusError
 from asr.shortage import require_address_space
 
 
@@ -134,7 +135,7 @@ def decode(
     audio = audio or []
     if bool(audio) == (data is not None):
         raise typer.BadParameter("give either audio files or --data DIR", param_hint="AUDIO | --data")
-    require_file(model, "--model", ModelFormatError)
+    require_model(model, "--model")
     require_directory(data, "--data")
     require_directory(root, "--root")
     # One among others that is none costs itself alone.

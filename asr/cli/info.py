@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from asr.cli.options import require_file
-from asr.errors import ModelFormatError
+from asr.cli.options import require_model
 
 
 def info(
@@ -21,7 +20,7 @@ def info(
     Example:
       asr info runs/mine/model.safetensors
     """
-    require_file(model, "MODEL", ModelFormatError)
+    require_model(model, "MODEL")
 
     import asr
 

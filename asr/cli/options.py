@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from asr.errors import AsrError, ConfigError, CorpusError, GrammarError
+from asr.errors import MODEL_NEEDED, AsrError, ConfigError, CorpusError, GrammarError, ModelFormatError
 from asr.runs.cores import ALL_CORES as ALL_CORES
 
 Data = Annotated[Path, typer.Option("--data", metavar="DIR", help="Kaldi data directory.", show_default=False)]
@@ -89,6 +89,17 @@ def require_file(path: Path | None, option: str, error: type[AsrError] = ConfigE
         return
     found = "is a directory" if path.is_dir() else "does not exist"
     raise error(f"{option}: '{path}' {found}; a file is needed")
+
+
+def require_model(path: Path, option: str) -> None:
+    """Raise ModelFormatError unless `path` is a file."""
+    if path.is_file():
+        return
+    inside = path / "model.safetensors"
+    if inside.is_file():
+        raise ModelFormatError(f"{option}: '{path}' is a directory; give the model file in it, '{inside}'")
+    found = "is a directory" if path.is_dir() else "is no file" if path.exists() else "does not exist"
+    raise ModelFormatError(f"{option}: '{path}' {found}; {MODEL_NEEDED}")
 
 
 def require_grammar(grammar: str | None) -> None:

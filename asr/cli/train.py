@@ -38,6 +38,18 @@ def train(
             show_default=False,
         ),
     ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed",
+            min=0,
+            metavar="N",
+            help="Of everything that is drawn: which utterances are held out, and what a hybrid begins with. The same "
+            "seed gives the same model; how far results differ between seeds is how far they can be trusted.  "
+            "[default: the one in the settings, 0 if there is none]",
+            show_default=False,
+        ),
+    ] = None,
     root: Root = None,
     jobs: Jobs = ALL_CORES,
     cluster: Cluster = None,
@@ -98,6 +110,7 @@ def train(
         config=config,
         classifier=classifier,
         strip_stress=strip_stress,
+        seed=seed,
         jobs=jobs,
         cluster=cluster,
         allow_changes=allow_changes,

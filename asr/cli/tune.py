@@ -14,10 +14,9 @@ from asr.cli.options import (
     Model,
     Root,
     require_directory,
-    require_file,
     require_grammar,
+    require_model,
 )
-from asr.errors import ModelFormatError
 from asr.shortage import require_address_space
 
 
@@ -55,7 +54,7 @@ def tune(
       asr tune --model runs/mine/model.safetensors --data data/dev --output runs/mine/tuned.safetensors
       asr tune --model runs/mine/model.safetensors --data data/dev --grammar loop --output loop.safetensors
     """
-    require_file(model, "--model", ModelFormatError)
+    require_model(model, "--model")
     require_directory(data, "--data")
     require_directory(root, "--root")
     require_grammar(grammar)

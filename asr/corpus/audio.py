@@ -133,6 +133,8 @@ def audio_seconds(path: Path | str, *, start: float | None = None, end: float | 
 @contextmanager
 def _opened(path: Path) -> Iterator[soundfile.SoundFile]:
     with open_for_reading(path) as opened:
+        if not os.fstat(opened.fileno()).st_size:
+            raise CorpusError(f"{path} is an empty file", code="empty-file")
         _refuse_compressed_sphere(path, opened)
         _refuse_cut_wav(path, opened)
         os.lseek(opened.fileno(), 0, os.SEEK_SET)

@@ -64,6 +64,7 @@ def train(
     config: Settings = None,
     classifier: str | None = None,
     strip_stress: bool | None = None,
+    seed: int | None = None,
     root: StrPath | None = None,
     jobs: int = ALL_CORES,
     cluster: str | None = None,
@@ -81,6 +82,8 @@ def train(
         The work directory, where the run keeps its stages and models.
     strip_stress : bool, optional
         Whether stress digits of the lexicon's phones are removed; by default if the phones are the CMU dictionary's.
+    seed : int, optional
+        Of everything that is drawn, from 0 to 2**32 - 1; by default the one in the settings.
     allow_changes : bool
         Begin anew where `output` was begun with other settings or data.
     check_samples : bool
@@ -101,6 +104,7 @@ def train(
             config=_settings(config),
             classifier=classifier,
             strip_stress=strip_stress,
+            seed=seed,
             workers=workers,
             allow_changes=allow_changes,
             check_samples=check_samples,

@@ -1,10 +1,11 @@
 """Reading a pronunciation dictionary, its format told by its content."""
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from asr.errors import LexiconError
+from asr.errors import LexiconError, printable
 from asr.lexicon import formats
 from asr.lexicon.lexicon import Lexicon, Pronunciation, marks_stress, without_stress
 from asr.text_lines import read_text_lines
@@ -37,10 +38,13 @@ def read_lexicon(path: Path | str, *, format: Format = "auto", strip_stress: boo
     Raises
     ------
     LexiconError
-        With file, line and value, for a file that cannot be read, a word without phones, a line that does
-        not fit the format, or a word with one of the phones that are reserved for silence.
+        With file, line and value, for a file that cannot be read or looks like CSV, a word without phones, a line that
+        does not fit the format, or a word with one of the phones that are reserved for silence.
     """
     lines = [(n, line) for n, line in enumerate(read_text_lines(path, LexiconError), 1) if line.strip()]
+    commas = comma_separated(lines)
+    if commas is not None:
+        raise LexiconError(f"{path}, line {commas[0]}: {commas[1]}.")
     if format == "auto":
         format = guess_format([line for _, line in lines])
     parse = line_parser(format, [line for _, line in lines])
@@ -102,6 +106,26 @@ def line_parser(format: str, lines: list[str]) -> Callable[[str], formats.Entry 
     if format == "htk":
         return formats.parse_htk
     raise LexiconError(f"The lexicon format {format!r} is unknown; it must be auto, kaldi, cmu or htk.")
+
+
+FEWEST_COMMAS, COMMA_LINES = 3, 0.9  # lines, and their part of all: words with a comma, such as 1,000, are few
+_COMMA_AFTER_WORD = re.compile(r"\s*(\"[^\"]*\"|[^\s,;]+)\s*[,;]\s*\S")
+
+
+def comma_separated(lines: Sequence[tuple[int, str]]) -> tuple[int, str] | None:
+    """The number and a complaint for the first line of a file that looks like CSV; None if it does not.
+
+    `lines` are all that are not blank, with their numbers. Read as a lexicon, `ONE,W AH N` would be the word `ONE,W`.
+    """
+    entries = [(number, line) for number, line in lines if not formats.is_comment(line)]
+    fitting = [(number, line) for number, line in entries if _COMMA_AFTER_WORD.match(line)]
+    if len(fitting) < max(FEWEST_COMMAS, COMMA_LINES * len(entries)):
+        return None
+    number, line = fitting[0]
+    return number, (
+        f"{printable(line.strip(), 100)!r} looks like CSV, as do nearly all lines; a lexicon has WORD PHONE PHONE ... "
+        "on a line, divided by white space: write spaces or tabs for the commas, and no heading or quotes"
+    )
 
 
 def guess_format(lines: list[str]) -> Literal["kaldi", "cmu", "htk"]:

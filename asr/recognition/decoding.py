@@ -32,6 +32,7 @@ from asr.recognition.vocabulary import other_case, recognizable
 from asr.runs.outcome import Outcome, account
 from asr.runs.progress import counted
 from asr.scoring.files import read_transcripts, write_transcripts
+from asr.settings import faults
 from asr.text_lines import read_text_lines
 from asr.validation.findings import count, some
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -158,8 +159,7 @@ def chosen_search(model: SpeechModel, **wanted: Unpack[SearchOptions]) -> Search
     try:
         return SearchSettings.model_validate(model.search.model_dump() | given)
     except ValidationError as error:
-        problem = error.errors()[0]
-        raise ConfigError(f"{problem['loc'][0]} is {problem['input']}: {problem['msg']}") from error
+        raise ConfigError("; ".join(faults(error).values())) from error
 
 
 def corpus_for(model: SpeechModel, data: Path, root: Path | None) -> DataDirectory:

@@ -33,6 +33,7 @@ def check_inputs(
     tests: Iterable[Path] = (),
     classifier: str | None = None,
     strip_stress: bool | None = None,
+    seed: int | None = None,
     samples_too: bool = True,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> tuple[Report, TrainingConfig]:
@@ -41,7 +42,7 @@ def check_inputs(
     Where settings are not an object yet, `sample_rate` may be "auto", and is unless it is set: the
     settings returned hold the rate that suits the corpus (see `asr.corpus.rates`), which is logged.
     Settings that cannot be read are a finding like any other, and the rest is checked without them; the defaults are
-    returned in their place. `classifier` and `strip_stress` take the place of those in the settings.
+    returned in their place. `classifier`, `strip_stress` and `seed` take the place of those in the settings.
     """
     file = config if isinstance(config, Path) else None
     settings: TrainingConfig | None = None
@@ -62,6 +63,8 @@ def check_inputs(
         if strip_stress is not None:
             stress = LexiconSettings(stress="strip" if strip_stress else "keep")
             settings = settings.model_copy(update={"lexicon": stress})
+        if seed is not None:
+            settings = settings.model_copy(update={"seed": load_config({"seed": seed}).seed})
         check_same_static(settings.features, settings.hybrid_features)
     except ConfigError as error:
         findings.append(_of_settings(error, file))

@@ -58,6 +58,8 @@ class TrainingConfig(Settings):
     """Everything that `asr train` can be told; the TOML file has one table for each part."""
 
     seed: int = Field(0, ge=0, le=2**32 - 1)
+    """Of everything that is drawn: the speech held out, what a classifier begins with and which of too many frames it
+    learns from, noise."""
     states_per_phone: int = Field(3, ge=1, le=100)
     ngram_order: int = Field(2, ge=1, le=10)
     """Order of the default grammar, estimated from the training transcripts."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import asr
 from asr.acoustic.classifiers import make_classifier
+from asr.acoustic.fitting import duration
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings, save_model
 from asr.acoustic.model_metadata import Provenance
@@ -54,6 +55,7 @@ def train(
     config: TrainingConfig | Path | Mapping[str, Any] | None = None,
     classifier: str | None = None,
     strip_stress: bool | None = None,
+    seed: int | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     allow_changes: bool = False,
     check_samples: bool = True,
@@ -82,6 +84,7 @@ def train(
         root=root,
         classifier=classifier,
         strip_stress=strip_stress,
+        seed=seed,
         samples_too=check_samples and not begun,
         workers=workers,
     )
@@ -198,6 +201,8 @@ def _tune(
         )
         for name, trained in (("gmm", mixtures.largest), ("model", hybrid)):
             twins[name].append((trained, held_out))
+        if number == 1 < len(parts) and not workshop.run.is_done("tuning-2-hybrid"):
+            _tell_time_left(workshop, len(parts))
 
     def build(directory: Path) -> None:
         graphs = [
@@ -226,6 +231,18 @@ def _tune(
         {name: SearchSettings(**found[name]["search"]) for name in defaults},
         {name: {utterance: tuple(words) for utterance, words in of.items()} for name, of in written.items()},
         {name: found[name]["remarks"] for name in defaults},
+    )
+
+
+def _tell_time_left(workshop: Workshop, n_pairs: int) -> None:
+    """What is left of the tuning, and the least of what follows, from the time that its first pair of models took."""
+    seconds = sum(workshop.run.stage_time(f"tuning-1-{kind}").wall for kind in ("gmm", "hybrid"))
+    log.info(
+        "the first of the %d pairs took %s, so the others take about %s; after them come the search on held-out speech "
+        "and the models that are kept, which usually take longer than a pair",
+        n_pairs,
+        duration(seconds),
+        duration((n_pairs - 1) * seconds),
     )
 
 

@@ -11,7 +11,7 @@ from asr.errors import LexiconError
 from asr.hmm.topology import SHORT_PAUSE, SILENCE
 from asr.lexicon import Lexicon, formats, read_lexicon
 from asr.lexicon.lexicon import STRESSED_PHONE, VOWELS, Pronunciation, without_stress
-from asr.lexicon.reading import guess_format, line_parser, strips_stress
+from asr.lexicon.reading import comma_separated, guess_format, line_parser, strips_stress
 from asr.validation.findings import Finding, count, some, stopping, warning, without_place
 from asr.validation.lists import read_text_past_faults
 
@@ -60,6 +60,10 @@ def read_lexicon_past_faults(path: Path, strip_stress: bool | None = None) -> Le
     """Read the dictionary at `path`, by the rules of `asr.lexicon.read_lexicon` but past all faults."""
     text = read_text_past_faults(path)
     lines = [(number, line) for number, line in text.lines if line.strip()]
+    commas = comma_separated(lines)
+    if commas is not None:
+        faults = [*text.faults, stopping("malformed", path, *commas)]
+        return LexiconFile(path, "csv", (), tuple(faults), None, text.damaged)
     format = guess_format([line for _, line in lines])
     parse = line_parser(format, [line for _, line in lines])
     entries, faults, damaged = [], list(text.faults), set(text.damaged)

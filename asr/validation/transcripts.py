@@ -1,7 +1,7 @@
 """Transcripts: words without a pronunciation, and audio that is too short or too long for what is said."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from asr.features.config import FeatureConfig
@@ -11,6 +11,7 @@ from asr.validation.findings import Finding, costing, count, some, warning
 
 FASTEST = 8.0
 """Words a second; fast readers reach five."""
+_FEWEST_CASES, _NEARLY_ALL = 3, 0.9  # words in another letter case, and their part of all unknown ones: one cause
 _FEWEST_WORDS = 3  # for a rate to mean anything: a word cut out tightly lasts a tenth of a second
 LONGEST_PAUSES, SECONDS_A_WORD = 10.0, 2.0
 """Seconds that audio may last, for itself and for each word, before words seem to be missing."""
@@ -49,6 +50,8 @@ def check_words_known(
 ) -> Iterator[Finding]:
     """Words that the lexicon lacks, each where it stands first; in a test directory they cost errors only.
 
+    Where nearly all of them are there in another letter case, that is one finding.
+
     `damaged` are words of lines of the lexicon that could not be read, of which nothing is said.
     """
     places = defaultdict(list)
@@ -62,9 +65,13 @@ def check_words_known(
     if places:
         for word in lexicon.words:
             folded[word.casefold()].append(word)
+    spelled = {word: folded[word.casefold()] for word in places if word.casefold() in folded}
+    if len(spelled) >= _FEWEST_CASES and len(spelled) >= _NEARLY_ALL * len(places):
+        of_case = {word: places.pop(word) for word in spelled}
+        yield _other_case(directory, lexicon, {word: spelled[word][0] for word in spelled}, of_case, training=training)
     for word, names in places.items():
         path, line = directory.lists["text"].path, directory.entries("text")[names[0]].line
-        similar = folded.get(word.casefold(), [])
+        similar = spelled.get(word, [])
         remedy = (
             f"it is in the lexicon as {some(similar)}, and letter case counts"
             if similar
@@ -77,6 +84,43 @@ def check_words_known(
             if training
             else warning("unknown-word", path, line, message)
         )
+
+
+def _other_case(
+    directory: Directory,
+    lexicon: Lexicon,
+    spelled: Mapping[str, str],
+    places: Mapping[str, Sequence[str]],
+    *,
+    training: bool,
+) -> Finding:
+    """One finding for all words that the lexicon has in another letter case: they have one cause.
+
+    `spelled` is how the lexicon spells every such word, `places` the utterances with it.
+    """
+    path = directory.lists["text"].path
+    lost = {name for names in places.values() for name in names}
+    entries = directory.entries("text")
+    pairs = some((f"'{word}', there {known}" for word, known in spelled.items()), 3)
+    said = {word for words in directory.words.values() for word in words}
+    meant = [word for word in said if word in spelled or word in lexicon.pronunciations]
+    remedy = "write them as it does"
+    for turn in (str.upper, str.lower):
+        if all(turn(word) in lexicon.pronunciations for word in meant):
+            code = (
+                f"for line in open({str(path)!r}, encoding='utf-8'): name, *words = line.split(); "
+                f"print(name, *map(str.{turn.__name__}, words))"
+            )
+            remedy = f'put in the place of {path.name} what this prints: python3 -c "{code}"'
+            break
+    message = (
+        f"letter case counts, and the lexicon has {count(len(spelled), 'word')} of the transcripts in another one "
+        f"({pairs}), which costs {count(len(lost), 'utterance')}; {remedy}"
+    )
+    line = min(entries[name].line for name in lost)
+    if training:
+        return costing("unknown-word", path, line, message, lost)
+    return warning("unknown-word", path, line, message)
 
 
 def check_lengths(

@@ -1,10 +1,13 @@
 """What is out of the ordinary, from scores that are made up."""
 
+import logging
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
+import pytest
 
-from asr.alignment.score_files import write_scores, write_suspects
+from asr.alignment.score_files import tell, write_scores, write_suspects
 from asr.alignment.suspects import Suspect, TranscriptCheck, check_transcripts, first_rivals
 from asr.alignment.transcript_scores import TranscriptScore
 
@@ -116,3 +119,33 @@ def test_scores_and_suspects_are_written_as_lines_with_tabs(tmp_path):
     ]
     write_scores(tmp_path / "scores.tsv", TranscriptCheck({"b": -7.25, "a": -1.0}, 90.0, suspects))
     assert (tmp_path / "scores.tsv").read_text().splitlines() == ["utterance\tscore", "a\t-1.0000", "b\t-7.2500"]
+
+
+STAGE = Suspect("stage", "gmm-16", float("nan"), "silence was lost")
+UTTERANCES = tuple(Suspect("utterance", name, -3.0, "fits badly") for name in ("a-1", "a-2"))
+
+
+@pytest.mark.parametrize(
+    ("suspects", "told"),
+    [
+        (
+            (Suspect("speaker", "b", -3.0, "fits badly"), *UTTERANCES, STAGE),
+            "the transcripts of 1 speaker and of 2 of 1,200 utterances do not seem to be those of the audio: listen to "
+            "them, and correct or leave out what is wrong; 1 remark on how training went. run/suspects.tsv lists all, "
+            "the first: speaker b: fits badly.",
+        ),
+        (UTTERANCES[:1], "the transcripts of 1 of 1,200 utterances do not seem to be those of the audio: listen"),
+        ((Suspect("corpus", "all", -3.0, "fits badly"),), "the transcripts of all 1,200 utterances do not seem to be"),
+        (
+            (STAGE, STAGE),
+            "2 remarks on how training went. run/suspects.tsv lists all, the first: stage gmm-16: silence",
+        ),
+    ],
+)
+def test_one_line_says_how_many_are_suspect_what_to_do_and_where_they_are_listed(caplog, suspects, told):
+    check = TranscriptCheck({f"u{number}": -0.5 for number in range(1200)}, 97.0, suspects)
+    with caplog.at_level(logging.INFO):
+        tell(check, Path("run/suspects.tsv"))
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert caplog.messages[0].startswith(told)
+    assert caplog.messages[0].endswith(f". Altogether {check}")

@@ -9,7 +9,7 @@ import pytest
 
 from asr import __version__
 from asr.cli import main, score
-from asr.errors import LexiconError
+from asr.errors import MODEL_NEEDED, LexiconError
 
 NO_FILE, NOT_A_FILE = "does not exist; a file is needed", "is a directory; a file is needed"
 NO_DIRECTORY, NOT_A_DIRECTORY = "does not exist; a directory is needed", "is a file; a directory is needed"
@@ -59,7 +59,7 @@ def test_a_wrong_command_line_is_named_with_status_2(
         ("features --data {dir} --out out --config no.toml", f"--config: 'no.toml' {NO_FILE}"),
         ("train --data none --lexicon {file} --work-dir w", f"--data: 'none' {NO_DIRECTORY}"),
         ("train --data {dir} --lexicon {dir} --work-dir w", f"--lexicon: '{{dir}}' {NOT_A_FILE}"),
-        ("align --model none --data {dir} --out out", f"--model: 'none' {NO_FILE}"),
+        ("align --model none --data {dir} --out out", f"--model: 'none' does not exist; {MODEL_NEEDED}"),
         ("align --model {file} --data none --out out", f"--data: 'none' {NO_DIRECTORY}"),
         ("decode --model {file} --out out no.wav", f"AUDIO: 'no.wav' {NO_FILE}"),
         ("decode --model {file} --out out --data none", f"--data: 'none' {NO_DIRECTORY}"),
@@ -68,7 +68,7 @@ def test_a_wrong_command_line_is_named_with_status_2(
             "--grammar: there is no file 'trigram'; give loop, one, a number of words, or the file of a grammar",
         ),
         ("score {file} none", f"HYP: 'none' {NO_FILE}"),
-        ("info none", f"MODEL: 'none' {NO_FILE}"),
+        ("info none", f"MODEL: 'none' does not exist; {MODEL_NEEDED}"),
     ],
 )  # fmt: skip
 def test_a_missing_input_is_one_sentence_with_status_1(

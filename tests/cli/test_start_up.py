@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from asr.errors import MODEL_NEEDED
+
 HEAVY = {
     "dask", "distributed", "hmmlearn", "jinja2", "joblib", "kaldialign", "kaldifst", "librosa", "matplotlib", "numba",
     "numpy", "rich", "safetensors", "scipy", "sklearn", "soundfile", "soxr",
@@ -38,6 +40,6 @@ def test_a_missing_file_is_reported_before_anything_heavy_is_imported() -> None:
     arguments = ["decode", "--model", "no-such-model", "--out", "out", "hello.wav"]
     result = subprocess.run([sys.executable, "-c", PROBE, *arguments], capture_output=True, text=True, check=True)
     sentence, report = result.stderr.split("\n", 1)
-    assert sentence == "asr: error: --model: 'no-such-model' does not exist; a file is needed"
+    assert sentence == f"asr: error: --model: 'no-such-model' does not exist; {MODEL_NEEDED}"
     assert json.loads(report)["status"] == 1
     assert HEAVY.isdisjoint(json.loads(report)["modules"])

@@ -258,6 +258,28 @@ def test_a_model_file_whose_parts_disagree_is_refused(asr: Asr, place: Place, tm
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("command", ["info", "align", "decode", "tune"])
+def test_what_is_no_model_file_is_said_with_what_one_is(asr: Asr, place: Place, tmp_path: Path, command: str) -> None:
+    def told(model: Path) -> str:
+        arguments = {
+            "info": [model],
+            "align": ["--model", model, "--data", place.data, "--out", tmp_path / "out"],
+            "decode": ["--model", model, "--out", tmp_path / "out", place.wav(0)],
+            "tune": ["--model", model, "--data", place.data, "--output", tmp_path / "tuned.safetensors"],
+        }[command]
+        finished = asr(command, *arguments)
+        check_one_sentence(finished)
+        return finished[2]
+
+    assert f"is a directory; give the model file in it, '{place.model}'" in told(place.folder)
+    made = "a model file is needed, as `asr train` makes it (model.safetensors in its work directory)"
+    text = place.write("notes.txt", "To whom it\nmay concern")
+    assert f"'{place.data}' is a directory; {made}" in told(place.data)
+    assert f"'nowhere' does not exist; {made}" in told(Path("nowhere"))
+    beginning = "is damaged or no model file: it begins with the text 'To whom it may concern'"
+    assert f"{text} {beginning}; {made}" in told(text)
+
+
 @pytest.mark.parametrize("command", ["info", "align", "decode"])
 @pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 100, 0.2, 0.5, 0.9, -1])
 def test_a_truncated_model_file_is_refused_by_every_command(
@@ -295,7 +317,7 @@ def test_info_of_a_tampered_description_is_refused(asr: Asr, place: Place) -> No
 
 
 AUDIO = {
-    "zero bytes": (lambda path: path.write_bytes(b""), "cannot be read as audio"),
+    "zero bytes": (lambda path: path.write_bytes(b""), "is an empty file"),
     "no samples": (lambda path: soundfile.write(path, np.zeros(0), 8000), "holds no samples"),
     "less than a window": (lambda path: soundfile.write(path, np.full(150, 0.1), 8000), "less than one window"),
     "no audio": (lambda path: path.write_text("To whom it may concern"), "cannot be read as audio"),
@@ -329,10 +351,22 @@ def test_an_utterance_with_a_fault_is_left_out_and_listed_and_the_rest_goes_on(
     assert "asr: 1 utterance left out:\n" in err
     listed = err.splitlines()[-1]
     assert listed.startswith(f"  {place.names[0]}: ")
-    assert ("is an empty file" if fault == "zero bytes" else reason) in listed
+    assert reason in listed
     written = {"features": "feats.scp", "align": "words.ctm", "decode": "hyp.txt"}[command]
     found = {line.split()[0] for line in (tmp_path / written).read_text().splitlines()}
     assert found == set(place.names[1:])
+
+
+def test_an_empty_file_has_one_code_named_by_itself_and_in_a_data_directory(
+    asr: Asr, place: Place, tmp_path: Path
+) -> None:
+    place.wav(0).write_bytes(b"")
+    listed = []
+    for arguments in (["--data", place.data], [place.wav(0), place.wav(1)]):
+        status, _, err = asr("decode", "--model", place.model, "--out", tmp_path, "--jobs", 1, *arguments)
+        assert status == 0, err
+        listed.append((tmp_path / "failed.tsv").read_text().splitlines()[1])
+    assert listed[0] == listed[1] == f"{place.names[0]}\tempty-file\t{place.wav(0)} is an empty file"
 
 
 def test_silence_and_clicks_are_no_fault(asr: Asr, place: Place, tmp_path: Path) -> None:

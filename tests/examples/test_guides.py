@@ -43,6 +43,24 @@ def test_files_of_htk_become_a_data_directory_as_shown(tmp_path, monkeypatch):
     np.testing.assert_allclose(found, frames, atol=1e-4)
 
 
+def test_a_table_of_files_and_transcripts_becomes_a_data_directory_as_shown(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (DOCS / "data-directories.md").read_text(encoding="utf-8")
+    table = re.search(r"^    file,transcript,speaker\n(?:    .+\n)+", text, re.MULTILINE)
+    Path("table.csv").write_text(textwrap.dedent(table[0]), encoding="utf-8")
+    for name in ("audio/anna/001.wav", "audio/boris/001.wav"):
+        Path(name).parent.mkdir(parents=True)
+        Path(name).write_bytes(b"RIFF")
+    exec(shown("data-directories.md", "csv"), {})
+    corpus = read_data_directory(Path("train"))
+    assert not corpus.problems
+    assert [(utterance.id, utterance.speaker, utterance.words) for utterance in corpus.utterances] == [
+        ("anna-001", "anna", ("SHOW", "ALL", "SHIPS")),
+        ("boris-001", "boris", ("IS", "THE", "ENTERPRISE", "IN", "PORT")),
+    ]
+    assert corpus.utterances[0].audio == tmp_path / "audio/anna/001.wav"
+
+
 def setting_names(model: type[BaseModel]) -> Mapping[str, set[str]]:
     """Names of the settings of every table, those of no table under ''."""
     tables: dict[str, set[str]] = {"": set()}

@@ -20,7 +20,7 @@ PARAMETERS = {"n_centers": 30, "n_candidates": 60, "max_iter": 2, "min_steps": 2
 def test_training_from_python_makes_the_model_of_the_command(tiny_corpus, tmp_path, asr):
     table = SETTINGS | {"hybrid": SETTINGS["hybrid"] | {"parameters": PARAMETERS}}
     trained = package.train(
-        str(tiny_corpus / "train"), tiny_corpus / "lexicon.txt", tmp_path / "a", config=table, jobs=1
+        str(tiny_corpus / "train"), tiny_corpus / "lexicon.txt", tmp_path / "a", config=table, seed=3, jobs=1
     )
     assert trained.outcome.n_done == 9
     assert isinstance(trained.load(grammar="loop"), Recognizer)
@@ -28,9 +28,11 @@ def test_training_from_python_makes_the_model_of_the_command(tiny_corpus, tmp_pa
     assert trained.grammar.is_file()
     status, _, err = asr(
         "train", "--data", tiny_corpus / "train", "--lexicon", tiny_corpus / "lexicon.txt",
-        "--work-dir", tmp_path / "b", "--config", tiny_corpus / "settings.toml", "--jobs", 1,
+        "--work-dir", tmp_path / "b", "--config", tiny_corpus / "settings.toml", "--seed", 3, "--jobs", 1,
     )  # fmt: skip
     assert status == 0, err
+    record = json.loads((tmp_path / "b" / "run.json").read_text())
+    assert record["seed"] == record["configuration"]["seed"] == 3
     assert trained.model.read_bytes() == (tmp_path / "b" / "model.safetensors").read_bytes()
 
 
@@ -39,6 +41,12 @@ def test_settings_that_are_none_are_refused_before_anything_is_done(tiny_corpus,
         package.train(
             tiny_corpus / "train", tiny_corpus / "lexicon.txt", tmp_path / "a", config={"features": {"rate": 8000}}
         )
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_seed_out_of_range_is_refused_before_anything_is_done(tiny_corpus, tmp_path):
+    with pytest.raises(ConfigError, match=r"seed: must be at most 4294967295, not 4294967296$"):
+        package.train(tiny_corpus / "train", tiny_corpus / "lexicon.txt", tmp_path / "a", seed=2**32)
     assert not (tmp_path / "a").exists()
 
 

@@ -209,7 +209,7 @@ def test_an_infinite_beam_is_kept_as_the_widest() -> None:
         ("features = []", "features"),
         ("[hybrid]\nnoise = {}", r"hybrid\.noise\.directory is missing"),
         ("[hybrid_features]\nsample_rate = 8000\n", "differ in sample_rate"),
-        ("[hybrid]\nwarps = [0.1]", r"hybrid\.warps\.0: Input should be greater"),
+        ("[hybrid]\nwarps = [0.1]", r"hybrid\.warps\.0: must be at least 0\.5, not 0\.1$"),
     ],
 )
 def test_a_file_that_is_hard_to_read_is_refused_with_one_sentence(tmp_path: Path, text: str, part: str) -> None:

@@ -1,5 +1,9 @@
 """Every kind of fault, each by itself in a clean corpus, is named with file and line, and nothing else is."""
 
+import shlex
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import soundfile
@@ -41,6 +45,12 @@ def noise(corpus: Corpus, clips: list[str]) -> None:
     (corpus.folder / "noise").mkdir()
     corpus.write("noise/noise.scp", clips)
     corpus.settings(f'hybrid = {{noise = {{directory = "{corpus.folder}/noise"}}}}')
+
+
+def in_lower_case(corpus: Corpus) -> None:
+    """The transcripts of three lines."""
+    for line, (name, words) in enumerate((line.split(maxsplit=1) for line in corpus.lines("train/text")[:3]), 1):
+        corpus.set_line("train/text", line, f"{name} {words.lower()}")
 
 
 def silent_clip(corpus: Corpus) -> None:
@@ -287,6 +297,10 @@ TRANSCRIPTS: dict[str, tuple[Spoil, Expected]] = {
         lambda c: c.append_word(6, "one"),
         ("error", "unknown-word", "train/text", 6, "it is in the lexicon as ONE, and letter case counts"),
     ),
+    "many words in another case": (
+        in_lower_case,
+        ("error", "unknown-word", "train/text", 1, "words of the transcripts in another one ('"),
+    ),
     "too short for the transcript": (
         lambda c: c.record(6, c.samples(6)[:900]),
         ("error", "too-short", "train/text", 6, "9 frames are fewer than the"),
@@ -351,6 +365,14 @@ LEXICON: dict[str, tuple[Spoil, Expected]] = {
             ],
         ),
         ("error", "probability-column", "lexicon.txt", 3, "lacks a probability"),
+    ),
+    "commas for spaces": (
+        lambda c: c.write("lexicon.txt", [line.replace(" ", ",") for line in c.lines("lexicon.txt")]),
+        ("error", "malformed", "lexicon.txt", 1, "looks like CSV, as do nearly all lines; a lexicon has WORD PHONE"),
+    ),
+    "commas after the words": (
+        lambda c: c.write("lexicon.txt", [line.replace(" ", ", ", 1) for line in c.lines("lexicon.txt")]),
+        ("error", "malformed", "lexicon.txt", 1, "looks like CSV"),
     ),
     "stress on some vowels": (
         lambda c: c.change("lexicon.txt", 5, "IY", "IY1"),
@@ -434,3 +456,27 @@ def test_a_byte_order_mark_is_no_fault(clean: Corpus) -> None:
         path = clean.folder / name
         path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
     assert clean.validate().findings == ()
+
+
+@pytest.mark.parametrize("turn", [str.lower, str.upper, str.title])
+def test_transcripts_in_another_letter_case_are_mended_by_the_command_that_is_told(clean: Corpus, turn) -> None:
+    lexicon = [(word, phones) for word, phones in (line.split(maxsplit=1) for line in clean.lines("lexicon.txt"))]
+    clean.write("lexicon.txt", [f"{turn(word)} {phones}" for word, phones in lexicon])
+    other = str.upper if turn is str.lower else str.lower
+    names_and_words = [line.split(maxsplit=1) for line in clean.lines("train/text")]
+    clean.write("train/text", [f"{name} {other(words)}" for name, words in names_and_words])
+    unknown = [finding for finding in clean.validate().findings if finding.code == "unknown-word"]
+    assert [finding.utterances for finding in unknown] == [tuple(sorted(clean.names))]
+    if turn is str.title:
+        assert unknown[0].message.endswith("; write them as it does")
+        return
+    told = unknown[0].message.partition("python3 ")[2]
+    done = subprocess.run([sys.executable, *shlex.split(told)], capture_output=True, text=True, check=True)
+    (clean.folder / "train/text").write_text(done.stdout)
+    assert not clean.validate().errors
+
+
+def test_unknown_words_beside_others_in_another_letter_case_are_told_one_by_one(clean: Corpus) -> None:
+    for line, word in enumerate(("one", "two", "seven", "ELEVEN", "TWELVE"), 1):
+        clean.append_word(line, word)
+    assert clean.validate().counts == {"unknown-word": 5}
