@@ -54,8 +54,8 @@ class KernelDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     kernel, sigma, regularization, penalty
         As in `KFDClassifier`. Components beyond the discriminant ones need a symmetric positive semidefinite kernel.
     solver : {"least_squares", "eigen"}
-        "eigen" takes several times as long, and memory of 32 N^2 bytes. With `n_centers` it is the eigenproblem of m x m
-        matrices in either case.
+        "eigen" takes several times as long, and memory of 32 N^2 bytes. With `n_centers` either is the eigenproblem of
+        m x m matrices.
     n_centers : int or None
         Most centres, but one at least of each class; None is every sample. With fewer there are no components beyond
         the discriminant ones.

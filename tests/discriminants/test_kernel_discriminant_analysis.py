@@ -142,13 +142,11 @@ def test_few_centres_solve_the_eigenproblem_of_their_columns(penalty: str, monke
     found = KernelDiscriminantAnalysis(sigma=4.0, regularization=0.1, penalty=penalty, n_centers=21).fit(X, y)
     centers = found.basis_centers_
     assert centers.shape == (21, X.shape[1])
-    assert sorted(np.bincount([y[(X == center).all(axis=1)][0] for center in centers])) == [7, 7, 7]
+    assert sorted(np.bincount([y[(center == X).all(axis=1)][0] for center in centers])) == [7, 7, 7]
     between, within = _scatters(GaussianKernel(4.0)(X, centers), y)
     within += 0.1 * (np.eye(21) if penalty == "identity" else GaussianKernel(4.0)(centers, centers))
     for alpha, value in zip(found.dual_coef_.T, found.eigenvalues_, strict=True):
-        np.testing.assert_allclose(
-            between @ alpha, value * within @ alpha, atol=1e-6 * np.abs(between @ alpha).max()
-        )
+        np.testing.assert_allclose(between @ alpha, value * within @ alpha, atol=1e-6 * np.abs(between @ alpha).max())
         assert alpha @ within @ alpha / len(X) == pytest.approx(1.0, rel=1e-6)
     features = found.transform(X)
     np.testing.assert_allclose(features.mean(axis=0), 0.0, atol=1e-8)
