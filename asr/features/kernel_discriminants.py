@@ -16,8 +16,8 @@ from discriminants.kernels.kernel import KernelColumns
 from discriminants.linear_systems.pooled_scatter import PooledScatter
 
 _RIDGE = 1e-5
-"""Penalty on the norm in the space of the kernel, for each frame of training: in units of the variance within the
-classes, so that as much of it holds for little speech as for much."""
+"""Penalty on the norm in the space of the kernel, times the frames of training: as strong for little speech as for
+much."""
 _BLOCK = 2048  # frames whose kernel values are held at a time
 
 
@@ -25,12 +25,12 @@ class KernelCenters:
     """The frames on which kernels are centred, and their common width.
 
     centers : float32 (m, n).
-    sigma : float32, in the units of the frames.
+    sigma : in the units of the frames.
     """
 
     def __init__(self, centers: np.ndarray, sigma: float):
-        self.centers, self.sigma = centers, np.float32(sigma)
-        self.kernel = GaussianKernel(float(self.sigma))
+        self.centers, self.sigma = centers, float(np.float32(sigma))  # as it is stored
+        self.kernel = GaussianKernel(self.sigma)
 
     @classmethod
     def of(cls, centers: np.ndarray, sigma: float | str) -> Self:
@@ -85,7 +85,7 @@ class KernelDiscriminants(KernelCenters):
         """As `from_arrays` takes them."""
         return {
             "kda_centers": self.centers,
-            "kda_sigma": np.array([self.sigma]),
+            "kda_sigma": np.array([self.sigma], np.float32),
             "kda": self.weights,
             "kda_offset": self.offset,
         }
