@@ -30,7 +30,7 @@ SEARCHES = tuple(
 
 OF_MIXTURES = tuple(
     SearchSettings(lm_scale=lm_scale, insertion_penalty=penalty, beam=300.0)
-    for lm_scale, penalty in ((8.0, -10.0), (14.0, -10.0), (20.0, -10.0))
+    for lm_scale, penalty in ((12.0, -10.0), (18.0, -10.0), (28.0, -10.0))
 )
 KERNEL_DISCRIMINANTS = {"lda_dimension": None, "kda_dimension": 60}
 
