@@ -10,12 +10,20 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from discriminants.expansion import FLOATS, KernelExpansion
-from discriminants.kernels import make_kernel
+from discriminants.kernels import Kernel, make_kernel
 from discriminants.linear_systems.centred_scatter import PENALTIES, RidgeSolution
-from discriminants.linear_systems.kernel_values import check_symmetric, check_values, dictionary, kernel_matrix
+from discriminants.linear_systems.kernel_values import (
+    check_spread,
+    check_symmetric,
+    check_values,
+    dictionary,
+    kernel_matrix,
+)
+from discriminants.linear_systems.pooled_scatter import PooledScatter, largest, oriented
 from discriminants.multiclass.labels import class_codes
+from discriminants.sampling import balanced_sample
 
-_JITTER = 1e-10  # of the mean diagonal entry of a scatter matrix that is to be factored
+_BLOCK = 2048  # samples
 _LARGEST_SHARE = 1.0 - 1e-12  # of the variance of a direction that lies between the classes
 
 
@@ -32,6 +40,10 @@ class KernelDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     Between C classes there are C - 1 directions at most. Further ones (`n_components`) carry no discrimination in this
     sense; they are the kernel principal components of the samples once the discriminant directions are taken off.
 
+    With `n_centers` the directions lie in the span of the kernel columns of so many samples, of every class as equally
+    many as it has, evenly spread over its samples (the Nystroem approximation): K is then N x m and met a block of
+    samples at a time, in O(N m^2) time and 8 m (m + n_classes) bytes. With all samples as centres it is the same.
+
     Features have mean zero over the training samples, and within the classes unit variance (for the discriminant
     directions penalty included), so that distances count alike in all of them.
 
@@ -42,7 +54,11 @@ class KernelDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     kernel, sigma, regularization, penalty
         As in `KFDClassifier`. Components beyond the discriminant ones need a symmetric positive semidefinite kernel.
     solver : {"least_squares", "eigen"}
-        "eigen" takes several times as long, and memory of 32 N^2 bytes.
+        "eigen" takes several times as long, and memory of 32 N^2 bytes. With `n_centers` either is the eigenproblem of
+        m x m matrices.
+    n_centers : int or None
+        Most centres, but one at least of each class; None is every sample. With fewer there are no components beyond
+        the discriminant ones.
 
     Attributes
     ----------
@@ -71,6 +87,7 @@ class KernelDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         "regularization": [Interval(Real, 0, None, closed="neither")],
         "penalty": [StrOptions(set(PENALTIES))],
         "solver": [StrOptions({"least_squares", "eigen"})],
+        "n_centers": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     def __init__(
@@ -82,6 +99,7 @@ class KernelDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         regularization: float = 1e-3,
         penalty: str = "identity",
         solver: str = "least_squares",
+        n_centers: int | None = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -89,6 +107,7 @@ class KernelDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.regularization = regularization
         self.penalty = penalty
         self.solver = solver
+        self.n_centers = n_centers
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn the directions.
@@ -110,10 +129,20 @@ class KernelDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         wanted = self.classes_.shape[0] - 1 if self.n_components is None else int(self.n_components)
         if wanted > max(X.shape[0] - 1, self.classes_.shape[0] - 1):
             raise ValueError(f"n_components = {wanted} is more than the {X.shape[0]} samples less one can span")
-        kernel, centers = dictionary(make_kernel(self.kernel, self.sigma).resolved(X), X)
-        K = kernel_matrix(kernel, X, centers)
+        kernel = make_kernel(self.kernel, self.sigma).resolved(X)
         indicators = (codes[:, None] == np.arange(self.classes_.shape[0])).astype(np.float64)
-        n_discriminant = min(wanted, self.classes_.shape[0] - 1)
+        if self.n_centers is None:
+            self._fit_all_columns(kernel, X, indicators, wanted)
+        else:
+            self._fit_few_columns(kernel, X, codes, wanted)
+        outputs = self._outputs(X)
+        self.class_means_ = (indicators.T @ outputs / indicators.sum(axis=0)[:, None]).astype(X.dtype)
+        return self
+
+    def _fit_all_columns(self, kernel: Kernel, X: np.ndarray, indicators: np.ndarray, wanted: int) -> None:
+        kernel, centers = dictionary(kernel, X)
+        K = kernel_matrix(kernel, X, centers)
+        n_discriminant = min(wanted, indicators.shape[1] - 1)
         more = K.copy() if wanted > n_discriminant else None
         solve = _by_least_squares if self.solver == "least_squares" else _by_eigenproblem
         alpha, bias, self.eigenvalues_ = solve(K, indicators, self.regularization, self.penalty, n_discriminant)
@@ -121,9 +150,20 @@ class KernelDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             alpha, bias = _with_principal_components(more, alpha, bias, indicators, wanted)
             self.eigenvalues_ = np.pad(self.eigenvalues_, (0, wanted - n_discriminant))
         self._keep_expansion(kernel, centers, alpha, bias)
-        outputs = self._outputs(X)
-        self.class_means_ = (indicators.T @ outputs / indicators.sum(axis=0)[:, None]).astype(X.dtype)
-        return self
+
+    def _fit_few_columns(self, kernel: Kernel, X: np.ndarray, codes: np.ndarray, wanted: int) -> None:
+        rows = balanced_sample(codes, int(self.n_centers or 0))
+        kernel, centers = dictionary(kernel.at(rows), X[rows])
+        most = min(self.classes_.shape[0] - 1, centers.shape[0])
+        if wanted > most:
+            raise ValueError(
+                f"n_components = {wanted} is more than the {most} discriminant directions of {self.classes_.shape[0]} "
+                f"classes and {centers.shape[0]} centres; only with n_centers = None are there others"
+            )
+        alpha, bias, self.eigenvalues_ = _by_blocks(
+            kernel, X, centers, codes, self.regularization, self.penalty, wanted
+        )
+        self._keep_expansion(kernel, centers, alpha, bias)
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Features of shape (n_samples, n_components), in the float type of X."""
@@ -143,54 +183,41 @@ def _by_least_squares(
     shares = indicators.mean(axis=0)
     fitted = indicators - shares - mu * solution.beta
     between = indicators.T @ fitted / n_samples
-    _, scores = _largest(0.5 * (between + between.T), np.diag(shares), n_components)
+    _, scores = largest(0.5 * (between + between.T), np.diag(shares), n_components)
     omega = np.clip(np.einsum("ij,ik,kj->j", scores, between, scores), 0.0, _LARGEST_SHARE)
     # A class's mean is omega times its score, the scatter within and the penalty are N omega (1 - omega) together.
-    scores = _oriented(scores, scores) / np.sqrt(np.maximum(omega * (1.0 - omega), np.finfo(np.float64).tiny))
+    scores = oriented(scores, scores) / np.sqrt(np.maximum(omega * (1.0 - omega), np.finfo(np.float64).tiny))
     return solution.alpha @ scores, (solution.bias - shares) @ scores, omega / (1.0 - omega)
 
 
 def _by_eigenproblem(
     K: np.ndarray, indicators: np.ndarray, mu: float, penalty: str, n_components: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same by B alpha = lambda (W + mu P) alpha (Mika 2002, 3.31, 3.33, 3.34)."""
+    """The same by the generalised eigenproblem."""
     check_values(K)
     if penalty == "kernel":
         check_symmetric(K, "penalty='kernel'")
-    n_samples = K.shape[0]
-    counts = indicators.sum(axis=0)
-    column_means = K.mean(axis=0)
-    means = indicators.T @ K / counts[:, None]
-    within_part = K - indicators @ means
-    within = within_part.T @ within_part
-    within += mu * (K if penalty == "kernel" else np.eye(K.shape[1]))
-    within.flat[:: within.shape[0] + 1] += _JITTER * within.trace() / within.shape[0]
-    spread = np.sqrt(counts)[:, None] * (means - column_means)
-    eigenvalues, vectors = _largest(spread.T @ spread, within, n_components)
-    alpha = _oriented(vectors, (means - column_means) @ vectors) * np.sqrt(n_samples)
-    return alpha, -column_means @ alpha, np.maximum(eigenvalues, 0.0)
+    scatter = PooledScatter(indicators.shape[1], K.mean(axis=0)).add(K, indicators.argmax(axis=1))
+    return scatter.directions(n_components, mu * (K if penalty == "kernel" else np.eye(K.shape[1])))
 
 
-def _largest(A: np.ndarray, B: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The n largest eigenvalues of A v = l B v, descending, and their vectors as columns, v'Bv = 1."""
-    size = A.shape[0]
-    try:
-        values, vectors = eigh(A, B, subset_by_index=(size - n, size - 1), check_finite=False)
-    except np.linalg.LinAlgError:
-        raise ValueError(
-            "the scatter within the classes is not positive definite: regularization is too small for the size of the "
-            "kernel values, or the kernel has large negative eigenvalues"
-        ) from None
-    return values[::-1], vectors[:, ::-1]
-
-
-def _oriented(vectors: np.ndarray, class_means: np.ndarray) -> np.ndarray:
-    """With signs such that the mean furthest from zero is positive; of two classes, that of the second."""
-    if class_means.shape[0] == 2:
-        signs = np.sign(class_means[1])
-    else:
-        signs = np.sign(class_means[np.argmax(np.abs(class_means), axis=0), np.arange(class_means.shape[1])])
-    return vectors * np.where(signs == 0, 1.0, signs)
+def _by_blocks(
+    kernel: Kernel, X: np.ndarray, centers: np.ndarray, codes: np.ndarray, mu: float, penalty: str, n_components: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same in the columns of some centres, a block of samples at a time."""
+    among = kernel_matrix(kernel, centers, centers)
+    if penalty == "kernel":
+        check_symmetric(among, "penalty='kernel'")
+    columns = kernel.columns(centers.astype(np.float64, copy=False))
+    scatter = PooledScatter(int(codes.max()) + 1, among.mean(axis=0))
+    highest, lowest = among.max(axis=0), among.min(axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):  # refused below
+        for start in range(0, X.shape[0], _BLOCK):
+            K = columns.block(X[start : start + _BLOCK].astype(np.float64, copy=False))
+            highest, lowest = np.maximum(highest, K.max(axis=0)), np.minimum(lowest, K.min(axis=0))
+            scatter.add(K, codes[start : start + _BLOCK])
+    check_spread(highest, lowest)
+    return scatter.directions(n_components, mu * (among if penalty == "kernel" else np.eye(centers.shape[0])))
 
 
 def _with_principal_components(
@@ -216,5 +243,5 @@ def _with_principal_components(
     outputs = centred @ more
     means = indicators.T @ outputs / indicators.sum(axis=0)[:, None]
     more = more / np.sqrt(((outputs - indicators @ means) ** 2).mean(axis=0))
-    more = _oriented(more, means)
+    more = oriented(more, means)
     return np.hstack([alpha, more]), np.concatenate([bias, -column_means @ more])

@@ -47,6 +47,24 @@ def _krls(**parameters: Any) -> Any:
     return KRLSClassifier(**{**RECURSIVE, **parameters})
 
 
+def _kfd(**parameters: Any) -> Any:
+    from discriminants.kfd import KFDClassifier
+
+    return KFDClassifier(**parameters)
+
+
+def _sparse_greedy_kfd(**parameters: Any) -> Any:
+    from discriminants.sparse_greedy_kfd import SparseGreedyKFDClassifier
+
+    return SparseGreedyKFDClassifier(**parameters)
+
+
+def _ksod(**parameters: Any) -> Any:
+    from discriminants.ksod import KSODClassifier
+
+    return KSODClassifier(**parameters)
+
+
 def _one_vs_one(learner: str) -> Callable[..., Any]:
     def make(**parameters: Any) -> Any:
         from discriminants.one_vs_one import OneVsOneKernelClassifier
@@ -80,6 +98,9 @@ BUILT_IN: Mapping[str, Callable[..., Any]] = {
     "orols": _orols,
     "npd": _npd,
     "krls": _krls,
+    "kfd": _kfd,
+    "sparse-greedy-kfd": _sparse_greedy_kfd,
+    "ksod": _ksod,
     "npd-ovo": _one_vs_one("npd"),
     "orols-ovo": _one_vs_one("orols"),
     "svm-ovo": _svm_ovo,

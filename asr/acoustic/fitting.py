@@ -15,8 +15,16 @@ log = logging.getLogger(__name__)
 
 PATIENCE = 30.0  # seconds from one line of the log to the next
 
-# Methods whose time or memory grows with the square of the frames, or that keep all of them and compare with each.
-MOST_FRAMES = {"SVC": 10_000, "NuSVC": 10_000, "KNeighborsClassifier": 20_000}
+# Methods whose time or memory grows with the square of the frames, or that keep all of them and compare with each. KFD
+# takes 16 bytes times the square, KSOD decomposes matrices of all frames once for every state.
+MOST_FRAMES = {
+    "SVC": 10_000,
+    "NuSVC": 10_000,
+    "KNeighborsClassifier": 20_000,
+    "KFDClassifier": 5000,
+    "KSODClassifier": 2000,
+}
+_PACKAGES = ("sklearn", "discriminants")
 
 
 @contextmanager
@@ -71,12 +79,14 @@ def duration(seconds: float) -> str:
 
 
 def frames_it_bears(classifier: Any) -> int:
-    """Most frames that a classifier of scikit-learn, or one that it is made of, should be fitted to; 0 for any."""
+    """Most frames that a classifier of scikit-learn or of this project, or one that it is made of, should be fitted to;
+    0 for any.
+    """
     parts = [classifier, *classifier.get_params(deep=True).values()]
     limits = [
         MOST_FRAMES[type(part).__name__]
         for part in parts
-        if type(part).__module__.startswith("sklearn.") and type(part).__name__ in MOST_FRAMES
+        if type(part).__module__.partition(".")[0] in _PACKAGES and type(part).__name__ in MOST_FRAMES
     ]
     return min(limits, default=0)
 

@@ -18,7 +18,7 @@ from asr.acoustic.composite import CompositeAcousticModel
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings, SpeechModel
-from asr.acoustic.phone_hmm import PhoneHmm
+from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.decode.graph_compiler import compile_graph
 from asr.experiments.story import Story
 from asr.features.augmentation import Augmentation
@@ -32,7 +32,15 @@ from asr.recognition.recognition import BATCH_FRAMES
 from asr.scoring.bootstrap import compare_systems
 from asr.scoring.files import read_transcripts, write_transcripts
 from asr.scoring.wer import ScoreReport, score_utterances
-from asr.training.systems import Mixtures, Trained, Workshop, aligned_states, train_hybrid_system, train_mixtures
+from asr.training.systems import (
+    Mixtures,
+    Trained,
+    Workshop,
+    aligned_states,
+    train_hybrid_system,
+    train_mixtures,
+    train_mixtures_of_states,
+)
 from asr.training.tuning import score_batch, search_batch
 from discriminants.parallel.threads import in_threads
 
@@ -54,6 +62,10 @@ class Row:
         Another than the base's; the same trained models serve all exponents.
     heard_in : Augmentation, optional
         What the held-out speech is changed by. The row's base is then `base` under the same change.
+    mixtures_alone : int
+        Gaussians a state in the place of the hybrid, of the row's frames and the same states; 0 for the hybrid.
+    searches : sequence of SearchSettings
+        In the place of those that all rows share; densities of wide frames want more weight for the grammar.
     """
 
     name: str
@@ -63,6 +75,8 @@ class Row:
     average: int = 1
     prior_exponent: float | None = None
     heard_in: Augmentation | None = None
+    mixtures_alone: int = 0
+    searches: Sequence[SearchSettings] = ()
 
 
 @dataclass(frozen=True)
@@ -104,6 +118,17 @@ class Ablation:
         """The row's, or the base's."""
         return self.hybrid.prior_exponent if row.prior_exponent is None else row.prior_exponent
 
+    def searches_of(self, row: Row) -> Sequence[SearchSettings]:
+        """The row's, or those that all rows share."""
+        return row.searches or self.searches
+
+    def stage_name(self, row: Row) -> str:
+        """Name for a row's model, another for other settings."""
+        features = self.features(row)
+        if row.mixtures_alone:
+            return f"mixtures-{row.mixtures_alone}-{_digest(features.model_dump_json())}"
+        return stage_name(self.settings(row), features)
+
 
 def stage_name(settings: HybridSettings, features: FeatureConfig) -> str:
     """Name for a model, another for other settings."""
@@ -144,6 +169,24 @@ class Average:
     def log_likelihood(self, frames: np.ndarray) -> np.ndarray:
         """Scaled log-likelihoods, float32 (n_frames, n_states)."""
         return self.log_posterior(frames) - np.float32(self.prior_exponent) * self.models[0].log_priors
+
+
+@dataclass(frozen=True)
+class ScoredMixtures:
+    """Mixtures that know the priors of their states, float32 (n_states,), so that they have posteriors."""
+
+    mixtures: AcousticModel
+    log_priors: np.ndarray
+
+    def log_posterior(self, frames: np.ndarray) -> np.ndarray:
+        """log P(s|x), float32 (n_frames, n_states), by Bayes' rule."""
+        joint = self.mixtures.log_likelihood(frames) + self.log_priors
+        joint -= np.logaddexp.reduce(joint, axis=1, keepdims=True)
+        return joint
+
+    def log_likelihood(self, frames: np.ndarray) -> np.ndarray:
+        """State scores, float32 (n_frames, n_states)."""
+        return self.mixtures.log_likelihood(frames)
 
 
 def run_ablation(story: Story, ablation: Ablation, rows: Sequence[Row], chosen: Sequence[str]) -> str:
@@ -192,8 +235,11 @@ def make_fold(workshop: Workshop, ablation: Ablation, number: int, material: Mat
 
 
 def train_model(workshop: Workshop, ablation: Ablation, fold: Fold, row: Row, number: int) -> Trained:
-    """Stages: one of the models that a row averages, and the one without its second stream."""
+    """Stages: one of the models that a row averages, and the one without its second stream; or its mixtures."""
     features = ablation.features(row)
+    if row.mixtures_alone:
+        name = f"{fold.name}-{ablation.stage_name(row)}"
+        return train_mixtures_of_states(workshop, name, fold.inner, fold.mixtures, row.mixtures_alone, features)
 
     def train(settings: HybridSettings, one_stream: Trained | None = None) -> Trained:
         name = f"{fold.name}-{stage_name(settings, features)}"
@@ -209,14 +255,18 @@ def recognize_fold(workshop: Workshop, ablation: Ablation, fold: Fold, heard: Ma
     `heard` are the held-out utterances, perhaps with changed audio.
     """
     trained = [train_model(workshop, ablation, fold, row, number) for number in range(row.average)]
-    exponent = ablation.prior_exponent(row)
+    exponent, searches = ablation.prior_exponent(row), ablation.searches_of(row)
 
     def build(directory: Path) -> None:
         models = [one.load() for one in trained]
         model = models[0]
         loaded = [m.hmm.acoustic_model for m in models]
         hybrids = [m for m in loaded if isinstance(m, HybridAcousticModel | CompositeAcousticModel)]
-        acoustic = Average(hybrids, exponent)
+        acoustic = (
+            _with_priors(loaded[0], fold, model.hmm.topology.n_states)
+            if row.mixtures_alone
+            else Average(hybrids, exponent)
+        )
         hmm = PhoneHmm(model.hmm.topology, acoustic, model.hmm.self_loops)
         model = SpeechModel(hmm, model.front_end, model.lexicon, model.search, model.source)
         frames = model.front_end.transform(heard.static)
@@ -230,14 +280,21 @@ def recognize_fold(workshop: Workshop, ablation: Ablation, fold: Fold, heard: Ma
         }
         workshop.run.note_time("training", sum(one.seconds for one in trained))
         (directory / "frames.json").write_text(json.dumps(record))
-        for number, hypotheses in enumerate(recognize_all(workshop, fold.graph, model, frames, ablation.searches)):
+        for number, hypotheses in enumerate(recognize_all(workshop, fold.graph, model, frames, searches)):
             write_transcripts(directory / f"hyp-{number}.txt", hypotheses)
 
     change = "" if row.heard_in is None else f"-{row.heard_in.name}"
-    searches = _digest("".join(search.model_dump_json() for search in ablation.searches))
-    stage = stage_name(ablation.settings(row), ablation.features(row))
-    name = f"{fold.name}-{stage}-{row.average}-{exponent:g}{change}-searches-{searches}".replace(".", "_")
+    searched = _digest("".join(search.model_dump_json() for search in searches))
+    stage = ablation.stage_name(row)
+    name = f"{fold.name}-{stage}-{row.average}-{exponent:g}{change}-searches-{searched}".replace(".", "_")
     return workshop.run.stage(name, build)
+
+
+def _with_priors(mixtures: AcousticModel, fold: Fold, n_states: int) -> ScoredMixtures:
+    """Of the fold's training frames; a state without any has the prior of one frame."""
+    used = fold.mixtures.states[fold.mixtures.states >= 0]
+    shares = np.maximum(np.bincount(used, minlength=n_states), 1) / len(used)
+    return ScoredMixtures(mixtures, np.log(shares).astype(np.float32))
 
 
 def recognize_all(
@@ -265,8 +322,9 @@ def measure(
     directories = [
         recognize_fold(workshop, ablation, fold, heard.of_speakers(fold.held_out.speakers), row) for fold in folds
     ]
+    searches = ablation.searches_of(row)
     reports = []
-    for number in range(len(ablation.searches)):
+    for number in range(len(searches)):
         hypotheses: dict[str, tuple[str, ...]] = {}
         for directory in directories:
             hypotheses |= read_transcripts(directory / f"hyp-{number}.txt")
@@ -279,8 +337,8 @@ def measure(
         "errors": reports[best].errors,
         "words": reports[best].words,
         "wer": reports[best].wer,
-        "lm_scale": ablation.searches[best].lm_scale,
-        "insertion_penalty": ablation.searches[best].insertion_penalty,
+        "lm_scale": searches[best].lm_scale,
+        "insertion_penalty": searches[best].insertion_penalty,
         "cross_entropy": sum(part["loss"] for part in frames) / n_frames,
         "frame_accuracy": 100.0 * sum(part["correct"] for part in frames) / n_frames,
         "train_seconds": sum(workshop.run.stage_time(path.name).parts["training"] for path in directories) / len(folds),

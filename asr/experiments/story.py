@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 from asr.corpus.data_directory import DataDirectory, read_data_directory
@@ -29,7 +30,7 @@ from asr.training.systems import Workshop
 
 log = logging.getLogger(__name__)
 
-SYSTEMS = ("ours", "table-4.2")
+OURS = "ours"
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Arguments:
     noise_dir: Path | None = None
     cluster: str | None = None
     rows: Sequence[str] = ()
-    systems: str = SYSTEMS[0]
+    systems: str = OURS
     download: bool = False
     given: Mapping[str, Any] = field(default_factory=dict)
     """Everything by name, with what `options` added."""
@@ -92,14 +93,14 @@ def parse_arguments(
     takes_noise: bool = False,
     rows: Sequence[str] = (),
     downloads: bool = False,
-    systems: bool = False,
+    systems: Mapping[str, str] = MappingProxyType({}),
     options: Callable[[argparse._ArgumentGroup], None] | None = None,
 ) -> Arguments:
     """Read the command line that all recipes share, and start logging to standard error.
 
-    With `rows`, names of the rows of an ablation, some of them can be asked for; with `systems`, those of table 4.2
-    (`asr.experiments.table_4_2`) in place of the recipe's own. With `downloads` there is `--download`, and then the
-    folder of the corpus need not be there yet. `options` adds those of one recipe.
+    With `rows`, names of the rows of an ablation, some of them can be asked for; with `systems`, names and
+    descriptions, others in place of the recipe's own (such as `asr.experiments.table_4_2.CHOICE`). With `downloads`
+    there is `--download`, and then the folder of the corpus need not be there yet. `options` adds those of one recipe.
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     if needs_corpus:
@@ -131,9 +132,9 @@ def parse_arguments(
     if systems:
         parser.add_argument(
             "--systems",
-            choices=SYSTEMS,
-            default=SYSTEMS[0],
-            help="which systems are compared: the recipe's own, or those of Andelic (2007), table 4.2 (default: ours)",
+            choices=(OURS, *systems),
+            default=OURS,
+            help=f"which systems are compared: the recipe's own, or {', or '.join(systems.values())} (default: {OURS})",
         )
     if options is not None:
         options(parser.add_argument_group("of this recipe"))
@@ -152,7 +153,7 @@ def parse_arguments(
         noise_dir,
         found.cluster,
         tuple(found.rows) if rows else (),
-        found.systems if systems else SYSTEMS[0],
+        found.systems if systems else OURS,
         download,
         vars(found),
     )

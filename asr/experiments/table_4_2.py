@@ -8,6 +8,8 @@ from asr.experiments.comparison import HybridSpecification, MixtureSpecification
 from asr.experiments.results import Kind
 from asr.features.config import FeatureConfig
 
+CHOICE = {"table-4.2": "those of Andelic (2007), table 4.2"}
+"""Name and description on the command line of a recipe."""
 COMPONENTS = 8
 # Of coupled posteriors; with 1, Bayes' rule as in the source (section 4.2.1), a tenth more words were wrong.
 PRIOR_EXPONENT = 0.7

@@ -1,6 +1,6 @@
 """The settings of the feature front end."""
 
-from typing import ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -15,9 +15,12 @@ class FeatureConfig(Settings):
     """What a frame is made of; the defaults are HTK's MFCC_E_D_A with USEPOWER, and without ENORMALISE.
 
     `context` is the number of frames spliced on each side, `lda_dimension` the number kept by LDA (None: no
-    LDA), or one less than the classes where those are fewer. `log_floor` is the least mel power and frame
-    energy before the logarithm, on the 16-bit scale: Kaldi's single-precision epsilon; HTK's MELFLOOR is 1,
-    which tells digital silence less sharply from near silence. `energy_first` puts the energy before the cepstra.
+    LDA), or one less than the classes where those are fewer. `kda_dimension` is the number kept by kernel discriminant
+    analysis in the place of LDA, `kda_centers` the number of frames on which its kernels are centred, `kda_sigma` their
+    width in units of the spliced frames ("scale": the root of the summed variances of the centres). `log_floor` is the
+    least mel power and frame energy before the logarithm, on the 16-bit scale: Kaldi's single-precision epsilon; HTK's
+    MELFLOOR is 1, which tells digital silence less sharply from near silence. `energy_first` puts the energy before the
+    cepstra.
     `unspliced` repeats a frame's own columns, as they are before splicing and LDA, behind the others: for a second
     stream of the acoustic model. Audio of another rate than `sample_rate` is converted; of a lower one only with
     `upsample`, as the upper filters hear nothing then.
@@ -46,6 +49,9 @@ class FeatureConfig(Settings):
     speaker_prior: float = Field(1000.0, ge=0, le=1e9)
     context: int = Field(0, ge=0, le=100)
     lda_dimension: int | None = Field(None, ge=1, le=MOST_COLUMNS)
+    kda_dimension: int | None = Field(None, ge=1, le=MOST_COLUMNS)
+    kda_centers: int = Field(1000, ge=2, le=MOST_COLUMNS)
+    kda_sigma: Annotated[float, Field(ge=1e-6, le=1e9)] | Literal["scale"] = "scale"
     unspliced: bool = False
 
     @model_validator(mode="after")
@@ -81,6 +87,16 @@ class FeatureConfig(Settings):
             )
         if self.lda_dimension is not None and self.lda_dimension > columns:
             raise ValueError(f"lda_dimension {self.lda_dimension} must be at most the {columns} numbers of a frame")
+        if self.kda_dimension is not None and self.lda_dimension is not None:
+            raise ValueError(
+                f"kda_dimension {self.kda_dimension} and lda_dimension {self.lda_dimension} exclude each other: kernel "
+                "discriminant analysis takes the place of LDA"
+            )
+        if self.kda_dimension is not None and self.kda_dimension >= self.kda_centers:
+            raise ValueError(
+                f"kda_dimension {self.kda_dimension} must be less than kda_centers {self.kda_centers}, in whose "
+                "kernels the directions lie"
+            )
         return self
 
     @property

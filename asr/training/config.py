@@ -76,11 +76,12 @@ class TrainingConfig(Settings):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if self.features.lda_dimension is not None:
-            raise ValueError(
-                "features.lda_dimension: the mixtures are trained before there are states for an LDA to tell apart; "
-                "set it in [hybrid_features] alone"
-            )
+        for name in ("lda_dimension", "kda_dimension"):
+            if getattr(self.features, name) is not None:
+                raise ValueError(
+                    f"features.{name}: the mixtures are trained before there are states to tell apart; set it in "
+                    "[hybrid_features] alone"
+                )
         scale, penalty = max(self.tuning.scale_factors), max(map(abs, self.tuning.penalty_factors))
         for name in ("gmm_search", "hybrid_search"):
             lm_scale = getattr(self, name).lm_scale
@@ -158,6 +159,8 @@ def with_shared_features(tables: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(default, Settings) and isinstance(own, dict):
             common = shared if name == "hybrid_features" and isinstance(shared, dict) else {}
             values[name] = {**default.model_dump(exclude_unset=True), **common, **own}
+            if "kda_dimension" in own and "lda_dimension" not in own:
+                values[name].pop("lda_dimension", None)  # in whose place it is
     return values
 
 
@@ -178,7 +181,10 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 def check_same_static(first: FeatureConfig, second: FeatureConfig) -> None:
     """Raise ConfigError unless both front ends can work on one table of static features."""
-    later = {"delta_window", "delta_order", "normalize", "speaker_prior", "context", "lda_dimension", "unspliced"}
+    later = {
+        "delta_window", "delta_order", "normalize", "speaker_prior", "context", "lda_dimension", "kda_dimension",
+        "kda_centers", "kda_sigma", "unspliced",
+    }  # fmt: skip
     differing = sorted(
         key for key, value in first.model_dump(exclude=later).items() if value != second.model_dump(exclude=later)[key]
     )

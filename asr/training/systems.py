@@ -12,7 +12,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from asr.acoustic.composite import CompositeAcousticModel
-from asr.acoustic.gmm_training import train_gmm
+from asr.acoustic.gmm_training import mixtures_of_states, train_gmm
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.hybrid_training import HybridSettings, train_hybrid, with_second_stream
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
@@ -227,6 +227,34 @@ def train_hybrid_system(
         workshop.run.stage_time(name).wall + (0.0 if one_stream is None else one_stream.seconds),
         {f"round {number}": curve for number, curve in enumerate(curves)},
     )
+
+
+def train_mixtures_of_states(
+    workshop: Workshop,
+    name: str,
+    material: Material,
+    mixtures: Mixtures,
+    n_components: int,
+    features: FeatureConfig,
+) -> Trained:
+    """Stage `name`: mixtures of other frames, such as discriminant ones, on the alignment by earlier mixtures.
+
+    They keep the durations of the earlier ones.
+    """
+    check_same_static(workshop.config.features, features)
+
+    def build(directory: Path) -> None:
+        front_end, table = _frames(features, material, mixtures.states)
+        earlier = mixtures.largest.load()
+        topology = workshop.topology
+        acoustic = mixtures_of_states(
+            table.frames, mixtures.states, topology.n_states, n_components, workers=workshop.workers
+        )
+        hmm = PhoneHmm(topology, acoustic, earlier.hmm.self_loops)
+        save_model(directory / "gmm.safetensors", replace(earlier, hmm=hmm, front_end=front_end))
+
+    directory = workshop.run.stage(name, build)
+    return Trained(directory / "gmm.safetensors", workshop.run.stage_time(name).wall, {})
 
 
 def training_copies(

@@ -21,7 +21,7 @@ from asr.experiments.comparison import (
     train_and_tune,
 )
 from asr.experiments.story import finish, open_story, parse_arguments, run_recipe
-from asr.experiments.table_4_2 import table_4_2
+from asr.experiments.table_4_2 import CHOICE, table_4_2
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram, word_loop
 from asr.recognition.material import Material
@@ -63,7 +63,7 @@ HYBRIDS = (
 
 def main() -> None:
     """Run the recipe."""
-    arguments = parse_arguments(__doc__ or "", systems=True)
+    arguments = parse_arguments(__doc__ or "", systems=CHOICE)
     assert arguments.corpus_dir is not None
     mixtures, hybrids = (MIXTURES, HYBRIDS) if arguments.systems == "ours" else table_4_2(FEATURES)
     story = open_story("AN4", arguments, arguments.corpus_dir, CONFIG, mixtures, hybrids)

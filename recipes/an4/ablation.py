@@ -28,6 +28,12 @@ SEARCHES = tuple(
     for lm_scale, penalty in ((3.0, -4.0), (4.5, -4.0), (6.5, -4.0))
 )
 
+OF_MIXTURES = tuple(
+    SearchSettings(lm_scale=lm_scale, insertion_penalty=penalty, beam=300.0)
+    for lm_scale, penalty in ((12.0, -10.0), (18.0, -10.0), (28.0, -10.0))
+)
+KERNEL_DISCRIMINANTS = {"lda_dimension": None, "kda_dimension": 60}
+
 ROWS = (
     Row("base"),
     Row("squared loss", {"classifier": "orols"}, {"n_centers": 1000, "n_candidates": 2000}),
@@ -45,6 +51,15 @@ ROWS = (
     Row("context 5", frames={"context": 5}),
     Row("context 9", frames={"context": 9}),
     Row("LDA 40", frames={"lda_dimension": 40}),
+    Row("kernel discriminant features", frames=KERNEL_DISCRIMINANTS),
+    Row("kernel discriminant features, 2000 centres", frames={**KERNEL_DISCRIMINANTS, "kda_centers": 2000}),
+    Row("16 Gaussians alone, LDA", mixtures_alone=16, searches=OF_MIXTURES),
+    Row(
+        "16 Gaussians alone, kernel discriminants",
+        frames=KERNEL_DISCRIMINANTS,
+        mixtures_alone=16,
+        searches=OF_MIXTURES,
+    ),
     Row("no splicing, no LDA", frames={"context": 0, "lda_dimension": None}),
     Row("normalized over the corpus", frames={"normalize": "corpus"}),
     Row("normalized by utterance", frames={"normalize": "utterance"}),

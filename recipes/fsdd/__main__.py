@@ -1,6 +1,6 @@
 """Free Spoken Digits: isolated digits by six speakers, 8 kHz, from audio.
 
-    python -m recipes.fsdd --corpus-dir DIR --work-dir W
+    python -m recipes.fsdd --corpus-dir DIR --work-dir W [--systems ours|table-4.2|fisher]
 
 DIR holds Kaldi data directories `train` and `test` and `lexicon.txt`. Split `official` trains on `train` and tests on
 `test`, which share their speakers. Split `loso` leaves one speaker out six times: trained on all recordings of five,
@@ -8,7 +8,8 @@ tested on all of the sixth, and pooled. Grammars: exactly one digit, and a free 
 
 The states of the systems `*-word` belong to one word each: in ten digits few phones recur, and where they do they
 sound different. `*-adapted` is adapted to each test speaker, without transcripts, as the peers' fMLLR is. Whole-word
-HMMs are the classical baseline for isolated words.
+HMMs are the classical baseline for isolated words. `--systems fisher` compares the Fisher family
+(`asr.experiments.fisher_family`), with one speaker left out and grammar `one` alone.
 """
 
 import time
@@ -29,8 +30,11 @@ from asr.experiments.comparison import (
     pooled_row,
     train_and_tune,
 )
+from asr.experiments.fisher_family import CHOICE as FISHER
+from asr.experiments.fisher_family import fisher_family
 from asr.experiments.results import ResultRow, Unit, result_row
-from asr.experiments.story import Story, finish, open_story, parse_arguments, run_recipe
+from asr.experiments.story import OURS, Story, finish, open_story, parse_arguments, run_recipe
+from asr.experiments.table_4_2 import CHOICE as TABLE_4_2
 from asr.experiments.table_4_2 import table_4_2
 from asr.features.config import FeatureConfig
 from asr.features.frontend import FrontEnd
@@ -52,6 +56,7 @@ CONFIG = TrainingConfig(
     tuning=TuningSettings(held_out=0.2),
 )
 MIXTURES = (MixtureSpecification("gmm", FEATURES, (1, 4, 8)),)
+SPLICED = FEATURES.model_copy(update={"context": 7, "lda_dimension": 50})
 HYBRIDS = (
     HybridSpecification(
         "klr",
@@ -60,7 +65,7 @@ HYBRIDS = (
             parameters={"n_centers": 1500, "n_candidates": 3000, "max_iter": 2},
             warps=(0.84, 0.92, 1.08, 1.16),  # five voices are few
         ),
-        FEATURES.model_copy(update={"context": 7, "lda_dimension": 50}),
+        SPLICED,
     ),
 )
 
@@ -82,25 +87,29 @@ WORD_HYBRIDS = (
 
 def main() -> None:
     """Run the recipe."""
-    arguments = parse_arguments(__doc__ or "", systems=True)
+    arguments = parse_arguments(__doc__ or "", systems={**TABLE_4_2, **FISHER})
     assert arguments.corpus_dir is not None
-    ours = arguments.systems == "ours"
-    mixtures, hybrids = (MIXTURES, HYBRIDS) if ours else table_4_2(FEATURES)
+    ours, fisher = arguments.systems == OURS, arguments.systems in FISHER
+    if fisher:
+        mixtures, hybrids = fisher_family(FEATURES, SPLICED)
+    else:
+        mixtures, hybrids = (MIXTURES, HYBRIDS) if ours else table_4_2(FEATURES)
     compared = (mixtures + WORD_MIXTURES, hybrids + WORD_HYBRIDS) if ours else (mixtures, hybrids)
     story = open_story("Free Spoken Digits", arguments, arguments.corpus_dir, CONFIG, *compared)
     train, test = story.material("train"), story.material("test")
     everything = joined([train, test])
-    folds = {"official": (train, test)} | {
+    folds = ({} if fisher else {"official": (train, test)}) | {
         f"loso-{speaker}": (
             everything.of_speakers(set(everything.speakers) - {speaker}),
             everything.of_speakers([speaker]),
         )
         for speaker in everything.speakers
     }
+    first = next(iter(folds))
     words = story.workshop.lexicon.words
 
     def grammars(material: Material) -> Mapping[str, Grammar]:
-        return {"one": one_word(words), "loop": word_loop(words)}
+        return {"one": one_word(words)} | ({} if fisher else {"loop": word_loop(words)})
 
     by_word = replace(story.workshop, lexicon=with_own_phones(story.workshop.lexicon), config=WORD_CONFIG)
     families: list[Family] = [("mono", "", story.workshop, mixtures, hybrids)]
@@ -118,14 +127,14 @@ def main() -> None:
             name: decode_test(workshop, name + suffix, trained[name, unit], material, grammars(material))
             for name, (_, material) in folds.items()
         }
-        for part in decoded.pop("official"):
+        for part in decoded.pop("official", ()):
             scored.append(pooled_row([part], split="official", primary=primary, unit=unit))
         for parts in zip(*decoded.values(), strict=True):
             scored.append(pooled_row(parts, split="loso", primary=primary, unit=unit))
     if ours:
         scored.append(whole_word_row(story, "official", {"official": folds.pop("official")}))
         scored.append(whole_word_row(story, "loso", folds))
-    finish(story, scored, [system for unit, *_ in families for system in trained["official", unit]])
+    finish(story, scored, [system for unit, *_ in families for system in trained[first, unit]])
 
 
 def with_own_phones(lexicon: Lexicon) -> Lexicon:

@@ -29,7 +29,7 @@ from asr.experiments.comparison import (
     train_and_tune,
 )
 from asr.experiments.story import finish, open_story, parse_arguments, run_recipe
-from asr.experiments.table_4_2 import table_4_2
+from asr.experiments.table_4_2 import CHOICE, table_4_2
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar
 from asr.recognition.material import Material
@@ -95,7 +95,7 @@ def options(group: argparse._ArgumentGroup) -> None:
 
 def main() -> None:
     """Run the recipe."""
-    arguments = parse_arguments(__doc__ or "", options=options, downloads=True, systems=True)
+    arguments = parse_arguments(__doc__ or "", options=options, downloads=True, systems=CHOICE)
     assert arguments.corpus_dir is not None
     if arguments.download:
         download(arguments.corpus_dir)

@@ -24,7 +24,7 @@ from asr.experiments.comparison import (
     train_and_tune,
 )
 from asr.experiments.story import Arguments, finish, open_story, parse_arguments, run_recipe
-from asr.experiments.table_4_2 import table_4_2
+from asr.experiments.table_4_2 import CHOICE, table_4_2
 from asr.features.augmentation import Augmentation, NoiseClips, read_noise
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram
@@ -68,7 +68,7 @@ BASELINE = "gmm-8"  # beside the hybrids in noise
 
 def main() -> None:
     """Run the recipe."""
-    arguments = parse_arguments(__doc__ or "", takes_noise=True, systems=True)
+    arguments = parse_arguments(__doc__ or "", takes_noise=True, systems=CHOICE)
     assert arguments.corpus_dir is not None
     mixtures, hybrids = (MIXTURES, HYBRIDS) if arguments.systems == "ours" else table_4_2(FEATURES)
     text = arguments.corpus_dir / "lm_train.text"

@@ -62,8 +62,10 @@ def plug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_built_in_classifiers_are_known_by_name() -> None:
-    assert {"kernel-logistic", "orols", "npd", "mlp"} <= set(available_classifiers())
-    for name in ("kernel-logistic", "orols", "npd"):
+    assert {"kernel-logistic", "orols", "npd", "mlp", "kfd", "ksod", "sparse-greedy-kfd"} <= set(
+        available_classifiers()
+    )
+    for name in ("kernel-logistic", "orols", "npd", "sparse-greedy-kfd"):
         assert make_classifier(name, {"n_centers": 7}).n_centers == 7
     for name in ("npd-ovo", "orols-ovo"):
         assert make_classifier(name, {"n_centers": 7}).learner == name.removesuffix("-ovo")
@@ -74,8 +76,8 @@ def test_support_vectors_for_pairs_draw_their_own_frames() -> None:
     assert frames_it_bears(make_classifier("svm-ovo", {"C": 2.0})) == 0
 
 
-@pytest.mark.parametrize("name", ["npd-ovo", "orols-ovo", "svm-ovo", "krls"])
-def test_one_vs_one_machines_are_a_hybrid_that_a_model_file_brings_back(name: str) -> None:
+@pytest.mark.parametrize("name", ["npd-ovo", "orols-ovo", "svm-ovo", "krls", "kfd", "sparse-greedy-kfd", "ksod"])
+def test_built_in_machines_are_a_hybrid_that_a_model_file_brings_back(name: str) -> None:
     random = np.random.default_rng(0)
     states = random.integers(0, 5, 400).astype(np.int32)
     frames = (np.eye(5, 6)[states] * 4 + random.normal(size=(400, 6))).astype(np.float32)

@@ -59,6 +59,7 @@ _ESTIMATORS = [
     KFDClassifier(regularization=0.1, penalty="kernel", threshold="least_error", calibrate_on="held_out"),
     KFDClassifier(regularization=0.1, penalty="kernel", solver="coordinate_descent"),
     KernelDiscriminantAnalysis(regularization=0.1),
+    KernelDiscriminantAnalysis(regularization=0.1, n_centers=20),
     KernelDiscriminantAnalysis(1, regularization=0.1, penalty="kernel", solver="eigen"),
     KSODClassifier(regularization=0.01, random_state=0),
     KSODClassifier(regularization=0.01, penalty="kernel", n_components="held_out", validation=3),

@@ -25,7 +25,7 @@ def _wine() -> tuple[np.ndarray, np.ndarray]:
 
 def _scatters(K: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Between and within the classes, in the coordinates of the kernel columns (Mika 2002, 3.27 to 3.30)."""
-    between, within, mean = np.zeros_like(K), np.zeros_like(K), K.mean(axis=0)
+    between, within, mean = *np.zeros((2, K.shape[1], K.shape[1])), K.mean(axis=0)
     for label in np.unique(y):
         part = K[y == label]
         between += len(part) * np.outer(part.mean(axis=0) - mean, part.mean(axis=0) - mean)
@@ -123,3 +123,47 @@ def test_more_components_than_there_are_directions_are_refused() -> None:
         KernelDiscriminantAnalysis(9, kernel="linear", penalty="kernel").fit(X, y)
     with pytest.raises(ValueError, match="constant"):
         KernelDiscriminantAnalysis(solver="eigen").fit(np.ones((20, 3)), np.arange(20) % 3)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_all_samples_as_centres_give_the_dense_form(penalty: str) -> None:
+    X, y = _wine()
+    settings: dict[str, Any] = {"sigma": 4.0, "regularization": 0.1, "penalty": penalty}
+    dense = KernelDiscriminantAnalysis(solver="eigen", **settings).fit(X, y)
+    sparse = KernelDiscriminantAnalysis(n_centers=len(X), **settings).fit(X, y)
+    np.testing.assert_allclose(sparse.transform(X), dense.transform(X), atol=1e-6)
+    np.testing.assert_allclose(sparse.eigenvalues_, dense.eigenvalues_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_few_centres_solve_the_eigenproblem_of_their_columns(penalty: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discriminants.kernel_discriminant_analysis._BLOCK", 50)
+    X, y = _wine()
+    found = KernelDiscriminantAnalysis(sigma=4.0, regularization=0.1, penalty=penalty, n_centers=21).fit(X, y)
+    centers = found.basis_centers_
+    assert centers.shape == (21, X.shape[1])
+    assert sorted(np.bincount([y[(center == X).all(axis=1)][0] for center in centers])) == [7, 7, 7]
+    between, within = _scatters(GaussianKernel(4.0)(X, centers), y)
+    within += 0.1 * (np.eye(21) if penalty == "identity" else GaussianKernel(4.0)(centers, centers))
+    for alpha, value in zip(found.dual_coef_.T, found.eigenvalues_, strict=True):
+        np.testing.assert_allclose(between @ alpha, value * within @ alpha, atol=1e-6 * np.abs(between @ alpha).max())
+        assert alpha @ within @ alpha / len(X) == pytest.approx(1.0, rel=1e-6)
+    features = found.transform(X)
+    np.testing.assert_allclose(features.mean(axis=0), 0.0, atol=1e-8)
+    assert NearestCentroid().fit(features, y).score(features, y) > 0.97
+
+
+def test_few_centres_of_a_matrix_are_those_of_its_kernel() -> None:
+    X, y = _wine()
+    K = GaussianKernel(4.0)(X, X)
+    own = KernelDiscriminantAnalysis(sigma=4.0, n_centers=15).fit(X, y).transform(X)
+    given = KernelDiscriminantAnalysis(kernel="precomputed", n_centers=15).fit(K, y).transform(K)
+    np.testing.assert_allclose(given, own, atol=1e-6)
+
+
+def test_few_centres_refuse_what_they_cannot_give() -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="n_components = 3 is more than the 2 discriminant directions of 3 classes"):
+        KernelDiscriminantAnalysis(3, n_centers=50).fit(X, y)
+    with pytest.raises(ValueError, match="constant"):
+        KernelDiscriminantAnalysis(n_centers=5).fit(np.ones((20, 3)), np.arange(20) % 3)

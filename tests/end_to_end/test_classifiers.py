@@ -27,6 +27,7 @@ def training(corpus: Path, work_dir: Path, classifier: str) -> list[str]:
     ("classifier", "shown"),
     [
         ("orols", "discriminants.orols.OROLSClassifier"),
+        ("sparse-greedy-kfd", "discriminants.sparse_greedy_kfd.SparseGreedyKFDClassifier"),
         ("npd", "discriminants.npd.NPDClassifier"),
         ("mlp", "sklearn.neural_network._multilayer_perceptron.MLPClassifier"),
         ("sklearn.naive_bayes.GaussianNB", "sklearn.naive_bayes.GaussianNB"),
@@ -41,6 +42,21 @@ def test_a_classifier_trains_recognizes_and_is_named(
     assert status == 0, err
     model = tmp_path / "run" / "model.safetensors"
     assert f"classifier: {shown}\n" in asr("info", model)[1]
+    assert asr("decode", "--model", model, "--data", tiny_corpus / "train", "--out", tmp_path)[0] == 0
+    _, out, _ = asr("score", tiny_corpus / "train" / "text", tmp_path / "hyp.txt")
+    assert float(out.split()[1]) <= 10.0
+
+
+def test_kernel_discriminant_features_train_and_recognize_in_the_place_of_lda(
+    asr: Asr, tiny_corpus: Path, tmp_path: Path
+) -> None:
+    command = training(tiny_corpus, tmp_path / "run", "kernel-logistic")
+    with (tmp_path / "settings.toml").open("a") as file:
+        file.write("hybrid_features = {context = 3, kda_dimension = 15, kda_centers = 60}\n")
+        file.write("[hybrid.parameters]\nn_centers = 60\nn_candidates = 120\n")
+    assert asr(*command)[0] == 0
+    model = tmp_path / "run" / "model.safetensors"
+    assert "kda_dimension: 15" in asr("info", model)[1]
     assert asr("decode", "--model", model, "--data", tiny_corpus / "train", "--out", tmp_path)[0] == 0
     _, out, _ = asr("score", tiny_corpus / "train" / "text", tmp_path / "hyp.txt")
     assert float(out.split()[1]) <= 10.0

@@ -12,7 +12,7 @@ import soundfile
 from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
-from asr.experiments.ablation import Ablation, Average, Row, run_ablation, stage_name, table
+from asr.experiments.ablation import Ablation, Average, Row, ScoredMixtures, run_ablation, table
 from asr.experiments.story import Arguments, Story, open_story
 from asr.features.augmentation import Augmentation, NoiseClips, read_noise
 from asr.features.config import FeatureConfig
@@ -25,6 +25,7 @@ from tests.toy_corpus import RATE, make_toy_corpus
 
 FEATURES = FeatureConfig(sample_rate=RATE, normalize="speaker")
 HYBRID = HybridSettings(parameters={"n_centers": 60, "n_candidates": 120, "max_iter": 4, "loss": "ovr"}, warps=())
+KDA = {"lda_dimension": None, "kda_dimension": 12, "kda_centers": 60}
 SEARCHES = (SearchSettings(lm_scale=3.0), SearchSettings(lm_scale=5.0, insertion_penalty=-2.0))
 
 
@@ -60,9 +61,7 @@ def test_rows_have_names_of_their_own_and_differ_from_each_other(hybrid, frames,
     assert len({row.name for row in rows}) == len(rows)
     ablation = replace(make_ablation(), hybrid=hybrid, frames=frames)
     models = [
-        (stage_name(ablation.settings(row), ablation.features(row)), row.average, ablation.prior_exponent(row))
-        for row in rows
-        if row.heard_in is None
+        (ablation.stage_name(row), row.average, ablation.prior_exponent(row)) for row in rows if row.heard_in is None
     ]
     assert len(set(models)) == len(models)
 
@@ -84,6 +83,18 @@ def test_averaged_models_have_the_mean_of_the_posteriors():
     np.testing.assert_allclose(np.exp(average.log_posterior(frames)), [[0.4, 0.6]] * 3, rtol=1e-6)
     expected = np.log([0.4, 0.6]) - 0.5 * Constant.log_priors
     np.testing.assert_allclose(average.log_likelihood(frames), [expected] * 3, rtol=1e-5)
+
+
+def test_mixtures_alone_have_the_posteriors_of_bayes_rule():
+    log_priors = np.log(np.array([0.25, 0.75], np.float32))
+
+    class Densities:
+        def log_likelihood(self, frames):
+            return np.log(np.tile(np.array([0.6, 0.1], np.float32), (len(frames), 1)))
+
+    scored, frames = ScoredMixtures(Densities(), log_priors), np.zeros((2, 3), np.float32)
+    np.testing.assert_allclose(np.exp(scored.log_posterior(frames)), [[2 / 3, 1 / 3]] * 2, rtol=1e-6)
+    np.testing.assert_allclose(np.exp(scored.log_likelihood(frames)), [[0.6, 0.1]] * 2, rtol=1e-6)
 
 
 def test_the_table_has_a_line_for_every_row():
@@ -113,27 +124,35 @@ def test_every_speaker_is_recognized_by_models_and_grammar_made_without_him(stor
         Row("not asked for", {"mixtures": 2}),
         Row("prior exponent 1", prior_exponent=1.0),
         Row("two averaged", average=2),
+        Row("kernel discriminants", frames=KDA),
+        Row("mixtures of kernel discriminants", frames=KDA, mixtures_alone=2, searches=SEARCHES[:1]),
         Row("base in noise", heard_in=Augmentation(noise=hiss, snr_db=-5.0)),
         Row("two averaged in noise", average=2, heard_in=Augmentation(noise=hiss, snr_db=-5.0)),
     )
     folds: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
     with caplog.at_level(logging.INFO):
         lines = run_ablation(
-            story, make_ablation(folds), rows, ["prior exponent 1", "two averaged", "two averaged in noise"]
+            story,
+            make_ablation(folds),
+            rows,
+            [row.name for row in rows if row.name not in ("base", "base in noise", "not asked for")],
         ).splitlines()
     # Bases come along unasked; models are trained once for all that they are asked.
-    names = ["base", "prior exponent 1", "two averaged", "base in noise", "two averaged in noise"]
+    names = [row.name for row in rows if row.name != "not asked for"]
     records = json.loads((story.work_dir / "ablation.json").read_text())
     assert [record["name"] for record in records] == names
     assert len(lines) == 2 + len(names)
     trained = [r.message for r in caplog.records if r.message.startswith("trained kernel-logistic")]
-    assert len(trained) == 4
+    assert len(trained) == 6
     everyone = story.material("train").speakers
     assert sorted(name for _, held_out in folds for name in held_out) == list(everyone)
     assert all(not set(inner) & set(held_out) for inner, held_out in folds)
     by_name = {record["name"]: record for record in records}
     assert by_name["base"]["wer"] < 20
     assert by_name["base"]["frame_accuracy"] > 60
+    for name in ("kernel discriminants", "mixtures of kernel discriminants"):
+        assert by_name[name]["wer"] < 20
+        assert by_name[name]["frame_accuracy"] > 60
     assert by_name["base in noise"]["frame_accuracy"] < by_name["base"]["frame_accuracy"]
     assert by_name["base"]["interval"] == by_name["base in noise"]["interval"] == [0.0, 0.0]
     assert {record["words"] for record in records} == {by_name["base"]["words"]}

@@ -7,7 +7,7 @@ import pytest
 
 from asr.acoustic.classifiers import make_classifier
 from asr.experiments.story import parse_arguments
-from asr.experiments.table_4_2 import table_4_2
+from asr.experiments.table_4_2 import CHOICE, table_4_2
 from asr.features.config import FeatureConfig
 
 
@@ -30,7 +30,7 @@ def test_the_systems_are_those_of_the_table():
 @pytest.mark.parametrize(("given", "found"), [([], "ours"), (["--systems", "table-4.2"], "table-4.2")])
 def test_a_recipe_that_offers_them_can_be_asked_for_them(given, found, monkeypatch, tmp_path: Path):
     monkeypatch.setattr(sys, "argv", ["recipe", "--work-dir", str(tmp_path), *given])
-    assert parse_arguments("", needs_corpus=False, systems=True).systems == found
+    assert parse_arguments("", needs_corpus=False, systems=CHOICE).systems == found
 
 
 def test_a_recipe_that_does_not_offer_them_refuses(monkeypatch, tmp_path: Path, capsys):

@@ -40,6 +40,15 @@ def test_what_is_said_of_features_holds_for_the_hybrid_s_too_unless_it_says_othe
     assert config.hybrid_features.context == TrainingConfig().hybrid_features.context
 
 
+def test_kernel_discriminants_take_the_place_of_the_default_lda(path: Path) -> None:
+    path.write_text("[hybrid_features]\nkda_dimension = 30\n")
+    features = load_config(path).hybrid_features
+    assert (features.kda_dimension, features.lda_dimension, features.context) == (30, None, 7)
+    path.write_text("[hybrid_features]\nkda_dimension = 30\nlda_dimension = 30\n")
+    with pytest.raises(ConfigError, match="hybrid_features: kda_dimension 30 and lda_dimension 30 exclude each other"):
+        load_config(path)
+
+
 def test_a_setting_that_both_front_ends_share_is_complained_of_once(path: Path) -> None:
     path.write_text("[features]\nn_filter = 20\nsample_rate = 'high'\n")
     with pytest.raises(ConfigError) as caught:

@@ -8,7 +8,7 @@ from asr.acoustic.hybrid_training import HybridSettings, train_hybrid
 from asr.experiments.story import Arguments, Story, open_story
 from asr.features.config import FeatureConfig
 from asr.training.config import TrainingConfig
-from asr.training.systems import train_hybrid_system, train_mixtures
+from asr.training.systems import train_hybrid_system, train_mixtures, train_mixtures_of_states
 from tests.toy_corpus import RATE, make_toy_corpus
 
 FEATURES = FeatureConfig(sample_rate=RATE, normalize="speaker")
@@ -37,6 +37,19 @@ def test_a_second_stream_beside_a_trained_classifier_is_as_if_both_were_trained_
     assert beside.path.read_bytes() == together.path.read_bytes()
     assert beside.curves == together.curves
     assert beside.seconds > alone.seconds
+    story.resources.close()
+
+
+def test_mixtures_of_discriminant_frames_stand_on_the_alignment_by_earlier_ones(story):
+    workshop, material = story.workshop, story.material("train")
+    mixtures = train_mixtures(workshop, "gmm", material)
+    features = FEATURES.model_copy(update={"context": 2, "kda_dimension": 10, "kda_centers": 40})
+    trained = train_mixtures_of_states(workshop, "of-states", material, mixtures, 2, features)
+    model = trained.load()
+    assert (model.kind, model.front_end.config) == ("gmm", features)
+    assert model.hmm.acoustic_model.means.shape[1:] == (2, 10)
+    scores = model.hmm.log_likelihood(model.front_end.transform(material.static).frames)
+    assert (scores.argmax(axis=1) == mixtures.states).mean() > 0.6
     story.resources.close()
 
 

@@ -12,6 +12,7 @@ from tests.discriminants.bad_input.test_kernels_and_widths import FUNCTIONS, WID
 
 TRANSFORMERS: list[Any] = [
     KernelDiscriminantAnalysis(),
+    KernelDiscriminantAnalysis(n_centers=10),
     KernelDiscriminantAnalysis(penalty="kernel", solver="eigen"),
     OrientedKernelPCA(),
     OrientedKernelPCA(penalty="kernel"),

@@ -33,6 +33,7 @@ from tests.fuzz.valid_models import (
     estimator_bytes,
     fitted,
     hybrid,
+    kernel_discriminants,
     mixtures,
     model_bytes_of,
     two_streams,
@@ -78,6 +79,10 @@ def _mixture_seeds(folder: Path) -> Seeds:
     return {"gmm.safetensors": model_bytes_of(mixtures(), folder)}
 
 
+def _kernel_discriminant_seeds(folder: Path) -> Seeds:
+    return {"kda.safetensors": model_bytes_of(kernel_discriminants(), folder)}
+
+
 def _two_stream_seeds(folder: Path) -> Seeds:
     return {"two.safetensors": model_bytes_of(two_streams(), folder)}
 
@@ -90,6 +95,7 @@ for _name in HYBRIDS:
     reader(f"model-{_name}", partial(_hybrid_seeds, _name), MODEL)(use_model)
 reader("model-gmm", _mixture_seeds, MODEL)(use_model)
 reader("model-two-streams", _two_stream_seeds, MODEL)(use_model)
+reader("model-kernel-discriminants", _kernel_discriminant_seeds, MODEL)(use_model)
 reader("model-composite", _composite_seeds, MODEL)(use_model)
 
 
