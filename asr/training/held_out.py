@@ -5,9 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from asr.recognition.material import Material
-
-FEWEST_SPEAKERS = 4
-"""With fewer, utterances are held out: a model of one or two speakers says little about one of three."""
+from asr.validation.amount import FEWEST_SPEAKERS
 
 
 def hold_out(material: Material, fraction: float, seed: int) -> tuple[Material, Material]:

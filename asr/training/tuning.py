@@ -17,8 +17,8 @@ from asr.recognition.recognition import BATCH_FRAMES, search_words
 from asr.scoring.bootstrap import wer_standard_error
 from asr.scoring.wer import ScoreReport, align_words, count_errors, score_utterances
 from asr.training.config import TuningSettings
-from asr.training.held_out import FEWEST_SPEAKERS
 from asr.training.search_choice import UNDECIDED, Choice, ErrorSurface, choose, worth_trying
+from asr.validation.amount import FEWEST_SPEAKERS
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 

@@ -9,7 +9,7 @@ from asr.validation.report import Summary
 FEW_WORDS = 500
 """Running words; a difference of a tenth between two systems shows in some hundred held-out ones at the earliest."""
 FEWEST_SPEAKERS = 4
-"""With fewer, training holds out utterances (`asr.training.held_out`)."""
+"""With fewer, training holds out utterances: a model of one or two speakers says little about one of three."""
 
 
 def remarks_on_amount(summary: Summary) -> Iterator[str]:

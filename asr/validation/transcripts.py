@@ -1,5 +1,7 @@
 """Transcripts: words without a pronunciation, and audio that is too short or too long for what is said."""
 
+import json
+import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -108,10 +110,10 @@ def _other_case(
     for turn in (str.upper, str.lower):
         if all(turn(word) in lexicon.pronunciations for word in meant):
             code = (
-                f"for line in open({str(path)!r}, encoding='utf-8'): name, *words = line.split(); "
+                f'for line in open({json.dumps(str(path))}, encoding="utf-8"): name, *words = line.split(); '
                 f"print(name, *map(str.{turn.__name__}, words))"
             )
-            remedy = f'put in the place of {path.name} what this prints: python3 -c "{code}"'
+            remedy = f"put in the place of {path.name} what this prints: python3 -c {shlex.quote(code)}"
             break
     message = (
         f"letter case counts, and the lexicon has {count(len(spelled), 'word')} of the transcripts in another one "
