@@ -69,7 +69,7 @@ KERNEL_LEARNERS: dict[str, Any] = {
     "LSSVM, iterated": LSSVMClassifier(coding="minimum-output", solver="conjugate_gradient", tol=1e-9),
     "LSSVM regression": LSSVMRegressor(regularization=[0.01, 0.1], choose_by="gcv"),
     "LSSVM regression, iterated": LSSVMRegressor(solver="conjugate_gradient", tol=1e-10),
-    "weighted LSSVM": WeightedLSSVMRegressor(loss="huber", max_reweightings=3),
+    "weighted LSSVM": WeightedLSSVMRegressor(regularization=0.01, loss="huber", max_reweightings=3),
     "KSOD": KSODClassifier(random_state=0),
     "KSOD, folds": KSODClassifier(penalty="kernel", validation=3),
     "logistic": SparseKernelLogisticClassifier(12, learning_rate=0.03, min_steps=150),
