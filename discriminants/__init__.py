@@ -28,6 +28,8 @@ _NAMES = {
     "krls": ["KRLSClassifier", "KRLSRegressor"],
     "kfd": ["KFDClassifier"],
     "invariant_kfd": ["InvariantKFDClassifier"],
+    "lssvm": ["LSSVMClassifier", "LSSVMRegressor"],
+    "weighted_lssvm": ["WeightedLSSVMRegressor"],
     "oriented_kernel_pca": ["OrientedKernelPCA"],
     "image_transformations": ["transformed_images", "smoothed_images"],
     "kernel_discriminant_analysis": ["KernelDiscriminantAnalysis"],

@@ -12,13 +12,11 @@ from discriminants.expansion import FLOATS
 from discriminants.kernels import make_kernel
 from discriminants.linear_systems.centred_scatter import PENALTIES, RidgeSolution
 from discriminants.linear_systems.coordinate_descent import block_descent
-from discriminants.linear_systems.kernel_values import check_spread, check_symmetric, dictionary, kernel_matrix
+from discriminants.linear_systems.kernel_values import check_some_columns, dictionary, kernel_matrix
 from discriminants.linear_systems.penalty_path import PenaltyPath
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import one_vs_rest_targets, winners
 from discriminants.multiclass.thresholded import ThresholdedClassifier
-
-_PROBED = 50  # kernel columns looked at before a descent
 
 
 class KFDClassifier(ThresholdedClassifier):
@@ -138,10 +136,7 @@ class KFDClassifier(ThresholdedClassifier):
         kernel, centers = dictionary(make_kernel(self.kernel, self.sigma).resolved(X), X)
         if centers.shape[0] != X.shape[0]:
             raise ValueError("penalty='kernel' needs one kernel column a sample; this kernel has several")
-        some = np.linspace(0, X.shape[0] - 1, min(_PROBED, X.shape[0])).astype(np.intp)
-        probe = kernel_matrix(kernel.at(some), X, X[some])
-        check_spread(probe.max(axis=0), probe.min(axis=0))
-        check_symmetric(probe[some], "penalty='kernel'")
+        check_some_columns(kernel, X, "penalty='kernel'")
         found = block_descent(kernel, X, targets, self.regularization, figures=float(self.significant_figures))
         self._keep_expansion(kernel, centers, found.alpha, found.bias)
 

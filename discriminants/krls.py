@@ -357,7 +357,7 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
             self.posterior_ = self.moments_.output_model(unit_weights)
         else:
             self._learn(X, targets)
-            self.posterior_ = POSTERIORS[self.posterior]().fit(self._unit_outputs(X), codes)
+            self.posterior_ = POSTERIORS[self.posterior]().fit(self._posterior_inputs(self._outputs(X)), codes)
 
 
 def _n_outputs(classes: np.ndarray) -> int:

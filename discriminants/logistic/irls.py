@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from discriminants.linear_systems.conjugate_gradients import conjugate_gradients
 from discriminants.logistic.block_sums import Features
 from discriminants.logistic.checkpoint import Checkpoint
-from discriminants.logistic.conjugate_gradients import conjugate_gradients
 from discriminants.logistic.objective import LogisticObjective
 from discriminants.logistic.record import Record
 from discriminants.logistic.samples import Samples

@@ -42,14 +42,18 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
         self.classes_, codes = class_codes(y)
-        targets = one_vs_rest_targets(codes, self.classes_.shape[0])
+        targets = self._targets(codes)
         self._fit_targets(X, targets)
         self._calibrate(X, codes, targets)
         return self
 
+    def _targets(self, codes: np.ndarray) -> np.ndarray:
+        """Targets (n_samples, n_outputs) of samples with these class numbers."""
+        return one_vs_rest_targets(codes, self.classes_.shape[0])
+
     def _calibrate(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray) -> None:
         """Fit the posterior model, once the expansion stands."""
-        self.posterior_ = POSTERIORS[self.posterior]().fit(self._unit_outputs(X), codes)
+        self.posterior_ = POSTERIORS[self.posterior]().fit(self._posterior_inputs(self._outputs(X)), codes)
 
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
         """Learn to give `targets` (n_samples, n_outputs) for the checked X."""
@@ -57,25 +61,30 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Outputs of shape (n_samples, n_classes), or (n_samples,) for two classes, positive for the second."""
-        outputs = self._outputs(self._checked(X))
-        return outputs[:, 0] if outputs.shape[1] == 1 else outputs
+        scores = self._class_scores(self._outputs(self._checked(X)))
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """The class with the largest output."""
-        outputs = self._outputs(self._checked(X))
-        return self.classes_[winners(outputs)]
+        scores = self._class_scores(self._outputs(self._checked(X)))
+        return self.classes_[winners(scores)]
 
     def predict_log_proba(self, X: np.ndarray) -> np.ndarray:
         """Natural log posteriors by the posterior model, shape (n_samples, n_classes)."""
         X = self._checked(X)
-        return self.posterior_.predict_log_proba(self._unit_outputs(X))
+        return self.posterior_.predict_log_proba(self._posterior_inputs(self._outputs(X)))
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """Posteriors, shape (n_samples, n_classes); rows sum to one."""
         return np.exp(self.predict_log_proba(X))
 
-    def _unit_outputs(self, X: np.ndarray) -> np.ndarray:
-        return unit_length_outputs(self._outputs(X), self.dual_coef_)
+    def _class_scores(self, outputs: np.ndarray) -> np.ndarray:
+        """What the classes are compared by, shape (n_samples, n_classes), or (n_samples, 1) for two classes."""
+        return outputs
+
+    def _posterior_inputs(self, outputs: np.ndarray) -> np.ndarray:
+        """What the posterior model sees, of the shape of the class scores."""
+        return unit_length_outputs(outputs, self.dual_coef_)
 
 
 def one_vs_rest_targets(codes: np.ndarray, n_classes: int) -> np.ndarray:

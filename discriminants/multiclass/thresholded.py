@@ -8,7 +8,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from discriminants.kernels import PrecomputedKernel, make_kernel
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
-from discriminants.posteriors import POSTERIORS, unit_length_outputs
+from discriminants.posteriors import POSTERIORS
 from discriminants.thresholds import THRESHOLDS
 
 _FOLDS = 5
@@ -47,11 +47,15 @@ class ThresholdedClassifier(OneVsRestClassifier):
         else:
             outputs = self._calibration_outputs(X, targets)
         if self.threshold != "least_squares":
-            find = THRESHOLDS[self.threshold]
-            shift = np.array([find(outputs[:, s], targets[:, s] > 0) for s in range(targets.shape[1])])
+            shift = np.array([self._shift(outputs[:, s], targets[:, s]) for s in range(targets.shape[1])])
             self.intercept_ = (self.intercept_ - shift).astype(self.intercept_.dtype)
             outputs = outputs - shift
-        self.posterior_ = POSTERIORS[self.posterior]().fit(unit_length_outputs(outputs, self.dual_coef_), codes)
+        self.posterior_ = POSTERIORS[self.posterior]().fit(self._posterior_inputs(outputs), codes)
+
+    def _shift(self, output: np.ndarray, target: np.ndarray) -> float:
+        """The threshold of one output, on the samples of which it has a target."""
+        told = target != 0
+        return float(THRESHOLDS[self.threshold](output[told], target[told] > 0))
 
     def _calibration_outputs(self, X: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Outputs of the training samples, shape (n_samples, n_outputs); with leave-one-out those of the others."""

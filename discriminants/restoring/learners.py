@@ -6,7 +6,15 @@ from typing import Any
 import numpy as np
 
 from discriminants.errors import ModelFormatError
-from discriminants.restoring.requirements import check_arrays, check_indices, learnt, n_classes, refuse, sizes_of
+from discriminants.restoring.requirements import (
+    check_arrays,
+    check_indices,
+    check_shape,
+    learnt,
+    n_classes,
+    refuse,
+    sizes_of,
+)
 from discriminants.restoring.scikit_learn import Listed
 
 
@@ -59,6 +67,18 @@ def _output_model(learner: Any, model: Any, sizes: dict[str, int]) -> None:
     if not found:
         refuse(learner, "posterior_", f"is a {type(model).__name__} that has learnt nothing")
     check_arrays(model, found, {})
+
+
+def _coded(learner: Any) -> None:
+    """Outputs of tasks, each of which parts some classes from others."""
+    sizes = _expansion(learner, "tasks")
+    code: Any = getattr(learner, "code_", None)
+    check_shape(learner, "code_", code, ("classes", "tasks"), sizes)
+    if code.dtype != np.int8 or not np.isin(code, (-1, 0, 1)).all():
+        refuse(learner, "code_", "holds other numbers than -1, 0 and 1 of int8")
+    if (sizes["tasks"] == 1) != (sizes["classes"] == 2):
+        refuse(learner, "code_", f"is of {sizes['tasks']} tasks for {sizes['classes']} classes")
+    _output_model(learner, learner.posterior_, sizes)
 
 
 def _logistic(learner: Any) -> None:
@@ -215,6 +235,9 @@ LEARNERS: Mapping[str, Listed] = {
     "KRLSRegressor": Listed("discriminants.krls", _recursive_regressor),
     "KFDClassifier": Listed("discriminants.kfd", _least_squares),
     "InvariantKFDClassifier": Listed("discriminants.invariant_kfd", _least_squares),
+    "LSSVMClassifier": Listed("discriminants.lssvm", _coded),
+    "LSSVMRegressor": Listed("discriminants.lssvm", _regressor),
+    "WeightedLSSVMRegressor": Listed("discriminants.weighted_lssvm", _regressor),
     "KSODClassifier": Listed("discriminants.ksod", _least_squares),
     "RobustKFDClassifier": Listed("discriminants.robust_kfd", _least_squares),
     "SparseGreedyKFDClassifier": Listed("discriminants.sparse_greedy_kfd", _least_squares),

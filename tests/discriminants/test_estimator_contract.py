@@ -12,6 +12,8 @@ from discriminants import (
     KRLSRegressor,
     KSODClassifier,
     LinearDiscriminant,
+    LSSVMClassifier,
+    LSSVMRegressor,
     NPDClassifier,
     NPDRegressor,
     OLSClassifier,
@@ -27,6 +29,7 @@ from discriminants import (
     SparseKernelLogisticClassifier,
     SparseKFDClassifier,
     SparseKFDRegressor,
+    WeightedLSSVMRegressor,
 )
 from discriminants.kernels import CompactGaussianKernel, MultiscaleGaussianKernel
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
@@ -73,6 +76,15 @@ _ESTIMATORS = [
     SparseKFDClassifier(regularization=0.1, loss="absolute", threshold="soft_margin"),
     SparseKFDRegressor(),
     SparseKFDRegressor(loss="absolute", regularization=0.1),
+    LSSVMRegressor(),
+    LSSVMRegressor(regularization=[0.01, 0.1, 1.0], choose_by="gcv"),
+    LSSVMRegressor(solver="conjugate_gradient", tol=1e-10),
+    WeightedLSSVMRegressor(),
+    WeightedLSSVMRegressor(loss="hampel", max_reweightings=5),
+    LSSVMClassifier(),
+    LSSVMClassifier(coding="one-vs-one", decoding="hamming", regularization=[0.1, 1.0]),
+    LSSVMClassifier(coding="minimum-output", threshold="soft_margin", calibrate_on="leave_one_out"),
+    LSSVMClassifier(coding="error-correcting", solver="conjugate_gradient", tol=1e-10, calibrate_on="held_out"),
     InvariantKFDClassifier(regularization=0.1),
     InvariantKFDClassifier(20, regularization=0.1, penalty="kernel", calibrate_on="leave_one_out", random_state=0),
     OrientedKernelPCA(),

@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 
 from discriminants.kernels import FunctionKernel, GaussianKernel
 from discriminants.kernels.multiscale import MultiscaleGaussianKernel
+from discriminants.linear_systems.conjugate_gradients import conjugate_gradients
 from discriminants.logistic.block_sums import Features
-from discriminants.logistic.conjugate_gradients import conjugate_gradients
 from discriminants.logistic.irls import NewtonSearch, Point, fit_irls_weights, irls_is_affordable
 from discriminants.logistic.loss import LOSSES, binary
 from discriminants.logistic.objective import LogisticObjective

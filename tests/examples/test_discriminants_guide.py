@@ -1,4 +1,4 @@
-"""What docs/discriminants.md and docs/fisher.md show runs, and their tables name what there is."""
+"""What the guides of the learners show runs, and their tables name what there is."""
 
 import re
 import runpy
@@ -8,7 +8,9 @@ import discriminants
 from discriminants.kernels.named import NAMED
 
 DOCS = Path(__file__).parents[2] / "docs"
-GUIDE, FISHER = ((DOCS / name).read_text(encoding="utf-8") for name in ("discriminants.md", "fisher.md"))
+GUIDE, FISHER, LSSVM = (
+    (DOCS / name).read_text(encoding="utf-8") for name in ("discriminants.md", "fisher.md", "least-squares-svm.md")
+)
 
 
 def test_the_code_of_the_fisher_family_runs_from_top_to_bottom(tmp_path, capsys):
@@ -23,6 +25,27 @@ def test_the_code_of_the_fisher_family_runs_from_top_to_bottom(tmp_path, capsys)
     assert losses[1] < losses[0]
     plain, invariant = (float(score) for score in re.findall(r"^0\.[01] ([\d.]+)$", printed, re.MULTILINE))
     assert invariant > plain
+
+
+def test_the_code_of_the_least_squares_machines_runs_from_top_to_bottom(tmp_path, capsys):
+    blocks = re.findall(r"<!-- code -->\n\n```python\n(.*?)```", LSSVM, re.DOTALL)
+    assert len(blocks) == LSSVM.count("```python")
+    script = tmp_path / "guide.py"
+    script.write_text("\n".join(blocks), encoding="utf-8")
+    runpy.run_path(str(script))
+    printed = capsys.readouterr().out
+    expected, found = re.search(r"error expected ([\d.]+) of new samples ([\d.]+)", printed).groups()
+    assert abs(float(expected) / float(found) - 1) < 0.1
+    scores = [float(score) for score in re.findall(r"tasks ([\d.]+)", printed)]
+    assert len(scores) == 4
+    assert min(scores) > 0.97
+    plain, weighted = (float(distance) for distance in re.findall(r"off by ([\d.]+)", printed))
+    assert weighted < plain / 2
+
+
+def test_every_least_squares_machine_is_on_its_page():
+    for name in (name for name in discriminants.__all__ if "LSSVM" in name):
+        assert f"`{name}`" in LSSVM, name
 
 
 def test_the_code_shown_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
@@ -49,7 +72,7 @@ def test_every_learner_and_every_kernel_name_is_in_the_guide():
 
 def test_the_classes_the_guide_names_are_public():
     elsewhere = {"CalibratedClassifierCV", "ValueError"}
-    assert set(re.findall(r"`([A-Z]\w*[a-z]\w*)", GUIDE + FISHER)) - elsewhere <= set(discriminants.__all__)
+    assert set(re.findall(r"`([A-Z]\w*[a-z]\w*)", GUIDE + FISHER + LSSVM)) - elsewhere <= set(discriminants.__all__)
 
 
 def test_every_member_of_the_fisher_family_is_on_its_page():

@@ -14,6 +14,8 @@ from discriminants import (
     KRLSRegressor,
     KSODClassifier,
     LinearDiscriminant,
+    LSSVMClassifier,
+    LSSVMRegressor,
     NPDClassifier,
     NPDRegressor,
     OLSClassifier,
@@ -26,6 +28,7 @@ from discriminants import (
     SparseKernelLogisticClassifier,
     SparseKFDClassifier,
     SparseKFDRegressor,
+    WeightedLSSVMRegressor,
 )
 
 Data = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -61,6 +64,12 @@ KERNEL_LEARNERS: dict[str, Any] = {
     "sparse KFD": SparseKFDClassifier(regularization=0.01),
     "sparse KFD, absolute": SparseKFDClassifier(regularization=0.01, loss="absolute"),
     "sparse KFD regression": SparseKFDRegressor(regularization=0.014),
+    "LSSVM": LSSVMClassifier(),
+    "LSSVM, pairs": LSSVMClassifier(coding="one-vs-one", decoding="hamming", regularization=[0.01, 0.1]),
+    "LSSVM, iterated": LSSVMClassifier(coding="minimum-output", solver="conjugate_gradient", tol=1e-9),
+    "LSSVM regression": LSSVMRegressor(regularization=[0.01, 0.1], choose_by="gcv"),
+    "LSSVM regression, iterated": LSSVMRegressor(solver="conjugate_gradient", tol=1e-10),
+    "weighted LSSVM": WeightedLSSVMRegressor(regularization=0.01, loss="huber", max_reweightings=3),
     "KSOD": KSODClassifier(random_state=0),
     "KSOD, folds": KSODClassifier(penalty="kernel", validation=3),
     "logistic": SparseKernelLogisticClassifier(12, learning_rate=0.03, min_steps=150),

@@ -1,0 +1,106 @@
+"""Several classes by several two-class tasks: which classes each task parts, and how its outputs become a class."""
+
+from itertools import combinations
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+_DRAWS = 200  # codes to choose the best of
+_EXHAUSTIVE = 5  # classes for which every task there is makes a code
+
+
+def output_code(coding: str, n_classes: int, random_state: int | np.random.RandomState | None = None) -> np.ndarray:
+    """The code matrix: a row for each class, a column for each task (Suykens et al. 2002, section 3.2).
+
+    Two classes have one task in every coding.
+
+    Parameters
+    ----------
+    coding : {"one-vs-rest", "one-vs-one", "minimum-output", "error-correcting"}
+        A task a class; a task a pair of classes, in which the others have no part; the bits of the class number; or,
+        for up to five classes, all tasks that differ (Dietterich and Bakiri 1995), for more 10 log2 n of them at
+        random, whose classes differ in as many as can be found.
+    n_classes : int
+        At least two.
+    random_state : int, RandomState or None
+        Draws the error-correcting codes of more than five classes.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n_classes, n_tasks)
+        +1 and -1 for the two sides of a task, 0 for classes that have no part in it.
+
+    References
+    ----------
+    T. Dietterich, G. Bakiri, Solving multiclass learning problems via error-correcting output codes, Journal of
+    Artificial Intelligence Research 2, 1995.
+    """
+    if n_classes == 2:
+        return np.array([[-1], [1]], dtype=np.int8)
+    classes = np.arange(n_classes)
+    if coding == "one-vs-rest":
+        return np.where(classes[:, None] == classes, 1, -1).astype(np.int8)
+    if coding == "one-vs-one":
+        code = np.zeros((n_classes, n_classes * (n_classes - 1) // 2), dtype=np.int8)
+        for task, (first, second) in enumerate(combinations(range(n_classes), 2)):
+            code[first, task], code[second, task] = -1, 1
+        return code
+    if coding == "minimum-output":
+        return _bits(classes, (n_classes - 1).bit_length()).T
+    if n_classes <= _EXHAUSTIVE:
+        return _bits(np.arange(1, 2 ** (n_classes - 1)), n_classes)
+    return _spread_code(n_classes, round(10 * np.log2(n_classes)), check_random_state(random_state))
+
+
+def _bits(numbers: np.ndarray, n_bits: int) -> np.ndarray:
+    """Bits of the numbers as +-1, the highest first, int8 of shape (n_bits, n_numbers)."""
+    places = np.arange(n_bits - 1, -1, -1)[:, None]
+    return np.where(numbers >> places & 1, 1, -1).astype(np.int8)
+
+
+def _spread_code(n_classes: int, n_tasks: int, random: np.random.RandomState) -> np.ndarray:
+    """Of many random codes of different tasks the one whose nearest two classes lie furthest apart."""
+    best, widest = np.empty((n_classes, 0), dtype=np.int8), -1
+    for _ in range(_DRAWS):
+        sides = random.randint(0, 2, size=(n_classes, 2 * n_tasks)).astype(np.int8) * 2 - 1
+        sides *= -sides[0]  # a task is the same with its sides exchanged
+        different = np.sort(np.unique(sides, axis=1, return_index=True)[1])
+        code = sides[:, [task for task in different if (sides[:, task] > 0).any()]][:, :n_tasks]
+        products = code.astype(np.intp) @ code.T
+        apart = int((code.shape[1] - products[np.triu_indices(n_classes, 1)]).min())
+        if apart > widest:
+            best, widest = code, apart
+    return best
+
+
+def class_scores(outputs: np.ndarray, code: np.ndarray, decoding: str) -> np.ndarray:
+    """How well the outputs agree with the codeword of each class: larger is better.
+
+    One task gives its output; one-vs-rest outputs with decoding "loss" are scores already.
+
+    Parameters
+    ----------
+    outputs : ndarray of shape (n_samples, n_tasks)
+    code : ndarray of int8 of shape (n_classes, n_tasks)
+    decoding : {"loss", "hamming"}
+        Less the sum of the squared errors (1 - B f)^2 over the tasks, 1 where B is zero; or less the number of tasks
+        that the class loses, of equals the one with less squared error.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes), or (n_samples, 1) for one task
+    """
+    n_classes, n_tasks = code.shape
+    if n_tasks == 1:
+        return outputs
+    # Without zeros in the code (1 - B f)^2 = 1 - 2 B f + f^2, and only the sum over s of B f_s tells classes apart: of
+    # class c in one-vs-rest it is 2 f_c - sum_s f_s.
+    one_vs_rest = n_classes == n_tasks and np.array_equal(code, 2 * np.eye(n_classes) - 1)
+    if one_vs_rest and decoding == "loss":
+        return outputs
+    B = code.astype(outputs.dtype)
+    losses = n_tasks - 2 * (outputs @ B.T) + outputs**2 @ np.abs(B).T
+    if decoding == "loss":
+        return -losses
+    lost = (np.abs(B).sum(axis=1) - np.sign(outputs) @ B.T) / 2
+    return -lost - 0.4 * losses / (1.0 + losses.sum(axis=1, keepdims=True))

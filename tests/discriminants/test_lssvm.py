@@ -1,0 +1,306 @@
+"""Least-squares support vector machines against kernel ridge regression, refitting, and one another."""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.linalg import solve
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_moons
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.preprocessing import KernelCenterer
+
+from discriminants import GaussianKernel, KFDClassifier, LSSVMClassifier, LSSVMRegressor, PairwiseClassifier
+from discriminants.linear_systems.kernel_conjugate_gradients import kernel_conjugate_gradients
+from discriminants.linear_systems.penalty_choice import expected_squares
+from discriminants.linear_systems.weighted_ridge import WeightedRidge
+from discriminants.multiclass.output_codes import class_scores, output_code
+from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.normal(size=(60, 3))
+Y = np.column_stack([np.sin(2 * X[:, 0]) + 5, X[:, 1] * X[:, 2]]) + 0.1 * RANDOM.normal(size=(60, 2))
+WEIGHT = RANDOM.uniform(0.1, 3, size=60)
+NEW = RANDOM.normal(size=(20, 3))
+K = GaussianKernel(1.0)(X, X)
+IRIS_X, IRIS_Y = load_iris(return_X_y=True)
+CODINGS = ["one-vs-rest", "one-vs-one", "minimum-output", "error-correcting"]
+
+
+def _bordered(y: np.ndarray, mu: float, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The system of the source as it is printed (Suykens et al. 2002, 3.32 and 5.13)."""
+    n = y.shape[0]
+    system = np.ones((n + 1, n + 1))
+    system[0, 0] = 0.0
+    system[1:, 1:] = K[:n, :n] + np.diag(mu / weight)
+    solution = solve(system, np.vstack([np.zeros(y.shape[1]), y]))
+    return solution[1:], solution[0]
+
+
+@pytest.mark.parametrize("mu", [1e-3, 0.1, 10.0])
+def test_it_solves_the_system_of_the_source(mu: float) -> None:
+    for weight in (None, WEIGHT):
+        learner = LSSVMRegressor(sigma=1.0, regularization=mu).fit(X, Y, weight)
+        alpha, bias = _bordered(Y, mu, np.ones(60) if weight is None else weight)
+        np.testing.assert_allclose(learner.dual_coef_, alpha, atol=1e-8 * np.abs(alpha).max())
+        np.testing.assert_allclose(learner.intercept_, bias, atol=1e-8)
+
+
+def test_it_is_kernel_ridge_regression_on_centred_features() -> None:
+    learner = LSSVMRegressor(sigma=1.0, regularization=0.1).fit(X, Y)
+    centerer = KernelCenterer().fit(K)
+    ridge = KernelRidge(alpha=0.1, kernel="precomputed").fit(centerer.transform(K.copy()), Y - Y.mean(axis=0))
+    expected = ridge.predict(centerer.transform(GaussianKernel(1.0)(NEW, X))) + Y.mean(axis=0)
+    np.testing.assert_allclose(learner.predict(NEW), expected, atol=1e-8)
+
+
+def test_a_large_constant_in_the_kernel_costs_no_digits() -> None:
+    plain = LSSVMRegressor(kernel="precomputed").fit(K, Y)
+    shifted = LSSVMRegressor(kernel="precomputed").fit(K + 1e6, Y)
+    np.testing.assert_allclose(shifted.dual_coef_, plain.dual_coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+def test_leave_one_out_residuals_are_those_of_refitting(weight: np.ndarray | None) -> None:
+    learner = LSSVMRegressor(sigma=1.0, regularization=0.05).fit(X, Y, weight)
+    for i in (0, 17, 59):
+        others = np.delete(np.arange(60), i)
+        without = clone(learner).fit(X[others], Y[others], None if weight is None else weight[others])
+        np.testing.assert_allclose(learner.leave_one_out_residuals_[i], Y[i] - without.predict(X[[i]])[0], atol=1e-8)
+
+
+def test_weights_count_samples() -> None:
+    counts = np.random.default_rng(1).integers(0, 4, size=60)
+    weighted = LSSVMRegressor().fit(X, Y, counts)
+    repeated = LSSVMRegressor().fit(X.repeat(counts, axis=0), Y.repeat(counts, axis=0))
+    np.testing.assert_allclose(weighted.predict(NEW), repeated.predict(NEW), atol=1e-8)
+    np.testing.assert_array_equal(weighted.basis_centers_, X[counts > 0])
+    absent = counts == 0
+    np.testing.assert_allclose(
+        weighted.leave_one_out_residuals_[absent], Y[absent] - weighted.predict(X[absent]), atol=1e-12
+    )
+    by_number = LSSVMRegressor(kernel="precomputed", regularization=0.2).fit(K, Y, counts)
+    by_kernel = LSSVMRegressor(sigma=1.0, regularization=0.2).fit(X, Y, counts)
+    np.testing.assert_allclose(by_number.predict(K), by_kernel.predict(X), atol=1e-10)
+
+
+@pytest.mark.parametrize("criterion", ["leave_one_out", "gcv"])
+def test_every_penalty_from_one_decomposition_is_each_by_itself(criterion: str) -> None:
+    penalties = np.logspace(-4, 2, 7)
+    together = expected_squares(K, Y, penalties, criterion)
+    one_by_one = expected_squares(K, Y, penalties, criterion, np.ones(60))
+    np.testing.assert_allclose(together, one_by_one, rtol=1e-8)
+    learner = LSSVMRegressor(sigma=1.0, regularization=penalties, choose_by=criterion).fit(X, Y)
+    np.testing.assert_allclose(learner.criterion_, together / 2, rtol=1e-8)
+    assert learner.regularization_ == penalties[np.argmin(together)]
+    alone = LSSVMRegressor(sigma=1.0, regularization=learner.regularization_).fit(X, Y)
+    np.testing.assert_array_equal(learner.predict(NEW), alone.predict(NEW))
+    if criterion == "leave_one_out":
+        expected = (learner.leave_one_out_residuals_**2).mean()
+        assert learner.criterion_.min() == pytest.approx(expected, rel=1e-8)
+
+
+def test_generalised_cross_validation_counts_samples_by_weight() -> None:
+    counts = np.random.default_rng(1).integers(1, 4, size=60)
+    rows = np.arange(60).repeat(counts)
+    repeated = WeightedRidge(K[np.ix_(rows, rows)], Y[rows], 0.3).generalised_cross_validation()
+    weighted = WeightedRidge(K.copy(), Y, 0.3, counts.astype(float)).generalised_cross_validation()
+    assert weighted == pytest.approx(repeated, rel=1e-8)
+    smoother = np.stack(
+        [WeightedRidge(K.copy(), unit[:, None], 0.3).residuals[:, 0] for unit in np.eye(60)], axis=1
+    )  # I - S
+    residuals = WeightedRidge(K.copy(), Y, 0.3).residuals
+    naive = 60 * (residuals**2).sum() / np.trace(smoother) ** 2
+    assert WeightedRidge(K.copy(), Y, 0.3).generalised_cross_validation() == pytest.approx(naive, rel=1e-8)
+
+
+@pytest.mark.parametrize("rank", [0, 5, 60])
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+def test_conjugate_gradients_come_to_the_direct_solution(weight: np.ndarray | None, rank: int) -> None:
+    found = kernel_conjugate_gradients(GaussianKernel(1.0), X, Y, 0.05, weight, tol=1e-12, rank=rank)
+    direct = WeightedRidge(K.copy(), Y, 0.05, weight)
+    assert found.converged
+    assert found.residual < 1e-9
+    np.testing.assert_allclose(found.alpha, direct.alpha, atol=1e-8)
+    np.testing.assert_allclose(found.bias, direct.bias, atol=1e-8)
+    np.testing.assert_allclose(found.alpha.sum(axis=0), 0.0, atol=1e-10)
+
+
+def test_a_low_rank_preconditioner_saves_evaluations_of_the_kernel() -> None:
+    products = [
+        kernel_conjugate_gradients(GaussianKernel(1.0), X, Y, 1e-3, tol=1e-8, rank=rank).n_products
+        for rank in (0, 20, 60)
+    ]
+    assert products[0] > 2 * products[1] > 2 * products[2]
+
+
+def test_conjugate_gradients_that_do_not_arrive_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def short(*arguments: Any, **settings: Any) -> Any:
+        return kernel_conjugate_gradients(*arguments, **settings, rank=0, max_products=3)
+
+    monkeypatch.setattr("discriminants.lssvm.kernel_conjugate_gradients", short)
+    with pytest.warns(ConvergenceWarning, match="3 products|4 products"):
+        LSSVMRegressor(sigma=1.0, regularization=1e-4, solver="conjugate_gradient").fit(X, Y)
+
+
+def test_what_only_the_direct_solver_has_is_refused_of_the_other() -> None:
+    iterated = LSSVMRegressor(solver="conjugate_gradient")
+    assert iterated.fit(X, Y).leave_one_out_residuals_ is None
+    with pytest.raises(ValueError, match="takes one regularization, got 2"):
+        iterated.set_params(regularization=[0.1, 1.0]).fit(X, Y)
+    learner = LSSVMClassifier(solver="conjugate_gradient", calibrate_on="leave_one_out")
+    with pytest.raises(ValueError, match="needs solver = 'direct'"):
+        learner.fit(IRIS_X, IRIS_Y)
+
+
+@pytest.mark.parametrize("penalties", [[], [[0.1]], [0.1, -1.0], [0.1, np.nan], ["small"]])
+def test_penalties_that_are_none_are_refused(penalties: Any) -> None:
+    with pytest.raises(ValueError, match="regularization"):
+        LSSVMRegressor(regularization=penalties).fit(X, Y)
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+def test_codes_tell_every_two_classes_apart(coding: str) -> None:
+    for n_classes in (2, 3, 4, 5, 6, 7, 20):
+        code = output_code(coding, n_classes, 0)
+        assert code.dtype == np.int8
+        assert (code > 0).any(axis=0).all()
+        assert (code < 0).any(axis=0).all()
+        expected = {
+            "one-vs-rest": n_classes,
+            "one-vs-one": n_classes * (n_classes - 1) // 2,
+            "minimum-output": int(np.ceil(np.log2(n_classes))),
+        }
+        if coding in expected and n_classes > 2:
+            assert code.shape == (n_classes, expected[coding])
+        for first, second in combinations(code.astype(int), 2):
+            assert (first != second).any()
+        for first, second in combinations(code.T.astype(int), 2):
+            assert abs(first @ second) < n_classes or coding == "one-vs-one"
+        np.testing.assert_array_equal(code, output_code(coding, n_classes, 0))
+
+
+def test_error_correcting_codes_correct_errors() -> None:
+    for n_classes in (4, 5, 8, 20):
+        code = output_code("error-correcting", n_classes, 0).astype(float)
+        apart = min(int((a != b).sum()) for a, b in combinations(code, 2))
+        assert apart > 2
+        damaged = code.copy()
+        damaged[:, 0] *= -1  # every codeword has one error
+        for decoding in ("hamming", "loss"):
+            np.testing.assert_array_equal(class_scores(damaged, code, decoding).argmax(axis=1), np.arange(n_classes))
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+def test_scores_are_those_of_their_definition(coding: str) -> None:
+    code = output_code(coding, 4, 0)
+    outputs = np.random.default_rng(0).normal(size=(50, code.shape[1]))
+    squares = ((1 - code * outputs[:, None, :]) ** 2).sum(axis=2)
+    scores = class_scores(outputs, code, "loss")
+    np.testing.assert_array_equal(scores.argmax(axis=1), squares.argmin(axis=1))
+    if coding != "one-vs-rest":
+        np.testing.assert_allclose(scores, -squares, atol=1e-10)
+    lost = (np.abs(code) * (1 - np.sign(code * outputs[:, None, :])) / 2).sum(axis=2)
+    winner = class_scores(outputs, code, "hamming").argmax(axis=1)
+    expected = np.lexsort(np.moveaxis(np.stack([squares, lost]), 2, -1), axis=-1)[:, 0]
+    np.testing.assert_array_equal(winner, expected)
+
+
+def test_one_output_a_class_is_the_kernel_fisher_discriminant() -> None:
+    for threshold, calibrate_on in (("least_squares", "training"), ("soft_margin", "leave_one_out")):
+        settings = {"sigma": 1.5, "regularization": 0.1, "threshold": threshold, "calibrate_on": calibrate_on}
+        fisher = KFDClassifier(penalty="kernel", **settings).fit(IRIS_X, IRIS_Y)
+        learner = LSSVMClassifier(**settings).fit(IRIS_X, IRIS_Y)
+        np.testing.assert_allclose(learner.decision_function(IRIS_X), fisher.decision_function(IRIS_X), atol=1e-8)
+        np.testing.assert_allclose(learner.predict_proba(IRIS_X), fisher.predict_proba(IRIS_X), atol=1e-6)
+
+
+def test_two_classes_have_one_task_in_every_coding() -> None:
+    samples, labels = make_moons(60, noise=0.2, random_state=0)
+    expected = LSSVMClassifier(sigma=0.5).fit(samples, labels)
+    regression = LSSVMRegressor(sigma=0.5).fit(samples, 2.0 * labels - 1)
+    np.testing.assert_allclose(expected.decision_function(samples), regression.predict(samples), atol=1e-12)
+    for coding in CODINGS:
+        learner = LSSVMClassifier(sigma=0.5, coding=coding, decoding="hamming").fit(samples, labels)
+        np.testing.assert_array_equal(learner.decision_function(samples), expected.decision_function(samples))
+
+
+@pytest.mark.parametrize("coding", ["one-vs-rest", "minimum-output", "error-correcting"])
+def test_tasks_on_the_same_samples_are_those_fitted_one_by_one(coding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    factored = []
+
+    def counted(*arguments: Any) -> WeightedRidge:
+        factored.append(arguments)
+        return WeightedRidge(*arguments)
+
+    monkeypatch.setattr("discriminants.lssvm.WeightedRidge", counted)
+    learner = LSSVMClassifier(sigma=1.5, coding=coding).fit(IRIS_X, IRIS_Y)
+    assert len(factored) == 1
+    for task, sides in enumerate(learner.code_.T):
+        alone = LSSVMRegressor(sigma=1.5).fit(IRIS_X, sides[IRIS_Y].astype(float))
+        np.testing.assert_allclose(learner.dual_coef_[:, task], alone.dual_coef_[:, 0], atol=1e-8)
+
+
+def test_pairs_see_their_two_classes_alone() -> None:
+    learner = LSSVMClassifier(sigma=1.5, coding="one-vs-one", decoding="hamming").fit(IRIS_X, IRIS_Y)
+    for task, (first, second) in enumerate(combinations(range(3), 2)):
+        rows = np.isin(IRIS_Y, (first, second))
+        alone = LSSVMRegressor(sigma=1.5).fit(IRIS_X[rows], np.where(IRIS_Y[rows] == second, 1.0, -1.0))
+        np.testing.assert_allclose(learner.dual_coef_[rows, task], alone.dual_coef_[:, 0], atol=1e-8)
+        assert not learner.dual_coef_[~rows, task].any()
+    voting = PairwiseClassifier(LSSVMClassifier(sigma=1.5)).fit(IRIS_X, IRIS_Y)
+    assert (learner.predict(IRIS_X) == voting.predict(IRIS_X)).mean() > 0.99  # ties are broken otherwise
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+@pytest.mark.parametrize("decoding", ["loss", "hamming"])
+def test_every_coding_knows_the_irises_by_either_solver(coding: str, decoding: str) -> None:
+    settings: dict[str, Any] = {"sigma": 1.5, "coding": coding, "decoding": decoding, "tol": 1e-10}
+    direct = LSSVMClassifier(**settings).fit(IRIS_X[::2], IRIS_Y[::2])
+    assert direct.score(IRIS_X[1::2], IRIS_Y[1::2]) > 0.93
+    assert (direct.predict_proba(IRIS_X).argmax(axis=1) == IRIS_Y).mean() > 0.93
+    iterated = LSSVMClassifier(solver="conjugate_gradient", **settings).fit(IRIS_X[::2], IRIS_Y[::2])
+    np.testing.assert_allclose(iterated.dual_coef_, direct.dual_coef_, atol=1e-7)
+    np.testing.assert_array_equal(iterated.predict(IRIS_X), direct.predict(IRIS_X))
+
+
+def test_pairs_choose_one_penalty_together() -> None:
+    penalties = [1e-3, 0.1, 10.0]
+    learner = LSSVMClassifier(sigma=1.5, coding="one-vs-one", regularization=penalties).fit(IRIS_X, IRIS_Y)
+    errors = []
+    for first, second in combinations(range(3), 2):
+        rows = np.isin(IRIS_Y, (first, second))
+        alone = LSSVMRegressor(sigma=1.5, regularization=penalties)
+        errors.append(alone.fit(IRIS_X[rows], np.where(IRIS_Y[rows] == second, 1.0, -1.0)).criterion_)
+    np.testing.assert_allclose(learner.criterion_, np.mean(errors, axis=0), rtol=1e-8)
+    assert learner.regularization_ == penalties[np.argmin(learner.criterion_)]
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+def test_thresholds_and_posteriors_from_samples_left_out(coding: str) -> None:
+    for calibrate_on in ("leave_one_out", "held_out"):
+        learner = LSSVMClassifier(sigma=0.3, coding=coding, threshold="least_error", calibrate_on=calibrate_on)
+        learner.fit(IRIS_X, IRIS_Y)
+        assert learner.score(IRIS_X, IRIS_Y) > 0.95
+        plain = LSSVMClassifier(sigma=0.3, coding=coding).fit(IRIS_X, IRIS_Y)
+        assert not np.allclose(learner.predict_proba(IRIS_X), plain.predict_proba(IRIS_X))
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        LSSVMRegressor(regularization=np.array([0.1, 1.0])),
+        LSSVMRegressor(kernel="precomputed"),
+        *(LSSVMClassifier(coding=coding, regularization=[0.1, 1.0]) for coding in CODINGS),
+    ],
+)
+def test_files(learner: Any) -> None:
+    samples = IRIS_X @ IRIS_X.T if learner.kernel == "precomputed" else IRIS_X
+    learner.fit(samples, IRIS_Y)
+    again = estimator_from_arrays(*estimator_to_arrays(learner))
+    np.testing.assert_array_equal(again.predict(samples), learner.predict(samples))
+    if isinstance(learner, LSSVMClassifier):
+        np.testing.assert_array_equal(again.predict_proba(samples), learner.predict_proba(samples))
+        np.testing.assert_array_equal(again.code_, learner.code_)
