@@ -6,8 +6,9 @@
 `GreedyNystroem` with each chooser, and scikit-learn's `Nystroem`, whose error is the mean of three seeds, give features
 of the same kernel and width; `RidgeClassifier` with the same penalty classifies in them. Seconds are those of choosing
 the centres, transforming and fitting together, the mean of the seeds too. The last line counts where the first chooser
-has the smaller error. Widths are those of `benchmarks.learners`, chosen by cross-validation there for 200 to 400 centres of
-`OROLSClassifier`.
+has the smaller error.
+
+Widths are those of `benchmarks.learners`, chosen by cross-validation there for 200 or 400 centres of `OROLSClassifier`.
 """
 
 import argparse

@@ -1,5 +1,6 @@
 """Fixed-size least-squares support vector machines: as many centres as were asked for, any number of samples."""
 
+from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -13,7 +14,7 @@ from discriminants.class_moments import ClassMoments
 from discriminants.expansion import FLOATS
 from discriminants.kernels import Kernel, PrecomputedKernel
 from discriminants.kernels.kernel import KernelColumns
-from discriminants.linear_systems.ridge_sums import RidgePath, RidgeSums
+from discriminants.linear_systems.ridge_sums import LeaveOneOut, RidgePath, RidgeSums
 from discriminants.multiclass.labels import announced_classes, codes_among
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, one_vs_rest_targets
 from discriminants.posteriors import unit_length_outputs
@@ -74,7 +75,7 @@ class _FixedSize(ChosenCenters):
         path = sums.path()
         by_leaving_out = isinstance(self.regularization, str) and self.regularization == "leave_one_out"
         if by_leaving_out:
-            errors = path.leave_one_out(penalties)
+            errors = LeaveOneOut(path, penalties)
             for rows, features in basis.blocks(X):
                 errors.add(features, targets[rows])
         self._keep_solution(basis, path, penalties, errors.squares / X.shape[0] if by_leaving_out else None)
@@ -164,7 +165,7 @@ class _Features:
             origin = (self._columns.block(self.centers) @ self.whitening).mean(axis=0)
         return RidgeSums().start(origin, targets.mean(axis=0, dtype=np.float64))
 
-    def blocks(self, X: np.ndarray) -> Any:
+    def blocks(self, X: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield (rows, features) over all of X, float64."""
         for start in range(0, X.shape[0], BLOCK):
             rows = slice(start, min(start + BLOCK, X.shape[0]))
@@ -176,8 +177,8 @@ class FixedSizeLSSVMRegressor(_FixedSize, KernelRegressor):
 
     Centres are chosen first, without the weights; ridge regression with a free bias in their white features follows
     from sums over the samples, which are met a block at a time: |y - f|^2 + mu |w|^2, f = w'phi(x) + b. With every
-    sample as a centre that is the LS-SVM itself, and mu is 1 / gamma. O(N m^2) time; memory is 24 m^2 bytes and a block
-    of samples, and what the choice takes, 8 bytes for each centre and candidate.
+    sample as a centre that is the LS-SVM itself, and mu is 1 / gamma. O(N m^2) time; memory is O(m^2), a block of samples,
+    and what the choice takes, up to 8 bytes for each centre and candidate.
 
     Parameters
     ----------
@@ -315,6 +316,8 @@ class FixedSizeLSSVMClassifier(_FixedSize, OneVsRestClassifier):
         **_FixedSize._parameter_constraints,
         **OneVsRestClassifier._parameter_constraints,
     }
+
+    moments_: ClassMoments
 
     def __init__(
         self,

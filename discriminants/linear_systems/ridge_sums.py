@@ -114,15 +114,13 @@ class RidgePath(NamedTuple):
         left = np.maximum(left, np.finfo(np.float64).eps)
         return self.n_samples * (outside + shrunk**2 @ inside) / left**2
 
-    def leave_one_out(self, penalties: np.ndarray) -> "LeaveOneOut":
-        """Takes in the samples once more."""
-        return LeaveOneOut(self, penalties)
-
 
 class LeaveOneOut:
     """Squared errors of every sample by the solution of all others, in closed form: (y - f) / (1 - h).
 
     The centres stay, and with them their columns; only the sample's equation is left out.
+
+    The samples that the path is of are to be given once more.
 
     Parameters
     ----------

@@ -1,5 +1,6 @@
 """Nystroem features and fixed-size LS-SVM: against the exact kernel, dense formulas and each other."""
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -186,7 +187,9 @@ def test_a_stream_cut_anywhere_gives_the_classifier_of_all_samples(sizes: list[i
 def test_the_centres_of_a_stream_are_chosen_from_its_first_samples() -> None:
     X, _, targets = samples()
     model = (
-        FixedSizeLSSVMRegressor(10, random_state=0).partial_fit(X[:40], targets[:40]).partial_fit(X[40:], targets[40:])
+        FixedSizeLSSVMRegressor(10, chooser="random", random_state=0)
+        .partial_fit(X[:40], targets[:40])
+        .partial_fit(X[40:], targets[40:])
     )
     assert model.center_indices_.max() < 40
     assert model.sums_.n_samples_ == 90
@@ -194,7 +197,7 @@ def test_the_centres_of_a_stream_are_chosen_from_its_first_samples() -> None:
 
 def test_what_a_stream_cannot_do_is_said() -> None:
     X, y, targets = samples()
-    fitted = FixedSizeLSSVMClassifier(10, random_state=0).fit(X, y)
+    fitted = FixedSizeLSSVMClassifier(10, chooser="random", random_state=0).fit(X, y)
     for model, reason in (
         (fitted, "fit before it"),
         (FixedSizeLSSVMRegressor(regularization="leave_one_out"), "twice"),
@@ -204,10 +207,10 @@ def test_what_a_stream_cannot_do_is_said() -> None:
         with pytest.raises(AttributeError, match="has no attribute 'partial_fit'") as raised:
             model.partial_fit(X, y)
         assert reason in str(raised.value.__cause__)
-    stream = FixedSizeLSSVMRegressor(10, random_state=0).partial_fit(X, targets)
+    stream = FixedSizeLSSVMRegressor(10, chooser="random", random_state=0).partial_fit(X, targets)
     with pytest.raises(ValueError, match=r"targets of shape \(n_samples, 2\)"):
         stream.partial_fit(X, targets[:, 0])
-    classifier = FixedSizeLSSVMClassifier(10, random_state=0)
+    classifier = FixedSizeLSSVMClassifier(10, chooser="random", random_state=0)
     with pytest.raises(ValueError, match="needs classes"):
         classifier.partial_fit(X, y)
     classifier.partial_fit(X, y, classes=[0, 1, 2])
@@ -277,6 +280,16 @@ def test_sums_that_do_not_belong_to_the_learner_are_refused(name: str) -> None:
     setattr(holder, name, value)
     with pytest.raises(ValueError, match=r"\.\w+_ "):
         estimator_from_arrays(*estimator_to_arrays(model))
+
+
+def test_memory_is_that_of_a_block_and_the_sums() -> None:
+    X, y = np.random.default_rng(0).normal(size=(60_000, 2)), np.arange(60_000) % 2
+    model = FixedSizeLSSVMClassifier(60, sigma=0.5, n_candidates=500, chooser="random", random_state=0)
+    tracemalloc.start()
+    model.fit(X, y)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 60_000 * 60 * 8 / 3
 
 
 def test_far_origins_cost_no_digits() -> None:

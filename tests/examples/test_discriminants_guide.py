@@ -1,14 +1,17 @@
-"""What docs/discriminants.md and docs/fisher.md show runs, and their tables name what there is."""
+"""What docs/discriminants.md, docs/fisher.md and docs/large-scale.md show runs, and their tables name what there is."""
 
 import re
 import runpy
 from pathlib import Path
 
+import pytest
+
 import discriminants
 from discriminants.kernels.named import NAMED
 
 DOCS = Path(__file__).parents[2] / "docs"
-GUIDE, FISHER = ((DOCS / name).read_text(encoding="utf-8") for name in ("discriminants.md", "fisher.md"))
+PAGES = ("discriminants.md", "fisher.md", "large-scale.md")
+GUIDE, FISHER, LARGE = ((DOCS / name).read_text(encoding="utf-8") for name in PAGES)
 
 
 def test_the_code_of_the_fisher_family_runs_from_top_to_bottom(tmp_path, capsys):
@@ -25,6 +28,17 @@ def test_the_code_of_the_fisher_family_runs_from_top_to_bottom(tmp_path, capsys)
     assert invariant > plain
 
 
+def test_the_code_of_the_fixed_basis_runs_from_top_to_bottom(tmp_path, capsys):
+    blocks = re.findall(r"<!-- code -->\n\n```python\n(.*?)```", LARGE, re.DOTALL)
+    assert len(blocks) == LARGE.count("```python")
+    script = tmp_path / "guide.py"
+    script.write_text("\n".join(blocks), encoding="utf-8")
+    runpy.run_path(str(script))
+    errors = [float(error) for error in re.findall(r"test error ([\d.]+)", capsys.readouterr().out)]
+    assert errors[2] < errors[1] < errors[0]
+    assert errors[4] == pytest.approx(errors[3]) and errors[3] < 0.03
+
+
 def test_the_code_shown_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"<!-- code -->\n\n```python\n(.*?)```", GUIDE, re.DOTALL)
@@ -38,7 +52,9 @@ def test_the_code_shown_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
 
 def test_every_learner_and_every_kernel_name_is_in_the_guide():
     learners = [
-        name for name in discriminants.__all__ if re.search(r"(Classifier|Regressor|Discriminant|Analysis|PCA)$", name)
+        name
+        for name in discriminants.__all__
+        if re.search(r"(Classifier|Regressor|Discriminant|Analysis|PCA|Nystroem)$", name)
     ]
     kernels = [name for name in discriminants.__all__ if name.endswith("Kernel")]
     for name in (*learners, *(k for k in kernels if k not in ("Kernel", "FunctionKernel", "PrecomputedKernel"))):
@@ -48,8 +64,8 @@ def test_every_learner_and_every_kernel_name_is_in_the_guide():
 
 
 def test_the_classes_the_guide_names_are_public():
-    elsewhere = {"CalibratedClassifierCV", "ValueError"}
-    assert set(re.findall(r"`([A-Z]\w*[a-z]\w*)", GUIDE + FISHER)) - elsewhere <= set(discriminants.__all__)
+    elsewhere = {"CalibratedClassifierCV", "Nystroem", "RidgeClassifier", "ValueError"}
+    assert set(re.findall(r"`([A-Z]\w*[a-z]\w*)", GUIDE + FISHER + LARGE)) - elsewhere <= set(discriminants.__all__)
 
 
 def test_every_member_of_the_fisher_family_is_on_its_page():
