@@ -11,7 +11,7 @@ from discriminants.choosers.choice import CHOOSERS, chosen_rows
 from discriminants.expansion import KernelExpansion
 from discriminants.kernels import Kernel, PrecomputedKernel, make_kernel
 from discriminants.kernels.named import NAMED
-from discriminants.linear_systems.kernel_values import check_values, kernel_matrix
+from discriminants.linear_systems.kernel_values import check_size, check_values, kernel_matrix
 from discriminants.linear_systems.whitening_map import whitening_map
 
 BLOCK = 2048  # samples met at a time
@@ -57,13 +57,14 @@ class ChosenCenters(KernelExpansion):
         one_for_all = kernel.centers_are_points and kernel.over(X[:1])[1].size == 1
         if not (one_for_all or isinstance(kernel, PrecomputedKernel)):
             raise ValueError(f"{type(self).__name__} needs a symmetric kernel, the same for all centres, got {kernel}")
+        some = np.linspace(0, X.shape[0] - 1, min(X.shape[0], _CHECKED)).astype(np.intp)
+        check_size(float(np.abs(kernel.at(some).diagonal(X[some])).max()))
         rows = None
         if centers is None:
             random = check_random_state(self.random_state)
             rows = chosen_rows(self.chooser, X, kernel, n_centers, random, targets, self.n_candidates)
             kernel, centers = kernel.at(rows), X[rows]
         centers = centers.astype(np.float64)
-        some = np.linspace(0, X.shape[0] - 1, min(X.shape[0], _CHECKED)).astype(np.intp)
         among = kernel_matrix(kernel, centers, centers)
         check_values(np.concatenate([kernel_matrix(kernel, X[some], centers), among]))
         kept, whitening = whitening_map(among, self.tol)

@@ -177,8 +177,8 @@ class FixedSizeLSSVMRegressor(_FixedSize, KernelRegressor):
 
     Centres are chosen first, without the weights; ridge regression with a free bias in their white features follows
     from sums over the samples, which are met a block at a time: |y - f|^2 + mu |w|^2, f = w'phi(x) + b. With every
-    sample as a centre that is the LS-SVM itself, and mu is 1 / gamma. O(N m^2) time; memory is O(m^2), a block of samples,
-    and what the choice takes, up to 8 bytes for each centre and candidate.
+    sample as a centre that is the LS-SVM itself, and mu is 1 / gamma. O(N m^2) time; memory is O(m^2), a block of
+    samples, and what the choice takes, up to 8 bytes for each centre and candidate.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ def chosen_rows(
     Raises
     ------
     ValueError
-        If a function gives anything but that.
+        If no column differs from a constant, or a function gives anything but that.
     """
     candidates = np.arange(X.shape[0])
     size = X.shape[0] if n_candidates is None else max(n_candidates, n_centers)
@@ -73,6 +73,11 @@ def chosen_rows(
         chooser = CHOOSERS[chooser]
     own = None if targets is None else targets[candidates]
     rows = np.asarray(chooser(X[candidates], kernel.at(candidates), n_centers, random, own))
+    if rows.shape == (0,):
+        raise ValueError(
+            "no centre could be chosen: every kernel column is zero or constant over the samples "
+            f"({kernel}; is the width far too large?)"
+        )
     n = candidates.shape[0]
     sound = rows.ndim == 1 and rows.dtype.kind in "iu" and np.unique(rows).shape == rows.shape
     if not (sound and 1 <= rows.shape[0] <= n_centers and rows.min() >= 0 and rows.max() < n):

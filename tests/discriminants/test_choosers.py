@@ -137,11 +137,16 @@ def test_forward_selection_goes_by_the_targets() -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", [[], [0, 0], [-1], [120], [0.5], [[1, 2]], list(range(11))], ids=lambda answer: str(answer)[:12]
+    "answer", [[[]], [0, 0], [-1], [120], [0.5], [[1, 2]], list(range(11))], ids=lambda answer: str(answer)[:12]
 )
 def test_a_function_that_gives_no_rows_is_refused(answer: Any) -> None:
     with pytest.raises(ValueError, match="row numbers"):
         chosen(lambda X, kernel, n_centers, random, targets: np.array(answer))
+
+
+def test_that_no_column_serves_is_told() -> None:
+    with pytest.raises(ValueError, match=r"no centre could be chosen.*constant"):
+        chosen(lambda X, kernel, n_centers, random, targets: np.array([], dtype=int))
 
 
 def test_a_function_is_given_all_there_is() -> None:
