@@ -34,6 +34,8 @@ _NAMES = {
     "image_transformations": ["transformed_images", "smoothed_images"],
     "kernel_discriminant_analysis": ["KernelDiscriminantAnalysis"],
     "ksod": ["KSODClassifier"],
+    "greedy_nystroem": ["GreedyNystroem"],
+    "fixed_size": ["FixedSizeLSSVMClassifier", "FixedSizeLSSVMRegressor"],
     "linear_discriminant": ["LinearDiscriminant"],
     "robust_kfd": ["RobustKFDClassifier"],
     "sparse_greedy_kfd": ["SparseGreedyKFDClassifier"],

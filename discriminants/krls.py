@@ -10,14 +10,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from discriminants.blas_threads import one_blas_thread
 from discriminants.class_moments import ClassMoments
 from discriminants.expansion import FLOATS, KernelExpansion
 from discriminants.kernels import PrecomputedKernel, make_kernel
-from discriminants.multiclass.labels import class_codes, distinct_classes
+from discriminants.multiclass.labels import announced_classes, class_codes, codes_among
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, one_vs_rest_targets
 from discriminants.posteriors import POSTERIORS, unit_length_outputs
 from discriminants.recursive_least_squares import KernelRecursion
@@ -328,16 +327,13 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
         first = not hasattr(self, "recursion_")
         if not first and not hasattr(self, "moments_"):
             raise ValueError("partial_fit cannot go on from a fit with another posterior than 'gaussian': fit anew")
-        known = _checked_classes(classes, None if first else self.classes_)
+        known = announced_classes(classes, None if first else self.classes_)
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C", reset=first)
-        check_classification_targets(y)
-        strangers = np.setdiff1d(y, known)
-        if strangers.size:
-            raise ValueError(f"y has labels that are not among the classes {known}: {strangers}")
+        codes = codes_among(known, y)
         if first:
             self._begin_stream(X, _n_outputs(known))
         self.classes_ = known
-        self._learn_classes(self._as_before(X), np.searchsorted(known, y))
+        self._learn_classes(self._as_before(X), codes)
         return self
 
     def _begin(self, X: np.ndarray, n_outputs: int) -> None:
@@ -362,14 +358,3 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
 
 def _n_outputs(classes: np.ndarray) -> int:
     return 1 if classes.shape[0] == 2 else int(classes.shape[0])
-
-
-def _checked_classes(given: Any, known: np.ndarray | None) -> np.ndarray:
-    if given is None:
-        if known is None:
-            raise ValueError("the first call of partial_fit needs classes, all labels that will come")
-        return known
-    classes = distinct_classes(given)
-    if known is not None and not np.array_equal(classes, known):
-        raise ValueError(f"classes = {classes} are not those of the calls before, {known}")
-    return classes

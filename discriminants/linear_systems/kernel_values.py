@@ -50,10 +50,15 @@ def check_values(K: np.ndarray) -> None:
 def check_spread(largest: np.ndarray, smallest: np.ndarray) -> None:
     """`check_values` where only the largest and smallest value of each column are known, arrays of (n_columns,)."""
     size = max(np.abs(largest).max(), np.abs(smallest).max())
-    if not size < _LARGEST_VALUE:
-        raise ValueError("the kernel values of the training samples are not finite, or too large to be squared")
+    check_size(size)
     if not (largest - smallest).max() > 10 * np.finfo(np.float64).eps * size:
         raise ValueError("the kernel tells no two training samples apart: constant features, or far too large a width?")
+
+
+def check_size(size: float) -> None:
+    """`check_values` where only the largest absolute value is known."""
+    if not size < _LARGEST_VALUE:
+        raise ValueError("the kernel values of the training samples are not finite, or too large to be squared")
 
 
 def check_symmetric(K: np.ndarray, wanted_by: str) -> None:

@@ -35,3 +35,42 @@ def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     classes = distinct_classes(y)
     check_classification_targets(y)
     return classes, np.searchsorted(classes, y)
+
+
+def announced_classes(given: Any, known: np.ndarray | None) -> np.ndarray:
+    """The classes of a stream: those that its first call of `partial_fit` gives, and no others later.
+
+    Parameters
+    ----------
+    given : array-like of shape (n_classes,) or None
+    known : ndarray of shape (n_classes,) or None
+        Those of the calls before.
+
+    Raises
+    ------
+    ValueError
+        If the first call gives none, or a later one gives others.
+    """
+    if given is None:
+        if known is None:
+            raise ValueError("the first call of partial_fit needs classes, all labels that will come")
+        return known
+    classes = distinct_classes(given)
+    if known is not None and not np.array_equal(classes, known):
+        raise ValueError(f"classes = {classes} are not those of the calls before, {known}")
+    return classes
+
+
+def codes_among(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The number of each sample's class among sorted classes that are known, shape (n_samples,).
+
+    Raises
+    ------
+    ValueError
+        If a label is not among them, or they are continuous.
+    """
+    check_classification_targets(y)
+    strangers = np.setdiff1d(y, classes)
+    if strangers.size:
+        raise ValueError(f"y has labels that are not among the classes {classes}: {strangers}")
+    return np.searchsorted(classes, y)

@@ -142,6 +142,51 @@ def _recursion(recursion: Any) -> None:
         refuse(recursion, "n_samples_seen_", f"is {recursion.n_samples_seen_!r}")
 
 
+def _fixed_size_classifier(learner: Any) -> None:
+    _least_squares(learner)
+    _sums_of(learner)
+    moments = getattr(learner, "moments_", None)
+    if moments is not None and getattr(moments, "squares_", np.empty(0)).shape != (
+        learner.classes_.shape[0],
+        learner.dual_coef_.shape[0] + 1,
+        learner.dual_coef_.shape[0] + 1,
+    ):
+        refuse(learner, "moments_", "are of other classes or other centres")
+
+
+def _fixed_size_regressor(learner: Any) -> None:
+    _regressor(learner)
+    _sums_of(learner)
+
+
+def _sums_of(learner: Any) -> None:
+    """A stream goes on with the centres and outputs that the learner has."""
+    sums: Any = getattr(learner, "sums_", None)
+    if sums is None:
+        return
+    if type(sums).__name__ != "RidgeSums":
+        refuse(learner, "sums_", f"is a {type(sums).__name__}")
+    if getattr(sums, "products_", np.empty(0)).shape != learner.dual_coef_.shape:
+        refuse(learner, "sums_", "are of other centres or other outputs")
+    n_centers = learner.dual_coef_.shape[0]
+    check_arrays(learner, {"whitening_": (n_centers, n_centers)}, {})
+
+
+def _ridge_sums(sums: Any) -> None:
+    shapes: dict[str, tuple[int | str, ...]] = {
+        "origin_": ("columns",),
+        "target_origin_": ("targets",),
+        "sums_": ("columns",),
+        "squares_": ("columns", "columns"),
+        "target_sums_": ("targets",),
+        "target_squares_": ("targets",),
+        "products_": ("columns", "targets"),
+    }
+    check_arrays(sums, shapes, {})
+    if type(sums.n_samples_) is not int or sums.n_samples_ < 1:
+        refuse(sums, "n_samples_", f"is {sums.n_samples_!r}")
+
+
 def _moments(moments: Any) -> None:
     sizes: dict[str, int] = {}
     check_indices(moments, "counts_", moments.counts_, ("kinds",), sizes)
@@ -245,6 +290,9 @@ LEARNERS: Mapping[str, Listed] = {
     "SparseKFDRegressor": Listed("discriminants.sparse_kfd", _regressor),
     "KernelDiscriminantAnalysis": Listed("discriminants.kernel_discriminant_analysis", _directions),
     "OrientedKernelPCA": Listed("discriminants.oriented_kernel_pca", _directions),
+    "GreedyNystroem": Listed("discriminants.greedy_nystroem", _directions),
+    "FixedSizeLSSVMClassifier": Listed("discriminants.fixed_size", _fixed_size_classifier),
+    "FixedSizeLSSVMRegressor": Listed("discriminants.fixed_size", _fixed_size_regressor),
     "LinearDiscriminant": Listed("discriminants.linear_discriminant", _linear),
     "SparseKernelLogisticClassifier": Listed("discriminants.sparse_logistic", _logistic),
     "PairwiseClassifier": Listed("discriminants.multiclass.pairwise", _pairwise),
@@ -256,6 +304,7 @@ LEARNERS: Mapping[str, Listed] = {
         "discriminants.posteriors", learnt({"coef_": ("columns", "kinds"), "intercept_": ("kinds",)})
     ),
     "KernelRecursion": Listed("discriminants.recursive_least_squares", _recursion),
+    "RidgeSums": Listed("discriminants.linear_systems.ridge_sums", _ridge_sums),
     "ClassMoments": Listed("discriminants.class_moments", _moments),
 }
 """By name."""

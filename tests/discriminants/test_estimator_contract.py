@@ -5,6 +5,9 @@ from typing import Any
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discriminants import (
+    FixedSizeLSSVMClassifier,
+    FixedSizeLSSVMRegressor,
+    GreedyNystroem,
     InvariantKFDClassifier,
     KernelDiscriminantAnalysis,
     KFDClassifier,
@@ -31,6 +34,7 @@ from discriminants import (
     SparseKFDRegressor,
     WeightedLSSVMRegressor,
 )
+from discriminants.choosers.choice import CHOOSERS
 from discriminants.kernels import CompactGaussianKernel, MultiscaleGaussianKernel
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
 
@@ -89,6 +93,12 @@ _ESTIMATORS = [
     InvariantKFDClassifier(20, regularization=0.1, penalty="kernel", calibrate_on="leave_one_out", random_state=0),
     OrientedKernelPCA(),
     OrientedKernelPCA(1, penalty="kernel"),
+    GreedyNystroem(random_state=0),
+    *(GreedyNystroem(10, chooser=name, random_state=0) for name in sorted(CHOOSERS)),
+    FixedSizeLSSVMClassifier(20, random_state=0),
+    FixedSizeLSSVMClassifier(20, chooser="greedy", regularization="leave_one_out", posterior="platt", random_state=0),
+    FixedSizeLSSVMRegressor(20, random_state=0),
+    FixedSizeLSSVMRegressor(20, chooser="entropy", regularization=0.1, random_state=0),
     LinearDiscriminant(),
     LinearDiscriminant(regularization=0.1, posterior="gaussian"),
     *(PairwiseClassifier(_PAIR, combine) for combine in ("voting", "coupling", "dag")),

@@ -39,6 +39,8 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
 from discriminants import (
+    FixedSizeLSSVMClassifier,
+    GreedyNystroem,
     KFDClassifier,
     KRLSClassifier,
     LaplacianKernel,
@@ -131,6 +133,8 @@ LISTED = [
     TruncatedSVD(2),
     RBFSampler(random_state=0),
     VarianceThreshold(),
+    make_pipeline(GreedyNystroem(20, chooser="greedy", random_state=0), RidgeClassifier()),
+    FixedSizeLSSVMClassifier(20, random_state=0),
     NPDClassifier(9, kernel="laplacian"),
     KRLSClassifier(0.1),
     KFDClassifier(kernel="polynomial"),

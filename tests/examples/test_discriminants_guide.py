@@ -4,13 +4,14 @@ import re
 import runpy
 from pathlib import Path
 
+import pytest
+
 import discriminants
 from discriminants.kernels.named import NAMED
 
 DOCS = Path(__file__).parents[2] / "docs"
-GUIDE, FISHER, LSSVM = (
-    (DOCS / name).read_text(encoding="utf-8") for name in ("discriminants.md", "fisher.md", "least-squares-svm.md")
-)
+PAGES = ("discriminants.md", "fisher.md", "least-squares-svm.md", "large-scale.md")
+GUIDE, FISHER, LSSVM, LARGE = ((DOCS / name).read_text(encoding="utf-8") for name in PAGES)
 
 
 def test_the_code_of_the_fisher_family_runs_from_top_to_bottom(tmp_path, capsys):
@@ -44,8 +45,19 @@ def test_the_code_of_the_least_squares_machines_runs_from_top_to_bottom(tmp_path
 
 
 def test_every_least_squares_machine_is_on_its_page():
-    for name in (name for name in discriminants.__all__ if "LSSVM" in name):
+    for name in (name for name in discriminants.__all__ if "LSSVM" in name and not name.startswith("FixedSize")):
         assert f"`{name}`" in LSSVM, name
+
+
+def test_the_code_of_the_fixed_basis_runs_from_top_to_bottom(tmp_path, capsys):
+    blocks = re.findall(r"<!-- code -->\n\n```python\n(.*?)```", LARGE, re.DOTALL)
+    assert len(blocks) == LARGE.count("```python")
+    script = tmp_path / "guide.py"
+    script.write_text("\n".join(blocks), encoding="utf-8")
+    runpy.run_path(str(script))
+    errors = [float(error) for error in re.findall(r"test error ([\d.]+)", capsys.readouterr().out)]
+    assert errors[2] < errors[1] < errors[0]
+    assert errors[4] == pytest.approx(errors[3]) and errors[3] < 0.03
 
 
 def test_the_code_shown_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
@@ -61,7 +73,9 @@ def test_the_code_shown_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
 
 def test_every_learner_and_every_kernel_name_is_in_the_guide():
     learners = [
-        name for name in discriminants.__all__ if re.search(r"(Classifier|Regressor|Discriminant|Analysis|PCA)$", name)
+        name
+        for name in discriminants.__all__
+        if re.search(r"(Classifier|Regressor|Discriminant|Analysis|PCA|Nystroem)$", name)
     ]
     kernels = [name for name in discriminants.__all__ if name.endswith("Kernel")]
     for name in (*learners, *(k for k in kernels if k not in ("Kernel", "FunctionKernel", "PrecomputedKernel"))):
@@ -71,8 +85,9 @@ def test_every_learner_and_every_kernel_name_is_in_the_guide():
 
 
 def test_the_classes_the_guide_names_are_public():
-    elsewhere = {"CalibratedClassifierCV", "ValueError"}
-    assert set(re.findall(r"`([A-Z]\w*[a-z]\w*)", GUIDE + FISHER + LSSVM)) - elsewhere <= set(discriminants.__all__)
+    elsewhere = {"CalibratedClassifierCV", "Nystroem", "RidgeClassifier", "ValueError"}
+    shown = set(re.findall(r"`([A-Z]\w*[a-z]\w*)", GUIDE + FISHER + LSSVM + LARGE))
+    assert shown - elsewhere <= set(discriminants.__all__)
 
 
 def test_every_member_of_the_fisher_family_is_on_its_page():

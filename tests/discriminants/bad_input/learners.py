@@ -8,6 +8,8 @@ import pytest
 from sklearn.base import clone, is_classifier
 
 from discriminants import (
+    FixedSizeLSSVMClassifier,
+    FixedSizeLSSVMRegressor,
     InvariantKFDClassifier,
     KFDClassifier,
     KRLSClassifier,
@@ -72,6 +74,14 @@ KERNEL_LEARNERS: dict[str, Any] = {
     "weighted LSSVM": WeightedLSSVMRegressor(regularization=0.01, loss="huber", max_reweightings=3),
     "KSOD": KSODClassifier(random_state=0),
     "KSOD, folds": KSODClassifier(penalty="kernel", validation=3),
+    "fixed size": FixedSizeLSSVMClassifier(30, random_state=0),
+    "fixed size, left out": FixedSizeLSSVMClassifier(
+        30, chooser="cholesky", regularization="leave_one_out", random_state=0
+    ),
+    "fixed size regression": FixedSizeLSSVMRegressor(30, random_state=0),
+    "fixed size regression, left out": FixedSizeLSSVMRegressor(
+        30, chooser="cholesky", regularization="leave_one_out", random_state=0
+    ),
     "logistic": SparseKernelLogisticClassifier(12, learning_rate=0.03, min_steps=150),
     "logistic, Newton": SparseKernelLogisticClassifier(12, selection="random", solver="irls", random_state=0),
 }

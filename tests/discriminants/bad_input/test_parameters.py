@@ -50,6 +50,8 @@ OUT_OF_RANGE: list[tuple[str, list[Any]]] = [
     ("selection", ["npd"]),
     ("learning_rate", [0.0, np.nan]),
     ("batch_size", COUNTS),
+    ("chooser", ["best", None, 3]),
+    ("centers", [3, "all"]),
 ]
 
 

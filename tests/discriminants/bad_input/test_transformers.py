@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discriminants import KernelDiscriminantAnalysis, OrientedKernelPCA
+from discriminants import GreedyNystroem, KernelDiscriminantAnalysis, OrientedKernelPCA
 from discriminants.kernels import GaussianKernel
 from tests.discriminants.bad_input.learners import Data
 from tests.discriminants.bad_input.test_kernels_and_widths import FUNCTIONS, WIDTHS
@@ -16,6 +16,8 @@ TRANSFORMERS: list[Any] = [
     KernelDiscriminantAnalysis(penalty="kernel", solver="eigen"),
     OrientedKernelPCA(),
     OrientedKernelPCA(penalty="kernel"),
+    GreedyNystroem(chooser="cholesky"),
+    GreedyNystroem(10, chooser="greedy"),
 ]
 
 
@@ -41,7 +43,12 @@ def test_wrong_widths_kernels_samples_and_parameters_are_refused(model: Any, dat
         ("regularization", [0.0, -1.0, np.nan, np.inf]),
         ("penalty", ["ridge", None]),
         ("n_components", [0, 2.5]),
+        ("chooser", ["best", None]),
+        ("n_candidates", [0, 2.5]),
+        ("tol", [-1.0, 1.0, np.nan]),
     ):
+        if parameter not in model.get_params():
+            continue
         for value in values:
             refused(f"'{parameter}' parameter", **{parameter: value})
 

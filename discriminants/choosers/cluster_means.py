@@ -1,0 +1,43 @@
+"""The samples nearest to the means of clusters."""
+
+import numpy as np
+from sklearn.cluster import MiniBatchKMeans
+
+from discriminants.kernels import Kernel
+
+_LEAST_BATCH = 1024
+
+
+def cluster_means(
+    X: np.ndarray, kernel: Kernel, n_centers: int, random: np.random.RandomState, targets: np.ndarray | None = None
+) -> np.ndarray:
+    """The sample of each cluster nearest to its mean, by k-means, that of the largest cluster first (Zhang, Tsang and
+    Kwok 2008).
+
+    The distances are those of the features whatever the kernel is, of rows of the matrix where it is precomputed.
+
+    Parameters
+    ----------
+    X, kernel, n_centers, random, targets
+        As of `random_rows`.
+
+    Returns
+    -------
+    ndarray of int of shape (n,), n <= n_centers
+        Fewer where clusters are empty.
+
+    References
+    ----------
+    K. Zhang, I. Tsang, J. Kwok, Improved Nystroem low-rank approximation and error analysis, ICML 2008.
+    """
+    largest = max(float(X.max()), -float(X.min()))
+    X = X.astype(np.float64) * 2.0 ** -float(np.clip(np.frexp(largest)[1], -1022, 1022))  # so that squares are finite
+    n_clusters = min(n_centers, X.shape[0])
+    batch = max(_LEAST_BATCH, 4 * n_clusters)
+    seed = int(random.randint(np.iinfo(np.int32).max))
+    clusters = MiniBatchKMeans(n_clusters, batch_size=batch, n_init=1, random_state=seed).fit(X)
+    labels = clusters.labels_
+    distances = np.linalg.norm(X - clusters.cluster_centers_[labels], axis=1)
+    nearest_first = np.lexsort((distances, labels))
+    _, first, sizes = np.unique(labels[nearest_first], return_index=True, return_counts=True)
+    return nearest_first[first][np.argsort(-sizes, kind="stable")]

@@ -1,0 +1,150 @@
+"""Ridge regression from sums over samples that nobody keeps."""
+
+from typing import NamedTuple, Self
+
+import numpy as np
+from scipy.linalg import eigh
+from sklearn.base import BaseEstimator
+
+_ROUNDING = 1e-15  # of an eigenvalue, a share of the largest for each column
+
+
+class RidgeSums(BaseEstimator):
+    """Sums from which the ridge regression with a free bias follows, of any number of samples: O(r^2) memory for r
+    features (Suykens et al. 2002, section 6.2: the primal problem of the fixed-size LS-SVM).
+
+    Features and targets are counted from fixed origins near their means, so that the means cost no digits.
+
+    Attributes
+    ----------
+    n_samples_ : int
+    origin_ : ndarray of shape (r,)
+    target_origin_ : ndarray of shape (n_targets,)
+    sums_ : ndarray of shape (r,)
+    squares_ : ndarray of shape (r, r)
+    target_sums_, target_squares_ : ndarray of shape (n_targets,)
+    products_ : ndarray of shape (r, n_targets)
+    """
+
+    def start(self, origin: np.ndarray, target_origin: np.ndarray) -> Self:
+        """No samples yet."""
+        r, n_targets = origin.shape[0], target_origin.shape[0]
+        self.n_samples_ = 0
+        self.origin_, self.target_origin_ = origin, target_origin
+        self.sums_, self.squares_ = np.zeros(r), np.zeros((r, r))
+        self.target_sums_, self.target_squares_ = np.zeros(n_targets), np.zeros(n_targets)
+        self.products_ = np.zeros((r, n_targets))
+        return self
+
+    def copied(self) -> Self:
+        """With arrays of its own, so that `add` leaves alone whoever else holds these."""
+        copy = type(self)()
+        for name, value in vars(self).items():
+            setattr(copy, name, value.copy() if isinstance(value, np.ndarray) else value)
+        return copy
+
+    def add(self, features: np.ndarray, targets: np.ndarray) -> None:
+        """Take in samples, float64 (n, r) and (n, n_targets), in place."""
+        Z, Y = features - self.origin_, targets - self.target_origin_
+        self.n_samples_ += Z.shape[0]
+        self.sums_ += Z.sum(axis=0)
+        self.squares_ += Z.T @ Z
+        self.target_sums_ += Y.sum(axis=0)
+        self.target_squares_ += (Y**2).sum(axis=0)
+        self.products_ += Z.T @ Y
+
+    def path(self) -> "RidgePath":
+        """The solutions for all penalties."""
+        n = self.n_samples_
+        mean, target_mean = self.sums_ / n, self.target_sums_ / n
+        scatter = self.squares_ - n * np.outer(mean, mean)
+        values, vectors = eigh(scatter, overwrite_a=True, check_finite=False, driver="evd")
+        small = values <= _ROUNDING * values.shape[0] * max(values[-1], 0.0)
+        values[small] = 0.0
+        rotated = vectors.T @ (self.products_ - n * np.outer(mean, target_mean))
+        rotated[small] = 0.0
+        energies = np.maximum(self.target_squares_ - n * target_mean**2, 0.0)
+        return RidgePath(
+            values, vectors, rotated, self.origin_ + mean, self.target_origin_ + target_mean, float(energies.sum()), n
+        )
+
+
+class RidgePath(NamedTuple):
+    """|y - f|^2 + mu |w|^2 for every penalty mu from one eigendecomposition of the centred scatter, V diag(l) V'.
+
+    Attributes
+    ----------
+    values : ndarray of shape (r,)
+        l, ascending; 0 where only rounding is left.
+    vectors : ndarray of shape (r, r)
+        V.
+    rotated : ndarray of shape (r, n_targets)
+        V'Z'Y with centred features and targets.
+    mean, target_mean : ndarray of shape (r,) and (n_targets,)
+    energy : float
+        Squared deviations of all targets from their means.
+    n_samples : int
+    """
+
+    values: np.ndarray
+    vectors: np.ndarray
+    rotated: np.ndarray
+    mean: np.ndarray
+    target_mean: np.ndarray
+    energy: float
+    n_samples: int
+
+    def solve(self, mu: float) -> tuple[np.ndarray, np.ndarray]:
+        """Weights (r, n_targets) and biases (n_targets,), mu > 0."""
+        weights = self.vectors @ (self.rotated / (self.values + mu)[:, None])
+        return weights, self.target_mean - self.mean @ weights
+
+    def effective_parameters(self, penalties: np.ndarray) -> np.ndarray:
+        """1 + sum_i l_i / (l_i + mu), the 1 for the bias, shape (n_penalties,)."""
+        return 1.0 + (self.values / (self.values + penalties[:, None])).sum(axis=1)
+
+    def generalised_cross_validation(self, penalties: np.ndarray) -> np.ndarray:
+        """GCV, N |y - f|^2 / (N - effective parameters)^2 summed over the targets, shape (n_penalties,)."""
+        spanned = self.values > 0
+        values = self.values[spanned]
+        inside = (self.rotated[spanned] ** 2).sum(axis=1) / values  # of the targets' energy, in each direction
+        outside = max(self.energy - float(inside.sum()), 0.0)
+        shrunk = penalties[:, None] / (values + penalties[:, None])
+        left = np.maximum(self.n_samples - 1 - values.shape[0], 0) + shrunk.sum(axis=1)
+        left = np.maximum(left, np.finfo(np.float64).eps)
+        return self.n_samples * (outside + shrunk**2 @ inside) / left**2
+
+
+class LeaveOneOut:
+    """Squared errors of every sample by the solution of all others, in closed form: (y - f) / (1 - h).
+
+    The centres stay, and with them their columns; only the sample's equation is left out.
+
+    The samples that the path is of are to be given once more.
+
+    Parameters
+    ----------
+    path : RidgePath
+    penalties : ndarray of shape (n_penalties,)
+
+    Attributes
+    ----------
+    squares : ndarray of shape (n_penalties,)
+        Summed over the samples so far and all targets.
+    """
+
+    def __init__(self, path: RidgePath, penalties: np.ndarray) -> None:
+        self._path = path
+        self._inverses = 1.0 / (path.values + penalties[:, None])
+        self.squares = np.zeros(penalties.shape[0])
+
+    def add(self, features: np.ndarray, targets: np.ndarray) -> None:
+        """Take in samples, float64 (n, r) and (n, n_targets)."""
+        path = self._path
+        coordinates = (features - path.mean) @ path.vectors
+        centred = targets - path.target_mean
+        leverages = 1.0 / path.n_samples + coordinates**2 @ self._inverses.T
+        for number, inverse in enumerate(self._inverses):
+            left = np.maximum(1.0 - leverages[:, number], np.finfo(np.float64).eps)
+            residuals = centred - coordinates @ (path.rotated * inverse[:, None])
+            self.squares[number] += ((residuals / left[:, None]) ** 2).sum()

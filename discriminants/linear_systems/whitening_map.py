@@ -1,0 +1,41 @@
+"""The map that whitens the kernel columns of some centres."""
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from discriminants.kernels import PrecomputedKernel
+from discriminants.linear_systems.kernel_values import check_symmetric
+from discriminants.linear_systems.pivoted_cholesky import pivoted_cholesky
+
+_INDEFINITE = 1e-6  # share of the largest k(x, x) by which a factor may miss the kernel matrix
+
+
+def whitening_map(K: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
+    """Independent centres S and A with A A' = K_SS^-1: k(x, S) A are features whose products are the kernel in the
+    span of the centres.
+
+    Parameters
+    ----------
+    K : ndarray of shape (m, m), float64
+        Kernel matrix among the centres.
+    tol : float
+        A centre of which no more than this share of the largest k(x, x) lies outside the span of others is left out.
+
+    Returns
+    -------
+    (ndarray of int of shape (rank,), ndarray of shape (rank, rank))
+        S, ascending, and A.
+
+    Raises
+    ------
+    ValueError
+        If the kernel is not symmetric and positive semidefinite on the centres.
+    """
+    check_symmetric(K, "the Nystroem approximation")
+    G, pivots, _ = pivoted_cholesky(PrecomputedKernel().resolved(K), K, K.shape[0], tol)
+    largest = max(float(K.diagonal().max()), 0.0)
+    if not pivots.size or np.abs(K - G @ G.T).max() > 2.0 * max(_INDEFINITE, tol) * largest:
+        raise ValueError("the Nystroem approximation needs a positive semidefinite kernel that is not zero everywhere")
+    inverse = solve_triangular(G[pivots], np.eye(pivots.shape[0]), lower=True, check_finite=False)
+    order = np.argsort(pivots)
+    return pivots[order], np.ascontiguousarray(inverse.T[order])
