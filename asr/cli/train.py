@@ -45,7 +45,7 @@ def train(
             min=0,
             metavar="N",
             help="Of everything that is drawn: which utterances are held out, and what a hybrid begins with. The same "
-            "seed gives the same model; how far results differ between seeds is how far they can be trusted.  "
+            "seed gives the same model.  "
             "[default: the one in the settings, 0 if there is none]",
             show_default=False,
         ),

@@ -24,6 +24,7 @@ _BLOCK = 1 << 20  # samples read at once: a header that lies about its length co
 _LATEST = 1e9  # seconds: beyond the end of any recording
 _OVERSHOOT = 0.5  # seconds by which a segment may reach past the end of its recording, as Kaldi allows
 _OUT_OF_MEMORY = 17  # libsndfile's SFE_MALLOC_FAILED
+_FLAC = b"fLaC"
 
 
 class AudioHeader(NamedTuple):
@@ -145,9 +146,10 @@ def _opened(path: Path) -> Iterator[soundfile.SoundFile]:
         except soundfile.SoundFileError as error:
             if getattr(error, "code", None) == _OUT_OF_MEMORY:
                 raise MemoryError(f"{path}: no memory to read it") from error
-            raise CorpusError(
-                f"{path}: cannot be read as audio ({_in_words(error)}); WAV, FLAC and uncompressed NIST SPHERE are."
-            ) from error
+            remedy = "; WAV, FLAC and uncompressed NIST SPHERE are."
+            if os.pread(opened.fileno(), len(_FLAC), 0) == _FLAC:
+                remedy = ": it begins as FLAC, but breaks off or is damaged; copy it again."
+            raise CorpusError(f"{path}: cannot be read as audio ({_in_words(error)}){remedy}") from error
 
 
 def _header(file: soundfile.SoundFile) -> AudioHeader:

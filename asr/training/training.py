@@ -184,7 +184,7 @@ def _tune(
     parts = folds(material, config.tuning.held_out, config.tuning.words, config.seed)
     log.info(
         "the search is tuned by %d pairs of models, each without the speech that it is tried on, which takes "
-        "most of the time; tuning = {held_out = 0} does without",
+        "most of the time; `held_out = 0` under [tuning] in the settings does without",
         len(parts),
     )
     twins: dict[str, list[tuple[Trained, Material]]] = {name: [] for name in defaults}

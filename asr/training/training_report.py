@@ -25,13 +25,19 @@ Curves = Mapping[str, Sequence[float]]
 RESULTS, PAGE = "results.json", "report.html"
 WORST = 20  # utterances shown word by word
 MOST_SUSPECTS = 200  # on the page; the file has all
-_DISCRIMINANTS = ("kernel-logistic", "orols", "npd", "krls", "npd-ovo", "orols-ovo")
+_DISCRIMINANTS = (
+    "kernel-logistic", "orols", "npd", "krls", "npd-ovo", "orols-ovo", "kfd", "sparse-greedy-kfd", "ksod",
+)  # fmt: skip
 FEW_WORDS = 300  # on which models of another seed can differ by several points
 _TWINS = (
     "the errors are those of models trained without a part of the speech, each on the part that it lacked; the models "
     "that are kept had all of it"
 )
 FEWEST_SPEAKERS = 5  # that are redrawn for an interval; below it utterances are
+_ONE_VOICE = (
+    f"the intervals redraw utterances, since there are fewer than {FEWEST_SPEAKERS} speakers: how much worse or better "
+    "another voice may do they do not say"
+)
 
 
 @dataclass(frozen=True)
@@ -107,6 +113,8 @@ def report_training(
     remarks = [f"{system.name}: {remark}" for system, _ in scored for remark in system.remarks]
     if rows:
         remarks.append(_TWINS)
+        if unit == "utterance":
+            remarks.append(_ONE_VOICE)
     for line in (*lines, *remarks):
         log.info("%s", line)
     with atomic_write(directory / RESULTS) as temporary:
@@ -239,7 +247,7 @@ def _table(
         if difference.low <= 0 <= difference.high:
             doubt = "; so little speech does not tell them apart"
         elif report.words < FEW_WORDS:
-            doubt = f"; a hint, no more: of {report.words} words another seed may say otherwise"
+            doubt = f"; a hint, no more: {report.words} words are few, and others may say otherwise"
         else:
             doubt = ""
         lines.append(
