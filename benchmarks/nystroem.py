@@ -8,7 +8,7 @@ of the same kernel and width; `RidgeClassifier` with the same penalty classifies
 the centres, transforming and fitting together, the mean of the seeds too. The last line counts where the first chooser
 has the smaller error.
 
-Widths are those of `benchmarks.learners`, chosen by cross-validation there for 200 or 400 centres of `OROLSClassifier`.
+Widths are those of `benchmarks.learners.settings` for `orols_atoms`, whose docstring says how they were chosen.
 """
 
 import argparse
