@@ -19,7 +19,7 @@ from recipes.rm1.sample_data import count_transitions, phone_sequence, read_samp
 from recipes.rm1.sample_report import frame_report
 
 PHONES = ("AA", "N", "SIL", "T")
-SYSTEMS = ["gmm-8", "svm-ovo", "npd-ovo", "orols-ovo", "krls-ovr", "ovr"]
+SYSTEMS = ["gmm-8", "svm-ovo", "npd-ovo", "orols-ovo", "krls-ovr", "ovr", "ovr-gmm"]
 
 
 def _states(generator: np.random.Generator, n_phones: int) -> list[int]:
@@ -169,7 +169,11 @@ def test_wrong_frames_are_counted_as_words_are(tiny):
 
 def test_a_tiny_folder_becomes_a_table_and_a_second_run_repeats_it_from_its_stages(tiny, tmp_path, monkeypatch, capsys):
     small = {"n_centers": 60, "n_candidates": 120, "max_iter": 2, "min_steps": 20, "loss": "ovr"}
-    monkeypatch.setattr(sample, "kernel_logistic", lambda loss: HybridSettings(parameters=small, warps=(0.92,)))
+
+    def logistic(loss: str, mixtures: int = 0) -> HybridSettings:
+        return HybridSettings(parameters=small, warps=(0.92,), mixtures=mixtures)
+
+    monkeypatch.setattr(sample, "kernel_logistic", logistic)
     tuning = TuningSettings(held_out=0.2, scale_factors=(0.5, 1.0), penalty_factors=(-0.5, 0.5))
     monkeypatch.setattr(sample, "CONFIG", sample.CONFIG.model_copy(update={"tuning": tuning}))
     work = tmp_path / "work"
