@@ -19,29 +19,20 @@ from discriminants.multiclass.labels import announced_classes, codes_among
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, one_vs_rest_targets
 from discriminants.posteriors import unit_length_outputs
 from discriminants.regression import KernelRegressor, checked_targets
+from discriminants.streaming import can_stream
 
 _TIE = 1e-9  # relative difference of scores that rounding makes
 PENALTIES = np.logspace(-8, 4, 25)
 
 
 def _can_stream(learner: Any) -> bool:
-    """Whether there is a `partial_fit`; what stands against it is the error of who asks for it."""
-    precomputed = isinstance(learner.kernel, str) and learner.kernel == "precomputed"
-    by_rule = isinstance(learner.regularization, str) and learner.regularization == "leave_one_out"
+    fitted = hasattr(learner, "dual_coef_") and not hasattr(learner, "sums_")
+    by_leaving_out = isinstance(learner.regularization, str) and learner.regularization == "leave_one_out"
     obstacles = {
-        "a fit before it, which keeps no sums; begin with partial_fit": (
-            hasattr(learner, "dual_coef_") and not hasattr(learner, "sums_")
-        ),
-        "a precomputed kernel, which has no points": precomputed or isinstance(learner.kernel, PrecomputedKernel),
-        "regularization = 'leave_one_out', which meets all samples twice; 'gcv' does not": by_rule,
-        f"posterior = {getattr(learner, 'posterior', None)!r}, which needs all outputs at once; 'gaussian' does not": (
-            getattr(learner, "posterior", "gaussian") != "gaussian"
-        ),
+        "a fit before it, which keeps no sums; begin with partial_fit": fitted,
+        "regularization = 'leave_one_out', which meets all samples twice; 'gcv' does not": by_leaving_out,
     }
-    for obstacle, stands in obstacles.items():
-        if stands:
-            raise AttributeError(f"{type(learner).__name__} has no partial_fit with {obstacle}")
-    return True
+    return can_stream(learner, obstacles)
 
 
 class _FixedSize(ChosenCenters):
@@ -58,12 +49,33 @@ class _FixedSize(ChosenCenters):
         "penalties": ["array-like", None],
     }
 
-    n_centers: int
-    centers: Any
-    regularization: Any
-    penalties: Any
     sums_: RidgeSums
     whitening_: np.ndarray
+
+    def __init__(
+        self,
+        n_centers: int = 200,
+        *,
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        chooser: Any = "k-means",
+        centers: Any = None,
+        regularization: Any = "gcv",
+        penalties: Any = None,
+        n_candidates: int | None = 20_000,
+        tol: float = 1e-10,
+        random_state: Any = None,
+    ) -> None:
+        self.n_centers = n_centers
+        self.kernel = kernel
+        self.sigma = sigma
+        self.chooser = chooser
+        self.centers = centers
+        self.regularization = regularization
+        self.penalties = penalties
+        self.n_candidates = n_candidates
+        self.tol = tol
+        self.random_state = random_state
 
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
         self._forget()
@@ -222,33 +234,6 @@ class FixedSizeLSSVMRegressor(_FixedSize, KernelRegressor):
     KRLSRegressor : its centres may come from the whole of a stream.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _FixedSize._parameter_constraints
-
-    def __init__(
-        self,
-        n_centers: int = 200,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        chooser: Any = "k-means",
-        centers: Any = None,
-        regularization: Any = "gcv",
-        penalties: Any = None,
-        n_candidates: int | None = 20_000,
-        tol: float = 1e-10,
-        random_state: Any = None,
-    ) -> None:
-        self.n_centers = n_centers
-        self.kernel = kernel
-        self.sigma = sigma
-        self.chooser = chooser
-        self.centers = centers
-        self.regularization = regularization
-        self.penalties = penalties
-        self.n_candidates = n_candidates
-        self.tol = tol
-        self.random_state = random_state
-
     @available_if(_can_stream)
     def partial_fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn further samples, in O(n m^2 + m^3) time for n of them: better many at a time.
@@ -334,17 +319,19 @@ class FixedSizeLSSVMClassifier(_FixedSize, OneVsRestClassifier):
         posterior: str = "gaussian",
         random_state: Any = None,
     ) -> None:
-        self.n_centers = n_centers
-        self.kernel = kernel
-        self.sigma = sigma
-        self.chooser = chooser
-        self.centers = centers
-        self.regularization = regularization
-        self.penalties = penalties
-        self.n_candidates = n_candidates
-        self.tol = tol
+        super().__init__(
+            n_centers,
+            kernel=kernel,
+            sigma=sigma,
+            chooser=chooser,
+            centers=centers,
+            regularization=regularization,
+            penalties=penalties,
+            n_candidates=n_candidates,
+            tol=tol,
+            random_state=random_state,
+        )
         self.posterior = posterior
-        self.random_state = random_state
 
     @available_if(_can_stream)
     def partial_fit(self, X: np.ndarray, y: np.ndarray, classes: np.ndarray | None = None) -> Self:

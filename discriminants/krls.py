@@ -21,22 +21,12 @@ from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, one_vs_res
 from discriminants.posteriors import POSTERIORS, unit_length_outputs
 from discriminants.recursive_least_squares import KernelRecursion
 from discriminants.regression import KernelRegressor, checked_targets
+from discriminants.streaming import can_stream
 
 
 def _can_stream(learner: Any) -> bool:
-    """Whether there is a `partial_fit`; what stands against it is the error of who asks for it."""
-    obstacles = {
-        f"form = {learner.form!r}, which goes over the data twice; 'one_pass' does not": learner.form != "one_pass",
-        "a precomputed kernel, which has no points": isinstance(learner.kernel, PrecomputedKernel)
-        or (isinstance(learner.kernel, str) and learner.kernel == "precomputed"),
-        f"posterior = {getattr(learner, 'posterior', None)!r}, which needs all outputs at once; 'gaussian' does not": (
-            getattr(learner, "posterior", "gaussian") != "gaussian"
-        ),
-    }
-    for obstacle, stands in obstacles.items():
-        if stands:
-            raise AttributeError(f"{type(learner).__name__} has no partial_fit with {obstacle}")
-    return True
+    obstacle = f"form = {learner.form!r}, which goes over the data twice; 'one_pass' does not"
+    return can_stream(learner, {obstacle: learner.form != "one_pass"})
 
 
 class _RecursiveLearner(KernelExpansion):

@@ -260,9 +260,9 @@ def _train_all(
         grown = train_mixtures(workshop, f"{name}-{family.name}", material, family.features)
         trained |= {family.system(n): grown.models[n] for n in family.components}
     for number, hybrid in enumerate(hybrids):
-        before = [first for first in hybrids[:number] if first.features == hybrid.features]
-        twin = next((first.name for first in before if first.settings == hybrid.settings), None)
-        one_stream = next((first.name for first in before if first.settings == hybrid.settings.one_stream), None)
+        before = hybrids[:number]
+        twin = _same_frames_and(hybrid.settings, hybrid, before)
+        one_stream = one_stream_of(hybrid, before)
         trained[hybrid.name] = (
             train_hybrid_system(
                 workshop,
@@ -277,6 +277,19 @@ def _train_all(
             else trained[twin]
         )
     return trained, grown.largest
+
+
+def one_stream_of(hybrid: HybridSpecification, before: Sequence[HybridSpecification]) -> str | None:
+    """Name of an earlier hybrid that only lacks this one's second stream, so that its classifier serves both."""
+    return _same_frames_and(hybrid.settings.one_stream, hybrid, before)
+
+
+def _same_frames_and(
+    settings: HybridSettings, hybrid: HybridSpecification, before: Sequence[HybridSpecification]
+) -> str | None:
+    return next(
+        (first.name for first in before if first.features == hybrid.features and first.settings == settings), None
+    )
 
 
 def _tune_all(

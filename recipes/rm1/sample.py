@@ -26,7 +26,7 @@ from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError
-from asr.experiments.comparison import HybridSpecification, MixtureSpecification
+from asr.experiments.comparison import HybridSpecification, MixtureSpecification, one_stream_of
 from asr.experiments.story import parse_arguments, run_recipe
 from asr.experiments.table_4_2 import COMPONENTS, table_4_2
 from asr.features.frontend import FrontEnd
@@ -226,8 +226,7 @@ def compare(
     scored = [met(mixtures.system(max(mixtures.components)), given["twin"].largest, given["all"].largest)]
     trained: dict[tuple[str, str], Trained] = {}
     for number, hybrid in enumerate(hybrids):
-        before = (first for first in hybrids[:number] if first.features == hybrid.features)
-        one_stream = next((first.name for first in before if first.settings == hybrid.settings.one_stream), "")
+        one_stream = one_stream_of(hybrid, hybrids[:number])
         for prefix, part in parts.items():
             trained[prefix, hybrid.name] = train_hybrid_system(
                 shop,
@@ -236,7 +235,7 @@ def compare(
                 given[prefix],
                 hybrid.settings,
                 hybrid.features,
-                one_stream=trained.get((prefix, one_stream)),
+                one_stream=None if one_stream is None else trained[prefix, one_stream],
             )
         scored.append(met(hybrid.name, *(trained[prefix, hybrid.name] for prefix in parts)))
     return scored

@@ -2,91 +2,13 @@
 
 import json
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 import soundfile
 
-from discriminants.model_file import load_arrays, save_arrays
-
-Asr = Callable[..., tuple[int, str, str]]
-
-
-@dataclass(frozen=True)
-class Place:
-    """A folder to spoil: a copy of the toy corpus and of a model of it."""
-
-    folder: Path
-
-    @property
-    def model(self) -> Path:
-        return self.folder / "model.safetensors"
-
-    @property
-    def data(self) -> Path:
-        return self.folder / "test"
-
-    @property
-    def names(self) -> list[str]:
-        return [line.split()[0] for line in (self.data / "wav.scp").read_text().splitlines()]
-
-    def wav(self, number: int) -> Path:
-        return self.folder / "audio" / "test" / f"{self.names[number]}.wav"
-
-    def write(self, name: str, text: str | bytes) -> Path:
-        path = self.folder / name
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return path
-
-    def edit(self, name: str, old: str, new: str) -> None:
-        text = (self.folder / name).read_text()
-        assert old in text
-        (self.folder / name).write_text(text.replace(old, new, 1))
-
-    def retell(self, **changed: object) -> None:
-        """Change top-level values of the model's metadata."""
-        arrays, metadata = load_arrays(self.model)
-        save_arrays(self.model, arrays, metadata | changed)
-
-    def replace_array(self, name: str, array: np.ndarray) -> None:
-        arrays, metadata = load_arrays(self.model)
-        assert name in arrays
-        save_arrays(self.model, arrays | {name: array}, metadata)
-
-    def retell_classifier(self, change: Callable[[list], None]) -> None:
-        """Change the description of the classifier: ["estimator", class, parameters, attributes]."""
-        arrays, metadata = load_arrays(self.model)
-        change(metadata["classifier"]["estimator"])
-        save_arrays(self.model, arrays, metadata)
-
-
-@pytest.fixture
-def place(toy_corpus: Path, toy_model: Path, tmp_path: Path) -> Place:
-    folder = tmp_path / "place"
-    shutil.copytree(toy_corpus, folder)
-    shutil.copy(toy_model, folder)
-    return Place(folder)
-
-
-def attribute(name: str, value: object) -> Callable[[list], None]:
-    def change(description: list) -> None:
-        description[3] = [[key, value if key == name else old] for key, old in description[3]]
-
-    return change
-
-
-def check_one_sentence(finished: tuple[int, str, str], *parts: str) -> None:
-    status, out, err = finished
-    assert (status, out) == (1, ""), err
-    assert err.startswith("asr: error: ")
-    assert err.count("\n") == 1, err
-    for part in parts:
-        assert part in err, err
-    assert "Traceback" not in err
-
+from tests.cli.place import Asr, Place, check_one_sentence
 
 DATA_DIRECTORY = {
     "no lists": (lambda p: [(p.data / name).unlink() for name in ("wav.scp", "utt2spk")], ("wav.scp",)),
@@ -207,113 +129,6 @@ def test_a_work_directory_with_other_files_is_left_alone(asr: Asr, place: Place,
         "--config", place.folder / "settings.toml",
     )  # fmt: skip
     check_one_sentence(finished, "chapter.tex", "empty directory")
-
-
-MODELS = {
-    "empty": (lambda p: p.model.write_bytes(b""), ("damaged or no model file",)),
-    "another kind of file": (lambda p: shutil.copy(p.wav(0), p.model), ("damaged or no model file",)),
-    "not ours": (lambda p: save_arrays(p.model, {"a": np.zeros(3)}, {"b": 1}), ("format is None",)),
-    "another version": (lambda p: p.retell(format="hybrid-asr model 99"), ("'hybrid-asr model 99'",)),
-    "a kind unheard of": (lambda p: p.retell(kind="neural"), ("neural",)),
-    "phones gone": (lambda p: p.retell(phones=["AH"]), ("self_loops",)),
-    "endless states": (lambda p: p.retell(states_per_phone=10**12), ("self_loops",)),
-    "states of infinity": (lambda p: p.retell(states_per_phone="many"), ("many",)),
-    "no lexicon": (lambda p: p.retell(lexicon=[]), ("do not fit together",)),
-    "a phone the model lacks": (lambda p: p.retell(lexicon={"ONE": [["W", "AH", "NG"]]}), ("'NG'",)),
-    "no search": (lambda p: p.retell(search={"beam": -1}), ("beam",)),
-    "no grammar": (lambda p: p.retell(arpa=3), ("arpa", "not 3")),
-    "another lexicon": (lambda p: p.retell(lexicon={"ONE": [["W", "AH", "N"]]}), ("lexicon", "digest")),
-    "phones that are not names": (lambda p: p.retell(phones=["AH", "\x1b[2J"]), ("phones", "\\x1b[2J")),
-    "a setting unheard of": (lambda p: p.retell(colour="red"), ("colour",)),
-    "other features": (lambda p: p.retell(front_end={"config": {}, "static_dimension": 13}), ("front end",)),
-    "self-loops that never end": (lambda p: p.replace_array("self_loops", np.full(22, 1.5)), ("self_loops",)),
-    "priors missing": (lambda p: p.replace_array("log_priors", np.zeros(3, np.float32)), ("log_priors",)),
-    "priors of nan": (lambda p: p.replace_array("log_priors", np.full(21, np.nan, np.float32)), ("log_priors",)),
-    "a class outside": (
-        lambda p: p.retell_classifier(lambda d: d.__setitem__(1, "subprocess:Popen")),
-        ("subprocess:Popen", "trusted"),
-    ),
-    "another class": (
-        lambda p: p.retell_classifier(lambda d: d.__setitem__(1, "sklearn.svm:SVC")),
-        ("do not fit together",),
-    ),
-    "attributes gone": (lambda p: p.retell_classifier(lambda d: d.__setitem__(3, [])), ("do not fit together",)),
-    "classes of no state": (
-        lambda p: p.retell_classifier(attribute("classes_", ["list", [["scalar", "<i4", 77]]])),
-        ("classes",),
-    ),
-    "an array missing": (
-        lambda p: p.retell_classifier(attribute("dual_coef_", ["array", "nowhere"])),
-        ("'nowhere'", "missing"),
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("fault", MODELS)
-def test_a_model_file_whose_parts_disagree_is_refused(asr: Asr, place: Place, tmp_path: Path, fault: str) -> None:
-    spoil, parts = MODELS[fault]
-    spoil(place)
-    finished = asr("decode", "--model", place.model, "--out", tmp_path / "out", place.wav(0))
-    check_one_sentence(finished, "model.safetensors", *parts)
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("command", ["info", "align", "decode", "tune"])
-def test_what_is_no_model_file_is_said_with_what_one_is(asr: Asr, place: Place, tmp_path: Path, command: str) -> None:
-    def told(model: Path) -> str:
-        arguments = {
-            "info": [model],
-            "align": ["--model", model, "--data", place.data, "--out", tmp_path / "out"],
-            "decode": ["--model", model, "--out", tmp_path / "out", place.wav(0)],
-            "tune": ["--model", model, "--data", place.data, "--output", tmp_path / "tuned.safetensors"],
-        }[command]
-        finished = asr(command, *arguments)
-        check_one_sentence(finished)
-        return finished[2]
-
-    assert f"is a directory; give the model file in it, '{place.model}'" in told(place.folder)
-    made = "a model file is needed, as `asr train` makes it (model.safetensors in its work directory)"
-    text = place.write("notes.txt", "To whom it\nmay concern")
-    assert f"'{place.data}' is a directory; {made}" in told(place.data)
-    assert f"'nowhere' does not exist; {made}" in told(Path("nowhere"))
-    beginning = "is damaged or no model file: it begins with the text 'To whom it may concern'"
-    assert f"{text} {beginning}; {made}" in told(text)
-
-
-@pytest.mark.parametrize("command", ["info", "align", "decode"])
-@pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 100, 0.2, 0.5, 0.9, -1])
-def test_a_truncated_model_file_is_refused_by_every_command(
-    asr: Asr, place: Place, tmp_path: Path, length: float, command: str
-) -> None:
-    content = place.model.read_bytes()
-    kept = int(length * len(content)) if 0 < length < 1 else int(length)
-    place.model.write_bytes(content[:kept])
-    arguments = {
-        "info": [place.model],
-        "align": ["--model", place.model, "--data", place.data, "--out", tmp_path / "out"],
-        "decode": ["--model", place.model, "--out", tmp_path / "out", place.wav(0)],
-    }[command]
-    check_one_sentence(asr(command, *arguments), str(place.model), "damaged or no model file")
-
-
-def test_a_header_changed_byte_by_byte_is_refused_or_harmless(asr: Asr, place: Place, tmp_path: Path) -> None:
-    content = place.model.read_bytes()
-    end = 8 + int.from_bytes(content[:8], "little")
-    generator = np.random.default_rng(0)
-    for position in generator.integers(0, end, 60).tolist():
-        changed = bytearray(content)
-        changed[position] = int(generator.integers(32, 127))
-        place.model.write_bytes(changed)
-        for arguments in (["info", place.model], ["decode", "--model", place.model, "--out", tmp_path, place.wav(0)]):
-            status, _, err = asr(*arguments)
-            assert status in (0, 1)
-            assert status == 0 or err.startswith("asr: error: "), (position, err)
-            assert "Traceback" not in err
-
-
-def test_info_of_a_tampered_description_is_refused(asr: Asr, place: Place) -> None:
-    place.retell(phones=7)
-    check_one_sentence(asr("info", place.model), "do not fit together")
 
 
 AUDIO = {

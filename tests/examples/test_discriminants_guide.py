@@ -14,12 +14,17 @@ PAGES = ("discriminants.md", "fisher.md", "least-squares-svm.md", "large-scale.m
 GUIDE, FISHER, LSSVM, LARGE = ((DOCS / name).read_text(encoding="utf-8") for name in PAGES)
 
 
-def test_the_code_of_the_fisher_family_runs_from_top_to_bottom(tmp_path, capsys):
-    blocks = re.findall(r"<!-- code -->\n\n```python\n(.*?)```", FISHER, re.DOTALL)
-    assert len(blocks) == FISHER.count("```python")
-    script = tmp_path / "guide.py"
+def run_code(page: str, folder: Path) -> None:
+    """Run all code of a page as one script."""
+    blocks = re.findall(r"<!-- code -->\n\n```python\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == page.count("```python")
+    script = folder / "guide.py"
     script.write_text("\n".join(blocks), encoding="utf-8")
     runpy.run_path(str(script))
+
+
+def test_the_code_of_the_fisher_family_runs_from_top_to_bottom(tmp_path, capsys):
+    run_code(FISHER, tmp_path)
     printed = capsys.readouterr().out
     assert float(re.findall(r"test error ([\d.]+)", printed)[0]) < 0.03
     losses = [float(loss) for loss in re.findall(r"(?:training|leave_one_out) ([\d.]+)", printed)]
@@ -29,11 +34,7 @@ def test_the_code_of_the_fisher_family_runs_from_top_to_bottom(tmp_path, capsys)
 
 
 def test_the_code_of_the_least_squares_machines_runs_from_top_to_bottom(tmp_path, capsys):
-    blocks = re.findall(r"<!-- code -->\n\n```python\n(.*?)```", LSSVM, re.DOTALL)
-    assert len(blocks) == LSSVM.count("```python")
-    script = tmp_path / "guide.py"
-    script.write_text("\n".join(blocks), encoding="utf-8")
-    runpy.run_path(str(script))
+    run_code(LSSVM, tmp_path)
     printed = capsys.readouterr().out
     expected, found = re.search(r"error expected ([\d.]+) of new samples ([\d.]+)", printed).groups()
     assert abs(float(expected) / float(found) - 1) < 0.1
@@ -50,11 +51,7 @@ def test_every_least_squares_machine_is_on_its_page():
 
 
 def test_the_code_of_the_fixed_basis_runs_from_top_to_bottom(tmp_path, capsys):
-    blocks = re.findall(r"<!-- code -->\n\n```python\n(.*?)```", LARGE, re.DOTALL)
-    assert len(blocks) == LARGE.count("```python")
-    script = tmp_path / "guide.py"
-    script.write_text("\n".join(blocks), encoding="utf-8")
-    runpy.run_path(str(script))
+    run_code(LARGE, tmp_path)
     errors = [float(error) for error in re.findall(r"test error ([\d.]+)", capsys.readouterr().out)]
     assert errors[2] < errors[1] < errors[0]
     assert errors[4] == pytest.approx(errors[3]) and errors[3] < 0.03
@@ -62,11 +59,7 @@ def test_the_code_of_the_fixed_basis_runs_from_top_to_bottom(tmp_path, capsys):
 
 def test_the_code_shown_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"<!-- code -->\n\n```python\n(.*?)```", GUIDE, re.DOTALL)
-    assert len(blocks) == GUIDE.count("```python")
-    script = tmp_path / "guide.py"
-    script.write_text("\n".join(blocks), encoding="utf-8")
-    runpy.run_path(str(script))
+    run_code(GUIDE, tmp_path)
     assert (tmp_path / "digits.safetensors").exists()
     assert float(re.findall(r"test accuracy ([\d.]+)", capsys.readouterr().out)[0]) > 0.95
 
