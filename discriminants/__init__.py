@@ -12,6 +12,7 @@ _NAMES = {
     "kernels": [
         "Kernel",
         "GaussianKernel",
+        "ARDGaussianKernel",
         "LaplacianKernel",
         "ExponentialKernel",
         "PolynomialKernel",

@@ -1,5 +1,6 @@
 """Kernels: one small file each, all of them evaluated in blocks."""
 
+from discriminants.kernels.ard_gaussian import ARDGaussianKernel
 from discriminants.kernels.compact import CompactGaussianKernel
 from discriminants.kernels.dot_product import LinearKernel, PolynomialKernel, SigmoidKernel
 from discriminants.kernels.euclidean_exponential import ExponentialKernel
@@ -12,6 +13,7 @@ from discriminants.kernels.named import make_kernel
 from discriminants.kernels.width import resolve_sigma
 
 __all__ = [
+    "ARDGaussianKernel",
     "CompactGaussianKernel",
     "ExponentialKernel",
     "FunctionKernel",

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from discriminants.kernels.ard_gaussian import ARDGaussianKernel
 from discriminants.kernels.compact import CompactGaussianKernel
 from discriminants.kernels.dot_product import LinearKernel, PolynomialKernel, SigmoidKernel
 from discriminants.kernels.euclidean_exponential import ExponentialKernel
@@ -11,6 +12,7 @@ from discriminants.kernels.laplacian import LaplacianKernel
 from discriminants.kernels.matrix import FunctionKernel, PrecomputedKernel
 
 WITH_WIDTH: dict[str, Any] = {
+    "ard_gaussian": ARDGaussianKernel,
     "compact_gaussian": CompactGaussianKernel,
     "exponential": ExponentialKernel,
     "gaussian": GaussianKernel,

@@ -261,6 +261,7 @@ def _gaussian_outputs(model: Any) -> None:
 
 
 LEARNERS: Mapping[str, Listed] = {
+    "ARDGaussianKernel": Listed("discriminants.kernels.ard_gaussian", learnt({})),
     "CompactGaussianKernel": Listed("discriminants.kernels.compact", learnt({})),
     "ExponentialKernel": Listed("discriminants.kernels.euclidean_exponential", learnt({})),
     "GaussianKernel": Listed("discriminants.kernels.gaussian", learnt({})),

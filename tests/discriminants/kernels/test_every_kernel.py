@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import laplacian_kernel
 
 from discriminants.kernels import (
+    ARDGaussianKernel,
     CompactGaussianKernel,
     ExponentialKernel,
     FunctionKernel,
@@ -54,6 +55,8 @@ def compact_formula(sigma: float, cutoff: float, tapered: bool) -> Formula:
 CASES = {
     "gaussian": Case(GaussianKernel(1.5), lambda x, c: gauss(distance(x, c) / 1.5)),
     "narrow gaussian": Case(GaussianKernel(0.02), lambda x, c: gauss(distance(x, c) / 0.02)),
+    "ARD gaussian": Case(ARDGaussianKernel(1.5), lambda x, c: gauss(distance(x, c) / 1.5)),
+    "narrow ARD gaussian": Case(ARDGaussianKernel(0.02), lambda x, c: gauss(distance(x, c) / 0.02)),
     "exponential": Case(ExponentialKernel(1.5), lambda x, c: math.exp(-distance(x, c) / 1.5)),
     "narrow exponential": Case(ExponentialKernel(0.02), lambda x, c: math.exp(-distance(x, c) / 0.02)),
     "laplacian": Case(LaplacianKernel(4.0), lambda x, c: math.exp(-math.fsum(abs(x - c)) / 4.0)),
@@ -253,7 +256,14 @@ def test_huge_points_give_the_right_value_or_an_error_never_nan(name: str, dtype
 
 
 @pytest.mark.parametrize(
-    "kernel", [GaussianKernel(0.5), ExponentialKernel(0.5), LaplacianKernel(0.5), CompactGaussianKernel(0.5)]
+    "kernel",
+    [
+        ARDGaussianKernel(0.5),
+        GaussianKernel(0.5),
+        ExponentialKernel(0.5),
+        LaplacianKernel(0.5),
+        CompactGaussianKernel(0.5),
+    ],
 )
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_points_at_the_end_of_the_float_range_are_far_from_all_others(kernel: Kernel, dtype: type) -> None:
@@ -267,7 +277,13 @@ def test_points_at_the_end_of_the_float_range_are_far_from_all_others(kernel: Ke
     [
         *[
             (lambda k=kernel, s=sigma: k(s), "sigma must be")
-            for kernel in (GaussianKernel, ExponentialKernel, LaplacianKernel, CompactGaussianKernel)
+            for kernel in (
+                ARDGaussianKernel,
+                GaussianKernel,
+                ExponentialKernel,
+                LaplacianKernel,
+                CompactGaussianKernel,
+            )
             for sigma in (0.0, -1.0, np.nan, np.inf, None, [], 1e-310, [[1.0]])
         ],
         *[

@@ -17,9 +17,9 @@ from discriminants.kernels.named import NAMED, WITH_WIDTH
 
 def test_the_names_are_those_documented() -> None:
     assert sorted(NAMED) == (
-        "compact_gaussian exponential gaussian laplacian linear polynomial precomputed sigmoid".split()
+        "ard_gaussian compact_gaussian exponential gaussian laplacian linear polynomial precomputed sigmoid".split()
     )
-    assert sorted(WITH_WIDTH) == "compact_gaussian exponential gaussian laplacian".split()
+    assert sorted(WITH_WIDTH) == "ard_gaussian compact_gaussian exponential gaussian laplacian".split()
 
 
 @pytest.mark.parametrize("name", NAMED)

@@ -1,0 +1,112 @@
+"""The Gaussian kernel with a width for every feature: automatic relevance determination."""
+
+from typing import Self
+
+import numpy as np
+
+from discriminants.kernels.gaussian import GaussianColumns
+from discriminants.kernels.kernel import SMALLEST, Kernel, KernelColumns, positive
+from discriminants.kernels.width import feature_deviations
+
+_LARGEST = 1e305  # of a feature in widths; such points are far from all others
+
+
+class ARDGaussianKernel(Kernel):
+    """k(x, c) = exp(-sum_i (x_i - c_i)^2 / (2 sigma_i^2)) (Suykens et al. 2002, 4.77, where s_i^2 = 2 sigma_i^2).
+
+    Positive definite. The wider a feature's width against its spread, the less the feature counts; one of infinite
+    width has no part at all. The widths are found by `BayesianLSSVMRegressor` and `BayesianLSSVMClassifier`, and serve
+    every other learner from there on.
+
+    Parameters
+    ----------
+    sigma : ndarray of shape (n_features,), float or "scale"
+        Widths, in the units of the features, some of which may be infinite; one number is that width for all. "scale"
+        is sqrt(n) deviations of each of the n features that vary at all, so that the units of a feature do not matter:
+        of standardized features it is the Gaussian kernel of "scale". A constant feature gets an infinite width.
+
+    Raises
+    ------
+    ValueError
+        If a width is not positive, or none is finite.
+
+    See Also
+    --------
+    GaussianKernel : one width for all features.
+    """
+
+    def __init__(self, sigma: float | str | np.ndarray = "scale") -> None:
+        self.sigma = sigma
+        if not isinstance(sigma, str):
+            _widths(sigma)
+
+    def resolved(self, X: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+        """With `sigma` as a number, or as one number for each feature."""
+        if isinstance(self.sigma, str):
+            if self.sigma != "scale":
+                raise ValueError(f'sigma must be "scale", a positive number or one a feature, got {self.sigma!r}')
+            return type(self)(_scale(X, sample_weight))
+        sigma = _widths(self.sigma)
+        _check_number(sigma, X.shape[1])
+        return type(self)(sigma)
+
+    def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "ARDGaussianColumns":
+        """Prepare for a fixed set of centres."""
+        if isinstance(self.sigma, str):
+            raise ValueError(f"sigma = {self.sigma!r} has to be resolved on data first")
+        sigma = _widths(self.sigma)
+        _check_number(sigma, centers.shape[1])
+        return ARDGaussianColumns(np.broadcast_to(sigma, (centers.shape[1],)), centers, dtype)
+
+    def diagonal(self, X: np.ndarray) -> np.ndarray:
+        """Ones."""
+        return np.ones(X.shape[0])
+
+
+class ARDGaussianColumns(KernelColumns):
+    """The Gaussian kernel of width one of features in widths, taken relative to the median of the centres, in float64:
+    what is rounded to the type of the blocks is small where the points are near.
+    """
+
+    def __init__(self, widths: np.ndarray, centers: np.ndarray, dtype: np.dtype | type) -> None:
+        super().__init__(centers, dtype)
+        self._relevant = np.flatnonzero(np.isfinite(widths))
+        self._widths = widths[self._relevant]
+        among = centers[:, self._relevant].astype(np.float64)
+        # Of a mean one far point would cost the others their digits.
+        self._origin = np.median(among, axis=0) if centers.shape[0] else np.zeros(among.shape[1])
+        self._gaussian = GaussianColumns(1.0, self._scaled(centers), dtype)
+
+    def _scaled(self, X: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore"):
+            scaled = (X[:, self._relevant].astype(np.float64) - self._origin) / self._widths
+        return np.clip(scaled, -_LARGEST, _LARGEST, out=scaled)
+
+    def work_space(self, n_rows: int) -> np.ndarray:
+        """The left factor of the matrix product."""
+        return self._gaussian.work_space(n_rows)
+
+    def _block(self, X: np.ndarray, out: np.ndarray | None, work: np.ndarray | None) -> np.ndarray:
+        return self._gaussian.block(self._scaled(X), out, work)
+
+
+def _widths(sigma: object) -> float | np.ndarray:
+    """A positive number, or positive numbers of which some may be infinite."""
+    widths = np.asarray(sigma) if isinstance(sigma, np.ndarray | list | tuple) else None
+    if widths is None or widths.dtype.kind != "f" or widths.ndim != 1 or not np.isfinite(widths).any():
+        return positive("sigma", sigma)
+    positive("sigma", np.where(widths == np.inf, 1.0, widths))
+    return widths.astype(np.float64)
+
+
+def _check_number(sigma: float | np.ndarray, n_features: int) -> None:
+    if isinstance(sigma, np.ndarray) and sigma.shape != (n_features,):
+        raise ValueError(f"sigma has {sigma.shape[0]} widths for {n_features} features; one for each is needed")
+
+
+def _scale(X: np.ndarray, sample_weight: np.ndarray | None) -> float | np.ndarray:
+    deviations = feature_deviations(X, sample_weight)
+    varying = deviations >= SMALLEST
+    if not varying.any():
+        return 1.0
+    return np.where(varying, np.sqrt(np.count_nonzero(varying)) * deviations, np.inf)
