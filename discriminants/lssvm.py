@@ -17,6 +17,7 @@ from discriminants.linear_systems.kernel_values import (
     check_symmetric,
     check_values,
     kernel_matrix,
+    one_column_a_sample,
 )
 from discriminants.linear_systems.penalty_choice import CRITERIA, expected_squares
 from discriminants.linear_systems.weighted_ridge import WeightedRidge
@@ -129,10 +130,7 @@ class LSSVM(KernelExpansion):
         n_samples = X.shape[0] if weight is None else np.count_nonzero(weight)
         if n_samples < 2:
             raise ValueError(f"{type(self).__name__} needs at least two samples, got {n_samples} sample")
-        kernel, points = make_kernel(self.kernel, self.sigma).resolved(X, weight).over(X)
-        if points.shape[0] != X.shape[0]:
-            raise ValueError(f"{_WANTED_BY} needs one kernel column a sample; this kernel has several")
-        return kernel
+        return one_column_a_sample(make_kernel(self.kernel, self.sigma).resolved(X, weight), X, _WANTED_BY)
 
     def _penalties(self) -> list[float]:
         """The values of `regularization`, one or several."""

@@ -50,6 +50,19 @@ class ARDGaussianKernel(Kernel):
         _check_number(sigma, X.shape[1])
         return type(self)(sigma)
 
+    @property
+    def has_width_gradient(self) -> bool:
+        """Yes."""
+        return True
+
+    def width_gradient(self, X: np.ndarray, K: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """dk / d log sigma_i = k (x_i - c_i)^2 / sigma_i^2, and zero of an infinite width."""
+        widths = np.broadcast_to(_widths(self.sigma), (X.shape[1],))
+        scaled = (X - X.mean(axis=0)) / widths
+        products = weights * K
+        squares = products.sum(axis=1) @ scaled**2 - np.einsum("ij,ij->j", scaled, products @ scaled)
+        return 2.0 * squares if np.ndim(self.sigma) else 2.0 * squares.sum(keepdims=True)
+
     def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "ARDGaussianColumns":
         """Prepare for a fixed set of centres."""
         if isinstance(self.sigma, str):

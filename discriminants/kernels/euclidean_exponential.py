@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import xlogy
 
 from discriminants.kernels.exponential import exp_in_place
 from discriminants.kernels.radial import RadialColumns, RadialKernel, single_width
@@ -27,6 +28,15 @@ class ExponentialKernel(RadialKernel):
     --------
     LaplacianKernel : the same of the sum of absolute differences.
     """
+
+    @property
+    def has_width_gradient(self) -> bool:
+        """Yes."""
+        return True
+
+    def width_gradient(self, X: np.ndarray, K: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """dk / d log sigma = -k log k."""
+        return np.array([-np.vdot(weights, xlogy(K, K))])
 
     def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "ExponentialColumns":
         """Prepare for a fixed set of centres."""

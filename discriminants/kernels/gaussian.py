@@ -3,6 +3,7 @@
 from typing import Self
 
 import numpy as np
+from scipy.special import xlogy
 
 from discriminants.kernels.exponential import exp_in_place
 from discriminants.kernels.kernel import Kernel, positive
@@ -52,6 +53,15 @@ class GaussianKernel(Kernel):
     def at(self, rows: np.ndarray) -> Self:
         """The kernel with the widths of these centres."""
         return self if self.centers_are_points else type(self)(np.asarray(self.sigma)[rows])
+
+    @property
+    def has_width_gradient(self) -> bool:
+        """Where all centres share the width."""
+        return self.centers_are_points
+
+    def width_gradient(self, X: np.ndarray, K: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """dk / d log sigma = k r^2 = -2 k log k."""
+        return np.array([-2.0 * np.vdot(weights, xlogy(K, K))])
 
     def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "GaussianColumns":
         """Prepare for a fixed set of centres."""

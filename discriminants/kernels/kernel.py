@@ -53,6 +53,24 @@ class Kernel(BaseEstimator, ABC):
     def diagonal(self, X: np.ndarray) -> np.ndarray:
         """k(x, x) for every row of X, float64 of shape (n_samples,)."""
 
+    @property
+    def has_width_gradient(self) -> bool:
+        """Whether `width_gradient` is there for these parameters."""
+        return False
+
+    def width_gradient(self, X: np.ndarray, K: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """sum_kl w_kl dk(x_k, x_l) / d log sigma for every width sigma, shape (n_widths,).
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+        K : ndarray of shape (n_samples, n_samples)
+            The kernel of X with itself.
+        weights : ndarray of shape (n_samples, n_samples)
+            w, symmetric.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no derivative by a width")
+
     def __call__(self, X: np.ndarray, centers: np.ndarray) -> np.ndarray:
         """Kernel matrix (n_samples, n_centers), float32 where X is float32, else float64."""
         return self.columns(centers, float_type(X)).block(X)

@@ -26,6 +26,20 @@ def dictionary(kernel: Kernel, X: np.ndarray) -> tuple[Kernel, np.ndarray]:
     return kernel, X if points.shape[0] == X.shape[0] else X[points]
 
 
+def one_column_a_sample(kernel: Kernel, X: np.ndarray, wanted_by: str) -> Kernel:
+    """The kernel of all samples as centres.
+
+    Raises
+    ------
+    ValueError
+        If it has several candidates a point; the message begins with `wanted_by`.
+    """
+    kernel, points = kernel.over(X)
+    if points.shape[0] != X.shape[0]:
+        raise ValueError(f"{wanted_by} needs one kernel column a sample; this kernel has several")
+    return kernel
+
+
 def kernel_matrix(kernel: Kernel, X: np.ndarray, centers: np.ndarray) -> np.ndarray:
     """K(X, centers) in float64, shape (n_samples, n_centers)."""
     X, centers = X.astype(np.float64, copy=False), centers.astype(np.float64, copy=False)

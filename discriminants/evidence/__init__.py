@@ -1,0 +1,1 @@
+"""Bayesian inference for least-squares machines: penalty, widths and inputs by their evidence, and error bars."""

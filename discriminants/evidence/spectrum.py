@@ -1,0 +1,83 @@
+"""The eigenpairs of a centred kernel matrix, from which everything of the evidence follows."""
+
+import numpy as np
+from scipy.linalg import eigh
+
+_NEGATIVE = 1e-6  # of the largest eigenvalue, that rounding in float32 may make of a zero
+_ROUNDING = 1e-13  # of the sum of the diagonal
+
+
+class KernelSpectrum:
+    """C = S (I - 1 v'/W) K (I - v 1'/W) S = V diag(l) V' on the directions orthogonal to S1: S^2 = diag(v), W = 1'v.
+
+    With the model y_i = w'phi(x_i) + b + e_i, w ~ N(0, s^2 I), e_i ~ N(0, r s^2 / v_i), and a flat prior of b, the
+    rotated targets V'Sy are independent with variances s^2 (l + r), whatever s and r (Suykens et al. 2002, sections
+    4.1.4 and 4.2; there mu = 1 / s^2, zeta = 1 / (r s^2)). The constant vector is given the largest eigenvalue and left
+    out, so that all n - 1 other directions stay, those outside the range of the kernel among them.
+
+    Time is O(n^3), memory 24 n^2 bytes, of which 8 n^2 stay.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n), float64
+        Symmetric, positive semidefinite, not the same for all samples. Overwritten.
+    weight : ndarray of shape (n,), optional
+        v > 0; ones by default.
+
+    Attributes
+    ----------
+    eigenvalues : ndarray of shape (n - 1,)
+        l >= 0, ascending.
+    vectors : ndarray of shape (n, n - 1)
+        V.
+    root : ndarray of shape (n,)
+        The diagonal of S.
+    share : ndarray of shape (n,)
+        v / W.
+    column_means : ndarray of shape (n,)
+        K v / W.
+    total : float
+        W.
+    size : float
+        sum_i v_i K_ii, which no eigenvalue exceeds.
+
+    Raises
+    ------
+    ValueError
+        If C has negative eigenvalues that rounding does not explain.
+    """
+
+    def __init__(self, K: np.ndarray, weight: np.ndarray | None = None) -> None:
+        v = np.ones(K.shape[0]) if weight is None else weight
+        self.total = float(v.sum())
+        self.root, self.share = np.sqrt(v), v / self.total
+        self.size = float(v @ K.diagonal())
+        self.column_means = self.share @ K
+        K -= self.column_means
+        K -= (K @ self.share)[:, None]
+        K *= self.root
+        K *= self.root[:, None]
+        constant = np.sqrt(self.share)
+        K += np.outer(constant, 2.0 * float(np.linalg.norm(K)) * constant)
+        eigenvalues, vectors = eigh(K.T, overwrite_a=True, check_finite=False, driver="evd")
+        if eigenvalues[0] < -_NEGATIVE * eigenvalues[-2] - _ROUNDING * self.size:
+            raise ValueError(f"the kernel has negative eigenvalues, down to {eigenvalues[0]}: it is no scalar product")
+        self.eigenvalues = np.maximum(eigenvalues[:-1], 0.0)
+        self.vectors = vectors[:, :-1]
+
+    def rotated(self, targets: np.ndarray) -> np.ndarray:
+        """V'S(y - mean), shape (n - 1, n_outputs), of targets (n, n_outputs)."""
+        return self.vectors.T @ (self.root[:, None] * (targets - self.share @ targets))
+
+    def weights(self, rotated: np.ndarray, regularizations: np.ndarray) -> np.ndarray:
+        """alpha (n, n_outputs) of the machines with penalties r (n_outputs,), one a column of rotated targets: the
+        weights of the kernel columns, which sum to zero. The residual of sample i is r alpha_i / v_i.
+        """
+        return self.root[:, None] * (self.vectors @ (rotated / (self.eigenvalues[:, None] + regularizations)))
+
+    def inverse_diagonal(self, regularizations: np.ndarray) -> np.ndarray:
+        """Of the bordered system's inverse, shape (n, n_outputs): sample i is missed by alpha_i over its entry when it
+        is left out.
+        """
+        inverses = 1.0 / (self.eigenvalues[:, None] + regularizations)
+        return self.root[:, None] ** 2 * (self.vectors**2 @ inverses)
