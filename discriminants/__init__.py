@@ -30,6 +30,8 @@ _NAMES = {
     "kfd": ["KFDClassifier"],
     "invariant_kfd": ["InvariantKFDClassifier"],
     "lssvm": ["LSSVMClassifier", "LSSVMRegressor"],
+    "bayesian_lssvm": ["BayesianLSSVMRegressor"],
+    "bayesian_lssvm_classifier": ["BayesianLSSVMClassifier"],
     "weighted_lssvm": ["WeightedLSSVMRegressor"],
     "oriented_kernel_pca": ["OrientedKernelPCA"],
     "image_transformations": ["transformed_images", "smoothed_images"],

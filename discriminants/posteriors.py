@@ -80,7 +80,7 @@ class GaussianOutputModel(BaseEstimator):
                 )
                 for k in (0, 1)
             )
-        return _from_log_odds(inside - rest, outputs)
+        return finite_log_proba(log_proba_from_odds(inside - rest), outputs)
 
 
 class PlattOutputModel(BaseEstimator):
@@ -137,7 +137,7 @@ class PlattOutputModel(BaseEstimator):
         """Natural log posteriors, float32 or float64 like the outputs, shape (n_samples, n_classes)."""
         check_is_fitted(self)
         scores = _bounded(outputs, np.abs(self.slopes_)) * self.slopes_ + self.offsets_
-        return _from_log_odds(scores, outputs)
+        return finite_log_proba(log_proba_from_odds(scores), outputs)
 
 
 def fit_sigmoid(output: np.ndarray, positive: np.ndarray) -> tuple[float, float]:
@@ -233,7 +233,7 @@ class LogisticOutputModel(BaseEstimator):
         """Natural log posteriors, float32 or float64 like the outputs, shape (n_samples, n_classes)."""
         check_is_fitted(self)
         strength = np.abs(self.coef_).sum(axis=0).max()
-        return _finite(_normalized(_bounded(outputs, strength) @ self.coef_ + self.intercept_), outputs)
+        return finite_log_proba(_normalized(_bounded(outputs, strength) @ self.coef_ + self.intercept_), outputs)
 
 
 def _checked(outputs: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
@@ -260,14 +260,16 @@ def _bounded(outputs: np.ndarray, strength: np.ndarray | float) -> np.ndarray:
     return np.clip(outputs.astype(np.float64), -limit, limit)
 
 
-def _from_log_odds(scores: np.ndarray, like: np.ndarray) -> np.ndarray:
-    """Log posteriors from the log odds of each one-vs-rest output, or of class 1 against class 0."""
+def log_proba_from_odds(scores: np.ndarray) -> np.ndarray:
+    """Log posteriors (n_samples, n_classes) from the log odds of each class against the rest (n_samples, n_classes), or
+    of class 1 against class 0 (n_samples, 1).
+    """
     if scores.shape[1] == 1:
-        return _finite(np.hstack([log_sigmoid(-scores), log_sigmoid(scores)]), like)
-    return _finite(_normalized(log_sigmoid(scores)), like)
+        return np.hstack([log_sigmoid(-scores), log_sigmoid(scores)])
+    return _normalized(log_sigmoid(scores))
 
 
-def _finite(log_proba: np.ndarray, like: np.ndarray) -> np.ndarray:
+def finite_log_proba(log_proba: np.ndarray, like: np.ndarray) -> np.ndarray:
     """In the float type of `like`, where a lower value than it holds becomes its lowest."""
     dtype = float_type(like)
     return np.maximum(log_proba, np.finfo(dtype).min).astype(dtype)

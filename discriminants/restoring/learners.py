@@ -81,6 +81,41 @@ def _coded(learner: Any) -> None:
     _output_model(learner, learner.posterior_, sizes)
 
 
+def _inferred(learner: Any, sizes: dict[str, int], n_outputs: int, n_references: int) -> None:
+    """Variances for every output, and the posterior of the weights over the same centres."""
+    positive = ("regularization_", "prior_variance_", "noise_variance_")
+    check_arrays(learner, dict.fromkeys((*positive, "effective_parameters_", "log_evidence_"), (n_outputs,)), {})
+    for name in positive:
+        if (getattr(learner, name) <= 0).any():
+            refuse(learner, name, "holds numbers that are not positive")
+    variance: Any = getattr(learner, "variance_", None)
+    if type(variance).__name__ != "PosteriorVariance":
+        refuse(learner, "variance_", f"is a {type(variance).__name__}")
+    if getattr(variance, "references_", np.empty(0)).shape != (sizes["centers"], n_references):
+        refuse(learner, "variance_", "is of other centres or other points of reference")
+
+
+def _bayesian_regressor(learner: Any) -> None:
+    _regressor(learner)
+    sizes = _expansion(learner)
+    _inferred(learner, sizes, sizes["weights"], 1)
+    check_arrays(learner, {"_bias_variance": ("weights",)}, sizes)
+    if not isinstance(learner._noise_known, bool):
+        refuse(learner, "_noise_known", f"is {learner._noise_known!r}")
+
+
+def _bayesian_classifier(learner: Any) -> None:
+    sizes = _expansion(learner, "outputs")
+    check_arrays(
+        learner, {"class_means_": (2, "outputs"), "spread_": ("outputs",), "class_log_prior_": ("classes",)}, sizes
+    )
+    if learner.posterior_ is None:
+        _inferred(learner, sizes, sizes["outputs"], 2 * sizes["outputs"])
+    else:
+        _inferred(learner, sizes, sizes["outputs"], 1)
+        _output_model(learner, learner.posterior_, sizes)
+
+
 def _logistic(learner: Any) -> None:
     _expansion(learner, "classes")
 
@@ -284,6 +319,20 @@ LEARNERS: Mapping[str, Listed] = {
     "LSSVMClassifier": Listed("discriminants.lssvm", _coded),
     "LSSVMRegressor": Listed("discriminants.lssvm", _regressor),
     "WeightedLSSVMRegressor": Listed("discriminants.weighted_lssvm", _regressor),
+    "BayesianLSSVMRegressor": Listed("discriminants.bayesian_lssvm", _bayesian_regressor),
+    "BayesianLSSVMClassifier": Listed("discriminants.bayesian_lssvm_classifier", _bayesian_classifier),
+    "PosteriorVariance": Listed(
+        "discriminants.evidence.posterior_variance",
+        learnt(
+            {
+                "directions_": ("centers", "columns"),
+                "eigenvalues_": ("columns",),
+                "references_": ("centers", "points"),
+                "offsets_": ("columns", "points"),
+                "squares_": ("points",),
+            }
+        ),
+    ),
     "KSODClassifier": Listed("discriminants.ksod", _least_squares),
     "RobustKFDClassifier": Listed("discriminants.robust_kfd", _least_squares),
     "SparseGreedyKFDClassifier": Listed("discriminants.sparse_greedy_kfd", _least_squares),

@@ -5,6 +5,8 @@ from typing import Any
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discriminants import (
+    BayesianLSSVMClassifier,
+    BayesianLSSVMRegressor,
     FixedSizeLSSVMClassifier,
     FixedSizeLSSVMRegressor,
     GreedyNystroem,
@@ -89,6 +91,11 @@ _ESTIMATORS = [
     LSSVMClassifier(coding="one-vs-one", decoding="hamming", regularization=[0.1, 1.0]),
     LSSVMClassifier(coding="minimum-output", threshold="soft_margin", calibrate_on="leave_one_out"),
     LSSVMClassifier(coding="error-correcting", solver="conjugate_gradient", tol=1e-10, calibrate_on="held_out"),
+    BayesianLSSVMRegressor(),
+    BayesianLSSVMRegressor(kernel="ard_gaussian", tune_width=False),
+    BayesianLSSVMRegressor(kernel="polynomial"),
+    BayesianLSSVMClassifier(),
+    BayesianLSSVMClassifier(kernel="ard_gaussian", tune_width=False, posterior="moderated"),
     InvariantKFDClassifier(regularization=0.1),
     InvariantKFDClassifier(20, regularization=0.1, penalty="kernel", calibrate_on="leave_one_out", random_state=0),
     OrientedKernelPCA(),

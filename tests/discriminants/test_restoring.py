@@ -39,6 +39,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
 from discriminants import (
+    BayesianLSSVMClassifier,
     FixedSizeLSSVMClassifier,
     GreedyNystroem,
     KFDClassifier,
@@ -139,6 +140,8 @@ LISTED = [
     KRLSClassifier(0.1),
     KFDClassifier(kernel="polynomial"),
     LSSVMClassifier(coding="one-vs-one"),
+    BayesianLSSVMClassifier(),
+    BayesianLSSVMClassifier(posterior="moderated", kernel="ard_gaussian"),
     LinearDiscriminant(posterior="gaussian"),
     PairwiseClassifier(NPDClassifier(9, kernel=LaplacianKernel(3.0)), "coupling"),
     PairwiseClassifier(LogisticRegression(), n_jobs=1),
@@ -214,6 +217,12 @@ def _needed(name: str) -> list[Any]:
         (LSSVMClassifier(coding="one-vs-one"), "code_", lambda a: a * np.int8(2)),
         (LSSVMClassifier(coding="one-vs-one"), "code_", lambda a: a.astype(np.float64)),
         (LSSVMClassifier(coding="minimum-output"), "dual_coef_", lambda a: a[:, :1].copy()),
+        (BayesianLSSVMClassifier(), "prior_variance_", lambda a: -a),
+        (BayesianLSSVMClassifier(), "noise_variance_", lambda a: a[:1]),
+        (BayesianLSSVMClassifier(), "variance_.directions_", lambda a: a[:9].copy()),
+        (BayesianLSSVMClassifier(), "variance_.offsets_", lambda a: a[:1].copy()),
+        (BayesianLSSVMClassifier(posterior="moderated"), "variance_.references_", lambda a: a[:, :1].copy()),
+        (BayesianLSSVMClassifier(posterior="moderated"), "class_means_", lambda a: a[:1].copy()),
         (LogisticRegression(), "coef_", lambda a: np.ones((10**5, 1))),
         (GaussianNB(), "theta_", lambda a: a[None]),
         (MLPClassifier((8, 5), max_iter=5), "coefs_.1", lambda a: a[:, :1].copy()),

@@ -8,6 +8,8 @@ import pytest
 from sklearn.base import clone, is_classifier
 
 from discriminants import (
+    BayesianLSSVMClassifier,
+    BayesianLSSVMRegressor,
     FixedSizeLSSVMClassifier,
     FixedSizeLSSVMRegressor,
     InvariantKFDClassifier,
@@ -72,6 +74,7 @@ KERNEL_LEARNERS: dict[str, Any] = {
     "LSSVM regression": LSSVMRegressor(regularization=[0.01, 0.1], choose_by="gcv"),
     "LSSVM regression, iterated": LSSVMRegressor(solver="conjugate_gradient", tol=1e-10),
     "weighted LSSVM": WeightedLSSVMRegressor(regularization=0.01, loss="huber", max_reweightings=3),
+    "Bayesian LSSVM regression": BayesianLSSVMRegressor(tune_width=False),
     "KSOD": KSODClassifier(random_state=0),
     "KSOD, folds": KSODClassifier(penalty="kernel", validation=3),
     "fixed size": FixedSizeLSSVMClassifier(30, random_state=0),
@@ -87,6 +90,9 @@ KERNEL_LEARNERS: dict[str, Any] = {
 }
 LEARNERS: dict[str, Any] = {
     **KERNEL_LEARNERS,
+    "Bayesian LSSVM": BayesianLSSVMClassifier(),  # which takes no precomputed kernel
+    "Bayesian LSSVM, moderated": BayesianLSSVMClassifier(tune_width=False, posterior="moderated"),
+    "Bayesian LSSVM regression, tuned": BayesianLSSVMRegressor(kernel="ard_gaussian", select_inputs=True),
     "linear": LinearDiscriminant(),
     "pairs": PairwiseClassifier(NPDClassifier(12)),
     "pairs, coupled": PairwiseClassifier(KFDClassifier(), "coupling"),
