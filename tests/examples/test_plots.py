@@ -61,6 +61,16 @@ def test_the_fit_to_a_noisy_sinc_gets_better_with_samples_and_worse_with_noise(d
     assert 0.15 < numbers(r"rises by ([\d.]+)", printed)[0] < 0.45
 
 
+def test_error_bars_open_in_the_gap_and_known_noise_and_priors_help(drawn):
+    printed = drawn("error_bars")
+    assert numbers(r"noise ([\d.]+) \(", printed)[0] == pytest.approx(0.1, rel=0.2)
+    assert numbers(r"are ([\d.]+) times", printed)[0] > 1.5
+    same, known = numbers(r"RMSE ([\d.]+) where", printed)
+    assert known < same
+    training, test = numbers(r"log-loss ([\d.]+)", printed)
+    assert test < training
+
+
 def test_the_criteria_choose_fewer_centres_than_all_and_the_learner_keeps_as_many(drawn):
     printed = drawn("choosing_m")
     chosen = re.findall(r"(\d+) centres, test RMSE ([\d.]+);.*keeps (\d+)", printed)

@@ -1,0 +1,172 @@
+"""What Bayesian least-squares machines promise: error bars that cover, probabilities, and inputs that matter.
+
+    python -m benchmarks.bayesian_lssvm [--only coverage inputs probabilities] [--runs 100]
+        [--data-dir ../shared/data/ml] [--sets heart ripley] [--partitions 10]
+
+coverage: over runs of 100 samples of sin(x)/x on (-10, 10) with noise of deviation 0.1, the share of 1000 new noisy
+targets within 1.96 deviations of `BayesianLSSVMRegressor`, to be 95 % to within 2.
+
+inputs: over runs of 100 samples of the same, with four more inputs that are normal noise, and of two half moons with
+four more: how often `select_inputs` leaves exactly the inputs that matter.
+
+probabilities (with --data-dir): log-loss on test samples of two-class sets, of `BayesianLSSVMClassifier` with either
+posterior and of scikit-learn's `CalibratedClassifierCV` over an `SVC` whose C and gamma have the least error in
+five-fold cross-validation on each training part (five values each; sigmoid, five folds). The sets in the folder ida
+have their partitions; ripley has one; of the others two thirds are drawn at random to learn from. Features are
+standardized by each training part. Nothing is chosen by test samples.
+"""
+
+import argparse
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+
+import numpy as np  # noqa: E402
+from sklearn.calibration import CalibratedClassifierCV  # noqa: E402
+from sklearn.datasets import make_moons  # noqa: E402
+from sklearn.metrics import log_loss  # noqa: E402
+from sklearn.model_selection import GridSearchCV  # noqa: E402
+from sklearn.preprocessing import StandardScaler  # noqa: E402
+from sklearn.svm import SVC  # noqa: E402
+
+from discriminants import BayesianLSSVMClassifier, BayesianLSSVMRegressor  # noqa: E402
+
+PARTS = ("coverage", "inputs", "probabilities")
+N_TRAIN, N_TEST, NOISE, N_IRRELEVANT = 100, 1000, 0.1, 4
+QUANTILE = 1.959964
+COSTS = tuple(10.0**k for k in range(-1, 4))
+GAMMAS = tuple(4.0**k for k in range(-3, 2))  # over the number of features
+METHODS = ("leave-one-out", "moderated", "SVM")
+IDA = (
+    "banana breast-cancer diabetis flare-solar german heart image ringnorm splice thyroid titanic twonorm waveform"
+).split()
+LSSVM = "acr gcr hea pid snr wbc".split()
+FILES = (
+    {name: f"ida/{name}.npz" for name in IDA} | {name: f"lssvm/{name}.npz" for name in LSSVM} | {"ripley": "ripley.npz"}
+)
+
+Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="parts (default: all)")
+    parser.add_argument("--runs", type=int, default=100, help="of coverage and inputs (default: 100)")
+    parser.add_argument("--data-dir", type=Path, help="folder of the benchmark sets")
+    parser.add_argument("--sets", nargs="+", choices=FILES, default=list(FILES), help="default: all")
+    parser.add_argument("--partitions", type=int, default=10, help="of each set, at most (default: 10)")
+    found = parser.parse_args(arguments)
+    if "coverage" in found.only:
+        print_coverage(found.runs)
+    if "inputs" in found.only:
+        print_inputs(found.runs)
+    if "probabilities" in found.only:
+        if found.data_dir is None:
+            print("probabilities need --data-dir")
+        else:
+            print_log_losses(found.data_dir, found.sets, found.partitions)
+
+
+def sinc(n_samples: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Points (n, 1) and noisy targets (n,)."""
+    x = random.uniform(-10, 10, n_samples)
+    return x[:, None], np.sinc(x / np.pi) + NOISE * random.normal(size=n_samples)
+
+
+def print_coverage(n_runs: int) -> None:
+    """Share of new targets within 1.96 deviations."""
+    covered, noises = [], []
+    for run in range(n_runs):
+        random = np.random.default_rng(run)
+        model = BayesianLSSVMRegressor().fit(*sinc(N_TRAIN, random))
+        X, y = sinc(N_TEST, random)
+        means, deviations = model.predict(X, return_std=True)
+        covered.append(np.mean(np.abs(y - means) < QUANTILE * deviations))
+        noises.append(np.sqrt(model.noise_variance_[0]))
+    print(
+        f"sinc: {100 * np.mean(covered):.2f} % of new targets within 1.96 deviations, over {n_runs} runs (single runs "
+        f"{100 * np.min(covered):.1f} to {100 * np.max(covered):.1f}); noise {np.mean(noises):.4f}, in truth {NOISE}",
+        flush=True,
+    )
+
+
+def print_inputs(n_runs: int) -> None:
+    """How often the inputs of noise, and no others, are left out."""
+    for name in ("sinc", "moons"):
+        exact, irrelevant, needed = 0, 0, 0
+        for run in range(n_runs):
+            random = np.random.default_rng(run)
+            model: Any = BayesianLSSVMRegressor(kernel="ard_gaussian", select_inputs=True)
+            if name == "sinc":
+                X, y = sinc(N_TRAIN, random)
+            else:
+                X, y = make_moons(N_TRAIN, noise=0.2, random_state=run)
+                model = BayesianLSSVMClassifier(kernel="ard_gaussian", select_inputs=True)
+            model.fit(np.hstack([X, random.normal(size=(N_TRAIN, N_IRRELEVANT))]), y)
+            kept = np.isfinite(model.sigma_)
+            matters = np.arange(kept.shape[0]) < X.shape[1]
+            exact += np.array_equal(kept, matters)
+            irrelevant, needed = irrelevant + kept[~matters].sum(), needed + kept[matters].sum()
+        print(
+            f"{name}: exactly the inputs that matter in {exact} of {n_runs} runs; of {N_IRRELEVANT * n_runs} inputs of "
+            f"noise {irrelevant} stayed, of {matters.sum() * n_runs} others {matters.sum() * n_runs - needed} went",
+            flush=True,
+        )
+
+
+def print_log_losses(folder: Path, names: Sequence[str], n_partitions: int) -> None:
+    """A table of mean log-losses and errors, and how many sets each posterior is better on than the SVM."""
+    print(f"{'set':14} {'samples':>7} " + " ".join(f"{method:>22}" for method in METHODS))
+    print(" " * 22 + " ".join(f"{'log-loss  error %    s':>22}" for _ in METHODS))
+    wins = dict.fromkeys(METHODS[:2], 0)
+    for name in names:
+        splits = _splits(folder / FILES[name], n_partitions)
+        found = np.mean([[_measured(method, *split) for method in METHODS] for split in splits], axis=0)
+        cells = [f"{loss:8.4f} {error:8.2f} {seconds:4.1f}" for loss, error, seconds in found]
+        print(f"{name:14} {splits[0][0].shape[0]:7d} " + " ".join(f"{cell:>22}" for cell in cells), flush=True)
+        for number, method in enumerate(wins):
+            wins[method] += found[number, 0] < found[-1, 0]
+    for method, count in wins.items():
+        print(f"{method}: less log-loss than the calibrated SVM on {count} of {len(names)} sets")
+
+
+def _splits(path: Path, n_partitions: int) -> list[Split]:
+    """X, y, X_test, y_test of each partition."""
+    arrays = np.load(path)
+    if "x_train" in arrays:
+        return [(arrays["x_train"], arrays["y_train"], arrays["x_test"], arrays["y_test"])]
+    x, y = arrays["x"].astype(np.float64), arrays["y"]
+    if "train" in arrays:
+        rows = list(zip(arrays["train"], arrays["test"], strict=True))
+    else:
+        permutations = [np.random.default_rng(seed).permutation(y.shape[0]) for seed in range(n_partitions)]
+        rows = [(p[: 2 * y.shape[0] // 3], p[2 * y.shape[0] // 3 :]) for p in permutations]
+    return [(x[train], y[train], x[test], y[test]) for train, test in rows[:n_partitions]]
+
+
+def _measured(method: str, X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray) -> tuple[float, ...]:
+    """Log-loss, error in per cent, and the seconds of learning, choices included."""
+    scaler = StandardScaler().fit(X)
+    X, X_test = scaler.transform(X), scaler.transform(X_test)
+    start = time.perf_counter()
+    model: Any
+    if method == "SVM":
+        grid = {"C": COSTS, "gamma": [gamma / X.shape[1] for gamma in GAMMAS]}
+        model = CalibratedClassifierCV(GridSearchCV(SVC(), grid, cv=5).fit(X, y).best_estimator_, cv=5)
+    else:
+        model = BayesianLSSVMClassifier(posterior=method.replace("-", "_"))
+    model.fit(X, y)
+    seconds = time.perf_counter() - start
+    proba = model.predict_proba(X_test)
+    error = np.mean(model.classes_[proba.argmax(axis=1)] != y_test)
+    return float(log_loss(y_test, proba, labels=model.classes_)), 100.0 * float(error), seconds
+
+
+if __name__ == "__main__":
+    main()

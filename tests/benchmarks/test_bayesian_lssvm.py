@@ -1,0 +1,39 @@
+"""`python -m benchmarks.bayesian_lssvm` on few runs, and on made-up sets in the layout of the benchmark folder."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_moons
+
+from benchmarks.bayesian_lssvm import main
+
+
+def test_error_bars_and_inputs_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--only", "coverage", "inputs", "--runs", "3"])
+    printed = capsys.readouterr().out
+    covered = re.search(r"sinc: ([\d.]+) % of new targets .* over 3 runs", printed)
+    assert covered is not None
+    assert 90 < float(covered[1]) < 99
+    assert re.findall(r"(\w+): exactly the inputs that matter in [23] of 3 runs", printed) == ["sinc", "moons"]
+
+
+def test_probabilities_are_compared_on_every_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = make_moons(120, noise=0.3, random_state=0)
+    for folder in ("ida", "lssvm"):
+        (tmp_path / folder).mkdir()
+    parts = np.stack([np.random.default_rng(seed).permutation(120) for seed in range(3)])
+    np.savez(tmp_path / "ida" / "heart.npz", x=X, y=2 * y - 1, train=parts[:, :60], test=parts[:, 60:])
+    np.savez(tmp_path / "lssvm" / "wbc.npz", x=X, y=2 * y - 1)
+    np.savez(tmp_path / "ripley.npz", x_train=X[:60], y_train=y[:60], x_test=X[60:], y_test=y[60:])
+    sets = ["heart", "wbc", "ripley"]
+    main(["--only", "probabilities", "--data-dir", str(tmp_path), "--partitions", "1", "--sets", *sets])
+    printed = capsys.readouterr().out.splitlines()
+    rows = [re.fullmatch(r"(\w+) +(\d+)" + 3 * r" +([\d.]+) +([\d.]+) +([\d.]+)", line) for line in printed[2:-2]]
+    assert [(row[1], row[2]) for row in rows if row] == [("heart", "60"), ("wbc", "80"), ("ripley", "60")]
+    losses = np.array([[float(row[place]) for place in (3, 6, 9)] for row in rows if row])
+    for method, line, wins in zip(
+        ("leave-one-out", "moderated"), printed[-2:], (losses < losses[:, 2:]).T, strict=False
+    ):
+        assert line == f"{method}: less log-loss than the calibrated SVM on {wins.sum()} of 3 sets"
