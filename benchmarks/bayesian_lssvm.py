@@ -1,7 +1,7 @@
 """What Bayesian least-squares machines promise: error bars that cover, probabilities, and inputs that matter.
 
-    python -m benchmarks.bayesian_lssvm [--only coverage inputs probabilities] [--runs 100]
-        [--data-dir ../shared/data/ml] [--sets heart ripley] [--partitions 10]
+    python -m benchmarks.bayesian_lssvm [--only coverage inputs times probabilities] [--runs 100] [--sizes 500 1000]
+        [--data-dir ../shared/data/ml] [--sets heart ripley] [--partitions 10] [--choose]
 
 coverage: over runs of 100 samples of sin(x)/x on (-10, 10) with noise of deviation 0.1, the share of 1000 new noisy
 targets within 1.96 deviations of `BayesianLSSVMRegressor`, to be 95 % to within 2.
@@ -9,16 +9,22 @@ targets within 1.96 deviations of `BayesianLSSVMRegressor`, to be 95 % to within
 inputs: over runs of 100 samples of the same, with four more inputs that are normal noise, and of two half moons with
 four more: how often `select_inputs` leaves exactly the inputs that matter.
 
+times: seconds of a fit, error against noise-free targets and coverage on 2000 new samples of `make_friedman1` with
+noise of deviation 1, beside `LSSVMRegressor` with a choice of 11 penalties and, of up to 1000 samples, scikit-learn's
+`GaussianProcessRegressor`.
+
 probabilities (with --data-dir): log-loss on test samples of two-class sets, of `BayesianLSSVMClassifier` with either
 posterior and of scikit-learn's `CalibratedClassifierCV` over an `SVC` whose C and gamma have the least error in
 five-fold cross-validation on each training part (five values each; sigmoid, five folds). The sets in the folder ida
 have their partitions; ripley has one; of the others two thirds are drawn at random to learn from. Features are
-standardized by each training part. Nothing is chosen by test samples.
+standardized by each training part. Nothing is chosen by test samples: with --choose a third of each training part is
+held out in the place of the test part, and by that the default posterior was settled, on three partitions.
 """
 
 import argparse
 import os
 import time
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -27,17 +33,22 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", 
     os.environ.setdefault(_variable, "1")
 
 import numpy as np  # noqa: E402
+from sklearn.base import clone  # noqa: E402
 from sklearn.calibration import CalibratedClassifierCV  # noqa: E402
-from sklearn.datasets import make_moons  # noqa: E402
+from sklearn.datasets import make_friedman1, make_moons  # noqa: E402
+from sklearn.exceptions import ConvergenceWarning  # noqa: E402
+from sklearn.gaussian_process import GaussianProcessRegressor  # noqa: E402
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel  # noqa: E402
 from sklearn.metrics import log_loss  # noqa: E402
 from sklearn.model_selection import GridSearchCV  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.svm import SVC  # noqa: E402
 
-from discriminants import BayesianLSSVMClassifier, BayesianLSSVMRegressor  # noqa: E402
+from discriminants import BayesianLSSVMClassifier, BayesianLSSVMRegressor, LSSVMRegressor  # noqa: E402
 
-PARTS = ("coverage", "inputs", "probabilities")
+PARTS = ("coverage", "inputs", "times", "probabilities")
 N_TRAIN, N_TEST, NOISE, N_IRRELEVANT = 100, 1000, 0.1, 4
+N_FRIEDMAN, MOST_OF_PEER = 2000, 1000
 QUANTILE = 1.959964
 COSTS = tuple(10.0**k for k in range(-1, 4))
 GAMMAS = tuple(4.0**k for k in range(-3, 2))  # over the number of features
@@ -58,19 +69,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="parts (default: all)")
     parser.add_argument("--runs", type=int, default=100, help="of coverage and inputs (default: 100)")
+    parser.add_argument("--sizes", nargs="+", type=int, default=[500, 1000], help="samples of times")
     parser.add_argument("--data-dir", type=Path, help="folder of the benchmark sets")
     parser.add_argument("--sets", nargs="+", choices=FILES, default=list(FILES), help="default: all")
     parser.add_argument("--partitions", type=int, default=10, help="of each set, at most (default: 10)")
+    parser.add_argument("--choose", action="store_true", help="on thirds held out of the training parts")
     found = parser.parse_args(arguments)
     if "coverage" in found.only:
         print_coverage(found.runs)
     if "inputs" in found.only:
         print_inputs(found.runs)
+    if "times" in found.only:
+        print_times(found.sizes)
     if "probabilities" in found.only:
         if found.data_dir is None:
             print("probabilities need --data-dir")
         else:
-            print_log_losses(found.data_dir, found.sets, found.partitions)
+            print_log_losses(found.data_dir, found.sets, found.partitions, choose=found.choose)
 
 
 def sinc(n_samples: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -120,18 +135,54 @@ def print_inputs(n_runs: int) -> None:
         )
 
 
-def print_log_losses(folder: Path, names: Sequence[str], n_partitions: int) -> None:
+def print_times(sizes: Sequence[int]) -> None:
+    """A table of regressors on samples of five inputs that matter and five that do not."""
+    by_input = ConstantKernel(10.0) * RBF(np.ones(10)) + WhiteKernel(1.0)
+    regressors = {
+        "LSSVM, 11 penalties": LSSVMRegressor(sigma=1.0, regularization=np.logspace(-3, 2, 11)),
+        "Bayesian LSSVM": BayesianLSSVMRegressor(),
+        "a width an input": BayesianLSSVMRegressor(kernel="ard_gaussian"),
+        "inputs selected": BayesianLSSVMRegressor(kernel="ard_gaussian", select_inputs=True),
+        "GaussianProcessRegressor": GaussianProcessRegressor(by_input, normalize_y=True),
+    }
+    X_test, truth = make_friedman1(N_FRIEDMAN, random_state=9)
+    target = truth + np.random.default_rng(0).normal(size=N_FRIEDMAN)
+    print(f"{'samples':>7} {'':24} {'seconds':>8} {'error':>7} {'covered %':>9}")
+    for size in sizes:
+        X, y = make_friedman1(size, noise=1.0, random_state=0)
+        for name, regressor in regressors.items():
+            if size > MOST_OF_PEER and isinstance(regressor, GaussianProcessRegressor):
+                continue
+            start = time.perf_counter()
+            with warnings.catch_warnings():  # the peer's, of widths of inputs of noise that run to their bounds
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                model = clone(regressor).fit(X, y)
+            seconds = time.perf_counter() - start
+            error = np.sqrt(np.mean((model.predict(X_test) - truth) ** 2))
+            covered = ""
+            if not isinstance(model, LSSVMRegressor):
+                means, deviations = model.predict(X_test, return_std=True)
+                covered = f"{100 * np.mean(np.abs(target - means) < QUANTILE * deviations):.1f}"
+            print(f"{size:7d} {name:24} {seconds:8.2f} {error:7.3f} {covered:>9}", flush=True)
+
+
+def print_log_losses(folder: Path, names: Sequence[str], n_partitions: int, *, choose: bool = False) -> None:
     """A table of mean log-losses and errors, and how many sets each posterior is better on than the SVM."""
     print(f"{'set':14} {'samples':>7} " + " ".join(f"{method:>22}" for method in METHODS))
     print(" " * 22 + " ".join(f"{'log-loss  error %    s':>22}" for _ in METHODS))
-    wins = dict.fromkeys(METHODS[:2], 0)
+    wins, losses = dict.fromkeys(METHODS[:2], 0), []
     for name in names:
         splits = _splits(folder / FILES[name], n_partitions)
+        if choose:
+            splits = [_without_test(X, y, seed) for seed, (X, y, _, _) in enumerate(splits)]
         found = np.mean([[_measured(method, *split) for method in METHODS] for split in splits], axis=0)
+        losses.append(found[:, 0])
         cells = [f"{loss:8.4f} {error:8.2f} {seconds:4.1f}" for loss, error, seconds in found]
         print(f"{name:14} {splits[0][0].shape[0]:7d} " + " ".join(f"{cell:>22}" for cell in cells), flush=True)
         for number, method in enumerate(wins):
             wins[method] += found[number, 0] < found[-1, 0]
+    means = np.mean(losses, axis=0)
+    print("mean log-loss: " + ", ".join(f"{method} {mean:.4f}" for method, mean in zip(METHODS, means, strict=True)))
     for method, count in wins.items():
         print(f"{method}: less log-loss than the calibrated SVM on {count} of {len(names)} sets")
 
@@ -148,6 +199,12 @@ def _splits(path: Path, n_partitions: int) -> list[Split]:
         permutations = [np.random.default_rng(seed).permutation(y.shape[0]) for seed in range(n_partitions)]
         rows = [(p[: 2 * y.shape[0] // 3], p[2 * y.shape[0] // 3 :]) for p in permutations]
     return [(x[train], y[train], x[test], y[test]) for train, test in rows[:n_partitions]]
+
+
+def _without_test(X: np.ndarray, y: np.ndarray, seed: int) -> Split:
+    """A third of the training samples in the place of the test samples."""
+    held_out, rest = np.split(np.random.default_rng(seed).permutation(y.shape[0]), [y.shape[0] // 3])
+    return X[rest], y[rest], X[held_out], y[held_out]
 
 
 def _measured(method: str, X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray) -> tuple[float, ...]:

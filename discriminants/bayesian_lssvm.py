@@ -112,8 +112,8 @@ class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
     4.53), by quasi-Newton steps with a decomposition each; and inputs that the evidence does without can be left out
     (4.77). Nothing is held out and no grid is searched.
 
-    Time is O(N^3) for every kernel that is tried, some 15 to 30 times that of `LSSVMRegressor` in all; memory 32 N^2
-    bytes, of which up to 8 N^2 stay for the error bars.
+    Time is O(N^3) for every kernel that is tried, a dozen or more; memory 48 N^2 bytes, 24 N^2 where the kernel stays
+    as it is, of which up to 8 N^2 are kept for the error bars.
 
     Parameters
     ----------

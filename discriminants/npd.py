@@ -43,7 +43,7 @@ class NPDClassifier(_PseudoDiscriminant, OneVsRestClassifier):
     n_centers : int
         Most centres of a dictionary; fewer where fewer distinct candidates are linearly independent.
     kernel : str, Kernel or callable
-        "gaussian", "laplacian", "exponential", "compact_gaussian", "polynomial", "sigmoid", "linear",
+        "gaussian", "ard_gaussian", "laplacian", "exponential", "compact_gaussian", "polynomial", "sigmoid", "linear",
         "precomputed"; a kernel object, which brings parameters of its own; or a function of two arrays that
         returns the kernel matrix.
     sigma : float, "scale" or ndarray of shape (n_samples,)

@@ -19,6 +19,13 @@ def test_error_bars_and_inputs_are_counted(capsys: pytest.CaptureFixture[str]) -
     assert re.findall(r"(\w+): exactly the inputs that matter in [23] of 3 runs", printed) == ["sinc", "moons"]
 
 
+def test_times_errors_and_coverage_stand_beside_those_of_peers(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--only", "times", "--sizes", "60"])
+    rows = re.findall(r"^ +60 (\S.*?) +([\d.]+) +([\d.]+)(?: +([\d.]+))? *$", capsys.readouterr().out, re.MULTILINE)
+    assert len(rows) == 5
+    assert all(50 < float(covered) <= 100 for _, _, _, covered in rows[1:])
+
+
 def test_probabilities_are_compared_on_every_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     X, y = make_moons(120, noise=0.3, random_state=0)
     for folder in ("ida", "lssvm"):
@@ -30,10 +37,14 @@ def test_probabilities_are_compared_on_every_set(tmp_path: Path, capsys: pytest.
     sets = ["heart", "wbc", "ripley"]
     main(["--only", "probabilities", "--data-dir", str(tmp_path), "--partitions", "1", "--sets", *sets])
     printed = capsys.readouterr().out.splitlines()
-    rows = [re.fullmatch(r"(\w+) +(\d+)" + 3 * r" +([\d.]+) +([\d.]+) +([\d.]+)", line) for line in printed[2:-2]]
+    rows = [re.fullmatch(r"(\w+) +(\d+)" + 3 * r" +([\d.]+) +([\d.]+) +([\d.]+)", line) for line in printed[2:-3]]
     assert [(row[1], row[2]) for row in rows if row] == [("heart", "60"), ("wbc", "80"), ("ripley", "60")]
     losses = np.array([[float(row[place]) for place in (3, 6, 9)] for row in rows if row])
+    found = [float(mean) for mean in re.findall(r" ([\d.]+)", printed[-3].replace(",", ""))]
+    np.testing.assert_allclose(found, losses.mean(axis=0), atol=2e-4)
     for method, line, wins in zip(
         ("leave-one-out", "moderated"), printed[-2:], (losses < losses[:, 2:]).T, strict=False
     ):
         assert line == f"{method}: less log-loss than the calibrated SVM on {wins.sum()} of 3 sets"
+    main(["--only", "probabilities", "--data-dir", str(tmp_path), "--partitions", "1", "--sets", "heart", "--choose"])
+    assert re.search(r"^heart +40 ", capsys.readouterr().out, re.MULTILINE)

@@ -26,6 +26,7 @@ from discriminants import (
     SparseKernelLogisticClassifier,
 )
 from discriminants.kernels import (
+    ARDGaussianKernel,
     CompactGaussianKernel,
     ExponentialKernel,
     GaussianKernel,
@@ -57,6 +58,7 @@ LEARNERS: list[Any] = [
 NOT_STREAMING = [learner for learner in LEARNERS if not hasattr(learner, "partial_fit")]
 NAMED: dict[str, Kernel] = {
     "gaussian": GaussianKernel(),
+    "ard_gaussian": ARDGaussianKernel(),
     "laplacian": LaplacianKernel(),
     "exponential": ExponentialKernel(),
     "compact_gaussian": CompactGaussianKernel(),

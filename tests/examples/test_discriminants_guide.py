@@ -43,6 +43,10 @@ def test_the_code_of_the_least_squares_machines_runs_from_top_to_bottom(tmp_path
     assert min(scores) > 0.97
     plain, weighted = (float(distance) for distance in re.findall(r"off by ([\d.]+)", printed))
     assert weighted < plain / 2
+    assert 0.92 < float(re.findall(r"covered ([\d.]+)", printed)[0]) < 0.98
+    assert re.search(r"left out \[.*5.*6.*7.*8.*9.*\]", printed)
+    training, new = (float(loss) for loss in re.findall(r"log-loss ([\d.]+)", printed))
+    assert new < training
 
 
 def test_every_least_squares_machine_is_on_its_page():
@@ -78,7 +82,7 @@ def test_every_learner_and_every_kernel_name_is_in_the_guide():
 
 
 def test_the_classes_the_guide_names_are_public():
-    elsewhere = {"CalibratedClassifierCV", "Nystroem", "RidgeClassifier", "ValueError"}
+    elsewhere = {"CalibratedClassifierCV", "GaussianProcessRegressor", "Nystroem", "RidgeClassifier", "ValueError"}
     shown = set(re.findall(r"`([A-Z]\w*[a-z]\w*)", GUIDE + FISHER + LSSVM + LARGE))
     assert shown - elsewhere <= set(discriminants.__all__)
 

@@ -4,10 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.gaussian_process.kernels import RBF
 
 from discriminants import ARDGaussianKernel, GaussianKernel, OROLSClassifier
 from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+from tests.discriminants.bad_input.learners import CLASSIFIERS, KERNEL_LEARNERS
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(40, 3)) * [1.0, 5.0, 0.1] + [0.0, 30.0, -2.0]
@@ -60,3 +62,12 @@ def test_learners_take_it_by_name_and_as_an_object_and_come_back_from_a_file(sig
     for learner in (by_name, by_object):
         again = estimator_from_arrays(*estimator_to_arrays(learner))
         np.testing.assert_array_equal(again.predict_proba(X), learner.predict_proba(X))
+
+
+@pytest.mark.parametrize("name", KERNEL_LEARNERS)
+def test_every_learner_takes_it(name: str) -> None:
+    random = np.random.default_rng(1)
+    samples = random.normal(size=(80, 2)) * [1.0, 1000.0]
+    y = samples[:, 0] > 0 if name in CLASSIFIERS else np.sin(samples[:, 0])
+    learner = clone(KERNEL_LEARNERS[name]).set_params(kernel=ARDGaussianKernel(np.array([1.0, 1e5])))
+    assert learner.fit(samples, y).score(samples, y) > 0.9
