@@ -50,6 +50,8 @@ class GmmSettings(Settings):
     """`viterbi` (best path) or `baum-welch` (expected occupancies)."""
     variance_floor: float = Field(0.01, ge=1e-6, le=1)
     """Smallest variance, as a fraction of the variance over all frames."""
+    fewest_frames: float = Field(8.0, ge=1, le=1e9)
+    """Of a Gaussian; one that accounts for fewer is dropped, unless it is its state's only one."""
 
     @model_validator(mode="before")
     @classmethod
@@ -98,11 +100,12 @@ def train_gmm(
     topology: Topology,
     settings: GmmSettings = GmmSettings(),  # noqa: B008 (frozen)
     *,
+    first: Models | None = None,
     frame_shift: float = 0.01,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[tuple[int, PhoneHmm, list[float]]]:
-    """Grow GMM-HMMs from a flat start.
+    """Grow GMM-HMMs from a flat start, or from Gaussians that are there.
 
     Parameters
     ----------
@@ -110,6 +113,8 @@ def train_gmm(
         Training frames.
     graphs : mapping of utterance id to StateGraph
         Transcript graphs of all utterances of the table.
+    first : Models, optional
+        Single Gaussians of the states and self-loops of the units, in the place of a flat start.
     frame_shift : float
         Seconds from one frame to the next.
     progress : callable, optional
@@ -141,7 +146,7 @@ def train_gmm(
             return _hard_occupancy(aligned, topology.n_states)
 
         def reestimate(models: Models, occupancy: Occupancy) -> Models:
-            return _reestimate(models[0], table, occupancy, floor, pool)
+            return _reestimate(models[0], table, occupancy, floor, settings.fewest_frames, pool)
 
         def grow(models: Models, iterations: int, guided: FrameTable | None) -> tuple[Models, Occupancy, list[float]]:
             curve: list[float] = []
@@ -162,10 +167,13 @@ def train_gmm(
             models = reestimate((overall, uniform_self_loops(topology)), flat)
             return grow(models, settings.iterations[0], None)
 
-        guided = None if settings.start == "equal" else with_evidence(table, graphs, frame_shift)
+        from_flat = first is None and settings.start != "equal"
+        guided = with_evidence(table, graphs, frame_shift) if from_flat else None
         if guided is not None and pause_share(guided) < FEWEST_PAUSES:
             guided = None
-        if guided is not None and settings.start == "pauses":
+        if first is not None:
+            grown = grow(first, settings.iterations[0], None)
+        elif guided is not None and settings.start == "pauses":
             grown = from_pauses(guided)
         else:
             grown = from_equal_parts()
@@ -247,6 +255,7 @@ def _reestimate(
     table: FrameTable,
     occupancy: Occupancy,
     floor: np.ndarray,
+    fewest_frames: float,
     pool: ThreadPoolExecutor,
 ) -> tuple[GaussianMixtures, np.ndarray]:
     def frames_of_state(state: int) -> tuple[np.ndarray, np.ndarray | None]:
@@ -254,7 +263,7 @@ def _reestimate(
         weights = None if occupancy.weights is None else occupancy.weights[rows]
         return table.frames[occupancy.frames[rows]], weights
 
-    updated = mixtures.update(frames_of_state, variance_floor=floor, map_states=pool.map)
+    updated = mixtures.update(frames_of_state, variance_floor=floor, minimum_count=fewest_frames, map_states=pool.map)
     return updated, estimate_self_loops(occupancy.stays, occupancy.visits)
 
 

@@ -5,12 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from asr.acoustic.acoustic_arrays import stream_arrays
+from asr.acoustic.acoustic_arrays import stream_arrays, topology_from
 from asr.acoustic.model_metadata import HybridParts, ModelMetadata, Provenance
 from asr.acoustic.search_settings import SearchSettings
 from asr.errors import printable
 from asr.features.config import FeatureConfig
-from asr.hmm.topology import Topology
 
 
 def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[str, Any]:
@@ -18,7 +17,7 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
     described: dict[str, Any] = {
         "kind": metadata.kind,
         "phones": len(metadata.phones),
-        "states": Topology(tuple(metadata.phones), metadata.states_per_phone).n_states,
+        "states": topology_from(arrays, metadata).n_states,
         "words": len(metadata.lexicon),
         **({"untrained phones": [printable(phone) for phone in metadata.untrained]} if metadata.untrained else {}),
         "trained on": "unknown: the file does not say" if metadata.trained_on is None else _amount(metadata.trained_on),

@@ -5,10 +5,9 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from asr.alignment.forced_alignment import align_utterance
+from asr.alignment.forced_alignment import path_of_states
 from asr.alignment.pauses import pause_evidence
 from asr.decode.path_segments import phone_segments, word_segments
-from asr.errors import Fault
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
@@ -18,7 +17,6 @@ LONG_WORD = 3.0  # times as long as the median word of so many phones in this co
 LEAST_LONG_WORD = 0.5  # ... and at least so many seconds
 TOLERATED = 5.0  # per cent of the phones or words that may be too long; spelled letters have 3 without a fault
 
-_WRONG = 1e6  # what a frame of another state costs a path, more than all else can
 SILENCE_MARGIN = 10.0  # per cent of the frames by which silence may differ from what sounds like a pause
 
 
@@ -126,20 +124,14 @@ def check_alignment(
 
 def _durations(states: np.ndarray, graph: StateGraph, topology: Topology) -> tuple[list[int], list[tuple[int, int]]]:
     """Frames of every phone of a word; frames and number of phones of every word."""
-    scores = np.full((len(states), topology.n_states), -_WRONG, np.float32)
-    scores[np.arange(len(states)), states] = 0.0
-    found = align_utterance(scores, graph, topology, np.full(topology.n_units, 0.5), beams=(_WRONG / 2,))
-    if isinstance(found, Fault) or found.path.score < -_WRONG / 2:
-        raise ValueError("the states do not follow the transcript's graph")
+    path = path_of_states(states, graph, topology)
     spoken = [
-        segment
-        for segment in phone_segments(found.path, graph, topology)
-        if segment.label not in (SILENCE, SHORT_PAUSE)
+        segment for segment in phone_segments(path, graph, topology) if segment.label not in (SILENCE, SHORT_PAUSE)
     ]
     starts = np.array([segment.start for segment in spoken])
     words = [
         (word.end - word.start, int(((starts >= word.start) & (starts < word.end)).sum()))
-        for word in word_segments(found.path, graph, topology)
+        for word in word_segments(path, graph, topology)
     ]
     return [segment.end - segment.start for segment in spoken], words
 
