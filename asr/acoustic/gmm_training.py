@@ -29,6 +29,10 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 log = logging.getLogger(__name__)
 
 SMALLEST_OCCUPANCY = 1e-4
+FEWEST_FRAMES = 8.0
+"""Of a Gaussian."""
+FEWEST_FRAMES_IN_CONTEXT = 40.0
+"""Of a Gaussian of a state that depends on the neighbours of its phone: many such states have few frames."""
 FEWEST_PAUSES = 0.05  # of the frames: with less there is nothing to begin from, and nothing to lose
 PAUSES_KEPT = 0.85  # part of what sounds much like a pause that silence has to have after equal division
 
@@ -50,7 +54,7 @@ class GmmSettings(Settings):
     """`viterbi` (best path) or `baum-welch` (expected occupancies)."""
     variance_floor: float = Field(0.01, ge=1e-6, le=1)
     """Smallest variance, as a fraction of the variance over all frames."""
-    fewest_frames: float = Field(8.0, ge=1, le=1e9)
+    fewest_frames: float = Field(FEWEST_FRAMES, ge=1, le=1e9)
     """Of a Gaussian; one that accounts for fewer is dropped, unless it is its state's only one."""
 
     @model_validator(mode="before")
@@ -206,6 +210,7 @@ def mixtures_of_states(
     *,
     iterations: int = 4,
     variance_floor: float = 0.01,
+    fewest_frames: float = FEWEST_FRAMES,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> GaussianMixtures:
     """Mixtures grown on a given alignment, without realigning.
@@ -221,6 +226,8 @@ def mixtures_of_states(
         Re-estimations at each number of components.
     variance_floor : float
         Smallest variance, as a fraction of the variance over all frames.
+    fewest_frames : float
+        Of a Gaussian; one that accounts for fewer is dropped, unless it is its state's only one.
     """
     mixtures, floor = _flat_start(frames, n_states, variance_floor)
     order = np.argsort(states, kind="stable")
@@ -230,11 +237,17 @@ def mixtures_of_states(
         return frames[order[starts[state] : starts[state + 1]]], None
 
     with ThreadPoolExecutor(_n_threads(workers)) as pool, threadpool_limits(1):
-        mixtures = mixtures.update(frames_of_state, variance_floor=floor, map_states=pool.map)
+
+        def updated(mixtures: GaussianMixtures) -> GaussianMixtures:
+            return mixtures.update(
+                frames_of_state, variance_floor=floor, minimum_count=fewest_frames, map_states=pool.map
+            )
+
+        mixtures = updated(mixtures)
         while mixtures.n_components < n_components:
             mixtures = mixtures.split()
             for _ in range(iterations):
-                mixtures = mixtures.update(frames_of_state, variance_floor=floor, map_states=pool.map)
+                mixtures = updated(mixtures)
     return mixtures
 
 

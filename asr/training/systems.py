@@ -280,6 +280,7 @@ def train_hybrid_system(
                 table.frames,
                 states,
                 settings,
+                hmm.topology,
                 n_unspliced=front_end.n_unspliced_,
                 workers=workshop.workers,
             )

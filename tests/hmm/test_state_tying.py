@@ -85,5 +85,5 @@ def test_arrays_that_are_no_trees_are_refused(change):
     seed = next(seed for seed in range(100) if random_tying(seed, 2, 1).node_question[0] >= 0)
     arrays = random_tying(seed, 2, 1).to_arrays()
     change(arrays)
-    with pytest.raises(ValueError, match="tree|tying"):
+    with pytest.raises(ValueError, match=r"tree|tying"):
         StateTying.from_arrays(arrays, 2, 1)
