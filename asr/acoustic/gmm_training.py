@@ -39,17 +39,14 @@ PAUSES_KEPT = 0.85  # part of what sounds much like a pause that silence has to 
 Models = tuple[GaussianMixtures, np.ndarray]  # of the states, and self-loops of the units
 
 
-class GmmSettings(Settings):
-    """How the mixtures are grown."""
+class GrowthSettings(Settings):
+    """How mixtures are grown from single Gaussians."""
 
     mixtures: tuple[int, ...] = Field((1, 2, 4, 8, 16), min_length=1, max_length=11)
     """Numbers of components at which a model is handed out; each twice the one before."""
     iterations: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = (10, 5, 5, 6, 6)
     """Re-alignments at each number of components. Where only the numbers of components are given, these are as many of
     the usual ones, the last repeated."""
-    start: Literal["auto", "pauses", "equal"] = "auto"
-    """What the first models are made of: `equal` (every utterance divided evenly among its states), `pauses` (frames
-    that sound like one are silence, the rest is divided softly), or `auto`: the former, unless it loses the silence."""
     training: Literal["viterbi", "baum-welch"] = "viterbi"
     """`viterbi` (best path) or `baum-welch` (expected occupancies)."""
     variance_floor: float = Field(0.01, ge=1e-6, le=1)
@@ -80,6 +77,14 @@ class GmmSettings(Settings):
                 f"iterations {iterations} must be {len(mixtures)} numbers, one for each of the mixtures {mixtures}"
             )
         return self
+
+
+class GmmSettings(GrowthSettings):
+    """How the mixtures are grown, and from what."""
+
+    start: Literal["auto", "pauses", "equal"] = "auto"
+    """What the first models are made of: `equal` (every utterance divided evenly among its states), `pauses` (frames
+    that sound like one are silence, the rest is divided softly), or `auto`: the former, unless it loses the silence."""
 
 
 @dataclass(frozen=True)

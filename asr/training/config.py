@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from asr.acoustic.gmm_training import FEWEST_FRAMES_IN_CONTEXT, GmmSettings
+from asr.acoustic.gmm_training import FEWEST_FRAMES_IN_CONTEXT, GmmSettings, GrowthSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import LARGEST_PENALTY, LARGEST_SCALE, SearchSettings
 from asr.errors import ConfigError
@@ -75,7 +75,7 @@ class TrainingConfig(Settings):
     hybrid_features: FeatureConfig = FeatureConfig(normalize="speaker", context=7, lda_dimension=60)
     """Frames of the classifier; what concerns static features has to agree with `features`."""
     gmm: GmmSettings = GmmSettings()
-    tied_gmm: GmmSettings = GmmSettings(
+    tied_gmm: GrowthSettings = GrowthSettings(
         mixtures=(1, 2, 4, 8), iterations=(4, 4, 4, 4), fewest_frames=FEWEST_FRAMES_IN_CONTEXT
     )
     """With context = 3, the mixtures of the tied states, grown from the alignment by those of `gmm`."""

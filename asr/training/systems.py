@@ -150,7 +150,7 @@ def train_tied_mixtures(workshop: Workshop, name: str, material: Material, mixtu
         states = tied_states(mixtures.states, spoken, topology, tying)
         gaussians = mixtures_of_states(table.frames, states, tied.n_states, 1, workers=workshop.workers)
         like = tied.unit_position + topology.states_per_phone * tied.unit_phone  # the unit of the phone without context
-        start = _Start(tied, config.tied_gmm, (gaussians, earlier.hmm.self_loops[like]))
+        start = _Start(tied, GmmSettings(**config.tied_gmm.model_dump()), (gaussians, earlier.hmm.self_loops[like]))
         _grow(workshop, name, directory, material, front_end, table, start, complain=False)
 
     return _grown(workshop, name, build)

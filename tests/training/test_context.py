@@ -7,7 +7,7 @@ import pytest
 
 from asr import Recognizer, train
 from asr.acoustic import context_trees
-from asr.acoustic.gmm_training import GmmSettings
+from asr.acoustic.gmm_training import GmmSettings, GrowthSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import load_model, save_model
 from asr.errors import ModelFormatError
@@ -31,7 +31,14 @@ def small_leaves(monkeypatch):
 
 def test_a_hybrid_of_states_in_context_recognizes_what_mixtures_aligned(tmp_path):
     corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=16)
-    config = TrainingConfig(features=FEATURES, gmm=MIXTURES, tied_gmm=MIXTURES, context=3, tied_states=30)
+    grown = GrowthSettings(mixtures=(1,), iterations=(4,))
+    config = TrainingConfig(features=FEATURES, gmm=MIXTURES, tied_gmm=grown, context=3, tied_states=30)
+        features=FEATURES,
+        gmm=MIXTURES,
+        tied_gmm=GrowthSettings(mixtures=(1,), iterations=(4,)),
+        context=3,
+        tied_states=30,
+    )
     story = open_story("toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, config, (), (), ("train", "test"))
     workshop, material = story.workshop, story.material("train")
     mixtures = train_aligner(workshop, "gmm", material)
@@ -48,6 +55,11 @@ def test_a_hybrid_of_states_in_context_recognizes_what_mixtures_aligned(tmp_path
     found = [recognizer.recognize(corpus / "audio" / "test" / f"{name}.wav").text.split() for name in test.static.ids]
     errors = sum(words != list(test.transcripts[name]) for name, words in zip(test.static.ids, found, strict=True))
     assert errors <= 2
+    text, graph = list(recognizer.tree()), list(recognizer.tree("dot"))
+    states = {model.hmm.topology.state_name(state) for state in range(3, 33)}
+    assert {line.split(": ")[-1].strip() for line in text} >= states
+    assert sum("->" in line for line in graph) == 18 + 2 * (30 - 18)
+    assert (graph[0], graph[-1]) == ("digraph states {", "}")
     aligned = recognizer.align(
         corpus / "audio" / "test" / f"{test.static.ids[0]}.wav", test.transcripts[test.static.ids[0]]
     )
