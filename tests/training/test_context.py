@@ -33,12 +33,6 @@ def test_a_hybrid_of_states_in_context_recognizes_what_mixtures_aligned(tmp_path
     corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=16)
     grown = GrowthSettings(mixtures=(1,), iterations=(4,))
     config = TrainingConfig(features=FEATURES, gmm=MIXTURES, tied_gmm=grown, context=3, tied_states=30)
-        features=FEATURES,
-        gmm=MIXTURES,
-        tied_gmm=GrowthSettings(mixtures=(1,), iterations=(4,)),
-        context=3,
-        tied_states=30,
-    )
     story = open_story("toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, config, (), (), ("train", "test"))
     workshop, material = story.workshop, story.material("train")
     mixtures = train_aligner(workshop, "gmm", material)
