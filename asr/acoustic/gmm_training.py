@@ -190,7 +190,7 @@ def train_gmm(
                 kept = _pauses_kept(grown[1], guided, len(topology.silence_states))
                 log.info("flat start: silence has %.0f %% of the frames that sound much like a pause", 100.0 * kept)
                 if kept < PAUSES_KEPT:
-                    log.info("flat start: that is little; once more, from what sounds like a pause")
+                    log.info("flat start: too few; it begins again, with what sounds like a pause as silence")
                     grown = from_pauses(guided)
         for n_components, iterations in zip(settings.mixtures, settings.iterations, strict=True):
             if n_components > 1:

@@ -36,6 +36,8 @@ class AlignmentCheck:
         Words that last over 0.5 s and three times as long as the corpus's median phone lets expect.
     worst : str
         The utterance with the most time in such words; empty if there are none.
+    worst_phones : str
+        The one with the most time in such phones.
     """
 
     silence: float
@@ -43,6 +45,7 @@ class AlignmentCheck:
     long_phones: float
     long_words: float
     worst: str
+    worst_phones: str = ""
 
     def __str__(self) -> str:
         return (
@@ -70,8 +73,8 @@ class AlignmentCheck:
             )
         if self.long_phones > TOLERATED:
             found.append(
-                f"{self.long_phones:.1f} % of the phones last longer than {LONG_PHONE:g} s: they may hold silence, "
-                "or words that the transcripts leave out"
+                f"{self.long_phones:.1f} % of the phones last longer than {LONG_PHONE:g} s, most of all in "
+                f"{self.worst_phones}: they may hold silence, or words that the transcripts leave out"
             )
         if self.long_words > TOLERATED:
             found.append(
@@ -103,6 +106,7 @@ def check_alignment(
     silence = aligned & (states < len(topology.silence_states))
     paused = aligned & (pause_evidence(table, frame_shift) < 0)
     phones: list[int] = []
+    drawn_out: dict[str, int] = {}  # frames of long phones
     words: list[tuple[int, int, str]] = []  # frames, phones, utterance
     for name in table.ids:
         own = states[table.rows(name)]
@@ -110,6 +114,7 @@ def check_alignment(
             continue
         lengths, of_words = _durations(own, graphs[name], topology)
         phones += lengths
+        drawn_out[name] = sum(length for length in lengths if length * frame_shift > LONG_PHONE)
         words += [(length, n_phones, name) for length, n_phones in of_words]
     n_frames = max(1, int(aligned.sum()))
     long_words, worst = _long_words(words, frame_shift)
@@ -119,6 +124,7 @@ def check_alignment(
         long_phones=100.0 * float(np.mean(np.array(phones) * frame_shift > LONG_PHONE)) if phones else 0.0,
         long_words=long_words,
         worst=worst,
+        worst_phones=_most(drawn_out),
     )
 
 
@@ -147,5 +153,10 @@ def _long_words(words: list[tuple[int, int, str]], frame_shift: float) -> tuple[
     for number in np.flatnonzero(long).tolist():
         name = words[number][2]
         time[name] = time.get(name, 0.0) + frames[number]
-    worst = max(time, key=lambda name: (time[name], name)) if time else ""
-    return 100.0 * float(long.mean()), worst
+    return 100.0 * float(long.mean()), _most(time)
+
+
+def _most(time: Mapping[str, float]) -> str:
+    """The name with the most; empty where none has any."""
+    longest = max(time, key=lambda name: (time[name], name), default="")
+    return longest if time.get(longest) else ""
