@@ -1,6 +1,7 @@
 """Acoustic models as arrays and metadata: what a model file holds of mixtures, hybrids and composites of them."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from asr.acoustic.model_metadata import HybridParts, ModelMetadata, StreamParts
 from asr.acoustic.phone_hmm import AcousticModel
 from asr.errors import ConfigError
 from asr.features.frontend import FrontEnd
+from asr.hmm.state_tying import StateTying
+from asr.hmm.topology import Topology
 from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
 from discriminants.posteriors import LogisticOutputModel
 
@@ -109,6 +112,15 @@ def acoustic_from_arrays(
     assert metadata.hybrid is not None  # of which was made sure
     mixtures = _mixtures_from(arrays, n_states, n_behind)
     return beside(hybrid, mixtures, n_behind, n_features, metadata.hybrid.mixture_weight)
+
+
+def topology_from(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> Topology:
+    """The topology of a file, with the trees of states in context if it has any; raises as `acoustic_from_arrays`."""
+    topology = Topology(tuple(metadata.phones), metadata.states_per_phone)
+    trees = without_prefix("tying", arrays)
+    if not trees:
+        return topology
+    return replace(topology, tying=StateTying.from_arrays(trees, len(topology.phones), topology.states_per_phone))
 
 
 def _stream_from(

@@ -29,27 +29,30 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 log = logging.getLogger(__name__)
 
 SMALLEST_OCCUPANCY = 1e-4
+FEWEST_FRAMES = 8.0
+"""Of a Gaussian."""
+FEWEST_FRAMES_IN_CONTEXT = 40.0
+"""Of a Gaussian of a state that depends on the neighbours of its phone: many such states have few frames."""
 FEWEST_PAUSES = 0.05  # of the frames: with less there is nothing to begin from, and nothing to lose
 PAUSES_KEPT = 0.85  # part of what sounds much like a pause that silence has to have after equal division
 
 Models = tuple[GaussianMixtures, np.ndarray]  # of the states, and self-loops of the units
 
 
-class GmmSettings(Settings):
-    """How the mixtures are grown."""
+class GrowthSettings(Settings):
+    """How mixtures are grown from single Gaussians."""
 
     mixtures: tuple[int, ...] = Field((1, 2, 4, 8, 16), min_length=1, max_length=11)
     """Numbers of components at which a model is handed out; each twice the one before."""
     iterations: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = (10, 5, 5, 6, 6)
     """Re-alignments at each number of components. Where only the numbers of components are given, these are as many of
     the usual ones, the last repeated."""
-    start: Literal["auto", "pauses", "equal"] = "auto"
-    """What the first models are made of: `equal` (every utterance divided evenly among its states), `pauses` (frames
-    that sound like one are silence, the rest is divided softly), or `auto`: the former, unless it loses the silence."""
     training: Literal["viterbi", "baum-welch"] = "viterbi"
     """`viterbi` (best path) or `baum-welch` (expected occupancies)."""
     variance_floor: float = Field(0.01, ge=1e-6, le=1)
     """Smallest variance, as a fraction of the variance over all frames."""
+    fewest_frames: float = Field(FEWEST_FRAMES, ge=1, le=1e9)
+    """Of a Gaussian; one that accounts for fewer is dropped, unless it is its state's only one."""
 
     @model_validator(mode="before")
     @classmethod
@@ -76,6 +79,14 @@ class GmmSettings(Settings):
         return self
 
 
+class GmmSettings(GrowthSettings):
+    """How the mixtures are grown, and from what."""
+
+    start: Literal["auto", "pauses", "equal"] = "auto"
+    """What the first models are made of: `equal` (every utterance divided evenly among its states), `pauses` (frames
+    that sound like one are silence, the rest is divided softly), or `auto`: the former, unless it loses the silence."""
+
+
 @dataclass(frozen=True)
 class Occupancy:
     """Which states the frames of a corpus belong to, and how often units were entered and held.
@@ -98,11 +109,12 @@ def train_gmm(
     topology: Topology,
     settings: GmmSettings = GmmSettings(),  # noqa: B008 (frozen)
     *,
+    first: Models | None = None,
     frame_shift: float = 0.01,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[tuple[int, PhoneHmm, list[float]]]:
-    """Grow GMM-HMMs from a flat start.
+    """Grow GMM-HMMs from a flat start, or from Gaussians that are there.
 
     Parameters
     ----------
@@ -110,6 +122,8 @@ def train_gmm(
         Training frames.
     graphs : mapping of utterance id to StateGraph
         Transcript graphs of all utterances of the table.
+    first : Models, optional
+        Single Gaussians of the states and self-loops of the units, in the place of a flat start.
     frame_shift : float
         Seconds from one frame to the next.
     progress : callable, optional
@@ -141,7 +155,7 @@ def train_gmm(
             return _hard_occupancy(aligned, topology.n_states)
 
         def reestimate(models: Models, occupancy: Occupancy) -> Models:
-            return _reestimate(models[0], table, occupancy, floor, pool)
+            return _reestimate(models[0], table, occupancy, floor, settings.fewest_frames, pool)
 
         def grow(models: Models, iterations: int, guided: FrameTable | None) -> tuple[Models, Occupancy, list[float]]:
             curve: list[float] = []
@@ -162,10 +176,13 @@ def train_gmm(
             models = reestimate((overall, uniform_self_loops(topology)), flat)
             return grow(models, settings.iterations[0], None)
 
-        guided = None if settings.start == "equal" else with_evidence(table, graphs, frame_shift)
+        from_flat = first is None and settings.start != "equal"
+        guided = with_evidence(table, graphs, frame_shift) if from_flat else None
         if guided is not None and pause_share(guided) < FEWEST_PAUSES:
             guided = None
-        if guided is not None and settings.start == "pauses":
+        if first is not None:
+            grown = grow(first, settings.iterations[0], None)
+        elif guided is not None and settings.start == "pauses":
             grown = from_pauses(guided)
         else:
             grown = from_equal_parts()
@@ -173,7 +190,7 @@ def train_gmm(
                 kept = _pauses_kept(grown[1], guided, len(topology.silence_states))
                 log.info("flat start: silence has %.0f %% of the frames that sound much like a pause", 100.0 * kept)
                 if kept < PAUSES_KEPT:
-                    log.info("flat start: that is little; once more, from what sounds like a pause")
+                    log.info("flat start: too few; it begins again, with what sounds like a pause as silence")
                     grown = from_pauses(guided)
         for n_components, iterations in zip(settings.mixtures, settings.iterations, strict=True):
             if n_components > 1:
@@ -198,6 +215,7 @@ def mixtures_of_states(
     *,
     iterations: int = 4,
     variance_floor: float = 0.01,
+    fewest_frames: float = FEWEST_FRAMES,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> GaussianMixtures:
     """Mixtures grown on a given alignment, without realigning.
@@ -213,6 +231,8 @@ def mixtures_of_states(
         Re-estimations at each number of components.
     variance_floor : float
         Smallest variance, as a fraction of the variance over all frames.
+    fewest_frames : float
+        Of a Gaussian; one that accounts for fewer is dropped, unless it is its state's only one.
     """
     mixtures, floor = _flat_start(frames, n_states, variance_floor)
     order = np.argsort(states, kind="stable")
@@ -222,11 +242,17 @@ def mixtures_of_states(
         return frames[order[starts[state] : starts[state + 1]]], None
 
     with ThreadPoolExecutor(_n_threads(workers)) as pool, threadpool_limits(1):
-        mixtures = mixtures.update(frames_of_state, variance_floor=floor, map_states=pool.map)
+
+        def updated(mixtures: GaussianMixtures) -> GaussianMixtures:
+            return mixtures.update(
+                frames_of_state, variance_floor=floor, minimum_count=fewest_frames, map_states=pool.map
+            )
+
+        mixtures = updated(mixtures)
         while mixtures.n_components < n_components:
             mixtures = mixtures.split()
             for _ in range(iterations):
-                mixtures = mixtures.update(frames_of_state, variance_floor=floor, map_states=pool.map)
+                mixtures = updated(mixtures)
     return mixtures
 
 
@@ -247,6 +273,7 @@ def _reestimate(
     table: FrameTable,
     occupancy: Occupancy,
     floor: np.ndarray,
+    fewest_frames: float,
     pool: ThreadPoolExecutor,
 ) -> tuple[GaussianMixtures, np.ndarray]:
     def frames_of_state(state: int) -> tuple[np.ndarray, np.ndarray | None]:
@@ -254,7 +281,7 @@ def _reestimate(
         weights = None if occupancy.weights is None else occupancy.weights[rows]
         return table.frames[occupancy.frames[rows]], weights
 
-    updated = mixtures.update(frames_of_state, variance_floor=floor, map_states=pool.map)
+    updated = mixtures.update(frames_of_state, variance_floor=floor, minimum_count=fewest_frames, map_states=pool.map)
     return updated, estimate_self_loops(occupancy.stays, occupancy.visits)
 
 

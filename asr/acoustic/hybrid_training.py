@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, field_validator
 from asr.acoustic.classifiers import BUILT_IN, make_classifier
 from asr.acoustic.composite import beside
 from asr.acoustic.fitting import draw_frames, frames_it_bears, signs_of_life
-from asr.acoustic.gmm_training import mixtures_of_states
+from asr.acoustic.gmm_training import FEWEST_FRAMES, FEWEST_FRAMES_IN_CONTEXT, mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.alignment.aligned_table import align_table
@@ -73,6 +73,9 @@ class HybridSettings(Settings):
     mixtures: int = Field(0, ge=0, le=1024)
     """Gaussians a state of a second stream: mixtures of the unspliced frames, trained on the same frames and states as
     the classifier; a power of two, or 0 for none."""
+    fewest_frames: Annotated[float, Field(ge=1, le=1e9)] | Literal["auto"] = "auto"
+    """Of a Gaussian of that stream; one that accounts for fewer is dropped, unless it is its state's only one. "auto"
+    means 8, and 40 for states that depend on the neighbours of a phone."""
     mixture_weight: float = Field(0.5, gt=0, lt=1)
     """Share of the mixtures in the score; the classifier has the rest."""
     prior_exponent: float = Field(0.7, ge=0, le=100)
@@ -105,8 +108,8 @@ class HybridSettings(Settings):
     @property
     def one_stream(self) -> "HybridSettings":
         """The same without a second stream."""
-        left_out = HybridSettings.model_fields["mixture_weight"].default
-        return self.model_copy(update={"mixtures": 0, "mixture_weight": left_out})
+        left_out = {name: HybridSettings.model_fields[name].default for name in ("mixture_weight", "fewest_frames")}
+        return self.model_copy(update={"mixtures": 0, **left_out})
 
 
 @dataclass(frozen=True)
@@ -201,7 +204,7 @@ def train_hybrid(
                 f"classifier {settings.classifier!r} cannot be trained on {int((states >= 0).sum())} frames of "
                 f"{len(np.unique(states[states >= 0]))} states: {error}"
             ) from error
-        acoustic = _with_mixtures(model, table.frames, states, settings, n_unspliced, workers)
+        acoustic = _with_mixtures(model, table.frames, states, settings, topology, n_unspliced, workers)
         hmm = PhoneHmm(topology, acoustic, self_loops)
         curves.append(tuple(float(loss) for loss in getattr(classifier, "loss_curve_", ())))
         log.info("trained %s on %d frames, round %d", settings.classifier, (states >= 0).sum(), round_number)
@@ -227,6 +230,7 @@ def with_second_stream(
     frames: np.ndarray,
     states: np.ndarray,
     settings: HybridSettings,
+    topology: Topology,
     *,
     n_unspliced: int,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
@@ -252,7 +256,7 @@ def with_second_stream(
         prior_ceiling=settings.prior_ceiling,
     )
     model.calibration, model.log_priors = one_stream.calibration, one_stream.log_priors
-    return _with_mixtures(model, frames, states, settings, n_unspliced, workers)
+    return _with_mixtures(model, frames, states, settings, topology, n_unspliced, workers)
 
 
 def _with_mixtures(
@@ -260,6 +264,7 @@ def _with_mixtures(
     frames: np.ndarray,
     states: np.ndarray,
     settings: HybridSettings,
+    topology: Topology,
     n_unspliced: int,
     workers: Workers,
 ) -> AcousticModel:
@@ -267,7 +272,12 @@ def _with_mixtures(
     if not settings.mixtures:
         return hybrid
     started = time.monotonic()
-    mixtures = mixtures_of_states(frames[:, -n_unspliced:], states, hybrid.n_states, settings.mixtures, workers=workers)
+    fewest = settings.fewest_frames
+    if fewest == "auto":
+        fewest = FEWEST_FRAMES if topology.tying is None else FEWEST_FRAMES_IN_CONTEXT
+    mixtures = mixtures_of_states(
+        frames[:, -n_unspliced:], states, topology.n_states, settings.mixtures, fewest_frames=fewest, workers=workers
+    )
     log.info("trained %d Gaussians a state in %.1f s", settings.mixtures, time.monotonic() - started)
     return beside(hybrid, mixtures, n_unspliced, frames.shape[1], settings.mixture_weight)
 

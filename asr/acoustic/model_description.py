@@ -5,20 +5,22 @@ from typing import Any
 
 import numpy as np
 
-from asr.acoustic.acoustic_arrays import stream_arrays
+from asr.acoustic.acoustic_arrays import stream_arrays, topology_from
 from asr.acoustic.model_metadata import HybridParts, ModelMetadata, Provenance
 from asr.acoustic.search_settings import SearchSettings
 from asr.errors import printable
 from asr.features.config import FeatureConfig
-from asr.hmm.topology import Topology
+from asr.hmm.state_tying import StateTying
 
 
 def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[str, Any]:
     """By arrays and metadata of the file; what does not fit together raises ValueError and its like."""
+    topology = topology_from(arrays, metadata)
     described: dict[str, Any] = {
         "kind": metadata.kind,
         "phones": len(metadata.phones),
-        "states": Topology(tuple(metadata.phones), metadata.states_per_phone).n_states,
+        "states": topology.n_states,
+        "context": "none: a phone has the same states everywhere" if topology.tying is None else _trees(topology.tying),
         "words": len(metadata.lexicon),
         **({"untrained phones": [printable(phone) for phone in metadata.untrained]} if metadata.untrained else {}),
         "trained on": "unknown: the file does not say" if metadata.trained_on is None else _amount(metadata.trained_on),
@@ -40,6 +42,10 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
             **(_hybrid(own, parts) if parts.kind == "hybrid" else {"Gaussians a state": own["gmm.means"].shape[1]}),
         }
     return described
+
+
+def _trees(tying: StateTying) -> str:
+    return f"the phones before and after, by {len(tying.question_side)} questions in {tying.root.size} trees"
 
 
 def _amount(trained_on: Provenance) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from asr.acoustic.acoustic_arrays import (
     acoustic_to_arrays,
     check_array,
     prefixed,
+    topology_from,
     without_prefix,
 )
 from asr.acoustic.classifiers import registered_packages
@@ -28,7 +29,6 @@ from asr.acoustic.search_settings import WIDEST_BEAM as WIDEST_BEAM
 from asr.acoustic.search_settings import SearchSettings as SearchSettings
 from asr.errors import MODEL_NEEDED, AsrError, MissingModelError, ModelFormatError
 from asr.features.frontend import FrontEnd
-from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
 from asr.settings import faults
 from discriminants.errors import DiscriminantError
@@ -89,6 +89,9 @@ def _to_arrays(model: SpeechModel) -> tuple[dict[str, np.ndarray], dict[str, Any
     front_arrays, front_metadata = model.front_end.to_arrays()
     arrays, acoustic = acoustic_to_arrays(model.hmm.acoustic_model)
     arrays |= {"self_loops": model.hmm.self_loops, **prefixed("front_end", front_arrays)}
+    tying = model.hmm.topology.tying
+    if tying is not None:
+        arrays |= prefixed("tying", tying.to_arrays())
     metadata: dict[str, Any] = {
         "format": FORMAT,
         **acoustic,
@@ -178,7 +181,7 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted:
     for phone in metadata.phones:
         if phone.split() != [phone] or not phone.isprintable():
             raise ValueError(f"phones: {phone!r} is no name without white space")
-    topology = Topology(tuple(metadata.phones), metadata.states_per_phone)
+    topology = topology_from(arrays, metadata)
     self_loops = arrays["self_loops"]
     check_array("self_loops", self_loops, (topology.n_units,), between=(0.0, 1.0))
     front_end = FrontEnd.from_arrays(without_prefix("front_end", arrays), metadata.front_end)

@@ -5,10 +5,9 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from asr.alignment.forced_alignment import align_utterance
+from asr.alignment.forced_alignment import path_of_states
 from asr.alignment.pauses import pause_evidence
 from asr.decode.path_segments import phone_segments, word_segments
-from asr.errors import Fault
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
@@ -18,7 +17,6 @@ LONG_WORD = 3.0  # times as long as the median word of so many phones in this co
 LEAST_LONG_WORD = 0.5  # ... and at least so many seconds
 TOLERATED = 5.0  # per cent of the phones or words that may be too long; spelled letters have 3 without a fault
 
-_WRONG = 1e6  # what a frame of another state costs a path, more than all else can
 SILENCE_MARGIN = 10.0  # per cent of the frames by which silence may differ from what sounds like a pause
 
 
@@ -38,6 +36,8 @@ class AlignmentCheck:
         Words that last over 0.5 s and three times as long as the corpus's median phone lets expect.
     worst : str
         The utterance with the most time in such words; empty if there are none.
+    worst_phones : str
+        The one with the most time in such phones.
     """
 
     silence: float
@@ -45,6 +45,7 @@ class AlignmentCheck:
     long_phones: float
     long_words: float
     worst: str
+    worst_phones: str = ""
 
     def __str__(self) -> str:
         return (
@@ -72,8 +73,8 @@ class AlignmentCheck:
             )
         if self.long_phones > TOLERATED:
             found.append(
-                f"{self.long_phones:.1f} % of the phones last longer than {LONG_PHONE:g} s: they may hold silence, "
-                "or words that the transcripts leave out"
+                f"{self.long_phones:.1f} % of the phones last longer than {LONG_PHONE:g} s, most of all in "
+                f"{self.worst_phones}: they may hold silence, or words that the transcripts leave out"
             )
         if self.long_words > TOLERATED:
             found.append(
@@ -105,6 +106,7 @@ def check_alignment(
     silence = aligned & (states < len(topology.silence_states))
     paused = aligned & (pause_evidence(table, frame_shift) < 0)
     phones: list[int] = []
+    drawn_out: dict[str, int] = {}  # frames of long phones
     words: list[tuple[int, int, str]] = []  # frames, phones, utterance
     for name in table.ids:
         own = states[table.rows(name)]
@@ -112,6 +114,7 @@ def check_alignment(
             continue
         lengths, of_words = _durations(own, graphs[name], topology)
         phones += lengths
+        drawn_out[name] = sum(length for length in lengths if length * frame_shift > LONG_PHONE)
         words += [(length, n_phones, name) for length, n_phones in of_words]
     n_frames = max(1, int(aligned.sum()))
     long_words, worst = _long_words(words, frame_shift)
@@ -121,25 +124,20 @@ def check_alignment(
         long_phones=100.0 * float(np.mean(np.array(phones) * frame_shift > LONG_PHONE)) if phones else 0.0,
         long_words=long_words,
         worst=worst,
+        worst_phones=_most(drawn_out),
     )
 
 
 def _durations(states: np.ndarray, graph: StateGraph, topology: Topology) -> tuple[list[int], list[tuple[int, int]]]:
     """Frames of every phone of a word; frames and number of phones of every word."""
-    scores = np.full((len(states), topology.n_states), -_WRONG, np.float32)
-    scores[np.arange(len(states)), states] = 0.0
-    found = align_utterance(scores, graph, topology, np.full(topology.n_units, 0.5), beams=(_WRONG / 2,))
-    if isinstance(found, Fault) or found.path.score < -_WRONG / 2:
-        raise ValueError("the states do not follow the transcript's graph")
+    path = path_of_states(states, graph, topology)
     spoken = [
-        segment
-        for segment in phone_segments(found.path, graph, topology)
-        if segment.label not in (SILENCE, SHORT_PAUSE)
+        segment for segment in phone_segments(path, graph, topology) if segment.label not in (SILENCE, SHORT_PAUSE)
     ]
     starts = np.array([segment.start for segment in spoken])
     words = [
         (word.end - word.start, int(((starts >= word.start) & (starts < word.end)).sum()))
-        for word in word_segments(found.path, graph, topology)
+        for word in word_segments(path, graph, topology)
     ]
     return [segment.end - segment.start for segment in spoken], words
 
@@ -155,5 +153,10 @@ def _long_words(words: list[tuple[int, int, str]], frame_shift: float) -> tuple[
     for number in np.flatnonzero(long).tolist():
         name = words[number][2]
         time[name] = time.get(name, 0.0) + frames[number]
-    worst = max(time, key=lambda name: (time[name], name)) if time else ""
-    return 100.0 * float(long.mean()), worst
+    return 100.0 * float(long.mean()), _most(time)
+
+
+def _most(time: Mapping[str, float]) -> str:
+    """The name with the most; empty where none has any."""
+    longest = max(time, key=lambda name: (time[name], name), default="")
+    return longest if time.get(longest) else ""

@@ -12,6 +12,7 @@ from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
 
 DEFAULT_BEAMS = (200.0, 1000.0, float("inf"))
+_WRONG = 1e6  # what a frame of another state costs a path, more than all else can
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,22 @@ def align_utterance(
         if path is not None and path.complete:
             return Alignment(path, graph)
     return no_path_fault(len(scores), graph)
+
+
+def path_of_states(states: np.ndarray, graph: StateGraph, topology: Topology) -> BestPath:
+    """The path through a transcript's graph on which every frame is in its given state, int32 (n_frames,).
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    scores = np.full((len(states), topology.n_states), -_WRONG, np.float32)
+    scores[np.arange(len(states)), states] = 0.0
+    found = align_utterance(scores, graph, topology, np.full(topology.n_units, 0.5), beams=(_WRONG / 2,))
+    if isinstance(found, Fault) or found.path.score < -_WRONG / 2:
+        raise ValueError("the states do not follow the transcript's graph")
+    return found.path
 
 
 def no_path_fault(n_frames: int, graph: StateGraph) -> Fault:

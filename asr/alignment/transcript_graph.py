@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
+from asr.decode.graph_compiler import compile_graph
 from asr.errors import LexiconError
+from asr.grammar.automaton import Arc, build_grammar
 from asr.hmm.state_graph import StateGraph, StateGraphBuilder
 from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
 from asr.lexicon import Lexicon
@@ -28,6 +30,8 @@ def transcript_graph(words: Sequence[str], lexicon: Lexicon, topology: Topology)
             f"{len(words)} words with all their pronunciations are {n_phones} phones of {topology.states_per_phone} "
             f"states each; {MOST_UNITS} states are the most in one utterance"
         )
+    if topology.tying is not None and words:
+        return _in_context(words, lexicon, topology)
     builder = StateGraphBuilder(words)
     silence, pause = topology.units(SILENCE), topology.units(SHORT_PAUSE)
     start = builder.node()
@@ -45,3 +49,10 @@ def transcript_graph(words: Sequence[str], lexicon: Lexicon, topology: Topology)
         before = following
     builder.finish(before)
     return builder.build(start)
+
+
+def _in_context(words: Sequence[str], lexicon: Lexicon, topology: Topology) -> StateGraph:
+    """The transcript as a grammar of one sentence, for units that depend on the words around."""
+    arcs = [Arc(number, word, 0.0, number + 1) for number, word in enumerate(words)]
+    grammar = build_grammar("transcript", words, arcs, final_costs={len(words): 0.0}, n_states=len(words) + 1)
+    return compile_graph(lexicon, grammar, topology)

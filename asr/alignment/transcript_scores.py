@@ -52,7 +52,11 @@ def phone_loop(topology: Topology) -> StateGraph:
     builder = StateGraphBuilder(())
     node = builder.node()
     for phone in topology.phone_names:
-        builder.chain(node, node, topology.units(phone))
+        places = topology.alternatives(phone)
+        inner = [node, *(builder.node() for _ in places[1:]), node]
+        for start, end, units in zip(inner[:-1], inner[1:], places, strict=True):
+            for unit in units.tolist():
+                builder.chain(start, end, [unit])
     builder.finish(node)
     return builder.build(node)
 

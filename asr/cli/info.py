@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -13,16 +13,29 @@ from asr.cli.options import require_model
 def info(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file made by `asr train`.", show_default=False)],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with sorted keys.")] = False,
+    tree: Annotated[
+        Literal["text", "dot"] | None,
+        typer.Option(
+            help="Print the trees that lead a phone between its neighbours to its states, as text or as a graph for "
+            "Graphviz; of models trained with context = 3."
+        ),
+    ] = None,
 ) -> None:
     """Describe a model file: its kind, front end, phones, settings, and what it was trained on.
 
     \b
-    Example:
+    Examples:
       asr info runs/mine/model.safetensors
+      asr info runs/mine/model.safetensors --tree dot | dot -Tsvg > states.svg
     """
     require_model(model, "MODEL")
 
     import asr
+
+    if tree is not None:
+        for line in asr.Recognizer.load(model).tree(tree):
+            typer.echo(line)
+        return
 
     description = asr.describe(model)
     if as_json:

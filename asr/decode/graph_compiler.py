@@ -1,5 +1,7 @@
 """Lexicon, grammar and phone models compiled into one static graph: determinised and minimized L o G, then units.
 
+Where states depend on the neighbours of a phone, contexts are told apart before that: C o L o G.
+
 The recipe is that of Mohri, Pereira and Riley (2002), in the tropical semiring through OpenFst: compose, determinise,
 minimize.
 """
@@ -9,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from asr.decode.automaton_arrays import automaton_arrays
+from asr.decode.context_expansion import in_context
 from asr.decode.graph_expansion import expand_phones
 from asr.decode.lexicon_transducer import InputLabels, lexicon_transducer
 from asr.errors import DecodeError, LexiconError
@@ -51,9 +54,12 @@ def compile_graph(lexicon: Lexicon, grammar: Grammar, topology: Topology) -> Sta
     composed = compose(lexicon_transducer(lexicon, grammar, topology, labels), grammar)
     if composed.start < 0:
         raise DecodeError(f"grammar {grammar.name!r} accepts no sentence over the lexicon")
+    if topology.tying is not None:
+        return expand_phones(*in_context(composed, topology, labels), words=grammar.words)
     automaton = automaton_arrays(composed)
     del composed
-    return expand_phones(automaton, grammar.words, topology, labels)
+    chains = [topology.units(phone) for phone in topology.phone_names]
+    return expand_phones(automaton, chains, words=grammar.words)
 
 
 def _check_arcs(lexicon: Lexicon, grammar: Grammar) -> None:

@@ -1,17 +1,18 @@
 """From an automaton over phones to a graph of HMM units, in which equal ends of phones are shared."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from asr.decode.automaton_arrays import AutomatonArrays
-from asr.decode.lexicon_transducer import InputLabels
 from asr.hmm.state_graph import NO_WORD, StateGraph
-from asr.hmm.topology import Topology
 
 
-def expand_phones(
-    automaton: AutomatonArrays, words: tuple[str, ...], topology: Topology, labels: InputLabels
-) -> StateGraph:
+def expand_phones(automaton: AutomatonArrays, chains: Sequence[Sequence[int]], words: tuple[str, ...]) -> StateGraph:
     """Replace every phone by its units and every other label by a jump.
+
+    A label is 1 + 2 * the number of a chain of units, plus one where the phone begins a word; what is 0 or above takes
+    no time.
 
     Weight, word and the mark of a word's beginning sit on a phone's first unit. What is left of the phone is the same
     for all arcs of that phone that lead to one state, whatever they come from: it stands in the graph once. Tokens
@@ -24,13 +25,14 @@ def expand_phones(
     word = np.where(
         (automaton.output_label >= 1) & (automaton.output_label <= len(words)), automaton.output_label - 1, NO_WORD
     ).astype(np.int32)
-    takes_time = (automaton.input_label > 0) & (automaton.input_label < labels.back_off)
+    takes_time = (automaton.input_label > 0) & (automaton.input_label < 1 + 2 * len(chains))
     phone, begins_word = np.divmod(automaton.input_label[takes_time] - 1, 2)
     target = automaton.target[takes_time]
 
-    chains = [topology.units(name) for name in topology.phone_names]
     first_unit = np.array([units[0] for units in chains], np.int32)
     n_inside = np.array([len(units) - 1 for units in chains])
+    inside = np.array([unit for units in chains for unit in units[1:]], np.int32)
+    begin_inside = np.cumsum(n_inside) - n_inside
     tails, tail = np.unique(target.astype(np.int64) * len(chains) + phone, return_inverse=True)
     tail_end, tail_phone = np.divmod(tails, len(chains))
     lengths = n_inside[tail_phone]
@@ -38,7 +40,7 @@ def expand_phones(
     tail_node = n_states + ends - lengths
     # One arc leads from each inner node: to the next inner node, the last one to the tail's end.
     inner = np.arange(n_states, n_states + int(lengths.sum()), dtype=np.int32)
-    inner_unit = first_unit[np.repeat(tail_phone, lengths)] + 1 + (inner - np.repeat(tail_node, lengths))
+    inner_unit = inside[np.repeat(begin_inside[tail_phone] - tail_node, lengths) + inner]
     inner_end = inner + 1
     inner_end[ends[lengths > 0] - 1] = tail_end[lengths > 0]
     n_inner = len(inner)
@@ -49,7 +51,7 @@ def expand_phones(
     return StateGraph(
         arc_start=_offsets(np.concatenate([arcs_of, np.ones(n_inner, np.int64)])),
         arc_end=np.concatenate([np.where(n_inside[phone] > 0, tail_node[tail], target), inner_end]).astype(np.int32),
-        arc_unit=np.concatenate([first_unit[phone], inner_unit]).astype(np.int32),
+        arc_unit=np.concatenate([first_unit[phone], inner_unit]),
         arc_weight=np.concatenate([_weights(automaton.cost[takes_time]), np.zeros(n_inner)]),
         arc_word=np.concatenate([word[takes_time], np.full(n_inner, NO_WORD, np.int32)]),
         arc_begins_word=np.concatenate([begins_word.astype(np.bool_), np.zeros(n_inner, np.bool_)]),

@@ -40,8 +40,7 @@ def phone_segments(path: BestPath, graph: StateGraph, topology: Topology) -> lis
     units = graph.arc_unit[path.arcs[taken]]
     frames = path.frames[taken]
     phones = topology.unit_phone[units]
-    first_units = np.array([topology.units(name)[0] for name in topology.phone_names])
-    starts = np.flatnonzero(units == first_units[phones])
+    starts = np.flatnonzero(topology.unit_position[units] == 0)
     ends = np.append(frames[starts], path.n_frames)[1:]
     return [
         Segment(topology.phone_names[phones[start]], int(frames[start]), int(end))

@@ -7,7 +7,7 @@ without their sentences. Errors are summed over all speakers, at the pair of sca
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ from asr.training.systems import (
     train_hybrid_system,
     train_mixtures,
     train_mixtures_of_states,
+    train_tied_mixtures,
 )
 from asr.training.tuning import score_batch, search_batch
 from discriminants.parallel.threads import in_threads
@@ -64,6 +65,8 @@ class Row:
         What the held-out speech is changed by. The row's base is then `base` under the same change.
     mixtures_alone : int
         Gaussians a state in the place of the hybrid, of the row's frames and the same states; 0 for the hybrid.
+    tied_states : int
+        States of phones in context in the place of the phones' own; 0 for these.
     searches : sequence of SearchSettings
         In the place of those that all rows share; densities of wide frames want more weight for the grammar.
     """
@@ -76,6 +79,7 @@ class Row:
     prior_exponent: float | None = None
     heard_in: Augmentation | None = None
     mixtures_alone: int = 0
+    tied_states: int = 0
     searches: Sequence[SearchSettings] = ()
 
 
@@ -148,8 +152,16 @@ class Fold:
     inner: Material
     mixtures: Mixtures
     held_out: Material
+    grammar: Grammar
     states: np.ndarray
     graph: StateGraph
+
+    def in_context(self, workshop: Workshop, n_states: int) -> "Fold":
+        """Stages: the same with mixtures, alignments and graph of so many tied states."""
+        name = f"{self.name}-tied-{n_states}"
+        config = workshop.config.model_copy(update={"context": 3, "tied_states": n_states})
+        mixtures = train_tied_mixtures(replace(workshop, config=config), f"{name}-gmm", self.inner, self.mixtures)
+        return _fold(workshop, name, self.inner, mixtures, self.held_out, self.grammar)
 
 
 @dataclass(frozen=True)
@@ -225,13 +237,20 @@ def make_fold(workshop: Workshop, ablation: Ablation, number: int, material: Mat
     held_out = material.of_speakers(speakers)
     inner = material.of_speakers(set(material.speakers) - speakers)
     mixtures = train_mixtures(workshop, f"{name}-gmm", inner, ablation.aligner)
+    return _fold(workshop, name, inner, mixtures, held_out, ablation.make_grammar(inner, held_out))
+
+
+def _fold(
+    workshop: Workshop, name: str, inner: Material, mixtures: Mixtures, held_out: Material, grammar: Grammar
+) -> Fold:
+    """Stage: how the mixtures align the held-out speech."""
 
     def build(directory: Path) -> None:
         write_array(directory / "states.npy", aligned_states(workshop, mixtures.largest, held_out))
 
     states = np.load(workshop.run.stage(f"{name}-held-out", build) / "states.npy", allow_pickle=False)
-    graph = compile_graph(workshop.lexicon, ablation.make_grammar(inner, held_out), workshop.topology)
-    return Fold(name, inner, mixtures, held_out, states, graph)
+    graph = compile_graph(workshop.lexicon, grammar, mixtures.topology)
+    return Fold(name, inner, mixtures, held_out, grammar, states, graph)
 
 
 def train_model(workshop: Workshop, ablation: Ablation, fold: Fold, row: Row, number: int) -> Trained:
@@ -319,6 +338,8 @@ def measure(
 
     `heard` are all utterances as the folds' models are to recognize them.
     """
+    if row.tied_states:
+        folds = [fold.in_context(workshop, row.tied_states) for fold in folds]
     directories = [
         recognize_fold(workshop, ablation, fold, heard.of_speakers(fold.held_out.speakers), row) for fold in folds
     ]

@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from asr.experiments.results import Kind, ResultRow, Unit, result_row
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar
 from asr.hmm.state_graph import StateGraph
+from asr.hmm.topology import Topology
 from asr.recognition.adaptation import AdaptationSettings, recognize_adapted
 from asr.recognition.material import Material
 from asr.recognition.recognition import recognize
@@ -21,7 +22,16 @@ from asr.runs.run import Run
 from asr.scoring.files import read_transcripts, write_transcripts
 from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.held_out import hold_out
-from asr.training.systems import Trained, Workshop, aligned_states, frame_accuracy, train_hybrid_system, train_mixtures
+from asr.training.systems import (
+    Mixtures,
+    Trained,
+    Workshop,
+    aligned_states,
+    frame_accuracy,
+    train_hybrid_system,
+    train_mixtures,
+    train_tied_mixtures,
+)
 from asr.training.tuning import tune_search
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
 
@@ -32,11 +42,16 @@ MakeGrammars = Callable[[Material], Mapping[str, Grammar]]
 
 @dataclass(frozen=True)
 class MixtureSpecification:
-    """A family of mixtures to be compared: what their names begin with, their frames, and which ones are shown."""
+    """A family of mixtures to be compared: what their names begin with, their frames, and which ones are shown.
+
+    With `tied_states` they are of so many states of phones in context, and grow from the alignment by the family before
+    them, whose frames they see.
+    """
 
     name: str
     features: FeatureConfig
     components: tuple[int, ...]
+    tied_states: int = 0
 
     def system(self, n_components: int) -> str:
         """`gmm-8` and the like."""
@@ -57,6 +72,8 @@ class HybridSpecification:
     kind: Kind = "discriminant"
     adaptation: AdaptationSettings | None = None
     """Adapts the model to every speaker whom it recognizes."""
+    in_context: bool = False
+    """Trained on the states of phones in context, and not on the phones' own."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +98,8 @@ class System:
     held_out_errors: Mapping[str, int]
     frame_accuracy: float | None
     adaptation: AdaptationSettings | None = None
+    in_context: bool = False
+    """Whether its states depend on the neighbours of a phone."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +134,7 @@ def train_and_tune(
     name : str
         Beginning of the names of the stages.
     mixtures : sequence of MixtureSpecification
-        The hybrids are trained on the alignment by the last of them, with its most components.
+        The hybrids are trained on the alignment by the last of them of their kind of states, with its most components.
     make_grammars : callable
         Gives the grammars by name for training material: those that are estimated come from it alone.
     dev : Material, optional
@@ -123,12 +142,12 @@ def train_and_tune(
     """
     if dev is None:
         inner, held_out = hold_out(material, workshop.config.tuning.held_out, workshop.config.seed)
-        twins, aligner = _train_all(workshop, f"{name}-tuning", inner, mixtures, hybrids)
-        tuned = _tune_all(workshop, f"{name}-tuning", twins, hybrids, aligner, held_out, make_grammars(inner))
+        twins, aligners = _train_all(workshop, f"{name}-tuning", inner, mixtures, hybrids)
+        tuned = _tune_all(workshop, f"{name}-tuning", twins, hybrids, aligners, held_out, make_grammars(inner))
         trained, _ = _train_all(workshop, name, material, mixtures, hybrids)
     else:
-        trained, aligner = _train_all(workshop, name, material, mixtures, hybrids)
-        tuned = _tune_all(workshop, f"{name}-tuning", trained, hybrids, aligner, dev, make_grammars(material))
+        trained, aligners = _train_all(workshop, name, material, mixtures, hybrids)
+        tuned = _tune_all(workshop, f"{name}-tuning", trained, hybrids, aligners, dev, make_grammars(material))
     kinds: dict[str, Kind] = {hybrid.name: hybrid.kind for hybrid in hybrids}
     adaptations = _adaptations(hybrids)
     return [
@@ -140,6 +159,7 @@ def train_and_tune(
             {grammar: value["errors"] for grammar, value in tuned[system]["grammars"].items()},
             tuned[system]["frame_accuracy"],
             adaptations.get(system),
+            tuned[system]["in_context"],
         )
         for system in trained
     ]
@@ -172,8 +192,8 @@ def decode_test(
     workers = SerialWorkers() if isinstance(workshop.workers, LocalWorkers) else workshop.workers
     decoded = []
     for grammar_name, grammar in grammars.items():
-        graph = compile_graph(workshop.lexicon, grammar, workshop.topology)
-        for system in systems:
+        graphs = _graphs(workshop, grammar, [system.trained for system in systems])
+        for system, graph in zip(systems, graphs, strict=True):
             stage = f"{name}-decode-{system.name}-{grammar_name}"
             directory = workshop.run.stage(
                 stage,
@@ -199,6 +219,16 @@ def decode_test(
                 )
             )
     return decoded
+
+
+def _graphs(workshop: Workshop, grammar: Grammar, systems: Iterable[Trained]) -> list[StateGraph]:
+    """The graph of the grammar for each system; one for all that have the same states."""
+    made: dict[Topology, StateGraph] = {}
+    topologies = [system.load().hmm.topology for system in systems]
+    for topology in topologies:
+        if topology not in made:
+            made[topology] = compile_graph(workshop.lexicon, grammar, topology)
+    return [made[topology] for topology in topologies]
 
 
 def _decode(
@@ -236,7 +266,7 @@ def pooled_row(
         report,
         system=first.name,
         kind=first.kind,
-        unit=unit,
+        unit="tri" if first.in_context else unit,
         primary=first.name == primary,
         grammar=parts[0].grammar,
         split=split,
@@ -253,11 +283,18 @@ def _train_all(
     material: Material,
     mixtures: Sequence[MixtureSpecification],
     hybrids: Sequence[HybridSpecification],
-) -> tuple[dict[str, Trained], Trained]:
-    """All systems by name, and the one that aligned for the hybrids."""
+) -> tuple[dict[str, Trained], dict[bool, Trained]]:
+    """All systems by name, and by whether states are in context the mixtures that aligned for the hybrids."""
     trained: dict[str, Trained] = {}
+    aligners: dict[bool, Mixtures] = {}
     for family in mixtures:
-        grown = train_mixtures(workshop, f"{name}-{family.name}", material, family.features)
+        stage, in_context = f"{name}-{family.name}", family.tied_states > 0
+        if in_context:
+            config = workshop.config.model_copy(update={"tied_states": family.tied_states})
+            grown = train_tied_mixtures(replace(workshop, config=config), stage, material, aligners[False])
+        else:
+            grown = train_mixtures(workshop, stage, material, family.features)
+        aligners[in_context] = grown
         trained |= {family.system(n): grown.models[n] for n in family.components}
     for number, hybrid in enumerate(hybrids):
         before = hybrids[:number]
@@ -268,7 +305,7 @@ def _train_all(
                 workshop,
                 f"{name}-{hybrid.name}",
                 material,
-                grown,
+                aligners[hybrid.in_context],
                 hybrid.settings,
                 hybrid.features,
                 one_stream=None if one_stream is None else trained[one_stream],
@@ -276,7 +313,7 @@ def _train_all(
             if twin is None
             else trained[twin]
         )
-    return trained, grown.largest
+    return trained, {in_context: found.largest for in_context, found in aligners.items()}
 
 
 def one_stream_of(hybrid: HybridSpecification, before: Sequence[HybridSpecification]) -> str | None:
@@ -288,7 +325,12 @@ def _same_frames_and(
     settings: HybridSettings, hybrid: HybridSpecification, before: Sequence[HybridSpecification]
 ) -> str | None:
     return next(
-        (first.name for first in before if first.features == hybrid.features and first.settings == settings), None
+        (
+            first.name
+            for first in before
+            if (first.features, first.in_context, first.settings) == (hybrid.features, hybrid.in_context, settings)
+        ),
+        None,
     )
 
 
@@ -297,7 +339,7 @@ def _tune_all(
     name: str,
     twins: Mapping[str, Trained],
     hybrids: Sequence[HybridSpecification],
-    aligner: Trained,
+    aligners: Mapping[bool, Trained],
     held_out: Material,
     grammars: Mapping[str, Grammar],
 ) -> dict[str, dict]:  # type: ignore[type-arg]
@@ -305,15 +347,17 @@ def _tune_all(
 
     def build(directory: Path) -> None:
         graphs = {
-            grammar_name: compile_graph(workshop.lexicon, grammar, workshop.topology)
+            grammar_name: dict(zip(twins, _graphs(workshop, grammar, twins.values()), strict=True))
             for grammar_name, grammar in grammars.items()
         }
-        states = aligned_states(workshop, aligner, held_out)
+        states = {in_context: aligned_states(workshop, aligner, held_out) for in_context, aligner in aligners.items()}
         record = {}
         for system, twin in twins.items():
             model = twin.load()
+            in_context = model.hmm.topology.tying is not None
             by_grammar = {}
-            for grammar_name, graph in graphs.items():
+            for grammar_name, by_system in graphs.items():
+                graph = by_system[system]
                 tuned = tune_search(model, held_out, graph, workshop.config.tuning, workers=workshop.workers)
                 search, errors, wer = tuned.search, tuned.report.errors, tuned.report.wer
                 if system in adaptations:
@@ -329,7 +373,10 @@ def _tune_all(
                 by_grammar[grammar_name] = {"search": search.model_dump(), "errors": errors, "wer": wer}
             record[system] = {
                 "grammars": by_grammar,
-                "frame_accuracy": frame_accuracy(model, held_out, states) if model.kind == "hybrid" else None,
+                "in_context": in_context,
+                "frame_accuracy": frame_accuracy(model, held_out, states[in_context])
+                if model.kind == "hybrid"
+                else None,
             }
         (directory / "tuned.json").write_text(json.dumps(record, indent=1))
 

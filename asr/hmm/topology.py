@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from asr.errors import LexiconError
+from asr.hmm.state_tying import Context, StateTying
 
 SILENCE = "SIL"
 SHORT_PAUSE = "SP"
@@ -21,16 +22,22 @@ class Topology:
     short pause, whose unit is tied to the centre state of silence and keeps only its own self-loop
     (Young et al., The HTK Book, section 3.2.2).
 
+    Without `tying` a phone is the same chain everywhere. With it the chain depends on the neighbours (triphones with
+    tied states), but for silence and short pause.
+
     Parameters
     ----------
     phones : tuple of str
         The phones of the lexicon, without silence and short pause, which are added here.
     states_per_phone : int
         Emitting states of every phone and of silence.
+    tying : StateTying, optional
+        Trees that lead a phone in its context to its states.
     """
 
     phones: tuple[str, ...]
     states_per_phone: int = 3
+    tying: StateTying | None = None
 
     def __post_init__(self) -> None:
         for reserved in (SILENCE, SHORT_PAUSE):
@@ -44,6 +51,8 @@ class Topology:
     @property
     def n_states(self) -> int:
         """Number of emission states."""
+        if self.tying is not None:
+            return self.tying.n_states
         return (len(self.phones) + 1) * self.states_per_phone
 
     @property
@@ -71,22 +80,56 @@ class Topology:
     @cached_property
     def unit_phone(self) -> np.ndarray:
         """Phone number of every unit, int32 (n_units,)."""
-        return np.minimum(
-            np.arange(self.n_units, dtype=np.int32) // self.states_per_phone, np.int32(len(self.phones) + 1)
-        )
+        return np.append(self._state_place[:, 0], np.int32(len(self.phones) + 1))
 
-    def units(self, phone: str) -> range:
-        """Units of a phone in order."""
+    @cached_property
+    def unit_position(self) -> np.ndarray:
+        """Place of every unit in its phone, from 0, int32 (n_units,)."""
+        return np.append(self._state_place[:, 1], np.int32(0))
+
+    @cached_property
+    def _state_place(self) -> np.ndarray:
+        if self.tying is not None:
+            return self.tying.state_place
+        return np.stack(np.divmod(np.arange(self.n_states, dtype=np.int32), np.int32(self.states_per_phone)), axis=1)
+
+    def number(self, phone: str) -> int:
+        """The number of a phone; LexiconError if it is none of the model's."""
         number = self.phone_number.get(phone)
         if number is None:
             raise LexiconError(f"phone {phone!r} is unknown; the model's phones are {' '.join(self.phone_names)}")
+        return number
+
+    def units(self, phone: str) -> range:
+        """Units in order of a phone whose chain does not depend on its neighbours; ValueError if it does."""
+        number = self.number(phone)
         if phone == SHORT_PAUSE:
             return range(self.n_units - 1, self.n_units)
+        if self.tying is not None and phone != SILENCE:
+            raise ValueError(f"the units of phone {phone!r} depend on its neighbours")
         return range(number * self.states_per_phone, (number + 1) * self.states_per_phone)
 
+    def units_in(self, contexts: Sequence[Context]) -> list[Sequence[int]]:
+        """Units in order of phones in their contexts; silence and short pause have the same everywhere."""
+        if self.tying is None:
+            return [self.units(self.phone_names[context.phone]) for context in contexts]
+        alike = {0: self.units(SILENCE), len(self.phones) + 1: self.units(SHORT_PAUSE)}
+        spoken = [context for context in contexts if context.phone not in alike]
+        found = iter(self.tying.states(spoken).tolist())
+        return [alike[context.phone] if context.phone in alike else next(found) for context in contexts]
+
+    def alternatives(self, phone: str) -> list[np.ndarray]:
+        """The units that a phone may have in each of its places, whatever its neighbours."""
+        own = np.flatnonzero(self.unit_phone == self.number(phone))
+        return [own[self.unit_position[own] == position] for position in range(int(self.unit_position[own].max()) + 1)]
+
     def state_name(self, state: int) -> str:
-        """`AH_2` for the second state of AH."""
-        return f"{self.phone_names[state // self.states_per_phone]}_{state % self.states_per_phone + 1}"
+        """`AH_2` for the second state of AH; `AH_2.7` for one of those that contexts tell apart."""
+        phone, position = self._state_place[state].tolist()
+        name = f"{self.phone_names[phone]}_{position + 1}"
+        if self.tying is None or not phone:
+            return name
+        return f"{name}.{int((self._state_place[:state] == (phone, position)).all(axis=1).sum()) + 1}"
 
     @property
     def silence_states(self) -> range:
@@ -95,7 +138,7 @@ class Topology:
 
     def minimum_frames(self, phones: Sequence[str]) -> int:
         """Fewest frames that a sequence of phones can last."""
-        return sum(len(self.units(phone)) for phone in phones)
+        return sum(len(self.alternatives(phone)) for phone in phones)
 
 
 def uniform_self_loops(topology: Topology, mean_frames: float = 3.0) -> np.ndarray:

@@ -6,13 +6,14 @@ from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from threading import RLock
-from typing import Any, Self, Unpack
+from typing import Any, Literal, Self, Unpack
 
 from asr.acoustic.model_file import SearchSettings, SpeechModel, describe_model, load_model
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import AlignmentError, ConfigError, LexiconError
 from asr.grammar import Grammar
 from asr.hmm.state_graph import StateGraph
+from asr.hmm.tree_text import tree_graph, tree_lines
 from asr.interface.grammars import GrammarChoice, grammar_for, settled
 from asr.interface.results import Alignment, Result
 from asr.interface.sound import Audio
@@ -109,6 +110,19 @@ class Recognizer:
     def info(self) -> dict[str, Any]:
         """What the model is and what it was trained on, as `asr info` and `asr.describe` tell it of a file."""
         return describe_model(self._model)
+
+    def tree(self, form: Literal["text", "dot"] = "text") -> Iterator[str]:
+        """Lines of the trees that lead a phone between its neighbours to its states, as text or for Graphviz.
+
+        Raises ConfigError for a model whose states do not depend on the neighbours.
+        """
+        topology = self._model.hmm.topology
+        if topology.tying is None:
+            raise ConfigError(
+                "this model has no trees: a phone has the same states everywhere; `context = 3` in the settings of "
+                "the training makes them depend on the phones before and after"
+            )
+        return (tree_lines if form == "text" else tree_graph)(topology)
 
     @property
     def search(self) -> SearchSettings:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from asr.acoustic.gmm_training import GmmSettings
+from asr.acoustic.gmm_training import FEWEST_FRAMES_IN_CONTEXT, GmmSettings, GrowthSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import LARGEST_PENALTY, LARGEST_SCALE, SearchSettings
 from asr.errors import ConfigError
@@ -61,6 +61,12 @@ class TrainingConfig(Settings):
     """Of everything that is drawn: the speech held out, what a classifier begins with and which of too many frames it
     learns from, noise."""
     states_per_phone: int = Field(3, ge=1, le=100)
+    context: Literal[1, 3] = 1
+    """Phones that a state depends on: 1, the phone itself; 3, the phones before and after it too, by trees that tie the
+    states of contexts that sound alike. Not the frames that a classifier sees, which `hybrid_features.context` says."""
+    tied_states: Annotated[int, Field(ge=1, le=100_000)] | Literal["auto"] = "auto"
+    """With context = 3, the states of all phones together. "auto" is one for every thousand frames, and at least the
+    number without context."""
     ngram_order: int = Field(2, ge=1, le=10)
     """Order of the default grammar, estimated from the training transcripts."""
     lexicon: LexiconSettings = LexiconSettings()
@@ -69,6 +75,10 @@ class TrainingConfig(Settings):
     hybrid_features: FeatureConfig = FeatureConfig(normalize="speaker", context=7, lda_dimension=60)
     """Frames of the classifier; what concerns static features has to agree with `features`."""
     gmm: GmmSettings = GmmSettings()
+    tied_gmm: GrowthSettings = GrowthSettings(
+        mixtures=(1, 2, 4, 8), iterations=(4, 4, 4, 4), fewest_frames=FEWEST_FRAMES_IN_CONTEXT
+    )
+    """With context = 3, the mixtures of the tied states, grown from the alignment by those of `gmm`."""
     hybrid: HybridSettings = HybridSettings(mixtures=16, mixture_weight=0.25, prior_ceiling=2.0)
     gmm_search: SearchSettings = SearchSettings()
     hybrid_search: SearchSettings = SearchSettings(insertion_penalty=-8.0)

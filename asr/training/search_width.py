@@ -71,15 +71,15 @@ def choose_width(scored: Sequence[Scored], search: SearchSettings, name: str = "
         return score_utterances(right, words(chosen)).errors <= allowed
 
     beams = (search.model_copy(update={"beam": beam}) for beam in _beams(search))
-    enough = _last_while(suffices, beams, "beams")
+    enough = _last_while(suffices, beams, "beams that find the same words")
     if enough is None:
-        log.info("%s: beam %g: the one before, %g, loses words", name, widest.beam, search.beam)
+        log.info("%s: beam %g is widened to %g, with which other words are found", name, search.beam, widest.beam)
         return widest
     beam = min((1.0 + BEAM_MARGIN + unknown) * enough.beam, widest.beam)
     chosen = search.model_copy(update={"beam": float(f"{beam:.3g}")})
     n_arcs = max(each.twin.graph.n_arcs for each in scored)
     limits = (chosen.model_copy(update={"max_active": limit}) for limit in _limits(search, n_arcs))
-    enough = _last_while(suffices, limits, "limits of hypotheses")
+    enough = _last_while(suffices, limits, "limits of hypotheses that find them")
     if enough is not None:
         limit = math.ceil((1.0 + ACTIVE_MARGIN + unknown) * enough.max_active)
         if limit < (search.max_active or n_arcs):
@@ -111,8 +111,10 @@ def _last_while(
 ) -> SearchSettings | None:
     """The last of ever narrower settings before the first that does not suffice; None if the first does not."""
     last = None
-    for chosen in progress(narrowing, description):
-        if not suffices(chosen):
-            break
-        last = chosen
+    with progress(narrowing, description) as found:
+        for chosen in narrowing:
+            if not suffices(chosen):
+                break
+            last = chosen
+            found.advance()
     return last

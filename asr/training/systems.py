@@ -3,8 +3,9 @@
 import json
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -12,13 +13,16 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from asr.acoustic.composite import CompositeAcousticModel
-from asr.acoustic.gmm_training import mixtures_of_states, train_gmm
+from asr.acoustic.context_trees import grow_trees, tied_states
+from asr.acoustic.gmm import GaussianMixtures
+from asr.acoustic.gmm_training import GmmSettings, mixtures_of_states, train_gmm
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.hybrid_training import HybridSettings, train_hybrid, with_second_stream
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.alignment.aligned_table import align_table
 from asr.alignment.alignment_check import check_alignment
+from asr.alignment.phone_contexts import spoken_phones
 from asr.errors import ConfigError, Fault
 from asr.features.augmentation import Augmentation, carried_over, read_noise
 from asr.features.config import FeatureConfig
@@ -36,6 +40,8 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 log = logging.getLogger(__name__)
 
 AUTOMATIC_WARPS = (0.92, 1.08)
+FRAMES_A_STATE = 1000
+"""For a state that depends on the neighbours of its phone, where their number is left to the speech."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ class Workshop:
 
     @property
     def topology(self) -> Topology:
-        """Phones of the lexicon, with silence and short pause."""
+        """Phones of the lexicon, with silence and short pause, without context."""
         return Topology(self.lexicon.phones, self.config.states_per_phone)
 
 
@@ -83,6 +89,11 @@ class Mixtures:
         """The model with the most components."""
         return self.models[max(self.models)]
 
+    @cached_property
+    def topology(self) -> Topology:
+        """Whose states these are."""
+        return self.largest.load().hmm.topology
+
 
 def train_mixtures(
     workshop: Workshop,
@@ -101,45 +112,110 @@ def train_mixtures(
     check_same_static(workshop.config.features, chosen)
 
     def build(directory: Path) -> None:
-        started = time.monotonic()
         front_end, table = _frames(chosen, material, None)
-        graphs = material.graphs(workshop.lexicon, workshop.topology)
-        record = {}
-        settings = workshop.config.gmm
-        with counted(sum(settings.iterations), f"{name}: re-estimations") as finished:
-            for n_components, hmm, curve in train_gmm(
-                table,
-                graphs,
-                workshop.topology,
-                settings,
-                frame_shift=material.frame_shift,
-                workers=workshop.workers,
-                progress=finished,
-            ):
-                model = SpeechModel(
-                    hmm,
-                    front_end,
-                    workshop.lexicon,
-                    workshop.config.gmm_search,
-                    workshop.source,
-                    untrained=workshop.lexicon.untrained_phones(material.references.values()),
-                )
-                save_model(directory / f"gmm-{n_components}.safetensors", model)
-                record[n_components] = curve
-                workshop.run.note_time(f"{n_components} components", time.monotonic() - started)
-        aligned = align_table(
-            hmm.log_likelihood, table, graphs, workshop.topology, hmm.self_loops, workers=workshop.workers
-        )
-        check = check_alignment(aligned.states, table, graphs, workshop.topology, material.frame_shift)
-        log.info("%s: %s", name, check)
-        if complain:
-            for complaint in check.complaints():
-                log.warning("%s: %s", name, complaint)
-        (directory / "alignment.json").write_text(json.dumps(check.as_dict(), sort_keys=True), encoding="utf-8")
-        write_array(directory / "states.npy", aligned.states)
-        (directory / "failed.json").write_text(json.dumps(aligned.failed, sort_keys=True), encoding="utf-8")
-        (directory / "training.json").write_text(json.dumps(record))
+        start = _Start(workshop.topology, workshop.config.gmm)
+        _grow(workshop, name, directory, material, front_end, table, start, complain=complain)
 
+    return _grown(workshop, name, build)
+
+
+def train_aligner(workshop: Workshop, name: str, material: Material, *, complain: bool = True) -> Mixtures:
+    """Stages `name` and, with context, `name`-tied: the mixtures that align for a hybrid; as `train_mixtures`."""
+    mixtures = train_mixtures(workshop, name, material, complain=complain)
+    if workshop.config.context == 1:
+        return mixtures
+    return train_tied_mixtures(workshop, f"{name}-tied", material, mixtures)
+
+
+def train_tied_mixtures(workshop: Workshop, name: str, material: Material, mixtures: Mixtures) -> Mixtures:
+    """Stage `name`: mixtures of states that depend on a phone's neighbours, as many as the workshop's settings say.
+
+    They grow from the alignment of the same material by `mixtures`, those of phones without context, and see the same
+    frames.
+    """
+    config = workshop.config
+
+    def build(directory: Path) -> None:
+        earlier = mixtures.largest.load()
+        front_end, topology = earlier.front_end, earlier.hmm.topology
+        table = front_end.transform(material.static)
+        graphs = material.graphs(workshop.lexicon, topology)
+        spoken = spoken_phones(mixtures.states, table, graphs, topology)
+        wanted = table.n_frames // FRAMES_A_STATE if config.tied_states == "auto" else config.tied_states
+        tying = grow_trees(table.frames, mixtures.states, spoken, topology, wanted)
+        tied = replace(topology, tying=tying)
+        log.info(
+            "%s: %d states for the phones in %d contexts", name, tied.n_states, len(set(map(tuple, spoken.contexts)))
+        )
+        states = tied_states(mixtures.states, spoken, topology, tying)
+        gaussians = mixtures_of_states(table.frames, states, tied.n_states, 1, workers=workshop.workers)
+        like = tied.unit_position + topology.states_per_phone * tied.unit_phone  # the unit of the phone without context
+        start = _Start(tied, GmmSettings(**config.tied_gmm.model_dump()), (gaussians, earlier.hmm.self_loops[like]))
+        _grow(workshop, name, directory, material, front_end, table, start, complain=False)
+
+    return _grown(workshop, name, build)
+
+
+@dataclass(frozen=True)
+class _Start:
+    """What mixtures grow from: nothing, or single Gaussians and self-loops."""
+
+    topology: Topology
+    settings: GmmSettings
+    first: tuple[GaussianMixtures, np.ndarray] | None = None
+
+
+def _grow(
+    workshop: Workshop,
+    name: str,
+    directory: Path,
+    material: Material,
+    front_end: FrontEnd,
+    table: FrameTable,
+    start: _Start,
+    *,
+    complain: bool,
+) -> None:
+    """Write a model for every number of components, the alignment by the last and what is to be said of it."""
+    started = time.monotonic()
+    graphs = material.graphs(workshop.lexicon, start.topology)
+    record = {}
+    with counted(sum(start.settings.iterations), f"{name}: re-estimations") as finished:
+        for n_components, hmm, curve in train_gmm(
+            table,
+            graphs,
+            start.topology,
+            start.settings,
+            first=start.first,
+            frame_shift=material.frame_shift,
+            workers=workshop.workers,
+            progress=finished,
+        ):
+            model = SpeechModel(
+                hmm,
+                front_end,
+                workshop.lexicon,
+                workshop.config.gmm_search,
+                workshop.source,
+                untrained=workshop.lexicon.untrained_phones(material.references.values()),
+            )
+            save_model(directory / f"gmm-{n_components}.safetensors", model)
+            record[n_components] = curve
+            workshop.run.note_time(f"{n_components} components", time.monotonic() - started)
+    aligned = align_table(hmm.log_likelihood, table, graphs, start.topology, hmm.self_loops, workers=workshop.workers)
+    check = check_alignment(aligned.states, table, graphs, start.topology, material.frame_shift)
+    log.info("%s: %s", name, check)
+    if complain:
+        for complaint in check.complaints():
+            log.warning("%s: %s", name, complaint)
+    (directory / "alignment.json").write_text(json.dumps(check.as_dict(), sort_keys=True), encoding="utf-8")
+    write_array(directory / "states.npy", aligned.states)
+    (directory / "failed.json").write_text(json.dumps(aligned.failed, sort_keys=True), encoding="utf-8")
+    (directory / "training.json").write_text(json.dumps(record))
+
+
+def _grown(workshop: Workshop, name: str, build: Callable[[Path], None]) -> Mixtures:
+    """What `_grow` wrote in this stage, now or earlier."""
     directory = workshop.run.stage(name, build)
     record = json.loads((directory / "training.json").read_text())
     written = json.loads((directory / "failed.json").read_text(encoding="utf-8"))
@@ -180,13 +256,13 @@ def train_hybrid_system(
         copies, states = training_copies(workshop, material, mixtures.states, settings, features)
         front_end, table = _frames(features, copies, states)
         if one_stream is None:
-            graphs = copies.graphs(workshop.lexicon, workshop.topology) if settings.realignments else {}
+            graphs = copies.graphs(workshop.lexicon, mixtures.topology) if settings.realignments else {}
             with counted(100, f"{name}: % of the passes") as finished:
                 result = train_hybrid(
                     table,
                     states,
                     graphs,
-                    workshop.topology,
+                    mixtures.topology,
                     mixtures.largest.load().hmm.self_loops,
                     settings,
                     n_unspliced=front_end.n_unspliced_,
@@ -204,6 +280,7 @@ def train_hybrid_system(
                 table.frames,
                 states,
                 settings,
+                hmm.topology,
                 n_unspliced=front_end.n_unspliced_,
                 workers=workshop.workers,
             )
@@ -246,7 +323,7 @@ def train_mixtures_of_states(
     def build(directory: Path) -> None:
         front_end, table = _frames(features, material, mixtures.states)
         earlier = mixtures.largest.load()
-        topology = workshop.topology
+        topology = mixtures.topology
         acoustic = mixtures_of_states(
             table.frames, mixtures.states, topology.n_states, n_components, workers=workshop.workers
         )
@@ -291,8 +368,8 @@ def aligned_states(workshop: Workshop, aligner: Trained, material: Material) -> 
     return align_table(
         model.hmm.log_likelihood,
         model.front_end.transform(material.static),
-        material.graphs(workshop.lexicon, workshop.topology),
-        workshop.topology,
+        material.graphs(workshop.lexicon, model.hmm.topology),
+        model.hmm.topology,
         model.hmm.self_loops,
         workers=workshop.workers,
     ).states

@@ -34,8 +34,8 @@ from asr.training.systems import (
     Trained,
     Workshop,
     check_copies,
+    train_aligner,
     train_hybrid_system,
-    train_mixtures,
     with_search,
 )
 from asr.training.training_report import report_run
@@ -123,7 +123,7 @@ def train(
         problems += left_out(features)
         account(given.listed, material.static.ids, problems, work_dir)
         search, hypotheses, remarks = _tune(workshop, material)
-        mixtures = train_mixtures(workshop, "gmm", material)
+        mixtures = train_aligner(workshop, "gmm", material)
         check = find_suspects(workshop, "transcripts", material, mixtures)
         hybrid_system = train_hybrid_system(
             workshop, "hybrid", material, mixtures, config.hybrid, config.hybrid_features
@@ -190,7 +190,7 @@ def _tune(
     twins: dict[str, list[tuple[Trained, Material]]] = {name: [] for name in defaults}
     for number, (inner, held_out) in enumerate(parts, 1):
         # What looks wrong is said of the model that is kept.
-        mixtures = train_mixtures(workshop, f"tuning-{number}-gmm", inner, complain=False)
+        mixtures = train_aligner(workshop, f"tuning-{number}-gmm", inner, complain=False)
         hybrid = train_hybrid_system(
             workshop,
             f"tuning-{number}-hybrid",
@@ -206,8 +206,8 @@ def _tune(
 
     def build(directory: Path) -> None:
         graphs = [
-            compile_graph(workshop.lexicon, arpa_grammar(_ngram(inner, workshop)), workshop.topology)
-            for inner, _ in parts
+            compile_graph(workshop.lexicon, arpa_grammar(_ngram(inner, workshop)), trained.load().hmm.topology)
+            for (inner, _), (trained, _) in zip(parts, twins["gmm"], strict=True)
         ]
         found, recognized = {}, {}
         for name, of_folds in twins.items():

@@ -58,7 +58,7 @@ def find_suspects(workshop: Workshop, name: str, material: Material, mixtures: M
 def cross_fitted_check(workshop: Workshop, material: Material, mixtures: Mixtures) -> TranscriptCheck:
     """Scores of the transcripts by models of which each has not seen the utterances that it scores."""
     model = mixtures.largest.load()
-    topology, self_loops = workshop.topology, model.hmm.self_loops
+    topology, self_loops = model.hmm.topology, model.hmm.self_loops
     with threadpool_limits(1):
         table = model.front_end.transform(material.static)
     graphs = material.graphs(workshop.lexicon, topology)

@@ -32,6 +32,9 @@ OF_MIXTURES = tuple(
     SearchSettings(lm_scale=lm_scale, insertion_penalty=penalty, beam=300.0)
     for lm_scale, penalty in ((12.0, -10.0), (18.0, -10.0), (28.0, -10.0))
 )
+OF_TIED_STATES = tuple(
+    SearchSettings(lm_scale=lm_scale, insertion_penalty=-4.0, beam=60.0) for lm_scale in (4.5, 6.5, 9.0)
+)
 KERNEL_DISCRIMINANTS = {"lda_dimension": None, "kda_dimension": 60}
 
 ROWS = (
@@ -110,6 +113,31 @@ ROWS = (
         {"warps": (0.92, 1.08)},
         {"n_centers": 2000, "n_candidates": 4000},
         average=2,
+    ),
+    Row("150 tied states", tied_states=150, searches=OF_TIED_STATES),
+    Row("200 tied states", tied_states=200, searches=OF_TIED_STATES),
+    Row("300 tied states", tied_states=300, searches=OF_TIED_STATES),
+    Row("200 tied states, 8 Gaussians", {"mixtures": 8}, tied_states=200, searches=OF_TIED_STATES),
+    Row(
+        "200 tied states, 2000 centres, warps",
+        {"warps": (0.92, 1.08)},
+        {"n_centers": 2000, "n_candidates": 4000},
+        tied_states=200,
+        searches=OF_TIED_STATES,
+    ),
+    Row(
+        "200 tied states, 2000 centres, warps, 8 Gaussians",
+        {"warps": (0.92, 1.08), "mixtures": 8},
+        {"n_centers": 2000, "n_candidates": 4000},
+        tied_states=200,
+        searches=OF_TIED_STATES,
+    ),
+    Row(
+        "200 tied states, 4000 centres, warps, 16 Gaussians",
+        {"warps": (0.92, 1.08), "mixtures": 16},
+        {"n_centers": 4000, "n_candidates": 8000},
+        tied_states=200,
+        searches=OF_TIED_STATES,
     ),
 )
 

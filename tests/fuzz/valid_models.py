@@ -36,6 +36,7 @@ from discriminants.one_vs_one_svc import OneVsOneSVC
 from discriminants.orols import OROLSClassifier
 from discriminants.persistence import estimator_to_arrays, save_arrays
 from discriminants.sparse_logistic import SparseKernelLogisticClassifier
+from tests.hmm.random_tying import random_tying
 
 TOPOLOGY = Topology(("AH", "UW"))
 LEXICON = Lexicon({"ONE": (("AH",), ("AH", "UW")), "TWO": (("UW", "AH"),)})
@@ -107,6 +108,16 @@ def mixtures() -> SpeechModel:
     return _model(mixtures_of_states(front_end.transform(static).frames, states, TOPOLOGY.n_states, 2), front_end, None)
 
 
+def tied_states() -> SpeechModel:
+    """Mixtures of states that depend on the neighbours of a phone."""
+    static, states = training()
+    front_end = FrontEnd(CONFIG.model_copy(update={"context": 0, "lda_dimension": None})).fit(static)
+    tying = random_tying(0, len(TOPOLOGY.phones), TOPOLOGY.states_per_phone)
+    states = states % tying.n_states
+    acoustic = mixtures_of_states(front_end.transform(static).frames, states, tying.n_states, 2)
+    return _model(acoustic, front_end, None, replace(TOPOLOGY, tying=tying))
+
+
 def two_streams() -> SpeechModel:
     """A hybrid with a second stream of mixtures."""
     static, states = training()
@@ -137,8 +148,8 @@ def composite() -> SpeechModel:
     return _model(CompositeAcousticModel(streams), model.front_end, None)
 
 
-def _model(acoustic: Any, front_end: FrontEnd, arpa: str | None) -> SpeechModel:
-    hmm = PhoneHmm(TOPOLOGY, acoustic, uniform_self_loops(TOPOLOGY))
+def _model(acoustic: Any, front_end: FrontEnd, arpa: str | None, topology: Topology = TOPOLOGY) -> SpeechModel:
+    hmm = PhoneHmm(topology, acoustic, uniform_self_loops(topology))
     return SpeechModel(hmm, front_end, LEXICON, SearchSettings(lm_scale=3.0), "audio", arpa)
 
 

@@ -16,6 +16,7 @@ from asr.decode.graph_compiler import compile_graph
 from asr.features.frame_table import FrameTable
 from asr.grammar import arpa_grammar, word_loop
 from asr.grammar.arpa_file import parse_arpa
+from asr.hmm.tree_text import tree_graph, tree_lines
 from asr.recognition.aligning import align
 from asr.recognition.recognition import search_words
 from discriminants.persistence import estimator_from_arrays, load_arrays
@@ -36,6 +37,7 @@ from tests.fuzz.valid_models import (
     kernel_discriminants,
     mixtures,
     model_bytes_of,
+    tied_states,
     two_streams,
 )
 
@@ -53,6 +55,11 @@ def use_model(path: Path) -> None:
         if odd is not None:
             raise Unsound(f"a description that no terminal can show: {odd[:300]!r}")
     model = load_model(path)
+    if model.hmm.topology.tying is not None:
+        for form in (tree_lines, tree_graph):
+            for line in form(model.hmm.topology):
+                if not line.isprintable():
+                    raise Unsound(f"a tree that no terminal can show: {line[:300]!r}")
     random = np.random.default_rng(0)
     parts = [random.normal(size=(8, model.front_end.static_dimension_)).astype(np.float32) for _ in "uv"]
     frames = model.front_end.transform(FrameTable.from_utterances("uv", "st", parts))
@@ -79,6 +86,10 @@ def _mixture_seeds(folder: Path) -> Seeds:
     return {"gmm.safetensors": model_bytes_of(mixtures(), folder)}
 
 
+def _tied_seeds(folder: Path) -> Seeds:
+    return {"tied.safetensors": model_bytes_of(tied_states(), folder)}
+
+
 def _kernel_discriminant_seeds(folder: Path) -> Seeds:
     return {"kda.safetensors": model_bytes_of(kernel_discriminants(), folder)}
 
@@ -94,6 +105,7 @@ def _composite_seeds(folder: Path) -> Seeds:
 for _name in HYBRIDS:
     reader(f"model-{_name}", partial(_hybrid_seeds, _name), MODEL)(use_model)
 reader("model-gmm", _mixture_seeds, MODEL)(use_model)
+reader("model-tied-states", _tied_seeds, MODEL)(use_model)
 reader("model-two-streams", _two_stream_seeds, MODEL)(use_model)
 reader("model-kernel-discriminants", _kernel_discriminant_seeds, MODEL)(use_model)
 reader("model-composite", _composite_seeds, MODEL)(use_model)

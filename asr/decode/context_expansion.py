@@ -1,0 +1,66 @@
+"""Phones of a graph told apart by their neighbours: C o L o G, with the labels of equal chains of states made equal."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from asr.decode.automaton_arrays import AutomatonArrays, automaton_arrays
+from asr.decode.lexicon_transducer import InputLabels
+from asr.decode.merging import merge_equal_states
+from asr.hmm.state_tying import Context
+from asr.hmm.topology import Topology
+
+if TYPE_CHECKING:
+    import kaldifst
+
+CONTEXT_WIDTH = 3
+
+
+def in_context(
+    composed: "kaldifst.StdVectorFst", topology: Topology, labels: InputLabels
+) -> tuple[AutomatonArrays, list[Sequence[int]]]:
+    """L o G with every phone in its context, and the chains of units that its labels stand for.
+
+    The context is put before as a transducer of its own (Mohri, Pereira and Riley 2002), in which every state knows the
+    last phone and the next. Many contexts share their chain; what then has the same future is one state.
+
+    Returns
+    -------
+    automaton : AutomatonArrays
+        A label is 1 + 2 * chain, plus one where the phone begins a word, or 0 where no time is taken.
+    chains : list of sequences of int
+        Units of each chain.
+    """
+    import kaldifst
+
+    jumps = list(range(labels.back_off, 1 + int(automaton_arrays(composed).input_label.max(initial=labels.back_off))))
+    expanded, windows = kaldifst.compose_context(jumps, CONTEXT_WIDTH, CONTEXT_WIDTH // 2, composed)
+    spoken = [number for number, window in enumerate(windows) if len(window) == CONTEXT_WIDTH]
+    contexts, at = np.unique(
+        _contexts(np.array([windows[number] for number in spoken]).reshape(-1, CONTEXT_WIDTH), topology),
+        axis=0,
+        return_inverse=True,
+    )
+    chains: dict[tuple[int, ...], int] = {}
+    chain = np.array(
+        [
+            chains.setdefault(tuple(units), len(chains))
+            for units in topology.units_in([Context(*row) for row in contexts.tolist()])
+        ],
+        np.int32,
+    )
+    meaning = np.zeros(len(windows), np.int32)  # what is no window takes no time
+    meaning[spoken] = 1 + 2 * chain[at.ravel()] + contexts[at.ravel(), 3]
+    automaton = automaton_arrays(expanded)
+    return merge_equal_states(replace(automaton, input_label=meaning[automaton.input_label])), list(chains)
+
+
+def _contexts(windows: np.ndarray, topology: Topology) -> np.ndarray:
+    """Rows of `Context` from labels of a phone before, a phone and one after, 0 for none."""
+    pause = len(topology.phones) + 1
+    number, begins = np.divmod(np.maximum(windows - 1, 0), 2)
+    around = np.where(number == pause, 0, number)
+    ends = (around[:, 2] == 0) | (begins[:, 2] == 1)
+    return np.stack([number[:, 1], around[:, 0], around[:, 2], begins[:, 1], ends], axis=1)

@@ -1,0 +1,72 @@
+"""States of an automaton that have the same future made one."""
+
+import numpy as np
+
+from asr.decode.automaton_arrays import AutomatonArrays
+
+PRECISION = 1e-5  # costs that differ by less count as equal
+
+
+def merge_equal_states(automaton: AutomatonArrays) -> AutomatonArrays:
+    """The smallest automaton of which every state has the arcs, to the same futures, of a state of the given one.
+
+    States begin in two classes, those where a path may end and those where none may; a class is divided for as long as
+    its states' arcs differ in a label, a cost or the class they lead to (Moore 1956). Paths, their labels and their
+    costs stay as they are; two equal arcs of a state become one.
+    """
+    n_states = len(automaton.final_cost)
+    source = np.repeat(np.arange(n_states), np.diff(automaton.arc_start))
+    kinds = np.stack([automaton.input_label, automaton.output_label, _rounded(automaton.cost)], axis=1)
+    _, kind = np.unique(kinds, axis=0, return_inverse=True)
+    kind = kind.ravel().astype(np.int64)
+    _, state_class = np.unique(_rounded(automaton.final_cost), return_inverse=True)
+    n_classes = int(state_class.max(initial=-1)) + 1
+    random = np.random.default_rng(0)
+    while n_classes < n_states:
+        # The set of a state's arcs, each by a number of 64 random bits, is the sum of these numbers.
+        arcs = np.unique(np.stack([source, kind * n_classes + state_class[automaton.target]], axis=1), axis=0)
+        _, arc = np.unique(arcs[:, 1], return_inverse=True)
+        bits = random.integers(0, 2**63, size=int(arc.max(initial=-1)) + 1, dtype=np.uint64)
+        futures = np.zeros(n_states, np.uint64)
+        np.add.at(futures, arcs[:, 0], bits[arc.ravel()])
+        _, divided = np.unique(np.stack([state_class.astype(np.uint64), futures]), axis=1, return_inverse=True)
+        divided = divided.ravel()
+        n_divided = int(divided.max(initial=-1)) + 1
+        state_class, before, n_classes = divided, n_classes, n_divided
+        if n_divided == before:
+            break
+    return _quotient(automaton, source, kind, state_class, n_classes)
+
+
+def _rounded(costs: np.ndarray) -> np.ndarray:
+    """Whole multiples of the precision, int64; infinity has a number of its own."""
+    finite = np.isfinite(costs)
+    return np.where(finite, np.rint(np.where(finite, costs, 0.0) / PRECISION), np.iinfo(np.int64).max // 2).astype(
+        np.int64
+    )
+
+
+def _quotient(
+    automaton: AutomatonArrays, source: np.ndarray, kind: np.ndarray, state_class: np.ndarray, n_classes: int
+) -> AutomatonArrays:
+    """One state a class, numbered as their first states are; of its arcs those of the first state."""
+    _, first = np.unique(state_class, return_index=True)
+    order = np.argsort(first)
+    number = np.empty(n_classes, np.int64)
+    number[order] = np.arange(n_classes)
+    first = first[order]
+    target = number[state_class[automaton.target]]
+    kept = np.zeros(len(automaton.final_cost), bool)
+    kept[first] = True
+    arcs = np.flatnonzero(kept[source])
+    _, once = np.unique(np.stack([source[arcs], kind[arcs], target[arcs]], axis=1), axis=0, return_index=True)
+    arcs = arcs[np.sort(once)]
+    return AutomatonArrays(
+        start=int(number[state_class[automaton.start]]),
+        final_cost=automaton.final_cost[first],
+        arc_start=np.concatenate([[0], np.cumsum(np.bincount(source[arcs], minlength=len(kept))[first])]),
+        input_label=automaton.input_label[arcs],
+        output_label=automaton.output_label[arcs],
+        cost=automaton.cost[arcs],
+        target=target[arcs].astype(np.int32),
+    )

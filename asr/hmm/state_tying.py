@@ -1,0 +1,152 @@
+"""Which states a phone passes through between its neighbours: decision trees over questions about the context.
+
+A state of a phone is not one sound: neighbours colour it. States of the same phone and position that sound alike are
+tied; a tree of questions leads every context, heard in training or not, to one of them (Young, Odell and Woodland,
+Tree-based state tying for high accuracy acoustic modelling, 1994).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+LEFT, RIGHT, BEGINS, ENDS = range(4)
+SIDES = ("left", "right", "begins", "ends")
+"""What a question asks about: the phone before, the phone after, whether the phone begins or ends a word."""
+MOST_NODES = 1_000_000
+
+
+class Context(NamedTuple):
+    """A phone and what is around it. Phone numbers are the topology's; pauses and the ends of an utterance are 0."""
+
+    phone: int
+    left: int
+    right: int
+    begins_word: bool
+    ends_word: bool
+
+
+@dataclass(frozen=True, eq=False)
+class StateTying:
+    """Trees for every phone and position; the states are numbered after those of silence.
+
+    Attributes
+    ----------
+    n_silence_states : int
+    question_side : int8 (n_questions,)
+        Number in `SIDES`.
+    question_phones : bool (n_questions, n_phones + 1)
+        The phone numbers at which the answer is yes; of "begins" and "ends", column 1 alone.
+    root : int32 (n_phones, states_per_phone)
+        Node where the tree of a phone (numbers from 1) and position begins.
+    node_question : int32 (n_nodes,)
+        -1 at a leaf.
+    node_yes, node_no : int32 (n_nodes,)
+        Where the answer leads: later nodes. At a leaf both are its state.
+    """
+
+    n_silence_states: int
+    question_side: np.ndarray
+    question_phones: np.ndarray
+    root: np.ndarray
+    node_question: np.ndarray
+    node_yes: np.ndarray
+    node_no: np.ndarray
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, StateTying) and self._bytes == other._bytes
+
+    def __hash__(self) -> int:
+        return hash(self._bytes)
+
+    @cached_property
+    def _bytes(self) -> tuple[int, tuple[bytes, ...]]:
+        return self.n_silence_states, tuple(array.tobytes() for array in self.to_arrays().values())
+
+    @cached_property
+    def n_states(self) -> int:
+        """States of silence and leaves."""
+        return self.n_silence_states + int((self.node_question < 0).sum())
+
+    @cached_property
+    def state_place(self) -> np.ndarray:
+        """Phone number and position of every state, int32 (n_states, 2); those of silence belong to phone 0."""
+        place = np.zeros((self.n_states, 2), np.int32)
+        place[: self.n_silence_states, 1] = np.arange(self.n_silence_states)
+        for phone, roots in enumerate(self.root.tolist(), start=1):
+            for position, root in enumerate(roots):
+                for leaf in self._leaves(root):
+                    place[self.node_yes[leaf]] = phone, position
+        return place
+
+    def _leaves(self, root: int) -> list[int]:
+        found, left = [], [root]
+        while left:
+            node = left.pop()
+            if self.node_question[node] < 0:
+                found.append(node)
+            else:
+                left += [int(self.node_no[node]), int(self.node_yes[node])]
+        return found
+
+    def states(self, contexts: np.ndarray | Sequence[Context]) -> np.ndarray:
+        """The states that phones pass through, int32 (n, states_per_phone), from contexts, int (n, 5); no silence."""
+        contexts = np.asarray(contexts, np.int64).reshape(-1, 5)
+        node = self.root[contexts[:, 0] - 1].astype(np.int64)
+        while True:
+            question = self.node_question[node]
+            rows, columns = np.nonzero(question >= 0)
+            if not len(rows):
+                return self.node_yes[node].astype(np.int32)
+            asked = question[rows, columns]
+            value = contexts[rows, 1 + self.question_side[asked]]
+            at = node[rows, columns]
+            node[rows, columns] = np.where(self.question_phones[asked, value], self.node_yes[at], self.node_no[at])
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """All of it as arrays by name, but for the number of silence states."""
+        return {
+            "question_side": self.question_side,
+            "question_phones": self.question_phones,
+            "root": self.root,
+            "node_question": self.node_question,
+            "node_yes": self.node_yes,
+            "node_no": self.node_no,
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_phones: int, states_per_phone: int) -> "StateTying":
+        """What `to_arrays` gave; ValueError where the arrays are no trees of so many phones and states."""
+        side, phones, root, question, yes, no = (arrays[name] for name in cls._NAMES)
+        n_questions, n_nodes = len(side), len(question)
+        shapes = {
+            "question_side": (side, (n_questions,), np.int8),
+            "question_phones": (phones, (n_questions, n_phones + 1), np.bool_),
+            "root": (root, (n_phones, states_per_phone), np.int32),
+            "node_question": (question, (n_nodes,), np.int32),
+            "node_yes": (yes, (n_nodes,), np.int32),
+            "node_no": (no, (n_nodes,), np.int32),
+        }
+        for name, (array, shape, kind) in shapes.items():
+            if array.shape != shape or array.dtype != kind:
+                raise ValueError(f"tying.{name} is {array.dtype} of shape {array.shape}, not {kind.__name__} {shape}")
+        if n_nodes > MOST_NODES:
+            raise ValueError(f"the trees have {n_nodes} nodes; {MOST_NODES} are the most")
+        leaf, number = question < 0, np.arange(n_nodes)
+        children = np.concatenate([yes[~leaf], no[~leaf]])
+        states = yes[leaf]
+        if (
+            (question >= n_questions).any()
+            or ((side < 0) | (side >= len(SIDES))).any()
+            or ((root < 0) | (root >= n_nodes)).any()
+            or not ((number[~leaf] < yes[~leaf]) & (number[~leaf] < no[~leaf])).all()
+            or not np.array_equal(np.sort(np.concatenate([children, root.ravel()])), number)
+            or not np.array_equal(np.sort(states), states_per_phone + np.arange(leaf.sum()))
+            or not np.array_equal(states, no[leaf])
+        ):
+            raise ValueError("the questions do not form a tree for every phone and position, with a state a leaf")
+        return cls(states_per_phone, side, phones, root, question, yes, no)
+
+    _NAMES = ("question_side", "question_phones", "root", "node_question", "node_yes", "node_no")

@@ -1,0 +1,60 @@
+"""The common plot of the recipes with states of phones and of phones in context side by side."""
+
+import pytest
+
+from asr.acoustic import context_trees
+from asr.acoustic.gmm_training import GmmSettings, GrowthSettings
+from asr.acoustic.hybrid_training import HybridSettings
+from asr.experiments.comparison import (
+    HybridSpecification,
+    MixtureSpecification,
+    decode_test,
+    pooled_row,
+    train_and_tune,
+)
+from asr.experiments.story import Arguments, open_story
+from asr.features.config import FeatureConfig
+from asr.grammar import word_loop
+from asr.training.config import TrainingConfig, TuningSettings
+from tests.toy_corpus import RATE, make_toy_corpus
+
+FEATURES = FeatureConfig(sample_rate=RATE, normalize="speaker")
+CONFIG = TrainingConfig(
+    features=FEATURES,
+    gmm=GmmSettings(mixtures=(1,), iterations=(4,)),
+    tied_gmm=GrowthSettings(mixtures=(1,), iterations=(2,)),
+    tuning=TuningSettings(scale_factors=(1.0,), penalty_factors=(0.0,)),
+)
+KERNEL = HybridSettings(parameters={"n_centers": 40, "n_candidates": 80, "max_iter": 1}, warps=())
+MIXTURES = (MixtureSpecification("gmm", FEATURES, (1,)), MixtureSpecification("tied", FEATURES, (1,), tied_states=24))
+HYBRIDS = (
+    HybridSpecification("klr", KERNEL, FEATURES),
+    HybridSpecification("klr-tied", KERNEL, FEATURES, in_context=True),
+)
+
+
+def test_systems_with_and_without_context_are_decoded_each_with_its_own_graph(tmp_path, monkeypatch):
+    monkeypatch.setattr(context_trees, "FEWEST_FRAMES", 20)
+    corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=16, n_test_utterances=6)
+    story = open_story(
+        "toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, CONFIG, MIXTURES, HYBRIDS, ("train", "test")
+    )
+    grammar = {"loop": word_loop(story.workshop.lexicon.words)}
+    systems = train_and_tune(story.workshop, "toy", story.material("train"), MIXTURES, HYBRIDS, lambda inner: grammar)
+    assert {system.name: system.in_context for system in systems} == {
+        "gmm-1": False, "tied-1": True, "klr": False, "klr-tied": True,
+    }  # fmt: skip
+    states = {system.name: system.trained.load().hmm.topology.n_states for system in systems}
+    assert states == {"gmm-1": 21, "tied-1": 27, "klr": 21, "klr-tied": 27}
+    rows = {
+        part.system.name: pooled_row([part], split="test", primary="klr")[0]
+        for part in decode_test(story.workshop, "test", systems, story.material("test"), grammar)
+    }
+    assert {name: row["unit"] for name, row in rows.items()} == {
+        "gmm-1": "mono", "tied-1": "tri", "klr": "mono", "klr-tied": "tri",
+    }  # fmt: skip
+    for name, row in rows.items():
+        assert row["wer"] < 30, name
+    for system in systems[2:]:
+        assert system.frame_accuracy == pytest.approx(75.0, abs=25.0)
+    story.resources.close()

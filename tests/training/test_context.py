@@ -1,0 +1,88 @@
+"""Mixtures and hybrids of states in context: trained, written, read again, and recognizing."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from asr import Recognizer, train
+from asr.acoustic import context_trees
+from asr.acoustic.gmm_training import GmmSettings, GrowthSettings
+from asr.acoustic.hybrid_training import HybridSettings
+from asr.acoustic.model_file import load_model, save_model
+from asr.errors import ModelFormatError
+from asr.experiments.story import Arguments, open_story
+from asr.features.config import FeatureConfig
+from asr.training.config import TrainingConfig
+from asr.training.systems import train_aligner, train_hybrid_system
+from discriminants.model_file import load_arrays, save_arrays
+from tests.toy_corpus import RATE, make_toy_corpus
+
+FEATURES = FeatureConfig(sample_rate=RATE, normalize="speaker")
+MIXTURES = GmmSettings(mixtures=(1,), iterations=(4,))
+KERNEL = HybridSettings(parameters={"n_centers": 60, "n_candidates": 120, "max_iter": 2}, warps=(), mixtures=1)
+
+
+@pytest.fixture(autouse=True)
+def small_leaves(monkeypatch):
+    """A minute of speech has few frames."""
+    monkeypatch.setattr(context_trees, "FEWEST_FRAMES", 20)
+
+
+def test_a_hybrid_of_states_in_context_recognizes_what_mixtures_aligned(tmp_path):
+    corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=16)
+    grown = GrowthSettings(mixtures=(1,), iterations=(4,))
+    config = TrainingConfig(features=FEATURES, gmm=MIXTURES, tied_gmm=grown, context=3, tied_states=30)
+    story = open_story("toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, config, (), (), ("train", "test"))
+    workshop, material = story.workshop, story.material("train")
+    mixtures = train_aligner(workshop, "gmm", material)
+    assert mixtures.topology.n_states == 3 + 30
+    assert workshop.topology.n_states == 3 + 18
+    assert set(np.unique(mixtures.states)) <= set(range(33))
+    hybrid = train_hybrid_system(workshop, "hybrid", material, mixtures, KERNEL, FEATURES)
+    model = hybrid.load()
+    assert model.hmm.topology == mixtures.topology
+    scores = model.hmm.log_likelihood(model.front_end.transform(material.static).frames)
+    assert (scores.argmax(axis=1) == mixtures.states).mean() > 0.6
+    recognizer = Recognizer.load(hybrid.path)
+    test = story.material("test")
+    found = [recognizer.recognize(corpus / "audio" / "test" / f"{name}.wav").text.split() for name in test.static.ids]
+    errors = sum(words != list(test.transcripts[name]) for name, words in zip(test.static.ids, found, strict=True))
+    assert errors <= 2
+    text, graph = list(recognizer.tree()), list(recognizer.tree("dot"))
+    states = {model.hmm.topology.state_name(state) for state in range(3, 33)}
+    assert {line.split(": ")[-1].strip() for line in text} >= states
+    assert sum("->" in line for line in graph) == 18 + 2 * (30 - 18)
+    assert (graph[0], graph[-1]) == ("digraph states {", "}")
+    aligned = recognizer.align(
+        corpus / "audio" / "test" / f"{test.static.ids[0]}.wav", test.transcripts[test.static.ids[0]]
+    )
+    assert [word.word for word in aligned.words] == list(test.transcripts[test.static.ids[0]])
+    story.resources.close()
+
+    save_model(tmp_path / "again.safetensors", load_model(hybrid.path))
+    assert (tmp_path / "again.safetensors").read_bytes() == hybrid.path.read_bytes()
+    arrays, metadata = load_arrays(hybrid.path)
+    arrays["tying.node_yes"] = arrays["tying.node_yes"][::-1].copy()
+    save_arrays(tmp_path / "spoilt.safetensors", arrays, metadata)
+    with pytest.raises(ModelFormatError, match="do not form a tree"):
+        load_model(tmp_path / "spoilt.safetensors")
+
+
+def test_training_with_context_leaves_a_recognizer_of_tied_states(tmp_path):
+    corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=16)
+    settings = {
+        "context": 3,
+        "tied_states": 25,
+        "features": {"sample_rate": RATE},
+        "gmm": {"mixtures": [1], "iterations": [4]},
+        "tied_gmm": {"mixtures": [1, 2], "iterations": [2, 2]},
+        "hybrid": KERNEL.model_dump(mode="json") | {"mixture_weight": 0.5},
+        "tuning": {"scale_factors": [1.0], "penalty_factors": [0.0], "words": 10},
+    }
+    train(corpus / "train", corpus / "lexicon.txt", tmp_path / "run", config=settings)
+    model, mixtures = (load_model(tmp_path / "run" / f"{name}.safetensors") for name in ("model", "gmm"))
+    assert model.hmm.topology == mixtures.hmm.topology
+    assert model.hmm.topology.tying is not None
+    assert model.hmm.topology.n_states == 3 + 25
+    assert replace(model.hmm.topology, tying=None).n_states == 3 + 18
