@@ -30,6 +30,7 @@ _NAMES = {
     "invariant_kfd": ["InvariantKFDClassifier"],
     "lssvm": ["LSSVMClassifier", "LSSVMRegressor"],
     "weighted_lssvm": ["WeightedLSSVMRegressor"],
+    "shrinking_grid": ["ShrinkingGridSearchCV"],
     "oriented_kernel_pca": ["OrientedKernelPCA"],
     "image_transformations": ["transformed_images", "smoothed_images"],
     "kernel_discriminant_analysis": ["KernelDiscriminantAnalysis"],
