@@ -30,6 +30,7 @@ _NAMES = {
     "invariant_kfd": ["InvariantKFDClassifier"],
     "lssvm": ["LSSVMClassifier", "LSSVMRegressor"],
     "weighted_lssvm": ["WeightedLSSVMRegressor"],
+    "pruned_lssvm": ["PrunedLSSVMClassifier", "PrunedLSSVMRegressor"],
     "shrinking_grid": ["ShrinkingGridSearchCV"],
     "oriented_kernel_pca": ["OrientedKernelPCA"],
     "image_transformations": ["transformed_images", "smoothed_images"],

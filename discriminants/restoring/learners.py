@@ -283,6 +283,8 @@ LEARNERS: Mapping[str, Listed] = {
     "LSSVMClassifier": Listed("discriminants.lssvm", _coded),
     "LSSVMRegressor": Listed("discriminants.lssvm", _regressor),
     "WeightedLSSVMRegressor": Listed("discriminants.weighted_lssvm", _regressor),
+    "PrunedLSSVMClassifier": Listed("discriminants.pruned_lssvm", _coded),
+    "PrunedLSSVMRegressor": Listed("discriminants.pruned_lssvm", _regressor),
     "KSODClassifier": Listed("discriminants.ksod", _least_squares),
     "RobustKFDClassifier": Listed("discriminants.robust_kfd", _least_squares),
     "SparseGreedyKFDClassifier": Listed("discriminants.sparse_greedy_kfd", _least_squares),
