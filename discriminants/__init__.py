@@ -31,6 +31,7 @@ _NAMES = {
     "lssvm": ["LSSVMClassifier", "LSSVMRegressor"],
     "weighted_lssvm": ["WeightedLSSVMRegressor"],
     "pruned_lssvm": ["PrunedLSSVMClassifier", "PrunedLSSVMRegressor"],
+    "narx": ["NARX", "lag_table"],
     "shrinking_grid": ["ShrinkingGridSearchCV"],
     "oriented_kernel_pca": ["OrientedKernelPCA"],
     "image_transformations": ["transformed_images", "smoothed_images"],

@@ -97,6 +97,28 @@ def _regressor(learner: Any) -> None:
         refuse(learner, "_one_column", f"is {learner._one_column!r} for {sizes['weights']} outputs")
 
 
+def _autoregression(model: Any) -> None:
+    """The regressor takes as many features as the lags make, and gives as many outputs as it is fed."""
+    sizes: dict[str, int] = {}
+    shapes: dict[str, tuple[int | str, ...]] = {
+        "last_outputs_": (model.n_lags, "targets"),
+        "last_inputs_": (model.n_input_lags, "inputs"),
+    }
+    check_arrays(model, shapes, sizes)
+    n_outputs, n_inputs = sizes["targets"], sizes["inputs"]
+    if not n_outputs or bool(n_inputs) != bool(model.n_input_lags):
+        refuse(model, "last_inputs_", f"are {n_inputs} for {n_outputs} outputs and {model.n_input_lags} lags")
+    if not isinstance(model._one_column, bool) or (model._one_column and n_outputs != 1):
+        refuse(model, "_one_column", f"is {model._one_column!r} for {n_outputs} outputs")
+    wanted = model.n_lags * n_outputs + model.n_input_lags * n_inputs
+    regressor: Any = getattr(model, "regressor_", None)
+    if not hasattr(regressor, "predict") or getattr(regressor, "n_features_in_", None) != wanted:
+        refuse(model, "regressor_", f"is no regressor of {wanted} features")
+    found = np.asarray(regressor.predict(np.zeros((1, wanted))))
+    if found.size != n_outputs:
+        refuse(model, "regressor_", f"gives {found.size} outputs, not {n_outputs}")
+
+
 def _recursive_classifier(learner: Any) -> None:
     _least_squares(learner)
     _recursion_of(learner)
@@ -285,6 +307,7 @@ LEARNERS: Mapping[str, Listed] = {
     "WeightedLSSVMRegressor": Listed("discriminants.weighted_lssvm", _regressor),
     "PrunedLSSVMClassifier": Listed("discriminants.pruned_lssvm", _coded),
     "PrunedLSSVMRegressor": Listed("discriminants.pruned_lssvm", _regressor),
+    "NARX": Listed("discriminants.narx", _autoregression),
     "KSODClassifier": Listed("discriminants.ksod", _least_squares),
     "RobustKFDClassifier": Listed("discriminants.robust_kfd", _least_squares),
     "SparseGreedyKFDClassifier": Listed("discriminants.sparse_greedy_kfd", _least_squares),
