@@ -91,6 +91,35 @@ def _directions(transformer: Any) -> None:
         check_arrays(transformer, {"class_means_": ("classes", "weights")}, sizes)
 
 
+def _two_views(transformer: Any) -> None:
+    sizes = sizes_of(transformer)
+    check_arrays(transformer, {"correlations_": ("pairs",), "singular_values_": ("pairs",)}, sizes)
+    for name in ("x_directions_", "y_directions_"):
+        view: Any = getattr(transformer, name, None)
+        if type(view).__name__ != "KernelDirections" or view.dual_coef_.shape[1] != sizes["pairs"]:
+            refuse(transformer, name, f"are no {sizes['pairs']} directions")
+    if transformer.x_directions_.n_features_in_ != sizes["features"]:
+        refuse(transformer, "x_directions_", f"are of {transformer.x_directions_.n_features_in_} features")
+
+
+def _components(transformer: Any) -> None:
+    sizes = _expansion(transformer)
+    check_arrays(transformer, {"eigenvalues_": ("weights",)}, sizes)
+    regressor = getattr(transformer, "regressor_", None)
+    if regressor is None:
+        return
+    if not hasattr(regressor, "predict") or getattr(regressor, "n_features_in_", None) != sizes["weights"]:
+        refuse(transformer, "regressor_", f"is no regressor of {sizes['weights']} scores")
+
+
+def _density(estimator: Any) -> None:
+    from discriminants.kernels import GaussianKernel
+
+    sizes = _expansion(estimator)
+    if sizes["weights"] != 1 or not isinstance(estimator.kernel_, GaussianKernel):
+        refuse(estimator, "dual_coef_", "are not weights of one sum of Gaussians")
+
+
 def _regressor(learner: Any) -> None:
     sizes = _expansion(learner)
     if not isinstance(learner._one_column, bool) or (learner._one_column and sizes["weights"] != 1):
@@ -315,6 +344,10 @@ LEARNERS: Mapping[str, Listed] = {
     "SparseKFDRegressor": Listed("discriminants.sparse_kfd", _regressor),
     "KernelDiscriminantAnalysis": Listed("discriminants.kernel_discriminant_analysis", _directions),
     "OrientedKernelPCA": Listed("discriminants.oriented_kernel_pca", _directions),
+    "KernelCCA": Listed("discriminants.kernel_cca", _two_views),
+    "KernelDirections": Listed("discriminants.kernel_cca", _directions),
+    "LSSVMKernelPCA": Listed("discriminants.lssvm_pca", _components),
+    "SeriesDensity": Listed("discriminants.series_density", _density),
     "GreedyNystroem": Listed("discriminants.greedy_nystroem", _directions),
     "FixedSizeLSSVMClassifier": Listed("discriminants.fixed_size", _fixed_size_classifier),
     "FixedSizeLSSVMRegressor": Listed("discriminants.fixed_size", _fixed_size_regressor),
