@@ -35,6 +35,7 @@ _NAMES = {
     "lssvm_pca": ["LSSVMKernelPCA"],
     "series_density": ["SeriesDensity"],
     "narx": ["NARX", "lag_table"],
+    "recurrent_lssvm": ["RecurrentLSSVM"],
     "shrinking_grid": ["ShrinkingGridSearchCV"],
     "oriented_kernel_pca": ["OrientedKernelPCA"],
     "image_transformations": ["transformed_images", "smoothed_images"],

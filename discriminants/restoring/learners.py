@@ -336,6 +336,7 @@ LEARNERS: Mapping[str, Listed] = {
     "WeightedLSSVMRegressor": Listed("discriminants.weighted_lssvm", _regressor),
     "PrunedLSSVMClassifier": Listed("discriminants.pruned_lssvm", _coded),
     "PrunedLSSVMRegressor": Listed("discriminants.pruned_lssvm", _regressor),
+    "RecurrentLSSVM": Listed("discriminants.recurrent_lssvm", _autoregression),
     "NARX": Listed("discriminants.narx", _autoregression),
     "KSODClassifier": Listed("discriminants.ksod", _least_squares),
     "RobustKFDClassifier": Listed("discriminants.robust_kfd", _least_squares),

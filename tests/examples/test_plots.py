@@ -176,3 +176,23 @@ def test_the_gradient_of_optimal_control_is_that_of_differences(monkeypatch):
     for k, unit in enumerate(1e-6 * np.eye(8)):
         difference = (objective(problem, u + unit)[0] - objective(problem, u - unit)[0]) / 2e-6
         assert gradient[k] == pytest.approx(difference, rel=1e-6, abs=1e-7)
+
+
+def test_training_for_several_steps_makes_the_better_free_run(drawn):
+    printed = drawn("free_run", "--runs", 1)
+    one, several = (numbers(rf"{word} ([\d.]+)", printed) for word in ("one step", "several"))
+    assert len(one) == 3
+    assert sum(several) < 0.8 * sum(one)
+
+
+def test_half_of_the_sinc_is_pruned_and_the_curve_stays(drawn):
+    printed = drawn("pruned_sinc", "--samples", 200)
+    assert max(numbers(r"(\d+) of 200", printed)) < 120
+    assert max(numbers(r"([\d.]+) off", printed)) < 0.08
+
+
+def test_only_other_samples_tell_what_two_views_share(drawn):
+    linear, fitted, shared = numbers(r"([\d.]+) on other", drawn("two_views"))
+    assert linear < 0.3
+    assert fitted < shared - 0.01
+    assert shared > 0.85
