@@ -31,6 +31,7 @@ _NAMES = {
     "lssvm": ["LSSVMClassifier", "LSSVMRegressor"],
     "weighted_lssvm": ["WeightedLSSVMRegressor"],
     "pruned_lssvm": ["PrunedLSSVMClassifier", "PrunedLSSVMRegressor"],
+    "committee": ["CommitteeRegressor"],
     "kernel_cca": ["KernelCCA"],
     "lssvm_pca": ["LSSVMKernelPCA"],
     "series_density": ["SeriesDensity"],

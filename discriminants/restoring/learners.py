@@ -91,6 +91,24 @@ def _directions(transformer: Any) -> None:
         check_arrays(transformer, {"class_means_": ("classes", "weights")}, sizes)
 
 
+def _committee(committee: Any) -> None:
+    sizes = sizes_of(committee)
+    members: Any = getattr(committee, "estimators_", None)
+    if not isinstance(members, list) or not members:
+        refuse(committee, "estimators_", "are no list of members")
+    n_members = len(members)
+    check_arrays(committee, {"member_weights_": (n_members,), "error_covariance_": (n_members, n_members)}, sizes)
+    for member in members:
+        if not hasattr(member, "predict") or getattr(member, "n_features_in_", None) != sizes["features"]:
+            refuse(committee, "estimators_", f"hold a {type(member).__name__} of other features")
+    found = {np.asarray(member.predict(np.zeros((1, sizes["features"])))).size for member in members}
+    if len(found) != 1 or not isinstance(committee._one_column, bool) or (committee._one_column and found != {1}):
+        refuse(committee, "estimators_", "are of different outputs")
+    layer = getattr(committee, "combine_", None)
+    if layer is not None and getattr(layer, "n_features_in_", None) != n_members * found.pop():
+        refuse(committee, "combine_", "is of other members")
+
+
 def _two_views(transformer: Any) -> None:
     sizes = sizes_of(transformer)
     check_arrays(transformer, {"correlations_": ("pairs",), "singular_values_": ("pairs",)}, sizes)
@@ -345,6 +363,7 @@ LEARNERS: Mapping[str, Listed] = {
     "SparseKFDRegressor": Listed("discriminants.sparse_kfd", _regressor),
     "KernelDiscriminantAnalysis": Listed("discriminants.kernel_discriminant_analysis", _directions),
     "OrientedKernelPCA": Listed("discriminants.oriented_kernel_pca", _directions),
+    "CommitteeRegressor": Listed("discriminants.committee", _committee),
     "KernelCCA": Listed("discriminants.kernel_cca", _two_views),
     "KernelDirections": Listed("discriminants.kernel_cca", _directions),
     "LSSVMKernelPCA": Listed("discriminants.lssvm_pca", _components),

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from sklearn.linear_model import Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discriminants import (
+    CommitteeRegressor,
     FixedSizeLSSVMClassifier,
     FixedSizeLSSVMRegressor,
     GreedyNystroem,
@@ -96,6 +98,8 @@ _ESTIMATORS = [
     LSSVMClassifier(coding="error-correcting", solver="conjugate_gradient", tol=1e-10, calibrate_on="held_out"),
     PrunedLSSVMRegressor(share=0.3),
     PrunedLSSVMClassifier(share=0.3, coding="minimum-output", posterior="platt"),
+    CommitteeRegressor(n_members=2, random_state=0),
+    CommitteeRegressor(n_members=2, held_out=0.4, combine=Ridge(), random_state=0),
     InvariantKFDClassifier(regularization=0.1),
     InvariantKFDClassifier(20, regularization=0.1, penalty="kernel", calibrate_on="leave_one_out", random_state=0),
     KernelCCA(),
