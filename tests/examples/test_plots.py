@@ -196,3 +196,9 @@ def test_only_other_samples_tell_what_two_views_share(drawn):
     assert linear < 0.3
     assert fitted < shared - 0.01
     assert shared > 0.85
+
+
+def test_a_committee_of_many_small_machines_is_near_to_one_large_one(drawn):
+    off = numbers(r": ([\d.]+) off", drawn("committee", "--samples", 600, "--draws", 1))
+    assert len(off) == 14
+    assert off[0] == min(off[:7]) < off[4] < 10 * off[0]
