@@ -3,10 +3,10 @@
     python examples/plot_control_pendulum.py [--iterations N] [--output-dir DIR]
 
 After the second example of Suykens et al. (2002, section 8.2): 100 stages of 0.05 s from the pendulum hanging down,
-only the last five of which pay for the state. Along the optimal plan the control is u = u_k + L_k (x - x_k), L_k the
-linear quadratic regulators, which the plan by itself does not tell: so the machine, an `LSSVMRegressor`, learns these
-controls in a tube around the plan, and takes the part of the regulator that the source adds by hand (8.40). The loop
-runs for twice the horizon with the machine alone. Writes `control_pendulum.png`.
+where only the states of the last 0.25 s are paid for. Along the optimal plan the control is u = u_k + L_k (x - x_k),
+L_k the linear quadratic regulators, which the plan by itself does not tell: so the machine, an `LSSVMRegressor`,
+learns these controls in a tube around the plan, and takes the part of the regulator that the source adds by hand
+(8.40). The loop runs for twice the horizon with the machine alone. Writes `control_pendulum.png`.
 """
 
 from collections.abc import Sequence

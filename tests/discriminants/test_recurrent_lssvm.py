@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from discriminants import NARX, LSSVMRegressor, RecurrentLSSVM
 from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
@@ -67,6 +68,7 @@ def test_it_comes_back_from_a_file_and_refuses_several_outputs() -> None:
     model = RecurrentLSSVM(n_lags=3, horizon=4).fit(Y)
     again = estimator_from_arrays(*estimator_to_arrays(model))
     np.testing.assert_array_equal(again.simulate(20), model.simulate(20))
+    np.testing.assert_array_equal(clone(model).fit(Y).simulate(20), model.simulate(20))
     with pytest.raises(ValueError, match="one output, got 2"):
         RecurrentLSSVM().fit(np.column_stack([Y, U]))
     for parameters in ({"horizon": 0}, {"sigma": -1.0}, {"regularization": 0.0}, {"n_lags": 0}):
