@@ -21,6 +21,7 @@ from discriminants.linear_systems.kernel_values import (
 )
 from discriminants.linear_systems.penalty_choice import CRITERIA, expected_squares
 from discriminants.linear_systems.weighted_ridge import WeightedRidge
+from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.output_codes import class_scores, output_code
 from discriminants.multiclass.thresholded import ThresholdedClassifier
 from discriminants.regression import KernelRegressor, checked_targets
@@ -301,11 +302,14 @@ class LSSVMClassifier(LSSVM, ThresholdedClassifier):
     ----------
     code_ : ndarray of int8 of shape (n_classes, n_tasks)
         The side of each class in each task, 0 where it has no part.
+    leave_one_out_outputs_ : ndarray of shape (n_samples, n_tasks) or None
+        Of each sample by the machine of all others, float64, with the thresholds of this one; the plain output where a
+        sample has no part in a task or weight zero. Only of the direct solver.
     regularization_ : float
     criterion_ : ndarray of shape (n_regularizations,) or None
         As in `LSSVMRegressor`, for targets +-1.
-    dual_coef_ : ndarray of shape (n_samples, n_tasks)
-        Times +-1 the source's alpha.
+    dual_coef_ : ndarray of shape (m, n_tasks)
+        Times +-1 the source's alpha, of the samples whose weight is not zero.
     intercept_ : ndarray of shape (n_tasks,)
     basis_centers_, classes_, kernel_, sigma_, posterior_
         As in `KFDClassifier`.
@@ -361,21 +365,53 @@ class LSSVMClassifier(LSSVM, ThresholdedClassifier):
         self.code_ = output_code(self.coding, self.classes_.shape[0], self.random_state)
         return self.code_[codes]
 
-    def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+        """Learn the outputs, then thresholds and posterior model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            v >= 0: a sample of weight two is as two equal samples, for thresholds and posteriors too, one of weight
+            zero as none. Leaving one out leaves out its whole weight. With several penalties each takes a
+            factorisation of its own.
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite input, fewer than two classes of positive weight, parameters out of range, a kernel that
+            is not symmetric or has large negative eigenvalues, or what only the direct solver has of the other.
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
         if self.calibrate_on == "leave_one_out" and self.solver != "direct":
             raise ValueError(f"calibrate_on = 'leave_one_out' needs solver = 'direct', got {self.solver!r}")
-        kernel = self._resolved_kernel(X)
-        targets = targets.astype(np.float64)
-        left_out = self._fit_groups(X, targets, _groups(targets), kernel, self._penalties())
-        if self.calibrate_on == "leave_one_out" and left_out is not None:
-            self._left_out = np.where(targets != 0, targets - left_out, self._outputs(X))
+        weight, rows = None, np.arange(X.shape[0])
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            rows = np.flatnonzero(weight)
+        self.classes_, codes = class_codes(y[rows])
+        own = self._targets(codes)
+        targets = np.zeros((X.shape[0], own.shape[1]))
+        targets[rows] = own  # zero where a sample has no part
+        left_out = self._fit_weighted(X, targets, weight)
+        if self.calibrate_on == "held_out":
+            outputs = self._held_out_outputs(X, codes, targets, weight)
+        elif left_out is not None and self.calibrate_on == "leave_one_out":
+            outputs = left_out[rows]
+        else:
+            outputs = self._outputs(X[rows])
+        before = self.intercept_
+        self._fit_calibration(outputs, codes, targets[rows], None if weight is None else weight[rows])
+        self.leave_one_out_outputs_ = None if left_out is None else left_out + (self.intercept_ - before)
+        return self
 
-    def _calibration_outputs(self, X: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        if self.calibrate_on != "leave_one_out":
-            return super()._calibration_outputs(X, targets)
-        outputs = self._left_out
-        del self._left_out
-        return outputs
+    def _fit_weighted(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray | None:
+        """Learn the tasks; leave-one-out outputs, of the direct solver."""
+        kernel = self._resolved_kernel(X, weight)
+        left_out = self._fit_groups(X, targets, _groups(targets, weight), kernel, self._penalties())
+        return None if left_out is None else np.where(targets != 0, targets - left_out, self._outputs(X))
 
     def _class_scores(self, outputs: np.ndarray) -> np.ndarray:
         return class_scores(outputs, self.code_, self.decoding)
@@ -384,9 +420,13 @@ class LSSVMClassifier(LSSVM, ThresholdedClassifier):
         return class_scores(outputs, self.code_, "loss")
 
 
-def _groups(targets: np.ndarray) -> list[Group]:
+def _groups(targets: np.ndarray, weight: np.ndarray | None) -> list[Group]:
     """Tasks with the same samples, those whose target is not zero."""
     found: dict[bytes, list[int]] = {}
     for task, part in enumerate((targets != 0).T):
         found.setdefault(np.packbits(part).tobytes(), []).append(task)
-    return [Group(np.flatnonzero(targets[:, tasks[0]]), np.array(tasks)) for tasks in found.values()]
+    groups = []
+    for tasks in found.values():
+        rows = np.flatnonzero(targets[:, tasks[0]])
+        groups.append(Group(rows, np.array(tasks), None if weight is None else weight[rows]))
+    return groups

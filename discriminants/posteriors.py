@@ -37,7 +37,7 @@ class GaussianOutputModel(BaseEstimator):
     n_classes_ : int
     """
 
-    def fit(self, outputs: np.ndarray, y: np.ndarray) -> Self:
+    def fit(self, outputs: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Estimate the densities.
 
         Parameters
@@ -46,6 +46,8 @@ class GaussianOutputModel(BaseEstimator):
         class 1
         y : ndarray of int of shape (n_samples,)
             Class numbers 0 to n_classes - 1.
+        sample_weight : ndarray of shape (n_samples,), optional
+            As how many samples each counts; positive.
 
         Raises
         ------
@@ -57,14 +59,15 @@ class GaussianOutputModel(BaseEstimator):
         n_outputs = outputs.shape[1]
         self.means_, self.variances_ = np.empty((2, n_outputs)), np.empty((2, n_outputs))
         self.log_priors_ = np.empty((2, n_outputs))
+        weight = np.ones(y.shape[0]) if sample_weight is None else sample_weight
         for s in range(n_outputs):
             output = outputs[:, s].astype(np.float64)
             inside = y == (s if n_outputs > 1 else 1)
-            floor = _SMALLEST_DEVIATION**2 * max(_variance(output), np.finfo(float).tiny)
-            for row, part in enumerate((output[inside], output[~inside])):
-                self.means_[row, s] = part.mean()
-                self.variances_[row, s] = max(part.var(), floor)
-                self.log_priors_[row, s] = np.log(part.shape[0] / y.shape[0])
+            floor = _SMALLEST_DEVIATION**2 * max(_moments(output, weight)[1], np.finfo(float).tiny)
+            for row, part in enumerate((inside, ~inside)):
+                self.means_[row, s], variance = _moments(output[part], weight[part])
+                self.variances_[row, s] = max(variance, floor)
+                self.log_priors_[row, s] = np.log(weight[part].sum() / weight.sum())
         return self
 
     def predict_log_proba(self, outputs: np.ndarray) -> np.ndarray:
@@ -105,7 +108,7 @@ class PlattOutputModel(BaseEstimator):
     classifier scores into accurate multiclass probability estimates, 2002.
     """
 
-    def fit(self, outputs: np.ndarray, y: np.ndarray) -> Self:
+    def fit(self, outputs: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Fit the sigmoids.
 
         Parameters
@@ -114,6 +117,8 @@ class PlattOutputModel(BaseEstimator):
         class 1
         y : ndarray of int of shape (n_samples,)
             Class numbers 0 to n_classes - 1.
+        sample_weight : ndarray of shape (n_samples,), optional
+            As how many samples each counts; positive.
 
         Raises
         ------
@@ -124,11 +129,12 @@ class PlattOutputModel(BaseEstimator):
         outputs, y, self.n_classes_ = _checked(outputs, y)
         n_outputs = outputs.shape[1]
         self.slopes_, self.offsets_ = np.empty(n_outputs), np.empty(n_outputs)
+        weight = np.ones(y.shape[0]) if sample_weight is None else sample_weight
         for s in range(n_outputs):
             output = outputs[:, s].astype(np.float64)
-            deviation = float(np.sqrt(_variance(output))) or 1.0
-            mean = output.mean()
-            slope, offset = fit_sigmoid((output - mean) / deviation, y == (s if n_outputs > 1 else 1))
+            mean, variance = _moments(output, weight)
+            deviation = float(np.sqrt(variance)) or 1.0
+            slope, offset = fit_sigmoid((output - mean) / deviation, y == (s if n_outputs > 1 else 1), weight)
             self.slopes_[s] = slope / deviation
             self.offsets_[s] = offset - self.slopes_[s] * mean
         return self
@@ -140,7 +146,7 @@ class PlattOutputModel(BaseEstimator):
         return finite_log_proba(log_proba_from_odds(scores), outputs)
 
 
-def fit_sigmoid(output: np.ndarray, positive: np.ndarray) -> tuple[float, float]:
+def fit_sigmoid(output: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None) -> tuple[float, float]:
     """Slope and offset of Platt's sigmoid for one output.
 
     Parameters
@@ -148,28 +154,31 @@ def fit_sigmoid(output: np.ndarray, positive: np.ndarray) -> tuple[float, float]
     output : ndarray of shape (n_samples,), float64
         Of a scale about one: the Newton steps are safeguarded in absolute terms.
     positive : ndarray of bool of shape (n_samples,)
+    weight : ndarray of shape (n_samples,), optional
+        As how many samples each counts; positive.
 
     Returns
     -------
     (float, float)
     """
-    n_positive = int(positive.sum())
-    n_negative = positive.shape[0] - n_positive
+    weight = np.ones(positive.shape[0]) if weight is None else weight
+    n_samples, n_positive = float(weight.sum()), float(weight[positive].sum())
+    n_negative = n_samples - n_positive
     target = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
     features = np.stack([output, np.ones_like(output)])
     parameters = np.array([0.0, np.log((n_positive + 1) / (n_negative + 1))])
 
     def cross_entropy(parameters: np.ndarray) -> float:
         score = parameters @ features
-        return float((np.maximum(score, 0.0) - target * score + np.log1p(np.exp(-np.abs(score)))).sum())
+        return float((np.maximum(score, 0.0) - target * score + np.log1p(np.exp(-np.abs(score)))) @ weight)
 
     value = cross_entropy(parameters)
     for _ in range(_NEWTON_STEPS):
         probability = np.exp(log_sigmoid(parameters @ features))
-        gradient = features @ (probability - target)
-        if np.abs(gradient).max() < _SIGMOID_TOLERANCE * positive.shape[0]:
+        gradient = features @ (weight * (probability - target))
+        if np.abs(gradient).max() < _SIGMOID_TOLERANCE * n_samples:
             break
-        hessian = (features * (probability * (1.0 - probability))) @ features.T + _SIGMOID_RIDGE * np.eye(2)
+        hessian = (features * (weight * probability * (1.0 - probability))) @ features.T + _SIGMOID_RIDGE * np.eye(2)
         direction = -np.linalg.solve(hessian, gradient)
         slope, step = float(gradient @ direction), 1.0
         while (trial := cross_entropy(parameters + step * direction)) > value + 1e-4 * step * slope:
@@ -200,8 +209,9 @@ class LogisticOutputModel(BaseEstimator):
         self.C = C
         self.max_samples = max_samples
 
-    def fit(self, outputs: np.ndarray, y: np.ndarray) -> Self:
-        """Fit the layer to outputs (n_samples, n_outputs) and class numbers (n_samples,).
+    def fit(self, outputs: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+        """Fit the layer to outputs (n_samples, n_outputs) and class numbers (n_samples,), each sample counting as many
+        times as its weight says.
 
         Raises
         ------
@@ -212,16 +222,17 @@ class LogisticOutputModel(BaseEstimator):
 
         outputs, y, n_classes = _checked(outputs, y)
         outputs = outputs.astype(np.float64)
-        for output in outputs.T:
-            _variance(output)
+        weight = np.ones(y.shape[0]) if sample_weight is None else sample_weight
+        mean, variance = np.array([_moments(output, weight) for output in outputs.T]).T
         rows = np.arange(y.shape[0])
         if rows.shape[0] > self.max_samples:
             even = np.linspace(0, rows.shape[0] - 1, self.max_samples).astype(int)
             _, first = np.unique(y, return_index=True)
             rows = np.union1d(even, first)  # every class stays
-        mean, deviation = outputs.mean(axis=0), outputs.std(axis=0)
+        deviation = np.sqrt(variance)
         deviation[deviation == 0] = 1.0
-        layer: Any = LogisticRegression(C=self.C, max_iter=300).fit((outputs[rows] - mean) / deviation, y[rows])
+        layer: Any = LogisticRegression(C=self.C, max_iter=300)
+        layer.fit((outputs[rows] - mean) / deviation, y[rows], None if sample_weight is None else weight[rows])
         coef = (layer.coef_ / deviation).T
         intercept = layer.intercept_ - mean @ coef
         if n_classes == 2:
@@ -246,12 +257,14 @@ def _checked(outputs: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return outputs, y, n_classes
 
 
-def _variance(output: np.ndarray) -> float:
+def _moments(output: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+    """Mean and variance."""
     with np.errstate(over="ignore", invalid="ignore"):
-        variance = float(output.var())
+        mean = float(np.average(output, weights=weight))
+        variance = float(np.average((output - mean) ** 2, weights=weight))
     if not np.isfinite(variance):
         raise ValueError(f"outputs up to {np.abs(output).max():.3g} have no finite variance; scale them down")
-    return variance
+    return mean, variance
 
 
 def _bounded(outputs: np.ndarray, strength: np.ndarray | float) -> np.ndarray:

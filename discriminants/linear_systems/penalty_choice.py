@@ -19,8 +19,8 @@ def expected_squares(
 ) -> np.ndarray:
     """Estimates of the mean squared error on a new sample, summed over the outputs.
 
-    Without weights all penalties come from one eigendecomposition (`PenaltyPath`), with weights each from a
-    factorisation of its own.
+    Without weights, or where all are one, all penalties come from one eigendecomposition (`PenaltyPath`), with others
+    each from a factorisation of its own.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def expected_squares(
     ValueError
         As `PenaltyPath` and `WeightedRidge`.
     """
-    if weight is None:
+    if weight is None or (weight == 1).all():
         path = PenaltyPath(K.copy(), "kernel")
         if criterion == "gcv":
             return path.generalised_cross_validation(targets, regularizations)

@@ -46,33 +46,52 @@ class ThresholdedClassifier(OneVsRestClassifier):
             outputs = self._held_out_outputs(X, codes, targets)
         else:
             outputs = self._calibration_outputs(X, targets)
+        self._fit_calibration(outputs, codes, targets, None)
+
+    def _fit_calibration(
+        self, outputs: np.ndarray, codes: np.ndarray, targets: np.ndarray, weight: np.ndarray | None
+    ) -> None:
+        """Set thresholds and posterior model by these outputs, of samples that count as their weight says."""
         if self.threshold != "least_squares":
-            shift = np.array([self._shift(outputs[:, s], targets[:, s]) for s in range(targets.shape[1])])
+            shift = np.array([self._shift(outputs[:, s], targets[:, s], weight) for s in range(targets.shape[1])])
             self.intercept_ = (self.intercept_ - shift).astype(self.intercept_.dtype)
             outputs = outputs - shift
-        self.posterior_ = POSTERIORS[self.posterior]().fit(self._posterior_inputs(outputs), codes)
+        self.posterior_ = POSTERIORS[self.posterior]().fit(self._posterior_inputs(outputs), codes, weight)
 
-    def _shift(self, output: np.ndarray, target: np.ndarray) -> float:
+    def _shift(self, output: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> float:
         """The threshold of one output, on the samples of which it has a target."""
         told = target != 0
-        return float(THRESHOLDS[self.threshold](output[told], target[told] > 0))
+        counts = None if weight is None else weight[told]
+        return float(THRESHOLDS[self.threshold](output[told], target[told] > 0, counts))
 
     def _calibration_outputs(self, X: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Outputs of the training samples, shape (n_samples, n_outputs); with leave-one-out those of the others."""
         return self._outputs(X)
 
-    def _held_out_outputs(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """Outputs of every sample by a model of the other four fifths, with the kernel of this one."""
-        fold = stratified_folds(codes, _FOLDS)
-        kernel = make_kernel(self.kernel, self.sigma).resolved(X)
+    def _fit_weighted(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> Any:
+        """As `_fit_targets`; a subclass whose `fit` takes weights learns with them."""
+        self._fit_targets(X, targets)
+
+    def _held_out_outputs(
+        self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Outputs of every sample by a model of the other four fifths, with the kernel of this one.
+
+        With weights, `codes` and the outputs are those of the samples whose weight is not zero.
+        """
+        rows = np.arange(X.shape[0]) if weight is None else np.flatnonzero(weight)
+        fold = np.full(X.shape[0], -1)
+        fold[rows] = stratified_folds(codes, _FOLDS)
+        kernel = make_kernel(self.kernel, self.sigma).resolved(X, weight)
         by_number = isinstance(kernel, PrecomputedKernel)
         outputs = np.empty(targets.shape)
-        for number in np.unique(fold):
-            held_out, train = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
+        for number in np.unique(fold[rows]):
+            held_out, train = np.flatnonzero(fold == number), np.flatnonzero((fold != number) & (fold >= 0))
             model = clone(self).set_params(kernel=kernel.at(train), sigma="scale")
-            model._fit_targets(X[train][:, train] if by_number else X[train], targets[train])
+            own = None if weight is None else weight[train]
+            model._fit_weighted(X[train][:, train] if by_number else X[train], targets[train], own)
             outputs[held_out] = model._outputs(X[held_out][:, train] if by_number else X[held_out])
-        return outputs
+        return outputs[rows]
 
 
 def stratified_folds(codes: np.ndarray, n_folds: int, seed: int = 0) -> np.ndarray:

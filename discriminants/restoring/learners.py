@@ -126,10 +126,79 @@ def _directions(transformer: Any) -> None:
         check_arrays(transformer, {"class_means_": ("classes", "weights")}, sizes)
 
 
+def _committee(committee: Any) -> None:
+    sizes = sizes_of(committee)
+    members: Any = getattr(committee, "estimators_", None)
+    if not isinstance(members, list) or not members:
+        refuse(committee, "estimators_", "are no list of members")
+    n_members = len(members)
+    check_arrays(committee, {"member_weights_": (n_members,), "error_covariance_": (n_members, n_members)}, sizes)
+    for member in members:
+        if not hasattr(member, "predict") or getattr(member, "n_features_in_", None) != sizes["features"]:
+            refuse(committee, "estimators_", f"hold a {type(member).__name__} of other features")
+    found = {np.asarray(member.predict(np.zeros((1, sizes["features"])))).size for member in members}
+    if len(found) != 1 or not isinstance(committee._one_column, bool) or (committee._one_column and found != {1}):
+        refuse(committee, "estimators_", "are of different outputs")
+    layer = getattr(committee, "combine_", None)
+    if layer is not None and getattr(layer, "n_features_in_", None) != n_members * found.pop():
+        refuse(committee, "combine_", "is of other members")
+
+
+def _two_views(transformer: Any) -> None:
+    sizes = sizes_of(transformer)
+    check_arrays(transformer, {"correlations_": ("pairs",), "singular_values_": ("pairs",)}, sizes)
+    for name in ("x_directions_", "y_directions_"):
+        view: Any = getattr(transformer, name, None)
+        if type(view).__name__ != "KernelDirections" or view.dual_coef_.shape[1] != sizes["pairs"]:
+            refuse(transformer, name, f"are no {sizes['pairs']} directions")
+    if transformer.x_directions_.n_features_in_ != sizes["features"]:
+        refuse(transformer, "x_directions_", f"are of {transformer.x_directions_.n_features_in_} features")
+
+
+def _components(transformer: Any) -> None:
+    sizes = _expansion(transformer)
+    check_arrays(transformer, {"eigenvalues_": ("weights",)}, sizes)
+    regressor = getattr(transformer, "regressor_", None)
+    if regressor is None:
+        return
+    if not hasattr(regressor, "predict") or getattr(regressor, "n_features_in_", None) != sizes["weights"]:
+        refuse(transformer, "regressor_", f"is no regressor of {sizes['weights']} scores")
+
+
+def _density(estimator: Any) -> None:
+    from discriminants.kernels import GaussianKernel
+
+    sizes = _expansion(estimator)
+    if sizes["weights"] != 1 or not isinstance(estimator.kernel_, GaussianKernel):
+        refuse(estimator, "dual_coef_", "are not weights of one sum of Gaussians")
+
+
 def _regressor(learner: Any) -> None:
     sizes = _expansion(learner)
     if not isinstance(learner._one_column, bool) or (learner._one_column and sizes["weights"] != 1):
         refuse(learner, "_one_column", f"is {learner._one_column!r} for {sizes['weights']} outputs")
+
+
+def _autoregression(model: Any) -> None:
+    """The regressor takes as many features as the lags make, and gives as many outputs as it is fed."""
+    sizes: dict[str, int] = {}
+    shapes: dict[str, tuple[int | str, ...]] = {
+        "last_outputs_": (model.n_lags, "targets"),
+        "last_inputs_": (model.n_input_lags, "inputs"),
+    }
+    check_arrays(model, shapes, sizes)
+    n_outputs, n_inputs = sizes["targets"], sizes["inputs"]
+    if not n_outputs or bool(n_inputs) != bool(model.n_input_lags):
+        refuse(model, "last_inputs_", f"are {n_inputs} for {n_outputs} outputs and {model.n_input_lags} lags")
+    if not isinstance(model._one_column, bool) or (model._one_column and n_outputs != 1):
+        refuse(model, "_one_column", f"is {model._one_column!r} for {n_outputs} outputs")
+    wanted = model.n_lags * n_outputs + model.n_input_lags * n_inputs
+    regressor: Any = getattr(model, "regressor_", None)
+    if not hasattr(regressor, "predict") or getattr(regressor, "n_features_in_", None) != wanted:
+        refuse(model, "regressor_", f"is no regressor of {wanted} features")
+    found = np.asarray(regressor.predict(np.zeros((1, wanted))))
+    if found.size != n_outputs:
+        refuse(model, "regressor_", f"gives {found.size} outputs, not {n_outputs}")
 
 
 def _recursive_classifier(learner: Any) -> None:
@@ -333,6 +402,10 @@ LEARNERS: Mapping[str, Listed] = {
             }
         ),
     ),
+    "PrunedLSSVMClassifier": Listed("discriminants.pruned_lssvm", _coded),
+    "PrunedLSSVMRegressor": Listed("discriminants.pruned_lssvm", _regressor),
+    "RecurrentLSSVM": Listed("discriminants.recurrent_lssvm", _autoregression),
+    "NARX": Listed("discriminants.narx", _autoregression),
     "KSODClassifier": Listed("discriminants.ksod", _least_squares),
     "RobustKFDClassifier": Listed("discriminants.robust_kfd", _least_squares),
     "SparseGreedyKFDClassifier": Listed("discriminants.sparse_greedy_kfd", _least_squares),
@@ -340,6 +413,11 @@ LEARNERS: Mapping[str, Listed] = {
     "SparseKFDRegressor": Listed("discriminants.sparse_kfd", _regressor),
     "KernelDiscriminantAnalysis": Listed("discriminants.kernel_discriminant_analysis", _directions),
     "OrientedKernelPCA": Listed("discriminants.oriented_kernel_pca", _directions),
+    "CommitteeRegressor": Listed("discriminants.committee", _committee),
+    "KernelCCA": Listed("discriminants.kernel_cca", _two_views),
+    "KernelDirections": Listed("discriminants.kernel_cca", _directions),
+    "LSSVMKernelPCA": Listed("discriminants.lssvm_pca", _components),
+    "SeriesDensity": Listed("discriminants.series_density", _density),
     "GreedyNystroem": Listed("discriminants.greedy_nystroem", _directions),
     "FixedSizeLSSVMClassifier": Listed("discriminants.fixed_size", _fixed_size_classifier),
     "FixedSizeLSSVMRegressor": Listed("discriminants.fixed_size", _fixed_size_regressor),

@@ -304,3 +304,43 @@ def test_files(learner: Any) -> None:
     if isinstance(learner, LSSVMClassifier):
         np.testing.assert_array_equal(again.predict_proba(samples), learner.predict_proba(samples))
         np.testing.assert_array_equal(again.code_, learner.code_)
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+@pytest.mark.parametrize("posterior", ["gaussian", "platt", "multinomial"])
+def test_weights_count_samples_of_classes(coding: str, posterior: str) -> None:
+    counts = np.random.default_rng(2).integers(0, 3, size=75)
+    samples, labels = IRIS_X[::2], IRIS_Y[::2]
+    threshold = {"gaussian": "least_squares", "platt": "soft_margin", "multinomial": "least_error"}[posterior]
+    learner = LSSVMClassifier(coding=coding, posterior=posterior, threshold=threshold)
+    repeated = clone(learner).fit(samples.repeat(counts, axis=0), labels.repeat(counts))
+    weighted = learner.fit(samples, labels, counts)
+    np.testing.assert_allclose(weighted.decision_function(IRIS_X), repeated.decision_function(IRIS_X), atol=1e-8)
+    np.testing.assert_allclose(weighted.predict_proba(IRIS_X), repeated.predict_proba(IRIS_X), atol=1e-6)
+    np.testing.assert_array_equal(weighted.basis_centers_, samples[counts > 0])
+    absent = counts == 0
+    scores = class_scores(weighted.leave_one_out_outputs_[absent], weighted.code_, "loss")
+    np.testing.assert_allclose(scores, weighted.decision_function(samples[absent]), atol=1e-10)
+
+
+@pytest.mark.parametrize("calibrate_on", ["held_out", "leave_one_out"])
+def test_a_sample_of_weight_zero_is_as_none(calibrate_on: str) -> None:
+    kept = np.random.default_rng(3).random(150) < 0.6
+    weight = np.where(kept, 1.0, 0.0)
+    for kernel, samples in (("gaussian", IRIS_X), ("precomputed", IRIS_X @ IRIS_X.T)):
+        learner = LSSVMClassifier(kernel=kernel, threshold="least_error", calibrate_on=calibrate_on)
+        part = samples[np.ix_(kept, kept)] if kernel == "precomputed" else samples[kept]
+        without = clone(learner).fit(part, IRIS_Y[kept])
+        learner.fit(samples, np.where(kept, IRIS_Y, 7), weight)
+        expected = without.predict_proba(samples[:, kept] if kernel == "precomputed" else samples)
+        np.testing.assert_allclose(learner.predict_proba(samples), expected, atol=1e-8)
+
+
+def test_leave_one_out_outputs_are_those_of_refitting() -> None:
+    labels, weight = (IRIS_Y == 1)[::5], RANDOM.uniform(0.5, 2, size=30)
+    learner = LSSVMClassifier(sigma=1.0).fit(IRIS_X[::5], labels, weight)
+    for i in (3, 20):
+        others = np.arange(30) != i
+        without = clone(learner).fit(IRIS_X[::5][others], labels[others], weight[others])
+        output = without.decision_function(IRIS_X[::5][[i]])
+        np.testing.assert_allclose(learner.leave_one_out_outputs_[i], output, atol=1e-8)

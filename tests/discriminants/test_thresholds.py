@@ -81,3 +81,17 @@ def test_outputs_that_fall_from_class_to_class_still_have_a_threshold() -> None:
     q, positive = outputs(0)
     assert np.isfinite(soft_margin_threshold(-5 * q, positive))
     assert soft_margin_threshold(np.ones(6), np.arange(6) > 3) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_weight_counts_samples(seed: int) -> None:
+    q, positive = outputs(seed, 25)
+    q = np.round(q, 1 + seed % 2)  # with ties
+    counts = np.random.default_rng(seed).integers(1, 4, 25)
+    many, sides = q.repeat(counts), positive.repeat(counts)
+    for find in (soft_margin_threshold, least_error_threshold):
+        assert find(q, positive, counts.astype(float)) == pytest.approx(find(many, sides), abs=1e-9)
+    # halves of samples, no two of one class with the same number of them
+    assert soft_margin_threshold(q, positive, counts / 2, cost=2.0) == pytest.approx(
+        soft_margin_threshold(many, sides, cost=1.0), abs=1e-9
+    )

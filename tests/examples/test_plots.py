@@ -5,6 +5,7 @@ import runpy
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -140,3 +141,74 @@ def test_every_figure_has_its_test_and_its_line_in_the_list():
     assert names == set(re.findall(r'drawn\("(\w+)"', Path(__file__).read_text(encoding="utf-8")))
     listed = re.findall(r"^\| `(\w+\.py)`", (EXAMPLES / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted([*listed, "gallery.py"]) == sorted(path.name for path in EXAMPLES.glob("*.py"))
+
+
+def test_the_controller_follows_the_sine(drawn):
+    printed = drawn("control_tracking", "--iterations", 200)
+    slow, fast = numbers(r"([\d.]+) off the reference", printed)
+    assert fast < slow < 0.1
+    assert max(numbers(r"([\d.]+) off the plan", printed)) < 0.05
+
+
+def test_the_pendulum_stands_within_the_horizon_and_is_balanced(drawn):
+    printed = drawn("control_pendulum", "--iterations", 150)
+    (angle, position), (later, _) = re.findall(r"([\d.]+) rad and ([\d.]+) m off", printed)
+    assert float(angle) < 0.2
+    assert float(position) < 0.3
+    assert float(later) < 0.05
+
+
+def test_the_ball_is_centred_and_follows_the_cosine(drawn):
+    off = numbers(r"([\d.]+) m off", drawn("control_ball_and_beam", "--iterations", 200))
+    assert len(off) == 2
+    assert max(off) < 0.05
+
+
+def test_the_gradient_of_optimal_control_is_that_of_differences(monkeypatch):
+    monkeypatch.syspath_prepend(EXAMPLES)
+    from control import Problem, objective
+    from plot_control_tracking import plant
+
+    random = np.random.default_rng(0)
+    problem = Problem(
+        step=plant,
+        start=np.array([0.2, -0.1]),
+        reference=random.normal(size=(9, 2)),
+        state_costs=random.uniform(size=(9, 2)),
+        control_cost=0.3,
+        gamma=20.0,
+        widths=np.array([1.0, 2.0, 1.5, 1.0]),
+        machine_cost=0.7,
+        follows=True,
+    )
+    u = 0.5 * random.normal(size=8)
+    _, gradient = objective(problem, u)
+    for k, unit in enumerate(1e-6 * np.eye(8)):
+        difference = (objective(problem, u + unit)[0] - objective(problem, u - unit)[0]) / 2e-6
+        assert gradient[k] == pytest.approx(difference, rel=1e-6, abs=1e-7)
+
+
+def test_training_for_several_steps_makes_the_better_free_run(drawn):
+    printed = drawn("free_run", "--runs", 1)
+    one, several = (numbers(rf"{word} ([\d.]+)", printed) for word in ("one step", "several"))
+    assert len(one) == 3
+    assert sum(several) < 0.8 * sum(one)
+
+
+def test_half_of_the_sinc_is_pruned_and_the_curve_stays(drawn):
+    printed = drawn("pruned_sinc", "--samples", 200)
+    assert max(numbers(r"(\d+) of 200", printed)) < 120
+    assert max(numbers(r"([\d.]+) off", printed)) < 0.08
+
+
+def test_only_other_samples_tell_what_two_views_share(drawn):
+    linear, fitted, shared = numbers(r"([\d.]+) on other", drawn("two_views"))
+    assert linear < 0.3
+    assert fitted < shared - 0.01
+    assert shared > 0.85
+
+
+def test_a_committee_of_many_small_machines_is_near_to_one_large_one(drawn):
+    off = numbers(r": ([\d.]+) off", drawn("committee", "--samples", 600, "--draws", 1))
+    assert len(off) == 14
+    assert off[0] == min(off[:7]) < off[4] < 10 * off[0]

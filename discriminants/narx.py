@@ -1,0 +1,232 @@
+"""Time series by regression on the past: tables of lags, and predictions that are fed back."""
+
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from discriminants.lssvm import LSSVMRegressor
+
+
+def lag_table(y: Any, n_lags: int, u: Any = None, n_input_lags: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """What a regressor learns a time series from.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_times,) or (n_times, n_outputs)
+    n_lags : int
+        p, how many outputs before go into a row.
+    u : array-like of shape (n_times,) or (n_times, n_inputs), optional
+        What drove the series.
+    n_input_lags : int
+        q, how many inputs before go into a row.
+
+    Returns
+    -------
+    X : ndarray of shape (n_times - max(p, q), p n_outputs + q n_inputs), float64
+        For time k the row y_{k-1}, ..., y_{k-p}, u_{k-1}, ..., u_{k-q}.
+    targets : ndarray of shape (n_times - max(p, q),) or (n_times - max(p, q), n_outputs)
+        y_k.
+
+    Raises
+    ------
+    ValueError
+        For values that are not finite, inputs without lags or lags without inputs, or a series that is too short.
+    """
+    outputs, inputs = _series(y, "y"), _inputs(u, n_input_lags)
+    most = max(n_lags, n_input_lags)
+    if outputs.shape[0] <= most:
+        raise ValueError(f"{most} lags need a series of more than {most} times, got {outputs.shape[0]}")
+    if inputs.shape[0] and inputs.shape[0] != outputs.shape[0]:
+        raise ValueError(f"u has {inputs.shape[0]} times and y has {outputs.shape[0]}")
+    times = np.arange(most, outputs.shape[0])
+    X = np.hstack([_before(outputs, times, n_lags), _before(inputs, times, n_input_lags)])
+    return X, outputs[most:, 0] if np.ndim(y) == 1 else outputs[most:]
+
+
+class NARX(BaseEstimator):
+    """A nonlinear autoregression over any regressor, with predictions one and several steps ahead.
+
+    y_k = f(y_{k-1}, ..., y_{k-p}, u_{k-1}, ..., u_{k-q}) + e_k (Suykens et al. 2002, 1.42 and section 3.5): f is learnt
+    from measured outputs, one step ahead. For further steps its predictions take the places of outputs that are not
+    known yet (3.34). Its `fit` takes a series and not independent samples, so that it is no regressor itself; to
+    search parameters, give it a search: `NARX(GridSearchCV(..., cv=TimeSeriesSplit()))`.
+
+    Parameters
+    ----------
+    regressor : regressor, optional
+        f; `LSSVMRegressor()` by default.
+    n_lags : int
+        p >= 1.
+    n_input_lags : int
+        q >= 0; more than 0 where there are inputs.
+
+    Attributes
+    ----------
+    regressor_ : regressor
+    last_outputs_ : ndarray of shape (p, n_outputs)
+        The end of the series that was learnt, from which `simulate` goes on.
+    last_inputs_ : ndarray of shape (q, n_inputs)
+
+    References
+    ----------
+    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "regressor": [HasMethods(["fit", "predict"]), None],
+        "n_lags": [Interval(Integral, 1, None, closed="left")],
+        "n_input_lags": [Interval(Integral, 0, None, closed="left")],
+    }
+
+    def __init__(self, regressor: Any = None, *, n_lags: int = 10, n_input_lags: int = 0) -> None:
+        self.regressor = regressor
+        self.n_lags = n_lags
+        self.n_input_lags = n_input_lags
+
+    def fit(self, y: Any, u: Any = None) -> Self:
+        """Learn a series.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_times,) or (n_times, n_outputs)
+        u : array-like of shape (n_times,) or (n_times, n_inputs), optional
+
+        Raises
+        ------
+        ValueError
+            As `lag_table` and the regressor.
+        """
+        self._validate_params()
+        X, targets = lag_table(y, self.n_lags, u, self.n_input_lags)
+        self._one_column = targets.ndim == 1
+        regressor = LSSVMRegressor() if self.regressor is None else clone(self.regressor)
+        self.regressor_ = regressor.fit(X, targets)
+        self.last_outputs_ = _series(y, "y")[-self.n_lags :].copy()
+        inputs = _inputs(u, self.n_input_lags)
+        self.last_inputs_ = inputs[inputs.shape[0] - self.n_input_lags :].copy()
+        return self
+
+    def predict(self, y: Any, u: Any = None, horizon: int = 1) -> np.ndarray:
+        """Every output that the series allows, predicted from those measured up to `horizon` steps before.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_times,) or (n_times, n_outputs)
+        u : array-like of shape (n_times,) or (n_times, n_inputs), optional
+            Inputs are known up to the time of the prediction.
+        horizon : int
+            Steps ahead, 1 or more.
+
+        Returns
+        -------
+        ndarray of shape (n_times - s,) or (n_times - s, n_outputs)
+            Predictions of y[s:], s = max(p, q) + horizon - 1.
+
+        Raises
+        ------
+        ValueError
+            As `lag_table`, if there are other numbers of outputs or inputs than were learnt, or for a horizon below 1.
+        """
+        if horizon < 1:
+            raise ValueError(f"horizon must be at least 1, got {horizon}")
+        outputs, inputs = self._checked(y, u)
+        most = max(self.n_lags, self.n_input_lags)
+        if outputs.shape[0] < most + horizon:
+            raise ValueError(
+                f"{most} lags and a horizon of {horizon} need {most + horizon} times, got {outputs.shape[0]}"
+            )
+        if self.n_input_lags and inputs.shape[0] != outputs.shape[0]:
+            raise ValueError(f"u has {inputs.shape[0]} times and y has {outputs.shape[0]}")
+        times = np.arange(most, outputs.shape[0] - horizon + 1)  # of the first step
+        past = _before(outputs, times, self.n_lags)
+        for step in range(horizon):
+            found = self._next(np.hstack([past, _before(inputs, times + step, self.n_input_lags)]))
+            past = np.hstack([found, past[:, : -outputs.shape[1]]])
+        return found[:, 0] if self._one_column else found
+
+    def simulate(self, n_steps: int, u: Any = None, *, start: Any = None, start_inputs: Any = None) -> np.ndarray:
+        """The series that the model makes by itself.
+
+        Parameters
+        ----------
+        n_steps : int
+        u : array-like of shape (n_steps - 1,) or (n_steps - 1, n_inputs), or more, optional
+            Inputs from the time of the first step on.
+        start : array-like of shape (n_start,) or (n_start, n_outputs), optional
+            What went before, p outputs or more; by default the end of the series that was learnt.
+        start_inputs : array-like of shape (n_start,) or (n_start, n_inputs), optional
+            The inputs at the times of `start`, q or more.
+
+        Returns
+        -------
+        ndarray of shape (n_steps,) or (n_steps, n_outputs)
+
+        Raises
+        ------
+        ValueError
+            If a start or inputs are too short, or of other widths than those that were learnt.
+        """
+        check_is_fitted(self)
+        p, q = self.n_lags, self.n_input_lags
+        outputs, inputs = self.last_outputs_, self.last_inputs_
+        if start is not None:
+            outputs, inputs = self._checked(start, start_inputs)
+            if outputs.shape[0] < p or inputs.shape[0] < q:
+                raise ValueError(
+                    f"a start takes {p} outputs and {q} inputs, got {outputs.shape[0]} and {inputs.shape[0]}"
+                )
+        if q:
+            coming = _inputs(u, q) if n_steps > 1 else inputs[:0]
+            if coming.shape[0] < n_steps - 1 or coming.shape[1] != inputs.shape[1]:
+                raise ValueError(f"u has shape {coming.shape}; ({n_steps - 1}, {inputs.shape[1]}) is needed")
+            inputs = np.vstack([inputs[inputs.shape[0] - q :], coming])
+        elif u is not None:
+            raise ValueError("u was given, but n_input_lags is 0")
+        past = outputs[-p:][::-1].reshape(1, -1)
+        found = np.empty((n_steps, outputs.shape[1]))
+        for step in range(n_steps):
+            found[step] = self._next(np.hstack([past, _before(inputs, np.array([q + step]), q)]))[0]
+            past = np.hstack([found[step : step + 1], past[:, : -outputs.shape[1]]])
+        return found[:, 0] if self._one_column else found
+
+    def _next(self, X: np.ndarray) -> np.ndarray:
+        return np.asarray(self.regressor_.predict(X)).reshape(X.shape[0], -1)
+
+    def _checked(self, y: Any, u: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Outputs and inputs, of the widths that were learnt."""
+        check_is_fitted(self)
+        outputs, inputs = _series(y, "y"), _inputs(u, self.n_input_lags)
+        for name, found, learnt in (("y", outputs, self.last_outputs_), ("u", inputs, self.last_inputs_)):
+            if found.shape[1] != learnt.shape[1]:
+                raise ValueError(
+                    f"{name} has {found.shape[1]} columns; the series that was learnt had {learnt.shape[1]}"
+                )
+        return outputs, inputs
+
+
+def _series(values: Any, name: str) -> np.ndarray:
+    """Of shape (n_times, n_columns), float64."""
+    found: np.ndarray = check_array(values, dtype=np.float64, ensure_2d=False, input_name=name)
+    if found.ndim not in (1, 2):
+        raise ValueError(f"{name} must have the shape (n_times,) or (n_times, n_columns), got {found.shape}")
+    return found[:, None] if found.ndim == 1 else found
+
+
+def _inputs(u: Any, n_input_lags: int) -> np.ndarray:
+    """Of shape (n_times, n_inputs); (0, 0) where there are none."""
+    if (u is None) != (n_input_lags == 0):
+        raise ValueError(f"n_input_lags is {n_input_lags}, but u was {'not ' if u is None else ''}given")
+    return np.empty((0, 0)) if u is None else _series(u, "u")
+
+
+def _before(series: np.ndarray, times: np.ndarray, n_lags: int) -> np.ndarray:
+    """The values 1 to n_lags steps before each time, shape (n_times, n_lags n_columns)."""
+    return (
+        series[times[:, None] - np.arange(1, n_lags + 1)].reshape(times.shape[0], -1)
+        if n_lags
+        else (np.empty((times.shape[0], 0)))
+    )

@@ -1,0 +1,117 @@
+"""Search of parameters on a grid that shrinks around its best point (Suykens et al. 2002, section 3.4.2)."""
+
+from collections.abc import Callable, Mapping
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.model_selection import ParameterGrid
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.utils._param_validation import Interval
+
+
+class ShrinkingGridSearchCV(BaseSearchCV):
+    """`GridSearchCV`, and then again on finer and finer grids around the best candidate so far.
+
+    A round puts a value into the middle of either gap between the best value of every parameter and its neighbours,
+    beyond the end of a grid one a step further out, and tries all combinations of these and the best that were not
+    tried before: up to 3^p - 1 of them for p parameters of numbers. So after r rounds the neighbours of the best are
+    2^-r of the first grid's steps away. Where all values of a parameter are positive, steps are ratios and the middle
+    is the geometric one. Parameters whose values are no numbers keep their best.
+
+    Parameters
+    ----------
+    estimator : estimator
+    param_grid : dict of str to list
+        The first grid. Of equally good candidates the first that was tried is taken, so put smoother values first.
+    n_refinements : int
+        Rounds after the first grid; the source makes three.
+    scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
+        As in `GridSearchCV`, with one score; `cv` has to give the same folds in every round.
+
+    Attributes
+    ----------
+    best_params_, best_score_, best_estimator_, cv_results_, classes_, ...
+        As in `GridSearchCV`; `cv_results_` has the candidates of all rounds.
+
+    Raises
+    ------
+    ValueError
+        From `fit`, if `param_grid` is no dict of lists, if several scores are asked for, and as `GridSearchCV` does.
+
+    References
+    ----------
+    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseSearchCV._parameter_constraints,
+        "param_grid": [dict],
+        "n_refinements": [Interval(Integral, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Mapping[str, Any],
+        *,
+        n_refinements: int = 3,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: Any = True,
+        cv: Any = None,
+        verbose: int = 0,
+        pre_dispatch: Any = "2*n_jobs",
+        error_score: Any = np.nan,
+        return_train_score: bool = False,
+    ) -> None:
+        super().__init__(
+            estimator=estimator,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.param_grid = param_grid
+        self.n_refinements = n_refinements
+
+    def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
+        values = {name: list(given) for name, given in self.param_grid.items()}
+        tried: list[dict[str, Any]] = []
+        new = list(ParameterGrid(values))
+        for refinement in range(self.n_refinements + 1):
+            results = evaluate_candidates(new)
+            if "mean_test_score" not in results:
+                raise ValueError("a shrinking grid follows one score; scoring gives several")
+            tried += new
+            best = tried[int(np.argmin(results["rank_test_score"]))]
+            nearer = {name: _nearer(best[name], known) for name, known in values.items()}
+            new = [candidate for candidate in ParameterGrid(nearer) if candidate not in tried]
+            if not new or refinement == self.n_refinements:
+                break
+            values = {name: known + [v for v in nearer[name] if v not in known] for name, known in values.items()}
+
+
+def _nearer(best: Any, values: list[Any]) -> list[Any]:
+    """The best value and the middles of the gaps to its neighbours, beyond the ends one a step further out; the best
+    alone where values are no numbers.
+    """
+    numbers = all(isinstance(value, Real) and not isinstance(value, bool) for value in values)
+    distinct = sorted(set(values)) if numbers else []
+    if len(distinct) < 2 or not np.isfinite(distinct).all():
+        return [best]
+    ratios = distinct[0] > 0
+    scale = np.log(distinct) if ratios else np.array(distinct, dtype=float)
+    place = distinct.index(best)
+    gaps = np.diff(scale)
+    down = 0.5 * gaps[place - 1] if place > 0 else gaps[0]
+    up = 0.5 * gaps[place] if place < gaps.shape[0] else gaps[-1]
+    found = np.array([scale[place] - down, scale[place] + up])
+    low, high = (np.exp(found) if ratios else found).tolist()
+    if all(isinstance(value, Integral) for value in distinct):
+        return sorted({round(low), best, round(high)})
+    return [low, best, high]
