@@ -24,18 +24,25 @@ def printable(text: str, limit: int = LONGEST_MESSAGE) -> str:
     >>> printable("file.txt:3: '\x1b[2J' is no\nnumber")
     "file.txt:3: '\\x1b[2J' is no number"
     """
-    if len(text) > limit:
-        half = limit // 2
-        text = f"{text[:half]} [... {len(text) - 2 * half} characters ...] {text[-half:]}"
-    if text.isprintable():
-        return text
-    return "".join(_shown(character) for character in text)
+    length, shown = len(text), text
+    if length <= limit:
+        shown = _escaped(text)
+        length = len(shown)
+    if length <= limit:
+        return shown
+    half = limit // 2
+    start, end = _escaped(text[:half])[:half], _escaped(text[-half:])[-half:]
+    return f"{start} [... {length - 2 * half} characters ...] {end}"
 
 
 def sentence(text: str) -> str:
     """`text` as `printable` gives it, without a full stop at its end: it may be put into another sentence."""
     shown = printable(text)
     return shown if shown.endswith("..") else shown.removesuffix(".")
+
+
+def _escaped(text: str) -> str:
+    return text if text.isprintable() else "".join(map(_shown, text))
 
 
 def _shown(character: str) -> str:
