@@ -7,6 +7,7 @@ from sklearn.datasets import load_iris, make_moons
 from sklearn.linear_model import Lasso, QuantileRegressor
 
 from discriminants import SparseKFDClassifier, SparseKFDRegressor
+from discriminants.column_generation import Columns, Restricted, generate_columns
 from discriminants.kernels import GaussianKernel, MultiscaleGaussianKernel
 from discriminants.least_absolute_deviations import least_absolute_deviations
 from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
