@@ -65,6 +65,19 @@ def test_columns_evaluated_anew_and_sampled_give_the_solution_over_all_of_them(
     assert _objective(K, targets, sampled, X) == pytest.approx(_objective(K, targets, whole, X), rel=2e-3)
 
 
+def test_columns_that_are_dropped_and_called_back_for_ever_stay_in_the_end() -> None:
+    columns = Columns(GaussianKernel(1e-3), np.arange(40.0)[:, None])  # the identity matrix
+
+    def solve(K: np.ndarray, targets: np.ndarray) -> Restricted:
+        """One column has a weight; the multipliers call for all that are not there."""
+        alpha = np.zeros(K.shape[1])
+        alpha[0] = 1.0
+        return Restricted(alpha, 0.0, 2.0 * (K.sum(axis=1) == 0))
+
+    found = generate_columns(columns, np.ones(40), 1.0, solve, np.full(40, 2.0))
+    assert found.n_rounds < 100
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_more_regularization_keeps_fewer_columns_down_to_none(loss: str) -> None:
     X, y, _ = _moons()
