@@ -92,6 +92,14 @@ def test_more_regularization_keeps_fewer_columns_down_to_none(loss: str) -> None
     np.testing.assert_allclose(nothing.decision_function(X), expected, atol=1e-6)
 
 
+def test_zeros_that_the_interior_point_leaves_are_no_centres() -> None:
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(150, 2)), (random.random(150) < 0.3).astype(int)  # labels of chance, unequal classes
+    for C in (2.0, 3.0):
+        learner = SparseKFDClassifier(sigma=1.0, regularization=C, loss="absolute").fit(X, y)
+        assert learner.n_centers_[0] == 0
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_few_columns_are_enough(loss: str) -> None:
     X, y = make_moons(400, noise=0.2, random_state=1)
