@@ -9,6 +9,7 @@ from sklearn.linear_model import Lasso, QuantileRegressor
 from discriminants import SparseKFDClassifier, SparseKFDRegressor
 from discriminants.column_generation import Columns, Restricted, generate_columns
 from discriminants.kernels import GaussianKernel, MultiscaleGaussianKernel
+from discriminants.l1_least_squares import l1_least_squares
 from discriminants.least_absolute_deviations import least_absolute_deviations
 from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
 
@@ -90,6 +91,20 @@ def test_more_regularization_keeps_fewer_columns_down_to_none(loss: str) -> None
     assert np.unique(nothing.predict(X)).tolist() == [1]
     expected = 2 * y.mean() - 1 if loss == "squared" else 1.0
     np.testing.assert_allclose(nothing.decision_function(X), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", [927, 2341])
+def test_where_predictor_and_corrector_go_round_in_a_circle_the_minimum_is_found_yet(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(100, 2))
+    K = np.exp(-((X[:, None] - X[:10]) ** 2).sum(axis=-1) / 8)
+    y = np.where(X[:, 0] + random.normal(size=100) > 0, 1.0, -1.0)
+    K, y = K - K.mean(axis=0), y - y.mean()
+    C = 0.5 * float(np.abs(K.T @ y).max())
+    alpha = l1_least_squares(K.T @ K, K.T @ y, float(y @ y), C)
+    reference = Lasso(alpha=C / 100, fit_intercept=False, tol=1e-10).fit(K, y).coef_
+    values = [((y - K @ a) ** 2).sum() / 2 + C * np.abs(a).sum() for a in (alpha, reference)]
+    assert values[0] == pytest.approx(values[1], rel=1e-6)
 
 
 def test_zeros_that_the_interior_point_leaves_are_no_centres() -> None:
