@@ -142,6 +142,7 @@ def generate_columns(
     random = np.random.default_rng(0)  # the same samples give the same bytes
     held = np.empty(0, dtype=np.intp) if first is None else np.asarray(first, dtype=np.intp)
     idle = np.zeros(held.shape[0], dtype=np.intp)
+    dropped = np.zeros(columns.n_candidates, dtype=bool)  # at some time
     found = Restricted(np.empty(0), 0.0, start) if not held.size else solve(columns.at(held), targets)
     clean, rounds = 0, int(held.size > 0)
     while rounds < _MOST_ROUNDS:
@@ -162,7 +163,9 @@ def generate_columns(
         most = max(10, int(_MOST_ADDED * held.shape[0]))
         if wanted.shape[0] > most:
             wanted = wanted[np.argsort(-excess[excess > 0], kind="stable")[:most]]
-        kept = idle < _IDLE
+        # With several optimal multipliers the same columns can leave and come back for ever: each leaves once only.
+        kept = (idle < _IDLE) | dropped[held]
+        dropped[held[~kept]] = True
         held = np.concatenate([held[kept], wanted])
         idle = np.concatenate([idle[kept], np.zeros(wanted.shape[0], dtype=np.intp)])
         found = solve(columns.at(held), targets)

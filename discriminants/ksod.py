@@ -117,7 +117,7 @@ class KSODClassifier(OneVsRestClassifier):
         columns = np.flatnonzero(np.isin(points, learnt))
         chosen = [self._output(K, points, targets[:, s] > 0, splits, learnt) for s in range(targets.shape[1])]
         weights = np.stack([output.weights for output in chosen], axis=1)
-        bias = np.array([-output.threshold for output in chosen])
+        bias = np.array([output.bias for output in chosen])
         self._keep_expansion(kernel.at(columns), X[points[columns]], weights, bias)
         self.rho_ = np.array([output.rho for output in chosen])
         self.n_components_ = np.array([output.n_components for output in chosen])
@@ -182,9 +182,10 @@ class KSODClassifier(OneVsRestClassifier):
         solution = final.solve(rhos[place], sizes[size])
         held_out_outputs = np.zeros(positive.shape[0])
         held_out_outputs[rows] = _at_sizes(paths, coordinates, rhos[place], sizes)[:, size] - thresholds[place, size]
+        scale = 2.0 / solution.separation if solution.separation > 0 else 1.0
         return _Output(
-            solution.alpha * (2.0 / solution.separation) if solution.separation > 0 else solution.alpha,
-            float(thresholds[place, size]),
+            scale * solution.alpha,
+            -scale * solution.midpoint - float(thresholds[place, size]),
             rhos[place],
             sizes[size] or final.differences.shape[0],
             table.min(axis=1) / rows.shape[0],
@@ -207,7 +208,7 @@ class KSODClassifier(OneVsRestClassifier):
 
 class _Output(NamedTuple):
     weights: np.ndarray
-    threshold: float
+    bias: float
     rho: float
     n_components: int
     errors: np.ndarray

@@ -60,7 +60,10 @@ def l1_least_squares(gram: np.ndarray, correlation: np.ndarray, energy: float, p
         dp, dq, dz, dw = affine
         after = float((p + length * dp) @ (z + length * dz) + (q + length * dq) @ (w + length * dw))
         mu = gap * (after / gap) ** 3 / (2 * n)
-        step = _direction(gram, factor, p, q, z, w, first, second, mu - dp * dz, mu - dq * dw)
+        aim_p, aim_q = mu - dp * dz, mu - dq * dw
+        if since:  # predictor and corrector can go round in a circle; a step to the middle breaks it
+            aim_p = aim_q = np.full(n, 0.5 * gap / (2 * n))
+        step = _direction(gram, factor, p, q, z, w, first, second, aim_p, aim_q)
         length = _length((p, q, z, w), step)
         p, q, z, w = (v + length * dv for v, dv in zip((p, q, z, w), step, strict=True))
     if not least <= _LARGEST_GAP * max(energy, np.finfo(np.float64).tiny):

@@ -14,10 +14,11 @@ __all__ = ["PENALTIES", "SecondOrderPath"]
 
 
 class Solution(NamedTuple):
-    """Weights of the kernel columns (n_columns,) and the difference of the class means of the outputs."""
+    """Weights of the kernel columns (n_columns,); of the outputs the difference and the middle of the class means."""
 
     alpha: np.ndarray
     separation: float
+    midpoint: float
 
 
 class SecondOrderPath:
@@ -45,8 +46,8 @@ class SecondOrderPath:
     ----------
     components : ndarray of shape (n_columns, n_components)
         V, as weights of the kernel columns; the largest (V'M)_i^2 first.
-    differences : ndarray of shape (n_components,)
-        V'M.
+    differences, midpoints : ndarray of shape (n_components,)
+        V'M, and V' times the middle between both class means.
     shares : ndarray of shape (n_components,)
         l.
 
@@ -84,6 +85,7 @@ class SecondOrderPath:
         self.shares = np.clip(shares[order], 0.0, 1.0)
         self.differences = differences[order]
         components = components[:, order]
+        self.midpoints = 0.5 * components.T @ (above[0] + below[0])
         self.components = components if basis is None else basis @ components
 
     def weights(self, rho: float) -> np.ndarray:
@@ -95,11 +97,12 @@ class SecondOrderPath:
         """The solution for one rho with the first `n_components` components (default all)."""
         weights = self.weights(rho)[:n_components]
         separation = float(weights @ self.differences[:n_components])
-        return Solution(self.components[:, :n_components] @ weights, separation)
+        midpoint = float(weights @ self.midpoints[:n_components])
+        return Solution(self.components[:, :n_components] @ weights, separation, midpoint)
 
     def outputs(self, K: np.ndarray, rho: float) -> np.ndarray:
-        """Outputs with the first 1, 2, ... components, shape (n_samples, n_components), each scaled to a difference of
-        two between the class means of the training samples.
+        """Outputs with the first 1, 2, ... components, shape (n_samples, n_components), each shifted and scaled so that
+        the class means of the training samples are -1 and 1.
 
         Parameters
         ----------
@@ -107,8 +110,8 @@ class SecondOrderPath:
             Kernel values of any samples times `components`.
         """
         weights = self.weights(rho)
-        separations = np.cumsum(weights * self.differences)
-        return np.cumsum(K * weights, axis=1) * (2.0 / np.maximum(separations, np.finfo(np.float64).tiny))
+        separations = np.maximum(np.cumsum(weights * self.differences), np.finfo(np.float64).tiny)
+        return np.cumsum((K - self.midpoints) * weights, axis=1) * (2.0 / separations)
 
 
 def _moments(coordinates: np.ndarray, regularization: float) -> tuple[np.ndarray, np.ndarray]:

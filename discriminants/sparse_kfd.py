@@ -15,6 +15,7 @@ from discriminants.multiclass.thresholded import ThresholdedClassifier
 from discriminants.regression import KernelRegressor
 
 _NO_WEIGHT = 1e-6  # of the largest weight: an interior point leaves zeros so small
+_NO_SHARE = 1e-9  # of the objective without columns: where all weights are zero, so small a penalty is left
 
 
 class _SparseKFD(KernelExpansion):
@@ -71,7 +72,9 @@ class _SparseKFD(KernelExpansion):
         rows[n_samples:, :n].flat[:: n + 1] = self.regularization
         found = least_absolute_deviations(rows, np.concatenate([target, np.zeros(n)]))
         alpha = found.theta[:n]
-        alpha[np.abs(alpha) <= _NO_WEIGHT * np.abs(alpha).max(initial=0.0)] = 0.0
+        sizes = np.abs(alpha)
+        none = _NO_SHARE * float(np.abs(target).sum()) / float(self.regularization)
+        alpha[sizes <= max(_NO_WEIGHT * sizes.max(initial=0.0), none)] = 0.0
         return Restricted(alpha, float(found.theta[n]), found.multipliers[:n_samples])
 
 

@@ -105,6 +105,18 @@ def test_folds_choose_together_and_all_samples_are_learnt_from() -> None:
     assert outputs[y == 1].mean() - outputs[y == 0].mean() == pytest.approx(2.0)
 
 
+def test_outputs_of_the_folds_have_their_class_means_at_one_and_minus_one_so_that_one_threshold_serves_them() -> None:
+    _, y, K = _two_classes()
+    path = SecondOrderPath(K, y == 1, 1e-2, "identity")
+    for rho in (0.0, 0.4, 1.0):
+        outputs = path.outputs(K @ path.components, rho)
+        np.testing.assert_allclose(outputs[y == 1].mean(axis=0), 1.0, atol=1e-8)
+        np.testing.assert_allclose(outputs[y == 0].mean(axis=0), -1.0, atol=1e-8)
+        found = path.solve(rho, 5)
+        expected = (K @ found.alpha - found.midpoint) * 2 / found.separation
+        np.testing.assert_allclose(outputs[:, 4], expected, atol=1e-8)
+
+
 def test_pruning_to_the_best_number_of_components_is_never_worse_on_what_was_held_out() -> None:
     X, y = make_blobs(300, centers=6, cluster_std=1.6, random_state=2)
     y = y % 2

@@ -7,7 +7,9 @@ from sklearn.datasets import load_iris, make_moons
 from sklearn.linear_model import Lasso, QuantileRegressor
 
 from discriminants import SparseKFDClassifier, SparseKFDRegressor
+from discriminants.column_generation import Columns, Restricted, generate_columns
 from discriminants.kernels import GaussianKernel, MultiscaleGaussianKernel
+from discriminants.l1_least_squares import l1_least_squares
 from discriminants.least_absolute_deviations import least_absolute_deviations
 from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
 
@@ -64,6 +66,19 @@ def test_columns_evaluated_anew_and_sampled_give_the_solution_over_all_of_them(
     assert _objective(K, targets, sampled, X) == pytest.approx(_objective(K, targets, whole, X), rel=2e-3)
 
 
+def test_columns_that_are_dropped_and_called_back_for_ever_stay_in_the_end() -> None:
+    columns = Columns(GaussianKernel(1e-3), np.arange(40.0)[:, None])  # the identity matrix
+
+    def solve(K: np.ndarray, targets: np.ndarray) -> Restricted:
+        """One column has a weight; the multipliers call for all that are not there."""
+        alpha = np.zeros(K.shape[1])
+        alpha[0] = 1.0
+        return Restricted(alpha, 0.0, 2.0 * (K.sum(axis=1) == 0))
+
+    found = generate_columns(columns, np.ones(40), 1.0, solve, np.full(40, 2.0))
+    assert found.n_rounds < 100
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_more_regularization_keeps_fewer_columns_down_to_none(loss: str) -> None:
     X, y, _ = _moons()
@@ -76,6 +91,28 @@ def test_more_regularization_keeps_fewer_columns_down_to_none(loss: str) -> None
     assert np.unique(nothing.predict(X)).tolist() == [1]
     expected = 2 * y.mean() - 1 if loss == "squared" else 1.0
     np.testing.assert_allclose(nothing.decision_function(X), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", [927, 2341])
+def test_where_predictor_and_corrector_go_round_in_a_circle_the_minimum_is_found_yet(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(100, 2))
+    K = np.exp(-((X[:, None] - X[:10]) ** 2).sum(axis=-1) / 8)
+    y = np.where(X[:, 0] + random.normal(size=100) > 0, 1.0, -1.0)
+    K, y = K - K.mean(axis=0), y - y.mean()
+    C = 0.5 * float(np.abs(K.T @ y).max())
+    alpha = l1_least_squares(K.T @ K, K.T @ y, float(y @ y), C)
+    reference = Lasso(alpha=C / 100, fit_intercept=False, tol=1e-10).fit(K, y).coef_
+    values = [((y - K @ a) ** 2).sum() / 2 + C * np.abs(a).sum() for a in (alpha, reference)]
+    assert values[0] == pytest.approx(values[1], rel=1e-6)
+
+
+def test_zeros_that_the_interior_point_leaves_are_no_centres() -> None:
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(150, 2)), (random.random(150) < 0.3).astype(int)  # labels of chance, unequal classes
+    for C in (2.0, 3.0):
+        learner = SparseKFDClassifier(sigma=1.0, regularization=C, loss="absolute").fit(X, y)
+        assert learner.n_centers_[0] == 0
 
 
 @pytest.mark.parametrize("loss", LOSSES)
