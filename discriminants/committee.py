@@ -133,14 +133,12 @@ class CommitteeRegressor(MultiOutputMixin, MetaEstimatorMixin, RegressorMixin, B
         size = float(np.trace(covariance)) / n
         if self.weighting == "equal" or not size > 0:
             return np.full(n, 1.0 / n)
-        C = covariance / size + self.regularization * np.eye(n)
+        # by eigenvectors, for members that are the same
+        values, vectors = np.linalg.eigh(covariance / size + self.regularization * np.eye(n))
         if self.weighting == "optimal":
-            # by eigenvectors, for members that are the same
-            values, vectors = np.linalg.eigh(C)
             values = np.maximum(values, values[-1] * n * np.finfo(float).eps)
             beta = vectors @ (vectors.sum(axis=0) / values)
         else:
-            values, vectors = np.linalg.eigh(C)
             root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
             beta, _ = nnls(np.vstack([root, np.full(n, _SUM)]), np.append(np.zeros(n), _SUM))
         return beta / beta.sum()

@@ -36,14 +36,14 @@ def lag_table(y: Any, n_lags: int, u: Any = None, n_input_lags: int = 0) -> tupl
     ValueError
         For values that are not finite, inputs without lags or lags without inputs, or a series that is too short.
     """
-    outputs, inputs = _series(y, "y"), _inputs(u, n_input_lags)
+    outputs, inputs = checked_series(y, "y"), checked_inputs(u, n_input_lags)
     most = max(n_lags, n_input_lags)
     if outputs.shape[0] <= most:
         raise ValueError(f"{most} lags need a series of more than {most} times, got {outputs.shape[0]}")
     if inputs.shape[0] and inputs.shape[0] != outputs.shape[0]:
         raise ValueError(f"u has {inputs.shape[0]} times and y has {outputs.shape[0]}")
     times = np.arange(most, outputs.shape[0])
-    X = np.hstack([_before(outputs, times, n_lags), _before(inputs, times, n_input_lags)])
+    X = np.hstack([lags_before(outputs, times, n_lags), lags_before(inputs, times, n_input_lags)])
     return X, outputs[most:, 0] if np.ndim(y) == 1 else outputs[most:]
 
 
@@ -105,8 +105,8 @@ class NARX(BaseEstimator):
         self._one_column = targets.ndim == 1
         regressor = LSSVMRegressor() if self.regressor is None else clone(self.regressor)
         self.regressor_ = regressor.fit(X, targets)
-        self.last_outputs_ = _series(y, "y")[-self.n_lags :].copy()
-        inputs = _inputs(u, self.n_input_lags)
+        self.last_outputs_ = checked_series(y, "y")[-self.n_lags :].copy()
+        inputs = checked_inputs(u, self.n_input_lags)
         self.last_inputs_ = inputs[inputs.shape[0] - self.n_input_lags :].copy()
         return self
 
@@ -142,9 +142,9 @@ class NARX(BaseEstimator):
         if self.n_input_lags and inputs.shape[0] != outputs.shape[0]:
             raise ValueError(f"u has {inputs.shape[0]} times and y has {outputs.shape[0]}")
         times = np.arange(most, outputs.shape[0] - horizon + 1)  # of the first step
-        past = _before(outputs, times, self.n_lags)
+        past = lags_before(outputs, times, self.n_lags)
         for step in range(horizon):
-            found = self._next(np.hstack([past, _before(inputs, times + step, self.n_input_lags)]))
+            found = self._next(np.hstack([past, lags_before(inputs, times + step, self.n_input_lags)]))
             past = np.hstack([found, past[:, : -outputs.shape[1]]])
         return found[:, 0] if self._one_column else found
 
@@ -180,7 +180,7 @@ class NARX(BaseEstimator):
                     f"a start takes {p} outputs and {q} inputs, got {outputs.shape[0]} and {inputs.shape[0]}"
                 )
         if q:
-            coming = _inputs(u, q) if n_steps > 1 else inputs[:0]
+            coming = checked_inputs(u, q) if n_steps > 1 else inputs[:0]
             if coming.shape[0] < n_steps - 1 or coming.shape[1] != inputs.shape[1]:
                 raise ValueError(f"u has shape {coming.shape}; ({n_steps - 1}, {inputs.shape[1]}) is needed")
             inputs = np.vstack([inputs[inputs.shape[0] - q :], coming])
@@ -189,7 +189,7 @@ class NARX(BaseEstimator):
         past = outputs[-p:][::-1].reshape(1, -1)
         found = np.empty((n_steps, outputs.shape[1]))
         for step in range(n_steps):
-            found[step] = self._next(np.hstack([past, _before(inputs, np.array([q + step]), q)]))[0]
+            found[step] = self._next(np.hstack([past, lags_before(inputs, np.array([q + step]), q)]))[0]
             past = np.hstack([found[step : step + 1], past[:, : -outputs.shape[1]]])
         return found[:, 0] if self._one_column else found
 
@@ -199,7 +199,7 @@ class NARX(BaseEstimator):
     def _checked(self, y: Any, u: Any) -> tuple[np.ndarray, np.ndarray]:
         """Outputs and inputs, of the widths that were learnt."""
         check_is_fitted(self)
-        outputs, inputs = _series(y, "y"), _inputs(u, self.n_input_lags)
+        outputs, inputs = checked_series(y, "y"), checked_inputs(u, self.n_input_lags)
         for name, found, learnt in (("y", outputs, self.last_outputs_), ("u", inputs, self.last_inputs_)):
             if found.shape[1] != learnt.shape[1]:
                 raise ValueError(
@@ -208,7 +208,7 @@ class NARX(BaseEstimator):
         return outputs, inputs
 
 
-def _series(values: Any, name: str) -> np.ndarray:
+def checked_series(values: Any, name: str) -> np.ndarray:
     """Of shape (n_times, n_columns), float64."""
     found: np.ndarray = check_array(values, dtype=np.float64, ensure_2d=False, input_name=name)
     if found.ndim not in (1, 2):
@@ -216,14 +216,14 @@ def _series(values: Any, name: str) -> np.ndarray:
     return found[:, None] if found.ndim == 1 else found
 
 
-def _inputs(u: Any, n_input_lags: int) -> np.ndarray:
+def checked_inputs(u: Any, n_input_lags: int) -> np.ndarray:
     """Of shape (n_times, n_inputs); (0, 0) where there are none."""
     if (u is None) != (n_input_lags == 0):
         raise ValueError(f"n_input_lags is {n_input_lags}, but u was {'not ' if u is None else ''}given")
-    return np.empty((0, 0)) if u is None else _series(u, "u")
+    return np.empty((0, 0)) if u is None else checked_series(u, "u")
 
 
-def _before(series: np.ndarray, times: np.ndarray, n_lags: int) -> np.ndarray:
+def lags_before(series: np.ndarray, times: np.ndarray, n_lags: int) -> np.ndarray:
     """The values 1 to n_lags steps before each time, shape (n_times, n_lags n_columns)."""
     return (
         series[times[:, None] - np.arange(1, n_lags + 1)].reshape(times.shape[0], -1)

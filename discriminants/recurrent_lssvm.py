@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from discriminants.kernels import GaussianKernel
 from discriminants.lssvm import LSSVMRegressor
-from discriminants.narx import NARX, _before, _inputs, _series
+from discriminants.narx import NARX, checked_inputs, checked_series, lags_before
 
 _SETTLED = 1e-6  # relative fall of the objective at which a horizon is done
 _STEPS = 40  # at most for every horizon
@@ -102,8 +102,8 @@ class RecurrentLSSVM(NARX):
             raise ValueError(f"RecurrentLSSVM learns one output, got {self.last_outputs_.shape[1]}")
         machine = self.regressor_
         runs = _Stretches(
-            _series(y, "y"),
-            _inputs(u, self.n_input_lags),
+            checked_series(y, "y"),
+            checked_inputs(u, self.n_input_lags),
             (self.n_lags, self.n_input_lags),
             machine,
             self.regularization,
@@ -138,14 +138,14 @@ class _Stretches:
         p, q = self._lags
         n_times, alpha = self._y.shape[0], theta[:-1]
         starts = np.arange(max(p, q), n_times, length)
-        past = _before(self._y, starts, p)
+        past = lags_before(self._y, starts, p)
         slopes = np.zeros((starts.shape[0], p, theta.shape[0])) if sensitive else np.zeros((0, 0, 0))
         errors, rows = [], []
         for step in range(min(length, n_times - max(p, q))):
             times = starts + step
             if times[-1] >= n_times:  # of the last stretch, which may be shorter
                 times, past, slopes, starts = times[:-1], past[:-1], slopes[:-1], starts[:-1]
-            K = self._columns.block(np.hstack([past, _before(self._u, times, q)]))
+            K = self._columns.block(np.hstack([past, lags_before(self._u, times, q)]))
             found = K @ theta[:-1] + theta[-1]
             errors.append(self._y[times, 0] - found)
             if sensitive:
