@@ -87,6 +87,14 @@ class GmmSettings(GrowthSettings):
     that sound like one are silence, the rest is divided softly), or `auto`: the former, unless it loses the silence."""
 
 
+class TiedGmmSettings(GrowthSettings):
+    """How those of states in context are grown: states have fewer frames, and begin better."""
+
+    mixtures: tuple[int, ...] = Field((1, 2, 4, 8), min_length=1, max_length=11)
+    iterations: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = (4, 4, 4, 4)
+    fewest_frames: float = Field(FEWEST_FRAMES_IN_CONTEXT, ge=1, le=1e9)
+
+
 @dataclass(frozen=True)
 class Occupancy:
     """Which states the frames of a corpus belong to, and how often units were entered and held.

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from asr.acoustic.gmm_training import FEWEST_FRAMES_IN_CONTEXT, GmmSettings, GrowthSettings
+from asr.acoustic.gmm_training import GmmSettings, TiedGmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import LARGEST_PENALTY, LARGEST_SCALE, SearchSettings
 from asr.errors import ConfigError
@@ -75,9 +75,7 @@ class TrainingConfig(Settings):
     hybrid_features: FeatureConfig = FeatureConfig(normalize="speaker", context=7, lda_dimension=60)
     """Frames of the classifier; what concerns static features has to agree with `features`."""
     gmm: GmmSettings = GmmSettings()
-    tied_gmm: GrowthSettings = GrowthSettings(
-        mixtures=(1, 2, 4, 8), iterations=(4, 4, 4, 4), fewest_frames=FEWEST_FRAMES_IN_CONTEXT
-    )
+    tied_gmm: TiedGmmSettings = TiedGmmSettings()
     """With context = 3, the mixtures of the tied states, grown from the alignment by those of `gmm`."""
     hybrid: HybridSettings = HybridSettings(mixtures=16, mixture_weight=0.25, prior_ceiling=2.0)
     gmm_search: SearchSettings = SearchSettings()
@@ -92,6 +90,8 @@ class TrainingConfig(Settings):
                     f"features.{name}: the mixtures are trained before there are states to tell apart; set it in "
                     "[hybrid_features] alone"
                 )
+        if self.context == 1 and self.tied_states != "auto":
+            raise ValueError("tied_states: a phone has the same states everywhere unless context is 3")
         scale, penalty = max(self.tuning.scale_factors), max(map(abs, self.tuning.penalty_factors))
         for name in ("gmm_search", "hybrid_search"):
             lm_scale = getattr(self, name).lm_scale

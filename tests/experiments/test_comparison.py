@@ -3,7 +3,7 @@
 import pytest
 
 from asr.acoustic import context_trees
-from asr.acoustic.gmm_training import GmmSettings, GrowthSettings
+from asr.acoustic.gmm_training import GmmSettings, TiedGmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.experiments.comparison import (
     HybridSpecification,
@@ -22,7 +22,7 @@ FEATURES = FeatureConfig(sample_rate=RATE, normalize="speaker")
 CONFIG = TrainingConfig(
     features=FEATURES,
     gmm=GmmSettings(mixtures=(1,), iterations=(4,)),
-    tied_gmm=GrowthSettings(mixtures=(1,), iterations=(2,)),
+    tied_gmm=TiedGmmSettings(mixtures=(1,), iterations=(2,)),
     tuning=TuningSettings(scale_factors=(1.0,), penalty_factors=(0.0,)),
 )
 KERNEL = HybridSettings(parameters={"n_centers": 40, "n_candidates": 80, "max_iter": 1}, warps=())

@@ -7,7 +7,7 @@ import pytest
 
 from asr import Recognizer, train
 from asr.acoustic import context_trees
-from asr.acoustic.gmm_training import GmmSettings, GrowthSettings
+from asr.acoustic.gmm_training import GmmSettings, TiedGmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import load_model, save_model
 from asr.errors import ModelFormatError
@@ -31,7 +31,7 @@ def small_leaves(monkeypatch):
 
 def test_a_hybrid_of_states_in_context_recognizes_what_mixtures_aligned(tmp_path):
     corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=16)
-    grown = GrowthSettings(mixtures=(1,), iterations=(4,))
+    grown = TiedGmmSettings(mixtures=(1,), iterations=(4,))
     config = TrainingConfig(features=FEATURES, gmm=MIXTURES, tied_gmm=grown, context=3, tied_states=30)
     story = open_story("toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, config, (), (), ("train", "test"))
     workshop, material = story.workshop, story.material("train")
