@@ -56,8 +56,8 @@ def tell(check: TranscriptCheck, path: Path) -> None:
     sentences = []
     if whose:
         sentences.append(
-            f"the transcripts of {' and of '.join(whose)} do not seem to be those of the audio: listen to them, and "
-            "correct or leave out what is wrong"
+            f"the transcripts of {' and of '.join(whose)} do not seem to be those of the audio: listen whether "
+            "other words are said, or a noise or a long pause was taken for a phone; correct or leave out what is wrong"
         )
     if kinds["stage"]:
         sentences.append(f"{_counted(kinds['stage'], 'remark')} on how training went")

@@ -218,7 +218,7 @@ def _utterances(
     for name in sorted(candidates, key=lambda name: (deviations[name], name)):
         one, deviation = found[name], deviations[name]
         if deviation < OUTLIER and _place(one, usual[name]) < NEAR_RIVALS:
-            reason = f"fits about as well as transcripts of other utterances, of which {len(one.rivals)} were tried"
+            reason = f"fits hardly better than transcripts of other utterances, of which {len(one.rivals)} were tried"
         elif deviation < STRANGE:
             reason = "fits much worse than usual, though better than transcripts of other utterances"
         else:

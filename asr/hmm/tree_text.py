@@ -8,8 +8,10 @@ from asr.hmm.topology import SILENCE, Topology
 
 
 def tree_lines(topology: Topology) -> Iterator[str]:
-    """Every question with what follows a yes and a no, further in; the names of states at the ends."""
+    """How many trees ask; then every question with what follows a yes and a no, further in, and the states."""
     tying = _tying(topology)
+    asking = int((tying.node_question[tying.root] >= 0).sum())
+    yield f"{asking} of {tying.root.size} trees ask questions; {tying.n_states} states, those of silence among them"
     for phone, roots in zip(topology.phones, tying.root.tolist(), strict=True):
         for position, root in enumerate(roots, start=1):
             yield f"{printable(phone)}, state {position}"

@@ -73,7 +73,7 @@ def choose_width(scored: Sequence[Scored], search: SearchSettings, name: str = "
     beams = (search.model_copy(update={"beam": beam}) for beam in _beams(search))
     enough = _last_while(suffices, beams, "beams that find the same words")
     if enough is None:
-        log.info("%s: beam %g is widened to %g, with which other words are found", name, search.beam, widest.beam)
+        log.info("%s: beam %g loses words that beam %g finds, so it is %g", name, search.beam, *2 * [widest.beam])
         return widest
     beam = min((1.0 + BEAM_MARGIN + unknown) * enough.beam, widest.beam)
     chosen = search.model_copy(update={"beam": float(f"{beam:.3g}")})

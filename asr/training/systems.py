@@ -124,14 +124,16 @@ def train_aligner(workshop: Workshop, name: str, material: Material, *, complain
     mixtures = train_mixtures(workshop, name, material, complain=complain)
     if workshop.config.context == 1:
         return mixtures
-    return train_tied_mixtures(workshop, f"{name}-tied", material, mixtures)
+    return train_tied_mixtures(workshop, f"{name}-tied", material, mixtures, complain=complain)
 
 
-def train_tied_mixtures(workshop: Workshop, name: str, material: Material, mixtures: Mixtures) -> Mixtures:
+def train_tied_mixtures(
+    workshop: Workshop, name: str, material: Material, mixtures: Mixtures, *, complain: bool = True
+) -> Mixtures:
     """Stage `name`: mixtures of states that depend on a phone's neighbours, as many as the workshop's settings say.
 
     They grow from the alignment of the same material by `mixtures`, those of phones without context, and see the same
-    frames.
+    frames. That the speech is too little for any context is logged unless `complain` is false.
     """
     config = workshop.config
 
@@ -144,9 +146,14 @@ def train_tied_mixtures(workshop: Workshop, name: str, material: Material, mixtu
         wanted = table.n_frames // FRAMES_A_STATE if config.tied_states == "auto" else config.tied_states
         tying = grow_trees(table.frames, mixtures.states, spoken, topology, wanted)
         tied = replace(topology, tying=tying)
-        log.info(
-            "%s: %d states for the phones in %d contexts", name, tied.n_states, len(set(map(tuple, spoken.contexts)))
-        )
+        n_contexts, n_spoken = len(np.unique(spoken.contexts, axis=0)), tied.n_states - tying.n_silence_states
+        log.info("%s: %d states for phones in %d contexts; wanted were %d", name, n_spoken, n_contexts, wanted)
+        if complain and not len(tying.question_side):
+            log.warning(
+                "%s: no tree asks a question, so that states depend on no neighbour: %d frames are too few for more "
+                "than these %d states, at %d frames each; leave `context` at 1, or set `tied_states`",
+                name, table.n_frames, n_spoken, FRAMES_A_STATE,
+            )  # fmt: skip
         states = tied_states(mixtures.states, spoken, topology, tying)
         gaussians = mixtures_of_states(table.frames, states, tied.n_states, 1, workers=workshop.workers)
         like = tied.unit_position + topology.states_per_phone * tied.unit_phone  # the unit of the phone without context

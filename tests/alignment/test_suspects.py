@@ -59,7 +59,7 @@ def test_a_transcript_that_fits_as_well_as_those_of_others_is_named_after_a_clos
         ("utterance", "s5-1", -8.5),
         ("utterance", "s3-4", -7.5),
     ]
-    assert "about as well as transcripts of other utterances, of which 40 were tried" in check.suspects[0].reason
+    assert "hardly better than transcripts of other utterances, of which 40 were tried" in check.suspects[0].reason
     assert {"s3-4", "s5-1"} <= set(scores.looked_at)
     assert len(scores.looked_at) < 10
 
@@ -130,8 +130,9 @@ UTTERANCES = tuple(Suspect("utterance", name, -3.0, "fits badly") for name in ("
     [
         (
             (Suspect("speaker", "b", -3.0, "fits badly"), *UTTERANCES, STAGE),
-            "the transcripts of 1 speaker and of 2 of 1,200 utterances do not seem to be those of the audio: listen to "
-            "them, and correct or leave out what is wrong; 1 remark on how training went. run/suspects.tsv lists all, "
+            "the transcripts of 1 speaker and of 2 of 1,200 utterances do not seem to be those of the audio: listen "
+            "whether other words are said, or a noise or a long pause was taken for a phone; correct or leave out what "
+            "is wrong; 1 remark on how training went. run/suspects.tsv lists all, "
             "the first: speaker b: fits badly.",
         ),
         (UTTERANCES[:1], "the transcripts of 1 of 1,200 utterances do not seem to be those of the audio: listen"),

@@ -51,6 +51,7 @@ def test_a_hybrid_of_states_in_context_recognizes_what_mixtures_aligned(tmp_path
     assert errors <= 2
     text, graph = list(recognizer.tree()), list(recognizer.tree("dot"))
     states = {model.hmm.topology.state_name(state) for state in range(3, 33)}
+    assert text[0].endswith("of 18 trees ask questions; 33 states, those of silence among them")
     assert {line.split(": ")[-1].strip() for line in text} >= states
     assert sum("->" in line for line in graph) == 18 + 2 * (30 - 18)
     assert (graph[0], graph[-1]) == ("digraph states {", "}")
@@ -67,6 +68,16 @@ def test_a_hybrid_of_states_in_context_recognizes_what_mixtures_aligned(tmp_path
     save_arrays(tmp_path / "spoilt.safetensors", arrays, metadata)
     with pytest.raises(ModelFormatError, match="do not form a tree"):
         load_model(tmp_path / "spoilt.safetensors")
+
+
+def test_too_little_speech_for_any_context_is_told(tmp_path, caplog):
+    corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=4)
+    config = TrainingConfig(features=FEATURES, gmm=MIXTURES, context=3)
+    story = open_story("toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, config, (), (), ("train",))
+    mixtures = train_aligner(story.workshop, "gmm", story.material("train"))
+    assert mixtures.topology.n_states == story.workshop.topology.n_states
+    assert [record.getMessage() for record in caplog.records if "no tree asks" in record.getMessage()]
+    story.resources.close()
 
 
 def test_training_with_context_leaves_a_recognizer_of_tied_states(tmp_path):
