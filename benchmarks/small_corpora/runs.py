@@ -45,14 +45,17 @@ class Outcome:
     seconds: float
 
 
-def train_and_score(name: str, corpus: Path, work: Path, seed: int, rate: int | None) -> list[Outcome]:
+def train_and_score(
+    name: str, corpus: Path, work: Path, seed: int, rate: int | None, *, settings: str = ""
+) -> list[Outcome]:
     """Train in `work` and score both models; what is whole there is not done again.
 
+    `settings` are tables of a settings file that differ from the defaults.
     Raises RuntimeError with what a command said, if it failed.
     """
     work.mkdir(parents=True, exist_ok=True)
     config = f"seed = {seed}\n" + (f"[features]\nsample_rate = {rate}\n" if rate else "")
-    (work / "settings.toml").write_text(config, encoding="utf-8")
+    (work / "settings.toml").write_text(config + settings, encoding="utf-8")
     begun = time.monotonic()
     run = work / "run"
     _asr(
@@ -60,8 +63,8 @@ def train_and_score(name: str, corpus: Path, work: Path, seed: int, rate: int | 
         *("--config", work / "settings.toml", "--jobs", 1),
     )
     seconds = time.monotonic() - begun
-    settings = TrainingConfig()
-    untuned = {"mixtures": settings.gmm_search, "hybrid": settings.hybrid_search}
+    defaults = TrainingConfig()
+    untuned = {"mixtures": defaults.gmm_search, "hybrid": defaults.hybrid_search}
     held_out = run / "held-out.json"
     told = json.loads(held_out.read_text(encoding="utf-8")) if held_out.exists() else {}
     outcomes = []

@@ -140,7 +140,7 @@ def test_every_figure_has_its_test_and_its_line_in_the_list():
     names = {path.stem.removeprefix("plot_") for path in EXAMPLES.glob("plot_*.py")}
     assert names == set(re.findall(r'drawn\("(\w+)"', Path(__file__).read_text(encoding="utf-8")))
     listed = re.findall(r"^\| `(\w+\.py)`", (EXAMPLES / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert sorted([*listed, "gallery.py"]) == sorted(path.name for path in EXAMPLES.glob("*.py"))
+    assert sorted([*listed, "control.py", "gallery.py"]) == sorted(path.name for path in EXAMPLES.glob("*.py"))
 
 
 def test_the_controller_follows_the_sine(drawn):
