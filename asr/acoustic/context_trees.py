@@ -123,25 +123,24 @@ def grow_trees(
 def tied_states(states: np.ndarray, spoken: SpokenPhones, topology: Topology, tying: StateTying) -> np.ndarray:
     """An alignment by states of phones as one by tied states, int32 (n_frames,); silence and -1 stay."""
     tied = states.astype(np.int32)
-    rows, phone = _frames_of(spoken)
-    position = states[rows] - topology.states_per_phone * spoken.contexts[phone, 0]
+    rows, phone, position = _places(states, spoken, topology)
     tied[rows] = tying.states(spoken.contexts)[phone, position]
     return tied
 
 
-def _frames_of(spoken: SpokenPhones) -> tuple[np.ndarray, np.ndarray]:
-    """Every frame of a spoken phone, and the number of the phone."""
+def _places(states: np.ndarray, spoken: SpokenPhones, topology: Topology) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Every frame of a spoken phone, the number of the phone in `spoken`, and the place of its state in the phone."""
     start, end = spoken.frames.T
     phone = np.repeat(np.arange(len(start)), end - start)
-    return np.arange(len(phone)) - np.repeat(np.cumsum(end - start) - end, end - start), phone
+    rows = np.arange(len(phone)) - np.repeat(np.cumsum(end - start) - end, end - start)
+    return rows, phone, states[rows] - topology.states_per_phone * spoken.contexts[phone, 0]
 
 
 def _accumulate(
     frames: np.ndarray, states: np.ndarray, spoken: SpokenPhones, context: np.ndarray, topology: Topology
 ) -> tuple[np.ndarray, Sums]:
     """Number of the context and place in the phone, int (n, 2), and the sums of the frames of each such pair."""
-    rows, phone = _frames_of(spoken)
-    position = states[rows] - topology.states_per_phone * spoken.contexts[phone, 0]
+    rows, phone, position = _places(states, spoken, topology)
     key = context[phone] * topology.states_per_phone + position
     order = np.argsort(key, kind="stable")
     found, first = np.unique(key[order], return_index=True)

@@ -224,7 +224,7 @@ def decode_test(
 def _graphs(workshop: Workshop, grammar: Grammar, systems: Iterable[Trained]) -> list[StateGraph]:
     """The graph of the grammar for each system; one for all that have the same states."""
     made: dict[Topology, StateGraph] = {}
-    topologies = [system.load().hmm.topology for system in systems]
+    topologies = [system.topology for system in systems]
     for topology in topologies:
         if topology not in made:
             made[topology] = compile_graph(workshop.lexicon, grammar, topology)

@@ -72,6 +72,11 @@ class Trained:
         """The model."""
         return load_model(self.path)
 
+    @cached_property
+    def topology(self) -> Topology:
+        """Of the model, which is read for it once."""
+        return self.load().hmm.topology
+
 
 @dataclass(frozen=True)
 class Mixtures:
@@ -89,10 +94,10 @@ class Mixtures:
         """The model with the most components."""
         return self.models[max(self.models)]
 
-    @cached_property
+    @property
     def topology(self) -> Topology:
         """Whose states these are."""
-        return self.largest.load().hmm.topology
+        return self.largest.topology
 
 
 def train_mixtures(

@@ -206,7 +206,7 @@ def _tune(
 
     def build(directory: Path) -> None:
         graphs = [
-            compile_graph(workshop.lexicon, arpa_grammar(_ngram(inner, workshop)), trained.load().hmm.topology)
+            compile_graph(workshop.lexicon, arpa_grammar(_ngram(inner, workshop)), trained.topology)
             for (inner, _), (trained, _) in zip(parts, twins["gmm"], strict=True)
         ]
         found, recognized = {}, {}
