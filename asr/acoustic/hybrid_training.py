@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, field_validator
 from asr.acoustic.classifiers import BUILT_IN, make_classifier
 from asr.acoustic.composite import beside
 from asr.acoustic.fitting import draw_frames, frames_it_bears, signs_of_life
-from asr.acoustic.gmm_training import FEWEST_FRAMES, FEWEST_FRAMES_IN_CONTEXT, mixtures_of_states
+from asr.acoustic.gmm_training import FEWEST_FRAMES, FEWEST_FRAMES_IN_CONTEXT, VARIANCE_PRIOR, mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.alignment.aligned_table import align_table
@@ -76,6 +76,8 @@ class HybridSettings(Settings):
     fewest_frames: Annotated[float, Field(ge=1, le=1e9)] | Literal["auto"] = "auto"
     """Of a Gaussian of that stream; one that accounts for fewer is dropped, unless it is its state's only one. "auto"
     means 8, and 40 for states that depend on the neighbours of a phone."""
+    variance_prior: float = Field(VARIANCE_PRIOR, ge=0, le=1e9)
+    """Frames, as which the variance of a state's frames counts in that of each of its Gaussians of that stream."""
     mixture_weight: float = Field(0.5, gt=0, lt=1)
     """Share of the mixtures in the score; the classifier has the rest."""
     prior_exponent: float = Field(0.7, ge=0, le=100)
@@ -108,7 +110,8 @@ class HybridSettings(Settings):
     @property
     def one_stream(self) -> "HybridSettings":
         """The same without a second stream."""
-        left_out = {name: HybridSettings.model_fields[name].default for name in ("mixture_weight", "fewest_frames")}
+        unused = ("mixture_weight", "fewest_frames", "variance_prior")
+        left_out = {name: HybridSettings.model_fields[name].default for name in unused}
         return self.model_copy(update={"mixtures": 0, **left_out})
 
 
@@ -276,7 +279,13 @@ def _with_mixtures(
     if fewest == "auto":
         fewest = FEWEST_FRAMES if topology.tying is None else FEWEST_FRAMES_IN_CONTEXT
     mixtures = mixtures_of_states(
-        frames[:, -n_unspliced:], states, topology.n_states, settings.mixtures, fewest_frames=fewest, workers=workers
+        frames[:, -n_unspliced:],
+        states,
+        topology.n_states,
+        settings.mixtures,
+        fewest_frames=fewest,
+        variance_prior=settings.variance_prior,
+        workers=workers,
     )
     log.info("trained %d Gaussians a state in %.1f s", settings.mixtures, time.monotonic() - started)
     return beside(hybrid, mixtures, n_unspliced, frames.shape[1], settings.mixture_weight)

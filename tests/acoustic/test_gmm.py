@@ -90,6 +90,31 @@ def test_one_step_is_that_of_the_formulas_with_and_without_weights_of_frames(see
         np.testing.assert_allclose(updated.variances[state], expected[2], atol=1e-8)
 
 
+def test_with_a_prior_the_variance_of_the_state_counts_as_so_many_frames():
+    rng = np.random.default_rng(8)
+    mixtures = random_mixtures(rng)
+    frames = rng.normal(size=(60, 3)).astype(np.float32)
+    free, held = (
+        mixtures.update(lambda state: (frames, None), variance_floor=FLOOR, minimum_count=0.0, variance_prior=prior)
+        for prior in (0.0, 15.0)
+    )
+    np.testing.assert_array_equal(held.means, free.means)
+    counts = 60 * np.exp(free.log_weights)[..., None]
+    of_state = frames.astype(np.float64).var(axis=0)
+    expected = (counts * free.variances + 15.0 * of_state) / (counts + 15.0)
+    np.testing.assert_allclose(held.variances, expected, atol=1e-8)
+
+
+def test_a_prior_leaves_a_single_gaussian_as_it_is():
+    rng = np.random.default_rng(9)
+    frames = rng.normal(size=(60, 3)).astype(np.float32)
+    single = single_gaussians(np.zeros(3), np.ones(3), 1)
+    free, held = (
+        single.update(lambda state: (frames, None), variance_floor=FLOOR, variance_prior=prior) for prior in (0.0, 15.0)
+    )
+    np.testing.assert_array_equal(held.variances, free.variances)
+
+
 def test_three_steps_are_those_of_scikit_learn():
     rng = np.random.default_rng(1)
     mixtures = random_mixtures(rng, n_states=1, n_components=2)
