@@ -31,8 +31,6 @@ log = logging.getLogger(__name__)
 SMALLEST_OCCUPANCY = 1e-4
 FEWEST_FRAMES = 8.0
 """Of a Gaussian."""
-FEWEST_FRAMES_IN_CONTEXT = 40.0
-"""Of a Gaussian of a state that depends on the neighbours of its phone: many such states have few frames."""
 VARIANCE_PRIOR = 60.0
 """Frames, as which the variance of a state's frames counts in that of each of its Gaussians."""
 FEWEST_PAUSES = 0.05  # of the frames: with less there is nothing to begin from, and nothing to lose
@@ -97,7 +95,6 @@ class TiedGmmSettings(GrowthSettings):
 
     mixtures: tuple[int, ...] = Field((1, 2, 4, 8), min_length=1, max_length=11)
     iterations: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = (4, 4, 4, 4)
-    fewest_frames: float = Field(FEWEST_FRAMES_IN_CONTEXT, ge=1, le=1e9)
 
 
 @dataclass(frozen=True)

@@ -153,6 +153,15 @@ def test_re_estimation_never_lowers_the_likelihood_even_at_the_variance_floor(se
         before = after
 
 
+def test_states_that_share_a_mixture_score_alike():
+    rng = np.random.default_rng(6)
+    mixtures, frames = random_mixtures(rng), rng.normal(size=(20, 3)).astype(np.float32)
+    states = np.array([1, 0, 1])
+    np.testing.assert_array_equal(
+        mixtures.for_states(states).log_likelihood(frames), mixtures.log_likelihood(frames)[:, states]
+    )
+
+
 def test_splitting_doubles_the_components_and_keeps_weight_mean_and_variances():
     mixtures = random_mixtures(np.random.default_rng(2))
     split = mixtures.split()
