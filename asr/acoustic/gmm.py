@@ -7,6 +7,8 @@ from functools import cached_property
 import numpy as np
 
 LOG_TWO_PI = float(np.log(2.0 * np.pi))
+FEWEST_FRAMES_OF_STATE = 8.0
+"""From which a state is re-estimated, if only with one component."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,8 @@ class GaussianMixtures:
             Gives the frames of a state, float32 (n, n_features), and their weights, float64 (n,), or None for ones.
         variance_floor : float64 (n_features,)
         minimum_count : float
-            Components that account for fewer frames are dropped, unless they are their state's only one.
+            Components that account for fewer frames are dropped, unless they are their state's only one. States of
+            fewer frames stay as they are, where these are not eight at least.
         variance_prior : float
             As so many frames the variance of all frames of the state counts in that of each component (maximum a
             posteriori, Gauvain and Lee 1994): components of few frames are not sharper than these can tell.
@@ -112,7 +115,7 @@ class GaussianMixtures:
         variance_prior: float,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         log_weights, means, variances = self.log_weights[state], self.means[state], self.variances[state]
-        if (len(frames) if weights is None else weights.sum()) < minimum_count:
+        if (len(frames) if weights is None else weights.sum()) < min(minimum_count, FEWEST_FRAMES_OF_STATE):
             return log_weights, means, variances
         x = frames.astype(np.float64)
         squares = x * x

@@ -29,9 +29,9 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 log = logging.getLogger(__name__)
 
 SMALLEST_OCCUPANCY = 1e-4
-FEWEST_FRAMES = 8.0
+FEWEST_FRAMES = 20.0
 """Of a Gaussian."""
-VARIANCE_PRIOR = 60.0
+VARIANCE_PRIOR = 20.0
 """Frames, as which the variance of a state's frames counts in that of each of its Gaussians."""
 FEWEST_PAUSES = 0.05  # of the frames: with less there is nothing to begin from, and nothing to lose
 PAUSES_KEPT = 0.85  # part of what sounds much like a pause that silence has to have after equal division

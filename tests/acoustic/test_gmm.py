@@ -191,6 +191,14 @@ def test_a_state_without_enough_frames_stays_as_it_is():
         np.testing.assert_array_equal(updated.log_weights, mixtures.log_weights)
 
 
+def test_a_state_of_fewer_frames_than_a_component_wants_keeps_the_one_with_most():
+    mixtures = random_mixtures(np.random.default_rng(4), n_states=1)
+    frames = np.random.default_rng(5).normal(size=(12, 3)).astype(np.float32)
+    updated = mixtures.update(lambda state: (frames, None), variance_floor=FLOOR, minimum_count=20.0)
+    assert np.isfinite(updated.log_weights).sum() == 1
+    assert not np.array_equal(updated.means, mixtures.means)
+
+
 def test_a_component_that_accounts_for_too_few_frames_is_dropped_and_the_weights_still_sum_to_one():
     mixtures = GaussianMixtures(np.log([[0.5, 0.5]]), np.array([[[0.0] * 3, [50.0] * 3]]), np.ones((1, 2, 3)))
     frames = np.random.default_rng(5).normal(size=(40, 3)).astype(np.float32)
