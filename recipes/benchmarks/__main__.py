@@ -28,7 +28,7 @@ from recipes.benchmarks.tables import markdown, print_sheets, sheets
 
 TABLES = {
     module.TABLE.number: module.TABLE
-    for module in (multiclass, partitions, sinc, regression, fisher, second_order, digits, lssvm_uci)
+    for module in (multiclass, partitions, sinc, regression, fisher, second_order, lssvm_uci, digits)
 }
 
 log = logging.getLogger(__name__)
