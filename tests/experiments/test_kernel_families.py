@@ -20,7 +20,7 @@ from asr.features.config import FeatureConfig
         ("least-squares", ["fixed-size-lssvm", "bayesian-lssvm-1500", "logistic"]),
     ],
 )
-def test_the_dense_ones_are_fitted_to_as_many_frames_as_their_names_say(family: str, expected: list[str]):
+def test_the_dense_ones_are_fitted_to_as_many_frames_as_their_names_say(family, expected):
     features = FeatureConfig(sample_rate=8000)
     spliced = features.model_copy(update={"context": 3, "lda_dimension": 30})
     (mixtures,), hybrids = kernel_family(family, features, spliced)
