@@ -14,12 +14,14 @@ from threadpoolctl import threadpool_limits
 
 from asr.acoustic.composite import CompositeAcousticModel
 from asr.acoustic.context_trees import grow_trees, tied_states
+from asr.acoustic.fmllr import FmllrSettings
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.gmm_training import GmmSettings, mixtures_of_states, train_gmm
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.hybrid_training import HybridSettings, train_hybrid, with_second_stream
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
+from asr.acoustic.speaker_adaptation import SpeakerAdaptation, as_they_are, of_mapped_frames
 from asr.alignment.aligned_table import align_table
 from asr.alignment.alignment_check import check_alignment
 from asr.alignment.phone_contexts import spoken_phones
@@ -32,6 +34,7 @@ from asr.files import write_array
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
 from asr.recognition.material import Material, joined
+from asr.recognition.speaker_maps import aligned_maps, frames_of, frames_of_states
 from asr.runs.progress import counted
 from asr.runs.run import Run
 from asr.training.config import TrainingConfig, check_same_static
@@ -40,6 +43,8 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 log = logging.getLogger(__name__)
 
 AUTOMATIC_WARPS = (0.92, 1.08)
+MOST_REALIGNMENTS = 4
+"""At each number of Gaussians of mapped frames, which begin from an alignment that is good already."""
 FRAMES_A_STATE = 1000
 """For a state that depends on the neighbours of its phone, where their number is left to the speech."""
 
@@ -117,7 +122,8 @@ def train_mixtures(
     check_same_static(workshop.config.features, chosen)
 
     def build(directory: Path) -> None:
-        front_end, table = _frames(chosen, material, None)
+        front_end = FrontEnd(chosen).fit(material.static)
+        table = front_end.transform(material.static)
         start = _Start(workshop.topology, workshop.config.gmm)
         _grow(workshop, name, directory, material, front_end, table, start, complain=complain)
 
@@ -125,11 +131,43 @@ def train_mixtures(
 
 
 def train_aligner(workshop: Workshop, name: str, material: Material, *, complain: bool = True) -> Mixtures:
-    """Stages `name` and, with context, `name`-tied: the mixtures that align for a hybrid; as `train_mixtures`."""
+    """Stages `name`, with context `name`-tied, with maps of speakers `name`-mapped-1 and so on: the mixtures that align
+    for a hybrid; as `train_mixtures`.
+    """
     mixtures = train_mixtures(workshop, name, material, complain=complain)
-    if workshop.config.context == 1:
-        return mixtures
-    return train_tied_mixtures(workshop, f"{name}-tied", material, mixtures, complain=complain)
+    if workshop.config.context == 3:
+        mixtures = train_tied_mixtures(workshop, f"{name}-tied", material, mixtures, complain=complain)
+    if workshop.config.speakers.maps == "fmllr":
+        for number in range(1, workshop.config.speakers.rounds + 1):
+            mixtures = train_mapped_mixtures(workshop, f"{name}-mapped-{number}", material, mixtures)
+    return mixtures
+
+
+def train_mapped_mixtures(workshop: Workshop, name: str, material: Material, mixtures: Mixtures) -> Mixtures:
+    """Stage `name`: one round of speaker-adaptive training (Anastasakos et al. 1996, with the maps of Gales 1998).
+
+    The mixtures so far and their alignment give every training speaker a map, and mixtures grow anew from mapped
+    frames. Recognition begins with the mixtures from before the first round.
+    """
+
+    def build(directory: Path) -> None:
+        earlier = mixtures.largest.load()
+        topology, acoustic = earlier.hmm.topology, earlier.hmm.acoustic_model
+        assert isinstance(acoustic, GaussianMixtures)
+        fmllr = FmllrSettings(**workshop.config.speakers.model_dump(include=set(FmllrSettings.model_fields)))
+        speakers = earlier.speakers or SpeakerAdaptation(
+            earlier.front_end, earlier.hmm, acoustic, workshop.config.gmm_search, fmllr
+        )
+        maps = speakers.of_states(material.static, mixtures.states, workers=workshop.workers)
+        mapped = speakers.frames(material.static, maps)
+        front_end = FrontEnd(as_they_are(speakers.front_end.config)).fit(mapped)
+        settings = workshop.config.gmm if topology.tying is None else workshop.config.tied_gmm
+        grown = {**settings.model_dump(), "iterations": [min(n, MOST_REALIGNMENTS) for n in settings.iterations]}
+        gaussians = mixtures_of_states(mapped.frames, mixtures.states, topology.n_states, 1, workers=workshop.workers)
+        start = _Start(topology, GmmSettings(**grown), (gaussians, earlier.hmm.self_loops), speakers)
+        _grow(workshop, name, directory, material, front_end, mapped, start, complain=False)
+
+    return _grown(workshop, name, build)
 
 
 def train_tied_mixtures(
@@ -170,11 +208,12 @@ def train_tied_mixtures(
 
 @dataclass(frozen=True)
 class _Start:
-    """What mixtures grow from: nothing, or single Gaussians and self-loops."""
+    """What mixtures grow from: nothing, or single Gaussians and self-loops; and what maps their frames, if anything."""
 
     topology: Topology
     settings: GmmSettings
     first: tuple[GaussianMixtures, np.ndarray] | None = None
+    speakers: SpeakerAdaptation | None = None
 
 
 def _grow(
@@ -203,6 +242,10 @@ def _grow(
             workers=workshop.workers,
             progress=finished,
         ):
+            speakers = start.speakers
+            if speakers is not None:
+                assert isinstance(hmm.acoustic_model, GaussianMixtures)
+                speakers = replace(speakers, mapped=hmm.acoustic_model)
             model = SpeechModel(
                 hmm,
                 front_end,
@@ -210,6 +253,7 @@ def _grow(
                 workshop.config.gmm_search,
                 workshop.source,
                 untrained=workshop.lexicon.untrained_phones(material.references.values()),
+                speakers=speakers,
             )
             save_model(directory / f"gmm-{n_components}.safetensors", model)
             record[n_components] = curve
@@ -266,7 +310,7 @@ def train_hybrid_system(
     @threadpool_limits.wrap(limits=1)  # with more, sums come out in another order, and the bytes with them
     def build(directory: Path) -> None:
         copies, states = training_copies(workshop, material, mixtures.states, settings, features)
-        front_end, table = _frames(features, copies, states)
+        front_end, table, speakers = _mapped_frames(workshop, mixtures, features, copies, states)
         if one_stream is None:
             graphs = copies.graphs(workshop.lexicon, mixtures.topology) if settings.realignments else {}
             with counted(100, f"{name}: % of the passes") as finished:
@@ -305,6 +349,7 @@ def train_hybrid_system(
             workshop.config.hybrid_search,
             workshop.source,
             untrained=workshop.lexicon.untrained_phones(heard),
+            speakers=speakers,
         )
         save_model(directory / "hybrid.safetensors", model)
         (directory / "training.json").write_text(json.dumps(curves))
@@ -333,7 +378,7 @@ def train_mixtures_of_states(
     check_same_static(workshop.config.features, features)
 
     def build(directory: Path) -> None:
-        front_end, table = _frames(features, material, mixtures.states)
+        front_end, table, _ = _mapped_frames(workshop, mixtures, features, material, mixtures.states)
         earlier = mixtures.largest.load()
         topology = mixtures.topology
         acoustic = mixtures_of_states(
@@ -377,10 +422,12 @@ def training_copies(
 def aligned_states(workshop: Workshop, aligner: Trained, material: Material) -> np.ndarray:
     """State of every frame of the material as a system aligns its transcripts, int32 (n_frames,); -1 where it fails."""
     model = aligner.load()
+    graphs = material.graphs(workshop.lexicon, model.hmm.topology)
+    maps = aligned_maps(model, material.static, graphs, workers=workshop.workers)
     return align_table(
         model.hmm.log_likelihood,
-        model.front_end.transform(material.static),
-        material.graphs(workshop.lexicon, model.hmm.topology),
+        frames_of(model, material.static, maps),
+        graphs,
         model.hmm.topology,
         model.hmm.self_loops,
         workers=workshop.workers,
@@ -393,7 +440,7 @@ def frame_accuracy(model: SpeechModel, material: Material, states: np.ndarray) -
     if not isinstance(acoustic, HybridAcousticModel | CompositeAcousticModel):
         raise ConfigError("frame accuracy is defined for hybrids, whose scores are posteriors")
     with threadpool_limits(1):
-        frames = model.front_end.transform(material.static).frames
+        frames = frames_of_states(model, material.static, states).frames
         correct = sum(
             int((acoustic.log_posterior(frames[start : start + 8192]).argmax(1) == states[start : start + 8192]).sum())
             for start in range(0, len(frames), 8192)
@@ -406,9 +453,16 @@ def with_search(model: SpeechModel, search: SearchSettings, arpa: str | None) ->
     return replace(model, search=search, arpa=arpa)
 
 
-def _frames(config: FeatureConfig, material: Material, states: np.ndarray | None) -> tuple[FrontEnd, FrameTable]:
-    front_end = FrontEnd(config).fit(material.static, states)
-    return front_end, front_end.transform(material.static)
+def _mapped_frames(
+    workshop: Workshop, mixtures: Mixtures, config: FeatureConfig, material: Material, states: np.ndarray
+) -> tuple[FrontEnd, FrameTable, SpeakerAdaptation | None]:
+    """A front end, the frames that it gives of these states, and what mapped them if the mixtures see them so."""
+    static, speakers = material.static, mixtures.largest.load().speakers
+    if speakers is not None:
+        config = of_mapped_frames(config)
+        static = speakers.frames(static, speakers.of_states(static, states, workers=workshop.workers))
+    front_end = FrontEnd(config).fit(static, states)
+    return front_end, front_end.transform(static), speakers
 
 
 def check_copies(settings: HybridSettings, source: Literal["audio", "archive"]) -> None:

@@ -18,7 +18,7 @@ from asr.grammar import arpa_grammar, word_loop
 from asr.grammar.arpa_file import parse_arpa
 from asr.hmm.tree_text import tree_graph, tree_lines
 from asr.recognition.aligning import align
-from asr.recognition.recognition import search_words
+from asr.recognition.searching import search_words
 from discriminants.persistence import estimator_from_arrays, load_arrays
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.field_mutators import spoil_fields
