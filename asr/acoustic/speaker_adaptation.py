@@ -1,7 +1,9 @@
 """What a model needs to map a speaker's frames: mixtures for a first pass, and mixtures of mapped frames."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any, Literal
 
 import numpy as np
@@ -57,6 +59,15 @@ class SpeakerAdaptation:
     def second(self) -> PhoneHmm:
         """The mixtures of mapped frames, with the durations of the first ones."""
         return PhoneHmm(self.first.topology, self.mapped, self.first.self_loops)
+
+    @property
+    def digest(self) -> str:
+        """Of everything that maps depend on, hexadecimal."""
+        arrays, metadata = adaptation_to_arrays(self, self.first.acoustic_model)
+        found = blake2b(json.dumps(metadata, sort_keys=True).encode(), digest_size=16)
+        for name in sorted(arrays):
+            found.update(name.encode() + np.ascontiguousarray(arrays[name]).tobytes())
+        return found.hexdigest()
 
     def of_states(
         self,

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -35,13 +36,17 @@ def recognized_maps(
     static: FrameTable,
     graph: StateGraph,
     *,
+    known: SpeakerMaps = MappingProxyType({}),
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> tuple[dict[str, InputMap], float]:
     """The map of every speaker, and the processor time that this took; no maps where the model wants none.
 
     The mixtures of any speaker recognize first; under the maps that follow from it the mixtures of mapped frames
-    recognize again, and the maps follow from that.
+    recognize again, and the maps follow from that. Maps that are `known` stay as they are.
     """
+    strange = [name for name, speaker in zip(static.ids, static.speakers, strict=True) if speaker not in known]
+    if model.speakers is None or not strange:
+        return dict(known), 0.0
     spent = 0.0
 
     def states(hmm: PhoneHmm, frames: FrameTable, search: SearchSettings) -> np.ndarray:
@@ -51,8 +56,8 @@ def recognized_maps(
         spent += sum(seconds for _, seconds in found)
         return np.concatenate([states for states, _ in found])
 
-    maps = _maps(model, static, states, workers)
-    return maps, spent
+    maps = _maps(model.speakers, static if not known else static.subset(strange), states, workers)
+    return {**known, **maps}, spent
 
 
 def aligned_maps(
@@ -70,7 +75,7 @@ def aligned_maps(
     def states(hmm: PhoneHmm, frames: FrameTable, search: SearchSettings) -> np.ndarray:
         return align_table(hmm.log_likelihood, frames, graphs, hmm.topology, hmm.self_loops, workers=workers).states
 
-    return _maps(model, static, states, workers)
+    return {} if model.speakers is None else _maps(model.speakers, static, states, workers)
 
 
 def frames_of_states(
@@ -86,15 +91,12 @@ def frames_of_states(
 
 
 def _maps(
-    model: SpeechModel,
+    speakers: SpeakerAdaptation,
     static: FrameTable,
     states: Callable[[PhoneHmm, FrameTable, SearchSettings], np.ndarray],
     workers: Workers,
 ) -> dict[str, InputMap]:
     """Twice: the states of the frames as the maps so far let them be seen, and the maps that follow from them."""
-    speakers = model.speakers
-    if speakers is None:
-        return {}
     with one_blas_thread():
         frames = speakers.front_end.transform(static)
     maps: dict[str, InputMap] = {}
