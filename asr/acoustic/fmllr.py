@@ -26,7 +26,7 @@ SpeakerMaps = Mapping[str, InputMap]
 class FmllrSettings(Settings):
     """How the map of a speaker is estimated."""
 
-    prior: float = Field(200.0, ge=0, le=1e9)
+    prior: float = Field(50.0, ge=0, le=1e9)
     """Frames that the mixtures themselves count beside a speaker's own; they hold the map to the identity."""
     iterations: int = Field(3, ge=1, le=1000)
     """How often the posteriors of the Gaussians are computed anew."""

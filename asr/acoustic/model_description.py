@@ -33,6 +33,12 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
     }
     if metadata.kind == "hybrid":
         described |= _hybrid(arrays, metadata)
+    if metadata.speakers is not None:
+        described["speakers"] = {
+            "maps": "fmllr",
+            "Gaussians a state of the first pass": int(arrays["speakers.first.gmm.means"].shape[1]),
+            **metadata.speakers.settings,
+        }
     for number, parts in enumerate(metadata.streams):
         own = stream_arrays(number, arrays)
         described[f"stream {number + 1}"] = {

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from asr import Recognizer
 from asr.acoustic import context_trees
 from asr.acoustic.gmm_training import GmmSettings, TiedGmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
@@ -15,6 +16,7 @@ from asr.errors import ModelFormatError
 from asr.experiments.story import Arguments, open_story
 from asr.features.config import FeatureConfig
 from asr.grammar import word_loop
+from asr.recognition.adaptation import AdaptationSettings, recognize_adapted
 from asr.recognition.recognition import recognize
 from asr.recognition.speaker_maps import frames_of_states
 from asr.scoring.wer import score_utterances
@@ -69,6 +71,24 @@ def test_mixtures_and_a_hybrid_of_mapped_frames_recognize_in_passes(tmp_path, mo
 
         save_model(tmp_path / "again", load_model(trained.path))
         assert (tmp_path / "again").read_bytes() == trained.path.read_bytes()
+    assert train_aligner(workshop, "gmm", material).largest.path == mixtures.largest.path  # stages that are whole
+    adapted = recognize_adapted(model, test.static, graph, settings=AdaptationSettings(sharpness=(0.1,), iterations=2))
+    assert score_utterances(test.references, adapted.hypotheses).errors <= 3
+    corpus = tmp_path / "corpus"
+    recognizer = Recognizer.load(hybrid.path)
+    wavs = {name: corpus / "audio" / "test" / f"{name}.wav" for name in test.static.ids[:3]}
+    for name, wav in wavs.items():
+        assert recognizer.recognize(wav).text
+        aligned = recognizer.align(wav, test.transcripts[name])
+        assert [word.word for word in aligned.words] == list(test.transcripts[name])
+    found = list(recognizer.recognize_all(wavs.values(), speakers="one", adapt="fmllr"))
+    assert [result.text.split() for result in found] == [list(test.transcripts[name]) for name in wavs]
+    outcome = recognizer.align_directory(corpus / "test", tmp_path / "aligned")
+    assert outcome.n_done == len(test.static)
+    with np.load(tmp_path / "aligned" / "states.npz") as written:
+        mine = states[test.static.rows(test.static.ids[0])]
+        np.testing.assert_array_equal(written[test.static.ids[0]], mine)
+    assert recognizer.info()["speakers"]["maps"] == "fmllr"
     story.resources.close()
 
 
