@@ -6,9 +6,50 @@ Gales (1999), "Semi-tied covariance matrices for hidden Markov models", section 
 import numpy as np
 
 from asr.acoustic.gmm import GaussianMixtures
+from asr.acoustic.gmm_training import mixtures_of_states
 from asr.acoustic.row_updates import RowStatistics, best_transform
+from asr.features.config import FeatureConfig
+from asr.features.frame_table import FrameTable
+from asr.features.frontend import FrontEnd
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
+
+CONTEXT, DIMENSION = 4, 40
+"""Frames spliced on each side, and numbers that LDA keeps (as in Kaldi's recipes)."""
+GAUSSIANS = 4  # a state, of the mixtures that the matrix is to fit
+ROUNDS = 3  # of matrix and mixtures in turn
+
+
+def lda_mllt(
+    config: FeatureConfig,
+    static: FrameTable,
+    states: np.ndarray,
+    n_states: int,
+    *,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+) -> FrontEnd:
+    """A front end of static frames, normalized as `config` says, spliced, with LDA over the states and MLLT.
+
+    Parameters
+    ----------
+    states : int32 (n_frames,)
+        -1 leaves a frame out.
+
+    Raises
+    ------
+    FeatureError
+        If the frames vary in too few directions.
+    """
+    n_columns = static.n_features * (2 * CONTEXT + 1)
+    own = {"delta_order": 0, "context": CONTEXT, "lda_dimension": min(DIMENSION, n_columns)}
+    front_end = FrontEnd(config.model_copy(update=own)).fit(static, states)
+    for _ in range(ROUNDS):
+        frames = front_end.transform(static).frames
+        mixtures = mixtures_of_states(
+            frames, states, n_states, GAUSSIANS, fewest_frames=frames.shape[1], workers=workers
+        )
+        front_end.turn(fit_mllt(mixtures, frames, states, workers=workers))
+    return front_end
 
 
 def fit_mllt(

@@ -34,13 +34,13 @@ from asr.recognition.speaker_maps import frames_of, recognized_maps
 from asr.scoring.bootstrap import compare_systems
 from asr.scoring.files import read_transcripts, write_transcripts
 from asr.scoring.wer import ScoreReport, score_utterances
+from asr.training.aligners import train_mapped_mixtures
 from asr.training.systems import (
     Mixtures,
     Trained,
     Workshop,
     aligned_states,
     train_hybrid_system,
-    train_mapped_mixtures,
     train_mixtures,
     train_mixtures_of_states,
     train_tied_mixtures,

@@ -14,14 +14,14 @@ from threadpoolctl import threadpool_limits
 
 from asr.acoustic.composite import CompositeAcousticModel
 from asr.acoustic.context_trees import grow_trees, tied_states
-from asr.acoustic.fmllr import FmllrSettings
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.gmm_training import GmmSettings, mixtures_of_states, train_gmm
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.hybrid_training import HybridSettings, train_hybrid, with_second_stream
+from asr.acoustic.mllt import lda_mllt
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
-from asr.acoustic.speaker_adaptation import SpeakerAdaptation, as_they_are, of_mapped_frames
+from asr.acoustic.speaker_adaptation import SpeakerAdaptation, of_mapped_frames
 from asr.alignment.aligned_table import align_table
 from asr.alignment.alignment_check import check_alignment
 from asr.alignment.phone_contexts import spoken_phones
@@ -43,8 +43,6 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 log = logging.getLogger(__name__)
 
 AUTOMATIC_WARPS = (0.92, 1.08)
-MOST_REALIGNMENTS = 4
-"""At each number of Gaussians of mapped frames, which begin from an alignment that is good already."""
 FRAMES_A_STATE = 1000
 """For a state that depends on the neighbours of its phone, where their number is left to the speech."""
 
@@ -124,50 +122,10 @@ def train_mixtures(
     def build(directory: Path) -> None:
         front_end = FrontEnd(chosen).fit(material.static)
         table = front_end.transform(material.static)
-        start = _Start(workshop.topology, workshop.config.gmm)
-        _grow(workshop, name, directory, material, front_end, table, start, complain=complain)
+        start = Start(workshop.topology, workshop.config.gmm)
+        grow(workshop, name, directory, material, front_end, table, start, complain=complain)
 
-    return _grown(workshop, name, build)
-
-
-def train_aligner(workshop: Workshop, name: str, material: Material, *, complain: bool = True) -> Mixtures:
-    """Stages `name`, with context `name`-tied, with maps of speakers `name`-mapped-1 and so on: the mixtures that align
-    for a hybrid; as `train_mixtures`.
-    """
-    mixtures = train_mixtures(workshop, name, material, complain=complain)
-    if workshop.config.context == 3:
-        mixtures = train_tied_mixtures(workshop, f"{name}-tied", material, mixtures, complain=complain)
-    if workshop.config.speakers.maps == "fmllr":
-        for number in range(1, workshop.config.speakers.rounds + 1):
-            mixtures = train_mapped_mixtures(workshop, f"{name}-mapped-{number}", material, mixtures)
-    return mixtures
-
-
-def train_mapped_mixtures(workshop: Workshop, name: str, material: Material, mixtures: Mixtures) -> Mixtures:
-    """Stage `name`: one round of speaker-adaptive training (Anastasakos et al. 1996, with the maps of Gales 1998).
-
-    The mixtures so far and their alignment give every training speaker a map, and mixtures grow anew from mapped
-    frames. Recognition begins with the mixtures from before the first round.
-    """
-
-    def build(directory: Path) -> None:
-        earlier = mixtures.largest.load()
-        topology, acoustic = earlier.hmm.topology, earlier.hmm.acoustic_model
-        assert isinstance(acoustic, GaussianMixtures)
-        fmllr = FmllrSettings(**workshop.config.speakers.model_dump(include=set(FmllrSettings.model_fields)))
-        speakers = earlier.speakers or SpeakerAdaptation(
-            earlier.front_end, earlier.hmm, acoustic, workshop.config.gmm_search, fmllr
-        )
-        maps = speakers.of_states(material.static, mixtures.states, workers=workshop.workers)
-        mapped = speakers.frames(material.static, maps)
-        front_end = FrontEnd(as_they_are(speakers.front_end.config)).fit(mapped)
-        settings = workshop.config.gmm if topology.tying is None else workshop.config.tied_gmm
-        grown = {**settings.model_dump(), "iterations": [min(n, MOST_REALIGNMENTS) for n in settings.iterations]}
-        gaussians = mixtures_of_states(mapped.frames, mixtures.states, topology.n_states, 1, workers=workshop.workers)
-        start = _Start(topology, GmmSettings(**grown), (gaussians, earlier.hmm.self_loops), speakers)
-        _grow(workshop, name, directory, material, front_end, mapped, start, complain=False)
-
-    return _grown(workshop, name, build)
+    return grown(workshop, name, build)
 
 
 def train_tied_mixtures(
@@ -176,7 +134,8 @@ def train_tied_mixtures(
     """Stage `name`: mixtures of states that depend on a phone's neighbours, as many as the workshop's settings say.
 
     They grow from the alignment of the same material by `mixtures`, those of phones without context, and see the same
-    frames. That the speech is too little for any context is logged unless `complain` is false.
+    frames unless the settings want LDA and MLLT. That the speech is too little for any context is logged unless
+    `complain` is false.
     """
     config = workshop.config
 
@@ -198,16 +157,19 @@ def train_tied_mixtures(
                 name, table.n_frames, n_spoken, FRAMES_A_STATE,
             )  # fmt: skip
         states = tied_states(mixtures.states, spoken, topology, tying)
+        if config.tied_gmm.transform == "lda-mllt":
+            front_end = lda_mllt(front_end.config, material.static, states, tied.n_states, workers=workshop.workers)
+            table = front_end.transform(material.static)
         gaussians = mixtures_of_states(table.frames, states, tied.n_states, 1, workers=workshop.workers)
         like = tied.unit_position + topology.states_per_phone * tied.unit_phone  # the unit of the phone without context
-        start = _Start(tied, GmmSettings(**config.tied_gmm.model_dump()), (gaussians, earlier.hmm.self_loops[like]))
-        _grow(workshop, name, directory, material, front_end, table, start, complain=False)
+        start = Start(tied, GmmSettings(**config.tied_gmm.model_dump()), (gaussians, earlier.hmm.self_loops[like]))
+        grow(workshop, name, directory, material, front_end, table, start, complain=False)
 
-    return _grown(workshop, name, build)
+    return grown(workshop, name, build)
 
 
 @dataclass(frozen=True)
-class _Start:
+class Start:
     """What mixtures grow from: nothing, or single Gaussians and self-loops; and what maps their frames, if anything."""
 
     topology: Topology
@@ -216,14 +178,14 @@ class _Start:
     speakers: SpeakerAdaptation | None = None
 
 
-def _grow(
+def grow(
     workshop: Workshop,
     name: str,
     directory: Path,
     material: Material,
     front_end: FrontEnd,
     table: FrameTable,
-    start: _Start,
+    start: Start,
     *,
     complain: bool,
 ) -> None:
@@ -270,8 +232,8 @@ def _grow(
     (directory / "training.json").write_text(json.dumps(record))
 
 
-def _grown(workshop: Workshop, name: str, build: Callable[[Path], None]) -> Mixtures:
-    """What `_grow` wrote in this stage, now or earlier."""
+def grown(workshop: Workshop, name: str, build: Callable[[Path], None]) -> Mixtures:
+    """What `grow` wrote in this stage, now or earlier."""
     directory = workshop.run.stage(name, build)
     record = json.loads((directory / "training.json").read_text())
     written = json.loads((directory / "failed.json").read_text(encoding="utf-8"))

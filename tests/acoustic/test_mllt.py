@@ -7,7 +7,10 @@ from scipy.stats import multivariate_normal
 
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.gmm_training import mixtures_of_states
-from asr.acoustic.mllt import fit_mllt
+from asr.acoustic.mllt import fit_mllt, lda_mllt
+from asr.features.config import FeatureConfig
+from asr.features.frame_table import FrameTable
+from asr.features.frontend import FrontEnd
 from discriminants.parallel.threads import ThreadWorkers
 
 
@@ -88,3 +91,16 @@ def test_gaussians_of_few_frames_say_nothing(n_frames):
     gaussians = mixtures_of_states(frames, states, 6, 1)
     without = np.where(states == 5, -1, states)
     np.testing.assert_allclose(fit_mllt(gaussians, frames, few), fit_mllt(gaussians, frames, without), atol=1e-10)
+
+
+def test_a_turned_front_end_keeps_the_directions_of_lda_and_makes_diagonal_gaussians_likelier():
+    frames, states, _ = turned_frames()
+    static = FrameTable(("u", "v"), ("s", "t"), frames, np.array([0, 500, len(frames)]))
+    found = lda_mllt(FeatureConfig(delta_order=1), static, states, 6)
+    assert (found.config.delta_order, found.config.context, found.n_features_) == (0, 4, 5)
+    plain = FrontEnd(found.config).fit(static, states)
+    turn = np.linalg.lstsq(plain.lda_, found.lda_, rcond=None)[0].T
+    np.testing.assert_allclose(plain.lda_ @ turn.T, found.lda_, atol=1e-4)
+    before = plain.transform(static).frames
+    np.testing.assert_allclose(before @ turn.T, found.transform(static).frames, atol=1e-3)
+    assert log_likelihood(before, states, turn) > log_likelihood(before, states, np.eye(5))

@@ -20,8 +20,9 @@ from asr.recognition.adaptation import AdaptationSettings, recognize_adapted
 from asr.recognition.recognition import recognize
 from asr.recognition.speaker_maps import frames_of_states
 from asr.scoring.wer import score_utterances
+from asr.training.aligners import train_aligner
 from asr.training.config import TrainingConfig
-from asr.training.systems import aligned_states, train_aligner, train_hybrid_system
+from asr.training.systems import aligned_states, train_hybrid_system
 from asr.training.tuning import Scored, Twin
 from discriminants.model_file import load_arrays, save_arrays
 from discriminants.parallel.workers import LocalWorkers
@@ -34,10 +35,11 @@ KERNEL = HybridSettings(parameters={"n_centers": 60, "n_candidates": 120, "max_i
 
 def story_in(directory, context: int):
     corpus = make_toy_corpus(directory / "corpus", n_utterances=16)
+    transform = "lda-mllt" if context == 3 else "none"
     config = TrainingConfig(
         features=FEATURES,
-        gmm=GmmSettings(**GROWN),
-        tied_gmm=TiedGmmSettings(**GROWN),
+        gmm=GmmSettings(**GROWN, transform=transform),
+        tied_gmm=TiedGmmSettings(**GROWN, transform=transform),
         context=context,
         tied_states=30 if context == 3 else "auto",
         speakers=SpeakerSettings(maps="fmllr", rounds=2),
@@ -71,6 +73,8 @@ def test_mixtures_and_a_hybrid_of_mapped_frames_recognize_in_passes(tmp_path, mo
 
         save_model(tmp_path / "again", load_model(trained.path))
         assert (tmp_path / "again").read_bytes() == trained.path.read_bytes()
+    turned = mixtures.largest.load().speakers.front_end
+    assert (turned.lda_ is not None) == (context == 3)
     assert train_aligner(workshop, "gmm", material).largest.path == mixtures.largest.path  # stages that are whole
     adapted = recognize_adapted(model, test.static, graph, settings=AdaptationSettings(sharpness=(0.1,), iterations=2))
     assert score_utterances(test.references, adapted.hypotheses).errors <= 3
