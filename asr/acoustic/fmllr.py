@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 from pydantic import Field
+from scipy.special import softmax
 
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.row_updates import RowStatistics, best_transform
@@ -63,7 +64,7 @@ def expected_statistics(mixtures: GaussianMixtures) -> RowStatistics:
 
     With frames of the Gaussians themselves, E[x x'] = diag(sigma^2) + mu mu'.
     """
-    weights = np.exp(mixtures.log_weights).ravel() / len(mixtures.log_weights)
+    weights = softmax(mixtures.log_weights, axis=1).ravel() / len(mixtures.log_weights)
     n_features = mixtures.means.shape[2]
     means, variances = mixtures.means.reshape(-1, n_features), mixtures.variances.reshape(-1, n_features)
     extended = np.hstack([means, np.ones((len(means), 1))])
@@ -94,9 +95,11 @@ def fit_fmllr(
         statistics = fmllr_statistics(mixtures, frames, states, frame_map) + prior
         try:
             np.linalg.cholesky(statistics.second)
+            found = best_transform(statistics, np.column_stack([frame_map.matrix, frame_map.offset]))
         except np.linalg.LinAlgError:
             return identity_map(n_features)
-        found = best_transform(statistics, np.column_stack([frame_map.matrix, frame_map.offset]))
+        if not np.isfinite(found).all():
+            return identity_map(n_features)
         frame_map = InputMap(found[:, :n_features], found[:, n_features])
     return frame_map
 

@@ -205,6 +205,8 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted:
     speakers = None
     if metadata.speakers is not None:
         speakers = adaptation_from_arrays(without_prefix("speakers", arrays), metadata.speakers, topology, acoustic)
+        for hmm in (speakers.first, speakers.second):
+            _check_scores(hmm.acoustic_model, speakers.front_end.n_features_, topology.n_states)
         if speakers.front_end.n_features_ != front_end.static_dimension_:
             raise ValueError(
                 f"the speakers' mapped frames have {speakers.front_end.n_features_} numbers, and the front end takes "

@@ -161,6 +161,18 @@ def test_few_frames_hardly_move_the_map_and_none_leave_the_identity():
     assert distance(20, 200.0) < 0.5 * distance(3000, 200.0)
 
 
+def test_numbers_without_sense_leave_the_identity():
+    rng = np.random.default_rng(9)
+    mixtures = mixtures_of(rng)
+    frames, states = drawn_from(mixtures, rng, 100)
+    huge = (frames * 1e30).astype(np.float32)
+    with np.errstate(all="ignore"):
+        found = fit_fmllr(
+            GaussianMixtures(mixtures.log_weights, mixtures.means * 1e200, mixtures.variances), huge, states
+        )
+    np.testing.assert_array_equal(stacked(found), stacked(identity_map(N_FEATURES)))
+
+
 def test_frames_without_state_and_values_that_are_no_numbers_are_left_out():
     rng = np.random.default_rng(7)
     mixtures = mixtures_of(rng)
