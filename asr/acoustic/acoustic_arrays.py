@@ -38,7 +38,7 @@ def acoustic_to_arrays(acoustic: AcousticModel) -> tuple[Arrays, dict[str, Any]]
         arrays, metadata = _to_arrays(pair[0])
         metadata["hybrid"]["mixture_weight"] = pair[1].weight
         assert isinstance(pair[1].model, GaussianMixtures)
-        return arrays | _gmm_arrays(pair[1].model), metadata
+        return arrays | gmm_arrays(pair[1].model), metadata
     arrays, streams = {}, []
     for number, stream in enumerate(flattened(acoustic)):
         own, parts = _to_arrays(stream.model)
@@ -59,7 +59,7 @@ def _prefix(number: int) -> str:
 def _to_arrays(acoustic: AcousticModel) -> tuple[Arrays, dict[str, Any]]:
     """The same of mixtures or a hybrid."""
     if isinstance(acoustic, GaussianMixtures):
-        return _gmm_arrays(acoustic), {"kind": "gmm"}
+        return gmm_arrays(acoustic), {"kind": "gmm"}
     if not isinstance(acoustic, HybridAcousticModel):
         raise ConfigError(
             f"a model file holds Gaussian mixtures, hybrids and composites of these; a {type(acoustic).__name__} can "
@@ -98,7 +98,7 @@ def acoustic_from_arrays(
     """The acoustic model of a file; what does not fit together raises ValueError and its like."""
     n_features, n_behind = front_end.n_features_, front_end.n_unspliced_
     if metadata.kind == "gmm":
-        return _mixtures_from(arrays, n_states, n_features)
+        return mixtures_from(arrays, n_states, n_features)
     if metadata.kind == "composite":
         return CompositeAcousticModel(
             [
@@ -110,7 +110,7 @@ def acoustic_from_arrays(
     if not n_behind:
         return hybrid
     assert metadata.hybrid is not None  # of which was made sure
-    mixtures = _mixtures_from(arrays, n_states, n_behind)
+    mixtures = mixtures_from(arrays, n_states, n_behind)
     return beside(hybrid, mixtures, n_behind, n_features, metadata.hybrid.mixture_weight)
 
 
@@ -131,7 +131,7 @@ def _stream_from(
     width = parts.end - parts.start
     model: AcousticModel
     if parts.kind == "gmm":
-        model = _mixtures_from(arrays, n_states, width)
+        model = mixtures_from(arrays, n_states, width)
     else:
         model = _hybrid_from(arrays, parts, n_states, width, trusted)
     return Stream(model, parts.start, parts.end, parts.weight)
@@ -168,7 +168,8 @@ def _hybrid_from(
     return acoustic
 
 
-def _gmm_arrays(mixtures: GaussianMixtures) -> Arrays:
+def gmm_arrays(mixtures: GaussianMixtures) -> Arrays:
+    """The arrays of mixtures."""
     return {
         "gmm.log_weights": mixtures.log_weights,
         "gmm.means": mixtures.means,
@@ -176,7 +177,8 @@ def _gmm_arrays(mixtures: GaussianMixtures) -> Arrays:
     }
 
 
-def _mixtures_from(arrays: Mapping[str, np.ndarray], n_states: int, n_features: int) -> GaussianMixtures:
+def mixtures_from(arrays: Mapping[str, np.ndarray], n_states: int, n_features: int) -> GaussianMixtures:
+    """The mixtures that `gmm_arrays` described; ValueError when they are not for so many states and features."""
     mixtures = GaussianMixtures(arrays["gmm.log_weights"], arrays["gmm.means"], arrays["gmm.variances"])
     shape = (n_states, mixtures.n_components)
     check_array("gmm.log_weights", mixtures.log_weights, shape, between=None)

@@ -119,12 +119,7 @@ class GaussianMixtures:
             return log_weights, means, variances
         x = frames.astype(np.float64)
         squares = x * x
-        precision = 1.0 / variances
-        offset = log_weights - 0.5 * (np.log(variances).sum(-1) + (means**2 * precision).sum(-1))
-        responsibility = -0.5 * squares @ precision.T + x @ (means * precision).T + offset
-        responsibility -= responsibility.max(axis=1, keepdims=True)
-        np.exp(responsibility, out=responsibility)
-        responsibility /= responsibility.sum(axis=1, keepdims=True)
+        responsibility = self.responsibilities(state, x)
         if weights is not None:
             responsibility *= weights[:, None]
         counts = responsibility.sum(axis=0)
@@ -145,6 +140,17 @@ class GaussianMixtures:
     def for_states(self, states: np.ndarray) -> "GaussianMixtures":
         """Mixtures of other states, each the same as that of one of these, int (n_states,)."""
         return GaussianMixtures(self.log_weights[states], self.means[states], self.variances[states])
+
+    def responsibilities(self, state: int, frames: np.ndarray) -> np.ndarray:
+        """P(component | frame, state), float64 (n_frames, n_components), of frames, float64 (n_frames, n_features)."""
+        means, variances = self.means[state], self.variances[state]
+        precision = 1.0 / variances
+        offset = self.log_weights[state] - 0.5 * (np.log(variances).sum(-1) + (means**2 * precision).sum(-1))
+        responsibility = -0.5 * (frames * frames) @ precision.T + frames @ (means * precision).T + offset
+        responsibility -= responsibility.max(axis=1, keepdims=True)
+        np.exp(responsibility, out=responsibility)
+        responsibility /= responsibility.sum(axis=1, keepdims=True)
+        return responsibility
 
     def split(self, offset: float = 0.2) -> "GaussianMixtures":
         """Twice as many components: every one becomes two, `offset` standard deviations up and down from its mean."""

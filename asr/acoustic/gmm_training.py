@@ -51,6 +51,8 @@ class GrowthSettings(Settings):
     """`viterbi` (best path) or `baum-welch` (expected occupancies)."""
     variance_floor: float = Field(0.01, ge=1e-6, le=1)
     """Smallest variance, as a fraction of the variance over all frames."""
+    transform: Literal["none", "lda-mllt"] = "none"
+    """`lda-mllt`: mixtures of these states are grown anew from spliced frames with LDA and MLLT."""
     fewest_frames: float = Field(FEWEST_FRAMES, ge=1, le=1e9)
     """Of a Gaussian; one that accounts for fewer is dropped, unless it is its state's only one."""
     variance_prior: float = Field(VARIANCE_PRIOR, ge=0, le=1e9)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from asr.acoustic.acoustic_arrays import stream_arrays, topology_from
+from asr.acoustic.fmllr import FmllrSettings
 from asr.acoustic.model_metadata import HybridParts, ModelMetadata, Provenance
 from asr.acoustic.search_settings import SearchSettings
 from asr.errors import printable
@@ -33,6 +34,12 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
     }
     if metadata.kind == "hybrid":
         described |= _hybrid(arrays, metadata)
+    if metadata.speakers is not None:
+        described["speakers"] = {
+            "maps": "fmllr",
+            "Gaussians a state of the first pass": int(arrays["speakers.first.gmm.means"].shape[1]),
+            **FmllrSettings.model_validate(metadata.speakers.settings).model_dump(),
+        }
     for number, parts in enumerate(metadata.streams):
         own = stream_arrays(number, arrays)
         described[f"stream {number + 1}"] = {

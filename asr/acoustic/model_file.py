@@ -27,6 +27,7 @@ from asr.acoustic.search_settings import LARGEST_PENALTY as LARGEST_PENALTY
 from asr.acoustic.search_settings import LARGEST_SCALE as LARGEST_SCALE
 from asr.acoustic.search_settings import WIDEST_BEAM as WIDEST_BEAM
 from asr.acoustic.search_settings import SearchSettings as SearchSettings
+from asr.acoustic.speaker_adaptation import SpeakerAdaptation, adaptation_from_arrays, adaptation_to_arrays
 from asr.errors import MODEL_NEEDED, AsrError, MissingModelError, ModelFormatError
 from asr.features.frontend import FrontEnd
 from asr.lexicon import Lexicon
@@ -58,6 +59,8 @@ class SpeechModel:
         Phones that training never heard, sorted.
     trained_on : Provenance or None
         How much speech it was trained on, and by which version; None of a model that does not say.
+    speakers : SpeakerAdaptation or None
+        How frames are mapped by speaker before `front_end` takes them; None where it takes static features.
     """
 
     hmm: PhoneHmm
@@ -68,6 +71,7 @@ class SpeechModel:
     arpa: str | None = None
     untrained: tuple[str, ...] = ()
     trained_on: Provenance | None = None
+    speakers: SpeakerAdaptation | None = None
 
     @property
     def kind(self) -> Literal["gmm", "hybrid"]:
@@ -110,6 +114,9 @@ def _to_arrays(model: SpeechModel) -> tuple[dict[str, np.ndarray], dict[str, Any
         metadata["untrained"] = list(model.untrained)
     if model.trained_on is not None:
         metadata["trained_on"] = model.trained_on.model_dump()
+    if model.speakers is not None:
+        own, metadata["speakers"] = adaptation_to_arrays(model.speakers, model.hmm.acoustic_model)
+        arrays |= prefixed("speakers", own)
     return arrays, metadata
 
 
@@ -195,6 +202,16 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted:
     lexicon.require_phones(topology.phones)
     if lexicon.digest() != metadata.lexicon_digest:
         raise ValueError("the lexicon is not the one that was written: its digest is another")
+    speakers = None
+    if metadata.speakers is not None:
+        speakers = adaptation_from_arrays(without_prefix("speakers", arrays), metadata.speakers, topology, acoustic)
+        for hmm in (speakers.first, speakers.second):
+            _check_scores(hmm.acoustic_model, speakers.front_end.n_features_, topology.n_states)
+        if speakers.front_end.n_features_ != front_end.static_dimension_:
+            raise ValueError(
+                f"the speakers' mapped frames have {speakers.front_end.n_features_} numbers, and the front end takes "
+                f"{front_end.static_dimension_}"
+            )
     strange = sorted(set(metadata.untrained) - set(topology.phones))
     if strange:
         raise ValueError(f"untrained: {strange[0]!r} is none of the phones")
@@ -207,6 +224,7 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted:
         arpa=metadata.arpa,
         untrained=tuple(metadata.untrained),
         trained_on=metadata.trained_on,
+        speakers=speakers,
     )
 
 

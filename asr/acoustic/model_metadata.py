@@ -38,6 +38,16 @@ class StreamParts(HybridParts):
     weight: float = Field(ge=0, allow_inf_nan=False)
 
 
+class SpeakerParts(BaseModel):
+    """What finds the maps of speakers, of a model whose frames are mapped; each part is checked by its own reader."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    front_end: dict[str, Any]
+    search: dict[str, Any]
+    settings: dict[str, Any]
+
+
 class Provenance(BaseModel):
     """What a model was trained on; neither dates nor paths, so that equal trainings leave equal files."""
 
@@ -72,5 +82,7 @@ class ModelMetadata(HybridParts):
     """Phones that training never heard; left out where there is none."""
     trained_on: Provenance | None = None
     """Left out where nothing is known."""
+    speakers: SpeakerParts | None = None
+    """Left out where frames are not mapped by speaker."""
     streams: list[StreamParts] = []
     """Of a composite."""

@@ -1,7 +1,7 @@
 """`asr decode`: recognize audio files or a data directory."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -20,6 +20,9 @@ from asr.cli.options import (
 )
 from asr.errors import CorpusError
 from asr.shortage import require_address_space
+
+METHODS: dict[str, Literal["input-network", "fmllr"]] = {"input-network": "input-network", "fmllr": "fmllr"}
+"""What may follow --adapt: it comes as an argument, and is no file."""
 
 
 def decode(
@@ -42,7 +45,7 @@ def decode(
             metavar="file|directory|one|PATTERN",
             help="Whose audio files count as one speaker's: every file by itself, those of a directory, all, or those "
             "for which the group of a regular expression, searched in the path, is the same.  [default: file; "
-            "directory with --adapt]",
+            "directory where the model is adapted]",
             show_default=False,
         ),
     ] = None,
@@ -102,9 +105,19 @@ def decode(
             "--adapt",
             help="Recognize every speaker several times, each time with the model adapted to what was recognized "
             "before. Pays from about a minute of speech a speaker whom training has not heard; on speakers of training "
-            "it can do harm. For kernel-logistic hybrids.",
+            "it can do harm. By itself, or followed by 'input-network': for kernel-logistic hybrids. Followed by "
+            "'fmllr': for mixtures; a model trained with maps of speakers uses them without being told.",
         ),
     ] = False,
+    transforms: Annotated[
+        Path | None,
+        typer.Option(
+            "--transforms",
+            metavar="FILE",
+            help="With fMLLR, the maps of the speakers: those that FILE has are used as they are, others are added.",
+            show_default=False,
+        ),
+    ] = None,
     allow_untrained: Annotated[
         bool,
         typer.Option(
@@ -133,6 +146,10 @@ def decode(
       asr decode --model runs/mine/model.safetensors --out out --data data/test --grammar sentences.txt
     """
     audio = audio or []
+    methods = [path for path in audio if adapt and str(path) in METHODS and not path.exists()]
+    if len(methods) > 1:
+        raise typer.BadParameter(f"is followed by one of {' and '.join(METHODS)}", param_hint="--adapt")
+    audio = [path for path in audio if path not in methods]
     if bool(audio) == (data is not None):
         raise typer.BadParameter("give either audio files or --data DIR", param_hint="AUDIO | --data")
     require_model(model, "--model")
@@ -162,7 +179,15 @@ def decode(
             upsample=upsample,
         )
         summary = recognizer.decode(
-            out, audio=audio, speakers=speakers, data=data, root=root, adapt=adapt, mlf=mlf, workers=workers
+            out,
+            audio=audio,
+            speakers=speakers,
+            data=data,
+            root=root,
+            adapt=METHODS[str(methods[0])] if methods else adapt,
+            transforms=transforms,
+            mlf=mlf,
+            workers=workers,
         )
     hypotheses = out / "hyp.txt"
     if audio:

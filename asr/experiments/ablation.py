@@ -19,6 +19,7 @@ from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
+from asr.acoustic.speaker_adaptation import SpeakerSettings
 from asr.decode.graph_compiler import compile_graph
 from asr.experiments.story import Story
 from asr.features.augmentation import Augmentation
@@ -28,10 +29,12 @@ from asr.files import atomic_write, write_array
 from asr.grammar import Grammar
 from asr.hmm.state_graph import StateGraph
 from asr.recognition.material import Material
-from asr.recognition.recognition import BATCH_FRAMES
+from asr.recognition.searching import BATCH_FRAMES
+from asr.recognition.speaker_maps import frames_of, recognized_maps
 from asr.scoring.bootstrap import compare_systems
 from asr.scoring.files import read_transcripts, write_transcripts
 from asr.scoring.wer import ScoreReport, score_utterances
+from asr.training.aligners import train_mapped_mixtures
 from asr.training.systems import (
     Mixtures,
     Trained,
@@ -67,6 +70,8 @@ class Row:
         Gaussians a state in the place of the hybrid, of the row's frames and the same states; 0 for the hybrid.
     tied_states : int
         States of phones in context in the place of the phones' own; 0 for these.
+    speakers : SpeakerSettings, optional
+        How the row's frames are mapped by speaker; they are not without.
     searches : sequence of SearchSettings
         In the place of those that all rows share; densities of wide frames want more weight for the grammar.
     """
@@ -80,6 +85,7 @@ class Row:
     heard_in: Augmentation | None = None
     mixtures_alone: int = 0
     tied_states: int = 0
+    speakers: SpeakerSettings | None = None
     searches: Sequence[SearchSettings] = ()
 
 
@@ -161,6 +167,15 @@ class Fold:
         name = f"{self.name}-tied-{n_states}"
         config = workshop.config.model_copy(update={"context": 3, "tied_states": n_states})
         mixtures = train_tied_mixtures(replace(workshop, config=config), f"{name}-gmm", self.inner, self.mixtures)
+        return _fold(workshop, name, self.inner, mixtures, self.held_out, self.grammar)
+
+    def mapped(self, workshop: Workshop, settings: SpeakerSettings) -> "Fold":
+        """Stages: the same with mixtures and alignments of frames mapped by speaker."""
+        config = workshop.config.model_copy(update={"speakers": settings})
+        name, mixtures = f"{self.name}-{_digest(settings.model_dump_json())}", self.mixtures
+        for number in range(1, settings.rounds + 1):
+            stage = f"{name}-mapped-{number}"
+            mixtures = train_mapped_mixtures(replace(workshop, config=config), stage, self.inner, mixtures)
         return _fold(workshop, name, self.inner, mixtures, self.held_out, self.grammar)
 
 
@@ -287,8 +302,9 @@ def recognize_fold(workshop: Workshop, ablation: Ablation, fold: Fold, heard: Ma
             else Average(hybrids, exponent)
         )
         hmm = PhoneHmm(model.hmm.topology, acoustic, model.hmm.self_loops)
-        model = SpeechModel(hmm, model.front_end, model.lexicon, model.search, model.source)
-        frames = model.front_end.transform(heard.static)
+        model = replace(model, hmm=hmm)
+        maps, _ = recognized_maps(model, heard.static, fold.graph, workers=workshop.workers)
+        frames = frames_of(model, heard.static, maps)
         posteriors = acoustic.log_posterior(frames.frames)
         states = np.concatenate([fold.states[fold.held_out.static.rows(name)] for name in frames.ids])
         used = np.flatnonzero(states >= 0)
@@ -340,6 +356,8 @@ def measure(
     """
     if row.tied_states:
         folds = [fold.in_context(workshop, row.tied_states) for fold in folds]
+    if row.speakers is not None:
+        folds = [fold.mapped(workshop, row.speakers) for fold in folds]
     directories = [
         recognize_fold(workshop, ablation, fold, heard.of_speakers(fold.held_out.speakers), row) for fold in folds
     ]

@@ -112,6 +112,12 @@ class FrontEnd:
             frames = np.hstack([frames, spliced[:, first : first + self.n_unspliced_]])
         return frames
 
+    def turn(self, matrix: np.ndarray) -> None:
+        """Have LDA followed by a square matrix, (n, n) float64: frames x become matrix @ x."""
+        assert self.lda_ is not None and self.lda_offset_ is not None
+        self.lda_ = (self.lda_ @ matrix.T).astype(np.float32)
+        self.lda_offset_ = (matrix @ self.lda_offset_).astype(np.float32)
+
     @property
     def n_features_(self) -> int:
         """Columns of the transformed frames."""

@@ -20,7 +20,7 @@ from asr.interface.sound import Audio
 from asr.interface.utterances import aligned, recognized, recognized_by_speaker, recognized_or_fault, told
 from asr.lexicon import Lexicon
 from asr.recognition import aligning, decoding
-from asr.recognition.decoding import SearchOptions, chosen_search
+from asr.recognition.decoding import AdaptationMethod, SearchOptions, chosen_search
 from asr.recognition.vocabulary import recognizable
 from asr.runs.outcome import Outcome
 from discriminants.parallel.threads import ThreadWorkers
@@ -183,7 +183,7 @@ class Recognizer:
         *,
         rate: int | None = None,
         speakers: str | Sequence[str] | None = None,
-        adapt: bool = False,
+        adapt: bool | AdaptationMethod = False,
         jobs: int = 1,
     ) -> Iterator[Result]:
         """Recognize many utterances; results come in their order.
@@ -203,9 +203,9 @@ class Recognizer:
             Samples a second of arrays that come without.
         speakers : list of str, or str, optional
             The speaker of every utterance, or the one of all.
-        adapt : bool
+        adapt : bool, "input-network" or "fmllr"
             Recognize every speaker several times, each time with the model adapted to what was recognized before; see
-            `asr decode --adapt`. Needs `speakers`.
+            `asr decode --adapt`. True is "input-network". Needs `speakers`.
         jobs : int
             Threads; the words do not depend on their number.
 
@@ -233,7 +233,8 @@ class Recognizer:
         speakers: str | None = None,
         data: str | os.PathLike[str] | None = None,
         root: str | os.PathLike[str] | None = None,
-        adapt: bool = False,
+        adapt: bool | AdaptationMethod = False,
+        transforms: str | os.PathLike[str] | None = None,
         mlf: bool = False,
         workers: Workers = _SERIAL,
     ) -> Outcome:
@@ -241,7 +242,8 @@ class Recognizer:
 
         `output/hyp.txt` has a line an utterance, `output/hyp.ctm` a line a word with its times, `output/failed.tsv`
         the utterances that could not be recognized. With `mlf`, `output/hyp.mlf` has words and times as a master label
-        file of HTK. Speakers are those of the data directory; of audio files, `speakers` says which count as one's:
+        file of HTK. `transforms` is a file for the maps of fMLLR: speakers whom it has keep theirs, others are added.
+        Speakers are those of the data directory; of audio files, `speakers` says which count as one's:
         "file", "directory", "one" or a regular expression, as for the command.
 
         Raises
@@ -258,6 +260,7 @@ class Recognizer:
             root=None if root is None else Path(root),
             out=Path(output),
             adapt=adapt,
+            transforms=None if transforms is None else Path(transforms),
             mlf=mlf,
             graph=graph,
             workers=workers,

@@ -20,7 +20,9 @@ from asr.hmm.state_graph import StateGraph
 from asr.interface.results import Alignment, Result, timed_phones, timed_words
 from asr.interface.sound import Audio, Sound, load_sound, source_of
 from asr.recognition.adaptation import recognize_adapted
+from asr.recognition.decoding import AdaptationMethod
 from asr.recognition.recognition import recognize
+from asr.recognition.speaker_maps import adaptable, aligned_maps, frames_of
 from discriminants.blas_threads import one_blas_thread
 from discriminants.parallel.workers import Workers
 
@@ -60,7 +62,7 @@ def recognized_by_speaker(
     model: SpeechModel,
     graph: StateGraph,
     *,
-    adapt: bool,
+    adapt: bool | AdaptationMethod,
     workers: Workers,
 ) -> list[Result]:
     """The words of all utterances, each normalized with all of its speaker's (see `Recognizer.recognize_all`)."""
@@ -84,7 +86,10 @@ def recognized_by_speaker(
     results = {name: Result((), 0.0, source_of(of_id[name]), fault) for name, fault in faults.items()}
     if sounds:
         table = _table(sounds, dict(zip(ids, names, strict=True)))
-        found = (recognize_adapted if adapt else recognize)(model, table, graph, workers=workers)
+        if adapt == "fmllr":
+            found = recognize(adaptable(model), table, graph, workers=workers)
+        else:
+            found = (recognize_adapted if adapt else recognize)(model, table, graph, workers=workers)
         for name, segments in found.words.items():
             results[name] = _result(model, sounds[name], segments)
         for name, fault in found.failed.items():
@@ -98,7 +103,8 @@ def aligned(audio: Audio, words: tuple[str, ...], rate: int | None, model: Speec
     topology = model.hmm.topology
     graph = transcript_graph(words, model.lexicon, topology)
     with one_blas_thread():
-        frames = model.front_end.transform(_table({"audio": sound}, {"audio": "speaker"})).frames
+        static = _table({"audio": sound}, {"audio": "speaker"})
+        frames = frames_of(model, static, aligned_maps(model, static, {"audio": graph})).frames
         scores = model.hmm.log_likelihood(frames)
     found = align_utterance(scores, graph, topology, model.hmm.self_loops)
     if isinstance(found, Fault):

@@ -15,6 +15,7 @@ from pydantic import Field
 from threadpoolctl import threadpool_limits
 
 from asr.acoustic.composite import CompositeAcousticModel, hybrid_stream
+from asr.acoustic.fmllr import SpeakerMaps
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
@@ -23,7 +24,9 @@ from asr.decode.token_passing import BestPath
 from asr.errors import ConfigError, Fault
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
-from asr.recognition.recognition import Recognition, collected, recognize_batch, search_path, without_silence
+from asr.recognition.recognition import Recognition, collected, recognize_batch, without_silence
+from asr.recognition.searching import search_path
+from asr.recognition.speaker_maps import frames_of, recognized_maps
 from asr.settings import Settings
 from discriminants.kernels import GaussianKernel
 from discriminants.logistic.input_map import InputMap, fit_input_map, identity_map
@@ -76,6 +79,7 @@ def recognize_adapted(
     search: SearchSettings | None = None,
     settings: AdaptationSettings = AdaptationSettings(),  # noqa: B008 (frozen)
     *,
+    maps: SpeakerMaps | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Recognition:
     """Recognize every speaker's utterances with the model adapted to that speaker; parameters as of `recognize`.
@@ -91,10 +95,13 @@ def recognize_adapted(
     kernel = hybrid[1].classifier.kernel_
     if not isinstance(kernel, GaussianKernel) or not kernel.centers_are_points:
         raise ConfigError(f"only a Gaussian kernel of one width can be adapted through, not {type(kernel).__name__}")
+    seconds = 0.0
+    if maps is None:
+        maps, seconds = recognized_maps(model, static, graph, workers=workers)
     started = time.process_time()
     with threadpool_limits(1):
-        frames = model.front_end.transform(static)
-    seconds = time.process_time() - started
+        frames = frames_of(model, static, maps)
+    seconds += time.process_time() - started
     of_speaker: dict[str, list[str]] = {}
     for name, speaker in zip(frames.ids, frames.speakers, strict=True):
         of_speaker.setdefault(speaker, []).append(name)

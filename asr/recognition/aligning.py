@@ -31,6 +31,7 @@ from asr.lexicon import Lexicon, read_lexicon
 from asr.lexicon.lexicon import marks_stress
 from asr.recognition.decoding import corpus_for, static_frames
 from asr.recognition.material import trainable
+from asr.recognition.speaker_maps import aligned_maps, frames_of
 from asr.runs.outcome import Outcome, account
 from asr.runs.progress import Progress, progress
 from discriminants.parallel.threads import in_threads
@@ -74,7 +75,11 @@ def align(
 
     aligned: dict[str, _Times] = {}
     with threadpool_limits(1):
-        table = speech_model.front_end.transform(static)
+        graphs: dict[str, StateGraph] = {}
+        if speech_model.speakers is not None:
+            graphs = {name: transcript_graph(words[name], pronunciations, topology) for name in static.ids}
+        maps = aligned_maps(speech_model, static, graphs, workers=workers)
+        table = frames_of(speech_model, static, maps)
     batches = table.batches()
     rivals = first_rivals({name: words[name] for name in static.ids})
     items = (

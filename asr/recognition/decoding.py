@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Literal, TypedDict, TypeGuard, Unpack
+from typing import Literal, TypedDict, TypeGuard, Unpack, get_args
 
 from pydantic import ValidationError
 
@@ -26,8 +26,10 @@ from asr.lexicon import Lexicon
 from asr.recognition.adaptation import recognize_adapted
 from asr.recognition.audio_files import files_as_corpus
 from asr.recognition.hearing import warn_of_sound
+from asr.recognition.map_file import load_maps, save_maps
 from asr.recognition.material import require_some
 from asr.recognition.recognition import recognize
+from asr.recognition.speaker_maps import adaptable, recognized_maps
 from asr.recognition.vocabulary import other_case, recognizable
 from asr.runs.outcome import Outcome, account
 from asr.runs.progress import counted
@@ -35,9 +37,14 @@ from asr.scoring.files import read_transcripts, write_transcripts
 from asr.settings import faults
 from asr.text_lines import read_text_lines
 from asr.validation.findings import count, some
+from discriminants.logistic.input_map import InputMap
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
+
+
+AdaptationMethod = Literal["input-network", "fmllr"]
+"""`asr.recognition.adaptation` and `asr.acoustic.fmllr`."""
 
 
 class SearchOptions(TypedDict, total=False):
@@ -58,7 +65,8 @@ def decode(
     root: Path | None = None,
     grammar: str | os.PathLike[str] | None = None,
     out: Path,
-    adapt: bool = False,
+    adapt: bool | AdaptationMethod = False,
+    transforms: Path | None = None,
     upsample: bool = False,
     allow_untrained: bool = False,
     mlf: bool = False,
@@ -74,12 +82,15 @@ def decode(
         Each is an utterance named after its file.
     speakers : "file", "directory", "one" or a regular expression
         Whose files count as one speaker's, see `asr.recognition.audio_files`; by default every file by itself, so that
-        what is recognized in it does not depend on the others, or with `adapt` those of a directory.
+        what is recognized in it does not depend on the others, or, where the model is adapted to the speaker, those of
+        a directory
     data : path of a Kaldi data directory, instead of `audio`
     grammar : "loop", "one", a number of words such as "7", or the path of a file `asr.grammar.read_grammar` takes; None
         for the model's own
     search : lm_scale, insertion_penalty, beam and max_active, instead of the model's own settings
-    adapt : whether to adapt the model to every speaker, see `asr.recognition.adaptation`
+    adapt : how to adapt the model to every speaker, "input-network" (or True) or "fmllr"; frames of a model that was
+        trained on mapped ones are mapped in any case
+    transforms : path of a file of fMLLR's maps; speakers whom it has are not adapted to again, others are added to it
     upsample : whether to convert audio of a lower rate than the model's, which is refused otherwise
     allow_untrained : whether words may be recognized that training says nothing of, see `asr.recognition.vocabulary`
     mlf : whether to write words and times as HTK's master label file too
@@ -91,14 +102,22 @@ def decode(
         One of its kinds; DecodeError if no utterance at all could be decoded.
     """
     speech_model = model if isinstance(model, SpeechModel) else load_model(model)
-    rule = speakers or ("directory" if adapt else "file")
+    if adapt not in (False, True, *get_args(AdaptationMethod)):
+        raise ConfigError(f"a model is adapted by {' or '.join(get_args(AdaptationMethod))}, and not by {adapt!r}")
+    if adapt == "fmllr":
+        speech_model = adaptable(speech_model)
+    if transforms is not None and speech_model.speakers is None:
+        raise ConfigError("transforms are those of fMLLR: adapt by 'fmllr', or give a model trained on mapped frames")
+    rule = speakers or ("directory" if adapt or speech_model.speakers is not None else "file")
     corpus = files_as_corpus(audio, rule) if data is None else corpus_for(speech_model, data, root)
     settings = chosen_search(speech_model, **search)
     if graph is None:
         lexicon = recognizable(speech_model, allow_untrained=allow_untrained)
         graph = compile_graph(lexicon, chosen_grammar(speech_model, lexicon, grammar), speech_model.hmm.topology)
     static, problems = static_frames(speech_model, corpus, workers, upsample=upsample)
-    recognition = (recognize_adapted if adapt else recognize)(speech_model, static, graph, settings, workers=workers)
+    maps, seconds = _speaker_maps(speech_model, static, graph, transforms, workers)
+    passes = recognize if adapt in (False, "fmllr") else recognize_adapted
+    recognition = passes(speech_model, static, graph, settings, maps=maps, workers=workers)
     failures = [
         *corpus.problems,
         *problems,
@@ -116,7 +135,7 @@ def decode(
     if mlf:
         _write_hyp_mlf(out / "hyp.mlf", rows)
     audio_seconds = sum(utterance.duration for utterance in times.values())
-    return Outcome(len(recognition.words), failures, recognition.cpu_seconds / audio_seconds)
+    return Outcome(len(recognition.words), failures, (seconds + recognition.cpu_seconds) / audio_seconds)
 
 
 def _write_hyp_mlf(path: Path, rows: Mapping[str, Sequence[CtmRow]]) -> None:
@@ -144,6 +163,19 @@ def _keep_earlier(path: Path, hypotheses: Mapping[str, Sequence[str]]) -> None:
     kept = path.with_name(f"{path.name}.old")
     path.replace(kept)
     log.warning("%s", printable(f"{path} was there, with other words; it is kept as {kept.name}"))
+
+
+def _speaker_maps(
+    model: SpeechModel, static: FrameTable, graph: StateGraph, transforms: Path | None, workers: Workers
+) -> tuple[dict[str, InputMap], float]:
+    """The maps of the speakers, those of a file as they are, and the processor time that the others took."""
+    if model.speakers is None:
+        return {}, 0.0
+    known = {} if transforms is None or not transforms.exists() else load_maps(transforms, model.speakers)
+    maps, seconds = recognized_maps(model, static, graph, known=known, workers=workers)
+    if transforms is not None and len(maps) > len(known):
+        save_maps(transforms, maps, model.speakers)
+    return maps, seconds
 
 
 def chosen_search(model: SpeechModel, **wanted: Unpack[SearchOptions]) -> SearchSettings:

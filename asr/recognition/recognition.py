@@ -6,24 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from asr.acoustic.fmllr import SpeakerMaps
 from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
-from asr.acoustic.search_settings import WIDEST_BEAM
-from asr.decode.path_segments import Segment, word_segments
-from asr.decode.token_passing import BestPath, best_path
+from asr.decode.path_segments import Segment
 from asr.errors import DecodeError, Fault, FeatureError, attempt
 from asr.features.frame_table import NOT_FINITE, FrameTable
 from asr.features.silence import silent_utterances
 from asr.hmm.state_graph import StateGraph
+from asr.recognition.searching import BATCH_FRAMES, search_words
+from asr.recognition.speaker_maps import frames_of, recognized_maps
 from discriminants.blas_threads import one_blas_thread
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
-
-BATCH_FRAMES = 512  # What one worker recognizes at a time, of whole utterances: some tenths of a second of its time.
-
-WIDENINGS = (1, 4, 16)
-"""Times the beam and the limit of hypotheses; the next one only where no path reached an end of the grammar."""
-MOST_TOKENS = 50_000_000  # arcs x frames of a search without beam and limit, which is tried last: some 600 MB
 
 
 @dataclass(frozen=True)
@@ -56,26 +51,35 @@ def recognize(
     graph: StateGraph,
     search: SearchSettings | None = None,
     *,
+    maps: SpeakerMaps | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Recognition:
     """Recognize every utterance of a table. In digital silence, where all samples are 0, there are no words.
 
+    Where the model maps frames by speaker, this takes several passes, unless the maps are given.
+
     Parameters
     ----------
     static : FrameTable
-        Static features; under speaker normalization all of a speaker's utterances should be in it.
+        Static features; where frames are normalized or mapped by speaker, all of a speaker's utterances should be in
+        it.
     graph : StateGraph
         From `compile_graph`.
     search : SearchSettings, optional
         Instead of the model's own.
+    maps : mapping of speaker to InputMap, optional
+        Of the speakers, where the model maps their frames.
     workers : Workers
         Who scores and searches; the words do not depend on it.
     """
     chosen = model.search if search is None else search
+    cpu_seconds = 0.0
+    if maps is None:
+        maps, cpu_seconds = recognized_maps(model, static, graph, workers=workers)
     started = time.process_time()
     with one_blas_thread():
-        frames = model.front_end.transform(static)
-    cpu_seconds = time.process_time() - started
+        frames = frames_of(model, static, maps)
+    cpu_seconds += time.process_time() - started
     workers, batches = in_threads(workers), frames.batches(BATCH_FRAMES)
     results = workers.map(recognize_batch, batches, workers.share((model.hmm, graph, chosen)))
     return without_silence(collected(batches, results, cpu_seconds), model, static)
@@ -126,33 +130,3 @@ def _recognize(frames: np.ndarray, hmm: PhoneHmm, graph: StateGraph, search: Sea
             f"no sentence of the grammar fits its {len(frames)} frames: too short for any, or too unlike all of them"
         )
     return segments
-
-
-def search_words(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings) -> list[Segment] | None:
-    """Words of the best path for state scores, float32 (n_frames, n_states); None if no sentence fits."""
-    path = search_path(hmm, scores, graph, search)
-    return None if path is None else word_segments(path, graph, hmm.topology)
-
-
-def search_path(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings) -> BestPath | None:
-    """The best path for state scores, float32 (n_frames, n_states), that ends where the grammar lets a sentence end.
-
-    Where the beam or the limit has lost all of these, the search is repeated with wider ones. None if there is none.
-    """
-    widths = [(search.beam * factor, search.max_active * factor) for factor in WIDENINGS]
-    if graph.n_arcs * len(scores) <= MOST_TOKENS:
-        widths.append((np.inf, 0))
-    for beam, max_active in dict.fromkeys((min(beam, WIDEST_BEAM), most) for beam, most in widths):
-        path = best_path(
-            scores,
-            graph,
-            hmm.topology.unit_state,
-            hmm.self_loops,
-            lm_scale=search.lm_scale,
-            insertion_penalty=search.insertion_penalty,
-            beam=beam,
-            max_active=max_active,
-        )
-        if path is not None and path.complete:
-            return path
-    return None

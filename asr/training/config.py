@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError, model_validator
 from asr.acoustic.gmm_training import GmmSettings, TiedGmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import LARGEST_PENALTY, LARGEST_SCALE, SearchSettings
+from asr.acoustic.speaker_adaptation import SpeakerSettings
 from asr.errors import ConfigError
 from asr.features.config import FeatureConfig
 from asr.settings import Settings, fault_in_value, faults
@@ -77,6 +78,7 @@ class TrainingConfig(Settings):
     gmm: GmmSettings = GmmSettings()
     tied_gmm: TiedGmmSettings = TiedGmmSettings()
     """With context = 3, the mixtures of the tied states, grown from the alignment by those of `gmm`."""
+    speakers: SpeakerSettings = SpeakerSettings()
     hybrid: HybridSettings = HybridSettings(mixtures=16, mixture_weight=0.25, prior_ceiling=2.0)
     gmm_search: SearchSettings = SearchSettings()
     hybrid_search: SearchSettings = SearchSettings(insertion_penalty=-8.0)

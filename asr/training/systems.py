@@ -18,8 +18,10 @@ from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.gmm_training import GmmSettings, mixtures_of_states, train_gmm
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.hybrid_training import HybridSettings, train_hybrid, with_second_stream
+from asr.acoustic.mllt import lda_mllt
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
+from asr.acoustic.speaker_adaptation import SpeakerAdaptation, of_mapped_frames
 from asr.alignment.aligned_table import align_table
 from asr.alignment.alignment_check import check_alignment
 from asr.alignment.phone_contexts import spoken_phones
@@ -32,6 +34,7 @@ from asr.files import write_array
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
 from asr.recognition.material import Material, joined
+from asr.recognition.speaker_maps import aligned_maps, frames_of, frames_of_states
 from asr.runs.progress import counted
 from asr.runs.run import Run
 from asr.training.config import TrainingConfig, check_same_static
@@ -117,19 +120,12 @@ def train_mixtures(
     check_same_static(workshop.config.features, chosen)
 
     def build(directory: Path) -> None:
-        front_end, table = _frames(chosen, material, None)
-        start = _Start(workshop.topology, workshop.config.gmm)
-        _grow(workshop, name, directory, material, front_end, table, start, complain=complain)
+        front_end = FrontEnd(chosen).fit(material.static)
+        table = front_end.transform(material.static)
+        start = Start(workshop.topology, workshop.config.gmm)
+        grow(workshop, name, directory, material, front_end, table, start, complain=complain)
 
-    return _grown(workshop, name, build)
-
-
-def train_aligner(workshop: Workshop, name: str, material: Material, *, complain: bool = True) -> Mixtures:
-    """Stages `name` and, with context, `name`-tied: the mixtures that align for a hybrid; as `train_mixtures`."""
-    mixtures = train_mixtures(workshop, name, material, complain=complain)
-    if workshop.config.context == 1:
-        return mixtures
-    return train_tied_mixtures(workshop, f"{name}-tied", material, mixtures, complain=complain)
+    return grown(workshop, name, build)
 
 
 def train_tied_mixtures(
@@ -138,7 +134,8 @@ def train_tied_mixtures(
     """Stage `name`: mixtures of states that depend on a phone's neighbours, as many as the workshop's settings say.
 
     They grow from the alignment of the same material by `mixtures`, those of phones without context, and see the same
-    frames. That the speech is too little for any context is logged unless `complain` is false.
+    frames unless the settings want LDA and MLLT. That the speech is too little for any context is logged unless
+    `complain` is false.
     """
     config = workshop.config
 
@@ -160,31 +157,35 @@ def train_tied_mixtures(
                 name, table.n_frames, n_spoken, FRAMES_A_STATE,
             )  # fmt: skip
         states = tied_states(mixtures.states, spoken, topology, tying)
+        if config.tied_gmm.transform == "lda-mllt":
+            front_end = lda_mllt(front_end.config, material.static, states, tied.n_states, workers=workshop.workers)
+            table = front_end.transform(material.static)
         gaussians = mixtures_of_states(table.frames, states, tied.n_states, 1, workers=workshop.workers)
         like = tied.unit_position + topology.states_per_phone * tied.unit_phone  # the unit of the phone without context
-        start = _Start(tied, GmmSettings(**config.tied_gmm.model_dump()), (gaussians, earlier.hmm.self_loops[like]))
-        _grow(workshop, name, directory, material, front_end, table, start, complain=False)
+        start = Start(tied, GmmSettings(**config.tied_gmm.model_dump()), (gaussians, earlier.hmm.self_loops[like]))
+        grow(workshop, name, directory, material, front_end, table, start, complain=False)
 
-    return _grown(workshop, name, build)
+    return grown(workshop, name, build)
 
 
 @dataclass(frozen=True)
-class _Start:
-    """What mixtures grow from: nothing, or single Gaussians and self-loops."""
+class Start:
+    """What mixtures grow from: nothing, or single Gaussians and self-loops; and what maps their frames, if anything."""
 
     topology: Topology
     settings: GmmSettings
     first: tuple[GaussianMixtures, np.ndarray] | None = None
+    speakers: SpeakerAdaptation | None = None
 
 
-def _grow(
+def grow(
     workshop: Workshop,
     name: str,
     directory: Path,
     material: Material,
     front_end: FrontEnd,
     table: FrameTable,
-    start: _Start,
+    start: Start,
     *,
     complain: bool,
 ) -> None:
@@ -203,6 +204,10 @@ def _grow(
             workers=workshop.workers,
             progress=finished,
         ):
+            speakers = start.speakers
+            if speakers is not None:
+                assert isinstance(hmm.acoustic_model, GaussianMixtures)
+                speakers = replace(speakers, mapped=hmm.acoustic_model)
             model = SpeechModel(
                 hmm,
                 front_end,
@@ -210,6 +215,7 @@ def _grow(
                 workshop.config.gmm_search,
                 workshop.source,
                 untrained=workshop.lexicon.untrained_phones(material.references.values()),
+                speakers=speakers,
             )
             save_model(directory / f"gmm-{n_components}.safetensors", model)
             record[n_components] = curve
@@ -226,8 +232,8 @@ def _grow(
     (directory / "training.json").write_text(json.dumps(record))
 
 
-def _grown(workshop: Workshop, name: str, build: Callable[[Path], None]) -> Mixtures:
-    """What `_grow` wrote in this stage, now or earlier."""
+def grown(workshop: Workshop, name: str, build: Callable[[Path], None]) -> Mixtures:
+    """What `grow` wrote in this stage, now or earlier."""
     directory = workshop.run.stage(name, build)
     record = json.loads((directory / "training.json").read_text())
     written = json.loads((directory / "failed.json").read_text(encoding="utf-8"))
@@ -266,7 +272,7 @@ def train_hybrid_system(
     @threadpool_limits.wrap(limits=1)  # with more, sums come out in another order, and the bytes with them
     def build(directory: Path) -> None:
         copies, states = training_copies(workshop, material, mixtures.states, settings, features)
-        front_end, table = _frames(features, copies, states)
+        front_end, table, speakers = _mapped_frames(workshop, mixtures, features, copies, states)
         if one_stream is None:
             graphs = copies.graphs(workshop.lexicon, mixtures.topology) if settings.realignments else {}
             with counted(100, f"{name}: % of the passes") as finished:
@@ -305,6 +311,7 @@ def train_hybrid_system(
             workshop.config.hybrid_search,
             workshop.source,
             untrained=workshop.lexicon.untrained_phones(heard),
+            speakers=speakers,
         )
         save_model(directory / "hybrid.safetensors", model)
         (directory / "training.json").write_text(json.dumps(curves))
@@ -333,7 +340,7 @@ def train_mixtures_of_states(
     check_same_static(workshop.config.features, features)
 
     def build(directory: Path) -> None:
-        front_end, table = _frames(features, material, mixtures.states)
+        front_end, table, _ = _mapped_frames(workshop, mixtures, features, material, mixtures.states)
         earlier = mixtures.largest.load()
         topology = mixtures.topology
         acoustic = mixtures_of_states(
@@ -377,10 +384,12 @@ def training_copies(
 def aligned_states(workshop: Workshop, aligner: Trained, material: Material) -> np.ndarray:
     """State of every frame of the material as a system aligns its transcripts, int32 (n_frames,); -1 where it fails."""
     model = aligner.load()
+    graphs = material.graphs(workshop.lexicon, model.hmm.topology)
+    maps = aligned_maps(model, material.static, graphs, workers=workshop.workers)
     return align_table(
         model.hmm.log_likelihood,
-        model.front_end.transform(material.static),
-        material.graphs(workshop.lexicon, model.hmm.topology),
+        frames_of(model, material.static, maps),
+        graphs,
         model.hmm.topology,
         model.hmm.self_loops,
         workers=workshop.workers,
@@ -393,7 +402,7 @@ def frame_accuracy(model: SpeechModel, material: Material, states: np.ndarray) -
     if not isinstance(acoustic, HybridAcousticModel | CompositeAcousticModel):
         raise ConfigError("frame accuracy is defined for hybrids, whose scores are posteriors")
     with threadpool_limits(1):
-        frames = model.front_end.transform(material.static).frames
+        frames = frames_of_states(model, material.static, states).frames
         correct = sum(
             int((acoustic.log_posterior(frames[start : start + 8192]).argmax(1) == states[start : start + 8192]).sum())
             for start in range(0, len(frames), 8192)
@@ -406,9 +415,16 @@ def with_search(model: SpeechModel, search: SearchSettings, arpa: str | None) ->
     return replace(model, search=search, arpa=arpa)
 
 
-def _frames(config: FeatureConfig, material: Material, states: np.ndarray | None) -> tuple[FrontEnd, FrameTable]:
-    front_end = FrontEnd(config).fit(material.static, states)
-    return front_end, front_end.transform(material.static)
+def _mapped_frames(
+    workshop: Workshop, mixtures: Mixtures, config: FeatureConfig, material: Material, states: np.ndarray
+) -> tuple[FrontEnd, FrameTable, SpeakerAdaptation | None]:
+    """A front end, the frames that it gives of these states, and what mapped them if the mixtures see them so."""
+    static, speakers = material.static, mixtures.largest.load().speakers
+    if speakers is not None:
+        config = of_mapped_frames(config)
+        static = speakers.frames(static, speakers.of_states(static, states, workers=workshop.workers))
+    front_end = FrontEnd(config).fit(static, states)
+    return front_end, front_end.transform(static), speakers
 
 
 def check_copies(settings: HybridSettings, source: Literal["audio", "archive"]) -> None:

@@ -25,6 +25,7 @@ from asr.recognition.vocabulary import vocabulary_line
 from asr.runs.outcome import Outcome, account
 from asr.runs.progress import counted
 from asr.runs.run import Run
+from asr.training.aligners import train_aligner
 from asr.training.checking import check_inputs, log_findings
 from asr.training.config import TrainingConfig, check_same_static
 from asr.training.held_out import folds
@@ -34,7 +35,6 @@ from asr.training.systems import (
     Trained,
     Workshop,
     check_copies,
-    train_aligner,
     train_hybrid_system,
     with_search,
 )

@@ -18,6 +18,7 @@ from asr.alignment.score_files import SCORES, SUSPECTS, tell, write_scores, writ
 from asr.alignment.suspects import Suspect, TranscriptCheck, check_transcripts, first_rivals
 from asr.alignment.transcript_scores import TranscriptScore, score_transcripts
 from asr.recognition.material import Material
+from asr.recognition.speaker_maps import frames_of_states
 from asr.runs.progress import counted
 from asr.training.systems import Mixtures, Workshop
 
@@ -60,7 +61,7 @@ def cross_fitted_check(workshop: Workshop, material: Material, mixtures: Mixture
     model = mixtures.largest.load()
     topology, self_loops = model.hmm.topology, model.hmm.self_loops
     with threadpool_limits(1):
-        table = model.front_end.transform(material.static)
+        table = frames_of_states(model, material.static, mixtures.states, workers=workshop.workers)
     graphs = material.graphs(workshop.lexicon, topology)
     used = [name for name in table.ids if name not in mixtures.failed]
     n_folds = min(FOLDS, len(used))

@@ -13,7 +13,8 @@ from asr.acoustic.phone_hmm import PhoneHmm
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.recognition.material import Material
-from asr.recognition.recognition import BATCH_FRAMES, search_words
+from asr.recognition.searching import BATCH_FRAMES, search_words
+from asr.recognition.speaker_maps import frames_of, recognized_maps
 from asr.scoring.bootstrap import wer_standard_error
 from asr.scoring.wer import ScoreReport, align_words, count_errors, score_utterances
 from asr.training.config import TuningSettings
@@ -154,8 +155,9 @@ class Scored:
     def of(cls, twin: Twin, workers: Workers) -> "Scored":
         """Compute the scores, in threads of this process if the workers are on this machine."""
         workers = in_threads(workers)
+        maps, _ = recognized_maps(twin.model, twin.held_out.static, twin.graph, workers=workers)
         with threadpool_limits(1):
-            batches = twin.model.front_end.transform(twin.held_out.static).batches(BATCH_FRAMES)
+            batches = frames_of(twin.model, twin.held_out.static, maps).batches(BATCH_FRAMES)
         shared = workers.share((twin.model.hmm, twin.graph))
         return cls(twin, batches, list(workers.map(score_batch, batches, shared)), shared, workers)
 

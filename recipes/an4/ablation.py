@@ -10,6 +10,7 @@ after every row, the table is printed at the end.
 
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
+from asr.acoustic.speaker_adaptation import SpeakerSettings
 from asr.experiments.ablation import Ablation, Row, run_ablation
 from asr.experiments.story import open_story, parse_arguments, run_recipe
 from asr.grammar import arpa_grammar, estimate_ngram
@@ -35,6 +36,7 @@ OF_MIXTURES = tuple(
 OF_TIED_STATES = tuple(
     SearchSettings(lm_scale=lm_scale, insertion_penalty=-4.0, beam=60.0) for lm_scale in (4.5, 6.5, 9.0)
 )
+MAPPED = SpeakerSettings(maps="fmllr")
 KERNEL_DISCRIMINANTS = {"lda_dimension": None, "kda_dimension": 60}
 
 ROWS = (
@@ -128,6 +130,30 @@ ROWS = (
         {"warps": (0.92, 1.08), "mixtures": 8},
         {"n_centers": 2000, "n_candidates": 4000},
         tied_states=300,
+        searches=OF_TIED_STATES,
+    ),
+    Row("maps of speakers", speakers=MAPPED),
+    Row(
+        "2000 centres, warps, 32 Gaussians, maps of speakers",
+        {"warps": (0.92, 1.08), "mixtures": 32},
+        {"n_centers": 2000, "n_candidates": 4000},
+        speakers=MAPPED,
+    ),
+    Row("300 tied states, maps of speakers", tied_states=300, speakers=MAPPED, searches=OF_TIED_STATES),
+    Row(
+        "300 tied states, 2000 centres, warps, maps of speakers",
+        {"warps": (0.92, 1.08)},
+        {"n_centers": 2000, "n_candidates": 4000},
+        tied_states=300,
+        speakers=MAPPED,
+        searches=OF_TIED_STATES,
+    ),
+    Row(
+        "300 tied states, 2000 centres, warps, 8 Gaussians, maps of speakers",
+        {"warps": (0.92, 1.08), "mixtures": 8},
+        {"n_centers": 2000, "n_candidates": 4000},
+        tied_states=300,
+        speakers=MAPPED,
         searches=OF_TIED_STATES,
     ),
 )

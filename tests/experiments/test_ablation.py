@@ -12,6 +12,7 @@ import soundfile
 from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
+from asr.acoustic.speaker_adaptation import SpeakerSettings
 from asr.experiments.ablation import Ablation, Average, Row, ScoredMixtures, run_ablation, table
 from asr.experiments.story import Arguments, Story, open_story
 from asr.features.augmentation import Augmentation, NoiseClips, read_noise
@@ -61,7 +62,7 @@ def test_rows_have_names_of_their_own_and_differ_from_each_other(hybrid, frames,
     assert len({row.name for row in rows}) == len(rows)
     ablation = replace(make_ablation(), hybrid=hybrid, frames=frames)
     models = [
-        (ablation.stage_name(row), row.average, ablation.prior_exponent(row), row.tied_states)
+        (ablation.stage_name(row), row.average, ablation.prior_exponent(row), row.tied_states, row.speakers)
         for row in rows
         if row.heard_in is None
     ]
@@ -129,6 +130,7 @@ def test_every_speaker_is_recognized_by_models_and_grammar_made_without_him(stor
         Row("kernel discriminants", frames=KDA),
         Row("mixtures of kernel discriminants", frames=KDA, mixtures_alone=2, searches=SEARCHES[:1]),
         Row("tied states", tied_states=19),
+        Row("tied states, maps", tied_states=19, speakers=SpeakerSettings(maps="fmllr")),
         Row("base in noise", heard_in=Augmentation(noise=hiss, snr_db=-5.0)),
         Row("two averaged in noise", average=2, heard_in=Augmentation(noise=hiss, snr_db=-5.0)),
     )
@@ -146,14 +148,14 @@ def test_every_speaker_is_recognized_by_models_and_grammar_made_without_him(stor
     assert [record["name"] for record in records] == names
     assert len(lines) == 2 + len(names)
     trained = [r.message for r in caplog.records if r.message.startswith("trained kernel-logistic")]
-    assert len(trained) == 8
+    assert len(trained) == 10
     everyone = story.material("train").speakers
     assert sorted(name for _, held_out in folds for name in held_out) == list(everyone)
     assert all(not set(inner) & set(held_out) for inner, held_out in folds)
     by_name = {record["name"]: record for record in records}
     assert by_name["base"]["wer"] < 20
     assert by_name["base"]["frame_accuracy"] > 60
-    for name in ("kernel discriminants", "mixtures of kernel discriminants", "tied states"):
+    for name in ("kernel discriminants", "mixtures of kernel discriminants", "tied states", "tied states, maps"):
         assert by_name[name]["wer"] < 20
         assert by_name[name]["frame_accuracy"] > 60
     assert by_name["base in noise"]["frame_accuracy"] < by_name["base"]["frame_accuracy"]

@@ -26,6 +26,7 @@ from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.hmm.topology import Topology, uniform_self_loops
 from asr.lexicon import Lexicon
+from asr.recognition.speaker_maps import adaptable
 from discriminants.kfd import KFDClassifier
 from discriminants.krls import KRLSClassifier
 from discriminants.linear_discriminant import LinearDiscriminant
@@ -146,6 +147,17 @@ def composite() -> SpeechModel:
     first, second = acoustic.streams
     streams = [second, first, replace(first, weight=0.25)]
     return _model(CompositeAcousticModel(streams), model.front_end, None)
+
+
+def mapped() -> SpeechModel:
+    """Mixtures adapted to speakers, without training for it, and mixtures of mapped frames that differ from them."""
+    static, states = training()
+    front_end = FrontEnd(CONFIG).fit(static, states)
+    gaussians = mixtures_of_states(front_end.transform(static).frames, states, TOPOLOGY.n_states, 1)
+    model = adaptable(_model(gaussians, front_end, None))
+    assert model.speakers is not None
+    other = model.speakers.mapped.split(0.1)
+    return replace(model, speakers=replace(model.speakers, mapped=other))
 
 
 def _model(acoustic: Any, front_end: FrontEnd, arpa: str | None, topology: Topology = TOPOLOGY) -> SpeechModel:

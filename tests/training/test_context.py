@@ -13,8 +13,9 @@ from asr.acoustic.model_file import load_model, save_model
 from asr.errors import ModelFormatError
 from asr.experiments.story import Arguments, open_story
 from asr.features.config import FeatureConfig
+from asr.training.aligners import train_aligner
 from asr.training.config import TrainingConfig
-from asr.training.systems import train_aligner, train_hybrid_system
+from asr.training.systems import train_hybrid_system
 from discriminants.model_file import load_arrays, save_arrays
 from tests.toy_corpus import RATE, make_toy_corpus
 

@@ -18,7 +18,10 @@ from asr.grammar import arpa_grammar, word_loop
 from asr.grammar.arpa_file import parse_arpa
 from asr.hmm.tree_text import tree_graph, tree_lines
 from asr.recognition.aligning import align
-from asr.recognition.recognition import search_words
+from asr.recognition.map_file import load_maps, save_maps
+from asr.recognition.searching import search_words
+from asr.recognition.speaker_maps import frames_of
+from discriminants.logistic.input_map import InputMap
 from discriminants.persistence import estimator_from_arrays, load_arrays
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.field_mutators import spoil_fields
@@ -35,6 +38,7 @@ from tests.fuzz.valid_models import (
     fitted,
     hybrid,
     kernel_discriminants,
+    mapped,
     mixtures,
     model_bytes_of,
     tied_states,
@@ -61,8 +65,14 @@ def use_model(path: Path) -> None:
                 if not line.isprintable():
                     raise Unsound(f"a tree that no terminal can show: {line[:300]!r}")
     random = np.random.default_rng(0)
-    parts = [random.normal(size=(8, model.front_end.static_dimension_)).astype(np.float32) for _ in "uv"]
-    frames = model.front_end.transform(FrameTable.from_utterances("uv", "st", parts))
+    front_end = model.front_end if model.speakers is None else model.speakers.front_end
+    parts = [random.normal(size=(8, front_end.static_dimension_)).astype(np.float32) for _ in "uv"]
+    static = FrameTable.from_utterances("uv", "st", parts)
+    maps = {}
+    if model.speakers is not None:
+        states = np.arange(static.n_frames, dtype=np.int32) % model.hmm.topology.n_states
+        maps = model.speakers.of_states(static, states)
+    frames = frames_of(model, static, maps)
     if np.isnan(frames.frames).any():
         raise Unsound("frames that are not numbers")
     scores = model.hmm.log_likelihood(frames.frames)
@@ -98,6 +108,30 @@ def _two_stream_seeds(folder: Path) -> Seeds:
     return {"two.safetensors": model_bytes_of(two_streams(), folder)}
 
 
+def _mapped_seeds(folder: Path) -> Seeds:
+    return {"mapped.safetensors": model_bytes_of(mapped(), folder)}
+
+
+def _map_file_seeds(folder: Path) -> Seeds:
+    names = {"a": 1.0, "b": 2.0}
+    speakers = mapped().speakers
+    assert speakers is not None
+    n_features = speakers.front_end.n_features_
+    maps = {name: InputMap(scale * np.eye(n_features), np.ones(n_features)) for name, scale in names.items()}
+    save_maps(folder / "maps", maps, speakers)
+    return {"maps.safetensors": (folder / "maps").read_bytes()}
+
+
+def _use_map_file(path: Path) -> None:
+    """Map a frame of every speaker."""
+    speakers = mapped().speakers
+    assert speakers is not None
+    frames = np.ones((1, speakers.front_end.n_features_), np.float32)
+    for frame_map in load_maps(path, speakers).values():
+        if np.isnan(frame_map(frames)).any():
+            raise Unsound("a mapped frame that is not a number")
+
+
 def _composite_seeds(folder: Path) -> Seeds:
     return {"streams.safetensors": model_bytes_of(composite(), folder)}
 
@@ -108,6 +142,8 @@ reader("model-gmm", _mixture_seeds, MODEL)(use_model)
 reader("model-tied-states", _tied_seeds, MODEL)(use_model)
 reader("model-two-streams", _two_stream_seeds, MODEL)(use_model)
 reader("model-kernel-discriminants", _kernel_discriminant_seeds, MODEL)(use_model)
+reader("model-mapped", _mapped_seeds, MODEL)(use_model)
+reader("speaker-maps", _map_file_seeds, MODEL)(_use_map_file)
 reader("model-composite", _composite_seeds, MODEL)(use_model)
 
 

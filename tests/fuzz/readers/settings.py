@@ -22,7 +22,7 @@ from asr.features.mfcc import mfcc
 from asr.features.warping import warped_copies
 from asr.grammar import arpa_grammar, estimate_ngram, word_loop
 from asr.hmm.topology import Topology, uniform_self_loops
-from asr.recognition.recognition import search_words
+from asr.recognition.searching import search_words
 from asr.training.config import TrainingConfig, check_same_static, load_config
 from tests.fuzz.mutators.text_mutators import spoil_text
 from tests.fuzz.mutators.toml_mutators import spoil_toml

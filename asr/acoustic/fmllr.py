@@ -1,0 +1,171 @@
+"""fMLLR: an affine map of a speaker's frames under which the mixtures make them most likely.
+
+Gales (1998), "Maximum likelihood linear transformations for HMM-based speech recognition", section 4 ("constrained
+model-space transforms").
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from pydantic import Field
+from scipy.special import softmax
+
+from asr.acoustic.gmm import GaussianMixtures
+from asr.acoustic.row_updates import RowStatistics, best_transform
+from asr.features.frame_table import FrameTable
+from asr.settings import Settings
+from discriminants.logistic.input_map import InputMap, identity_map
+from discriminants.parallel.threads import in_threads
+from discriminants.parallel.workers import SerialWorkers, Workers
+
+_BLOCK_FRAMES = 1024
+
+SpeakerMaps = Mapping[str, InputMap]
+"""By name of the speaker."""
+
+
+class FmllrSettings(Settings):
+    """How the map of a speaker is estimated."""
+
+    prior: float = Field(50.0, ge=0, le=1e9)
+    """Frames that the mixtures themselves count beside a speaker's own; they hold the map to the identity."""
+    iterations: int = Field(3, ge=1, le=1000)
+    """How often the posteriors of the Gaussians are computed anew."""
+
+
+def fmllr_statistics(
+    mixtures: GaussianMixtures, frames: np.ndarray, states: np.ndarray, frame_map: InputMap
+) -> RowStatistics:
+    """What frames say of a map, with posteriors of the Gaussians as they are under another map.
+
+    Parameters
+    ----------
+    frames : float32 (n_frames, n_features)
+        As they are before any map.
+    states : int32 (n_frames,)
+        -1 leaves a frame out.
+    """
+    n_features = frames.shape[1]
+    upper = np.triu_indices(n_features + 1)
+    count, first = 0, np.zeros((n_features, n_features + 1))
+    second = np.zeros((n_features, len(upper[0])))
+    for block, precisions, means in _soft_gaussians(mixtures, frames, states, frame_map):
+        extended = np.hstack([block, np.ones((len(block), 1))])
+        count += len(block)
+        first += means.T @ extended
+        second += precisions.T @ (extended[:, upper[0]] * extended[:, upper[1]])
+    full = np.empty((n_features, n_features + 1, n_features + 1))
+    full[:, upper[0], upper[1]] = full[:, upper[1], upper[0]] = second
+    return RowStatistics(count, first, full)
+
+
+def expected_statistics(mixtures: GaussianMixtures) -> RowStatistics:
+    """What the mixtures expect of one frame, all states being alike; the best map for it is the identity.
+
+    With frames of the Gaussians themselves, E[x x'] = diag(sigma^2) + mu mu'.
+    """
+    weights = softmax(mixtures.log_weights, axis=1).ravel() / len(mixtures.log_weights)
+    n_features = mixtures.means.shape[2]
+    means, variances = mixtures.means.reshape(-1, n_features), mixtures.variances.reshape(-1, n_features)
+    extended = np.hstack([means, np.ones((len(means), 1))])
+    precisions = weights[:, None] / variances
+    first = (precisions * means).T @ extended
+    second = np.stack([(extended * column[:, None]).T @ extended for column in precisions.T])
+    own = np.arange(n_features)
+    second[:, own, own] += precisions.T @ variances
+    return RowStatistics(1.0, first, second)
+
+
+def fit_fmllr(
+    mixtures: GaussianMixtures,
+    frames: np.ndarray,
+    states: np.ndarray,
+    settings: FmllrSettings = FmllrSettings(),  # noqa: B008 (frozen)
+    *,
+    start: InputMap | None = None,
+) -> InputMap:
+    """The map of one speaker, whose frames belong to these states; parameters as of `fmllr_statistics`.
+
+    Without frames, and where the statistics do not determine it, it is the identity.
+    """
+    n_features = frames.shape[1]
+    frame_map = identity_map(n_features) if start is None else start
+    prior = expected_statistics(mixtures) * settings.prior
+    for _ in range(settings.iterations):
+        statistics = fmllr_statistics(mixtures, frames, states, frame_map) + prior
+        try:
+            np.linalg.cholesky(statistics.second)
+            found = best_transform(statistics, np.column_stack([frame_map.matrix, frame_map.offset]))
+        except np.linalg.LinAlgError:
+            return identity_map(n_features)
+        if not np.isfinite(found).all():
+            return identity_map(n_features)
+        frame_map = InputMap(found[:, :n_features], found[:, n_features])
+    return frame_map
+
+
+def fit_speakers(
+    mixtures: GaussianMixtures,
+    table: FrameTable,
+    states: np.ndarray,
+    settings: FmllrSettings = FmllrSettings(),  # noqa: B008 (frozen)
+    *,
+    start: SpeakerMaps | None = None,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+) -> dict[str, InputMap]:
+    """The map of every speaker of a table of frames.
+
+    Parameters
+    ----------
+    states : int32 (n_frames,)
+        -1 leaves a frame out.
+    start : mapping of speaker to InputMap, optional
+        Where to begin; the identity unless given.
+    """
+    rows: dict[str, list[np.ndarray]] = {}
+    for number, speaker in enumerate(table.speakers):
+        rows.setdefault(speaker, []).append(np.arange(table.offsets[number], table.offsets[number + 1]))
+    own = {speaker: np.concatenate(parts) for speaker, parts in rows.items()}
+    items = (
+        (table.frames[rows], states[rows], None if start is None else start.get(speaker))
+        for speaker, rows in own.items()
+    )
+    workers = in_threads(workers)
+    maps = workers.map(_fit_speaker, items, workers.share((mixtures, settings)))
+    return dict(zip(own, maps, strict=True))
+
+
+def _fit_speaker(
+    item: tuple[np.ndarray, np.ndarray, InputMap | None], constants: tuple[GaussianMixtures, FmllrSettings]
+) -> InputMap:
+    frames, states, start = item
+    return fit_fmllr(constants[0], frames, states, constants[1], start=start)
+
+
+def mapped_table(table: FrameTable, maps: SpeakerMaps) -> FrameTable:
+    """The table with every speaker's frames mapped; those of speakers without a map stay."""
+    frames = np.array(table.frames, np.float32)
+    for number, speaker in enumerate(table.speakers):
+        if speaker in maps:
+            frames[table.rows(number)] = maps[speaker](table.utterance(number))
+    return FrameTable(table.ids, table.speakers, frames, table.offsets)
+
+
+def _soft_gaussians(
+    mixtures: GaussianMixtures, frames: np.ndarray, states: np.ndarray, frame_map: InputMap
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Blocks of frames, float64, each with the mean precision of its Gaussians, and of precision times mean, (n, d)."""
+    used = np.flatnonzero((states >= 0) & np.isfinite(frames).all(axis=1))
+    used = used[np.argsort(states[used], kind="stable")]
+    for start in range(0, len(used), _BLOCK_FRAMES):
+        rows = used[start : start + _BLOCK_FRAMES]
+        block = frames[rows].astype(np.float64)
+        mapped = frame_map(block)
+        precisions, means = np.empty_like(block), np.empty_like(block)
+        present, starts = np.unique(states[rows], return_index=True)
+        for state, part in zip(present, np.split(np.arange(len(rows)), starts[1:]), strict=True):
+            share = mixtures.responsibilities(state, mapped[part])
+            precision = 1.0 / mixtures.variances[state]
+            precisions[part] = share @ precision
+            means[part] = share @ (mixtures.means[state] * precision)
+        yield block, precisions, means

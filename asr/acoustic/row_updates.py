@@ -1,0 +1,92 @@
+"""Transforms of frames that make diagonal Gaussians fit, found row by row.
+
+Where frames are transformed and the Gaussians are diagonal, the expected log-likelihood is a function of the rows of
+the transform that only the determinant ties together (Gales 1998, "Maximum likelihood linear transformations for
+HMM-based speech recognition", section 4; Gales 1999, "Semi-tied covariance matrices", section III).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+_SMALLEST_GAIN = 1e-5  # a frame: a sweep over the rows that gains less is the last
+
+
+@dataclass(frozen=True)
+class RowStatistics:
+    """What a corpus says of a transform (A b) of the frames (x 1), or of A alone where there is no offset.
+
+    Attributes
+    ----------
+    count : float
+        Frames.
+    first : float64 (n, d)
+        Row i is the sum over frames and Gaussians of gamma mu_i / sigma_i^2 (x 1); d is n + 1, or n without offset.
+    second : float64 (n, d, d)
+        Matrix i is the sum of gamma / sigma_i^2 (x 1) (x 1)'.
+    """
+
+    count: float
+    first: np.ndarray
+    second: np.ndarray
+
+    def __add__(self, other: "RowStatistics") -> "RowStatistics":
+        return RowStatistics(self.count + other.count, self.first + other.first, self.second + other.second)
+
+    def __mul__(self, factor: float) -> "RowStatistics":
+        return RowStatistics(self.count * factor, self.first * factor, self.second * factor)
+
+    def auxiliary(self, transform: np.ndarray) -> float:
+        """Expected log-likelihood of the transformed frames, with log|det A| for each, up to a constant.
+
+        transform : float64 (n, d)
+        """
+        _, log_determinant = np.linalg.slogdet(transform[:, : len(transform)])
+        fit = (transform * self.first).sum() - 0.5 * np.einsum("ij,ijk,ik->", transform, self.second, transform)
+        return float(self.count * log_determinant + fit)
+
+
+def best_transform(statistics: RowStatistics, start: np.ndarray, *, sweeps: int = 50) -> np.ndarray:
+    """The transform that maximizes the auxiliary function, float64 (n, d), from one whose matrix is invertible.
+
+    Each row in turn is the best one for the others as they are: with p the row's cofactors (and 0 for the offset) it is
+    (alpha p + k) G^-1, where alpha solves alpha^2 p G^-1 p' + alpha p G^-1 k' = count (Gales 1998, equations 44 to 46).
+    So no update lowers the auxiliary function.
+
+    Parameters
+    ----------
+    statistics : RowStatistics
+        With matrices that are positive definite.
+    sweeps : int
+        Over all rows, at most; fewer where one hardly gains anything.
+    """
+    transform = start.astype(np.float64)
+    n_rows = len(transform)
+    inverses = np.linalg.inv(statistics.second)
+    value = statistics.auxiliary(transform)
+    for _ in range(sweeps):
+        inverse = np.linalg.inv(transform[:, :n_rows])
+        for row in range(n_rows):
+            updated = _best_row(statistics, row, inverses[row], inverse[:, row])
+            change = updated[:n_rows] - transform[row, :n_rows]
+            # Sherman and Morrison: the inverse of the matrix with this row in the place of the old one.
+            column = inverse[:, row] / (1.0 + change @ inverse[:, row])
+            inverse -= np.outer(column, change @ inverse)
+            transform[row] = updated
+        before, value = value, statistics.auxiliary(transform)
+        if value - before < _SMALLEST_GAIN * statistics.count:
+            break
+    return transform
+
+
+def _best_row(statistics: RowStatistics, row: int, inverse_second: np.ndarray, cofactors: np.ndarray) -> np.ndarray:
+    """The best row for the others, whose cofactors are these up to a factor, which alpha takes up.
+
+    Of the two solutions that under which the determinant keeps its sign; on its side the function is concave.
+    """
+    first, n_rows = statistics.first[row], len(cofactors)
+    from_cofactors = inverse_second[:, :n_rows] @ cofactors
+    square, cross = from_cofactors[:n_rows] @ cofactors, from_cofactors @ first
+    root = np.sqrt(cross**2 + 4.0 * square * statistics.count)
+    alpha = 2.0 * statistics.count / (cross + root) if cross >= 0 else (root - cross) / (2.0 * square)
+    return alpha * from_cofactors + inverse_second @ first

@@ -1,0 +1,138 @@
+"""What a model needs to map a speaker's frames: mixtures for a first pass, and mixtures of mapped frames."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from asr.acoustic.acoustic_arrays import Arrays, check_array, gmm_arrays, mixtures_from, prefixed, without_prefix
+from asr.acoustic.fmllr import FmllrSettings, SpeakerMaps, fit_speakers, mapped_table
+from asr.acoustic.gmm import GaussianMixtures
+from asr.acoustic.model_metadata import SpeakerParts
+from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
+from asr.acoustic.search_settings import SearchSettings
+from asr.features.config import FeatureConfig
+from asr.features.frame_table import FrameTable
+from asr.features.frontend import FrontEnd
+from asr.hmm.topology import Topology
+from discriminants.logistic.input_map import InputMap
+from discriminants.parallel.workers import SerialWorkers, Workers
+
+
+class SpeakerSettings(FmllrSettings):
+    """Whether models are trained on frames that are mapped by speaker, and how."""
+
+    maps: Literal["none", "fmllr"] = "none"
+    """`fmllr`: speaker-adaptive training of the mixtures, and a hybrid of mapped frames."""
+    rounds: int = Field(1, ge=1, le=100)
+    """How often the maps of the training speakers are estimated and the mixtures grown anew from mapped frames."""
+
+
+@dataclass(frozen=True)
+class SpeakerAdaptation:
+    """How the map of a speaker is found.
+
+    Attributes
+    ----------
+    front_end : FrontEnd
+        Of the frames that are mapped.
+    first : PhoneHmm
+        Gaussian mixtures of these frames, of any speaker: they recognize or align in the first pass.
+    mapped : GaussianMixtures
+        Of the same states, of mapped frames; under a speaker's map they find the speaker's frames most likely.
+    search : SearchSettings
+        Of the first pass.
+    settings : FmllrSettings
+    """
+
+    front_end: FrontEnd
+    first: PhoneHmm
+    mapped: GaussianMixtures
+    search: SearchSettings
+    settings: FmllrSettings
+
+    @property
+    def second(self) -> PhoneHmm:
+        """The mixtures of mapped frames, with the durations of the first ones."""
+        return PhoneHmm(self.first.topology, self.mapped, self.first.self_loops)
+
+    @property
+    def digest(self) -> str:
+        """Of everything that maps depend on, hexadecimal."""
+        arrays, metadata = adaptation_to_arrays(self, self.first.acoustic_model)
+        found = blake2b(json.dumps(metadata, sort_keys=True).encode(), digest_size=16)
+        for name in sorted(arrays):
+            found.update(name.encode() + np.ascontiguousarray(arrays[name]).tobytes())
+        return found.hexdigest()
+
+    def of_states(
+        self,
+        static: FrameTable,
+        states: np.ndarray,
+        *,
+        workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+    ) -> dict[str, InputMap]:
+        """The map of every speaker of static features, from the states of their frames; -1 leaves one out."""
+        frames = self.front_end.transform(static)
+        return fit_speakers(self.mapped, frames, states, self.settings, workers=workers)
+
+    def frames(self, static: FrameTable, maps: SpeakerMaps) -> FrameTable:
+        """Mapped frames of static features; those of a speaker without a map stay as the front end gives them."""
+        return mapped_table(self.front_end.transform(static), maps)
+
+
+def of_mapped_frames(config: FeatureConfig) -> FeatureConfig:
+    """Settings of a front end that takes mapped frames: differences and normalization are in them already."""
+    return config.model_copy(update={"delta_order": 0, "normalize": "none"})
+
+
+def as_they_are(config: FeatureConfig) -> FeatureConfig:
+    """Settings of a front end that leaves mapped frames as they are."""
+    alone = {"context": 0, "lda_dimension": None, "kda_dimension": None, "unspliced": False}
+    return of_mapped_frames(config).model_copy(update=alone)
+
+
+def adaptation_to_arrays(adaptation: SpeakerAdaptation, acoustic: AcousticModel) -> tuple[Arrays, dict[str, Any]]:
+    """Arrays and metadata of what stands in a model file beside that acoustic model.
+
+    The mixtures of mapped frames are left out where the acoustic model is these.
+    """
+    front_end, front_metadata = adaptation.front_end.to_arrays()
+    arrays = {"self_loops": adaptation.first.self_loops, **prefixed("front_end", front_end)}
+    assert isinstance(adaptation.first.acoustic_model, GaussianMixtures)
+    arrays |= prefixed("first", gmm_arrays(adaptation.first.acoustic_model))
+    if adaptation.mapped is not acoustic:
+        arrays |= prefixed("mapped", gmm_arrays(adaptation.mapped))
+    return arrays, {
+        "front_end": front_metadata,
+        "search": adaptation.search.model_dump(),
+        "settings": adaptation.settings.model_dump(),
+    }
+
+
+def adaptation_from_arrays(
+    arrays: Mapping[str, np.ndarray], parts: SpeakerParts, topology: Topology, acoustic: AcousticModel
+) -> SpeakerAdaptation:
+    """What `adaptation_to_arrays` described; what does not fit together raises ValueError and its like."""
+    front_end = FrontEnd.from_arrays(without_prefix("front_end", arrays), parts.front_end)
+    self_loops = arrays["self_loops"]
+    check_array("self_loops", self_loops, (topology.n_units,), between=(0.0, 1.0))
+    first = mixtures_from(without_prefix("first", arrays), topology.n_states, front_end.n_features_)
+    own = without_prefix("mapped", arrays)
+    if own:
+        mapped = mixtures_from(own, topology.n_states, front_end.n_features_)
+    elif isinstance(acoustic, GaussianMixtures) and acoustic.means.shape[2] == front_end.n_features_:
+        mapped = acoustic
+    else:
+        raise ValueError("there are no mixtures of the speakers' mapped frames")
+    return SpeakerAdaptation(
+        front_end,
+        PhoneHmm(topology, first, self_loops),
+        mapped,
+        SearchSettings(**parts.search),
+        FmllrSettings(**parts.settings),
+    )

@@ -1,0 +1,60 @@
+"""Maps of speakers' frames in a file of their own, so that a later run need not find them again."""
+
+from pathlib import Path
+
+import numpy as np
+
+from asr.acoustic.acoustic_arrays import check_array
+from asr.acoustic.fmllr import SpeakerMaps
+from asr.acoustic.speaker_adaptation import SpeakerAdaptation
+from asr.errors import ModelFormatError
+from discriminants.errors import DiscriminantError
+from discriminants.logistic.input_map import InputMap
+from discriminants.model_file import load_arrays, save_arrays
+
+FORMAT = "hybrid-asr speaker maps 1"
+
+
+def save_maps(path: Path, maps: SpeakerMaps, speakers: SpeakerAdaptation) -> None:
+    """Write the maps that a model's mixtures found; equal maps give equal bytes."""
+    names = sorted(maps)
+    n_features = speakers.front_end.n_features_
+    arrays = {
+        "matrices": np.array([maps[name].matrix for name in names]).reshape(-1, n_features, n_features),
+        "offsets": np.array([maps[name].offset for name in names]).reshape(-1, n_features),
+    }
+    save_arrays(path, arrays, {"format": FORMAT, "speakers": names, "found by": speakers.digest})
+
+
+def load_maps(path: Path, speakers: SpeakerAdaptation) -> dict[str, InputMap]:
+    """Read what `save_maps` wrote.
+
+    Raises
+    ------
+    ModelFormatError
+        If the file is damaged, holds something else, or its maps were found by another model.
+    """
+    try:
+        arrays, metadata = load_arrays(path)
+    except DiscriminantError as error:
+        raise ModelFormatError(str(error)) from error
+    if metadata.get("format") != FORMAT:
+        raise ModelFormatError(
+            f"{path}: format is {metadata.get('format')!r}, not {FORMAT!r}; it holds no speakers' maps"
+        )
+    if metadata.get("found by") != speakers.digest:
+        raise ModelFormatError(
+            f"{path}: these maps of speakers were found by another model, and mean nothing to this one; give another "
+            "path, to which this model's are written"
+        )
+    names = metadata.get("speakers")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ModelFormatError(f"{path}: its speakers are no list of different names")
+    n_features = speakers.front_end.n_features_
+    try:
+        matrices, offsets = arrays["matrices"], arrays["offsets"]
+        check_array("matrices", matrices, (len(names), n_features, n_features))
+        check_array("offsets", offsets, (len(names), n_features))
+    except (KeyError, ValueError) as error:
+        raise ModelFormatError(f"{path}: the maps of speakers do not fit together: {error}") from error
+    return {name: InputMap(matrix, offset) for name, matrix, offset in zip(names, matrices, offsets, strict=True)}

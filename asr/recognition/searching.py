@@ -1,0 +1,45 @@
+"""The search of one utterance, repeated with wider beams where they lost every path that ends a sentence."""
+
+import numpy as np
+
+from asr.acoustic.phone_hmm import PhoneHmm
+from asr.acoustic.search_settings import WIDEST_BEAM, SearchSettings
+from asr.decode.path_segments import Segment, word_segments
+from asr.decode.token_passing import BestPath, best_path
+from asr.hmm.state_graph import StateGraph
+
+BATCH_FRAMES = 512  # What one worker recognizes at a time, of whole utterances: some tenths of a second of its time.
+
+WIDENINGS = (1, 4, 16)
+"""Times the beam and the limit of hypotheses; the next one only where no path reached an end of the grammar."""
+MOST_TOKENS = 50_000_000  # arcs x frames of a search without beam and limit, which is tried last: some 600 MB
+
+
+def search_words(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings) -> list[Segment] | None:
+    """Words of the best path for state scores, float32 (n_frames, n_states); None if no sentence fits."""
+    path = search_path(hmm, scores, graph, search)
+    return None if path is None else word_segments(path, graph, hmm.topology)
+
+
+def search_path(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings) -> BestPath | None:
+    """The best path for state scores, float32 (n_frames, n_states), that ends where the grammar lets a sentence end.
+
+    Where the beam or the limit has lost all of these, the search is repeated with wider ones. None if there is none.
+    """
+    widths = [(search.beam * factor, search.max_active * factor) for factor in WIDENINGS]
+    if graph.n_arcs * len(scores) <= MOST_TOKENS:
+        widths.append((np.inf, 0))
+    for beam, max_active in dict.fromkeys((min(beam, WIDEST_BEAM), most) for beam, most in widths):
+        path = best_path(
+            scores,
+            graph,
+            hmm.topology.unit_state,
+            hmm.self_loops,
+            lm_scale=search.lm_scale,
+            insertion_penalty=search.insertion_penalty,
+            beam=beam,
+            max_active=max_active,
+        )
+        if path is not None and path.complete:
+            return path
+    return None

@@ -1,0 +1,149 @@
+"""Maps of speakers' frames from what is recognized of the speakers, or from what they are known to say."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+import numpy as np
+
+from asr.acoustic.fmllr import FmllrSettings, SpeakerMaps, fit_speakers, mapped_table
+from asr.acoustic.gmm import GaussianMixtures
+from asr.acoustic.model_file import SpeechModel
+from asr.acoustic.phone_hmm import PhoneHmm
+from asr.acoustic.search_settings import SearchSettings
+from asr.acoustic.speaker_adaptation import SpeakerAdaptation, as_they_are
+from asr.alignment.aligned_table import align_table
+from asr.decode.path_segments import frame_states
+from asr.errors import ConfigError, attempt
+from asr.features.frame_table import FrameTable
+from asr.features.frontend import FrontEnd
+from asr.hmm.state_graph import StateGraph
+from asr.recognition.searching import BATCH_FRAMES, search_path
+from discriminants.blas_threads import one_blas_thread
+from discriminants.logistic.input_map import InputMap
+from discriminants.parallel.threads import in_threads
+from discriminants.parallel.workers import SerialWorkers, Workers
+
+
+def frames_of(model: SpeechModel, static: FrameTable, maps: SpeakerMaps) -> FrameTable:
+    """The frames that a model scores, mapped by speaker where it wants them so."""
+    return model.front_end.transform(static if model.speakers is None else model.speakers.frames(static, maps))
+
+
+def recognized_maps(
+    model: SpeechModel,
+    static: FrameTable,
+    graph: StateGraph,
+    *,
+    known: SpeakerMaps = MappingProxyType({}),
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+) -> tuple[dict[str, InputMap], float]:
+    """The map of every speaker, and the processor time that this took; no maps where the model wants none.
+
+    The mixtures of any speaker recognize first; under the maps that follow from it the mixtures of mapped frames
+    recognize again, and the maps follow from that. Maps that are `known` stay as they are.
+    """
+    strange = [name for name, speaker in zip(static.ids, static.speakers, strict=True) if speaker not in known]
+    if model.speakers is None or not strange:
+        return dict(known), 0.0
+    spent = 0.0
+
+    def states(hmm: PhoneHmm, frames: FrameTable, search: SearchSettings) -> np.ndarray:
+        nonlocal spent
+        threads = in_threads(workers)
+        found = list(threads.map(_search_batch, frames.batches(BATCH_FRAMES), threads.share((hmm, graph, search))))
+        spent += sum(seconds for _, seconds in found)
+        return np.concatenate([states for states, _ in found])
+
+    maps = _maps(model.speakers, static if not known else static.subset(strange), states, workers)
+    return {**known, **maps}, spent
+
+
+def aligned_maps(
+    model: SpeechModel,
+    static: FrameTable,
+    graphs: Mapping[str, StateGraph],
+    *,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+) -> dict[str, InputMap]:
+    """The map of every speaker whose words are known, by their transcript graphs; as `recognized_maps`.
+
+    Raises AlignmentError if no utterance at all can be aligned.
+    """
+
+    def states(hmm: PhoneHmm, frames: FrameTable, search: SearchSettings) -> np.ndarray:
+        return align_table(hmm.log_likelihood, frames, graphs, hmm.topology, hmm.self_loops, workers=workers).states
+
+    return {} if model.speakers is None else _maps(model.speakers, static, states, workers)
+
+
+def frames_of_states(
+    model: SpeechModel,
+    static: FrameTable,
+    states: np.ndarray,
+    *,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+) -> FrameTable:
+    """As `frames_of`, with the maps that follow from the states of the frames, int32 (n_frames,)."""
+    maps = {} if model.speakers is None else model.speakers.of_states(static, states, workers=workers)
+    return frames_of(model, static, maps)
+
+
+def _maps(
+    speakers: SpeakerAdaptation,
+    static: FrameTable,
+    states: Callable[[PhoneHmm, FrameTable, SearchSettings], np.ndarray],
+    workers: Workers,
+) -> dict[str, InputMap]:
+    """Twice: the states of the frames as the maps so far let them be seen, and the maps that follow from them."""
+    with one_blas_thread():
+        frames = speakers.front_end.transform(static)
+    maps: dict[str, InputMap] = {}
+    for hmm in (speakers.first, speakers.second):
+        found = states(hmm, mapped_table(frames, maps), speakers.search)
+        maps = fit_speakers(speakers.mapped, frames, found, speakers.settings, start=maps, workers=workers)
+    return maps
+
+
+def _search_batch(
+    batch: FrameTable, constants: tuple[PhoneHmm, StateGraph, SearchSettings]
+) -> tuple[np.ndarray, float]:
+    """The state of every frame, -1 where no sentence fits, and the processor time."""
+    hmm, graph, search = constants
+    started = time.thread_time()
+    states = np.full(batch.n_frames, -1, np.int32)
+    for number in range(len(batch)):
+        found = attempt(_searched, batch.utterance(number), hmm, graph, search)
+        if isinstance(found, np.ndarray):
+            states[batch.rows(number)] = found
+    return states, time.thread_time() - started
+
+
+def _searched(frames: np.ndarray, hmm: PhoneHmm, graph: StateGraph, search: SearchSettings) -> np.ndarray | None:
+    if not np.isfinite(frames).all():
+        return None
+    path = search_path(hmm, hmm.log_likelihood(frames), graph, search)
+    return None if path is None else frame_states(path, graph, hmm.topology)
+
+
+def adaptable(model: SpeechModel) -> SpeechModel:
+    """The model as one that maps frames by speaker: itself if it does, and mixtures of any speaker by themselves.
+
+    Raises
+    ------
+    ConfigError
+        For a hybrid of frames that are not mapped.
+    """
+    if model.speakers is not None:
+        return model
+    mixtures = model.hmm.acoustic_model
+    if not isinstance(mixtures, GaussianMixtures):
+        raise ConfigError(
+            "fMLLR maps the frames of Gaussian mixtures, and of a hybrid that was trained on mapped frames (maps = "
+            "'fmllr' under [speakers] in the settings of the training); this hybrid was not"
+        )
+    speakers = SpeakerAdaptation(model.front_end, model.hmm, mixtures, model.search, FmllrSettings())
+    frames = FrameTable.from_utterances(["a"], ["a"], [np.zeros((1, model.front_end.n_features_), np.float32)])
+    front_end = FrontEnd(as_they_are(model.front_end.config)).fit(frames)
+    return replace(model, front_end=front_end, speakers=speakers)

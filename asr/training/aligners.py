@@ -1,0 +1,89 @@
+"""The mixtures that align for a hybrid: of plain frames, of turned ones, of states in context, of mapped frames."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from asr.acoustic.fmllr import FmllrSettings
+from asr.acoustic.gmm import GaussianMixtures
+from asr.acoustic.gmm_training import GmmSettings, mixtures_of_states
+from asr.acoustic.mllt import lda_mllt
+from asr.acoustic.model_file import SpeechModel
+from asr.acoustic.speaker_adaptation import SpeakerAdaptation, as_they_are
+from asr.features.frame_table import FrameTable
+from asr.features.frontend import FrontEnd
+from asr.recognition.material import Material
+from asr.training.systems import Mixtures, Start, Workshop, grow, grown, train_mixtures, train_tied_mixtures
+
+MOST_REALIGNMENTS = 4
+"""At each number of Gaussians of other frames, which begin from an alignment that is good already."""
+
+
+def train_aligner(workshop: Workshop, name: str, material: Material, *, complain: bool = True) -> Mixtures:
+    """Stages `name`, with LDA and MLLT `name`-turned, with context `name`-tied, with maps of speakers `name`-mapped-1
+    and so on: the mixtures that align for a hybrid; as `train_mixtures`.
+    """
+    mixtures = train_mixtures(workshop, name, material, complain=complain)
+    if workshop.config.gmm.transform == "lda-mllt":
+        mixtures = train_turned_mixtures(workshop, f"{name}-turned", material, mixtures)
+    if workshop.config.context == 3:
+        mixtures = train_tied_mixtures(workshop, f"{name}-tied", material, mixtures, complain=complain)
+    if workshop.config.speakers.maps == "fmllr":
+        for number in range(1, workshop.config.speakers.rounds + 1):
+            mixtures = train_mapped_mixtures(workshop, f"{name}-mapped-{number}", material, mixtures)
+    return mixtures
+
+
+def train_turned_mixtures(workshop: Workshop, name: str, material: Material, mixtures: Mixtures) -> Mixtures:
+    """Stage `name`: mixtures of the same states, of spliced frames with LDA and MLLT (`asr.acoustic.mllt`)."""
+
+    def build(directory: Path) -> None:
+        earlier = mixtures.largest.load()
+        n_states = earlier.hmm.topology.n_states
+        front_end = lda_mllt(
+            earlier.front_end.config, material.static, mixtures.states, n_states, workers=workshop.workers
+        )
+        _regrow(workshop, name, directory, material, mixtures, earlier, front_end, front_end.transform(material.static))
+
+    return grown(workshop, name, build)
+
+
+def train_mapped_mixtures(workshop: Workshop, name: str, material: Material, mixtures: Mixtures) -> Mixtures:
+    """Stage `name`: one round of speaker-adaptive training (Anastasakos et al. 1996, with the maps of Gales 1998).
+
+    The mixtures so far and their alignment give every training speaker a map, and mixtures grow anew from mapped
+    frames. Recognition begins with the mixtures from before the first round.
+    """
+
+    def build(directory: Path) -> None:
+        earlier = mixtures.largest.load()
+        acoustic = earlier.hmm.acoustic_model
+        assert isinstance(acoustic, GaussianMixtures)
+        fmllr = FmllrSettings(**workshop.config.speakers.model_dump(include=set(FmllrSettings.model_fields)))
+        speakers = earlier.speakers or SpeakerAdaptation(
+            earlier.front_end, earlier.hmm, acoustic, workshop.config.gmm_search, fmllr
+        )
+        maps = speakers.of_states(material.static, mixtures.states, workers=workshop.workers)
+        mapped = speakers.frames(material.static, maps)
+        front_end = FrontEnd(as_they_are(speakers.front_end.config)).fit(mapped)
+        _regrow(workshop, name, directory, material, mixtures, replace(earlier, speakers=speakers), front_end, mapped)
+
+    return grown(workshop, name, build)
+
+
+def _regrow(
+    workshop: Workshop,
+    name: str,
+    directory: Path,
+    material: Material,
+    mixtures: Mixtures,
+    earlier: SpeechModel,
+    front_end: FrontEnd,
+    table: FrameTable,
+) -> None:
+    """Mixtures of the same states, from single Gaussians of other frames under the alignment that there is."""
+    topology = earlier.hmm.topology
+    settings = workshop.config.gmm if topology.tying is None else workshop.config.tied_gmm
+    shorter = {**settings.model_dump(), "iterations": [min(n, MOST_REALIGNMENTS) for n in settings.iterations]}
+    gaussians = mixtures_of_states(table.frames, mixtures.states, topology.n_states, 1, workers=workshop.workers)
+    start = Start(topology, GmmSettings(**shorter), (gaussians, earlier.hmm.self_loops), earlier.speakers)
+    grow(workshop, name, directory, material, front_end, table, start, complain=False)

@@ -1,0 +1,137 @@
+"""Recognition of mapped frames: better for speakers unlike those of training, and maps that a later run takes over."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from asr import Recognizer
+from asr.acoustic.model_file import SpeechModel, load_model
+from asr.corpus.data_directory import read_data_directory
+from asr.decode.graph_compiler import compile_graph
+from asr.errors import ConfigError, ModelFormatError
+from asr.features.config import FeatureConfig
+from asr.features.extraction import extract_static
+from asr.features.frame_table import FrameTable
+from asr.features.warping import warping_matrix
+from asr.grammar import word_loop
+from asr.recognition.map_file import load_maps, save_maps
+from asr.recognition.recognition import recognize
+from asr.recognition.speaker_maps import adaptable, recognized_maps
+from asr.scoring.wer import score_utterances
+from discriminants.logistic.input_map import InputMap, identity_map
+from discriminants.model_file import load_arrays, save_arrays
+from discriminants.parallel.workers import LocalWorkers
+
+
+@pytest.fixture(scope="module")
+def mixtures_path(toy_model) -> Path:
+    return toy_model.with_name("gmm.safetensors")
+
+
+@pytest.fixture(scope="module")
+def mixtures(mixtures_path) -> SpeechModel:
+    return load_model(mixtures_path)
+
+
+@pytest.fixture(scope="module")
+def graph(mixtures):
+    return compile_graph(mixtures.lexicon, word_loop(mixtures.lexicon.words), mixtures.hmm.topology)
+
+
+@pytest.fixture(scope="module")
+def strangers(toy_corpus) -> FrameTable:
+    """The test speakers with vocal tracts much shorter than any in training."""
+    config = FeatureConfig(sample_rate=8000)
+    static, _ = extract_static(read_data_directory(toy_corpus / "test"), config)
+    frames = np.array(static.frames)
+    frames[:, :12] = frames[:, :12] @ warping_matrix(0.75, config).T.astype(np.float32)
+    return FrameTable(static.ids, static.speakers, frames, static.offsets)
+
+
+def test_strange_speakers_are_recognized_better_through_their_maps(mixtures, graph, strangers, toy_corpus):
+    references = {one.id: one.words for one in read_data_directory(toy_corpus / "test").utterances}
+    before = score_utterances(references, recognize(mixtures, strangers, graph).hypotheses).errors
+    mapped = recognize(adaptable(mixtures), strangers, graph)
+    assert score_utterances(references, mapped.hypotheses).errors < before
+    assert recognize(adaptable(mixtures), strangers, graph, workers=LocalWorkers(2)).words == mapped.words
+
+
+def test_the_identity_leaves_the_words_of_the_mixtures(mixtures, graph, strangers):
+    maps = {speaker: identity_map(39) for speaker in strangers.speakers}
+    assert (
+        recognize(adaptable(mixtures), strangers, graph, maps=maps).words == recognize(mixtures, strangers, graph).words
+    )
+
+
+def test_known_maps_stay_and_others_do_not_depend_on_them(mixtures, graph, strangers):
+    model = adaptable(mixtures)
+    every, seconds = recognized_maps(model, strangers, graph)
+    first, *others = sorted(every)
+    own = InputMap(2 * np.eye(39), np.ones(39))
+    again, _ = recognized_maps(model, strangers, graph, known={first: own})
+    assert again[first] is own
+    assert seconds > 0
+    for name in others:
+        np.testing.assert_array_equal(again[name].matrix, every[name].matrix)
+    assert recognized_maps(model, strangers, graph, known=every) == (every, 0.0)
+
+
+def test_frames_of_a_hybrid_that_was_trained_without_maps_are_not_mapped(toy_model, tmp_path, toy_corpus):
+    recognizer = Recognizer.load(toy_model)
+    with pytest.raises(ConfigError, match="this hybrid was not"):
+        recognizer.decode(tmp_path, data=toy_corpus / "test", adapt="fmllr")
+    with pytest.raises(ConfigError, match="adapt by 'fmllr'"):
+        recognizer.decode(tmp_path, data=toy_corpus / "test", transforms=tmp_path / "maps")
+    with pytest.raises(ConfigError, match="by input-network or fmllr"):
+        recognizer.decode(tmp_path, data=toy_corpus / "test", adapt="magic")
+
+
+def test_the_command_maps_speakers_writes_their_maps_and_reads_them(asr, mixtures_path, mixtures, toy_corpus, tmp_path):
+    decode = ["decode", "--model", mixtures_path, "--data", toy_corpus / "test", "--grammar", "loop"]
+    maps = tmp_path / "maps.safetensors"
+    code, _, err = asr(*decode, "--out", tmp_path / "one", "--adapt", "fmllr", "--transforms", maps)
+    assert code == 0, err
+    written = load_maps(maps, adaptable(mixtures).speakers)
+    assert sorted(written) == sorted({one.speaker for one in read_data_directory(toy_corpus / "test").utterances})
+    before = maps.read_bytes()
+    code, _, err = asr(*decode, "--out", tmp_path / "two", "--adapt", "fmllr", "--transforms", maps)
+    assert code == 0, err
+    assert maps.read_bytes() == before
+    assert (tmp_path / "two" / "hyp.ctm").read_bytes() == (tmp_path / "one" / "hyp.ctm").read_bytes()
+    code, _, err = asr(*decode, "--out", tmp_path / "three", "--adapt", "fmllr", "input-network")
+    assert code == 2
+    assert "--adapt" in err
+
+
+def test_a_word_after_adapt_is_the_method_only_where_it_is_no_file(asr, toy_model, mixtures_path, toy_corpus, tmp_path):
+    wav = next((toy_corpus / "audio" / "test").glob("*.wav"))
+    for model, method in ((toy_model, ["input-network"]), (toy_model, []), (mixtures_path, ["fmllr"])):
+        code, out, err = asr("decode", "--model", model, "--out", tmp_path / "out", "--adapt", *method, wav)
+        assert code == 0, err
+        assert out.startswith(wav.stem)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"format": "other"}, "holds no speakers' maps"),
+        ({"found by": "other"}, "found by another model"),
+        ({"speakers": ["a", "a"]}, "different names"),
+        ({"speakers": ["a"]}, "do not fit together"),
+    ],
+)
+def test_a_file_of_other_maps_is_refused(mixtures, tmp_path, changed, words):
+    speakers = adaptable(mixtures).speakers
+    maps = {"b": InputMap(2 * np.eye(39), np.ones(39)), "a": identity_map(39)}
+    save_maps(tmp_path / "maps", maps, speakers)
+    again = load_maps(tmp_path / "maps", speakers)
+    assert list(again) == ["a", "b"]
+    np.testing.assert_array_equal(again["b"].matrix, maps["b"].matrix)
+    arrays, metadata = load_arrays(tmp_path / "maps")
+    save_arrays(tmp_path / "maps", arrays, metadata | changed)
+    with pytest.raises(ModelFormatError, match=words):
+        load_maps(tmp_path / "maps", speakers)
+    (tmp_path / "maps").write_bytes(b"spoilt")
+    with pytest.raises(ModelFormatError):
+        load_maps(tmp_path / "maps", speakers)

@@ -1,0 +1,118 @@
+"""Models of frames that are mapped by speaker: trained, written, read again, and recognizing."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from asr import Recognizer
+from asr.acoustic import context_trees
+from asr.acoustic.gmm_training import GmmSettings, TiedGmmSettings
+from asr.acoustic.hybrid_training import HybridSettings
+from asr.acoustic.model_file import load_model, save_model
+from asr.acoustic.speaker_adaptation import SpeakerSettings
+from asr.decode.graph_compiler import compile_graph
+from asr.errors import ModelFormatError
+from asr.experiments.story import Arguments, open_story
+from asr.features.config import FeatureConfig
+from asr.grammar import word_loop
+from asr.recognition.adaptation import AdaptationSettings, recognize_adapted
+from asr.recognition.recognition import recognize
+from asr.recognition.speaker_maps import frames_of_states
+from asr.scoring.wer import score_utterances
+from asr.training.aligners import train_aligner
+from asr.training.config import TrainingConfig
+from asr.training.systems import aligned_states, train_hybrid_system
+from asr.training.tuning import Scored, Twin
+from discriminants.model_file import load_arrays, save_arrays
+from discriminants.parallel.workers import LocalWorkers
+from tests.toy_corpus import RATE, make_toy_corpus
+
+FEATURES = FeatureConfig(sample_rate=RATE)
+GROWN = {"mixtures": (1, 2), "iterations": (3, 3)}
+KERNEL = HybridSettings(parameters={"n_centers": 60, "n_candidates": 120, "max_iter": 2}, warps=(0.92,), mixtures=1)
+
+
+def story_in(directory, context: int):
+    corpus = make_toy_corpus(directory / "corpus", n_utterances=16)
+    transform = "lda-mllt" if context == 3 else "none"
+    config = TrainingConfig(
+        features=FEATURES,
+        gmm=GmmSettings(**GROWN, transform=transform),
+        tied_gmm=TiedGmmSettings(**GROWN, transform=transform),
+        context=context,
+        tied_states=30 if context == 3 else "auto",
+        speakers=SpeakerSettings(maps="fmllr", rounds=2),
+    )
+    arguments = Arguments(corpus, directory / "run", 1, False)
+    return open_story("toy", arguments, corpus, config, (), (), ("train", "test"))
+
+
+@pytest.mark.parametrize("context", [1, 3])
+def test_mixtures_and_a_hybrid_of_mapped_frames_recognize_in_passes(tmp_path, monkeypatch, context):
+    monkeypatch.setattr(context_trees, "FEWEST_FRAMES", 20)
+    story = story_in(tmp_path, context)
+    workshop, material, test = story.workshop, story.material("train"), story.material("test")
+    mixtures = train_aligner(workshop, "gmm", material)
+    features = FEATURES.model_copy(update={"context": 2, "lda_dimension": 10})
+    hybrid = train_hybrid_system(workshop, "hybrid", material, mixtures, KERNEL, features)
+    for trained in (mixtures.largest, hybrid):
+        model = trained.load()
+        assert model.speakers is not None
+        assert model.speakers.first.topology == model.hmm.topology == mixtures.topology
+        graph = compile_graph(model.lexicon, word_loop(model.lexicon.words), model.hmm.topology)
+        found = recognize(model, test.static, graph)
+        assert score_utterances(test.references, found.hypotheses).errors <= 3
+        assert found.cpu_seconds > 0
+        assert recognize(model, test.static, graph, workers=LocalWorkers(2)).words == found.words
+        scored = Scored.of(Twin(model, test, graph), workshop.workers)
+        assert scored.recognized([model.search])[0] == found.hypotheses
+        states = aligned_states(workshop, trained, test)
+        frames = frames_of_states(model, test.static, states)
+        assert (model.hmm.log_likelihood(frames.frames).argmax(axis=1) == states).mean() > 0.6
+
+        save_model(tmp_path / "again", load_model(trained.path))
+        assert (tmp_path / "again").read_bytes() == trained.path.read_bytes()
+    turned = mixtures.largest.load().speakers.front_end
+    assert (turned.lda_ is not None) == (context == 3)
+    assert train_aligner(workshop, "gmm", material).largest.path == mixtures.largest.path  # stages that are whole
+    adapted = recognize_adapted(model, test.static, graph, settings=AdaptationSettings(sharpness=(0.1,), iterations=2))
+    assert score_utterances(test.references, adapted.hypotheses).errors <= 3
+    corpus = tmp_path / "corpus"
+    recognizer = Recognizer.load(hybrid.path)
+    wavs = {name: corpus / "audio" / "test" / f"{name}.wav" for name in test.static.ids[:3]}
+    for name, wav in wavs.items():
+        assert recognizer.recognize(wav).text
+        aligned = recognizer.align(wav, test.transcripts[name])
+        assert [word.word for word in aligned.words] == list(test.transcripts[name])
+    found = list(recognizer.recognize_all(wavs.values(), speakers="one", adapt="fmllr"))
+    assert [result.text.split() for result in found] == [list(test.transcripts[name]) for name in wavs]
+    outcome = recognizer.align_directory(corpus / "test", tmp_path / "aligned")
+    assert outcome.n_done == len(test.static)
+    with np.load(tmp_path / "aligned" / "states.npz") as written:
+        mine = states[test.static.rows(test.static.ids[0])]
+        np.testing.assert_array_equal(written[test.static.ids[0]], mine)
+    assert recognizer.info()["speakers"]["maps"] == "fmllr"
+    story.resources.close()
+
+
+def test_a_spoilt_file_of_a_model_with_maps_is_refused(tmp_path):
+    story = story_in(tmp_path, 1)
+    path = train_aligner(story.workshop, "gmm", story.material("train")).largest.path
+    arrays, metadata = load_arrays(path)
+
+    def refused(changed: dict[str, np.ndarray], words: str) -> None:
+        kept = {name: array for name, array in (arrays | changed).items() if array.size}
+        save_arrays(tmp_path / "spoilt", kept, metadata)
+        with pytest.raises(ModelFormatError, match=words):
+            load_model(tmp_path / "spoilt")
+
+    refused({"speakers.first.gmm.means": arrays["speakers.first.gmm.means"][:, :, :5].copy()}, "gmm.means")
+    refused({"speakers.self_loops": np.ones(3)}, "self_loops")
+    refused({"speakers.first.gmm.means": np.zeros(0)}, "is missing")
+    model = load_model(path)
+    other = replace(model.speakers, mapped=model.speakers.first.acoustic_model)
+    save_model(tmp_path / "other", replace(model, speakers=other))
+    again = load_model(tmp_path / "other")
+    np.testing.assert_array_equal(again.speakers.mapped.means, other.mapped.means)
+    story.resources.close()
