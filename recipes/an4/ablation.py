@@ -117,7 +117,6 @@ ROWS = (
         average=2,
     ),
     *(Row(f"{n} tied states", tied_states=n, searches=OF_TIED_STATES) for n in (200, 300, 400, 600)),
-    Row("200 tied states, 8 Gaussians", {"mixtures": 8}, tied_states=200, searches=OF_TIED_STATES),
     Row(
         "300 tied states, 2000 centres, warps",
         {"warps": (0.92, 1.08)},
@@ -126,8 +125,8 @@ ROWS = (
         searches=OF_TIED_STATES,
     ),
     Row(
-        "300 tied states, 2000 centres, warps, 8 Gaussians",
-        {"warps": (0.92, 1.08), "mixtures": 8},
+        "300 tied states, 2000 centres, warps, 32 Gaussians",
+        {"warps": (0.92, 1.08), "mixtures": 32},
         {"n_centers": 2000, "n_candidates": 4000},
         tied_states=300,
         searches=OF_TIED_STATES,
@@ -149,8 +148,8 @@ ROWS = (
         searches=OF_TIED_STATES,
     ),
     Row(
-        "300 tied states, 2000 centres, warps, 8 Gaussians, maps of speakers",
-        {"warps": (0.92, 1.08), "mixtures": 8},
+        "300 tied states, 2000 centres, warps, 32 Gaussians, maps of speakers",
+        {"warps": (0.92, 1.08), "mixtures": 32},
         {"n_centers": 2000, "n_candidates": 4000},
         tied_states=300,
         speakers=MAPPED,
