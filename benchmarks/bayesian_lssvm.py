@@ -1,10 +1,14 @@
 """What Bayesian least-squares machines promise: error bars that cover, probabilities, and inputs that matter.
 
-    python -m benchmarks.bayesian_lssvm [--only coverage inputs times probabilities] [--runs 100] [--sizes 500 1000]
-        [--data-dir ../shared/data/ml] [--sets heart ripley] [--partitions 10] [--choose]
+    python -m benchmarks.bayesian_lssvm [--only coverage noise inputs times probabilities] [--runs 100]
+        [--sizes 500 1000] [--data-dir ../shared/data/ml] [--sets heart ripley] [--partitions 10] [--choose]
 
 coverage: over runs of 100 samples of sin(x)/x on (-10, 10) with noise of deviation 0.1, the share of 1000 new noisy
 targets within 1.96 deviations of `BayesianLSSVMRegressor`, to be 95 % to within 2.
+
+noise: over runs of 150 samples of the same, with noise whose deviation grows from 0.03 on the left to 0.33 on the
+right: the share of 1000 new targets within 1.96 deviations on either side, and the distance from the noise-free curve,
+of `HeteroscedasticLSSVMRegressor`, of `BayesianLSSVMRegressor`, and of the latter told the variances.
 
 inputs: over runs of 100 samples of the same, with four more inputs that are normal noise, and of two half moons with
 four more: how often `select_inputs` leaves exactly the inputs that matter.
@@ -44,10 +48,16 @@ from sklearn.model_selection import GridSearchCV  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.svm import SVC  # noqa: E402
 
-from discriminants import BayesianLSSVMClassifier, BayesianLSSVMRegressor, LSSVMRegressor  # noqa: E402
+from discriminants import (  # noqa: E402
+    BayesianLSSVMClassifier,
+    BayesianLSSVMRegressor,
+    HeteroscedasticLSSVMRegressor,
+    LSSVMRegressor,
+)
 
-PARTS = ("coverage", "inputs", "times", "probabilities")
+PARTS = ("coverage", "noise", "inputs", "times", "probabilities")
 N_TRAIN, N_TEST, NOISE, N_IRRELEVANT = 100, 1000, 0.1, 4
+N_GROWING, QUIET, LOUDER = 150, 0.03, 0.3
 N_FRIEDMAN, MOST_OF_PEER = 2000, 1000
 QUANTILE = 1.959964
 COSTS = tuple(10.0**k for k in range(-1, 4))
@@ -68,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="parts (default: all)")
-    parser.add_argument("--runs", type=int, default=100, help="of coverage and inputs (default: 100)")
+    parser.add_argument("--runs", type=int, default=100, help="of coverage, noise and inputs (default: 100)")
     parser.add_argument("--sizes", nargs="+", type=int, default=[500, 1000], help="samples of times")
     parser.add_argument("--data-dir", type=Path, help="folder of the benchmark sets")
     parser.add_argument("--sets", nargs="+", choices=FILES, default=list(FILES), help="default: all")
@@ -77,6 +87,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     found = parser.parse_args(arguments)
     if "coverage" in found.only:
         print_coverage(found.runs)
+    if "noise" in found.only:
+        print_growing_noise(found.runs)
     if "inputs" in found.only:
         print_inputs(found.runs)
     if "times" in found.only:
@@ -109,6 +121,34 @@ def print_coverage(n_runs: int) -> None:
         f"{100 * np.min(covered):.1f} to {100 * np.max(covered):.1f}); noise {np.mean(noises):.4f}, in truth {NOISE}",
         flush=True,
     )
+
+
+def print_growing_noise(n_runs: int) -> None:
+    """Shares of new targets within 1.96 deviations where there is little noise and where there is much, and errors."""
+    found: dict[str, list[list[float]]] = {}
+    for run in range(n_runs):
+        random = np.random.default_rng(run)
+        X, X_new = random.uniform(-10, 10, (N_GROWING, 1)), random.uniform(-10, 10, (N_TEST, 1))
+        deviation, deviation_new = (QUIET + LOUDER / (1 + np.exp(-x[:, 0])) for x in (X, X_new))
+        truth = np.sinc(X_new[:, 0] / np.pi)
+        y = np.sinc(X[:, 0] / np.pi) + deviation * random.normal(size=N_GROWING)
+        targets = truth + deviation_new * random.normal(size=N_TEST)
+        learnt = HeteroscedasticLSSVMRegressor().fit(X, y).predict(X_new, return_std=True)
+        alike = BayesianLSSVMRegressor().fit(X, y).predict(X_new, return_std=True)
+        told = BayesianLSSVMRegressor().fit(X, y, noise_variance=deviation**2)
+        known = told.predict(X_new, return_std=True, noise_variance=deviation_new**2)
+        left = X_new[:, 0] < 0
+        for name, (means, bars) in (("learnt", learnt), ("one for all", alike), ("known", known)):
+            inside = np.abs(targets - means) < QUANTILE * bars
+            off = np.sqrt(np.mean((means - truth) ** 2))
+            found.setdefault(name, []).append([100 * inside[left].mean(), 100 * inside[~left].mean(), off])
+    for name, rows in found.items():
+        quiet, loud, off = np.mean(rows, axis=0)
+        print(
+            f"growing noise, variance {name}: {quiet:.1f} % of new targets within 1.96 deviations where x < 0, "
+            f"{loud:.1f} % where x > 0; off by {off:.4f}, over {n_runs} runs",
+            flush=True,
+        )
 
 
 def print_inputs(n_runs: int) -> None:

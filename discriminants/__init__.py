@@ -33,6 +33,7 @@ _NAMES = {
     "bayesian_lssvm": ["BayesianLSSVMRegressor"],
     "bayesian_lssvm_classifier": ["BayesianLSSVMClassifier"],
     "weighted_lssvm": ["WeightedLSSVMRegressor"],
+    "heteroscedastic_lssvm": ["HeteroscedasticLSSVMRegressor"],
     "pruned_lssvm": ["PrunedLSSVMClassifier", "PrunedLSSVMRegressor"],
     "committee": ["CommitteeRegressor"],
     "kernel_cca": ["KernelCCA"],

@@ -52,6 +52,16 @@ class BayesianLSSVM(KernelExpansion):
     removed_inputs_: np.ndarray
     variance_: PosteriorVariance
 
+    @property
+    def input_relevances_(self) -> np.ndarray:
+        """(deviation / width)^2 of every input, shape (n_features,): what it adds to the exponent of the kernel, on
+        average over pairs of training samples. 0 of an input left out; of the kernel "ard_gaussian".
+        """
+        if not isinstance(self.kernel_, ARDGaussianKernel):
+            raise AttributeError(f"input_relevances_ takes a width for every input, which the {self.kernel_} has not")
+        relevances: np.ndarray = (self.basis_centers_.std(axis=0) / self.kernel_.sigma) ** 2
+        return relevances
+
     def _infer(
         self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None, *, noise_known: bool = False
     ) -> Learnt:
@@ -140,6 +150,8 @@ class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
         Logarithm of the probability of the targets, to compare kernels by on the same samples.
     removed_inputs_ : ndarray of int of shape (n_removed,)
         Inputs left out by `select_inputs`, in that order; their widths in `kernel_.sigma` are infinite.
+    input_relevances_ : ndarray of shape (n_features,)
+        With "ard_gaussian": what each input adds to the exponent of the kernel, on average over pairs of samples.
     leave_one_out_residuals_ : ndarray of the shape of y
         As in `LSSVMRegressor`, with widths and penalty as they are.
     variance_ : PosteriorVariance

@@ -45,7 +45,8 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
     classes_ : ndarray of shape (n_classes,)
     class_log_prior_ : ndarray of shape (n_classes,)
         Logarithms of the shares of the training samples.
-    regularization_, prior_variance_, noise_variance_, effective_parameters_, log_evidence_, removed_inputs_
+    regularization_, prior_variance_, noise_variance_, effective_parameters_, log_evidence_, removed_inputs_,
+    input_relevances_
         As in `BayesianLSSVMRegressor`.
     variance_ : PosteriorVariance
     class_means_ : ndarray of shape (2, n_outputs)

@@ -34,11 +34,12 @@ class GreedyNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChosenCe
     chooser : str or callable
         "k-means" takes the samples nearest to the means of clusters, "feature-vectors" always that in whose span all
         samples lie best, "cholesky" that furthest from the span of those chosen, "entropy" those of greatest quadratic
-        Renyi entropy, "random" any; "greedy" the ones that explain y best, by forward selection. A function is called
-        with samples, kernel, number of centres, RandomState and targets (or None) and gives row numbers.
+        Renyi entropy, "leverage" draws by leverage scores, "random" any; "greedy" takes the ones that explain y best,
+        by forward selection. A function is called with samples, kernel, number of centres, RandomState and targets (or
+        None) and gives row numbers.
     n_candidates : int or None
         The choice is made among, and by, so many samples drawn at random; None is all of them. The choosers but
-        "random" and "entropy" keep up to 8 bytes for each and each centre.
+        "random", "entropy" and "leverage" keep up to 8 bytes for each and each centre.
     tol : float
         A centre is left out when no more than this share of the largest k(x, x) of it lies outside the span of others.
     random_state : int, RandomState or None

@@ -1,10 +1,14 @@
 """Time series by regression on the past: tables of lags, and predictions that are fed back."""
 
+from collections.abc import Callable
+from inspect import signature
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.metrics import r2_score
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_array, check_is_fitted
 
@@ -170,6 +174,81 @@ class NARX(BaseEstimator):
         ValueError
             If a start or inputs are too short, or of other widths than those that were learnt.
         """
+        past, inputs = self._beginning(n_steps, u, start, start_inputs)
+        found = self._fed_back(n_steps, past, inputs, self._next)[:, 0]
+        return found[:, 0] if self._one_column else found
+
+    def forecast(
+        self,
+        n_steps: int,
+        u: Any = None,
+        *,
+        start: Any = None,
+        start_inputs: Any = None,
+        n_draws: int = 500,
+        random_state: Any = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Means and standard deviations of the outputs to come, their noise included, over series that are drawn.
+
+        Every series goes on as in `simulate`, but with a draw in the place of each prediction: from the normal density
+        of a regressor whose `predict` has `return_std`, or else the prediction and one of the regressor's leave-one-out
+        residuals. Draws of different steps are independent, so that what the regressor does not know of the function
+        counts as if it were noise; and where errors grow from step to step the densities are not normal.
+
+        Parameters
+        ----------
+        n_steps, u, start, start_inputs
+            As in `simulate`.
+        n_draws : int
+            Series, two or more; a deviation is off by a share of about 1 / sqrt(2 n_draws).
+        random_state : int, RandomState or None
+
+        Returns
+        -------
+        means, deviations : ndarray of shape (n_steps,) or (n_steps, n_outputs)
+
+        Raises
+        ------
+        ValueError
+            As `simulate`, for fewer than two draws, or for a regressor that has neither.
+        """
+        if n_draws < 2:
+            raise ValueError(f"deviations take two draws or more, got {n_draws}")
+        past, inputs = self._beginning(n_steps, u, start, start_inputs)
+        random = check_random_state(random_state)
+        regressor: Any = getattr(self.regressor_, "best_estimator_", self.regressor_)
+        residuals: Any = getattr(regressor, "leave_one_out_residuals_", None)
+        with_deviations = "return_std" in signature(regressor.predict).parameters
+        if residuals is None and not with_deviations:
+            raise ValueError(
+                f"a {type(regressor).__name__} does not say how far it may be off: its predict has no return_std, and "
+                "it keeps no leave-one-out residuals"
+            )
+
+        def drawn(X: np.ndarray) -> np.ndarray:
+            if with_deviations:
+                means, deviations = (
+                    np.asarray(found).reshape(X.shape[0], -1) for found in regressor.predict(X, return_std=True)
+                )
+                return means + deviations * random.normal(size=means.shape)
+            errors = np.asarray(residuals).reshape(np.shape(residuals)[0], -1)
+            return self._next(X) + errors[random.randint(errors.shape[0], size=X.shape[0])]
+
+        found = self._fed_back(n_steps, np.repeat(past, n_draws, axis=0), inputs, drawn)
+        means, deviations = found.mean(axis=1), found.std(axis=1, ddof=1)
+        return (means[:, 0], deviations[:, 0]) if self._one_column else (means, deviations)
+
+    def score(self, y: Any, u: Any = None, horizon: int = 1) -> float:
+        """The coefficient of determination R^2 of `predict(y, u, horizon)`, the mean over the outputs.
+
+        1 is perfect, 0 as good as the mean of the outputs predicted.
+        """
+        found = self.predict(y, u, horizon)
+        wanted = checked_series(y, "y")[-found.shape[0] :]
+        return float(r2_score(wanted, found))
+
+    def _beginning(self, n_steps: int, u: Any, start: Any, start_inputs: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The row of outputs before the first step, from the latest back, and all inputs from q before it on."""
         check_is_fitted(self)
         p, q = self.n_lags, self.n_input_lags
         outputs, inputs = self.last_outputs_, self.last_inputs_
@@ -186,12 +265,21 @@ class NARX(BaseEstimator):
             inputs = np.vstack([inputs[inputs.shape[0] - q :], coming])
         elif u is not None:
             raise ValueError("u was given, but n_input_lags is 0")
-        past = outputs[-p:][::-1].reshape(1, -1)
-        found = np.empty((n_steps, outputs.shape[1]))
+        return outputs[-p:][::-1].reshape(1, -1), inputs
+
+    def _fed_back(
+        self, n_steps: int, past: np.ndarray, inputs: np.ndarray, following: Callable[[np.ndarray], np.ndarray]
+    ) -> np.ndarray:
+        """Steps of several series that share their inputs, each fed what `following` made of it, (n_steps, n_series,
+        n_outputs).
+        """
+        n_outputs, q = self.last_outputs_.shape[1], self.n_input_lags
+        found = np.empty((n_steps, past.shape[0], n_outputs))
         for step in range(n_steps):
-            found[step] = self._next(np.hstack([past, lags_before(inputs, np.array([q + step]), q)]))[0]
-            past = np.hstack([found[step : step + 1], past[:, : -outputs.shape[1]]])
-        return found[:, 0] if self._one_column else found
+            before = np.repeat(lags_before(inputs, np.array([q + step]), q), past.shape[0], axis=0)
+            found[step] = following(np.hstack([past, before]))
+            past = np.hstack([found[step], past[:, :-n_outputs]])
+        return found
 
     def _next(self, X: np.ndarray) -> np.ndarray:
         return np.asarray(self.regressor_.predict(X)).reshape(X.shape[0], -1)

@@ -65,6 +65,18 @@ def _ksod(**parameters: Any) -> Any:
     return KSODClassifier(**parameters)
 
 
+def _fixed_size_lssvm(**parameters: Any) -> Any:
+    from discriminants.fixed_size import FixedSizeLSSVMClassifier
+
+    return FixedSizeLSSVMClassifier(**parameters)
+
+
+def _bayesian_lssvm(**parameters: Any) -> Any:
+    from discriminants.bayesian_lssvm_classifier import BayesianLSSVMClassifier
+
+    return BayesianLSSVMClassifier(**parameters)
+
+
 def _one_vs_one(learner: str) -> Callable[..., Any]:
     def make(**parameters: Any) -> Any:
         from discriminants.one_vs_one import OneVsOneKernelClassifier
@@ -101,6 +113,8 @@ BUILT_IN: Mapping[str, Callable[..., Any]] = {
     "kfd": _kfd,
     "sparse-greedy-kfd": _sparse_greedy_kfd,
     "ksod": _ksod,
+    "fixed-size-lssvm": _fixed_size_lssvm,
+    "bayesian-lssvm": _bayesian_lssvm,
     "npd-ovo": _one_vs_one("npd"),
     "orols-ovo": _one_vs_one("orols"),
     "svm-ovo": _svm_ovo,

@@ -16,13 +16,16 @@ log = logging.getLogger(__name__)
 PATIENCE = 30.0  # seconds from one line of the log to the next
 
 # Methods whose time or memory grows with the square of the frames, or that keep all of them and compare with each. KFD
-# takes 16 bytes times the square, KSOD decomposes matrices of all frames once for every state.
+# takes 16 bytes times the square, KSOD decomposes matrices of all frames once for every state, the Bayesian LS-SVM
+# once for every width that it tries.
 MOST_FRAMES = {
     "SVC": 10_000,
     "NuSVC": 10_000,
     "KNeighborsClassifier": 20_000,
     "KFDClassifier": 5000,
     "KSODClassifier": 2000,
+    "LSSVMClassifier": 5000,
+    "BayesianLSSVMClassifier": 2000,
 }
 _PACKAGES = ("sklearn", "discriminants")
 

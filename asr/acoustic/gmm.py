@@ -7,6 +7,8 @@ from functools import cached_property
 import numpy as np
 
 LOG_TWO_PI = float(np.log(2.0 * np.pi))
+FEWEST_FRAMES_OF_STATE = 8.0
+"""From which a state is re-estimated, if only with one component."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,7 @@ class GaussianMixtures:
         *,
         variance_floor: np.ndarray,
         minimum_count: float = 8.0,
+        variance_prior: float = 0.0,
         map_states: Callable[..., Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]] = map,
     ) -> "GaussianMixtures":
         """One EM step (Dempster, Laird and Rubin 1977).
@@ -87,13 +90,17 @@ class GaussianMixtures:
             Gives the frames of a state, float32 (n, n_features), and their weights, float64 (n,), or None for ones.
         variance_floor : float64 (n_features,)
         minimum_count : float
-            Components that account for fewer frames are dropped, unless they are their state's only one.
+            Components that account for fewer frames are dropped, unless they are their state's only one. States of
+            fewer frames stay as they are, where these are not eight at least.
+        variance_prior : float
+            As so many frames the variance of all frames of the state counts in that of each component (maximum a
+            posteriori, Gauvain and Lee 1994): components of few frames are not sharper than these can tell.
         map_states : callable
             `map`, or an executor's.
         """
 
         def one_state(state: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            return self._update_state(state, *frames_of_state(state), variance_floor, minimum_count)
+            return self._update_state(state, *frames_of_state(state), variance_floor, minimum_count, variance_prior)
 
         log_weights, means, variances = zip(*map_states(one_state, range(len(self.means))), strict=True)
         return GaussianMixtures(np.stack(log_weights), np.stack(means), np.stack(variances))
@@ -105,11 +112,13 @@ class GaussianMixtures:
         weights: np.ndarray | None,
         variance_floor: np.ndarray,
         minimum_count: float,
+        variance_prior: float,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         log_weights, means, variances = self.log_weights[state], self.means[state], self.variances[state]
-        if (len(frames) if weights is None else weights.sum()) < minimum_count:
+        if (len(frames) if weights is None else weights.sum()) < min(minimum_count, FEWEST_FRAMES_OF_STATE):
             return log_weights, means, variances
         x = frames.astype(np.float64)
+        squares = x * x
         responsibility = self.responsibilities(state, x)
         if weights is not None:
             responsibility *= weights[:, None]
@@ -118,7 +127,11 @@ class GaussianMixtures:
         kept[np.argmax(counts)] = True
         divisor = np.where(kept, counts, 1.0)[:, None]
         new_means = np.where(kept[:, None], responsibility.T @ x / divisor, means)
-        second = responsibility.T @ (x * x) / divisor - new_means**2
+        second = responsibility.T @ squares / divisor - new_means**2
+        if variance_prior and kept.sum() > 1:
+            share = responsibility.sum(axis=1) / counts.sum()
+            of_state = share @ squares - (share @ x) ** 2
+            second = (divisor * second + variance_prior * of_state) / (divisor + variance_prior)
         new_variances = np.where(kept[:, None], np.maximum(second, variance_floor), variances)
         with np.errstate(divide="ignore"):
             new_weights = np.log(np.where(kept, counts, 0.0) / counts[kept].sum())
@@ -134,6 +147,10 @@ class GaussianMixtures:
         np.exp(responsibility, out=responsibility)
         responsibility /= responsibility.sum(axis=1, keepdims=True)
         return responsibility
+
+    def for_states(self, states: np.ndarray) -> "GaussianMixtures":
+        """Mixtures of other states, each the same as that of one of these, int (n_states,)."""
+        return GaussianMixtures(self.log_weights[states], self.means[states], self.variances[states])
 
     def split(self, offset: float = 0.2) -> "GaussianMixtures":
         """Twice as many components: every one becomes two, `offset` standard deviations up and down from its mean."""

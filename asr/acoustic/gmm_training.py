@@ -29,10 +29,10 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 log = logging.getLogger(__name__)
 
 SMALLEST_OCCUPANCY = 1e-4
-FEWEST_FRAMES = 8.0
+FEWEST_FRAMES = 20.0
 """Of a Gaussian."""
-FEWEST_FRAMES_IN_CONTEXT = 40.0
-"""Of a Gaussian of a state that depends on the neighbours of its phone: many such states have few frames."""
+VARIANCE_PRIOR = 20.0
+"""Frames, as which the variance of a state's frames counts in that of each of its Gaussians."""
 FEWEST_PAUSES = 0.05  # of the frames: with less there is nothing to begin from, and nothing to lose
 PAUSES_KEPT = 0.85  # part of what sounds much like a pause that silence has to have after equal division
 
@@ -55,6 +55,9 @@ class GrowthSettings(Settings):
     """`lda-mllt`: mixtures of these states are grown anew from spliced frames with LDA and MLLT."""
     fewest_frames: float = Field(FEWEST_FRAMES, ge=1, le=1e9)
     """Of a Gaussian; one that accounts for fewer is dropped, unless it is its state's only one."""
+    variance_prior: float = Field(VARIANCE_PRIOR, ge=0, le=1e9)
+    """As so many frames the variance of all frames of a state counts in that of each of its Gaussians; 0 for not at
+    all. Of little speech the Gaussians would else be sharper than their frames can tell."""
 
     @model_validator(mode="before")
     @classmethod
@@ -94,7 +97,6 @@ class TiedGmmSettings(GrowthSettings):
 
     mixtures: tuple[int, ...] = Field((1, 2, 4, 8), min_length=1, max_length=11)
     iterations: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = (4, 4, 4, 4)
-    fewest_frames: float = Field(FEWEST_FRAMES_IN_CONTEXT, ge=1, le=1e9)
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,7 @@ def train_gmm(
             return _hard_occupancy(aligned, topology.n_states)
 
         def reestimate(models: Models, occupancy: Occupancy) -> Models:
-            return _reestimate(models[0], table, occupancy, floor, settings.fewest_frames, pool)
+            return _reestimate(models[0], table, occupancy, floor, settings, pool)
 
         def grow(models: Models, iterations: int, guided: FrameTable | None) -> tuple[Models, Occupancy, list[float]]:
             curve: list[float] = []
@@ -226,6 +228,7 @@ def mixtures_of_states(
     iterations: int = 4,
     variance_floor: float = 0.01,
     fewest_frames: float = FEWEST_FRAMES,
+    variance_prior: float = VARIANCE_PRIOR,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> GaussianMixtures:
     """Mixtures grown on a given alignment, without realigning.
@@ -243,6 +246,8 @@ def mixtures_of_states(
         Smallest variance, as a fraction of the variance over all frames.
     fewest_frames : float
         Of a Gaussian; one that accounts for fewer is dropped, unless it is its state's only one.
+    variance_prior : float
+        Frames, as which the variance of all of a state's counts in that of each of its Gaussians.
     """
     mixtures, floor = _flat_start(frames, n_states, variance_floor)
     order = np.argsort(states, kind="stable")
@@ -255,7 +260,11 @@ def mixtures_of_states(
 
         def updated(mixtures: GaussianMixtures) -> GaussianMixtures:
             return mixtures.update(
-                frames_of_state, variance_floor=floor, minimum_count=fewest_frames, map_states=pool.map
+                frames_of_state,
+                variance_floor=floor,
+                minimum_count=fewest_frames,
+                variance_prior=variance_prior,
+                map_states=pool.map,
             )
 
         mixtures = updated(mixtures)
@@ -283,7 +292,7 @@ def _reestimate(
     table: FrameTable,
     occupancy: Occupancy,
     floor: np.ndarray,
-    fewest_frames: float,
+    settings: GrowthSettings,
     pool: ThreadPoolExecutor,
 ) -> tuple[GaussianMixtures, np.ndarray]:
     def frames_of_state(state: int) -> tuple[np.ndarray, np.ndarray | None]:
@@ -291,7 +300,13 @@ def _reestimate(
         weights = None if occupancy.weights is None else occupancy.weights[rows]
         return table.frames[occupancy.frames[rows]], weights
 
-    updated = mixtures.update(frames_of_state, variance_floor=floor, minimum_count=fewest_frames, map_states=pool.map)
+    updated = mixtures.update(
+        frames_of_state,
+        variance_floor=floor,
+        minimum_count=settings.fewest_frames,
+        variance_prior=settings.variance_prior,
+        map_states=pool.map,
+    )
     return updated, estimate_self_loops(occupancy.stays, occupancy.visits)
 
 

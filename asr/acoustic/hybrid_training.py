@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, field_validator
 from asr.acoustic.classifiers import BUILT_IN, make_classifier
 from asr.acoustic.composite import beside
 from asr.acoustic.fitting import draw_frames, frames_it_bears, signs_of_life
-from asr.acoustic.gmm_training import FEWEST_FRAMES, FEWEST_FRAMES_IN_CONTEXT, mixtures_of_states
+from asr.acoustic.gmm_training import FEWEST_FRAMES, VARIANCE_PRIOR, mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.alignment.aligned_table import align_table
@@ -72,10 +72,12 @@ class HybridSettings(Settings):
     all, but for methods whose cost grows with the square of the frames (`asr.acoustic.fitting.MOST_FRAMES`)."""
     mixtures: int = Field(0, ge=0, le=1024)
     """Gaussians a state of a second stream: mixtures of the unspliced frames, trained on the same frames and states as
-    the classifier; a power of two, or 0 for none."""
-    fewest_frames: Annotated[float, Field(ge=1, le=1e9)] | Literal["auto"] = "auto"
-    """Of a Gaussian of that stream; one that accounts for fewer is dropped, unless it is its state's only one. "auto"
-    means 8, and 40 for states that depend on the neighbours of a phone."""
+    the classifier; a power of two, or 0 for none. States that contexts tell apart share those of their phone's state:
+    beside a classifier that sees the context, more frames for each Gaussian are worth more."""
+    fewest_frames: float = Field(FEWEST_FRAMES, ge=1, le=1e9)
+    """Of a Gaussian of that stream; one that accounts for fewer is dropped, unless it is its state's only one."""
+    variance_prior: float = Field(VARIANCE_PRIOR, ge=0, le=1e9)
+    """Frames, as which the variance of a state's frames counts in that of each of its Gaussians of that stream."""
     mixture_weight: float = Field(0.5, gt=0, lt=1)
     """Share of the mixtures in the score; the classifier has the rest."""
     prior_exponent: float = Field(0.7, ge=0, le=100)
@@ -108,7 +110,8 @@ class HybridSettings(Settings):
     @property
     def one_stream(self) -> "HybridSettings":
         """The same without a second stream."""
-        left_out = {name: HybridSettings.model_fields[name].default for name in ("mixture_weight", "fewest_frames")}
+        unused = ("mixture_weight", "fewest_frames", "variance_prior")
+        left_out = {name: HybridSettings.model_fields[name].default for name in unused}
         return self.model_copy(update={"mixtures": 0, **left_out})
 
 
@@ -272,12 +275,16 @@ def _with_mixtures(
     if not settings.mixtures:
         return hybrid
     started = time.monotonic()
-    fewest = settings.fewest_frames
-    if fewest == "auto":
-        fewest = FEWEST_FRAMES if topology.tying is None else FEWEST_FRAMES_IN_CONTEXT
+    of_phones = np.append(topology.phone_state, np.int32(-1))  # a frame that is left out stays so
     mixtures = mixtures_of_states(
-        frames[:, -n_unspliced:], states, topology.n_states, settings.mixtures, fewest_frames=fewest, workers=workers
-    )
+        frames[:, -n_unspliced:],
+        of_phones[states],
+        int(of_phones.max()) + 1,
+        settings.mixtures,
+        fewest_frames=settings.fewest_frames,
+        variance_prior=settings.variance_prior,
+        workers=workers,
+    ).for_states(topology.phone_state)
     log.info("trained %d Gaussians a state in %.1f s", settings.mixtures, time.monotonic() - started)
     return beside(hybrid, mixtures, n_unspliced, frames.shape[1], settings.mixture_weight)
 

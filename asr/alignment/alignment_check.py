@@ -1,13 +1,13 @@
 """What looks wrong in an alignment, told from the alignment alone and from what sounds like a pause."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from asr.alignment.forced_alignment import path_of_states
 from asr.alignment.pauses import pause_evidence
-from asr.decode.path_segments import phone_segments, word_segments
+from asr.decode.path_segments import Segment, phone_segments, word_segments
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
@@ -15,6 +15,7 @@ from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
 LONG_PHONE = 0.3  # seconds; vowels drawn out at the end of a sentence come near it
 LONG_WORD = 3.0  # times as long as the median word of so many phones in this corpus ...
 LEAST_LONG_WORD = 0.5  # ... and at least so many seconds
+LONG_PAUSE = 0.3  # seconds within one word that sound like a pause
 TOLERATED = 5.0  # per cent of the phones or words that may be too long; spelled letters have 3 without a fault
 
 SILENCE_MARGIN = 10.0  # per cent of the frames by which silence may differ from what sounds like a pause
@@ -38,6 +39,10 @@ class AlignmentCheck:
         The utterance with the most time in such words; empty if there are none.
     worst_phones : str
         The one with the most time in such phones.
+    paused_words : float
+        Words that hold over 0.3 s of what sounds like a pause.
+    worst_paused : str
+        The utterance with the most time in such pauses.
     """
 
     silence: float
@@ -46,12 +51,15 @@ class AlignmentCheck:
     long_words: float
     worst: str
     worst_phones: str = ""
+    paused_words: float = 0.0
+    worst_paused: str = ""
 
     def __str__(self) -> str:
         return (
             f"silence has {self.silence:.1f} % of the frames ({self.pauses:.1f} % sound like a pause); "
             f"{self.long_phones:.1f} % of the phones last longer than {LONG_PHONE:g} s, "
-            f"{self.long_words:.1f} % of the words are too long for their phones"
+            f"{self.long_words:.1f} % of the words are too long for their phones, "
+            f"{self.paused_words:.1f} % hold over {LONG_PAUSE:g} s of what sounds like a pause"
         )
 
     def as_dict(self) -> dict[str, float | str]:
@@ -81,6 +89,11 @@ class AlignmentCheck:
                 f"{self.long_words:.1f} % of the words last much too long for their phones, most of all in "
                 f"{self.worst}: listen whether they hold noise or a pause, and whether its transcript is right"
             )
+        if self.paused_words > TOLERATED:
+            found.append(
+                f"{self.paused_words:.1f} % of the words hold over {LONG_PAUSE:g} s of what sounds like a pause, most "
+                f"of all in {self.worst_paused}: their times are probably wrong there"
+            )
         return found
 
 
@@ -102,22 +115,42 @@ def check_alignment(
     frame_shift : float
         Seconds from one frame to the next.
     """
+    segments = {
+        name: _segments(own, graphs[name], topology)
+        for name in table.ids
+        if len(own := states[table.rows(name)]) and own[0] >= 0
+    }
+    return check_segments(states, table, segments, topology, frame_shift)
+
+
+def check_segments(
+    states: np.ndarray,
+    table: FrameTable,
+    segments: Mapping[str, tuple[Sequence[Segment], Sequence[Segment]]],
+    topology: Topology,
+    frame_shift: float = 0.01,
+) -> AlignmentCheck:
+    """Look at an alignment whose phones and words, `segments` of every aligned utterance, are known."""
     aligned = states >= 0
     silence = aligned & (states < len(topology.silence_states))
     paused = aligned & (pause_evidence(table, frame_shift) < 0)
     phones: list[int] = []
     drawn_out: dict[str, int] = {}  # frames of long phones
     words: list[tuple[int, int, str]] = []  # frames, phones, utterance
-    for name in table.ids:
-        own = states[table.rows(name)]
-        if not len(own) or own[0] < 0:
-            continue
-        lengths, of_words = _durations(own, graphs[name], topology)
+    pauses: list[tuple[int, str]] = []  # frames of a word that sound like a pause, utterance
+    for name, (of_phones, of_words) in segments.items():
+        spoken = [segment for segment in of_phones if segment.label not in (SILENCE, SHORT_PAUSE)]
+        lengths = [segment.end - segment.start for segment in spoken]
         phones += lengths
         drawn_out[name] = sum(length for length in lengths if length * frame_shift > LONG_PHONE)
-        words += [(length, n_phones, name) for length, n_phones in of_words]
+        starts = np.array([segment.start for segment in spoken])
+        own = paused[table.rows(name)]
+        for word in of_words:
+            words.append((word.end - word.start, int(((starts >= word.start) & (starts < word.end)).sum()), name))
+            pauses.append((int(own[word.start : word.end].sum()), name))
     n_frames = max(1, int(aligned.sum()))
     long_words, worst = _long_words(words, frame_shift)
+    with_pauses = [(length, name) for length, name in pauses if length * frame_shift > LONG_PAUSE]
     return AlignmentCheck(
         silence=100.0 * int(silence.sum()) / n_frames,
         pauses=100.0 * int(paused.sum()) / n_frames,
@@ -125,21 +158,15 @@ def check_alignment(
         long_words=long_words,
         worst=worst,
         worst_phones=_most(drawn_out),
+        paused_words=100.0 * len(with_pauses) / len(pauses) if pauses else 0.0,
+        worst_paused=_most(_summed(with_pauses)),
     )
 
 
-def _durations(states: np.ndarray, graph: StateGraph, topology: Topology) -> tuple[list[int], list[tuple[int, int]]]:
-    """Frames of every phone of a word; frames and number of phones of every word."""
+def _segments(states: np.ndarray, graph: StateGraph, topology: Topology) -> tuple[list[Segment], list[Segment]]:
+    """Phones and words of an utterance's states."""
     path = path_of_states(states, graph, topology)
-    spoken = [
-        segment for segment in phone_segments(path, graph, topology) if segment.label not in (SILENCE, SHORT_PAUSE)
-    ]
-    starts = np.array([segment.start for segment in spoken])
-    words = [
-        (word.end - word.start, int(((starts >= word.start) & (starts < word.end)).sum()))
-        for word in word_segments(path, graph, topology)
-    ]
-    return [segment.end - segment.start for segment in spoken], words
+    return phone_segments(path, graph, topology), word_segments(path, graph, topology)
 
 
 def _long_words(words: list[tuple[int, int, str]], frame_shift: float) -> tuple[float, str]:
@@ -149,11 +176,16 @@ def _long_words(words: list[tuple[int, int, str]], frame_shift: float) -> tuple[
     frames, n_phones = (np.array(column, np.float64) for column in list(zip(*words, strict=True))[:2])
     usual = np.median(frames / n_phones)
     long = (frames > LONG_WORD * usual * n_phones) & (frames * frame_shift > LEAST_LONG_WORD)
-    time: dict[str, float] = {}
-    for number in np.flatnonzero(long).tolist():
-        name = words[number][2]
-        time[name] = time.get(name, 0.0) + frames[number]
+    time = _summed((frames[number], words[number][2]) for number in np.flatnonzero(long).tolist())
     return 100.0 * float(long.mean()), _most(time)
+
+
+def _summed(times: Iterable[tuple[float, str]]) -> dict[str, float]:
+    """Time by name."""
+    total: dict[str, float] = {}
+    for length, name in times:
+        total[name] = total.get(name, 0.0) + length
+    return total
 
 
 def _most(time: Mapping[str, float]) -> str:

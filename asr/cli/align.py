@@ -66,7 +66,8 @@ def align(
 
     # How well the transcripts fit is said in any case, as in training, and not only when they are suspect.
     logging.basicConfig(level=logging.WARNING, format="asr: %(message)s")
-    logging.getLogger("asr.alignment").setLevel(logging.INFO)
+    for room in ("asr.alignment", "asr.recognition.aligning"):
+        logging.getLogger(room).setLevel(logging.INFO)
     summary = asr.align(
         model,
         data,

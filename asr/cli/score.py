@@ -41,8 +41,10 @@ def score(
 
     The word error rate (WER) is the fewest substituted, deleted and inserted words that turn the reference
     into the hypothesis, in % of the reference words; the sentence error rate (SER) is the share of utterances
-    with any error. The interval comes from redrawing the utterances 10,000 times. An utterance missing from
-    HYP counts as wholly deleted and is listed.
+    with any error. The interval comes from redrawing the utterances 10,000 times: it tells what other
+    utterances of the same speakers would give. With --utt2spk a second one comes from redrawing the speakers, for
+    what other speakers would; fewer than five tell nothing of that. An utterance missing from HYP counts as
+    wholly deleted and is listed.
 
     \b
     Example:
@@ -54,7 +56,7 @@ def score(
 
     import asr
     from asr.files import atomic_write
-    from asr.scoring.bootstrap import wer_interval
+    from asr.scoring.bootstrap import over_speakers, wer_interval
     from asr.scoring.files import read_transcripts
     from asr.scoring.letter_case import case_hint
     from asr.scoring.transcript import aligned_transcripts, speaker_summary
@@ -74,6 +76,8 @@ def score(
         f"{report.deletions} deleted, {report.insertions} inserted)"
     )
     typer.echo(f"SER {report.ser:.2f} %  ({totals.wrong_sentences} of {totals.sentences} utterances)")
+    if utt2spk is not None:
+        typer.echo(over_speakers(report, level))
     hint = "" if ignore_case else case_hint(report, references, hypotheses)
     if hint:
         typer.echo(f"asr: {hint}", err=True)

@@ -93,6 +93,11 @@ class Topology:
             return self.tying.state_place
         return np.stack(np.divmod(np.arange(self.n_states, dtype=np.int32), np.int32(self.states_per_phone)), axis=1)
 
+    @cached_property
+    def phone_state(self) -> np.ndarray:
+        """The state that every state would be without context, int32 (n_states,)."""
+        return self._state_place @ np.array([self.states_per_phone, 1], np.int32)
+
     def number(self, phone: str) -> int:
         """The number of a phone; LexiconError if it is none of the model's."""
         number = self.phone_number.get(phone)

@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from asr.acoustic.model_file import SpeechModel, load_model
 from asr.acoustic.phone_hmm import PhoneHmm
+from asr.alignment.alignment_check import check_segments
 from asr.alignment.ctm import ctm_rows, write_ctm
 from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.frame_times import frame_times
@@ -25,6 +26,7 @@ from asr.errors import AlignmentError, Fault, attempt, printable
 from asr.features.frame_table import NOT_FINITE, FrameTable
 from asr.files import atomic_write
 from asr.hmm.state_graph import StateGraph
+from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon, read_lexicon
 from asr.lexicon.lexicon import marks_stress
 from asr.recognition.decoding import corpus_for, static_frames
@@ -136,6 +138,7 @@ def align(
         dict(zip(static.ids, static.speakers, strict=True)),
         dict(zip(static.ids, np.diff(static.offsets).tolist(), strict=True)),
     )
+    _tell_of_times(aligned, table, topology, speech_model.front_end.config.shift_ms / 1000.0)
     write_scores(out / SCORES, check)
     write_suspects(out / SUSPECTS, check.suspects, words)
     tell(check, out / SUSPECTS)
@@ -171,6 +174,18 @@ class _Times:
     phones: list[Segment]
     states: np.ndarray
     fit: TranscriptScore
+
+
+def _tell_of_times(aligned: Mapping[str, _Times], table: FrameTable, topology: Topology, frame_shift: float) -> None:
+    """One line of the log: silence, phones and words of the alignment; and one for everything that looks wrong."""
+    states = np.full(table.n_frames, -1, np.int32)
+    for name, times in aligned.items():
+        states[table.rows(name)] = times.states
+    segments = {name: (times.phones, times.words) for name, times in aligned.items()}
+    check = check_segments(states, table, segments, topology, frame_shift)
+    log.info("%s", check)
+    for complaint in check.complaints():
+        log.warning("%s", printable(complaint))
 
 
 def _align_batch(

@@ -12,6 +12,9 @@ from asr.scoring.wer import ScoreReport
 
 Unit = Literal["utterance", "speaker"]
 
+FEWEST_SPEAKERS = 5
+"""That say something of others."""
+
 _BLOCK = 1 << 20  # draws held in memory at a time
 
 
@@ -63,6 +66,15 @@ def wer_interval(
     counts = _counts_per_unit([report], unit)
     rates = np.concatenate([errors[:, 0] / words for errors, words in _redraw(counts, replicates, seed)])
     return _interval(report.wer, 100.0 * rates, level)
+
+
+def over_speakers(report: ScoreReport, level: float = 0.95) -> str:
+    """A sentence: the interval of the word error rate that other speakers would give, or that these are too few."""
+    speakers = len(report.speakers())
+    if speakers < FEWEST_SPEAKERS:
+        return f"Speakers: {speakers}; how others would fare can be told from {FEWEST_SPEAKERS} or more"
+    interval = wer_interval(report, level=level, unit="speaker")
+    return f"Redrawing the {speakers} speakers: [{interval.low:.2f}, {interval.high:.2f}] at {100 * level:g} %"
 
 
 def wer_standard_error(

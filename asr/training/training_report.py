@@ -27,6 +27,7 @@ WORST = 20  # utterances shown word by word
 MOST_SUSPECTS = 200  # on the page; the file has all
 _DISCRIMINANTS = (
     "kernel-logistic", "orols", "npd", "krls", "npd-ovo", "orols-ovo", "kfd", "sparse-greedy-kfd", "ksod",
+    "fixed-size-lssvm", "bayesian-lssvm",
 )  # fmt: skip
 FEW_WORDS = 300  # on which models of another seed can differ by several points
 _TWINS = (

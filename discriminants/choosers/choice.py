@@ -9,6 +9,7 @@ from discriminants.choosers.cluster_means import cluster_means
 from discriminants.choosers.entropy import entropy
 from discriminants.choosers.feature_vectors import feature_vectors
 from discriminants.choosers.forward import forward
+from discriminants.choosers.leverage import leverage
 from discriminants.choosers.pivots import pivots
 from discriminants.choosers.random_rows import random_rows
 from discriminants.kernels import Kernel
@@ -21,6 +22,7 @@ CHOOSERS: Mapping[str, Chooser] = {
     "feature-vectors": feature_vectors,
     "greedy": forward,
     "k-means": cluster_means,
+    "leverage": leverage,
     "random": random_rows,
 }
 """By name."""

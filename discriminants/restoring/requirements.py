@@ -18,7 +18,7 @@ _OWN_SIZES: Mapping[int | str, str] = {"features": "n_features_in_", "classes": 
 
 _DIVISORS = frozenset({"scale_", "variances_"})  # what they scale has to stay finite in single precision
 _LEAST_DIVISOR = 1e-30
-_LARGEST = 1e30  # products of a few such numbers and samples are finite in single precision, or never were
+LARGEST = 1e30  # products of a few such numbers and samples are finite in single precision, or never were
 
 
 def learnt(
@@ -70,8 +70,8 @@ def check_floats(
     check_shape(estimator, name, value, shape, sizes)
     if value.dtype not in (np.float32, np.float64):
         refuse(estimator, name, f"is an array of {value.dtype}, not of float32 or float64")
-    if not ((np.abs(value) <= _LARGEST) | ((value == -np.inf) & logarithms)).all():
-        refuse(estimator, name, f"holds numbers that are not finite, or beyond {_LARGEST:g}")
+    if not ((np.abs(value) <= LARGEST) | ((value == -np.inf) & logarithms)).all():
+        refuse(estimator, name, f"holds numbers that are not finite, or beyond {LARGEST:g}")
     if name in _DIVISORS and not ((value >= _LEAST_DIVISOR) & (value <= 1.0 / _LEAST_DIVISOR)).all():
         refuse(estimator, name, f"holds numbers that are not between {_LEAST_DIVISOR:g} and {1.0 / _LEAST_DIVISOR:g}")
 

@@ -1,6 +1,6 @@
 """AN4 (CMU Census): spelled words, numbers and commands by 74 training and 10 test speakers, from cepstra.
 
-    python -m recipes.an4 --corpus-dir DIR --work-dir W
+    python -m recipes.an4 --corpus-dir DIR --work-dir W [--systems ours|table-4.2|fisher|least-squares]
 
 DIR holds Kaldi data directories `train` and `test` with feats.scp, and `lexicon.txt`. Grammars: a bigram estimated
 from the training transcripts, and a free loop of the lexicon's words. Scales, penalties and the primary system are
@@ -20,8 +20,11 @@ from asr.experiments.comparison import (
     pooled_row,
     train_and_tune,
 )
+from asr.experiments.kernel_families import CHOICES as FAMILIES
+from asr.experiments.kernel_families import kernel_family
 from asr.experiments.story import finish, open_story, parse_arguments, run_recipe
-from asr.experiments.table_4_2 import CHOICE, table_4_2
+from asr.experiments.table_4_2 import CHOICE as TABLE_4_2
+from asr.experiments.table_4_2 import table_4_2
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram, word_loop
 from asr.recognition.material import Material
@@ -63,9 +66,12 @@ HYBRIDS = (
 
 def main() -> None:
     """Run the recipe."""
-    arguments = parse_arguments(__doc__ or "", systems=CHOICE)
+    arguments = parse_arguments(__doc__ or "", systems={**TABLE_4_2, **FAMILIES})
     assert arguments.corpus_dir is not None
-    mixtures, hybrids = (MIXTURES, HYBRIDS) if arguments.systems == "ours" else table_4_2(FEATURES)
+    if arguments.systems in FAMILIES:
+        mixtures, hybrids = kernel_family(arguments.systems, BY_SPEAKER, SPLICED)
+    else:
+        mixtures, hybrids = (MIXTURES, HYBRIDS) if arguments.systems == "ours" else table_4_2(FEATURES)
     story = open_story("AN4", arguments, arguments.corpus_dir, CONFIG, mixtures, hybrids)
     train, test = story.material("train"), story.material("test")
     words = story.workshop.lexicon.words

@@ -15,7 +15,7 @@ def two_class_problem(path: Path) -> Problem:
     The data stay as they are.
     """
     x, y, train, test = read_arrays(path, ("x", "y", "train", "test"))
-    _check_samples(path, "x", x, "y", y)
+    check_samples(path, "x", x, "y", y)
     if set(np.unique(y).tolist()) != {-1, 1}:
         raise CorpusError(f"{path}: y has the values {np.unique(y).tolist()[:5]}; -1 and 1 are needed")
     for name, rows in (("train", train), ("test", test)):
@@ -34,8 +34,8 @@ def multi_class_problem(path: Path) -> Problem:
     their smallest value to -1 and their largest to 1, the same for all features.
     """
     x_train, y_train, x_test, y_test = read_arrays(path, ("x_train", "y_train", "x_test", "y_test"))
-    _check_samples(path, "x_train", x_train, "y_train", y_train)
-    _check_samples(path, "x_test", x_test, "y_test", y_test)
+    check_samples(path, "x_train", x_train, "y_train", y_train)
+    check_samples(path, "x_test", x_test, "y_test", y_test)
     if x_train.shape[1] != x_test.shape[1]:
         raise CorpusError(f"{path}: x_train has {x_train.shape[1]} features, x_test {x_test.shape[1]}")
     classes = np.unique(y_train)
@@ -59,7 +59,7 @@ def regression_problem(path: Path, n_train: int, n_test: int, n_partitions: int)
     the source says; features of two values only (indicators) stay as they are.
     """
     x, y = read_arrays(path, ("x", "y"))
-    _check_samples(path, "x", x, "y", y)
+    check_samples(path, "x", x, "y", y)
     if x.shape[0] < n_train + n_test:
         raise CorpusError(f"{path}: has {x.shape[0]} samples; {n_train} + {n_test} are needed")
     X = x.astype(np.float64)
@@ -71,13 +71,18 @@ def regression_problem(path: Path, n_train: int, n_test: int, n_partitions: int)
             if not deviation > np.finfo(np.float64).tiny:
                 raise CorpusError(f"{path}: a column of x varies by less than numbers can tell; leave it out")
             column /= deviation
+    return Problem(X, y.astype(np.float64), random_partitions(X.shape[0], n_train, n_test, n_partitions))
+
+
+def random_partitions(n_samples: int, n_train: int, n_test: int, n_partitions: int) -> tuple[Partition, ...]:
+    """So many random training and test parts of a set, by `default_rng(0)`, drawn in order."""
     random = np.random.default_rng(0)
-    permutations = [random.permutation(X.shape[0]) for _ in range(n_partitions)]
-    partitions = tuple(Partition(p[:n_train], p[n_train : n_train + n_test]) for p in permutations)
-    return Problem(X, y.astype(np.float64), partitions)
+    permutations = [random.permutation(n_samples) for _ in range(n_partitions)]
+    return tuple(Partition(p[:n_train], p[n_train : n_train + n_test]) for p in permutations)
 
 
-def _check_samples(path: Path, x_name: str, x: np.ndarray, y_name: str, y: np.ndarray) -> None:
+def check_samples(path: Path, x_name: str, x: np.ndarray, y_name: str, y: np.ndarray) -> None:
+    """See that there is a row of features for each target."""
     if x.ndim != 2 or y.ndim != 1 or x.shape[0] != y.shape[0] or not x.size:
         raise CorpusError(
             f"{path}: {x_name} has shape {x.shape} and {y_name} {y.shape}; "

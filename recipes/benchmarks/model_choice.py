@@ -30,7 +30,8 @@ class Search:
     estimator : estimator
         Unfitted; a setting sets its parameters.
     grid : tuple of dict
-        Settings. Of equally good ones the first is taken.
+        Settings. Of equally good ones the first is taken. None where the estimator is a search of scikit-learn's kind,
+        which chooses on each training part by itself.
     sizes : tuple of int, optional
         Numbers of centres to choose among too, for a forward learner: one selection of the largest size
         shows them all.
@@ -44,7 +45,7 @@ class Search:
 
     method: str
     estimator: Any
-    grid: tuple[dict[str, float | str], ...]
+    grid: tuple[dict[str, float | str], ...] = ()
     sizes: tuple[int, ...] | None = None
     n_samples: int | None = None
     final: Mapping[str, Any] = field(default_factory=dict)
@@ -101,8 +102,11 @@ def choose(
     Returns
     -------
     dict
-        method -> Choice.
+        method -> Choice, of those with settings to choose among.
     """
+    searches = [search for search in searches if search.grid]
+    if not searches:
+        return {}
     pieces, owners = [], []
     searched = [search for search in searches if search.like is None]
     for search in searched:

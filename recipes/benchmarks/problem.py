@@ -1,11 +1,14 @@
 """What is learnt, on which samples, and how it is judged."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.pipeline import Pipeline
 
 
 class Partition(NamedTuple):
@@ -37,6 +40,24 @@ class Problem:
         return self.y.dtype.kind in "iu"
 
 
+class OwnChoice(NamedTuple):
+    """What an estimator that chooses its settings itself, by cross-validation on its training part, has chosen.
+
+    Attributes
+    ----------
+    parameters : dict
+        By their plain names.
+    loss : float
+        Share of held-out samples classified wrongly.
+    seconds : float
+        By the clock, without the fit that follows.
+    """
+
+    parameters: Mapping[str, float | str]
+    loss: float
+    seconds: float
+
+
 class Trial(NamedTuple):
     """One model on one partition.
 
@@ -50,6 +71,8 @@ class Trial(NamedTuple):
     n_train : int
     fit_seconds, predict_seconds : float
         By the clock; the second for all test samples.
+    choice : OwnChoice or None
+        Of an estimator that chooses by itself.
     """
 
     loss: float
@@ -57,6 +80,7 @@ class Trial(NamedTuple):
     n_train: int
     fit_seconds: float
     predict_seconds: float
+    choice: OwnChoice | None = None
 
 
 def run_trial(estimator: Any, X: np.ndarray, y: np.ndarray, partition: Partition) -> Trial:
@@ -68,7 +92,17 @@ def run_trial(estimator: Any, X: np.ndarray, y: np.ndarray, partition: Partition
     predictions = estimator.predict(test)
     done = time.perf_counter()
     loss = summed_loss(estimator, y[partition.test], predictions) / test.shape[0]
-    return Trial(loss, kernel_evaluations(estimator), train.shape[0], fitted - started, done - fitted)
+    fit_seconds, choice = fitted - started, None
+    if isinstance(estimator, BaseSearchCV):
+        parameters = {plain_name(name): value for name, value in estimator.best_params_.items()}
+        choice = OwnChoice(parameters, 1.0 - float(estimator.best_score_), fit_seconds - estimator.refit_time_)
+        fit_seconds = float(estimator.refit_time_)
+    return Trial(loss, kernel_evaluations(estimator), train.shape[0], fit_seconds, done - fitted, choice)
+
+
+def plain_name(parameter: str) -> str:
+    """The name of a parameter without the steps of a pipeline before it."""
+    return parameter.rpartition("__")[2]
 
 
 def summed_loss(estimator: Any, y: np.ndarray, predictions: np.ndarray) -> float:
@@ -80,8 +114,11 @@ def summed_loss(estimator: Any, y: np.ndarray, predictions: np.ndarray) -> float
 
 def kernel_evaluations(estimator: Any) -> int:
     """Distinct centres, or support vectors (which scikit-learn lists once each, whatever the number of classes), or
-    components kept.
+    components kept; of a search those of its best estimator, of a pipeline those of its last step.
     """
+    estimator = getattr(estimator, "best_estimator_", estimator)
+    if isinstance(estimator, Pipeline):
+        estimator = estimator[-1]
     if getattr(estimator, "n_components", None) is not None:
         return int(np.sum(estimator.n_components_))
     if hasattr(estimator, "basis_centers_"):

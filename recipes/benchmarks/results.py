@@ -18,9 +18,9 @@ from recipes.benchmarks.study import Outcome, Table
 class Row(TypedDict):
     """One method on one data set.
 
-    `value` and `sd` are in the unit of the table (% error, RMSE, MSE), `sd` over the partitions; `sparsity` is
-    the number of kernel evaluations for one prediction in % of the training samples; `seed_value` is what the
-    source prints; seconds are means over the partitions, of one fit and of predicting one whole test set.
+    `value` and `sd` are in the unit of the table (% error, % correct, RMSE, MSE), `sd` over the partitions; `sparsity`
+    is the number of kernel evaluations for one prediction in % of the training samples; `seed_value` is what the source
+    prints; seconds are means over the partitions, of one fit and of predicting one whole test set.
     """
 
     table: str

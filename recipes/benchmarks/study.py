@@ -10,7 +10,7 @@ import numpy as np
 from discriminants.kernels import resolve_sigma
 from recipes.benchmarks.model_choice import FOLDS, SEED, Choice, Search, choose
 from recipes.benchmarks.parallel import in_parallel
-from recipes.benchmarks.problem import Problem, Trial, run_trial
+from recipes.benchmarks.problem import OwnChoice, Problem, Trial, plain_name, run_trial
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,9 @@ class Table:
     value : callable
         From losses of the trials (share of wrong classes or mean squared error) to the values shown.
     data : tuple of str
-    file : str or None
-        Place of a data set below the data directory, {} standing for its name.
+    file : str, dict or None
+        Place of a data set below the data directory, {} standing for its name; or the places of those that are not
+        made here.
     methods : tuple of str
         Columns.
     notes : tuple of str
@@ -61,14 +62,15 @@ class Table:
     unit: str
     value: Callable[[np.ndarray], np.ndarray]
     data: tuple[str, ...]
-    file: str | None
+    file: str | Mapping[str, str] | None
     methods: tuple[str, ...]
     notes: tuple[str, ...]
     study: Callable[[Path, str, bool], Study]
 
     def path(self, folder: Path, name: str) -> Path | None:
         """The file of a data set, None where it is made here."""
-        return None if self.file is None else folder / self.file.format(name)
+        file = self.file if isinstance(self.file, str | None) else self.file.get(name)
+        return None if file is None else folder / file.format(name)
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ def run_study(table: Table, name: str, study: Study, *, jobs: int) -> dict[str, 
         searches, problem, deciding, repeats=study.repeats, jobs=jobs, description=f"{title}: cross-validation"
     )
     pieces = [
-        (search.chosen(chosen[search.method].parameters), problem.X, problem.y, partition)
+        (search.chosen(chosen[search.method].parameters if search.grid else {}), problem.X, problem.y, partition)
         for search in searches
         for partition in problem.partitions
     ]
@@ -121,8 +123,18 @@ def run_study(table: Table, name: str, study: Study, *, jobs: int) -> dict[str, 
     for number, search in enumerate(searches):
         own = trials[number * n_partitions : (number + 1) * n_partitions]
         values = table.value(np.array([trial.loss for trial in own]))
-        outcomes[search.method] = Outcome(values, own, chosen[search.method], search)
+        choice = chosen[search.method] if search.grid else _typical([trial.choice for trial in own if trial.choice])
+        outcomes[search.method] = Outcome(values, own, choice, search)
     return outcomes
+
+
+def _typical(choices: Sequence[OwnChoice]) -> Choice:
+    """One of many choices, each on a training part of its own: the median of every setting, the mean of the losses."""
+    parameters: dict[str, float | str] = {
+        name: float(np.median([choice.parameters[name] for choice in choices])) for name in choices[0].parameters
+    }
+    loss = float(np.mean([choice.loss for choice in choices]))
+    return Choice(parameters, loss, sum(choice.seconds for choice in choices))
 
 
 def study_settings(table: Table, study: Study, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
@@ -143,11 +155,9 @@ def study_settings(table: Table, study: Study, outcomes: Mapping[str, Outcome]) 
 
 def _method_settings(table: Table, outcome: Outcome) -> dict[str, Any]:
     search = outcome.search
-    names = list(search.grid[0])
     return {
-        "fixed": {key: value for key, value in search.estimator.get_params().items() if key not in names},
+        **_searched(search),
         "final": dict(search.final),
-        "grid": {name: sorted({setting[name] for setting in search.grid}) for name in names},
         "sizes": None if search.sizes is None else list(search.sizes),
         "choice_samples": search.n_samples,
         "chosen": outcome.choice.parameters,
@@ -157,4 +167,19 @@ def _method_settings(table: Table, outcome: Outcome) -> dict[str, Any]:
         "kernels": [trial.kernels for trial in outcome.trials],
         "fit_seconds": [trial.fit_seconds for trial in outcome.trials],
         "predict_seconds": [trial.predict_seconds for trial in outcome.trials],
+        "chosen_by_partition": [dict(trial.choice.parameters) for trial in outcome.trials if trial.choice],
     }
+
+
+def _searched(search: Search) -> dict[str, Any]:
+    """The grid of a search, and the parameters that are fixed."""
+    estimator = search.estimator
+    if search.grid:
+        grid = {name: sorted({setting[name] for setting in search.grid}) for name in search.grid[0]}
+        fixed = {key: value for key, value in estimator.get_params().items() if key not in grid}
+    else:
+        grid = {plain_name(name): sorted(values) for name, values in estimator.param_grid.items()}
+        all_fixed = estimator.estimator.get_params().items()
+        plain = {plain_name(key): value for key, value in all_fixed if isinstance(value, int | float | str | None)}
+        fixed = {key: value for key, value in plain.items() if key not in grid}
+    return {"fixed": fixed, "grid": grid}

@@ -23,6 +23,7 @@ _NAMES = {
     "greedy": "greedy KFD",
     "descent": "KFD by descent",
     "invariant": "invariant KFD",
+    "lssvm": "LS-SVM",
     "svm-virtual": "SVM, virtual samples",
 }
 _CHALLENGERS = ("orols", "npd")

@@ -1,6 +1,6 @@
 """Free Spoken Digits: isolated digits by six speakers, 8 kHz, from audio.
 
-    python -m recipes.fsdd --corpus-dir DIR --work-dir W [--systems ours|table-4.2|fisher]
+    python -m recipes.fsdd --corpus-dir DIR --work-dir W [--systems ours|table-4.2|fisher|least-squares]
 
 DIR holds Kaldi data directories `train` and `test` and `lexicon.txt`. Split `official` trains on `train` and tests on
 `test`, which share their speakers. Split `loso` leaves one speaker out six times: trained on all recordings of five,
@@ -8,8 +8,8 @@ tested on all of the sixth, and pooled. Grammars: exactly one digit, and a free 
 
 The states of the systems `*-word` belong to one word each: in ten digits few phones recur, and where they do they
 sound different. `*-adapted` is adapted to each test speaker, without transcripts, as the peers' fMLLR is. Whole-word
-HMMs are the classical baseline for isolated words. `--systems fisher` compares the Fisher family
-(`asr.experiments.fisher_family`), with one speaker left out and grammar `one` alone.
+HMMs are the classical baseline for isolated words. `--systems fisher` and `least-squares` compare
+families of kernel machines (`asr.experiments.kernel_families`), with one speaker left out and grammar `one` alone.
 """
 
 import time
@@ -30,8 +30,8 @@ from asr.experiments.comparison import (
     pooled_row,
     train_and_tune,
 )
-from asr.experiments.fisher_family import CHOICE as FISHER
-from asr.experiments.fisher_family import fisher_family
+from asr.experiments.kernel_families import CHOICES as FAMILIES
+from asr.experiments.kernel_families import kernel_family
 from asr.experiments.results import ResultRow, Unit, result_row
 from asr.experiments.story import OURS, Story, finish, open_story, parse_arguments, run_recipe
 from asr.experiments.table_4_2 import CHOICE as TABLE_4_2
@@ -87,18 +87,18 @@ WORD_HYBRIDS = (
 
 def main() -> None:
     """Run the recipe."""
-    arguments = parse_arguments(__doc__ or "", systems={**TABLE_4_2, **FISHER})
+    arguments = parse_arguments(__doc__ or "", systems={**TABLE_4_2, **FAMILIES})
     assert arguments.corpus_dir is not None
-    ours, fisher = arguments.systems == OURS, arguments.systems in FISHER
-    if fisher:
-        mixtures, hybrids = fisher_family(FEATURES, SPLICED)
+    ours, family = arguments.systems == OURS, arguments.systems in FAMILIES
+    if family:
+        mixtures, hybrids = kernel_family(arguments.systems, FEATURES, SPLICED)
     else:
         mixtures, hybrids = (MIXTURES, HYBRIDS) if ours else table_4_2(FEATURES)
     compared = (mixtures + WORD_MIXTURES, hybrids + WORD_HYBRIDS) if ours else (mixtures, hybrids)
     story = open_story("Free Spoken Digits", arguments, arguments.corpus_dir, CONFIG, *compared)
     train, test = story.material("train"), story.material("test")
     everything = joined([train, test])
-    folds = ({} if fisher else {"official": (train, test)}) | {
+    folds = ({} if family else {"official": (train, test)}) | {
         f"loso-{speaker}": (
             everything.of_speakers(set(everything.speakers) - {speaker}),
             everything.of_speakers([speaker]),
@@ -109,7 +109,7 @@ def main() -> None:
     words = story.workshop.lexicon.words
 
     def grammars(material: Material) -> Mapping[str, Grammar]:
-        return {"one": one_word(words)} | ({} if fisher else {"loop": word_loop(words)})
+        return {"one": one_word(words)} | ({} if family else {"loop": word_loop(words)})
 
     by_word = replace(story.workshop, lexicon=with_own_phones(story.workshop.lexicon), config=WORD_CONFIG)
     families: list[Family] = [("mono", "", story.workshop, mixtures, hybrids)]

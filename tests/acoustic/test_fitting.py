@@ -71,7 +71,9 @@ def test_methods_that_grow_with_the_square_of_the_frames_are_limited_wherever_th
     assert frames_it_bears(make_pipeline(StandardScaler(), SVC())) == 10_000
     assert frames_it_bears(make_classifier("kfd", {})) == 5000
     assert frames_it_bears(OneVsRestClassifier(make_classifier("ksod", {}))) == 2000
+    assert frames_it_bears(make_classifier("bayesian-lssvm", {})) == 2000
     assert frames_it_bears(make_classifier("sparse-greedy-kfd", {})) == 0
+    assert frames_it_bears(make_classifier("fixed-size-lssvm", {})) == 0
     assert frames_it_bears(LinearSVC()) == frames_it_bears(MLPClassifier()) == 0
 
 

@@ -90,6 +90,31 @@ def test_one_step_is_that_of_the_formulas_with_and_without_weights_of_frames(see
         np.testing.assert_allclose(updated.variances[state], expected[2], atol=1e-8)
 
 
+def test_with_a_prior_the_variance_of_the_state_counts_as_so_many_frames():
+    rng = np.random.default_rng(8)
+    mixtures = random_mixtures(rng)
+    frames = rng.normal(size=(60, 3)).astype(np.float32)
+    free, held = (
+        mixtures.update(lambda state: (frames, None), variance_floor=FLOOR, minimum_count=0.0, variance_prior=prior)
+        for prior in (0.0, 15.0)
+    )
+    np.testing.assert_array_equal(held.means, free.means)
+    counts = 60 * np.exp(free.log_weights)[..., None]
+    of_state = frames.astype(np.float64).var(axis=0)
+    expected = (counts * free.variances + 15.0 * of_state) / (counts + 15.0)
+    np.testing.assert_allclose(held.variances, expected, atol=1e-8)
+
+
+def test_a_prior_leaves_a_single_gaussian_as_it_is():
+    rng = np.random.default_rng(9)
+    frames = rng.normal(size=(60, 3)).astype(np.float32)
+    single = single_gaussians(np.zeros(3), np.ones(3), 1)
+    free, held = (
+        single.update(lambda state: (frames, None), variance_floor=FLOOR, variance_prior=prior) for prior in (0.0, 15.0)
+    )
+    np.testing.assert_array_equal(held.variances, free.variances)
+
+
 def test_three_steps_are_those_of_scikit_learn():
     rng = np.random.default_rng(1)
     mixtures = random_mixtures(rng, n_states=1, n_components=2)
@@ -128,6 +153,15 @@ def test_re_estimation_never_lowers_the_likelihood_even_at_the_variance_floor(se
         before = after
 
 
+def test_states_that_share_a_mixture_score_alike():
+    rng = np.random.default_rng(6)
+    mixtures, frames = random_mixtures(rng), rng.normal(size=(20, 3)).astype(np.float32)
+    states = np.array([1, 0, 1])
+    np.testing.assert_array_equal(
+        mixtures.for_states(states).log_likelihood(frames), mixtures.log_likelihood(frames)[:, states]
+    )
+
+
 def test_splitting_doubles_the_components_and_keeps_weight_mean_and_variances():
     mixtures = random_mixtures(np.random.default_rng(2))
     split = mixtures.split()
@@ -155,6 +189,14 @@ def test_a_state_without_enough_frames_stays_as_it_is():
         updated = mixtures.update(lambda state, frames=frames: (frames, None), variance_floor=FLOOR)
         np.testing.assert_array_equal(updated.means, mixtures.means)
         np.testing.assert_array_equal(updated.log_weights, mixtures.log_weights)
+
+
+def test_a_state_of_fewer_frames_than_a_component_wants_keeps_the_one_with_most():
+    mixtures = random_mixtures(np.random.default_rng(4), n_states=1)
+    frames = np.random.default_rng(5).normal(size=(12, 3)).astype(np.float32)
+    updated = mixtures.update(lambda state: (frames, None), variance_floor=FLOOR, minimum_count=20.0)
+    assert np.isfinite(updated.log_weights).sum() == 1
+    assert not np.array_equal(updated.means, mixtures.means)
 
 
 def test_a_component_that_accounts_for_too_few_frames_is_dropped_and_the_weights_still_sum_to_one():

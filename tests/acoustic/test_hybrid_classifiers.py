@@ -65,7 +65,7 @@ def test_the_built_in_classifiers_are_known_by_name() -> None:
     assert {"kernel-logistic", "orols", "npd", "mlp", "kfd", "ksod", "sparse-greedy-kfd"} <= set(
         available_classifiers()
     )
-    for name in ("kernel-logistic", "orols", "npd", "sparse-greedy-kfd"):
+    for name in ("kernel-logistic", "orols", "npd", "sparse-greedy-kfd", "fixed-size-lssvm"):
         assert make_classifier(name, {"n_centers": 7}).n_centers == 7
     for name in ("npd-ovo", "orols-ovo"):
         assert make_classifier(name, {"n_centers": 7}).learner == name.removesuffix("-ovo")
@@ -76,7 +76,13 @@ def test_support_vectors_for_pairs_draw_their_own_frames() -> None:
     assert frames_it_bears(make_classifier("svm-ovo", {"C": 2.0})) == 0
 
 
-@pytest.mark.parametrize("name", ["npd-ovo", "orols-ovo", "svm-ovo", "krls", "kfd", "sparse-greedy-kfd", "ksod"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "npd-ovo", "orols-ovo", "svm-ovo", "krls", "kfd", "sparse-greedy-kfd", "ksod", "fixed-size-lssvm",
+        "bayesian-lssvm",
+    ],
+)  # fmt: skip
 def test_built_in_machines_are_a_hybrid_that_a_model_file_brings_back(name: str) -> None:
     random = np.random.default_rng(0)
     states = random.integers(0, 5, 400).astype(np.int32)
@@ -105,7 +111,7 @@ def test_a_registered_class_or_function_makes_a_classifier_with_parameters() -> 
         ("broken", "cannot be imported from toy_plug_that_is_not_there"),
         ("gone", "cannot be imported from toy_plug:Gone"),
         ("counter", "makes a Counter, which is no classifier"),
-        ("nowhere", "unknown classifier 'nowhere'; known are broken, counter, gone, kernel-logistic"),
+        ("nowhere", "unknown classifier 'nowhere'; known are bayesian-lssvm, broken, counter, fixed-size-lssvm"),
     ],
 )
 def test_what_is_wrong_with_a_registered_classifier_is_told(name: str, reason: str) -> None:

@@ -64,7 +64,9 @@ def test_silence_lost_in_phones_is_told_with_the_utterance_where_words_are_longe
     assert [complaint.partition(":")[0] for complaint in check.complaints()] == [
         "9.1 % of the phones last longer than 0.3 s, most of all in u10",
         "9.1 % of the words last much too long for their phones, most of all in u10",
+        "9.1 % of the words hold over 0.3 s of what sounds like a pause, most of all in u10",
     ]
+    assert (check.paused_words, check.worst_paused) == (pytest.approx(100 * 2 / 22), "u10")
     lost = checked(*[SWALLOWED] * 5).complaints()
     assert lost[0].startswith("silence has only 2 % of the frames, but 7")
 

@@ -19,6 +19,13 @@ def test_error_bars_and_inputs_are_counted(capsys: pytest.CaptureFixture[str]) -
     assert re.findall(r"(\w+): exactly the inputs that matter in [23] of 3 runs", printed) == ["sinc", "moons"]
 
 
+def test_bars_that_follow_the_noise_stand_beside_those_that_do_not(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--only", "noise", "--runs", "2"])
+    rows = re.findall(r"variance (.*): ([\d.]+) % .* x < 0, ([\d.]+) %.* by ([\d.]+)", capsys.readouterr().out)
+    assert [row[0] for row in rows] == ["learnt", "one for all", "known"]
+    assert float(rows[1][1]) > 99 and float(rows[1][2]) < min(float(rows[0][2]), float(rows[2][2]))
+
+
 def test_times_errors_and_coverage_stand_beside_those_of_peers(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--only", "times", "--sizes", "60"])
     rows = re.findall(r"^ +60 (\S.*?) +([\d.]+) +([\d.]+)(?: +([\d.]+))? *$", capsys.readouterr().out, re.MULTILINE)

@@ -207,3 +207,12 @@ def test_files(learner: BayesianLSSVMRegressor) -> None:
     again = estimator_from_arrays(*estimator_to_arrays(learner))
     for found, expected in zip(again.predict(NEW, return_std=True), learner.predict(NEW, return_std=True), strict=True):
         np.testing.assert_array_equal(found, expected)
+
+
+def test_the_relevance_of_an_input_is_its_mean_part_of_the_exponent() -> None:
+    model = BayesianLSSVMRegressor(kernel="ard_gaussian", select_inputs=True).fit(X, Y[:, 0])
+    squares = (X[:, None] - X) ** 2 / (2.0 * np.asarray(model.sigma_) ** 2)
+    np.testing.assert_allclose(model.input_relevances_, squares.mean(axis=(0, 1)), rtol=1e-10)
+    assert (model.input_relevances_[model.removed_inputs_] == 0).all()
+    with pytest.raises(AttributeError, match="takes a width for every input"):
+        BayesianLSSVMRegressor().fit(X, Y[:, 0]).input_relevances_  # noqa: B018

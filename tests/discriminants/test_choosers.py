@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from discriminants.choosers.choice import CHOOSERS, chosen_rows
 from discriminants.choosers.entropy import CenterExchange
 from discriminants.choosers.feature_vectors import feature_vectors
+from discriminants.choosers.leverage import leverage_scores
 from discriminants.kernels import GaussianKernel, LinearKernel, PrecomputedKernel
 
 KERNEL = GaussianKernel(1.0)
@@ -155,3 +156,24 @@ def test_a_function_is_given_all_there_is() -> None:
         return np.arange(n_centers)
 
     np.testing.assert_array_equal(chosen(first, 4), np.arange(4))
+
+
+def test_leverage_scores_of_all_samples_are_the_diagonal_of_the_smoother() -> None:
+    X, _ = samples(60)
+    K = KERNEL(X, X)
+    values = np.linalg.eigvalsh(K)[::-1]
+    penalty = values[10:].sum() / 10
+    expected = np.diag(K @ np.linalg.inv(K + penalty * np.eye(60)))
+    np.testing.assert_allclose(leverage_scores(X, KERNEL, np.arange(60), 10), expected, rtol=1e-8)
+    assert 5 < expected.sum() < 20  # about as many samples count as centres are wanted
+
+
+def test_leverage_scores_of_a_sketch_are_near_those_of_all_and_see_what_lies_apart() -> None:
+    X, _ = samples(400)
+    X[:5] += 20.0 * np.eye(5, 3)
+    exact = leverage_scores(X, KERNEL, np.arange(400), 20)
+    sketched = leverage_scores(X, KERNEL, check_random_state(0).permutation(400)[:200], 20)
+    assert np.corrcoef(exact, sketched)[0, 1] > 0.8
+    assert exact[:3].min() > 2 * np.median(exact[5:])
+    with pytest.raises(ValueError, match="leverage scores need a positive semidefinite kernel"):
+        leverage_scores(-np.eye(400), PrecomputedKernel().resolved(-np.eye(400)), np.arange(400), 20)

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 
-from discriminants import NARX, LSSVMRegressor, ModelFormatError, lag_table
+from discriminants import NARX, BayesianLSSVMRegressor, LSSVMRegressor, ModelFormatError, lag_table
 from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
 
 RANDOM = np.random.default_rng(0)
@@ -116,3 +116,61 @@ def test_files() -> None:
     for name, spoilt in (("NARX.last_outputs_", Y[:3]), ("NARX.last_inputs_", U[:3, :1])):
         with pytest.raises(ModelFormatError, match="NARX"):
             estimator_from_arrays({**arrays, name: spoilt}, metadata)
+
+
+def autoregression(n_times: int) -> np.ndarray:
+    y, random = np.zeros(n_times), np.random.default_rng(3)
+    for time in range(1, n_times):
+        y[time] = 0.8 * y[time - 1] + 0.5 * random.normal()
+    return y
+
+
+@pytest.mark.parametrize(
+    "regressor",
+    [BayesianLSSVMRegressor(kernel="linear"), LSSVMRegressor(kernel="linear", regularization=1e-3)],
+)
+def test_bars_of_a_linear_autoregression_grow_as_they_must(regressor: Any) -> None:
+    """y_k = a y_{k-1} + e_k: h steps ahead the variance is that of e times 1 + a^2 + ... + a^(2h - 2)."""
+    model = NARX(regressor, n_lags=1).fit(autoregression(300))
+    start = np.array([2.0])
+    means, deviations = model.forecast(12, start=start, n_draws=4000, random_state=0)
+    slope, level = np.polyfit([0.0, 1.0], model.regressor_.predict(np.array([[0.0], [1.0]])), 1)
+    noise = np.std(model.regressor_.leave_one_out_residuals_)
+    expected, mean = [], 2.0
+    for step in range(12):
+        mean = slope * mean + level
+        expected.append(noise * np.sqrt((slope ** (2 * np.arange(step + 1))).sum()))
+        assert abs(means[step] - mean) < 0.06
+    np.testing.assert_allclose(deviations, expected, rtol=0.06)
+    again = model.forecast(12, start=start, n_draws=4000, random_state=0)
+    np.testing.assert_array_equal(again[1], deviations)
+
+
+def test_a_forecast_of_certain_steps_is_the_simulation() -> None:
+    class Sure(LinearRegression):
+        def predict(self, X: np.ndarray, return_std: bool = False) -> Any:
+            found = super().predict(X)
+            return (found, np.zeros(found.shape)) if return_std else found
+
+    model = NARX(Sure(), n_lags=2, n_input_lags=3).fit(Y[:60], U[:60])
+    means, deviations = model.forecast(10, U[60:], n_draws=3)
+    np.testing.assert_allclose(means, model.simulate(10, U[60:]), atol=1e-12)
+    np.testing.assert_allclose(deviations, 0.0, atol=1e-12)
+
+
+def test_what_does_not_say_how_far_it_is_off_gives_no_bars() -> None:
+    model = NARX(LinearRegression(), n_lags=2).fit(Y[:, 0])
+    with pytest.raises(ValueError, match="LinearRegression does not say how far it may be off"):
+        model.forecast(3)
+    with pytest.raises(ValueError, match="two draws or more, got 1"):
+        model.forecast(3, n_draws=1)
+
+
+@pytest.mark.parametrize("horizon", [1, 3])
+def test_the_score_is_the_share_of_variance_explained(horizon: int) -> None:
+    model = NARX(LinearRegression(), n_lags=2, n_input_lags=3).fit(Y[:60], U[:60])
+    found, wanted = model.predict(Y, U, horizon), Y[2 + horizon :]
+    explained = 1 - ((wanted - found) ** 2).sum(axis=0) / ((wanted - wanted.mean(axis=0)) ** 2).sum(axis=0)
+    np.testing.assert_allclose(model.score(Y, U, horizon), explained.mean())
+    alone = NARX(LinearRegression(), n_lags=2).fit(Y[:, 0])
+    assert alone.score(Y[:, 0]) < 1

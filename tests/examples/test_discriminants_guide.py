@@ -10,8 +10,8 @@ import discriminants
 from discriminants.kernels.named import NAMED
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("discriminants.md", "fisher.md", "least-squares-svm.md", "large-scale.md")
-GUIDE, FISHER, LSSVM, LARGE = ((DOCS / name).read_text(encoding="utf-8") for name in PAGES)
+PAGES = ("discriminants.md", "fisher.md", "least-squares-svm.md", "bayesian-lssvm.md", "large-scale.md")
+GUIDE, FISHER, LSSVM, BAYESIAN, LARGE = ((DOCS / name).read_text(encoding="utf-8") for name in PAGES)
 
 
 def run_code(page: str, folder: Path) -> None:
@@ -43,10 +43,6 @@ def test_the_code_of_the_least_squares_machines_runs_from_top_to_bottom(tmp_path
     assert min(scores) > 0.97
     plain, weighted = (float(distance) for distance in re.findall(r"Regressor off by ([\d.]+)", printed))
     assert weighted < plain / 2
-    assert 0.92 < float(re.findall(r"covered ([\d.]+)", printed)[0]) < 0.98
-    assert re.search(r"left out \[.*5.*6.*7.*8.*9.*\]", printed)
-    training, new = (float(loss) for loss in re.findall(r"log-loss ([\d.]+)", printed))
-    assert new < training
     left, accuracy = re.search(r"(\d+) of 200 samples are left, accuracy ([\d.]+)", printed).groups()
     assert int(left) < 100
     assert float(accuracy) > 0.85
@@ -54,10 +50,25 @@ def test_the_code_of_the_least_squares_machines_runs_from_top_to_bottom(tmp_path
     assert abs(float(re.search(r"views (-?[\d.]+)", printed)[1])) > 0.9
     assert float(re.search(r"reconstructed to ([\d.]+)", printed)[1]) < 0.1
 
+    steps = re.search(r"first step ([\d.]+) and of the twentieth ([\d.]+)", printed)
+    first, last = (float(found) for found in steps.groups())
+    assert 0.09 < first < last
+
+
+def test_the_code_of_the_bayesian_machines_runs_from_top_to_bottom(tmp_path, capsys):
+    run_code(BAYESIAN, tmp_path)
+    printed = capsys.readouterr().out
+    assert 0.92 < float(re.findall(r"covered ([\d.]+)", printed)[0]) < 0.98
+    quiet, loud = (float(found) for found in re.search(r"left ([\d.]+) and on the right ([\d.]+)", printed).groups())
+    assert quiet < 0.08 < 0.25 < loud < 0.45
+    assert re.search(r"left out \[.*5.*6.*7.*8.*9.*\]", printed)
+    training, new = (float(loss) for loss in re.findall(r"log-loss ([\d.]+)", printed))
+    assert new < training
+
 
 def test_every_least_squares_machine_is_on_its_page():
     for name in (name for name in discriminants.__all__ if "LSSVM" in name and not name.startswith("FixedSize")):
-        assert f"`{name}`" in LSSVM, name
+        assert f"`{name}`" in (BAYESIAN if re.match("Bayesian|Hetero", name) else LSSVM), name
 
 
 def test_the_code_of_the_fixed_basis_runs_from_top_to_bottom(tmp_path, capsys):
@@ -90,9 +101,9 @@ def test_every_learner_and_every_kernel_name_is_in_the_guide():
 def test_the_classes_the_guide_names_are_public():
     elsewhere = {
         "CalibratedClassifierCV", "GaussianProcessRegressor", "GridSearchCV", "KernelPCA", "Nystroem",
-        "RidgeClassifier", "ValueError",
+        "Ridge", "RidgeClassifier", "ValueError",
     }  # fmt: skip
-    shown = set(re.findall(r"`([A-Z]\w*[a-z]\w*)", GUIDE + FISHER + LSSVM + LARGE))
+    shown = set(re.findall(r"`([A-Z]\w*[a-z]\w*)", GUIDE + FISHER + LSSVM + BAYESIAN + LARGE))
     assert shown - elsewhere <= set(discriminants.__all__)
 
 

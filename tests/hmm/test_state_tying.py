@@ -42,6 +42,10 @@ def test_a_topology_with_trees_names_every_unit_once(seed, states_per_phone):
     every = [unit for phone in topology.phone_names for units in topology.alternatives(phone) for unit in units]
     assert sorted(every) == list(range(topology.n_units))
     assert len({topology.state_name(state) for state in range(topology.n_states)}) == topology.n_states
+    without = Topology(("x", "y"), states_per_phone)
+    for phone in topology.phone_names[:-1]:
+        for units, unit in zip(topology.alternatives(phone), without.units(phone), strict=True):
+            assert topology.phone_state[topology.unit_state[units]].tolist() == [unit] * len(units)
     pauses = [Context(0, 1, 1, False, False), Context(3, 1, 1, False, False)]
     assert topology.units_in(pauses) == [topology.units(SILENCE), topology.units(SHORT_PAUSE)]
     with pytest.raises(ValueError, match="neighbours"):

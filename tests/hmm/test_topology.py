@@ -44,3 +44,8 @@ def test_self_loops_hold_a_unit_for_its_mean_duration():
     np.testing.assert_allclose(1 / (1 - estimate_self_loops(3 * visits, visits)), 4.0, atol=1e-4)
     extremes = estimate_self_loops(np.array([0.0, 0.0, 1e9]), np.array([0.0, 1e9, 1.0]))
     np.testing.assert_allclose(extremes, [0.5, 0.05, 0.95])
+
+
+def test_without_context_every_state_is_that_of_its_phone():
+    topology = Topology(("x", "y"))
+    assert topology.phone_state.tolist() == list(range(topology.n_states))

@@ -43,3 +43,14 @@ def save_regression(path, n=520):
     random = np.random.default_rng(0)
     x = np.column_stack([random.uniform(0, 9, n), random.normal(5, 2, n), np.arange(n) % 2])
     np.savez_compressed(path, x=x, y=np.sin(x[:, 0]) + x[:, 2] + random.normal(0, 0.1, n))
+
+
+def save_adult(path):
+    """Rings, with two categories of three values, of which every tenth sample lacks one."""
+    codes, x = rings(np.random.default_rng(0), 200)
+    categories = np.column_stack([np.arange(200) % 3, np.arange(200) // 7 % 3]).astype(np.int8)
+    categories[::10, 1] = -1
+    halves = {"train": slice(0, 120), "test": slice(120, 200)}
+    arrays = {"x_num": np.round(10 * x).astype(np.int32), "x_cat": categories, "y": (2 * codes - 1).astype(np.int8)}
+    parts = {f"{name}_{part}": values[rows] for name, values in arrays.items() for part, rows in halves.items()}
+    np.savez_compressed(path, **parts)

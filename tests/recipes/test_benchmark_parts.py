@@ -1,20 +1,28 @@
+import json
 import zipfile
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from asr.errors import CorpusError
-from discriminants import NPDClassifier, NPDRegressor, OROLSClassifier
+from discriminants import NPDClassifier, NPDRegressor, OROLSClassifier, ShrinkingGridSearchCV
 from recipes.benchmarks.datasets import multi_class_problem, regression_problem, two_class_problem
+from recipes.benchmarks.lssvm_uci import TABLE as LSSVM_TABLE
+from recipes.benchmarks.lssvm_uci import PartFolds
 from recipes.benchmarks.model_choice import Search, choose, grid
 from recipes.benchmarks.paired_test import paired_t_test
 from recipes.benchmarks.parallel import in_parallel
 from recipes.benchmarks.problem import Partition, Problem, run_trial
 from recipes.benchmarks.sinc import sinc_problem
-from tests.recipes.benchmark_sets import rings, save_multi_class, save_regression, save_two_class
+from recipes.benchmarks.study import Study, run_study, study_settings
+from recipes.benchmarks.uci_sets import adult, balance_scale, displays, tic_tac_toe, two_classes
+from tests.recipes.benchmark_sets import rings, save_adult, save_multi_class, save_regression, save_two_class
 
 
 @pytest.mark.parametrize(
@@ -232,3 +240,63 @@ def test_values_whose_squares_overflow_are_refused(tmp_path):
     np.savez(tmp_path / "x.npz", x=np.full((9, 1), 1e200), y=np.ones(9))
     with pytest.raises(CorpusError, match="not finite numbers"):
         regression_problem(tmp_path / "x.npz", 5, 2, 1)
+
+
+def test_boards_balances_and_displays_are_those_of_the_sets_that_are_handed_round(tmp_path):
+    boards, won = tic_tac_toe(tmp_path)
+    assert (boards.shape, won.sum()) == ((958, 9), 626)
+    assert np.unique(boards, axis=0).shape == boards.shape
+    balances, sides = balance_scale(tmp_path)
+    assert balances.shape == (625, 4)
+    np.testing.assert_array_equal(np.bincount(sides), [288, 49, 288])
+    segments, digits = displays(tmp_path)
+    assert segments.shape == (3000, 7)
+    clean = {digit: np.round(segments[digits == digit].mean(axis=0)) for digit in range(10)}
+    assert clean[8].sum() == 7 and clean[1].sum() == 2  # all segments, and two
+    assert len({tuple(shape) for shape in clean.values()}) == 10
+    assert 0.08 < np.mean([segments[digits == digit] != clean[digit] for digit in (8,)]) < 0.12
+
+
+def test_categories_become_indicators_and_samples_that_lack_one_are_left_out(tmp_path):
+    save_adult(tmp_path / "adu.npz")
+    x, y = adult(tmp_path / "adu.npz")
+    assert x.shape == (180, 3 + 3 + 3)
+    np.testing.assert_array_equal(x[:, 3:6].sum(axis=1), 1)
+    np.testing.assert_array_equal(x[:, 6:].sum(axis=1), 1)
+    assert set(y) == {0, 1}
+    np.savez(tmp_path / "one.npz", x=np.ones((4, 2)), y=np.ones(4))
+    with pytest.raises(CorpusError, match="has one class only"):
+        two_classes(tmp_path / "one.npz")
+
+
+def test_folds_of_a_part_keep_to_it_and_hold_each_sample_out_once():
+    y = np.arange(300) % 3
+    for most, size in ((90, 90), (1000, 300)):
+        folds = list(PartFolds(5, most).split(None, y))
+        assert len(folds) == PartFolds(5, most).get_n_splits() == 5
+        held_out = np.concatenate([rows for _, rows in folds])
+        assert held_out.shape == np.unique(held_out).shape == (size,)
+        np.testing.assert_array_equal(np.bincount(y[held_out]), size // 3)
+        assert all(np.intersect1d(train, rows).size == 0 for train, rows in folds)
+
+
+def test_a_search_chooses_on_every_training_part_by_itself():
+    codes, x = rings(np.random.default_rng(0), 120)
+    partitions = tuple(Partition(rows[:60], rows[60:]) for rows in (np.arange(120), np.arange(120)[::-1]))
+    problem = Problem(x, codes, partitions)
+    own = ShrinkingGridSearchCV(
+        Pipeline([("scale", StandardScaler()), ("svm", SVC())]), {"svm__C": [1.0, 10.0]}, n_refinements=1, cv=3
+    )
+    study = Study(problem, (Search("svm", own),))
+    outcome = run_study(LSSVM_TABLE, "rings", study, jobs=1)["svm"]
+    alone = [clone(own).fit(x[train], codes[train]) for train, _ in partitions]
+    assert [dict(trial.choice.parameters) for trial in outcome.trials] == [
+        {"C": search.best_params_["svm__C"]} for search in alone
+    ]
+    expected = [100 * search.score(x[test], codes[test]) for search, (_, test) in zip(alone, partitions, strict=True)]
+    np.testing.assert_allclose(outcome.values, expected)
+    assert outcome.choice.loss == pytest.approx(1 - np.mean([search.best_score_ for search in alone]))
+    kept = study_settings(LSSVM_TABLE, study, {"svm": outcome})["methods"]["svm"]
+    assert kept["grid"] == {"C": [1.0, 10.0]} and kept["fixed"]["kernel"] == "rbf"
+    assert len(kept["chosen_by_partition"]) == 2
+    json.dumps(kept, allow_nan=False)

@@ -8,7 +8,7 @@ from asr.errors import ConfigError, RunError
 from asr.experiments.story import run_recipe
 from recipes.benchmarks.__main__ import TABLES, main
 from recipes.benchmarks.published import PUBLISHED
-from tests.recipes.benchmark_sets import save_images, save_multi_class, save_regression, save_two_class
+from tests.recipes.benchmark_sets import save_adult, save_images, save_multi_class, save_regression, save_two_class
 
 COLUMNS = "table data method value sd sparsity seed_value fit_seconds predict_seconds".split()
 SECONDS = {"fit_seconds", "predict_seconds", "choice_seconds"}
@@ -24,6 +24,9 @@ def sets(tmp_path_factory):
         (save_images if name == "usps" else save_multi_class)(folder / f"{name}.npz")
     for name in TABLES["5.5"].data:
         save_regression(folder / f"{name}.npz")
+    for file in TABLES["lssvm-uci"].file.values():
+        if file.startswith("lssvm"):
+            (save_adult if "adu" in file else save_two_class)(folder / file)
     return folder
 
 

@@ -43,7 +43,7 @@ def test_what_is_said_of_features_holds_for_the_hybrid_s_too_unless_it_says_othe
 def test_iterations_of_tied_states_follow_their_mixtures(path: Path) -> None:
     path.write_text("context = 3\n[tied_gmm]\nmixtures = [1, 2]\n")
     config = load_config(path)
-    assert (config.tied_gmm.iterations, config.tied_gmm.fewest_frames) == ((4, 4), 40.0)
+    assert (config.tied_gmm.iterations, config.tied_gmm.fewest_frames) == ((4, 4), 20.0)
 
 
 def test_kernel_discriminants_take_the_place_of_the_default_lda(path: Path) -> None:

@@ -12,6 +12,7 @@ from discriminants import (
     BayesianLSSVMRegressor,
     FixedSizeLSSVMClassifier,
     FixedSizeLSSVMRegressor,
+    HeteroscedasticLSSVMRegressor,
     InvariantKFDClassifier,
     KFDClassifier,
     KRLSClassifier,
@@ -97,6 +98,7 @@ LEARNERS: dict[str, Any] = {
     "Bayesian LSSVM": BayesianLSSVMClassifier(),  # which takes no precomputed kernel
     "Bayesian LSSVM, moderated": BayesianLSSVMClassifier(tune_width=False, posterior="moderated"),
     "Bayesian LSSVM regression, tuned": BayesianLSSVMRegressor(kernel="ard_gaussian", select_inputs=True),
+    "Bayesian LSSVM regression, its noise": HeteroscedasticLSSVMRegressor(tune_width=False, max_rounds=2),
     "linear": LinearDiscriminant(),
     "pairs": PairwiseClassifier(NPDClassifier(12)),
     "pairs, coupled": PairwiseClassifier(KFDClassifier(), "coupling"),
