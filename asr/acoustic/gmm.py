@@ -137,10 +137,6 @@ class GaussianMixtures:
             new_weights = np.log(np.where(kept, counts, 0.0) / counts[kept].sum())
         return new_weights, new_means, new_variances
 
-    def for_states(self, states: np.ndarray) -> "GaussianMixtures":
-        """Mixtures of other states, each the same as that of one of these, int (n_states,)."""
-        return GaussianMixtures(self.log_weights[states], self.means[states], self.variances[states])
-
     def responsibilities(self, state: int, frames: np.ndarray) -> np.ndarray:
         """P(component | frame, state), float64 (n_frames, n_components), of frames, float64 (n_frames, n_features)."""
         means, variances = self.means[state], self.variances[state]
@@ -151,6 +147,10 @@ class GaussianMixtures:
         np.exp(responsibility, out=responsibility)
         responsibility /= responsibility.sum(axis=1, keepdims=True)
         return responsibility
+
+    def for_states(self, states: np.ndarray) -> "GaussianMixtures":
+        """Mixtures of other states, each the same as that of one of these, int (n_states,)."""
+        return GaussianMixtures(self.log_weights[states], self.means[states], self.variances[states])
 
     def split(self, offset: float = 0.2) -> "GaussianMixtures":
         """Twice as many components: every one becomes two, `offset` standard deviations up and down from its mean."""

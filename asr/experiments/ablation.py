@@ -216,15 +216,19 @@ class ScoredMixtures:
         return self.mixtures.log_likelihood(frames)
 
 
-def run_ablation(story: Story, ablation: Ablation, rows: Sequence[Row], chosen: Sequence[str]) -> str:
+def run_ablation(
+    story: Story, ablation: Ablation, rows: Sequence[Row], chosen: Sequence[str], numbers: Sequence[int] | None = None
+) -> str:
     """Measure the rows chosen by name, and those that they are compared with; returns the table in Markdown.
 
-    A row is compared with the first of the rows whose speech is changed alike. `ablation.json` in the work directory is
-    written anew after every row.
+    With `numbers`, on these folds alone, from 0. A row is compared with the first of the rows whose speech is changed
+    alike. `ablation.json` in the work directory is written anew after every row.
     """
     workshop = story.workshop
     material = story.material("train")
-    folds = [make_fold(workshop, ablation, number, material) for number in range(ablation.n_folds)]
+    numbers = range(ablation.n_folds) if numbers is None else numbers
+    folds = [make_fold(workshop, ablation, number, material) for number in numbers]
+    held_out = [speaker for fold in folds for speaker in fold.held_out.speakers]
     changes = {row.heard_in for row in rows if row.name in chosen}
     bases: dict[Augmentation | None, ScoreReport] = {}
     records: list[dict[str, Any]] = []
@@ -233,7 +237,7 @@ def run_ablation(story: Story, ablation: Ablation, rows: Sequence[Row], chosen: 
         if not is_base and row.name not in chosen:
             continue
         heard = material if row.heard_in is None else story.material("train", row.heard_in)
-        record, report = measure(workshop, ablation, folds, heard, row)
+        record, report = measure(workshop, ablation, folds, heard.of_speakers(held_out), row)
         base = bases.setdefault(row.heard_in, report)
         difference = compare_systems(report, base, unit="speaker").difference
         records.append({**record, "interval": [difference.low, difference.high]})

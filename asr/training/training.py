@@ -134,6 +134,8 @@ def train(
         provenance = _provenance(material, mixtures)
         for name, trained in (("gmm", mixtures.largest), ("model", hybrid_system)):
             model = replace(with_search(trained.load(), search[name], arpa), trained_on=provenance)
+            if model.speakers is not None:
+                model = replace(model, speakers=replace(model.speakers, search=search["gmm"]))
             save_model(work_dir / f"{name}.safetensors", model)
         log.info("%s", vocabulary_line(model, material.references.values()))
         lengths = set(map(len, material.references.values()))

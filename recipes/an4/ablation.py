@@ -1,12 +1,14 @@
 """What each part of the hybrid is worth on AN4: five-fold cross-validation over the training speakers.
 
-    python -m recipes.an4.ablation --corpus-dir DIR --work-dir W [--rows NAME ...]
+    python -m recipes.an4.ablation --corpus-dir DIR --work-dir W [--rows NAME ...] [--folds N ...]
 
 Every row changes one thing of the base. In each fold mixtures and hybrid are trained without a fifth of the speakers
 and recognize them with the bigram of the other speakers' transcripts; errors are summed over all 5442 words, at the
 one pair of scale and penalty that is best for the row. The test set is not read. `W/ablation.json` is written anew
 after every row, the table is printed at the end.
 """
+
+import argparse
 
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
@@ -160,7 +162,7 @@ ROWS = (
 
 def main() -> None:
     """Measure the rows asked for."""
-    arguments = parse_arguments(__doc__ or "", rows=[row.name for row in ROWS])
+    arguments = parse_arguments(__doc__ or "", rows=[row.name for row in ROWS], options=_add_folds)
     assert arguments.corpus_dir is not None
     story = open_story("AN4", arguments, arguments.corpus_dir, CONFIG, (), (), ("train",))
     words = story.workshop.lexicon.words
@@ -171,7 +173,11 @@ def main() -> None:
         SEARCHES,
         lambda inner, _: arpa_grammar(estimate_ngram(inner.references.values(), 2, vocabulary=words)),
     )
-    print(run_ablation(story, ablation, ROWS, arguments.rows))
+    print(run_ablation(story, ablation, ROWS, arguments.rows, arguments.given["folds"]))
+
+
+def _add_folds(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--folds", type=int, nargs="+", choices=range(5), help="these alone of the five (default: all)")
 
 
 if __name__ == "__main__":

@@ -163,6 +163,15 @@ def test_every_speaker_is_recognized_by_models_and_grammar_made_without_him(stor
     assert {record["words"] for record in records} == {by_name["base"]["words"]}
 
 
+def test_one_fold_counts_the_words_of_its_speakers_alone(story):
+    folds: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+    run_ablation(story, make_ablation(folds), (Row("base"),), ["base"], [1])
+    (record,) = json.loads((story.work_dir / "ablation.json").read_text())
+    [(_, held_out)] = folds
+    of_fold = story.material("train").of_speakers(held_out)
+    assert record["words"] == sum(map(len, of_fold.references.values()))
+
+
 def test_the_language_model_of_a_fold_has_no_sentence_of_those_held_out(story):
     material = story.material("train")
     held_out = material.of_speakers(material.speakers[:1])
