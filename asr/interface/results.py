@@ -11,11 +11,15 @@ from asr.errors import Fault
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word from `start` to `end`, in seconds from the beginning of the audio."""
+    """A word from `start` to `end`, in seconds from the beginning of the audio.
+
+    `confidence`, from 0 to 1, is how probable it is that the word was said; None unless it was asked for.
+    """
 
     word: str
     start: float
     end: float
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,9 @@ class Alignment:
 
 def timed_words(segments: Iterable[Segment], times: FrameTimes) -> tuple[Word, ...]:
     """Words with their times in seconds."""
-    return tuple(Word(part.label, times.border(part.start), times.border(part.end)) for part in segments)
+    return tuple(
+        Word(part.label, times.border(part.start), times.border(part.end), part.confidence) for part in segments
+    )
 
 
 def timed_phones(segments: Iterable[Segment], times: FrameTimes) -> tuple[Phone, ...]:

@@ -147,8 +147,9 @@ class Lattice:
         if not best > -np.inf:
             raise DecodeError("the lattice has no path from its first node to an end")
         least = best - beam
-        kept = self.forward[self.source] + self.score + self.backward[self.target] >= least
-        ends = self.forward + self.final_score >= least
+        through = self.forward[self.source] + self.score + self.backward[self.target]
+        kept = (through >= least) & (through > -np.inf)
+        ends = (self.forward + self.final_score >= least) & (self.final_score > -np.inf)
         used = np.zeros(self.n_nodes, np.bool_)
         used[0] = True
         used[self.target[kept]] = True

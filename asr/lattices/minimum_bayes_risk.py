@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from asr.decode.path_segments import Segment
 from asr.lattices.lattice import Lattice
 from asr.lattices.n_best import n_best
 from asr.lattices.posteriors import default_scale
@@ -19,7 +20,7 @@ _MOST_ROUNDS = 20
 _LEAST = 1e-6
 """Words less probable than this are not listed."""
 DELTA = 1e-5
-"""What is added to the cost of an arc that is no word of the sentence; it decides between alignments of equal cost."""
+"""Added to the cost of a word without a place, so that it rather stands where a place is for it (section 5.3)."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,23 @@ class LeastRisk:
     risk: float
 
     @property
-    def words(self) -> tuple[tuple[str, float, float, float], ...]:
-        """The most probable words, each with its probability, begin and end in frames."""
-        best = ((*place.words[0], place.begin, place.end) for place in self.places)
-        return tuple(one for one in best if one[0])
+    def words(self) -> tuple[str, ...]:
+        """The most probable words."""
+        return tuple(place.words[0][0] for place in self.places if place.words[0][0])
+
+    @property
+    def segments(self) -> list[Segment]:
+        """The most probable words with their probabilities; times are rounded to frames, such that none overlap."""
+        found: list[Segment] = []
+        spoken = [place for place in self.places if place.words[0][0]]
+        for place, following in zip(spoken, [*spoken[1:], None], strict=True):
+            start = max(round(place.begin), found[-1].end if found else 0)
+            end = max(round(place.end), start)
+            if following is not None:
+                end = max(start, min(end, round(following.begin)))
+            word, probability = place.words[0]
+            found.append(Segment(word, start, end, min(1.0, probability)))
+        return found
 
 
 def least_risk(lattice: Lattice, scale: float | None = None) -> LeastRisk:
@@ -165,7 +179,7 @@ def _expected(source, target, word, begin, end, score, final, places, n_words):
                 if mass[place] == 0.0:
                     continue
                 own = places[place - 1]
-                match = cost[before, place - 1] + (0.0 if word[arc] == own else 1.0 + DELTA)
+                match = cost[before, place - 1] + (0.0 if word[arc] == own else 1.0)
                 insert = cost[before, place] + 1.0 + DELTA
                 delete = row[place - 1] + (0.0 if own == 0 else 1.0)
                 if match <= insert and match <= delete:
@@ -192,7 +206,7 @@ def _edits(before, word, places, row):
     row[0] = before[0] + 1.0 + DELTA
     for place in range(1, len(row)):
         own = places[place - 1]
-        match = before[place - 1] + (0.0 if word == own else 1.0 + DELTA)
+        match = before[place - 1] + (0.0 if word == own else 1.0)
         insert = before[place] + 1.0 + DELTA
         delete = row[place - 1] + (0.0 if own == 0 else 1.0)
         row[place] = min(match, min(insert, delete))

@@ -1,8 +1,8 @@
 """Static features in, words out: front end, state scores and search over the utterances of a table."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -10,11 +10,13 @@ from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.search_settings import WIDEST_BEAM
 from asr.decode.path_segments import Segment, word_segments
-from asr.decode.token_passing import BestPath, best_path
+from asr.decode.token_passing import BestPath, best_path, best_path_and_tokens
 from asr.errors import DecodeError, Fault, FeatureError, attempt
 from asr.features.frame_table import NOT_FINITE, FrameTable
 from asr.features.silence import silent_utterances
 from asr.hmm.state_graph import StateGraph
+from asr.lattices.generation import word_lattice
+from asr.lattices.lattice import Lattice
 from discriminants.blas_threads import one_blas_thread
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -38,11 +40,14 @@ class Recognition:
         ... and listed here.
     cpu_seconds : float
         Processor time of front end, scoring and search, wherever they ran.
+    lattices : mapping of utterance id to lattice
+        Where they were asked for, of all utterances in which there are words or might have been.
     """
 
     words: Mapping[str, list[Segment]]
     failed: Mapping[str, Fault]
     cpu_seconds: float
+    lattices: Mapping[str, Lattice] = field(default_factory=dict)
 
     @property
     def hypotheses(self) -> dict[str, tuple[str, ...]]:
@@ -56,6 +61,7 @@ def recognize(
     graph: StateGraph,
     search: SearchSettings | None = None,
     *,
+    lattice_beam: float | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Recognition:
     """Recognize every utterance of a table. In digital silence, where all samples are 0, there are no words.
@@ -68,6 +74,8 @@ def recognize(
         From `compile_graph`.
     search : SearchSettings, optional
         Instead of the model's own.
+    lattice_beam : float, optional
+        Also give lattices of all that is at most this much below the best path.
     workers : Workers
         Who scores and searches; the words do not depend on it.
     """
@@ -77,7 +85,7 @@ def recognize(
         frames = model.front_end.transform(static)
     cpu_seconds = time.process_time() - started
     workers, batches = in_threads(workers), frames.batches(BATCH_FRAMES)
-    results = workers.map(recognize_batch, batches, workers.share((model.hmm, graph, chosen)))
+    results = workers.map(recognize_batch, batches, workers.share((model.hmm, graph, chosen, lattice_beam)))
     return without_silence(collected(batches, results, cpu_seconds), model, static)
 
 
@@ -88,44 +96,60 @@ def without_silence(found: Recognition, model: SpeechModel, static: FrameTable) 
         return found
     failed = {name: fault for name, fault in found.failed.items() if name not in silent}
     words = {name: [] if name in silent else found.words[name] for name in static.ids if name not in failed}
-    return Recognition(words, failed, found.cpu_seconds)
+    lattices = {name: lattice for name, lattice in found.lattices.items() if name not in silent}
+    return Recognition(words, failed, found.cpu_seconds, lattices)
+
+
+Found = tuple[list[Segment], Lattice | None]
 
 
 def collected(
-    batches: Sequence[FrameTable], results: Iterable[tuple[list[list[Segment] | Fault], float]], cpu_seconds: float
+    batches: Sequence[FrameTable], results: Iterable[tuple[list[Found | Fault], float]], cpu_seconds: float
 ) -> Recognition:
     """What `recognize_batch` gave for every batch as one; `cpu_seconds` were spent before."""
     words: dict[str, list[Segment]] = {}
     failed: dict[str, Fault] = {}
+    lattices: dict[str, Lattice] = {}
     for batch, (found, seconds) in zip(batches, results, strict=True):
         cpu_seconds += seconds
-        for name, segments in zip(batch.ids, found, strict=True):
-            if isinstance(segments, Fault):
-                failed[name] = segments
+        for name, one in zip(batch.ids, found, strict=True):
+            if isinstance(one, Fault):
+                failed[name] = one
             else:
-                words[name] = segments
-    return Recognition(words, failed, cpu_seconds)
+                words[name] = one[0]
+                if one[1] is not None:
+                    lattices[name] = one[1]
+    return Recognition(words, failed, cpu_seconds, lattices)
 
 
 def recognize_batch(
-    batch: FrameTable, constants: tuple[PhoneHmm, StateGraph, SearchSettings]
-) -> tuple[list[list[Segment] | Fault], float]:
-    """Words of every utterance, or why there are none, and the processor time that this took."""
-    hmm, graph, search = constants
+    batch: FrameTable, constants: tuple[PhoneHmm, StateGraph, SearchSettings, float | None]
+) -> tuple[list[Found | Fault], float]:
+    """Words of every utterance, or why there are none, and the processor time that this took.
+
+    With a lattice beam, the last of the constants, the lattice of each too.
+    """
     started = time.thread_time()
-    results = [attempt(_recognize, batch.utterance(number), hmm, graph, search) for number in range(len(batch))]
+    results = [attempt(_recognize, batch.utterance(number), *constants) for number in range(len(batch))]
     return results, time.thread_time() - started
 
 
-def _recognize(frames: np.ndarray, hmm: PhoneHmm, graph: StateGraph, search: SearchSettings) -> list[Segment]:
+def _recognize(
+    frames: np.ndarray, hmm: PhoneHmm, graph: StateGraph, search: SearchSettings, lattice_beam: float | None
+) -> Found:
     if not np.isfinite(frames).all():
         raise FeatureError(NOT_FINITE, code="not-finite")
-    segments = search_words(hmm, hmm.log_likelihood(frames), graph, search)
+    scores = hmm.log_likelihood(frames)
+    if lattice_beam is None:
+        segments, lattice = search_words(hmm, scores, graph, search), None
+    else:
+        path, lattice = search_lattice(hmm, scores, graph, search, lattice_beam)
+        segments = None if path is None else word_segments(path, graph, hmm.topology)
     if segments is None:
         raise DecodeError(
             f"no sentence of the grammar fits its {len(frames)} frames: too short for any, or too unlike all of them"
         )
-    return segments
+    return segments, lattice
 
 
 def search_words(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings) -> list[Segment] | None:
@@ -139,10 +163,7 @@ def search_path(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: Se
 
     Where the beam or the limit has lost all of these, the search is repeated with wider ones. None if there is none.
     """
-    widths = [(search.beam * factor, search.max_active * factor) for factor in WIDENINGS]
-    if graph.n_arcs * len(scores) <= MOST_TOKENS:
-        widths.append((np.inf, 0))
-    for beam, max_active in dict.fromkeys((min(beam, WIDEST_BEAM), most) for beam, most in widths):
+    for beam, max_active in _widths(search, graph, len(scores)):
         path = best_path(
             scores,
             graph,
@@ -156,3 +177,40 @@ def search_path(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: Se
         if path is not None and path.complete:
             return path
     return None
+
+
+def search_lattice(
+    hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings, lattice_beam: float
+) -> tuple[BestPath | None, Lattice | None]:
+    """The same path as `search_path` finds, and the lattice of what is at most `lattice_beam` below it."""
+    for beam, max_active in _widths(search, graph, len(scores)):
+        found = best_path_and_tokens(
+            scores,
+            graph,
+            hmm.topology.unit_state,
+            hmm.self_loops,
+            lattice_beam=lattice_beam,
+            lm_scale=search.lm_scale,
+            insertion_penalty=search.insertion_penalty,
+            beam=beam,
+            max_active=max_active,
+        )
+        if found is not None:
+            return found[0], word_lattice(
+                *found,
+                scores,
+                graph,
+                hmm.topology,
+                hmm.self_loops,
+                lm_scale=search.lm_scale,
+                insertion_penalty=search.insertion_penalty,
+            )
+    return None, None
+
+
+def _widths(search: SearchSettings, graph: StateGraph, n_frames: int) -> Iterator[tuple[float, int]]:
+    """Beams and limits to be tried one after the other."""
+    widths = [(search.beam * factor, search.max_active * factor) for factor in WIDENINGS]
+    if graph.n_arcs * n_frames <= MOST_TOKENS:
+        widths.append((np.inf, 0))
+    yield from dict.fromkeys((min(beam, WIDEST_BEAM), most) for beam, most in widths)
