@@ -102,7 +102,7 @@ def _to_arrays(model: SpeechModel) -> tuple[dict[str, np.ndarray], dict[str, Any
             word: [list(variant) for variant in variants] for word, variants in model.lexicon.pronunciations.items()
         },
         "lexicon_digest": model.lexicon.digest(),
-        "search": model.search.model_dump(exclude_none=True),
+        "search": model.search.model_dump(),
         "source": model.source,
         "arpa": model.arpa,
     }

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
 from asr.settings import Settings
 
@@ -38,6 +38,11 @@ class SearchSettings(Settings):
 
     confidence: ConfidenceSettings | None = None
     """Of words; None where it was not fitted, and confidences are posteriors."""
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_known(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = serialize(self)
+        return fields if self.confidence is not None else {k: v for k, v in fields.items() if k != "confidence"}
 
     @field_validator("beam", mode="before")
     @classmethod

@@ -21,6 +21,10 @@ class Word:
     end: float
     confidence: float | None = None
 
+    def to_dict(self) -> dict[str, Any]:
+        """The same as a dictionary, without the confidence where there is none."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
 
 @dataclass(frozen=True, slots=True)
 class Phone:
@@ -65,7 +69,7 @@ class Result:
         """The same as dictionaries, lists, text and numbers, for `json.dumps`."""
         return {
             "text": self.text,
-            "words": [asdict(word) for word in self.words],
+            "words": [word.to_dict() for word in self.words],
             "seconds": self.seconds,
             "source": self.source,
             "error": None if self.error is None else self.error._asdict(),
@@ -99,7 +103,7 @@ class Alignment:
     def to_dict(self) -> dict[str, Any]:
         """The same as dictionaries, lists, text and numbers, for `json.dumps`."""
         return {
-            "words": [asdict(word) for word in self.words],
+            "words": [word.to_dict() for word in self.words],
             "phones": [asdict(phone) for phone in self.phones],
             "seconds": self.seconds,
             "source": self.source,

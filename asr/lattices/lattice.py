@@ -114,6 +114,13 @@ class Lattice:
             )
         ]  # fmt: skip
 
+    @property
+    def first_path(self) -> np.ndarray:
+        """The arcs of the path with the words `first`, int64 (n,)."""
+        arcs = self.path(self.first)
+        assert arcs is not None
+        return arcs
+
     def path(self, words: tuple[str, ...]) -> np.ndarray | None:
         """The arcs of the path with these words, int64 (n,); None where there is none."""
         steps: list[dict[int, int]] = []  # node reached -> arc that led there

@@ -9,7 +9,7 @@ from typing import Literal
 from asr.acoustic.search_settings import SearchSettings
 from asr.alignment.frame_times import FrameTimes
 from asr.corpus.names import fault_in_key
-from asr.errors import ConfigError, Fault, attempt, printable
+from asr.errors import ConfigError, GrammarError, printable
 from asr.files import atomic_write
 from asr.grammar import Grammar
 from asr.lattices.kaldi_text import write_kaldi_lattices
@@ -101,13 +101,12 @@ def with_lattices(found: Recognition, wishes: LatticeWishes, search: SearchSetti
     kept: list[str] = []
     for name, lattice in found.lattices.items():
         if wishes.rescore is not None:
-            new = attempt(rescored, lattice, wishes.rescore, search.lm_scale)
-            if isinstance(new, Fault):
+            try:
+                lattices[name] = new = rescored(lattice, wishes.rescore, search.lm_scale)
+            except GrammarError:
                 kept.append(name)
             else:
-                lattices[name] = new
-                best = new.path(new.first)
-                words[name] = new.segments(best) if best is not None else words[name]
+                words[name] = new.segments(new.first_path)
         if wishes.mbr:
             words[name] = least_risk_segments(lattices[name], search.confidence)
         elif wishes.confidence:
