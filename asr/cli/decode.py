@@ -137,7 +137,10 @@ def decode(
     n_best: Annotated[
         int,
         typer.Option(
-            "--n-best", min=0, metavar="N", help="List the best N sentences of every utterance in nbest.tsv.",
+            "--n-best",
+            min=0,
+            metavar="N",
+            help="List the best N sentences of every utterance in nbest.tsv.",
             show_default=False,
         ),
     ] = 0,

@@ -10,7 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from asr.decode.trellis import MOST_TOKENS, NARROWER, PRUNE_FRAMES, PRUNE_WINDOW, Trellis, drop_tokens, grown, kept_layer
+from asr.decode.trellis import (
+    MOST_TOKENS,
+    NARROWER,
+    PRUNE_FRAMES,
+    PRUNE_WINDOW,
+    Trellis,
+    drop_tokens,
+    grown,
+    kept_layer,
+)
 from asr.errors import DecodeError
 from asr.hmm.state_graph import StateGraph
 from discriminants.compiled import njit

@@ -59,7 +59,7 @@ def sample_sentence(grammar: Grammar, rng: "np.random.Generator") -> tuple[str, 
 
 
 def step(grammar: Grammar, state: int, label: int) -> tuple[float, int | None]:
-    """Cost, -ln p, of reading `label` in a state, back-off included, and the next state (None when it cannot be read)."""
+    """Cost, -ln p, of reading `label` in a state, back-off included, and the next state (None when there is none)."""
     cost = 0.0
     while label not in grammar.arcs[state]:
         if grammar.back_off_label not in grammar.arcs[state]:

@@ -379,9 +379,7 @@ class Recognizer:
             When the file is no grammar, or a sentence has a word without pronunciation.
         """
         with self._lock:
-            other = type(self)(
-                self._model, allow_untrained=self._allow_untrained, confidence=self._confidence
-            )
+            other = type(self)(self._model, allow_untrained=self._allow_untrained, confidence=self._confidence)
             other._added, other._recognizable = self._added, self._recognizable
         other._choice = settled(grammar)
         if other._choice is not None:
@@ -393,9 +391,7 @@ class Recognizer:
 
         Keywords are `lm_scale`, `insertion_penalty`, `beam` and `max_active`, as of the class.
         """
-        other = type(self)(
-            self._model, allow_untrained=self._allow_untrained, confidence=self._confidence, **search
-        )
+        other = type(self)(self._model, allow_untrained=self._allow_untrained, confidence=self._confidence, **search)
         with self._lock:
             other._added, other._choice = self._added, self._choice
             other._recognizable, other._grammar, other._graph = self._recognizable, self._grammar, self._graph

@@ -39,9 +39,7 @@ def recognized(
     return _result(model, sound, found.words["audio"])
 
 
-def lattice_of(
-    audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, beam: float | None
-) -> Lattice:
+def lattice_of(audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, beam: float | None) -> Lattice:
     """The lattice of one utterance, normalized by itself; errors as of `recognized`, and where there is no lattice."""
     sound = load_sound(audio, rate, model.front_end.config)
     found = _recognized_sound(sound, model, graph, LatticeWishes(beam=beam, confidence=True))

@@ -126,7 +126,7 @@ def _determinized(
     head_link = np.empty(len(way_start) - 1, np.int64)
     heads = np.empty(len(way_start) - 1, np.int64)
     tokens = np.empty(n_tokens, np.int64)
-    waiting = [(0.0, np.int64(-1))]  # -1: before the first subset
+    waiting: list[tuple[float, np.int64]] = [(0.0, np.int64(-1))]  # -1: before the first subset
     reached_beam = beam
     while len(waiting) > 0:
         negative, subset = heappop(waiting)
@@ -222,7 +222,7 @@ def _determinized(
                     opened[number] = False
                     chained[number] = bucket[slot]
                     bucket[slot] = number
-                    heappush(waiting, (-below, number))
+                    heappush(waiting, (-below, np.int64(number)))
                     if n_subsets > len(bucket):
                         bucket = np.full(4 * len(bucket), -1, np.int64)
                         for one in range(n_subsets):

@@ -137,9 +137,9 @@ class Lattice:
         if not ends:
             return None
         node, arcs = max(ends, key=lambda end: float(self.final_score[end])), list[int]()
-        for reached in (*steps[1:], reached)[::-1] if words else ():
-            arcs.append(reached[node])
-            node = int(self.source[reached[node]])
+        for by_node in reversed((*steps[1:], reached) if words else ()):
+            arcs.append(by_node[node])
+            node = int(self.source[by_node[node]])
         return np.asarray(arcs[::-1], np.int64)
 
     def pruned(self, beam: float) -> "Lattice":

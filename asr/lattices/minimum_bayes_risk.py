@@ -98,20 +98,15 @@ def least_risk(lattice: Lattice, scale: float | None = None) -> LeastRisk:
         sentence = improved
     found = []
     for number in range(len(places)):
+        own = int(best[number])
         listed = np.flatnonzero(gamma[number] > _LEAST)
-        listed = listed[np.lexsort((listed, listed != best[number], -gamma[number, listed]))]
+        listed = listed[np.lexsort((listed, listed != own, -gamma[number, listed]))]
         if (listed > 0).any():
-            weight = gamma[number, listed[listed > 0]].sum()
-            own = int(best[number])
             which = [own] if own else listed[listed > 0].tolist()
             weight = gamma[number, which].sum()
-            found.append(
-                Place(
-                    tuple((lattice.words[one - 1] if one else "", float(gamma[number, one])) for one in listed.tolist()),
-                    float(begins[number, which].sum() / weight),
-                    float(ends[number, which].sum() / weight),
-                )
-            )
+            words = tuple((lattice.words[one - 1] if one else "", float(gamma[number, one])) for one in listed.tolist())
+            begin, stop = (float(of[number, which].sum() / weight) for of in (begins, ends))
+            found.append(Place(words, begin, stop))
     return LeastRisk(tuple(found), float(risk))
 
 

@@ -1,7 +1,7 @@
 """The best sentences of a lattice, each once: best first, with the exact score of what is left (Nilsson 1971, A*)."""
 
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,12 +18,12 @@ class Sentence(NamedTuple):
 def n_best(lattice: Lattice, n: int) -> list[Sentence]:
     """The best `n` paths, fewer if there are no more; the decoder's own stands before others of the same score."""
     first = lattice.path(lattice.first)
-    own = tuple(first.tolist()) if first is not None else None
-    backward, start = lattice.backward, lattice.arc_start.tolist()
+    backward, start = lattice.backward.tolist(), lattice.arc_start.tolist()
+    scores, targets, final = lattice.score.tolist(), lattice.target.tolist(), lattice.final_score.tolist()
     found: list[Sentence] = []
     count = 0
     # Paths as chains (arc, chain before); the key of a path that has ended comes before those that could only be equal.
-    waiting: list[tuple[float, int, int, tuple | None, float, bool]] = [(-backward[0], 0, 0, None, 0.0, False)]
+    waiting: list[tuple[float, int, int, Any, float, bool]] = [(-backward[0], 0, 0, None, 0.0, False)]
     while waiting and len(found) < n:
         _, _, node, chain, score, ended = heappop(waiting)
         if ended:
@@ -33,22 +33,19 @@ def n_best(lattice: Lattice, n: int) -> list[Sentence]:
                 arcs.append(arc)
             found.append(Sentence(np.array(arcs[::-1], np.int64), score))
             continue
-        if lattice.final_score[node] > -np.inf:
+        if final[node] > -np.inf:
             count += 1
-            total = score + float(lattice.final_score[node])
+            total = score + final[node]
             heappush(waiting, (-total, count, node, chain, total, True))
         for arc in range(start[node], start[node + 1]):
             count += 1
-            further = score + float(lattice.score[arc])
-            target = int(lattice.target[arc])
-            heappush(waiting, (-(further + float(backward[target])), count, target, (arc, chain), further, False))
-    if own is not None and found:
-        score = _score(lattice, np.array(own, np.int64))
+            further = score + scores[arc]
+            target = targets[arc]
+            heappush(waiting, (-(further + backward[target]), count, target, (arc, chain), further, False))
+    if first is not None and found:
+        own = first.tolist()
+        end = int(lattice.target[own[-1]]) if own else 0
+        score = float(lattice.score[first].sum() + lattice.final_score[end])
         if score >= found[0].score - 1e-4:
-            found = [Sentence(np.array(own, np.int64), score), *(s for s in found if tuple(s.arcs.tolist()) != own)][:n]
+            found = [Sentence(first, score), *(one for one in found if one.arcs.tolist() != own)][:n]
     return found
-
-
-def _score(lattice: Lattice, arcs: np.ndarray) -> float:
-    end = int(lattice.target[arcs[-1]]) if len(arcs) else 0
-    return float(lattice.score[arcs].sum() + lattice.final_score[end])

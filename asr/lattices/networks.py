@@ -29,7 +29,7 @@ class Network(NamedTuple):
 
 
 def network_of(lattice: Lattice) -> Network:
-    """The network of a lattice: where a word begins later than the one before ends, a link without a word lies between."""
+    """The network of a lattice, with a link without a word where one begins later than the one before ends."""
     late = lattice.begin > lattice.node_frame[lattice.source]
     pauses = sorted(set(zip(lattice.source[late].tolist(), lattice.begin[late].tolist(), strict=True)))
     # A node of a pause comes behind its source.

@@ -1,4 +1,4 @@
-"""How sure the words of a recognition are: posteriors from its lattices, as the model's search settings calibrate them."""
+"""How sure the words of a recognition are: posteriors from its lattices, calibrated by the search settings."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

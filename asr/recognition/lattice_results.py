@@ -155,9 +155,9 @@ def write_lattices(
         rows = ["utterance\tstart\tend\twords"]
         for name, lattice in lattices.items():
             for place in least_risk(lattice, posterior_scale(lattice, search.confidence)).places:
-                start, end = (times[name].border(round(frame)) for frame in (place.begin, place.end))
+                start, stop = (times[name].border(round(frame)) for frame in (place.begin, place.end))
                 words = " ".join(f"{word or '<eps>'}:{probability:.4f}" for word, probability in place.words)
-                rows.append(f"{name}\t{start:.3f}\t{end:.3f}\t{words}")
+                rows.append(f"{name}\t{start:.3f}\t{stop:.3f}\t{words}")
         _write_lines(out / "confusions.tsv", rows)
 
 
@@ -168,5 +168,3 @@ def _borders(times: FrameTimes) -> list[float]:
 def _write_lines(path: Path, lines: list[str]) -> None:
     with atomic_write(path) as temporary:
         temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
-
-

@@ -108,9 +108,7 @@ def confidence_on(scored: Sequence[Scored], search: SearchSettings) -> Confidenc
     if found is None:
         log.info("too few held-out words to fit confidences to; they are posteriors")
     else:
-        log.info(
-            "confidences: posteriors at scale %g, slope %.3g, offset %.3g", found.scale, found.slope, found.offset
-        )
+        log.info("confidences: posteriors at scale %g, slope %.3g, offset %.3g", found.scale, found.slope, found.offset)
     return found
 
 

@@ -4,12 +4,12 @@
         [--lattice-beam B] [--pairs FILE]
 
 Speakers of DIR, a Kaldi data directory with transcripts, should be neither in training nor among those that the model
-was tuned on. Confidences are calibrated as the model says, or with --fit anew on the speech of another directory. Prints
-word errors of the best paths, of the words of least risk and of the best path of every lattice (the oracle); how large
-lattices are and what they cost; the area under the ROC curve of a word's being right, the expected calibration error
-(ten bins of equal width), and the normalized cross entropy of NIST, of posteriors and of confidences; last the same as
-a JSON object. --pairs adds the confidence of each word and whether it was right to a file, and several runs of the
-same file are pooled by --pool FILE.
+was tuned on. Confidences are calibrated as the model says, or with --fit anew on the speech of another directory.
+Prints word errors of the best paths, of the words of least risk and of the best path of every lattice (the oracle);
+how large lattices are and what they cost; the area under the ROC curve of a word's being right, the expected
+calibration error (ten bins of equal width), and the normalized cross entropy of NIST, of posteriors and of confidences;
+last the same as a JSON object. --pairs adds the confidence of each word and whether it was right to a file, and --pool
+prints the figures of such a file.
 """
 
 import argparse

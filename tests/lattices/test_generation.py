@@ -70,9 +70,7 @@ def by_words(problem: Problem, **weights) -> dict[tuple[str, ...], float]:
 def test_every_word_sequence_within_the_beam_is_there_once_with_its_best_score(problem, scale, penalty, lattice_beam):
     weights = {"lm_scale": scale, "insertion_penalty": penalty}
     expected = by_words(problem, **weights)
-    lattice = lattice_of(
-        problem.scores, problem.graph, UNITS, problem.self_loops, lattice_beam=lattice_beam, **weights
-    )
+    lattice = lattice_of(problem.scores, problem.graph, UNITS, problem.self_loops, lattice_beam=lattice_beam, **weights)
     if not expected:
         assert lattice is None
         return

@@ -111,7 +111,9 @@ def test_one_sentence_alone_is_certain(lattice):
         found = least_risk(alone)
         assert found.risk == pytest.approx(0.0, abs=1e-9)
         assert found.words == alone.first
-        assert word_posteriors(alone, alone.segments(alone.path(alone.first))) == pytest.approx([1.0] * len(alone.first))
+        assert word_posteriors(alone, alone.segments(alone.path(alone.first))) == pytest.approx(
+            [1.0] * len(alone.first)
+        )
 
 
 def test_rescoring_gives_every_sentence_its_score_by_the_new_grammar(lattice):
