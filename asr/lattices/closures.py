@@ -5,7 +5,6 @@ leave from, and the end. What lies between is the way from a head to a junction.
 """
 
 from dataclasses import dataclass
-from heapq import heappop, heappush
 
 import numpy as np
 
@@ -65,11 +64,17 @@ def _ways(
     heads, is_junction, start, target, word, event, acoustic, grammar, total, forward, backward, beam, detailed
 ):  # fmt: skip
     n_tokens = len(forward)
-    best = np.full(n_tokens, -np.inf)
     n_fields = n_tokens if detailed else 0
-    heard = np.empty(n_fields)
-    expected = np.empty(n_fields)
+    best = np.full(n_tokens, -np.inf)
+    scores = np.empty((n_fields, 2))
     last = np.empty(n_fields, np.int64)
+    # What one head leads to has room in these; of all heads together there may be any number.
+    own_junction = np.empty(n_tokens, np.int32)
+    own_total = np.empty(n_tokens)
+    own_scores = np.empty((n_fields, 2))
+    own_last = np.empty(n_fields, np.int64)
+    own_event = np.empty((len(target) if detailed else 0, 2), np.int64)
+    own_event_scores = np.empty((len(target) if detailed else 0, 2))
     room = 1024 if detailed else 0
     way_start = np.zeros(len(heads) + 1, np.int64)
     junction = np.empty(1024, np.int32)
@@ -84,50 +89,30 @@ def _ways(
     n = 0
     n_events = 0
     for number in range(len(heads)):
-        head = heads[number]
-        best[head] = 0.0
+        found, events = _ways_of(
+            heads[number], is_junction, start, target, word, event, acoustic, grammar, total, forward, backward, beam,
+            detailed, best, scores, last, own_junction, own_total, own_scores, own_last, own_event, own_event_scores,
+        )  # fmt: skip
+        while n + found > len(junction):
+            junction, way_total = grown(junction), grown(way_total)
+            if detailed:
+                way_acoustic, way_grammar, way_last = grown(way_acoustic), grown(way_grammar), grown(way_last)
+        for i in range(found):
+            junction[n + i], way_total[n + i] = own_junction[i], own_total[i]
         if detailed:
-            heard[head] = expected[head] = 0.0
-            last[head] = -1
-        waiting = [head]
-        touched = [head]
-        while len(waiting) > 0:
-            token = heappop(waiting)
-            so_far = best[token]
-            if is_junction[token]:
-                if n == len(junction):
-                    junction, way_total = grown(junction), grown(way_total)
-                    if detailed:
-                        way_acoustic, way_grammar, way_last = grown(way_acoustic), grown(way_grammar), grown(way_last)
-                junction[n], way_total[n] = token, so_far
-                if detailed:
-                    way_acoustic[n], way_grammar[n], way_last[n] = heard[token], expected[token], last[token]
-                n += 1
-            for link in range(start[token], start[token + 1]):
-                if word[link] >= 0:
-                    continue
-                to = np.int64(target[link])
-                score = so_far + total[link]
-                if score <= best[to] or forward[head] + score + backward[to] < -beam - SLACK:
-                    continue
-                if best[to] == -np.inf:
-                    heappush(waiting, to)
-                    touched.append(to)
-                best[to] = score
-                if not detailed:
-                    continue
-                heard[to], expected[to] = heard[token] + acoustic[link], expected[token] + grammar[link]
-                last[to] = last[token]
-                if event[link] != NO_EVENT:
-                    if n_events == len(event_link):
-                        event_link, event_before = grown(event_link), grown(event_before)
-                        event_acoustic, event_grammar = grown(event_acoustic), grown(event_grammar)
-                    event_link[n_events], event_before[n_events] = link, last[token]
-                    event_acoustic[n_events], event_grammar[n_events] = heard[token], expected[token]
-                    last[to] = n_events
-                    n_events += 1
-        for token in touched:
-            best[token] = -np.inf
+            while n_events + events > len(event_link):
+                event_link, event_before = grown(event_link), grown(event_before)
+                event_acoustic, event_grammar = grown(event_acoustic), grown(event_grammar)
+            for i in range(found):
+                way_acoustic[n + i], way_grammar[n + i] = own_scores[i, 0], own_scores[i, 1]
+                way_last[n + i] = -1 if own_last[i] < 0 else own_last[i] + n_events
+            for i in range(events):
+                event_link[n_events + i] = own_event[i, 0]
+                event_before[n_events + i] = -1 if own_event[i, 1] < 0 else own_event[i, 1] + n_events
+                event_acoustic[n_events + i] = own_event_scores[i, 0]
+                event_grammar[n_events + i] = own_event_scores[i, 1]
+        n += found
+        n_events += events
         way_start[number + 1] = n
     kept = n if detailed else 0
     return (
@@ -135,3 +120,49 @@ def _ways(
         way_last[:kept].copy(), event_link[:n_events].copy(), event_before[:n_events].copy(),
         event_acoustic[:n_events].copy(), event_grammar[:n_events].copy(),
     )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _ways_of(
+    head, is_junction, start, target, word, event, acoustic, grammar, total, forward, backward, beam, detailed,
+    best, scores, last, junction, way_total, way_scores, way_last, events, event_scores,
+):  # fmt: skip
+    """The ways of one head; `best` holds -inf, and does so again afterwards. Returns the numbers of ways and events."""
+    n = 0
+    n_events = 0
+    best[head] = 0.0
+    if detailed:
+        scores[head, 0] = scores[head, 1] = 0.0
+        last[head] = -1
+    furthest = np.int64(head)
+    token = head - 1
+    while token < furthest:  # links lead to higher tokens, and nearly all of these are near
+        token += 1
+        so_far = best[token]
+        if so_far == -np.inf:
+            continue
+        best[token] = -np.inf
+        if is_junction[token]:
+            junction[n], way_total[n] = token, so_far
+            if detailed:
+                way_scores[n, 0], way_scores[n, 1], way_last[n] = scores[token, 0], scores[token, 1], last[token]
+            n += 1
+        for link in range(start[token], start[token + 1]):
+            if word[link] >= 0:
+                continue
+            to = target[link]
+            score = so_far + total[link]
+            if score <= best[to] or forward[head] + score + backward[to] < -beam - SLACK:
+                continue
+            furthest = max(furthest, np.int64(to))
+            best[to] = score
+            if detailed:
+                scores[to, 0] = scores[token, 0] + acoustic[link]
+                scores[to, 1] = scores[token, 1] + grammar[link]
+                last[to] = last[token]
+                if event[link] != NO_EVENT:
+                    events[n_events, 0], events[n_events, 1] = link, last[token]
+                    event_scores[n_events, 0], event_scores[n_events, 1] = scores[token, 0], scores[token, 1]
+                    last[to] = n_events
+                    n_events += 1
+    return n, n_events
