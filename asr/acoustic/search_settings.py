@@ -2,13 +2,25 @@
 
 from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
 from asr.settings import Settings
 
 LARGEST_SCALE = 1e6
 LARGEST_PENALTY = 1e9
 WIDEST_BEAM = 1e30  # no two paths differ as much, and JSON has no infinity
+
+
+class ConfidenceSettings(Settings):
+    """How the posterior p of a word becomes its confidence: 1 / (1 + exp(-offset - slope ln(p / (1 - p)))).
+
+    A logistic curve, fitted to which words of held-out speech were right (Platt 1999).
+    """
+
+    scale: float = Field(1.0, gt=0, le=1e3)
+    """By what the scores of a lattice, divided by the grammar's scale, are multiplied before they are probabilities."""
+    slope: float = Field(1.0, ge=0, le=1e3)
+    offset: float = Field(0.0, ge=-1e3, le=1e3)
 
 
 class SearchSettings(Settings):
@@ -23,6 +35,14 @@ class SearchSettings(Settings):
     which drops none."""
     max_active: int = Field(3000, ge=0, le=2**31 - 1)
     """Most tokens kept in a frame; 0 for no limit."""
+
+    confidence: ConfidenceSettings | None = None
+    """Of words; None where it was not fitted, and confidences are posteriors."""
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_known(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = serialize(self)
+        return fields if self.confidence is not None else {k: v for k, v in fields.items() if k != "confidence"}
 
     @field_validator("beam", mode="before")
     @classmethod

@@ -38,7 +38,7 @@ def ctm_rows(utterance: str, segments: Iterable[Segment], times: FrameTimes) -> 
     rows = []
     for segment in segments:
         start, end = round(times.border(segment.start), 3), round(times.border(segment.end), 3)
-        rows.append(CtmRow(utterance, start, round(end - start, 3), segment.label))
+        rows.append(CtmRow(utterance, start, round(end - start, 3), segment.label, segment.confidence))
     return rows
 
 

@@ -1,5 +1,6 @@
 """`asr decode`: recognize audio files or a data directory."""
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -23,6 +24,13 @@ from asr.shortage import require_address_space
 
 METHODS: dict[str, Literal["input-network", "fmllr"]] = {"input-network": "input-network", "fmllr": "fmllr"}
 """What may follow --adapt: it comes as an argument, and is no file."""
+
+
+class LatticeFormat(Enum):
+    """How lattices are written."""
+
+    slf = "slf"
+    kaldi = "kaldi"
 
 
 def decode(
@@ -129,6 +137,62 @@ def decode(
     mlf: Annotated[
         bool, typer.Option("--mlf", help="Write hyp.mlf too: words and times as a master label file of HTK.")
     ] = False,
+    confidence: Annotated[
+        bool, typer.Option("--confidence", help="Write how sure each word is as the sixth column of hyp.ctm.")
+    ] = False,
+    mbr: Annotated[
+        bool,
+        typer.Option(
+            "--mbr",
+            help="Write the words with the least expected errors in place of those of the best path, with confidences.",
+        ),
+    ] = False,
+    n_best: Annotated[
+        int,
+        typer.Option(
+            "--n-best",
+            min=0,
+            metavar="N",
+            help="List the best N sentences of every utterance in nbest.tsv.",
+            show_default=False,
+        ),
+    ] = 0,
+    confusions: Annotated[
+        bool,
+        typer.Option("--confusions", help="Write the confusion networks: what may be said where, in confusions.tsv."),
+    ] = False,
+    rescore: Annotated[
+        str | None,
+        typer.Option(
+            "--rescore",
+            metavar="NAME|FILE",
+            help="Put the scores of this grammar, named as for --grammar, in the place of those of the search: a "
+            "larger n-gram, say.",
+            show_default=False,
+        ),
+    ] = None,
+    lattices: Annotated[
+        Path | None,
+        typer.Option(
+            "--lattices",
+            metavar="DIR",
+            help="Write word lattices to this directory: UTTERANCE.lat each, or lattices.txt in Kaldi's format.",
+            show_default=False,
+        ),
+    ] = None,
+    lattice_format: Annotated[
+        LatticeFormat, typer.Option("--format", help="Format of the lattices: HTK's standard one, or Kaldi's text.")
+    ] = LatticeFormat.slf,
+    lattice_beam: Annotated[
+        float | None,
+        typer.Option(
+            "--lattice-beam",
+            metavar="B",
+            help="Keep what is at most this much below the best path, in natural log.  [default: six times the "
+            "grammar's scale]",
+            show_default=False,
+        ),
+    ] = None,
     upsample: Upsample = False,
     root: Root = None,
     jobs: Jobs = ALL_CORES,
@@ -144,6 +208,7 @@ def decode(
       asr decode --model runs/mine/model.safetensors --out out hello.wav
       asr decode --model runs/mine/model.safetensors --out out recordings --speakers directory
       asr decode --model runs/mine/model.safetensors --out out --data data/test --grammar sentences.txt
+      asr decode --model runs/mine/model.safetensors --out out --data data/test --confidence --lattices out/lattices
     """
     audio = audio or []
     methods = [path for path in audio if adapt and str(path) in METHODS and not path.exists()]
@@ -160,6 +225,9 @@ def decode(
         for path in audio:
             require_file(path, "AUDIO", CorpusError)
     require_grammar(grammar)
+    require_grammar(rescore, "--rescore")
+    if lattices is not None and lattices.exists():
+        require_directory(lattices, "--lattices")
 
     require_address_space()
 
@@ -187,6 +255,14 @@ def decode(
             adapt=METHODS[str(methods[0])] if methods else adapt,
             transforms=transforms,
             mlf=mlf,
+            lattices=lattices,
+            lattice_format=lattice_format.value,
+            lattice_beam=lattice_beam,
+            n_best=n_best,
+            mbr=mbr,
+            confidence=confidence,
+            confusions=confusions,
+            rescore=rescore,
             workers=workers,
         )
     hypotheses = out / "hyp.txt"

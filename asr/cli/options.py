@@ -102,12 +102,12 @@ def require_model(path: Path, option: str) -> None:
     raise ModelFormatError(f"{option}: '{path}' {found}; {MODEL_NEEDED}")
 
 
-def require_grammar(grammar: str | None) -> None:
+def require_grammar(grammar: str | None, option: str = "--grammar") -> None:
     """Raise GrammarError unless the grammar of a command line is None, a name, a number of words, or a file."""
     if grammar is None or grammar in ("loop", "one") or grammar.isdecimal():
         return
     if not Path(grammar).exists():
         raise GrammarError(
-            f"--grammar: there is no file '{grammar}'; give loop, one, a number of words, or the file of a grammar"
+            f"{option}: there is no file '{grammar}'; give loop, one, a number of words, or the file of a grammar"
         )
-    require_file(Path(grammar), "--grammar", GrammarError)
+    require_file(Path(grammar), option, GrammarError)

@@ -47,7 +47,8 @@ def tune(
 
     The speech should be of speakers who are neither in training nor in the test, and like that to be recognized. Scale
     and penalty are those with few word errors; beam and max_active are the narrowest with which the search finds the
-    words of a wide one, and some room. The model stays as it is; the one written differs in these settings alone.
+    words of a wide one, and some room. Confidences of words are fitted to which of them were right. The model stays as
+    it is; the one written differs in these settings alone.
 
     \b
     Examples:
@@ -69,5 +70,8 @@ def tune(
     typer.echo(tuned.model)
     for name in ("lm_scale", "insertion_penalty", "beam", "max_active"):
         typer.echo(f"{name} {getattr(tuned.search, name):g} (was {getattr(tuned.before, name):g})")
+    fitted = tuned.search.confidence
+    if fitted is not None:
+        typer.echo(f"confidence: scale {fitted.scale:g}, slope {fitted.slope:g}, offset {fitted.offset:g}")
     typer.echo(f"{tuned.errors} errors in {tuned.words} words, {tuned.wer:.2f} % WER on the data of the choice")
     tell_left_out(tuned.n_utterances, tuned.failures)

@@ -11,11 +11,12 @@ from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A word or phone from frame `start` up to, not including, frame `end`."""
+    """A word or phone from frame `start` up to, not including, frame `end`; `confidence` None: not known."""
 
     label: str
     start: int
     end: int
+    confidence: float | None = None
 
 
 def unit_runs(path: BestPath, graph: StateGraph) -> tuple[np.ndarray, np.ndarray]:

@@ -6,14 +6,26 @@ the order of the arcs, so the result does not depend on anything but its inputs.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from asr.decode.trellis import (
+    MOST_TOKENS,
+    NARROWER,
+    PRUNE_FRAMES,
+    PRUNE_WINDOW,
+    Trellis,
+    drop_tokens,
+    grown,
+    kept_layer,
+)
 from asr.errors import DecodeError
 from asr.hmm.state_graph import StateGraph
 from discriminants.compiled import njit
 
 RECORD_ROOM = 1 << 16
+LARGEST_BEAM = 1e4  # from which a lattice beam is narrowed where it holds too much
 NOT_FOUND, FOUND, CUT_SHORT = 0, 1, 2
 
 
@@ -81,15 +93,49 @@ def best_path(
     DecodeError
         If a score is not a number.
     """
+    found = _searched(scores, graph, unit_state, self_loops, lm_scale, insertion_penalty, beam, max_active, -1.0)
+    return None if found is None else found[0]
+
+
+def best_path_and_tokens(
+    scores: np.ndarray,
+    graph: StateGraph,
+    unit_state: np.ndarray,
+    self_loops: np.ndarray,
+    *,
+    lattice_beam: float,
+    lm_scale: float = 1.0,
+    insertion_penalty: float = 0.0,
+    beam: float = np.inf,
+    max_active: int = 0,
+) -> tuple[BestPath, Trellis] | None:
+    """The best path, and the tokens on all paths of the search that are at most `lattice_beam` worse.
+
+    Parameters and errors as of `best_path`. None where no path ends at a final node.
+    """
+    found = _searched(
+        scores, graph, unit_state, self_loops, lm_scale, insertion_penalty, beam, max_active, lattice_beam
+    )
+    return found if found is not None and found[0].complete else None
+
+
+def _searched(
+    scores: np.ndarray,
+    graph: StateGraph,
+    unit_state: np.ndarray,
+    self_loops: np.ndarray,
+    lm_scale: float,
+    insertion_penalty: float,
+    beam: float,
+    max_active: int,
+    lattice_beam: float,
+) -> tuple[BestPath, Trellis] | None:
     if np.isnan(scores).any():
         frame, state = np.argwhere(np.isnan(scores))[0]
         raise DecodeError(f"the score of state {state} at frame {frame} is no number; check the features")
-    words_on_arcs = graph.arc_word >= 0
-    words_on_jumps = graph.jump_word >= 0
-    self_loops = np.asarray(self_loops, np.float64)  # the one type that the search is compiled for
-    with np.errstate(divide="ignore"):
-        stay, leave = np.log(self_loops), np.log1p(-self_loops)
-    status, arcs, frames, score = _search(
+    stay, leave = transitions(self_loops)
+    weights = scaled_weights(graph, lm_scale, insertion_penalty)
+    status, arcs, frames, score, layer_start, place, forward, backward, floor, kept_beam = _search(
         np.ascontiguousarray(scores, np.float32),
         graph.arc_start,
         graph.arc_end,
@@ -97,20 +143,46 @@ def best_path(
         unit_state,
         stay,
         leave,
-        _scaled(graph.arc_weight, lm_scale, words_on_arcs, insertion_penalty),
+        weights.arc,
         graph.jump_start,
         graph.jump_end,
-        _scaled(graph.jump_weight, lm_scale, words_on_jumps, insertion_penalty),
-        words_on_jumps,
-        _scaled(graph.final_weight, lm_scale),
+        weights.jump,
+        graph.jump_word >= 0,
+        weights.final,
         graph.initial,
         float(beam),
         int(max_active),
         RECORD_ROOM,
+        float(lattice_beam),
     )
     if status == NOT_FOUND:
         return None
-    return BestPath(arcs, frames, len(scores), score, status == FOUND)
+    path = BestPath(arcs, frames, len(scores), score, status == FOUND)
+    return path, Trellis(layer_start, place.copy(), forward.copy(), backward, floor, kept_beam, score)
+
+
+def transitions(self_loops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Natural logs of staying in a unit and of leaving it, float64 (n_units,)."""
+    self_loops = np.asarray(self_loops, np.float64)  # the one type that the search is compiled for
+    with np.errstate(divide="ignore"):
+        return np.log(self_loops), np.log1p(-self_loops)
+
+
+class ScaledWeights(NamedTuple):
+    """Weights of a graph as the search adds them, float64."""
+
+    arc: np.ndarray
+    jump: np.ndarray
+    final: np.ndarray
+
+
+def scaled_weights(graph: StateGraph, lm_scale: float, insertion_penalty: float) -> ScaledWeights:
+    """The graph's weights times `lm_scale`, with `insertion_penalty` for every word."""
+    return ScaledWeights(
+        _scaled(graph.arc_weight, lm_scale, graph.arc_word >= 0, insertion_penalty),
+        _scaled(graph.jump_weight, lm_scale, graph.jump_word >= 0, insertion_penalty),
+        _scaled(graph.final_weight, lm_scale),
+    )
 
 
 def _scaled(
@@ -153,9 +225,9 @@ def _follow_jumps(
             node_score[target] = score
             if jump_is_word[jump]:
                 if n_records == len(record_arc):
-                    record_arc = _grown(record_arc)
-                    record_frame = _grown(record_frame)
-                    record_previous = _grown(record_previous)
+                    record_arc = grown(record_arc)
+                    record_frame = grown(record_frame)
+                    record_previous = grown(record_previous)
                 record_arc[n_records] = -1 - jump
                 record_frame[n_records] = frame
                 record_previous[n_records] = node_record[node]
@@ -165,18 +237,10 @@ def _follow_jumps(
                 node_record[target] = node_record[node]
             if jump_start[target] < jump_start[target + 1]:
                 if length == len(queue):
-                    queue = _grown(queue)
+                    queue = grown(queue)
                 queue[length] = target
                 length += 1
     return n_nodes, n_records, queue, record_arc, record_frame, record_previous
-
-
-@njit(cache=True, nogil=True)
-def _grown(values):
-    larger = np.empty(max(16, 2 * len(values)), values.dtype)
-    for i in range(len(values)):  # a slice assignment takes seconds to compile
-        larger[i] = values[i]
-    return larger
 
 
 @njit(cache=True, nogil=True)
@@ -242,7 +306,7 @@ def _forget_dead_records(
 @njit(cache=True, nogil=True)
 def _search(
     scores, arc_start, arc_end, arc_unit, unit_state, unit_stay, unit_leave, arc_weight,
-    jump_start, jump_end, jump_weight, jump_is_word, final_weight, initial, beam, max_active, record_room,
+    jump_start, jump_end, jump_weight, jump_is_word, final_weight, initial, beam, max_active, record_room, lattice_beam,
 ):  # fmt: skip
     n_frames = scores.shape[0]
     n_arcs = len(arc_end)
@@ -268,6 +332,21 @@ def _search(
         nodes, 1, queue, 1, node_score, node_record, jump_start, jump_end, jump_weight, jump_is_word, 0,
         record_arc, record_frame, record_previous, n_records,
     )  # fmt: skip
+    # Tokens are kept if there is a lattice beam; without one these are empty, and nothing more is done.
+    keep = lattice_beam >= 0
+    layer_start = np.zeros(2 * n_frames + 2 if keep else 0, np.int64)
+    floors = np.full(n_frames if keep else 0, -np.inf)
+    place = np.empty(0, np.int32)
+    forward = np.empty(0)
+    arc_beta = np.full(n_arcs if keep else 0, -np.inf)
+    node_beta = np.full(n_nodes_all if keep else 0, -np.inf)
+    backward = np.empty(0)
+    n_tokens = 0
+    token_room = MOST_TOKENS
+    if keep:
+        place, forward, n_tokens = kept_layer(place, forward, n_tokens, nodes, n_nodes, node_score)
+        layer_start[1] = n_tokens
+
     unit_score = np.empty(len(unit_state))  # of a frame; tables by unit are small enough to stay in the cache
     floor = -np.inf
     for frame in range(n_frames):
@@ -278,6 +357,8 @@ def _search(
             )  # fmt: skip
             room = max(record_room, 2 * n_records)
 
+        if keep:
+            floors[frame] = floor
         for unit in range(len(unit_state)):
             unit_score[unit] = scores[frame, unit_state[unit]]
         best = -np.inf
@@ -334,9 +415,9 @@ def _search(
             survivors += 1
             if previous != -2:
                 if n_records == len(record_arc):
-                    record_arc = _grown(record_arc)
-                    record_frame = _grown(record_frame)
-                    record_previous = _grown(record_previous)
+                    record_arc = grown(record_arc)
+                    record_frame = grown(record_frame)
+                    record_previous = grown(record_previous)
                 record_arc[n_records] = arc
                 record_frame[n_records] = frame
                 record_previous[n_records] = previous
@@ -358,6 +439,25 @@ def _search(
             nodes, n_nodes, queue, length, node_score, node_record, jump_start, jump_end, jump_weight, jump_is_word,
             frame + 1, record_arc, record_frame, record_previous, n_records,
         )  # fmt: skip
+        if keep:
+            place, forward, n_tokens = kept_layer(place, forward, n_tokens, active, n_active, arc_score)
+            layer_start[2 * frame + 2] = n_tokens
+            place, forward, n_tokens = kept_layer(place, forward, n_tokens, nodes, n_nodes, node_score)
+            layer_start[2 * frame + 3] = n_tokens
+            if (frame + 1) % PRUNE_FRAMES == 0 or n_tokens > token_room:
+                first = max(0, 2 * (frame + 1 - PRUNE_WINDOW))
+                while True:
+                    drop_tokens(
+                        place, forward, layer_start, first, 2 * frame + 2, floors, lattice_beam, 0.0, final_weight,
+                        False, arc_beta, node_beta, scores, arc_start, arc_end, arc_unit, unit_state, unit_stay,
+                        unit_leave, arc_weight, jump_start, jump_end, jump_weight,
+                    )  # fmt: skip
+                    n_tokens = layer_start[2 * frame + 3]
+                    if n_tokens <= MOST_TOKENS or lattice_beam < 1.0:
+                        break
+                    lattice_beam = min(lattice_beam, LARGEST_BEAM) * NARROWER
+                    first = 0
+                token_room = max(MOST_TOKENS, 2 * n_tokens)
 
     best = -np.inf
     record = -1
@@ -374,6 +474,13 @@ def _search(
                 best = arc_score[active[i]]
                 record = arc_record[active[i]]
                 status = CUT_SHORT
+    if keep and status == FOUND:
+        backward = drop_tokens(
+            place, forward, layer_start, 0, 2 * n_frames, floors, lattice_beam, best, final_weight, True, arc_beta,
+            node_beta, scores, arc_start, arc_end, arc_unit, unit_state, unit_stay, unit_leave, arc_weight,
+            jump_start, jump_end, jump_weight,
+        )  # fmt: skip
+        n_tokens = len(backward)
     length = 0
     step = record
     while step >= 0:
@@ -386,4 +493,5 @@ def _search(
         arcs[length] = record_arc[record]
         frames[length] = record_frame[record]
         record = record_previous[record]
-    return status, arcs, frames, best
+    tokens = layer_start, place[:n_tokens], forward[:n_tokens], backward, floors, lattice_beam
+    return status, arcs, frames, best, *tokens

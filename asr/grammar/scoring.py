@@ -19,11 +19,11 @@ def score_sentence(grammar: Grammar, words: Iterable[str]) -> float:
     state, total = grammar.fst.start, 0.0
     for word in words:
         label = grammar.labels.get(word, 0)
-        cost, following = _step(grammar, state, label)
+        cost, following = step(grammar, state, label)
         if following is None:
             return -IMPOSSIBLE
         state, total = following, total + cost
-    return -(total + _end(grammar, state))
+    return -(total + end_cost(grammar, state))
 
 
 def perplexity(grammar: Grammar, sentences: Iterable[Sequence[str]]) -> float:
@@ -58,8 +58,8 @@ def sample_sentence(grammar: Grammar, rng: "np.random.Generator") -> tuple[str, 
         state = targets[choice]
 
 
-def _step(grammar: Grammar, state: int, label: int) -> tuple[float, int | None]:
-    """Cost of reading `label`, back-off included, and the next state (None when it cannot be read)."""
+def step(grammar: Grammar, state: int, label: int) -> tuple[float, int | None]:
+    """Cost, -ln p, of reading `label` in a state, back-off included, and the next state (None when there is none)."""
     cost = 0.0
     while label not in grammar.arcs[state]:
         if grammar.back_off_label not in grammar.arcs[state]:
@@ -70,8 +70,8 @@ def _step(grammar: Grammar, state: int, label: int) -> tuple[float, int | None]:
     return cost + word_cost, following
 
 
-def _end(grammar: Grammar, state: int) -> float:
-    """Cost of ending the sentence in `state`, back-off included."""
+def end_cost(grammar: Grammar, state: int) -> float:
+    """Cost, -ln p, of ending the sentence in `state`, back-off included; inf where it cannot end."""
     cost = 0.0
     while grammar.final_costs[state] == IMPOSSIBLE:
         if grammar.back_off_label not in grammar.arcs[state]:

@@ -93,7 +93,7 @@ def parse_slf(lines: Iterable[str], source: str) -> WordNetwork:
         if not line.strip() or line.startswith("#"):
             continue
         where = f"{source}, line {number}"
-        fields = _fields(line, where)
+        fields = slf_fields(line, where)
         if "I" in fields:
             node = _integer(fields, "I", where)
             if "L" in fields:
@@ -175,8 +175,8 @@ def write_slf(grammar: Grammar, path: Path | str) -> None:
         temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
 
 
-def _fields(line: str, where: str) -> dict[str, str]:
-    """The fields `name=value` of a line, under their short names."""
+def slf_fields(line: str, where: str) -> dict[str, str]:
+    """The fields `name=value` of a line, under their short names; GrammarError with `where` for what is none."""
     fields: dict[str, str] = {}
     position, line = 0, line.rstrip()
     while position < len(line):

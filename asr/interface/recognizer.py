@@ -17,10 +17,19 @@ from asr.hmm.tree_text import tree_graph, tree_lines
 from asr.interface.grammars import GrammarChoice, grammar_for, settled
 from asr.interface.results import Alignment, Result
 from asr.interface.sound import Audio
-from asr.interface.utterances import aligned, recognized, recognized_by_speaker, recognized_or_fault, told
+from asr.interface.utterances import (
+    aligned,
+    lattice_of,
+    recognized,
+    recognized_by_speaker,
+    recognized_or_fault,
+    told,
+)
+from asr.lattices.lattice import Lattice
 from asr.lexicon import Lexicon
 from asr.recognition import aligning, decoding
 from asr.recognition.decoding import AdaptationMethod, SearchOptions, chosen_search
+from asr.recognition.lattice_results import LatticeWishes
 from asr.recognition.vocabulary import recognizable
 from asr.runs.outcome import Outcome
 from discriminants.parallel.threads import ThreadWorkers
@@ -35,6 +44,7 @@ class RecognizerOptions(SearchOptions, total=False):
     grammar: GrammarChoice
     allow_untrained: bool
     upsample: bool
+    confidence: bool
 
 
 class Recognizer:
@@ -60,6 +70,8 @@ class Recognizer:
         Whether words may be recognized that training says nothing of, see `asr.recognition.vocabulary`.
     upsample : bool
         Whether audio of a lower rate than the model's is converted and not refused.
+    confidence : bool
+        Whether words come with their confidences (`Word.confidence`), which takes lattices and so more time.
 
     Raises
     ------
@@ -74,6 +86,7 @@ class Recognizer:
         grammar: GrammarChoice = None,
         allow_untrained: bool = False,
         upsample: bool = False,
+        confidence: bool = False,
         **search: Unpack[SearchOptions],
     ) -> None:
         self._lock = RLock()
@@ -82,7 +95,7 @@ class Recognizer:
             front_end = copy(model.front_end)
             front_end.config = front_end.config.model_copy(update={"upsample": True})
             self._model = replace(self._model, front_end=front_end)
-        self._allow_untrained = allow_untrained
+        self._allow_untrained, self._confidence = allow_untrained, confidence
         self._recognizable: Lexicon | None = None
         self._choice = settled(grammar)
         self._added: frozenset[str] = frozenset()
@@ -175,7 +188,7 @@ class Recognizer:
         ConfigError
             When an array has no rate, or the model was trained on archived features.
         """
-        return told(recognized(audio, rate, *self._ready()))
+        return told(recognized(audio, rate, *self._ready(), confidence=self._confidence))
 
     def recognize_all(
         self,
@@ -217,13 +230,30 @@ class Recognizer:
         if speakers is None:
             if adapt:
                 raise ConfigError("adapt=True adapts the model to a speaker; say who speaks with speakers=")
-            found = _workers(jobs).map(recognized_or_fault, audios, rate, *self._ready())
+            found = _workers(jobs).map(recognized_or_fault, audios, rate, *self._ready(), self._confidence)
         else:
             model, graph = self._ready()
             found = iter(
-                recognized_by_speaker(list(audios), rate, speakers, model, graph, adapt=adapt, workers=_workers(jobs))
+                recognized_by_speaker(
+                    list(audios),
+                    rate,
+                    speakers,
+                    model,
+                    graph,
+                    adapt=adapt,
+                    confidence=self._confidence,
+                    workers=_workers(jobs),
+                )
             )
         return (told(result) for result in found)
+
+    def lattice(self, audio: Audio, *, rate: int | None = None, beam: float | None = None) -> Lattice:
+        """The word lattice of one utterance: all that the search found at most `beam` below the best path.
+
+        Parameters are as of `recognize`; `beam` is by default six times the grammar's scale. Times are in frames.
+        Errors are as of `recognize`.
+        """
+        return lattice_of(audio, rate, *self._ready(), beam)
 
     def decode(
         self,
@@ -236,6 +266,14 @@ class Recognizer:
         adapt: bool | AdaptationMethod = False,
         transforms: str | os.PathLike[str] | None = None,
         mlf: bool = False,
+        lattices: str | os.PathLike[str] | None = None,
+        lattice_format: Literal["slf", "kaldi"] = "slf",
+        lattice_beam: float | None = None,
+        n_best: int = 0,
+        mbr: bool = False,
+        confidence: bool | None = None,
+        confusions: bool = False,
+        rescore: GrammarChoice = None,
         workers: Workers = _SERIAL,
     ) -> Outcome:
         """Recognize audio files or a Kaldi data directory as the command `asr decode` does, and write the same files.
@@ -246,12 +284,28 @@ class Recognizer:
         Speakers are those of the data directory; of audio files, `speakers` says which count as one's:
         "file", "directory", "one" or a regular expression, as for the command.
 
+        `lattices` is a directory for word lattices, in the form `lattice_format` and as wide as `lattice_beam`.
+        `n_best` lists so many sentences an utterance in `output/nbest.tsv`. With `mbr` the words are those with the
+        least expected errors; with `confidence` (by default as the recognizer was made) the times have the words'
+        confidences. `confusions` writes confusion networks to `output/confusions.tsv`. The scores of the grammar
+        `rescore`, named as for `with_grammar`, take the place of those of the search.
+
         Raises
         ------
         AsrError
             One of its kinds; DecodeError if no utterance at all could be recognized.
         """
         model, graph = self._ready(audio_only=False)
+        wishes = LatticeWishes(
+            directory=None if lattices is None else Path(lattices),
+            form=lattice_format,
+            beam=lattice_beam,
+            n_best=n_best,
+            mbr=mbr,
+            confidence=self._confidence if confidence is None else confidence,
+            confusions=confusions,
+            rescore=None if rescore is None else grammar_for(model, self._vocabulary(), settled(rescore)),
+        )
         return decoding.decode(
             model,
             audio=[Path(path) for path in audio],
@@ -262,6 +316,7 @@ class Recognizer:
             adapt=adapt,
             transforms=None if transforms is None else Path(transforms),
             mlf=mlf,
+            lattices=wishes,
             graph=graph,
             workers=workers,
         )
@@ -327,7 +382,7 @@ class Recognizer:
             When the file is no grammar, or a sentence has a word without pronunciation.
         """
         with self._lock:
-            other = type(self)(self._model, allow_untrained=self._allow_untrained)
+            other = type(self)(self._model, allow_untrained=self._allow_untrained, confidence=self._confidence)
             other._added, other._recognizable = self._added, self._recognizable
         other._choice = settled(grammar)
         if other._choice is not None:
@@ -339,7 +394,7 @@ class Recognizer:
 
         Keywords are `lm_scale`, `insertion_penalty`, `beam` and `max_active`, as of the class.
         """
-        other = type(self)(self._model, allow_untrained=self._allow_untrained, **search)
+        other = type(self)(self._model, allow_untrained=self._allow_untrained, confidence=self._confidence, **search)
         with self._lock:
             other._added, other._choice = self._added, self._choice
             other._recognizable, other._grammar, other._graph = self._recognizable, self._grammar, self._graph

@@ -11,11 +11,19 @@ from asr.errors import Fault
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word from `start` to `end`, in seconds from the beginning of the audio."""
+    """A word from `start` to `end`, in seconds from the beginning of the audio.
+
+    `confidence`, from 0 to 1, is how probable it is that the word was said; None unless it was asked for.
+    """
 
     word: str
     start: float
     end: float
+    confidence: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as a dictionary, without the confidence where there is none."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +69,7 @@ class Result:
         """The same as dictionaries, lists, text and numbers, for `json.dumps`."""
         return {
             "text": self.text,
-            "words": [asdict(word) for word in self.words],
+            "words": [word.to_dict() for word in self.words],
             "seconds": self.seconds,
             "source": self.source,
             "error": None if self.error is None else self.error._asdict(),
@@ -95,7 +103,7 @@ class Alignment:
     def to_dict(self) -> dict[str, Any]:
         """The same as dictionaries, lists, text and numbers, for `json.dumps`."""
         return {
-            "words": [asdict(word) for word in self.words],
+            "words": [word.to_dict() for word in self.words],
             "phones": [asdict(phone) for phone in self.phones],
             "seconds": self.seconds,
             "source": self.source,
@@ -105,7 +113,9 @@ class Alignment:
 
 def timed_words(segments: Iterable[Segment], times: FrameTimes) -> tuple[Word, ...]:
     """Words with their times in seconds."""
-    return tuple(Word(part.label, times.border(part.start), times.border(part.end)) for part in segments)
+    return tuple(
+        Word(part.label, times.border(part.start), times.border(part.end), part.confidence) for part in segments
+    )
 
 
 def timed_phones(segments: Iterable[Segment], times: FrameTimes) -> tuple[Phone, ...]:

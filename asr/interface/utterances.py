@@ -19,24 +19,43 @@ from asr.features.spoilt import spoilt
 from asr.hmm.state_graph import StateGraph
 from asr.interface.results import Alignment, Result, timed_phones, timed_words
 from asr.interface.sound import Audio, Sound, load_sound, source_of
+from asr.lattices.lattice import Lattice
 from asr.recognition.adaptation import recognize_adapted
 from asr.recognition.decoding import AdaptationMethod
-from asr.recognition.recognition import recognize
+from asr.recognition.lattice_results import LatticeWishes, with_lattices
+from asr.recognition.recognition import Recognition, recognize
 from asr.recognition.speaker_maps import adaptable, aligned_maps, frames_of
 from discriminants.blas_threads import one_blas_thread
 from discriminants.parallel.workers import Workers
 
 
-def recognized(audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph) -> Result:
+def recognized(
+    audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, *, confidence: bool = False
+) -> Result:
     """The words of one utterance, normalized by itself.
 
     Raises CorpusError, FeatureError or ConfigError as `load_sound`, DecodeError where no path fits.
     """
     sound = load_sound(audio, rate, model.front_end.config)
-    found = recognize(model, _table({"audio": sound}, {"audio": "speaker"}), graph)
+    found = _recognized_sound(sound, model, graph, LatticeWishes(confidence=confidence))
+    return _result(model, sound, found.words["audio"])
+
+
+def lattice_of(audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, beam: float | None) -> Lattice:
+    """The lattice of one utterance, normalized by itself; errors as of `recognized`, and where there is no lattice."""
+    sound = load_sound(audio, rate, model.front_end.config)
+    found = _recognized_sound(sound, model, graph, LatticeWishes(beam=beam, confidence=True))
+    if "audio" not in found.lattices:
+        raise DecodeError(f"{sound.source}: all samples are 0, and nothing was said", code="silent")
+    return found.lattices["audio"]
+
+
+def _recognized_sound(sound: Sound, model: SpeechModel, graph: StateGraph, wishes: LatticeWishes) -> Recognition:
+    table = _table({"audio": sound}, {"audio": "speaker"})
+    found = recognize(model, table, graph, lattice_beam=wishes.lattice_beam(model.search))
     for fault in found.failed.values():
         raise DecodeError(f"{sound.source}: {fault.reason}", code=fault.code)
-    return _result(model, sound, found.words["audio"])
+    return with_lattices(found, wishes, model.search)
 
 
 Told = TypeVar("Told", Result, Alignment)
@@ -49,9 +68,11 @@ def told(found: Told, level: int = 3) -> Told:
     return found
 
 
-def recognized_or_fault(audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph) -> Result:
+def recognized_or_fault(
+    audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, confidence: bool = False
+) -> Result:
     """The words of one utterance, or in `error` why there are none."""
-    found = attempt(recognized, audio, rate, model, graph)
+    found = attempt(partial(recognized, confidence=confidence), audio, rate, model, graph)
     return Result((), 0.0, source_of(audio), found) if isinstance(found, Fault) else found
 
 
@@ -63,6 +84,7 @@ def recognized_by_speaker(
     graph: StateGraph,
     *,
     adapt: bool | AdaptationMethod,
+    confidence: bool = False,
     workers: Workers,
 ) -> list[Result]:
     """The words of all utterances, each normalized with all of its speaker's (see `Recognizer.recognize_all`)."""
@@ -86,10 +108,12 @@ def recognized_by_speaker(
     results = {name: Result((), 0.0, source_of(of_id[name]), fault) for name, fault in faults.items()}
     if sounds:
         table = _table(sounds, dict(zip(ids, names, strict=True)))
+        wishes = LatticeWishes(confidence=confidence)
         if adapt == "fmllr":
-            found = recognize(adaptable(model), table, graph, workers=workers)
-        else:
-            found = (recognize_adapted if adapt else recognize)(model, table, graph, workers=workers)
+            model = adaptable(model)
+        passes = recognize if adapt in (False, "fmllr") else recognize_adapted
+        found = passes(model, table, graph, lattice_beam=wishes.lattice_beam(model.search), workers=workers)
+        found = with_lattices(found, wishes, model.search)
         for name, segments in found.words.items():
             results[name] = _result(model, sounds[name], segments)
         for name, fault in found.failed.items():

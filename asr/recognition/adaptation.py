@@ -19,12 +19,12 @@ from asr.acoustic.fmllr import SpeakerMaps
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
-from asr.decode.path_segments import Segment, frame_states
+from asr.decode.path_segments import frame_states
 from asr.decode.token_passing import BestPath
 from asr.errors import ConfigError, Fault
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
-from asr.recognition.recognition import Recognition, collected, recognize_batch, without_silence
+from asr.recognition.recognition import Found, Recognition, collected, recognize_batch, without_silence
 from asr.recognition.searching import search_path
 from asr.recognition.speaker_maps import frames_of, recognized_maps
 from asr.settings import Settings
@@ -80,6 +80,7 @@ def recognize_adapted(
     settings: AdaptationSettings = AdaptationSettings(),  # noqa: B008 (frozen)
     *,
     maps: SpeakerMaps | None = None,
+    lattice_beam: float | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Recognition:
     """Recognize every speaker's utterances with the model adapted to that speaker; parameters as of `recognize`.
@@ -108,21 +109,22 @@ def recognize_adapted(
     tables = [frames.subset(names) for names in of_speaker.values()]
     workers = in_threads(workers)
     chosen = model.search if search is None else search
-    results = workers.map(_recognize_speaker, tables, workers.share((model.hmm, graph, chosen, settings)))
+    results = workers.map(_recognize_speaker, tables, workers.share((model.hmm, graph, chosen, settings, lattice_beam)))
     found = collected(tables, results, seconds)
     in_order = Recognition(
         {name: found.words[name] for name in frames.ids if name in found.words},
         {name: found.failed[name] for name in frames.ids if name in found.failed},
         found.cpu_seconds,
+        {name: found.lattices[name] for name in frames.ids if name in found.lattices},
     )
     return without_silence(in_order, model, static)
 
 
 def _recognize_speaker(
-    table: FrameTable, constants: tuple[PhoneHmm, StateGraph, SearchSettings, AdaptationSettings]
-) -> tuple[list[list[Segment] | Fault], float]:
+    table: FrameTable, constants: tuple[PhoneHmm, StateGraph, SearchSettings, AdaptationSettings, float | None]
+) -> tuple[list[Found | Fault], float]:
     """Words of every utterance of one speaker, or why there are none, and the processor time that this took."""
-    hmm, graph, search, settings = constants
+    hmm, graph, search, settings, lattice_beam = constants
     started = time.thread_time()
     hybrid = hybrid_stream(hmm.acoustic_model)
     assert hybrid is not None
@@ -151,7 +153,7 @@ def _recognize_speaker(
         )
     adapted = PhoneHmm(hmm.topology, mapped(whole, frame_map), hmm.self_loops)
     spent = time.thread_time() - started
-    found, seconds = recognize_batch(table, (adapted, graph, search))
+    found, seconds = recognize_batch(table, (adapted, graph, search, lattice_beam))
     return found, spent + seconds
 
 

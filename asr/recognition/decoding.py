@@ -26,6 +26,7 @@ from asr.lexicon import Lexicon
 from asr.recognition.adaptation import recognize_adapted
 from asr.recognition.audio_files import files_as_corpus
 from asr.recognition.hearing import warn_of_sound
+from asr.recognition.lattice_results import LatticeWishes, with_lattices, write_lattices
 from asr.recognition.map_file import load_maps, save_maps
 from asr.recognition.material import require_some
 from asr.recognition.recognition import recognize
@@ -70,6 +71,7 @@ def decode(
     upsample: bool = False,
     allow_untrained: bool = False,
     mlf: bool = False,
+    lattices: LatticeWishes = LatticeWishes(),  # noqa: B008 (frozen)
     graph: StateGraph | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     **search: Unpack[SearchOptions],
@@ -94,6 +96,7 @@ def decode(
     upsample : whether to convert audio of a lower rate than the model's, which is refused otherwise
     allow_untrained : whether words may be recognized that training says nothing of, see `asr.recognition.vocabulary`
     mlf : whether to write words and times as HTK's master label file too
+    lattices : what is wanted of lattices, see `asr.recognition.lattice_results`; none are made by default
     graph : what the grammar was compiled to before, instead of `grammar`
 
     Raises
@@ -117,7 +120,9 @@ def decode(
     static, problems = static_frames(speech_model, corpus, workers, upsample=upsample)
     maps, seconds = _speaker_maps(speech_model, static, graph, transforms, workers)
     passes = recognize if adapt in (False, "fmllr") else recognize_adapted
-    recognition = passes(speech_model, static, graph, settings, maps=maps, workers=workers)
+    beam = lattices.lattice_beam(settings)
+    recognition = passes(speech_model, static, graph, settings, maps=maps, lattice_beam=beam, workers=workers)
+    recognition = with_lattices(recognition, lattices, settings)
     failures = [
         *corpus.problems,
         *problems,
@@ -134,6 +139,7 @@ def decode(
     write_ctm(out / "hyp.ctm", chain.from_iterable(rows.values()))
     if mlf:
         _write_hyp_mlf(out / "hyp.mlf", rows)
+    write_lattices(lattices, recognition.lattices, times, out, settings)
     audio_seconds = sum(utterance.duration for utterance in times.values())
     return Outcome(len(recognition.words), failures, (seconds + recognition.cpu_seconds) / audio_seconds)
 

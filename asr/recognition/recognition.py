@@ -2,19 +2,20 @@
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from asr.acoustic.fmllr import SpeakerMaps
 from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
-from asr.decode.path_segments import Segment
+from asr.decode.path_segments import Segment, word_segments
 from asr.errors import DecodeError, Fault, FeatureError, attempt
 from asr.features.frame_table import NOT_FINITE, FrameTable
 from asr.features.silence import silent_utterances
 from asr.hmm.state_graph import StateGraph
-from asr.recognition.searching import BATCH_FRAMES, search_words
+from asr.lattices.lattice import Lattice
+from asr.recognition.searching import BATCH_FRAMES, search_lattice, search_words
 from asr.recognition.speaker_maps import frames_of, recognized_maps
 from discriminants.blas_threads import one_blas_thread
 from discriminants.parallel.threads import in_threads
@@ -33,11 +34,14 @@ class Recognition:
         ... and listed here.
     cpu_seconds : float
         Processor time of front end, scoring and search, wherever they ran.
+    lattices : mapping of utterance id to lattice
+        Where they were asked for, of all utterances in which there are words or might have been.
     """
 
     words: Mapping[str, list[Segment]]
     failed: Mapping[str, Fault]
     cpu_seconds: float
+    lattices: Mapping[str, Lattice] = field(default_factory=dict)
 
     @property
     def hypotheses(self) -> dict[str, tuple[str, ...]]:
@@ -52,6 +56,7 @@ def recognize(
     search: SearchSettings | None = None,
     *,
     maps: SpeakerMaps | None = None,
+    lattice_beam: float | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Recognition:
     """Recognize every utterance of a table. In digital silence, where all samples are 0, there are no words.
@@ -69,6 +74,8 @@ def recognize(
         Instead of the model's own.
     maps : mapping of speaker to InputMap, optional
         Of the speakers, where the model maps their frames.
+    lattice_beam : float, optional
+        Also give lattices of all that is at most this much below the best path.
     workers : Workers
         Who scores and searches; the words do not depend on it.
     """
@@ -81,7 +88,7 @@ def recognize(
         frames = frames_of(model, static, maps)
     cpu_seconds += time.process_time() - started
     workers, batches = in_threads(workers), frames.batches(BATCH_FRAMES)
-    results = workers.map(recognize_batch, batches, workers.share((model.hmm, graph, chosen)))
+    results = workers.map(recognize_batch, batches, workers.share((model.hmm, graph, chosen, lattice_beam)))
     return without_silence(collected(batches, results, cpu_seconds), model, static)
 
 
@@ -92,41 +99,57 @@ def without_silence(found: Recognition, model: SpeechModel, static: FrameTable) 
         return found
     failed = {name: fault for name, fault in found.failed.items() if name not in silent}
     words = {name: [] if name in silent else found.words[name] for name in static.ids if name not in failed}
-    return Recognition(words, failed, found.cpu_seconds)
+    lattices = {name: lattice for name, lattice in found.lattices.items() if name not in silent}
+    return Recognition(words, failed, found.cpu_seconds, lattices)
+
+
+Found = tuple[list[Segment], Lattice | None]
 
 
 def collected(
-    batches: Sequence[FrameTable], results: Iterable[tuple[list[list[Segment] | Fault], float]], cpu_seconds: float
+    batches: Sequence[FrameTable], results: Iterable[tuple[list[Found | Fault], float]], cpu_seconds: float
 ) -> Recognition:
     """What `recognize_batch` gave for every batch as one; `cpu_seconds` were spent before."""
     words: dict[str, list[Segment]] = {}
     failed: dict[str, Fault] = {}
+    lattices: dict[str, Lattice] = {}
     for batch, (found, seconds) in zip(batches, results, strict=True):
         cpu_seconds += seconds
-        for name, segments in zip(batch.ids, found, strict=True):
-            if isinstance(segments, Fault):
-                failed[name] = segments
+        for name, one in zip(batch.ids, found, strict=True):
+            if isinstance(one, Fault):
+                failed[name] = one
             else:
-                words[name] = segments
-    return Recognition(words, failed, cpu_seconds)
+                words[name] = one[0]
+                if one[1] is not None:
+                    lattices[name] = one[1]
+    return Recognition(words, failed, cpu_seconds, lattices)
 
 
 def recognize_batch(
-    batch: FrameTable, constants: tuple[PhoneHmm, StateGraph, SearchSettings]
-) -> tuple[list[list[Segment] | Fault], float]:
-    """Words of every utterance, or why there are none, and the processor time that this took."""
-    hmm, graph, search = constants
+    batch: FrameTable, constants: tuple[PhoneHmm, StateGraph, SearchSettings, float | None]
+) -> tuple[list[Found | Fault], float]:
+    """Words of every utterance, or why there are none, and the processor time that this took.
+
+    With a lattice beam, the last of the constants, the lattice of each too.
+    """
     started = time.thread_time()
-    results = [attempt(_recognize, batch.utterance(number), hmm, graph, search) for number in range(len(batch))]
+    results = [attempt(_recognize, batch.utterance(number), *constants) for number in range(len(batch))]
     return results, time.thread_time() - started
 
 
-def _recognize(frames: np.ndarray, hmm: PhoneHmm, graph: StateGraph, search: SearchSettings) -> list[Segment]:
+def _recognize(
+    frames: np.ndarray, hmm: PhoneHmm, graph: StateGraph, search: SearchSettings, lattice_beam: float | None
+) -> Found:
     if not np.isfinite(frames).all():
         raise FeatureError(NOT_FINITE, code="not-finite")
-    segments = search_words(hmm, hmm.log_likelihood(frames), graph, search)
+    scores = hmm.log_likelihood(frames)
+    if lattice_beam is None:
+        segments, lattice = search_words(hmm, scores, graph, search), None
+    else:
+        path, lattice = search_lattice(hmm, scores, graph, search, lattice_beam)
+        segments = None if path is None else word_segments(path, graph, hmm.topology)
     if segments is None:
         raise DecodeError(
             f"no sentence of the grammar fits its {len(frames)} frames: too short for any, or too unlike all of them"
         )
-    return segments
+    return segments, lattice

@@ -1,12 +1,16 @@
 """The search of one utterance, repeated with wider beams where they lost every path that ends a sentence."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.search_settings import WIDEST_BEAM, SearchSettings
 from asr.decode.path_segments import Segment, word_segments
-from asr.decode.token_passing import BestPath, best_path
+from asr.decode.token_passing import BestPath, best_path, best_path_and_tokens
 from asr.hmm.state_graph import StateGraph
+from asr.lattices.generation import word_lattice
+from asr.lattices.lattice import Lattice
 
 BATCH_FRAMES = 512  # What one worker recognizes at a time, of whole utterances: some tenths of a second of its time.
 
@@ -26,10 +30,7 @@ def search_path(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: Se
 
     Where the beam or the limit has lost all of these, the search is repeated with wider ones. None if there is none.
     """
-    widths = [(search.beam * factor, search.max_active * factor) for factor in WIDENINGS]
-    if graph.n_arcs * len(scores) <= MOST_TOKENS:
-        widths.append((np.inf, 0))
-    for beam, max_active in dict.fromkeys((min(beam, WIDEST_BEAM), most) for beam, most in widths):
+    for beam, max_active in _widths(search, graph, len(scores)):
         path = best_path(
             scores,
             graph,
@@ -43,3 +44,40 @@ def search_path(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: Se
         if path is not None and path.complete:
             return path
     return None
+
+
+def search_lattice(
+    hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings, lattice_beam: float
+) -> tuple[BestPath | None, Lattice | None]:
+    """The same path as `search_path` finds, and the lattice of what is at most `lattice_beam` below it."""
+    for beam, max_active in _widths(search, graph, len(scores)):
+        found = best_path_and_tokens(
+            scores,
+            graph,
+            hmm.topology.unit_state,
+            hmm.self_loops,
+            lattice_beam=lattice_beam,
+            lm_scale=search.lm_scale,
+            insertion_penalty=search.insertion_penalty,
+            beam=beam,
+            max_active=max_active,
+        )
+        if found is not None:
+            return found[0], word_lattice(
+                *found,
+                scores,
+                graph,
+                hmm.topology,
+                hmm.self_loops,
+                lm_scale=search.lm_scale,
+                insertion_penalty=search.insertion_penalty,
+            )
+    return None, None
+
+
+def _widths(search: SearchSettings, graph: StateGraph, n_frames: int) -> Iterator[tuple[float, int]]:
+    """Beams and limits to be tried one after the other."""
+    widths = [(search.beam * factor, search.max_active * factor) for factor in WIDENINGS]
+    if graph.n_arcs * n_frames <= MOST_TOKENS:
+        widths.append((np.inf, 0))
+    yield from dict.fromkeys((min(beam, WIDEST_BEAM), most) for beam, most in widths)

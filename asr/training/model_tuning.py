@@ -1,4 +1,4 @@
-"""`asr tune`: scale, penalty and width of the search of a finished model, chosen on a data directory."""
+"""`asr tune`: scale, penalty, width and confidences of the search of a finished model, chosen on a data directory."""
 
 import os
 from dataclasses import dataclass, replace
@@ -11,6 +11,7 @@ from asr.errors import ConfigError
 from asr.recognition.decoding import chosen_grammar, corpus_for, static_frames
 from asr.recognition.material import Material, trainable
 from asr.recognition.vocabulary import recognizable
+from asr.training.confidence_fit import confidence_on
 from asr.training.config import TuningSettings
 from asr.training.search_width import SWEPT_ACTIVE, choose_width
 from asr.training.tuning import Scored, Twin, tune
@@ -59,7 +60,8 @@ def tune_model(
     overwrite: bool = False,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> TunedModel:
-    """Choose scale, penalty, beam and `max_active` on transcribed speech, and write the model with them to `output`.
+    """Choose scale, penalty, beam and `max_active` on transcribed speech, fit the confidences of words to it, and write
+    the model with these to `output`.
 
     Parameters
     ----------
@@ -89,6 +91,7 @@ def tune_model(
     scored = [Scored.of(Twin(given, material, graph), workers)]
     tuned = tune(scored, settings, most_active=SWEPT_ACTIVE)
     search = choose_width(scored, tuned.search)
+    search = search.model_copy(update={"confidence": confidence_on(scored, search)})
     save_model(output, replace(given, search=search))
     report = tuned.report
     return TunedModel(

@@ -27,6 +27,7 @@ from asr.runs.progress import counted
 from asr.runs.run import Run
 from asr.training.aligners import train_aligner
 from asr.training.checking import check_inputs, log_findings
+from asr.training.confidence_fit import confidence_on
 from asr.training.config import TrainingConfig, check_same_static
 from asr.training.held_out import folds
 from asr.training.search_width import SWEPT_ACTIVE, choose_width
@@ -220,6 +221,7 @@ def _tune(
             ]
             tuned = tune(scored, config.tuning, most_active=SWEPT_ACTIVE if config.tuning.width else None)
             search = choose_width(scored, tuned.search, NAMES[name]) if config.tuning.width else tuned.search
+            search = search.model_copy(update={"confidence": confidence_on(scored, search)})
             found[name], recognized[name] = _record(tuned, search), tuned.hypotheses
         (directory / "hypotheses.json").write_text(json.dumps(recognized, sort_keys=True))
         (directory / "search.json").write_text(json.dumps(found, sort_keys=True))

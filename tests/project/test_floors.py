@@ -24,6 +24,7 @@ FLOORS = (  # from the ground up
     "asr.grammar",
     "asr.hmm",
     "asr.decode",
+    "asr.lattices",
     "asr.alignment",
     "asr.acoustic",
     "asr.scoring",

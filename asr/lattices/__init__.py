@@ -1,0 +1,1 @@
+"""Word lattices: all that a search found near its best path, and what can be made of it."""

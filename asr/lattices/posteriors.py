@@ -1,0 +1,73 @@
+"""How probable the words of a lattice are: forward-backward over its paths."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from asr.decode.path_segments import Segment
+from asr.lattices.lattice import Lattice
+from discriminants.compiled import njit
+
+
+def default_scale(lattice: Lattice) -> float:
+    """By what scores are multiplied before they become probabilities, where nothing was fitted.
+
+    One over the grammar's scale, so that the grammar has weight one (Wessel et al. 2001); at most 1.
+    """
+    return 1.0 / max(lattice.lm_scale, 1.0)
+
+
+def arc_posteriors(lattice: Lattice, scale: float | None = None) -> np.ndarray:
+    """Probability of every arc, float64 (n_arcs,): the share of the paths through it, each weighted exp(scale * score).
+
+    Parameters
+    ----------
+    scale : float, optional
+        Default: `default_scale`.
+    """
+    scale = default_scale(lattice) if scale is None else scale
+    alpha, beta = _forward_backward(
+        lattice.source, lattice.target, scale * lattice.score, np.where(
+            lattice.final_score > -np.inf, scale * lattice.final_score, -np.inf
+        )
+    )  # fmt: skip
+    return np.exp(alpha[lattice.source] + scale * lattice.score + beta[lattice.target] - beta[0])
+
+
+@njit(cache=True, nogil=True)
+def _log_sum(a, b):
+    high, low = max(a, b), min(a, b)
+    return high if low == -np.inf else high + np.log1p(np.exp(low - high))
+
+
+@njit(cache=True, nogil=True)
+def _forward_backward(source, target, score, final):
+    alpha = np.full(len(final), -np.inf)
+    alpha[0] = 0.0
+    for arc in range(len(source)):
+        alpha[target[arc]] = _log_sum(alpha[target[arc]], alpha[source[arc]] + score[arc])
+    beta = final.copy()
+    for arc in range(len(source) - 1, -1, -1):
+        beta[source[arc]] = _log_sum(beta[source[arc]], beta[target[arc]] + score[arc])
+    return alpha, beta
+
+
+def word_posteriors(lattice: Lattice, segments: Sequence[Segment], scale: float | None = None) -> list[float]:
+    """Probability of each of some words, given with their times: how probable it is that the word is being said.
+
+    Of every frame of the word, the posteriors of all arcs with the same word over that frame are summed; the largest
+    sum counts (C_max of Wessel et al. 2001), so that other divisions in time speak for the word and not against it.
+    """
+    posterior = arc_posteriors(lattice, scale)
+    end = lattice.node_frame[lattice.target]
+    number = {word: index for index, word in enumerate(lattice.words)}
+    found = []
+    for segment in segments:
+        same = lattice.word == number.get(segment.label, -1)
+        same &= (lattice.begin < max(segment.end, segment.start + 1)) & (end > segment.start)
+        n_frames = max(1, segment.end - segment.start)
+        change = np.zeros(n_frames + 1)
+        np.add.at(change, np.maximum(lattice.begin[same] - segment.start, 0), posterior[same])
+        np.add.at(change, np.minimum(end[same] - segment.start, n_frames), -posterior[same])
+        found.append(float(np.clip(np.cumsum(change)[:-1].max(), 0.0, 1.0)))
+    return found

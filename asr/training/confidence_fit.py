@@ -1,0 +1,120 @@
+"""Confidences of words fitted to which words of held-out speech were right."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+from asr.acoustic.model_file import SearchSettings
+from asr.acoustic.phone_hmm import PhoneHmm
+from asr.acoustic.search_settings import ConfidenceSettings
+from asr.hmm.state_graph import StateGraph
+from asr.lattices.lattice import Lattice
+from asr.lattices.posteriors import word_posteriors
+from asr.recognition.confidence import log_odds, posterior_scale
+from asr.recognition.lattice_results import default_lattice_beam
+from asr.recognition.searching import search_lattice
+from asr.scoring.wer import align_words
+from asr.training.tuning import Scored
+
+log = logging.getLogger(__name__)
+
+SCALES = (0.5, 0.7, 1.0, 1.4, 2.0)
+"""Of posteriors that are tried."""
+FEWEST_WORDS = 50
+"""Fewer words, or fewer than five right or wrong ones, say too little."""
+_RIDGE = 1e-2
+"""Holds slope and offset to 1 and 0, as so many words would that are no surprise."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Words of a recognition, for every scale of `SCALES`.
+
+    Attributes
+    ----------
+    posteriors : float64 (n_scales, n_words)
+    right : bool (n_words,)
+        Whether the alignment with the reference finds the word right.
+    """
+
+    posteriors: np.ndarray
+    right: np.ndarray
+
+
+def right_words(reference: Sequence[str], hypothesis: Sequence[str]) -> list[bool]:
+    """Of every word of the hypothesis, whether it stands beside the same one of the reference."""
+    return [said == heard for said, heard in align_words(reference, hypothesis) if heard is not None]
+
+
+def judged(lattices: Mapping[str, Lattice], references: Mapping[str, Sequence[str]]) -> Judged:
+    """The words of the lattices' best paths."""
+    columns: list[np.ndarray] = [np.empty((len(SCALES), 0))]
+    right: list[bool] = []
+    for name, lattice in lattices.items():
+        segments = lattice.segments(lattice.first_path)
+        columns.append(
+            np.array(
+                [
+                    word_posteriors(lattice, segments, posterior_scale(lattice, ConfidenceSettings(scale=scale)))
+                    for scale in SCALES
+                ]
+            ).reshape(len(SCALES), -1)
+        )
+        right += right_words(references[name], lattice.first)
+    return Judged(np.concatenate(columns, axis=1), np.array(right, np.bool_))
+
+
+def fit_confidence(words: Judged) -> ConfidenceSettings | None:
+    """The scale, slope and offset under which right and wrong words are least surprising.
+
+    For each scale slope and offset are those of logistic regression on the posteriors' log odds (Platt 1999, with a
+    slight ridge); the scale with the largest likelihood counts. None where there are too few words.
+    """
+    n_right = int(words.right.sum())
+    if len(words.right) < FEWEST_WORDS or min(n_right, len(words.right) - n_right) < 5:
+        return None
+    sign = np.where(words.right, -1.0, 1.0)
+    best: tuple[float, ConfidenceSettings] | None = None
+    for scale, posteriors in zip(SCALES, words.posteriors, strict=True):
+        odds = log_odds(posteriors)
+
+        def loss(parameters: np.ndarray, odds: np.ndarray = odds) -> float:
+            slope, offset = parameters
+            surprise = np.logaddexp(0.0, sign * (offset + slope * odds)).sum()
+            return float(surprise + _RIDGE * ((slope - 1.0) ** 2 + offset**2))
+
+        found = minimize(loss, np.array([1.0, 0.0]), bounds=((0.0, 100.0), (-100.0, 100.0)), method="L-BFGS-B")
+        slope, offset = (float(f"{value:.4g}") for value in found.x)
+        if best is None or found.fun < best[0] - 1e-9:
+            best = float(found.fun), ConfidenceSettings(scale=scale, slope=slope, offset=offset)
+    assert best is not None
+    return best[1]
+
+
+def confidence_on(scored: Sequence[Scored], search: SearchSettings) -> ConfidenceSettings | None:
+    """What is fitted to the words that a search finds in held-out speech."""
+    beam = default_lattice_beam(search)
+    lattices: dict[str, Lattice] = {}
+    references: dict[str, Sequence[str]] = {}
+    for each in scored:
+        references |= each.twin.held_out.references
+        results = each.workers.map(lattice_batch, each.scores, each.shared, search, beam)
+        for batch, of_batch in zip(each.batches, results, strict=True):
+            lattices |= {name: one for name, one in zip(batch.ids, of_batch, strict=True) if one is not None}
+    found = fit_confidence(judged(lattices, references))
+    if found is None:
+        log.info("too few held-out words to fit confidences to; they are posteriors")
+    else:
+        log.info("confidences: posteriors at scale %g, slope %.3g, offset %.3g", found.scale, found.slope, found.offset)
+    return found
+
+
+def lattice_batch(
+    batch: list[np.ndarray], constants: tuple[PhoneHmm, StateGraph], search: SearchSettings, beam: float
+) -> list[Lattice | None]:
+    """The lattice of each of some utterances, of its state scores; None where no path fits."""
+    hmm, graph = constants
+    return [search_lattice(hmm, scores, graph, search, beam)[1] for scores in batch]
