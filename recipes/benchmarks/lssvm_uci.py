@@ -137,8 +137,8 @@ TABLE = Table(
         f"more than {LARGE} training samples by {LARGE_FOLDS} folds of {CHOICE_SAMPLES} of them. One setting serves "
         "all pairs of classes; the source sets each pair by itself, and has a larger first grid. The settings shown "
         "are medians over the draws.",
-        "Six sets of the source are not at hand or cannot be compared: bld, ion, cmc, ims, thy, veh; wav has another "
-        "task there than its name says. gcr has 24 numeric features here, 20 in the source; adu 104 with an indicator "
+        "Of the source's sets bld, ion, cmc, ims, thy and veh are not at hand, and wav has another task there than its "
+        "name says. gcr has 24 numeric features here, 20 in the source; adu 104 with an indicator "
         "for each value of a category, 14 there; led is made by its generator.",
     ),
     study=open_study,
