@@ -21,6 +21,7 @@ from asr.recognition.recognition import recognize
 from asr.runs.run import Run
 from asr.scoring.files import read_transcripts, write_transcripts
 from asr.scoring.wer import ScoreReport, score_utterances
+from asr.training.aligners import train_mapped_mixtures
 from asr.training.held_out import hold_out
 from asr.training.systems import (
     Mixtures,
@@ -44,14 +45,16 @@ MakeGrammars = Callable[[Material], Mapping[str, Grammar]]
 class MixtureSpecification:
     """A family of mixtures to be compared: what their names begin with, their frames, and which ones are shown.
 
-    With `tied_states` they are of so many states of phones in context, and grow from the alignment by the family before
-    them, whose frames they see.
+    With `tied_states` they are of so many states of phones in context, and grow from the alignment by the last family
+    of the phones' own states, whose frames they see. With `maps` they have the states of the family before them, and
+    its frames mapped by speaker.
     """
 
     name: str
     features: FeatureConfig
     components: tuple[int, ...]
     tied_states: int = 0
+    maps: bool = False
 
     def system(self, n_components: int) -> str:
         """`gmm-8` and the like."""
@@ -72,8 +75,9 @@ class HybridSpecification:
     kind: Kind = "discriminant"
     adaptation: AdaptationSettings | None = None
     """Adapts the model to every speaker whom it recognizes."""
-    in_context: bool = False
-    """Trained on the states of phones in context, and not on the phones' own."""
+    aligner: str = ""
+    """The family of mixtures whose states it has, and the maps of speakers if there are any; unless given, the last of
+    the phones' own states and unmapped frames."""
 
 
 @dataclass(frozen=True)
@@ -134,20 +138,21 @@ def train_and_tune(
     name : str
         Beginning of the names of the stages.
     mixtures : sequence of MixtureSpecification
-        The hybrids are trained on the alignment by the last of them of their kind of states, with its most components.
+        A hybrid is trained on the alignment by one of them, with its most components.
     make_grammars : callable
         Gives the grammars by name for training material: those that are estimated come from it alone.
     dev : Material, optional
         Utterances of speakers who are neither in `material` nor in a test set.
     """
+    usual = _usual_aligner(mixtures)
     if dev is None:
         inner, held_out = hold_out(material, workshop.config.tuning.held_out, workshop.config.seed)
         twins, aligners = _train_all(workshop, f"{name}-tuning", inner, mixtures, hybrids)
-        tuned = _tune_all(workshop, f"{name}-tuning", twins, hybrids, aligners, held_out, make_grammars(inner))
+        tuned = _tune_all(workshop, f"{name}-tuning", twins, hybrids, aligners, usual, held_out, make_grammars(inner))
         trained, _ = _train_all(workshop, name, material, mixtures, hybrids)
     else:
         trained, aligners = _train_all(workshop, name, material, mixtures, hybrids)
-        tuned = _tune_all(workshop, f"{name}-tuning", trained, hybrids, aligners, dev, make_grammars(material))
+        tuned = _tune_all(workshop, f"{name}-tuning", trained, hybrids, aligners, usual, dev, make_grammars(material))
     kinds: dict[str, Kind] = {hybrid.name: hybrid.kind for hybrid in hybrids}
     adaptations = _adaptations(hybrids)
     return [
@@ -283,18 +288,21 @@ def _train_all(
     material: Material,
     mixtures: Sequence[MixtureSpecification],
     hybrids: Sequence[HybridSpecification],
-) -> tuple[dict[str, Trained], dict[bool, Trained]]:
-    """All systems by name, and by whether states are in context the mixtures that aligned for the hybrids."""
+) -> tuple[dict[str, Trained], dict[str, Trained]]:
+    """All systems by name, and by family the mixtures that align for hybrids."""
     trained: dict[str, Trained] = {}
-    aligners: dict[bool, Mixtures] = {}
-    for family in mixtures:
-        stage, in_context = f"{name}-{family.name}", family.tied_states > 0
-        if in_context:
+    aligners: dict[str, Mixtures] = {}
+    for number, family in enumerate(mixtures):
+        stage = f"{name}-{family.name}"
+        if family.maps:
+            grown = train_mapped_mixtures(workshop, stage, material, aligners[mixtures[number - 1].name])
+        elif family.tied_states:
             config = workshop.config.model_copy(update={"tied_states": family.tied_states})
-            grown = train_tied_mixtures(replace(workshop, config=config), stage, material, aligners[False])
+            first = aligners[_usual_aligner(mixtures[:number])]
+            grown = train_tied_mixtures(replace(workshop, config=config), stage, material, first)
         else:
             grown = train_mixtures(workshop, stage, material, family.features)
-        aligners[in_context] = grown
+        aligners[family.name] = grown
         trained |= {family.system(n): grown.models[n] for n in family.components}
     for number, hybrid in enumerate(hybrids):
         before = hybrids[:number]
@@ -305,7 +313,7 @@ def _train_all(
                 workshop,
                 f"{name}-{hybrid.name}",
                 material,
-                aligners[hybrid.in_context],
+                aligners[hybrid.aligner or _usual_aligner(mixtures)],
                 hybrid.settings,
                 hybrid.features,
                 one_stream=None if one_stream is None else trained[one_stream],
@@ -313,7 +321,12 @@ def _train_all(
             if twin is None
             else trained[twin]
         )
-    return trained, {in_context: found.largest for in_context, found in aligners.items()}
+    return trained, {family: found.largest for family, found in aligners.items()}
+
+
+def _usual_aligner(mixtures: Sequence[MixtureSpecification]) -> str:
+    """Name of the last family of the phones' own states and unmapped frames."""
+    return [family.name for family in mixtures if not (family.tied_states or family.maps)][-1]
 
 
 def one_stream_of(hybrid: HybridSpecification, before: Sequence[HybridSpecification]) -> str | None:
@@ -328,7 +341,7 @@ def _same_frames_and(
         (
             first.name
             for first in before
-            if (first.features, first.in_context, first.settings) == (hybrid.features, hybrid.in_context, settings)
+            if (first.features, first.aligner, first.settings) == (hybrid.features, hybrid.aligner, settings)
         ),
         None,
     )
@@ -339,22 +352,26 @@ def _tune_all(
     name: str,
     twins: Mapping[str, Trained],
     hybrids: Sequence[HybridSpecification],
-    aligners: Mapping[bool, Trained],
+    aligners: Mapping[str, Trained],
+    usual: str,
     held_out: Material,
     grammars: Mapping[str, Grammar],
 ) -> dict[str, dict]:  # type: ignore[type-arg]
     adaptations = _adaptations(hybrids)
+    aligner_of = {hybrid.name: hybrid.aligner or usual for hybrid in hybrids}
 
     def build(directory: Path) -> None:
         graphs = {
             grammar_name: dict(zip(twins, _graphs(workshop, grammar, twins.values()), strict=True))
             for grammar_name, grammar in grammars.items()
         }
-        states = {in_context: aligned_states(workshop, aligner, held_out) for in_context, aligner in aligners.items()}
+        states = {
+            aligner: aligned_states(workshop, aligners[aligner], held_out)
+            for aligner in dict.fromkeys(aligner_of.values())
+        }
         record = {}
         for system, twin in twins.items():
             model = twin.load()
-            in_context = model.hmm.topology.tying is not None
             by_grammar = {}
             for grammar_name, by_system in graphs.items():
                 graph = by_system[system]
@@ -373,9 +390,9 @@ def _tune_all(
                 by_grammar[grammar_name] = {"search": search.model_dump(), "errors": errors, "wer": wer}
             record[system] = {
                 "grammars": by_grammar,
-                "in_context": in_context,
-                "frame_accuracy": frame_accuracy(model, held_out, states[in_context])
-                if model.kind == "hybrid"
+                "in_context": model.hmm.topology.tying is not None,
+                "frame_accuracy": frame_accuracy(model, held_out, states[aligner_of[system]])
+                if system in aligner_of
                 else None,
             }
         (directory / "tuned.json").write_text(json.dumps(record, indent=1))

@@ -26,14 +26,19 @@ CONFIG = TrainingConfig(
     tuning=TuningSettings(scale_factors=(1.0,), penalty_factors=(0.0,)),
 )
 KERNEL = HybridSettings(parameters={"n_centers": 40, "n_candidates": 80, "max_iter": 1}, warps=())
-MIXTURES = (MixtureSpecification("gmm", FEATURES, (1,)), MixtureSpecification("tied", FEATURES, (1,), tied_states=24))
+MIXTURES = (
+    MixtureSpecification("gmm", FEATURES, (1,)),
+    MixtureSpecification("tied", FEATURES, (1,), tied_states=24),
+    MixtureSpecification("mapped", FEATURES, (1,), maps=True),
+)
 HYBRIDS = (
     HybridSpecification("klr", KERNEL, FEATURES),
-    HybridSpecification("klr-tied", KERNEL, FEATURES, in_context=True),
+    HybridSpecification("klr-tied", KERNEL, FEATURES, aligner="tied"),
+    HybridSpecification("klr-mapped", KERNEL, FEATURES, aligner="mapped"),
 )
 
 
-def test_systems_with_and_without_context_are_decoded_each_with_its_own_graph(tmp_path, monkeypatch):
+def test_systems_with_and_without_context_and_maps_are_decoded_each_with_its_own_graph(tmp_path, monkeypatch):
     monkeypatch.setattr(context_trees, "FEWEST_FRAMES", 20)
     corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=16, n_test_utterances=6)
     story = open_story(
@@ -42,19 +47,21 @@ def test_systems_with_and_without_context_are_decoded_each_with_its_own_graph(tm
     grammar = {"loop": word_loop(story.workshop.lexicon.words)}
     systems = train_and_tune(story.workshop, "toy", story.material("train"), MIXTURES, HYBRIDS, lambda inner: grammar)
     assert {system.name: system.in_context for system in systems} == {
-        "gmm-1": False, "tied-1": True, "klr": False, "klr-tied": True,
+        "gmm-1": False, "tied-1": True, "mapped-1": True, "klr": False, "klr-tied": True, "klr-mapped": True,
     }  # fmt: skip
     states = {system.name: system.trained.load().hmm.topology.n_states for system in systems}
-    assert states == {"gmm-1": 21, "tied-1": 27, "klr": 21, "klr-tied": 27}
+    assert states == {"gmm-1": 21, "tied-1": 27, "mapped-1": 27, "klr": 21, "klr-tied": 27, "klr-mapped": 27}
+    maps = {system.name for system in systems if system.trained.load().speakers is not None}
+    assert maps == {"mapped-1", "klr-mapped"}
     rows = {
         part.system.name: pooled_row([part], split="test", primary="klr")[0]
         for part in decode_test(story.workshop, "test", systems, story.material("test"), grammar)
     }
     assert {name: row["unit"] for name, row in rows.items()} == {
-        "gmm-1": "mono", "tied-1": "tri", "klr": "mono", "klr-tied": "tri",
+        "gmm-1": "mono", "tied-1": "tri", "mapped-1": "tri", "klr": "mono", "klr-tied": "tri", "klr-mapped": "tri",
     }  # fmt: skip
     for name, row in rows.items():
         assert row["wer"] < 30, name
-    for system in systems[2:]:
+    for system in systems[3:]:
         assert system.frame_accuracy == pytest.approx(75.0, abs=25.0)
     story.resources.close()
