@@ -17,6 +17,8 @@ from asr.lattices.posteriors import default_scale
 from discriminants.compiled import njit
 
 _MOST_ROUNDS = 20
+MOST_CELLS = 40_000_000
+"""Nodes times places, of 16 bytes each; a lattice of long audio with more is pruned until there are no more."""
 _LEAST = 1e-6
 """Words less probable than this are not listed."""
 DELTA = 1e-5
@@ -76,8 +78,16 @@ class LeastRisk:
 
 
 def least_risk(lattice: Lattice, scale: float | None = None) -> LeastRisk:
-    """Minimize the expected word errors, beginning with the best path; `scale` as of `arc_posteriors`."""
+    """Minimize the expected word errors, beginning with the best path; `scale` as of `arc_posteriors`.
+
+    Memory and time grow with the square of the audio's length: beyond some minutes only the sentences nearest to the
+    best path count (`MOST_CELLS`).
+    """
     scale = default_scale(lattice) if scale is None else scale
+    beam = min(lattice.beam, 1e3)
+    while lattice.n_nodes * (2 * len(lattice.first) + 2) > MOST_CELLS and beam > 1e-3:
+        beam *= 0.8
+        lattice = lattice.pruned(beam)
     final = np.where(lattice.final_score > -np.inf, scale * lattice.final_score, -np.inf)
     sentence = lattice.word[n_best(lattice, 1)[0].arcs] + 1  # 0 is nothing
     word = (lattice.word + 1).astype(np.int64)

@@ -7,6 +7,9 @@ import numpy as np
 
 from asr.lattices.lattice import Lattice
 
+_DECIMALS = 6
+"""Of scores; the sum of the same numbers in another order is no other score."""
+
 
 class Sentence(NamedTuple):
     """A path: its arcs, int64 (n,), and its score as the search adds it."""
@@ -22,7 +25,8 @@ def n_best(lattice: Lattice, n: int) -> list[Sentence]:
     scores, targets, final = lattice.score.tolist(), lattice.target.tolist(), lattice.final_score.tolist()
     found: list[Sentence] = []
     count = 0
-    # Paths as chains (arc, chain before); the key of a path that has ended comes before those that could only be equal.
+    # Paths as chains (arc, chain before). Of equal ones the latest goes first, which is the nearest to its end: many
+    # sentences of long audio are equally good.
     waiting: list[tuple[float, int, int, Any, float, bool]] = [(-backward[0], 0, 0, None, 0.0, False)]
     while waiting and len(found) < n:
         _, _, node, chain, score, ended = heappop(waiting)
@@ -34,14 +38,16 @@ def n_best(lattice: Lattice, n: int) -> list[Sentence]:
             found.append(Sentence(np.array(arcs[::-1], np.int64), score))
             continue
         if final[node] > -np.inf:
-            count += 1
+            count -= 1
             total = score + final[node]
-            heappush(waiting, (-total, count, node, chain, total, True))
+            heappush(waiting, (round(-total, _DECIMALS), count, node, chain, total, True))
         for arc in range(start[node], start[node + 1]):
-            count += 1
+            count -= 1
             further = score + scores[arc]
             target = targets[arc]
-            heappush(waiting, (-(further + backward[target]), count, target, (arc, chain), further, False))
+            heappush(
+                waiting, (round(-(further + backward[target]), _DECIMALS), count, target, (arc, chain), further, False)
+            )
     if first is not None and found:
         own = first.tolist()
         end = int(lattice.target[own[-1]]) if own else 0

@@ -12,6 +12,7 @@ from asr.grammar import arpa_grammar, estimate_ngram, word_loop
 from asr.grammar.scoring import score_sentence
 from asr.grammar.sentences import sentence_list
 from asr.grammar.slf import read_slf, slf_grammar
+from asr.lattices import minimum_bayes_risk
 from asr.lattices.kaldi_text import read_kaldi_lattices, write_kaldi_lattices
 from asr.lattices.minimum_bayes_risk import least_risk
 from asr.lattices.n_best import n_best
@@ -103,6 +104,13 @@ def test_the_risk_is_an_expected_number_of_edits_that_only_falls(lattice, scale)
         assert 0 <= place.begin <= place.end <= lattice.n_frames
     times = [time for segment in found.segments for time in (segment.start, segment.end)]
     assert times == sorted(times)
+
+
+def test_least_risk_of_long_audio_looks_at_what_is_nearest(lattice, monkeypatch):
+    monkeypatch.setattr(minimum_bayes_risk, "MOST_CELLS", 1)
+    assert least_risk(lattice).risk <= 0.51 * len(lattice.first)
+    monkeypatch.setattr(minimum_bayes_risk, "MOST_CELLS", lattice.n_nodes * (2 * len(lattice.first) + 2) - 1)
+    assert len(least_risk(lattice).words) > 0
 
 
 def test_one_sentence_alone_is_certain(lattice):
