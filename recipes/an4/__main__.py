@@ -1,6 +1,6 @@
 """AN4 (CMU Census): spelled words, numbers and commands by 74 training and 10 test speakers, from cepstra.
 
-    python -m recipes.an4 --corpus-dir DIR --work-dir W [--systems ours|table-4.2|fisher|least-squares]
+    python -m recipes.an4 --corpus-dir DIR --work-dir W [--systems ours|mapped|table-4.2|fisher|least-squares]
 
 DIR holds Kaldi data directories `train` and `test` with feats.scp, and `lexicon.txt`. Grammars: a bigram estimated
 from the training transcripts, and a free loop of the lexicon's words. Scales, penalties and the primary system are
@@ -53,6 +53,19 @@ def kernel_logistic(loss: str, mixtures: int = 0) -> HybridSettings:
     return HybridSettings(classifier="kernel-logistic", parameters=parameters, warps=WARPS, mixtures=mixtures)
 
 
+OF_SPEAKERS = {"mapped": "mixtures and hybrids of frames mapped by speaker, of the phones' states and of tied ones"}
+MAPPED_MIXTURES = (
+    MixtureSpecification("gmm-speaker", BY_SPEAKER, (8, 16)),
+    MixtureSpecification("gmm-mapped", BY_SPEAKER, (8, 16), maps=True),
+    MixtureSpecification("gmm-tied", BY_SPEAKER, (8,), tied_states=300),
+    MixtureSpecification("gmm-tied-mapped", BY_SPEAKER, (8,), maps=True),
+)
+MAPPED_HYBRIDS = tuple(
+    HybridSpecification(
+        f"ovr-{aligner.removeprefix('gmm-')}", kernel_logistic("ovr", mixtures=32), SPLICED, aligner=aligner
+    )
+    for aligner in ("gmm-mapped", "gmm-tied-mapped")
+)
 PERCEPTRON = HybridSettings(
     classifier="mlp", parameters={"hidden_layer_sizes": [512], "batch_size": 512, "max_iter": 8}, warps=WARPS
 )
@@ -66,10 +79,12 @@ HYBRIDS = (
 
 def main() -> None:
     """Run the recipe."""
-    arguments = parse_arguments(__doc__ or "", systems={**TABLE_4_2, **FAMILIES})
+    arguments = parse_arguments(__doc__ or "", systems={**OF_SPEAKERS, **TABLE_4_2, **FAMILIES})
     assert arguments.corpus_dir is not None
     if arguments.systems in FAMILIES:
         mixtures, hybrids = kernel_family(arguments.systems, BY_SPEAKER, SPLICED)
+    elif arguments.systems in OF_SPEAKERS:
+        mixtures, hybrids = MAPPED_MIXTURES, MAPPED_HYBRIDS
     else:
         mixtures, hybrids = (MIXTURES, HYBRIDS) if arguments.systems == "ours" else table_4_2(FEATURES)
     story = open_story("AN4", arguments, arguments.corpus_dir, CONFIG, mixtures, hybrids)
