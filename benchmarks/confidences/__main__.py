@@ -121,7 +121,10 @@ def heard(
 
 @dataclass(frozen=True)
 class Figures:
-    """How good confidences are: words, their share that is right, and the three measures."""
+    """How good confidences are: words, their share that is right, and the three measures.
+
+    Where all words are right or none is, there is nothing to tell apart: area and cross-entropy are nan.
+    """
 
     words: int
     right: float
@@ -129,9 +132,9 @@ class Figures:
     calibration_error: float
     cross_entropy: float
 
-    def rounded(self) -> dict[str, float]:
-        """By name, to four digits."""
-        return {name: round(float(value), 4) for name, value in vars(self).items()}
+    def rounded(self) -> dict[str, float | None]:
+        """By name, to four digits; None for nan."""
+        return {name: None if np.isnan(value) else round(float(value), 4) for name, value in vars(self).items()}
 
 
 def figures(confidences: np.ndarray, right: np.ndarray) -> Figures:
@@ -141,17 +144,18 @@ def figures(confidences: np.ndarray, right: np.ndarray) -> Figures:
     _, inverse, counts = np.unique(confidences[order], return_inverse=True, return_counts=True)
     rank[order] = (np.cumsum(counts) - (counts - 1) / 2)[inverse]  # of equal ones the mean
     n_right, n_wrong = int(right.sum()), int((~right).sum())
-    auc = (rank[right].sum() - n_right * (n_right + 1) / 2) / max(1, n_right * n_wrong)
+    different = n_right > 0 and n_wrong > 0
+    auc = (rank[right].sum() - n_right * (n_right + 1) / 2) / (n_right * n_wrong) if different else np.nan
     bins = np.minimum((confidences * 10).astype(int), 9)
     error = sum(
         abs(confidences[bins == one].mean() - right[bins == one].mean()) * np.mean(bins == one)
         for one in np.unique(bins)
     )
     kept = np.clip(confidences, 1e-6, 1 - 1e-6)
-    share = np.clip(right.mean(), 1e-6, 1 - 1e-6)
-    known = -(share * np.log(share) + (1 - share) * np.log(1 - share))
+    share = right.mean()
     surprise = -np.log(np.where(right, kept, 1 - kept)).mean()
-    return Figures(len(right), float(right.mean()), float(auc), float(error), float((known - surprise) / known))
+    known = -(share * np.log(share) + (1 - share) * np.log(1 - share)) if different else np.nan
+    return Figures(len(right), float(share), float(auc), float(error), float((known - surprise) / known))
 
 
 if __name__ == "__main__":
