@@ -220,7 +220,9 @@ def _utterances(
         if deviation < OUTLIER and _place(one, usual[name]) < NEAR_RIVALS:
             reason = f"fits hardly better than transcripts of other utterances, of which {len(one.rivals)} were tried"
         elif deviation < STRANGE:
-            reason = "fits much worse than usual, though better than transcripts of other utterances"
+            reason = (
+                "fits much worse than usual; those of other utterances fit worse still, so a part of it may be wrong"
+            )
         else:
             continue
         suspects.append(Suspect("utterance", name, one.score, f"{reason} ({deviation:.1f} standard deviations)"))

@@ -92,7 +92,10 @@ def recognize_adapted(
     """
     hybrid = hybrid_stream(model.hmm.acoustic_model)
     if hybrid is None or not isinstance(hybrid[1].classifier, SparseKernelLogisticClassifier):
-        raise ConfigError("only hybrids of the classifier 'kernel-logistic' can be adapted to a speaker")
+        raise ConfigError(
+            "an input network adapts hybrids of the classifier 'kernel-logistic' alone; mixtures adapt by fMLLR: "
+            '--adapt fmllr, adapt="fmllr" in Python'
+        )
     kernel = hybrid[1].classifier.kernel_
     if not isinstance(kernel, GaussianKernel) or not kernel.centers_are_points:
         raise ConfigError(f"only a Gaussian kernel of one width can be adapted through, not {type(kernel).__name__}")

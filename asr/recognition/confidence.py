@@ -11,7 +11,7 @@ from asr.lattices.lattice import Lattice
 from asr.lattices.minimum_bayes_risk import least_risk
 from asr.lattices.posteriors import default_scale, word_posteriors
 
-_CLOSEST = 1e-3
+_CLOSEST = 1e-5
 """To 0 and 1 that a posterior counts: the next word may be the first that is wrong."""
 
 

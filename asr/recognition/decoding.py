@@ -181,6 +181,15 @@ def _speaker_maps(
     maps, seconds = recognized_maps(model, static, graph, known=known, workers=workers)
     if transforms is not None and len(maps) > len(known):
         save_maps(transforms, maps, model.speakers)
+        if known:
+            added = [speaker for speaker in maps if speaker not in known]
+            log.warning(
+                "%s",
+                printable(
+                    f"{transforms}: has maps of {count(len(known), 'speaker')} ({some(known, 3)}), and none of "
+                    f"{some(added, 3)}, now added"
+                ),
+            )
     return maps, seconds
 
 

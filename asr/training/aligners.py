@@ -1,5 +1,6 @@
 """The mixtures that align for a hybrid: of plain frames, of turned ones, of states in context, of mapped frames."""
 
+import logging
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +15,12 @@ from asr.features.frontend import FrontEnd
 from asr.recognition.material import Material
 from asr.training.systems import Mixtures, Start, Workshop, grow, grown, train_mixtures, train_tied_mixtures
 
+log = logging.getLogger(__name__)
+
 MOST_REALIGNMENTS = 4
 """At each number of Gaussians of other frames, which begin from an alignment that is good already."""
+FEWEST_SPEAKERS = 20
+"""Of training, from which mapped frames have been seen to help a hybrid (60); with four they did harm."""
 
 
 def train_aligner(workshop: Workshop, name: str, material: Material, *, complain: bool = True) -> Mixtures:
@@ -29,7 +34,8 @@ def train_aligner(workshop: Workshop, name: str, material: Material, *, complain
         mixtures = train_tied_mixtures(workshop, f"{name}-tied", material, mixtures, complain=complain)
     if workshop.config.speakers.maps == "fmllr":
         for number in range(1, workshop.config.speakers.rounds + 1):
-            mixtures = train_mapped_mixtures(workshop, f"{name}-mapped-{number}", material, mixtures)
+            stage, first = f"{name}-mapped-{number}", number == 1
+            mixtures = train_mapped_mixtures(workshop, stage, material, mixtures, complain=complain and first)
     return mixtures
 
 
@@ -47,14 +53,23 @@ def train_turned_mixtures(workshop: Workshop, name: str, material: Material, mix
     return grown(workshop, name, build)
 
 
-def train_mapped_mixtures(workshop: Workshop, name: str, material: Material, mixtures: Mixtures) -> Mixtures:
+def train_mapped_mixtures(
+    workshop: Workshop, name: str, material: Material, mixtures: Mixtures, *, complain: bool = True
+) -> Mixtures:
     """Stage `name`: one round of speaker-adaptive training (Anastasakos et al. 1996, with the maps of Gales 1998).
 
     The mixtures so far and their alignment give every training speaker a map, and mixtures grow anew from mapped
-    frames. Recognition begins with the mixtures from before the first round.
+    frames. Recognition begins with the mixtures from before the first round. That the speakers are few is logged
+    unless `complain` is false.
     """
 
     def build(directory: Path) -> None:
+        if complain and len(material.speakers) < FEWEST_SPEAKERS:
+            log.warning(
+                "%s: %d speakers are few to learn from frames that are mapped by speaker: on four, hybrids made more "
+                "errors than without maps; compare with speakers.maps = \"none\"",
+                name, len(material.speakers),
+            )  # fmt: skip
         earlier = mixtures.largest.load()
         acoustic = earlier.hmm.acoustic_model
         assert isinstance(acoustic, GaussianMixtures)

@@ -99,7 +99,7 @@ def test_words_of_the_longest_sentence(model, graph):
 
 
 def test_mixtures_are_refused(toy_run, graph, strangers):
-    with pytest.raises(ConfigError, match="only hybrids"):
+    with pytest.raises(ConfigError, match="adapt by fMLLR"):
         recognize_adapted(load_model(toy_run / "gmm.safetensors"), strangers, graph)
 
 
