@@ -89,5 +89,7 @@ def test_the_command_tells_how_well_transcripts_fit_in_any_case(
     arguments = ["align", "--model", toy_model, "--data", toy_corpus / "train", "--out", tmp_path / "out", "-j", "1"]
     done = subprocess.run([sys.executable, "-m", "asr.cli", *map(str, arguments)], capture_output=True, text=True)
     assert done.returncode == 0
-    assert done.stderr.startswith("asr: transcripts score ")
-    assert done.stderr.count("\n") == 1 and "none is out of the ordinary" in done.stderr
+    of_alignment, of_transcripts = done.stderr.splitlines()[0], done.stderr.splitlines()[-1]
+    assert of_alignment.startswith("asr: silence has ")
+    assert of_transcripts.startswith("asr: transcripts score ")
+    assert done.stderr.count("\n") == 2 and "none is out of the ordinary" in done.stderr
