@@ -47,9 +47,9 @@ SPLICED = BY_SPEAKER.model_copy(update={"context": 7, "lda_dimension": 60})
 WARPS = (0.92, 1.08)
 
 
-def kernel_logistic(loss: str, mixtures: int = 0) -> HybridSettings:
-    """Kernel logistic regression on 4000 centres, one-vs-rest or multinomial; perhaps a second stream of mixtures."""
-    parameters = {"n_centers": 4000, "n_candidates": 8000, "max_iter": 4, "loss": loss}
+def kernel_logistic(loss: str, mixtures: int = 0, n_centers: int = 4000) -> HybridSettings:
+    """Kernel logistic regression, one-vs-rest or multinomial; perhaps a second stream of mixtures."""
+    parameters = {"n_centers": n_centers, "n_candidates": 2 * n_centers, "max_iter": 4, "loss": loss}
     return HybridSettings(classifier="kernel-logistic", parameters=parameters, warps=WARPS, mixtures=mixtures)
 
 
@@ -62,7 +62,10 @@ MAPPED_MIXTURES = (
 )
 MAPPED_HYBRIDS = tuple(
     HybridSpecification(
-        f"ovr-{aligner.removeprefix('gmm-')}", kernel_logistic("ovr", mixtures=32), SPLICED, aligner=aligner
+        f"ovr-{aligner.removeprefix('gmm-')}",
+        kernel_logistic("ovr", mixtures=32, n_centers=2000),
+        SPLICED,
+        aligner=aligner,
     )
     for aligner in ("gmm-mapped", "gmm-tied-mapped")
 )
