@@ -13,7 +13,7 @@ from asr.scoring.wer import ScoreReport
 Unit = Literal["utterance", "speaker"]
 
 FEWEST_SPEAKERS = 5
-"""That say something of others."""
+"""That are redrawn for an interval: fewer say nothing of others."""
 
 _BLOCK = 1 << 20  # draws held in memory at a time
 

@@ -13,7 +13,7 @@ from asr.alignment.suspects import TranscriptCheck
 from asr.files import atomic_write
 from asr.recognition.material import Material
 from asr.report.page import PlainTable, write_report
-from asr.scoring.bootstrap import Unit, compare_systems, wer_interval
+from asr.scoring.bootstrap import FEWEST_SPEAKERS, Unit, compare_systems, wer_interval
 from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.systems import Mixtures, Trained, Workshop
 from asr.training.transcript_check import alignment_of
@@ -34,7 +34,6 @@ _TWINS = (
     "the errors are those of models trained without a part of the speech, each on the part that it lacked; the models "
     "that are kept had all of it"
 )
-FEWEST_SPEAKERS = 5  # that are redrawn for an interval; below it utterances are
 _ONE_VOICE = (
     f"the intervals redraw utterances, since there are fewer than {FEWEST_SPEAKERS} speakers: how much worse or better "
     "another voice may do they do not say"
