@@ -182,6 +182,8 @@ def mixtures_from(arrays: Mapping[str, np.ndarray], n_states: int, n_features: i
     mixtures = GaussianMixtures(arrays["gmm.log_weights"], arrays["gmm.means"], arrays["gmm.variances"])
     shape = (n_states, mixtures.n_components)
     check_array("gmm.log_weights", mixtures.log_weights, shape, between=None)
+    if not np.isfinite(mixtures.log_weights).any(axis=1).all():
+        raise ValueError("gmm.log_weights leaves a state without a component")
     check_array("gmm.means", mixtures.means, (*shape, n_features))
     check_array("gmm.variances", mixtures.variances, (*shape, n_features), between=(0.0, np.inf))
     return mixtures

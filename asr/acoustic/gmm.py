@@ -1,6 +1,6 @@
 """Gaussian mixtures with diagonal covariances, one mixture a state; evaluation and EM as matrix products."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,7 +13,7 @@ FEWEST_FRAMES_OF_STATE = 8.0
 
 @dataclass(frozen=True)
 class GaussianMixtures:
-    """Mixtures of all states, padded to one number of components.
+    """Mixtures of all states, padded to the largest number of components.
 
     Attributes
     ----------
@@ -28,21 +28,45 @@ class GaussianMixtures:
 
     @property
     def n_components(self) -> int:
-        """Components of every state."""
+        """Most components that a state may have."""
         return int(self.log_weights.shape[1])
 
     @cached_property
-    def _projection(self) -> tuple[np.ndarray, np.ndarray]:
-        """Weights and offsets under which [x^2, x] gives the log density of every component of every state.
+    def _rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """The live components in rows of equal length: component of every place, -1 for none, and state of every row.
 
-        Columns are sorted by component, then state: reductions over components then run along contiguous states.
+        The first rows are those of the states in turn; a state with more components than a row holds has others behind
+        these. The length is that which leaves the fewest places.
+        """
+        live = np.isfinite(self.log_weights)
+        counts = live.sum(axis=1)
+        lengths = np.arange(1, max(counts.max(), 1) + 1)
+        length = int(lengths[np.argmin([n * (-(-counts // n)).sum() for n in lengths])])
+        numbers = np.maximum(-(-counts // length), 1)
+        further = np.repeat(np.arange(len(counts)), numbers - 1)
+        states = np.concatenate([np.arange(len(counts)), further])
+        components = np.full((len(states), length), -1)
+        taken = np.zeros(len(counts), np.int64)
+        for row, state in enumerate(states):
+            own = np.flatnonzero(live[state])[taken[state] : taken[state] + length]
+            components[row, : len(own)] = own
+            taken[state] += len(own)
+        return components, states
+
+    @cached_property
+    def _projection(self) -> tuple[np.ndarray, np.ndarray]:
+        """Weights and offsets under which [x^2, x] gives the log density of every component of every row.
+
+        Columns are sorted by component, then row: reductions over components then run along contiguous rows.
         """
         n_features = self.means.shape[2]
-        precision = 1.0 / self.variances
-        offset = self.log_weights - 0.5 * (
-            n_features * LOG_TWO_PI + np.log(self.variances).sum(-1) + (self.means**2 * precision).sum(-1)
+        components, states = self._rows
+        places = (states[:, None], components)
+        means, precision = self.means[places], 1.0 / self.variances[places]
+        offset = np.where(components >= 0, self.log_weights[places], -np.inf) - 0.5 * (
+            n_features * LOG_TWO_PI - np.log(precision).sum(-1) + (means**2 * precision).sum(-1)
         )
-        weights = np.concatenate([-0.5 * precision, self.means * precision], axis=-1)
+        weights = np.concatenate([-0.5 * precision, means * precision], axis=-1)
         return (
             np.ascontiguousarray(weights.transpose(2, 1, 0).reshape(2 * n_features, -1), np.float32),
             offset.T.astype(np.float32).ravel(),
@@ -60,17 +84,22 @@ class GaussianMixtures:
         float32 (n_frames, n_states)
         """
         weights, offset = self._projection
-        n_states, n_components = self.log_weights.shape
+        components, states = self._rows
+        n_states = len(self.log_weights)
         scores = np.empty((len(frames), n_states), np.float32)
         for start in range(0, len(frames), block):
             part = frames[start : start + block]
             densities = np.concatenate([part * part, part], axis=1) @ weights
             densities += offset
-            densities = densities.reshape(len(part), n_components, n_states)
+            densities = densities.reshape(len(part), components.shape[1], len(states))
             peak = densities.max(axis=1)
             densities -= peak[:, None]
             np.exp(densities, out=densities)
-            scores[start : start + block] = np.log(densities.sum(axis=1)) + peak
+            of_rows = np.log(densities.sum(axis=1)) + peak
+            for row in range(n_states, len(states)):
+                of_state = of_rows[:, states[row]]
+                np.logaddexp(of_state, of_rows[:, row], out=of_state)
+            scores[start : start + block] = of_rows[:, :n_states]
         return scores
 
     def update(
@@ -114,49 +143,61 @@ class GaussianMixtures:
         minimum_count: float,
         variance_prior: float,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        log_weights, means, variances = self.log_weights[state], self.means[state], self.variances[state]
         if (len(frames) if weights is None else weights.sum()) < min(minimum_count, FEWEST_FRAMES_OF_STATE):
-            return log_weights, means, variances
+            return self.log_weights[state], self.means[state], self.variances[state]
+        live = np.isfinite(self.log_weights[state])
         x = frames.astype(np.float64)
         squares = x * x
-        responsibility = self.responsibilities(state, x)
+        responsibility = self.responsibilities(state, x)[:, live]
         if weights is not None:
             responsibility *= weights[:, None]
         counts = responsibility.sum(axis=0)
+        share = responsibility.sum(axis=1) / counts.sum()
         kept = counts >= minimum_count
         kept[np.argmax(counts)] = True
-        divisor = np.where(kept, counts, 1.0)[:, None]
-        new_means = np.where(kept[:, None], responsibility.T @ x / divisor, means)
-        second = responsibility.T @ squares / divisor - new_means**2
-        if variance_prior and kept.sum() > 1:
-            share = responsibility.sum(axis=1) / counts.sum()
+        responsibility, counts = responsibility[:, kept], counts[kept]
+        new_means = responsibility.T @ x / counts[:, None]
+        second = responsibility.T @ squares / counts[:, None] - new_means**2
+        if variance_prior and len(counts) > 1:
             of_state = share @ squares - (share @ x) ** 2
-            second = (divisor * second + variance_prior * of_state) / (divisor + variance_prior)
-        new_variances = np.where(kept[:, None], np.maximum(second, variance_floor), variances)
-        with np.errstate(divide="ignore"):
-            new_weights = np.log(np.where(kept, counts, 0.0) / counts[kept].sum())
-        return new_weights, new_means, new_variances
+            second = (counts[:, None] * second + variance_prior * of_state) / (counts[:, None] + variance_prior)
+        log_weights = np.full(self.n_components, -np.inf)
+        means, variances = self.means[state].copy(), self.variances[state].copy()
+        places = np.flatnonzero(live)[kept]
+        log_weights[places] = np.log(counts / counts.sum())
+        means[places] = new_means
+        variances[places] = np.maximum(second, variance_floor)
+        return log_weights, means, variances
 
     def responsibilities(self, state: int, frames: np.ndarray) -> np.ndarray:
         """P(component | frame, state), float64 (n_frames, n_components), of frames, float64 (n_frames, n_features)."""
-        means, variances = self.means[state], self.variances[state]
+        live = np.isfinite(self.log_weights[state])
+        means, variances = self.means[state, live], self.variances[state, live]
         precision = 1.0 / variances
-        offset = self.log_weights[state] - 0.5 * (np.log(variances).sum(-1) + (means**2 * precision).sum(-1))
-        responsibility = -0.5 * (frames * frames) @ precision.T + frames @ (means * precision).T + offset
-        responsibility -= responsibility.max(axis=1, keepdims=True)
-        np.exp(responsibility, out=responsibility)
-        responsibility /= responsibility.sum(axis=1, keepdims=True)
+        offset = self.log_weights[state, live] - 0.5 * (np.log(variances).sum(-1) + (means**2 * precision).sum(-1))
+        of_live = -0.5 * (frames * frames) @ precision.T + frames @ (means * precision).T + offset
+        of_live -= of_live.max(axis=1, keepdims=True)
+        np.exp(of_live, out=of_live)
+        of_live /= of_live.sum(axis=1, keepdims=True)
+        responsibility = np.zeros((len(frames), self.n_components))
+        responsibility[:, live] = of_live
         return responsibility
 
     def for_states(self, states: np.ndarray) -> "GaussianMixtures":
         """Mixtures of other states, each the same as that of one of these, int (n_states,)."""
         return GaussianMixtures(self.log_weights[states], self.means[states], self.variances[states])
 
-    def split(self, offset: float = 0.2) -> "GaussianMixtures":
-        """Twice as many components: every one becomes two, `offset` standard deviations up and down from its mean."""
-        shift = offset * np.sqrt(self.variances)
+    def split(self, offset: float = 0.2, states: Sequence[int] | None = None) -> "GaussianMixtures":
+        """Twice as many components: every one becomes two, `offset` standard deviations up and down from its mean.
+
+        With `states` those of these states alone; the others keep what they have.
+        """
+        chosen = np.full(len(self.means), states is None)
+        chosen[list(states or ())] = True
+        shift = np.where(chosen[:, None, None], offset * np.sqrt(self.variances), 0.0)
+        halved = self.log_weights - np.where(chosen, np.log(2.0), 0.0)[:, None]
         return GaussianMixtures(
-            np.concatenate([self.log_weights, self.log_weights], axis=1) - np.log(2.0),
+            np.concatenate([halved, np.where(chosen[:, None], halved, -np.inf)], axis=1),
             np.concatenate([self.means + shift, self.means - shift], axis=1),
             np.concatenate([self.variances, self.variances], axis=1),
         )

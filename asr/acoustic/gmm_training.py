@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
@@ -33,6 +33,8 @@ FEWEST_FRAMES = 20.0
 """Of a Gaussian."""
 VARIANCE_PRIOR = 20.0
 """Frames, as which the variance of a state's frames counts in that of each of its Gaussians."""
+SILENCE_FACTOR: Literal[4] = 4
+"""Times as many Gaussians has silence, as far as its frames suffice: it is whatever is heard when nobody speaks."""
 FEWEST_PAUSES = 0.05  # of the frames: with less there is nothing to begin from, and nothing to lose
 PAUSES_KEPT = 0.85  # part of what sounds much like a pause that silence has to have after equal division
 
@@ -58,6 +60,10 @@ class GrowthSettings(Settings):
     variance_prior: float = Field(VARIANCE_PRIOR, ge=0, le=1e9)
     """As so many frames the variance of all frames of a state counts in that of each of its Gaussians; 0 for not at
     all. Of little speech the Gaussians would else be sharper than their frames can tell."""
+
+    silence_factor: Literal[1, 2, 4, 8] = SILENCE_FACTOR
+    """Times as many components have the states of silence, where there are as many as that and frames for them: between
+    words lies the noise of every room."""
 
     @model_validator(mode="before")
     @classmethod
@@ -204,9 +210,10 @@ def train_gmm(
                 if kept < PAUSES_KEPT:
                     log.info("flat start: too few; it begins again, with what sounds like a pause as silence")
                     grown = from_pauses(guided)
+        factor = settings.silence_factor
         for n_components, iterations in zip(settings.mixtures, settings.iterations, strict=True):
             if n_components > 1:
-                models = grown[0][0].split(), grown[0][1]
+                models = _doubled(grown[0][0], n_components, topology.silence_states, factor), grown[0][1]
                 grown = grow(models, iterations, None)
             done += iterations
             models, occupancy, curve = grown
@@ -229,6 +236,8 @@ def mixtures_of_states(
     variance_floor: float = 0.01,
     fewest_frames: float = FEWEST_FRAMES,
     variance_prior: float = VARIANCE_PRIOR,
+    silence: Sequence[int] = (),
+    silence_factor: int = SILENCE_FACTOR,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> GaussianMixtures:
     """Mixtures grown on a given alignment, without realigning.
@@ -248,6 +257,8 @@ def mixtures_of_states(
         Of a Gaussian; one that accounts for fewer is dropped, unless it is its state's only one.
     variance_prior : float
         Frames, as which the variance of all of a state's counts in that of each of its Gaussians.
+    silence, silence_factor
+        States that have so many times as many components.
     """
     mixtures, floor = _flat_start(frames, n_states, variance_floor)
     order = np.argsort(states, kind="stable")
@@ -268,11 +279,21 @@ def mixtures_of_states(
             )
 
         mixtures = updated(mixtures)
-        while mixtures.n_components < n_components:
-            mixtures = mixtures.split()
+        grown = 1
+        while grown < n_components:
+            grown *= 2
+            mixtures = _doubled(mixtures, grown, silence, silence_factor)
             for _ in range(iterations):
                 mixtures = updated(mixtures)
     return mixtures
+
+
+def _doubled(
+    mixtures: GaussianMixtures, n_components: int, silence: Sequence[int], silence_factor: int
+) -> GaussianMixtures:
+    """Split to `n_components`; silence is split twice each time until it has `silence_factor` times as many."""
+    mixtures = mixtures.split()
+    return mixtures.split(0.1, silence) if silence and n_components <= silence_factor else mixtures
 
 
 def _flat_start(frames: np.ndarray, n_states: int, variance_floor: float) -> tuple[GaussianMixtures, np.ndarray]:

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, field_validator
 from asr.acoustic.classifiers import BUILT_IN, make_classifier
 from asr.acoustic.composite import beside
 from asr.acoustic.fitting import draw_frames, frames_it_bears, signs_of_life
-from asr.acoustic.gmm_training import FEWEST_FRAMES, VARIANCE_PRIOR, mixtures_of_states
+from asr.acoustic.gmm_training import FEWEST_FRAMES, SILENCE_FACTOR, VARIANCE_PRIOR, mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.alignment.aligned_table import align_table
@@ -67,6 +67,10 @@ class HybridSettings(Settings):
     """Speeds, such as 0.9 and 1.1: the classifier also sees a copy played so many times as fast. Needs audio."""
     noise: NoiseSettings | None = None
     """The classifier also sees copies with noise. Needs audio."""
+    copies_alone: bool = False
+    """Whether copies are normalized as if each recording were all that is known of its speaker, and not by speaker: so
+    the classifier also learns what single recordings are like. It makes no difference to frames that are normalized in
+    another way or mapped by speaker."""
     max_frames: Annotated[int, Field(ge=0, le=2**40)] | Literal["auto"] = "auto"
     """Most frames that the classifier is fitted to, drawn so that every state keeps its share; 0 for all. "auto" means
     all, but for methods whose cost grows with the square of the frames (`asr.acoustic.fitting.MOST_FRAMES`)."""
@@ -78,6 +82,8 @@ class HybridSettings(Settings):
     """Of a Gaussian of that stream; one that accounts for fewer is dropped, unless it is its state's only one."""
     variance_prior: float = Field(VARIANCE_PRIOR, ge=0, le=1e9)
     """Frames, as which the variance of a state's frames counts in that of each of its Gaussians of that stream."""
+    silence_factor: Literal[1, 2, 4, 8] = SILENCE_FACTOR
+    """Times as many Gaussians of that stream have the states of silence, where there are frames for them."""
     mixture_weight: float = Field(0.5, gt=0, lt=1)
     """Share of the mixtures in the score; the classifier has the rest."""
     prior_exponent: float = Field(0.7, ge=0, le=100)
@@ -110,7 +116,7 @@ class HybridSettings(Settings):
     @property
     def one_stream(self) -> "HybridSettings":
         """The same without a second stream."""
-        unused = ("mixture_weight", "fewest_frames", "variance_prior")
+        unused = ("mixture_weight", "fewest_frames", "variance_prior", "silence_factor")
         left_out = {name: HybridSettings.model_fields[name].default for name in unused}
         return self.model_copy(update={"mixtures": 0, **left_out})
 
@@ -283,6 +289,8 @@ def _with_mixtures(
         settings.mixtures,
         fewest_frames=settings.fewest_frames,
         variance_prior=settings.variance_prior,
+        silence=topology.silence_states,
+        silence_factor=settings.silence_factor,
         workers=workers,
     ).for_states(topology.phone_state)
     log.info("trained %d Gaussians a state in %.1f s", settings.mixtures, time.monotonic() - started)

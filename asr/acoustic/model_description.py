@@ -37,7 +37,7 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
     if metadata.speakers is not None:
         described["speakers"] = {
             "maps": "fmllr",
-            "Gaussians a state of the first pass": int(arrays["speakers.first.gmm.means"].shape[1]),
+            "Gaussians a state of the first pass": _gaussians(arrays["speakers.first.gmm.log_weights"]),
             **FmllrSettings.model_validate(metadata.speakers.settings).model_dump(),
         }
     for number, parts in enumerate(metadata.streams):
@@ -46,13 +46,22 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
             "kind": parts.kind,
             "columns": f"{parts.start} to {parts.end}",
             "weight": parts.weight,
-            **(_hybrid(own, parts) if parts.kind == "hybrid" else {"Gaussians a state": own["gmm.means"].shape[1]}),
+            **(
+                _hybrid(own, parts)
+                if parts.kind == "hybrid"
+                else {"Gaussians a state": _gaussians(own["gmm.log_weights"])}
+            ),
         }
     return described
 
 
 def _trees(tying: StateTying) -> str:
     return f"the phones before and after, by {len(tying.question_side)} questions in {tying.root.size} trees"
+
+
+def _gaussians(log_weights: np.ndarray) -> int:
+    """How many Gaussians a state usually has; silence may have more, and a rare one fewer."""
+    return int(np.median(np.isfinite(log_weights).sum(axis=1)))
 
 
 def _amount(trained_on: Provenance) -> dict[str, Any]:
@@ -82,10 +91,9 @@ def _hybrid(arrays: Mapping[str, np.ndarray], parts: HybridParts) -> dict[str, A
     }
     scores = parts.hybrid.model_dump(exclude_unset=True)
     if "mixture_weight" in scores:
-        shape = list(arrays["gmm.means"].shape)
         described["second stream"] = {
-            "Gaussians a state": shape[1],
-            "features": shape[2],
+            "Gaussians a state": _gaussians(arrays["gmm.log_weights"]),
+            "features": arrays["gmm.means"].shape[2],
             "weight": scores.pop("mixture_weight"),
         }
     return described | {"state priors": scores}

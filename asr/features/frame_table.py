@@ -68,6 +68,12 @@ class FrameTable:
         np.cumsum([len(part) for part in parts], out=offsets[1:])
         return cls(tuple(ids), tuple(speakers), np.concatenate(parts), offsets)
 
+    def each_alone(self, names: Iterable[str]) -> "FrameTable":
+        """The same, but each of these utterances is of a speaker of its own, who has its name."""
+        alone = set(names)
+        speakers = (name if name in alone else speaker for name, speaker in zip(self.ids, self.speakers, strict=True))
+        return FrameTable(self.ids, tuple(speakers), self.frames, self.offsets)
+
     def __len__(self) -> int:
         return len(self.ids)
 

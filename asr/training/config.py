@@ -79,7 +79,7 @@ class TrainingConfig(Settings):
     tied_gmm: TiedGmmSettings = TiedGmmSettings()
     """With context = 3, the mixtures of the tied states, grown from the alignment by those of `gmm`."""
     speakers: SpeakerSettings = SpeakerSettings()
-    hybrid: HybridSettings = HybridSettings(mixtures=16, mixture_weight=0.25, prior_ceiling=2.0)
+    hybrid: HybridSettings = HybridSettings(mixtures=16, copies_alone=True, prior_ceiling=2.0)
     gmm_search: SearchSettings = SearchSettings()
     hybrid_search: SearchSettings = SearchSettings(insertion_penalty=-8.0)
     tuning: TuningSettings = TuningSettings()

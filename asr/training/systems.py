@@ -3,7 +3,7 @@
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -272,7 +272,8 @@ def train_hybrid_system(
     @threadpool_limits.wrap(limits=1)  # with more, sums come out in another order, and the bytes with them
     def build(directory: Path) -> None:
         copies, states = training_copies(workshop, material, mixtures.states, settings, features)
-        front_end, table, speakers = _mapped_frames(workshop, mixtures, features, copies, states)
+        alone = copies.static.ids[len(material.static) :] if settings.copies_alone else ()
+        front_end, table, speakers = _mapped_frames(workshop, mixtures, features, copies, states, alone)
         if one_stream is None:
             graphs = copies.graphs(workshop.lexicon, mixtures.topology) if settings.realignments else {}
             with counted(100, f"{name}: % of the passes") as finished:
@@ -416,14 +417,24 @@ def with_search(model: SpeechModel, search: SearchSettings, arpa: str | None) ->
 
 
 def _mapped_frames(
-    workshop: Workshop, mixtures: Mixtures, config: FeatureConfig, material: Material, states: np.ndarray
+    workshop: Workshop,
+    mixtures: Mixtures,
+    config: FeatureConfig,
+    material: Material,
+    states: np.ndarray,
+    alone: Collection[str] = (),
 ) -> tuple[FrontEnd, FrameTable, SpeakerAdaptation | None]:
-    """A front end, the frames that it gives of these states, and what mapped them if the mixtures see them so."""
+    """A front end, the frames that it gives of these states, and what mapped them if the mixtures see them so.
+
+    Without maps, utterances that are `alone` have frames as if each were all that is known of its speaker.
+    """
     static, speakers = material.static, mixtures.largest.load().speakers
     if speakers is not None:
         config = of_mapped_frames(config)
         static = speakers.frames(static, speakers.of_states(static, states, workers=workshop.workers))
     front_end = FrontEnd(config).fit(static, states)
+    if alone and speakers is None:
+        static = static.each_alone(alone)
     return front_end, front_end.transform(static), speakers
 
 

@@ -70,6 +70,31 @@ def test_a_component_of_weight_zero_counts_for_nothing():
     assert np.isfinite(update.means).all() and (update.variances > 0).all()
 
 
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=6), st.integers(0, 2**32 - 1))
+def test_states_may_have_any_numbers_of_components(counts, seed):
+    rng = np.random.default_rng(seed)
+    mixtures = random_mixtures(rng, n_states=len(counts), n_components=9)
+    for state, count in enumerate(counts):
+        dropped = rng.permutation(9)[count:]
+        mixtures.log_weights[state, dropped] = -np.inf
+    frames = rng.normal(scale=2.0, size=(7, 3)).astype(np.float32)
+    naive = logsumexp(naive_component_scores(mixtures, frames), axis=2)
+    np.testing.assert_allclose(mixtures.log_likelihood(frames), naive, atol=1e-4)
+    scores = naive_component_scores(mixtures, frames)[:, 0]
+    posteriors = mixtures.responsibilities(0, frames.astype(np.float64))
+    np.testing.assert_allclose(posteriors, np.exp(scores - logsumexp(scores, axis=1, keepdims=True)), atol=1e-9)
+
+
+def test_some_states_are_split_and_the_others_stay():
+    mixtures = random_mixtures(np.random.default_rng(0), n_states=3, n_components=2)
+    split = mixtures.split(0.1, range(1))
+    assert np.isfinite(split.log_weights).sum(axis=1).tolist() == [4, 2, 2]
+    frames = np.random.default_rng(1).normal(size=(5, 3)).astype(np.float32)
+    np.testing.assert_allclose(split.log_likelihood(frames)[:, 1:], mixtures.log_likelihood(frames)[:, 1:], atol=1e-5)
+    np.testing.assert_allclose(np.exp(split.log_weights[0]).sum(), 1.0)
+
+
 def test_frames_far_from_every_component_have_finite_scores():
     mixtures = random_mixtures(np.random.default_rng(0))
     assert np.isfinite(mixtures.log_likelihood(np.full((1, 3), 1e4, np.float32))).all()

@@ -166,3 +166,14 @@ def test_more_gaussians_on_given_states_fit_better_and_are_the_same_for_any_work
     assert own[0] < own[1] < own[2]
     alone, shared = (mixtures_of_states(frames, states, 2, 4, workers=w) for w in (SerialWorkers(), LocalWorkers(2)))
     np.testing.assert_array_equal(alone.means, shared.means)
+
+
+def test_silence_grows_more_components_where_its_frames_suffice():
+    rng = np.random.default_rng(0)
+    states = np.repeat(np.arange(3, dtype=np.int32), [2000, 60, 2000])
+    frames = rng.normal(size=(len(states), 2)).astype(np.float32)
+    grown = mixtures_of_states(frames, states, 3, 4, silence=range(2), silence_factor=4)
+    live = np.isfinite(grown.log_weights).sum(axis=1)
+    assert live[0] > 8
+    assert live[1] <= 3
+    assert live[2] <= 4

@@ -125,7 +125,7 @@ def test_a_hybrid_with_a_second_stream_read_again_gives_equal_scores(tmp_path: P
     frames = model.front_end.transform(training()[0]).frames
     np.testing.assert_array_equal(again.hmm.log_likelihood(frames), model.hmm.log_likelihood(frames))
     description = describe_model(tmp_path / "model")
-    assert description["second stream"] == {"Gaussians a state": 2, "features": 15, "weight": 0.6}
+    assert description["second stream"] == {"Gaussians a state": 1, "features": 15, "weight": 0.6}
     assert description["state priors"] == {"prior_exponent": 1.0, "prior_floor": 0.01}
 
 

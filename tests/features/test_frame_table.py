@@ -35,6 +35,12 @@ def test_a_subset_comes_in_the_order_asked_for(table):
         table.subset(["a", "z"])
 
 
+def test_utterances_alone_are_of_speakers_of_their_own(table):
+    apart = table.each_alone(["c"])
+    assert apart.speakers == ("s", "t", "c")
+    assert apart.ids == table.ids and apart.frames is table.frames
+
+
 def test_map_works_utterance_by_utterance_and_keeps_the_frames(table):
     mapped = table.map(lambda frames: np.repeat(frames - frames.mean(), 2, axis=1))
     assert mapped.n_features == 4 and not mapped.frames.any() and mapped.ids == table.ids

@@ -1,5 +1,6 @@
 """Systems that recipes compare: what is trained once and what comes of it."""
 
+import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
@@ -62,6 +63,26 @@ def test_realigned_frames_have_a_classifier_of_their_own(story):
     together = train_hybrid_system(workshop, "together", material, mixtures, both, FEATURES)
     beside = train_hybrid_system(workshop, "beside", material, mixtures, both, FEATURES, one_stream=alone)
     assert beside.path.read_bytes() == together.path.read_bytes()
+    story.resources.close()
+
+
+def test_copies_may_be_normalized_as_recordings_of_which_no_more_is_known(story, monkeypatch):
+    workshop, material = story.workshop, story.material("train")
+    mixtures = train_mixtures(workshop, "gmm", material)
+    seen = []
+
+    def noted(table, *arguments, **options):
+        seen.append(table)
+        return train_hybrid(table, *arguments, **options)
+
+    monkeypatch.setattr("asr.training.systems.train_hybrid", noted)
+    for name, settings in (("by-speaker", KERNEL), ("alone", KERNEL.model_copy(update={"copies_alone": True}))):
+        train_hybrid_system(workshop, name, material, mixtures, settings, FEATURES)
+    by_speaker, alone = (table.frames for table in seen)
+    n_own = material.static.n_frames
+    np.testing.assert_array_equal(by_speaker[:n_own], alone[:n_own])
+    assert np.abs(by_speaker[n_own:] - alone[n_own:]).max() > 0.01
+    assert seen[1].speakers[len(material.static) :] == seen[1].ids[len(material.static) :]
     story.resources.close()
 
 
