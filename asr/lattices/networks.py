@@ -90,6 +90,8 @@ def lattice_from(
     index = {word: place for place, word in enumerate(words)}
     final = np.full((len(kept), 2), -np.inf)
     for node, scores in network.final.items():
+        if node not in number:
+            raise fault(f"the end is reached from node {node}, which is no node where a word ends")
         final[number[node]] = scores
     lattice = Lattice(
         words=words,
