@@ -127,6 +127,7 @@ def tune(
     *,
     grammar: StrPath | None = None,
     root: StrPath | None = None,
+    stream_weights: bool = False,
     overwrite: bool = False,
     jobs: int = ALL_CORES,
     cluster: str | None = None,
@@ -143,6 +144,7 @@ def tune(
             Path(output),
             grammar=grammar,
             root=_path(root),
+            stream_weights=stream_weights,
             overwrite=overwrite,
             workers=workers,
         )

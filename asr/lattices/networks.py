@@ -63,12 +63,15 @@ def lattice_from(
     Raises
     ------
     AsrError
-        Made by `fault` of a sentence: for a link that leads to no higher node, or without a word that is no pause.
+        Made by `fault` of a sentence: for a link that leads to no higher node or back in time, or one without a word
+        that is no pause.
     """
     into: dict[int, list[NetworkLink]] = {}
     for link in network.links:
         if not 0 <= link.source < link.target < len(network.frames):
             raise fault(f"the link from node {link.source} to node {link.target} must lead to a higher node")
+        if network.frames[link.source] > network.frames[link.target]:
+            raise fault(f"the link from node {link.source} to node {link.target} must not lead back in time")
         into.setdefault(link.target, []).append(link)
     before: dict[int, int] = {}
     for link in network.links:

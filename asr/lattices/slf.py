@@ -95,6 +95,8 @@ def read_slf_lattice(path: Path | str, *, borders: Sequence[float] | None = None
             frames[int(value("I"))] = round(time * rate) if borders is None else _nearest(borders, time)
         elif "J" in fields:
             word = fields.get("W", NULL)
+            if word.split() != [word]:
+                raise GrammarError(f"{where}: W={word[:80]!r} must be a word, without white space.")
             ends = int(value("S")), int(value("E"))
             links.append(NetworkLink(*ends, None if word == NULL else word, value("a"), value("l")))
         else:

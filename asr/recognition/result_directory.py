@@ -90,8 +90,8 @@ def _of_words(path: Path, hypotheses: dict[str, tuple[str, ...]]) -> SystemResul
     rows = read_ctm(path / TIMES)
     for row in rows:
         if row.confidence is not None and row.confidence > 1.0:
-            place = f"{path / TIMES}: the confidence {row.confidence:g} of {row.label!r} in {row.utterance}"
-            raise CorpusError(f"{place} must be at most 1")
+            which = f"{path / TIMES}: the confidence {row.confidence:g} of {row.label!r} in {row.utterance}"
+            raise CorpusError(f"{which} must be at most 1")
         confidence = 1.0 if row.confidence is None else max(row.confidence, _LEAST)
         sure += row.confidence is None
         begin = 1000.0 * row.start
