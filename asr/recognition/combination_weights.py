@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from asr.errors import CorpusError
 from asr.lattices.combination import Slot, voted
 from asr.lattices.confusion_network import Place, spoken
@@ -11,6 +13,8 @@ from asr.scoring.wer import align_words, count_errors
 SHARES = tuple(number / 10 for number in range(11))
 NULLS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0)
 _MOST_ROUNDS = 10
+_STANDARD_ERRORS = 2.0
+"""That a gain must be above, since the vote with the fewest errors of some dozens is luck to a part."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,8 @@ def choose_vote(
 
     The weight of each system in turn takes every value of `SHARES`, the others keeping their proportions, and last
     `null` every value of `NULLS`, until nothing gives fewer errors. Among equals the one nearest to the start counts,
-    in which weights should be equal.
+    in which weights should be equal; and the start itself, where the gain is not above twice its standard error over
+    the utterances.
 
     Parameters
     ----------
@@ -73,22 +78,25 @@ def choose_vote(
     if not n_words:
         raise CorpusError("the transcripts have no word of an utterance of the systems; give those of the same speech")
     counting = _Counting({name: utterances[name] for name in shared}, references)
-    best, fewest = start, counting.errors(start)
-    before = fewest
+    before = counting.errors(start)
+    best, errors = start, before
     for _ in range(_MOST_ROUNDS):
-        at_first = fewest
+        at_first = errors.sum()
         for k in range(len(start.weights) + 1):
             if k < len(start.weights):
                 candidates = [_with_share(best, k, share) for share in SHARES]
             else:
                 candidates = [Vote(best.weights, null) for null in NULLS]
             for vote in sorted(candidates, key=lambda vote: _distance(vote, start)):
-                errors = counting.errors(vote)
-                if errors < fewest:
-                    best, fewest = vote, errors
-        if fewest == at_first:
+                found = counting.errors(vote)
+                if found.sum() < errors.sum():
+                    best, errors = vote, found
+        if errors.sum() == at_first:
             break
-    return ChosenVote(best, fewest, before, n_words)
+    gain = before - errors
+    if gain.sum() <= _STANDARD_ERRORS * np.sqrt((gain**2).sum()):
+        best, errors = start, before
+    return ChosenVote(best, int(errors.sum()), int(before.sum()), n_words)
 
 
 def _with_share(vote: Vote, number: int, share: float) -> Vote:
@@ -115,11 +123,12 @@ class _Counting:
     references: Mapping[str, Sequence[str]]
     known: dict[tuple[str, tuple[str, ...]], int] = field(default_factory=dict)
 
-    def errors(self, vote: Vote) -> int:
-        found = 0
+    def errors(self, vote: Vote) -> np.ndarray:
+        """Of every utterance, int64 (n_utterances,)."""
+        found = []
         for name, utterance in self.utterances.items():
             words = tuple(place.words[0][0] for place in spoken(vote.places(utterance)))
             if (name, words) not in self.known:
                 self.known[name, words] = count_errors(align_words(self.references[name], words)).errors
-            found += self.known[name, words]
-        return found
+            found.append(self.known[name, words])
+        return np.array(found, np.int64)

@@ -67,17 +67,33 @@ def test_a_system_with_itself_gives_its_own_files(three, tmp_path):
         assert (tmp_path / "out" / name).read_bytes() == (own / name).read_bytes()
 
 
-def test_weights_are_chosen_on_transcripts_and_can_be_given_to_the_next(three, tmp_path, asr):
+def heard(tmp_path: Path, n_utterances: int) -> tuple[list[Path], Path]:
+    """Two systems, of which the first has a word wrong in every utterance, and the transcripts."""
+    said = {f"u{number}": "ONE TWO" for number in range(n_utterances)}
     text = tmp_path / "text"
-    text.write_text("".join(f"{name} {words}\n" for name, words in REFERENCE.items()))
-    status, out, err = asr("combine", *three, "--out", tmp_path / "dev", "--weights", "auto", "--text", text)
+    text.write_text("".join(f"{name} {words}\n" for name, words in said.items()))
+    wrong = dict.fromkeys(said, "ONE TOO")
+    return [results(tmp_path / "one", wrong), results(tmp_path / "two", said)], text
+
+
+def test_weights_are_chosen_on_transcripts_and_can_be_given_to_the_next(tmp_path, asr):
+    systems, text = heard(tmp_path, 6)
+    status, out, err = asr("combine", *systems, "--out", tmp_path / "dev", "--weights", "auto", "--text", text)
     assert status == 0, err
-    chosen = out.splitlines()[1]
-    assert chosen.startswith("chosen: --weights ")
-    assert out.splitlines()[2] == f"0 errors in 6 words of {text}, on which this was chosen; 1 before"
-    again = chosen.removeprefix("chosen: ").split()
-    assert asr("combine", *three, "--out", tmp_path / "again", *again)[0] == 0
+    assert out.splitlines()[1:] == [
+        "chosen: --weights 0.4 0.6 --null 1",
+        f"0 errors in 12 words of {text}, on which this was chosen; 6 before",
+    ]
+    assert (tmp_path / "dev" / "hyp.txt").read_bytes() == text.read_bytes()
+    given = ["--weights", 0.4, 0.6, "--null", 1]
+    assert asr("combine", *systems, "--out", tmp_path / "again", *given)[0] == 0
     assert (tmp_path / "again" / "hyp.ctm").read_bytes() == (tmp_path / "dev" / "hyp.ctm").read_bytes()
+
+
+def test_what_may_be_luck_changes_no_weights(tmp_path):
+    systems, text = heard(tmp_path, 3)
+    made = package.combine(systems, tmp_path / "out", weights="auto", text=text)
+    assert (made.weights, made.chosen.errors, made.chosen.errors_before) == ((0.5, 0.5), 3, 3)
 
 
 def test_where_nothing_is_better_weights_stay_equal():
