@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from asr.errors import AsrError as AsrError
     from asr.errors import AudioWarning as AudioWarning
     from asr.interface.commands import align as align
+    from asr.interface.commands import combine as combine
     from asr.interface.commands import describe as describe
     from asr.interface.commands import extract_features as extract_features
     from asr.interface.commands import score as score
@@ -31,7 +32,16 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "asr.errors": ["AsrError", "AudioWarning"],
-    "asr.interface.commands": ["align", "describe", "extract_features", "score", "train", "tune", "validate"],
+    "asr.interface.commands": [
+        "align",
+        "combine",
+        "describe",
+        "extract_features",
+        "score",
+        "train",
+        "tune",
+        "validate",
+    ],
     "asr.interface.recognizer": ["Recognizer"],
     "asr.interface.results": ["Alignment", "Phone", "Result", "Word"],
 }

@@ -93,6 +93,27 @@ class CompositeAcousticModel:
         return CompositeAcousticModel(streams)
 
 
+def share_of_second(acoustic: AcousticModel) -> float:
+    """The weight of the second of two streams, as a share of both; ConfigError for a model of other than two."""
+    if not isinstance(acoustic, CompositeAcousticModel) or len(acoustic.streams) != 2:
+        n_streams = len(acoustic.streams) if isinstance(acoustic, CompositeAcousticModel) else 1
+        raise ConfigError(
+            f"the model has {n_streams} stream{'' if n_streams == 1 else 's'}; only of two can the weights be chosen "
+            "(hybrid.mixtures in the settings of training adds a second)"
+        )
+    first, second = acoustic.streams
+    return second.weight / (first.weight + second.weight)
+
+
+def with_share_of_second(acoustic: AcousticModel, share: float) -> CompositeAcousticModel:
+    """The same two streams with weights of the same sum, of which the second has that share; errors as there."""
+    share_of_second(acoustic)
+    assert isinstance(acoustic, CompositeAcousticModel)
+    first, second = acoustic.streams
+    total = round(first.weight + second.weight, 12)  # 1 where it was meant to be
+    return CompositeAcousticModel([replace(first, weight=total * (1.0 - share)), replace(second, weight=total * share)])
+
+
 def flattened(composite: CompositeAcousticModel) -> list[Stream]:
     """Its streams, those of composites among them in their place: the same scores, up to rounding."""
     streams = []

@@ -90,6 +90,7 @@ def read_ctm(path: Path | str) -> list[CtmRow]:
                 f"{path}:{number}: {line!r} has {len(fields)} fields; "
                 "it must be 'utterance channel start duration label [confidence]'"
             )
+        where = f"{path}:{number}"
         utterance, channel, start, duration, label = fields[:5]
         fault = fault_in_key(utterance)
         if fault is not None:
@@ -97,18 +98,19 @@ def read_ctm(path: Path | str) -> list[CtmRow]:
         rows.append(
             CtmRow(
                 utterance,
-                _number(path, number, start),
-                _number(path, number, duration),
+                read_number(where, start),
+                read_number(where, duration),
                 label,
-                _number(path, number, fields[5]) if len(fields) == 6 else None,
+                read_number(where, fields[5]) if len(fields) == 6 else None,
                 channel,
             )
         )
     return rows
 
 
-def _number(path: Path | str, line: int, text: str) -> float:
+def read_number(where: str, text: str, largest: float = LATEST) -> float:
+    """A number from 0 to `largest`; CorpusError, which begins with `where`, for any other text."""
     value = float(text) if _NUMBER.fullmatch(text) else math.nan
-    if not 0 <= value <= LATEST:
-        raise CorpusError(f"{path}:{line}: {text!r} must be a number of at least 0, and at most {LATEST:g}")
+    if not 0 <= value <= largest:
+        raise CorpusError(f"{where}: {text!r} must be a number of at least 0, and at most {largest:g}")
     return value

@@ -7,7 +7,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from asr import __version__
-from asr.cli import align, decode, features, info, score, train, tune, validate
+from asr.cli import align, combine, decode, features, info, score, train, tune, validate
 from asr.faults import drop_unwritten_output, sentence_of, standard_output_named
 from asr.supervisor import GOES_ON, supervise
 
@@ -45,6 +45,7 @@ app.command("train", short_help="Train a model on a corpus and a lexicon.")(trai
 app.command("tune", short_help="Choose a model's scale, penalty and beam.")(tune.tune)
 app.command("align", short_help="Find the times of known words and phones.")(align.align)
 app.command("decode", short_help="Recognize audio files or a data directory.")(decode.decode)
+app.command("combine", short_help="Combine what several systems recognized.")(combine.combine)
 app.command("score", short_help="Count word errors against a reference.")(score.score)
 app.command("info", short_help="Describe a model file.")(info.info)
 

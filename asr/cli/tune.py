@@ -36,6 +36,14 @@ def tune(
             show_default=False,
         ),
     ] = None,
+    stream_weights: Annotated[
+        bool,
+        typer.Option(
+            "--stream-weights",
+            help="Of a model of two streams, a hybrid and mixtures (hybrid.mixtures), choose the share of the second "
+            "too: five are tuned one after the other.",
+        ),
+    ] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the file of --output if it exists already.")
     ] = False,
@@ -49,6 +57,8 @@ def tune(
     and penalty are those with few word errors; beam and max_active are the narrowest with which the search finds the
     words of a wide one, and some room. Confidences of words are fitted to which of them were right. The model stays as
     it is; the one written differs in these settings alone.
+
+    With --stream-weights, the errors reported are those of the best of several shares, and somewhat too few for that.
 
     \b
     Examples:
@@ -66,8 +76,21 @@ def tune(
     from asr.cli.reporting import tell_left_out
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
-    tuned = asr.tune(model, data, output, grammar=grammar, root=root, overwrite=overwrite, jobs=jobs, cluster=cluster)
+    tuned = asr.tune(
+        model,
+        data,
+        output,
+        grammar=grammar,
+        root=root,
+        stream_weights=stream_weights,
+        overwrite=overwrite,
+        jobs=jobs,
+        cluster=cluster,
+    )
     typer.echo(tuned.model)
+    if tuned.share is not None:
+        tried = ", ".join(f"{one.errors} with {one.share:g}" for one in sorted(tuned.shares, key=lambda one: one.share))
+        typer.echo(f"share of the second stream {tuned.share:g} (was {tuned.shares[0].share:g}); errors: {tried}")
     for name in ("lm_scale", "insertion_penalty", "beam", "max_active"):
         typer.echo(f"{name} {getattr(tuned.search, name):g} (was {getattr(tuned.before, name):g})")
     fitted = tuned.search.confidence

@@ -1,4 +1,4 @@
-"""The commands as functions: what `asr train`, `tune`, `align`, `validate`, `features`, `score` and `info` do.
+"""The commands as functions: what `asr train`, `tune`, `align`, `combine`, `validate` and the others do.
 
 Paths may be text or `pathlib` paths. `jobs` is the number of this machine's cores to work on, all of them by default;
 `cluster` the address of a dask scheduler, to work on its machines instead. Results do not depend on either.
@@ -8,11 +8,13 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias, Unpack
+from typing import Any, Literal, TypeAlias, Unpack
 
 from asr.acoustic.model_file import describe_model
 from asr.errors import CorpusError
 from asr.interface.recognizer import Recognizer, RecognizerOptions
+from asr.recognition import combining
+from asr.recognition.combining import Combination
 from asr.runs.cores import ALL_CORES
 from asr.runs.outcome import Outcome
 from asr.runs.workers import open_workers
@@ -125,6 +127,7 @@ def tune(
     *,
     grammar: StrPath | None = None,
     root: StrPath | None = None,
+    stream_weights: bool = False,
     overwrite: bool = False,
     jobs: int = ALL_CORES,
     cluster: str | None = None,
@@ -141,6 +144,7 @@ def tune(
             Path(output),
             grammar=grammar,
             root=_path(root),
+            stream_weights=stream_weights,
             overwrite=overwrite,
             workers=workers,
         )
@@ -171,6 +175,48 @@ def align(
     with open_workers(jobs, cluster) as workers:
         recognizer = model if isinstance(model, Recognizer) else Recognizer.load(model, upsample=upsample)
         return recognizer.align_directory(data, output, root=root, lexicon=lexicon, textgrid=textgrid, workers=workers)
+
+
+def combine(
+    systems: Iterable[StrPath],
+    output: StrPath,
+    *,
+    weights: Sequence[float] | Literal["auto"] | None = None,
+    null: float | None = None,
+    text: Transcripts | None = None,
+) -> Combination:
+    """Combine what several systems recognized in the same utterances, as the command `asr combine`.
+
+    Parameters
+    ----------
+    systems : paths
+        Directories with the results of `asr decode`, two or more.
+    output : path
+        The directory where `hyp.txt` and `hyp.ctm` go.
+    weights : list of float, or "auto"
+        How much each system counts, by default all alike. "auto" chooses weights and `null` on `text`.
+    null : float, optional
+        What the probability that nothing was said at a place is multiplied by; 1 by default.
+    text : path or mapping
+        Transcripts of the utterances, for "auto". Never those of a test.
+
+    Returns
+    -------
+    Combination
+        With `n_done`, `failures`, `weights` and `null`, and with "auto" what was `chosen`, with the errors.
+
+    Raises
+    ------
+    AsrError
+        One of its kinds, with the cause in one sentence.
+    """
+    return combining.combine(
+        [Path(system) for system in systems],
+        Path(output),
+        weights=weights,
+        null=null,
+        text=None if text is None else _transcripts(text),
+    )
 
 
 def validate(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from asr.decode.path_segments import Segment
+from asr.lattices.confusion_network import Place, spoken, spoken_segments
 from asr.lattices.lattice import Lattice
 from asr.lattices.n_best import n_best
 from asr.lattices.posteriors import default_scale
@@ -23,23 +24,6 @@ _LEAST = 1e-6
 """Words less probable than this are not listed."""
 DELTA = 1e-5
 """Added to the cost of a word without a place, so that it rather stands where a place is for it (section 5.3)."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """A place of a confusion network.
-
-    Attributes
-    ----------
-    words : tuple of (str, float)
-        What may stand there and how probable it is, the most probable first; "" is nothing.
-    begin, end : float
-        Frames; expected over the lattice's words there.
-    """
-
-    words: tuple[tuple[str, float], ...]
-    begin: float
-    end: float
 
 
 @dataclass(frozen=True)
@@ -60,21 +44,12 @@ class LeastRisk:
     @property
     def words(self) -> tuple[str, ...]:
         """The most probable words."""
-        return tuple(place.words[0][0] for place in self.places if place.words[0][0])
+        return tuple(place.words[0][0] for place in spoken(self.places))
 
     @property
     def segments(self) -> list[Segment]:
         """The most probable words with their probabilities; times are rounded to frames, such that none overlap."""
-        found: list[Segment] = []
-        spoken = [place for place in self.places if place.words[0][0]]
-        for place, following in zip(spoken, [*spoken[1:], None], strict=True):
-            start = max(round(place.begin), found[-1].end if found else 0)
-            end = max(round(place.end), start)
-            if following is not None:
-                end = max(start, min(end, round(following.begin)))
-            word, probability = place.words[0]
-            found.append(Segment(word, start, end, min(1.0, probability)))
-        return found
+        return spoken_segments(self.places)
 
 
 def least_risk(lattice: Lattice, scale: float | None = None) -> LeastRisk:

@@ -63,12 +63,15 @@ def lattice_from(
     Raises
     ------
     AsrError
-        Made by `fault` of a sentence: for a link that leads to no higher node, or without a word that is no pause.
+        Made by `fault` of a sentence: for a link that leads to no higher node or back in time, or one without a word
+        that is no pause.
     """
     into: dict[int, list[NetworkLink]] = {}
     for link in network.links:
         if not 0 <= link.source < link.target < len(network.frames):
             raise fault(f"the link from node {link.source} to node {link.target} must lead to a higher node")
+        if network.frames[link.source] > network.frames[link.target]:
+            raise fault(f"the link from node {link.source} to node {link.target} must not lead back in time")
         into.setdefault(link.target, []).append(link)
     before: dict[int, int] = {}
     for link in network.links:
@@ -90,6 +93,8 @@ def lattice_from(
     index = {word: place for place, word in enumerate(words)}
     final = np.full((len(kept), 2), -np.inf)
     for node, scores in network.final.items():
+        if node not in number:
+            raise fault(f"the end is reached from node {node}, which is no node where a word ends")
         final[number[node]] = scores
     lattice = Lattice(
         words=words,

@@ -17,6 +17,7 @@ from asr.lexicon.htk_strings import write_htk_string
 from asr.text_lines import read_text_lines
 
 NULL = "!NULL"
+_LAST_FRAME = 2**31 - 1
 
 
 def write_slf_lattice(
@@ -54,8 +55,15 @@ def write_slf_lattice(
         temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
 
 
-def read_slf_lattice(path: Path | str, *, borders: Sequence[float] | None = None) -> Lattice:
-    """Read a lattice written by `write_slf_lattice`; `borders` as there.
+def read_slf_lattice(path: Path | str, *, borders: Sequence[float] | None = None, rate: float = 100.0) -> Lattice:
+    """Read a lattice written by `write_slf_lattice`.
+
+    Parameters
+    ----------
+    borders : sequence of float, optional
+        As there.
+    rate : float
+        Without borders, the frames of a second: 1000 gives times in milliseconds.
 
     Raises
     ------
@@ -82,9 +90,13 @@ def read_slf_lattice(path: Path | str, *, borders: Sequence[float] | None = None
 
         if "I" in fields:
             time = value("t")
-            frames[int(value("I"))] = round(100 * time) if borders is None else _nearest(borders, time)
+            if not 0 <= time * rate <= _LAST_FRAME:
+                raise GrammarError(f"{where}: t={fields['t'][:80]} must be a time, of at most {_LAST_FRAME} frames.")
+            frames[int(value("I"))] = round(time * rate) if borders is None else _nearest(borders, time)
         elif "J" in fields:
             word = fields.get("W", NULL)
+            if word.split() != [word]:
+                raise GrammarError(f"{where}: W={word[:80]!r} must be a word, without white space.")
             ends = int(value("S")), int(value("E"))
             links.append(NetworkLink(*ends, None if word == NULL else word, value("a"), value("l")))
         else:

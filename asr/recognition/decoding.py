@@ -2,17 +2,15 @@
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, TypedDict, TypeGuard, Unpack, get_args
 
 from pydantic import ValidationError
 
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model
-from asr.alignment.ctm import CtmRow, ctm_rows, write_ctm
+from asr.alignment.ctm import ctm_rows
 from asr.alignment.frame_times import frame_times
-from asr.alignment.htk_labels import LabelSegment, fault_in_pattern, write_mlf
 from asr.corpus.data_directory import DataDirectory, Problem, read_data_directory
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError, CorpusError, DecodeError, GrammarError, printable
@@ -32,9 +30,9 @@ from asr.recognition.material import require_some
 from asr.recognition.recognition import recognize
 from asr.recognition.speaker_maps import adaptable, recognized_maps
 from asr.recognition.vocabulary import other_case, recognizable
+from asr.recognition.word_files import write_words
 from asr.runs.outcome import Outcome, account
 from asr.runs.progress import counted
-from asr.scoring.files import read_transcripts, write_transcripts
 from asr.settings import faults
 from asr.text_lines import read_text_lines
 from asr.validation.findings import count, some
@@ -133,42 +131,10 @@ def decode(
         raise DecodeError(f"no utterance could be decoded; the first: {failures[0].utterance_id}: {failures[0].reason}")
     times = frame_times(speech_model.front_end.config, corpus.utterances, static)
     rows = {name: ctm_rows(name, segments, times[name]) for name, segments in recognition.words.items()}
-    out.mkdir(parents=True, exist_ok=True)
-    _keep_earlier(out / "hyp.txt", recognition.hypotheses)
-    write_transcripts(out / "hyp.txt", recognition.hypotheses)
-    write_ctm(out / "hyp.ctm", chain.from_iterable(rows.values()))
-    if mlf:
-        _write_hyp_mlf(out / "hyp.mlf", rows)
+    write_words(out, rows, mlf=mlf)
     write_lattices(lattices, recognition.lattices, times, out, settings)
     audio_seconds = sum(utterance.duration for utterance in times.values())
     return Outcome(len(recognition.words), failures, (seconds + recognition.cpu_seconds) / audio_seconds)
-
-
-def _write_hyp_mlf(path: Path, rows: Mapping[str, Sequence[CtmRow]]) -> None:
-    """The words of every utterance that a pattern can name; of the others a line of the log tells."""
-    left_out = [name for name in rows if fault_in_pattern(name) is not None]
-    if left_out:
-        log.warning(
-            "%s", printable(f"{path.name} cannot name {count(len(left_out), 'utterance')}: {some(left_out, 3)}")
-        )
-    labels = {
-        name: [LabelSegment(row.label, row.start, row.start + row.duration) for row in of_utterance]
-        for name, of_utterance in rows.items()
-        if fault_in_pattern(name) is None
-    }
-    write_mlf(path, labels)
-
-
-def _keep_earlier(path: Path, hypotheses: Mapping[str, Sequence[str]]) -> None:
-    """Move an earlier outcome out of the way if the new one is another, and say so."""
-    try:
-        if not path.is_file() or read_transcripts(path) == dict(hypotheses):
-            return
-    except CorpusError:
-        pass  # whatever it is, it is not ours to throw away
-    kept = path.with_name(f"{path.name}.old")
-    path.replace(kept)
-    log.warning("%s", printable(f"{path} was there, with other words; it is kept as {kept.name}"))
 
 
 def _speaker_maps(

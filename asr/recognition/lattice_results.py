@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Literal
 
 from asr.acoustic.search_settings import SearchSettings
+from asr.alignment.confusion_file import write_confusions
 from asr.alignment.frame_times import FrameTimes
 from asr.corpus.names import fault_in_key
 from asr.errors import ConfigError, GrammarError, printable
 from asr.files import atomic_write
 from asr.grammar import Grammar
+from asr.lattices.confusion_network import Place
 from asr.lattices.kaldi_text import write_kaldi_lattices
 from asr.lattices.lattice import Lattice
 from asr.lattices.minimum_bayes_risk import least_risk
@@ -23,6 +25,7 @@ from asr.recognition.recognition import Recognition
 
 log = logging.getLogger(__name__)
 
+CONFUSIONS = "confusions.tsv"
 BEAM_OF_SCALE = 6.0
 """The lattice beam, in units of the grammar's scale, that holds nearly all sentences which matter."""
 MOST_SENTENCES = 100_000
@@ -152,13 +155,14 @@ def write_lattices(
                 rows.append(f"{name}\t{rank}\t{one.score:.3f}\t{acoustic:.3f}\t{grammar:.3f}\t{words}")
         _write_lines(out / "nbest.tsv", rows)
     if wishes.confusions:
-        rows = ["utterance\tstart\tend\twords"]
+        networks = {}
         for name, lattice in lattices.items():
-            for place in least_risk(lattice, posterior_scale(lattice, search.confidence)).places:
-                start, stop = (times[name].border(round(frame)) for frame in (place.begin, place.end))
-                words = " ".join(f"{word or '<eps>'}:{probability:.4f}" for word, probability in place.words)
-                rows.append(f"{name}\t{start:.3f}\t{stop:.3f}\t{words}")
-        _write_lines(out / "confusions.tsv", rows)
+            places = least_risk(lattice, posterior_scale(lattice, search.confidence)).places
+            border = times[name].border
+            networks[name] = [
+                Place(place.words, border(round(place.begin)), border(round(place.end))) for place in places
+            ]
+        write_confusions(out / CONFUSIONS, networks)
 
 
 def _borders(times: FrameTimes) -> list[float]:

@@ -1,10 +1,12 @@
 """`asr tune`: scale, penalty, width and confidences of the search of a finished model, chosen on a data directory."""
 
+import logging
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from asr.acoustic.model_file import SearchSettings, load_model, save_model
+from asr.acoustic.composite import share_of_second, with_share_of_second
+from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
 from asr.corpus.data_directory import Problem
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError
@@ -14,8 +16,22 @@ from asr.recognition.vocabulary import recognizable
 from asr.training.confidence_fit import confidence_on
 from asr.training.config import TuningSettings
 from asr.training.search_width import SWEPT_ACTIVE, choose_width
-from asr.training.tuning import Scored, Twin, tune
+from asr.training.tuning import Scored, Tuned, Twin, tune
 from discriminants.parallel.workers import SerialWorkers, Workers
+
+log = logging.getLogger(__name__)
+
+SHARE_STEPS = (-0.2, -0.1, 0.1, 0.2)
+"""From the present share of the second stream to the others that are tried."""
+_LEAST_SHARE, _LARGEST_SHARE = 0.05, 0.95
+
+
+@dataclass(frozen=True)
+class TriedShare:
+    """A share of the second stream, and the word errors with it, under scale and penalty chosen for it."""
+
+    share: float
+    errors: int
 
 
 @dataclass(frozen=True)
@@ -30,13 +46,17 @@ class TunedModel:
         Those of the model that was given.
     errors, words : int
         Word errors on the data, each speaker's under the scale and penalty that the others choose, and reference
-        words: no error of theirs was minimized over.
+        words: no error of theirs was minimized over, but for the shares.
     wer : float
         Their rate in %, as the tuning reports it.
     n_utterances : int
         Those that this was chosen on.
     failures : list of Problem
         Utterances of the data that could not be used, with the reason.
+    shares : tuple of TriedShare
+        Shares of the second stream that were tried, the present one first; empty if none were.
+    share : float or None
+        The one chosen.
     """
 
     model: Path
@@ -47,6 +67,8 @@ class TunedModel:
     wer: float
     n_utterances: int
     failures: list[Problem]
+    shares: tuple[TriedShare, ...] = ()
+    share: float | None = None
 
 
 def tune_model(
@@ -57,6 +79,7 @@ def tune_model(
     grammar: str | os.PathLike[str] | None = None,
     root: Path | None = None,
     settings: TuningSettings = TuningSettings(),  # noqa: B008 (frozen)
+    stream_weights: bool = False,
     overwrite: bool = False,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> TunedModel:
@@ -69,18 +92,22 @@ def tune_model(
     data : path of a Kaldi data directory of speakers who are neither in training nor in the test
     grammar : "loop", "one", or the path of a grammar file; None for the model's own
         What is chosen suits this grammar. The grammar that the model keeps stays its own.
+    stream_weights : bool
+        Whether to choose the share of the second stream too: a few around the present one are tuned, and the one
+        with the fewest errors is kept, the present one among equals.
     overwrite : bool
         Whether `output` may be a file already.
 
     Raises
     ------
     ConfigError
-        If `output` is there already, or is the model itself.
+        If `output` is there already, or is the model itself; if `stream_weights` and the model has not two streams.
     AsrError
         One of its other kinds, if model, data or grammar cannot be used.
     """
     check_output(model, output, overwrite=overwrite)
     given = load_model(model)
+    candidates = _with_shares(given) if stream_weights else {None: given}
     listed = corpus_for(given, data, root)
     corpus, problems = trainable(listed, given.lexicon)
     lexicon = recognizable(given)
@@ -88,15 +115,45 @@ def tune_model(
     static, failed = static_frames(given, corpus, workers)
     transcripts = {utterance.id: utterance.words or () for utterance in corpus.utterances}
     material = Material(static, transcripts, given.front_end.config.shift_ms / 1000.0, corpus)
-    scored = [Scored.of(Twin(given, material, graph), workers)]
-    tuned = tune(scored, settings, most_active=SWEPT_ACTIVE)
+    best: tuple[SpeechModel, list[Scored], Tuned, float | None] | None = None
+    shares = []
+    for share, candidate in candidates.items():
+        scored = [Scored.of(Twin(candidate, material, graph), workers)]
+        tuned = tune(scored, settings, most_active=SWEPT_ACTIVE)
+        if share is not None:
+            log.info("share %g of the second stream: %d errors", share, tuned.report.errors)
+            shares.append(TriedShare(share, tuned.report.errors))
+        if best is None or tuned.report.errors < best[2].report.errors:
+            best = candidate, scored, tuned, share
+    assert best is not None
+    chosen, scored, tuned, share = best
     search = choose_width(scored, tuned.search)
     search = search.model_copy(update={"confidence": confidence_on(scored, search)})
-    save_model(output, replace(given, search=search))
+    save_model(output, replace(chosen, search=search))
     report = tuned.report
     return TunedModel(
-        output, search, given.search, report.errors, report.words, report.wer, len(static), [*problems, *failed]
+        output,
+        search,
+        given.search,
+        report.errors,
+        report.words,
+        report.wer,
+        len(static),
+        [*problems, *failed],
+        tuple(shares),
+        share,
     )
+
+
+def _with_shares(model: SpeechModel) -> dict[float | None, SpeechModel]:
+    """The model with some shares of its second stream, the present one first."""
+    present = share_of_second(model.hmm.acoustic_model)
+    found: dict[float | None, SpeechModel] = {present: model}
+    for step in sorted(SHARE_STEPS, key=abs):
+        share = round(min(max(present + step, _LEAST_SHARE), _LARGEST_SHARE), 3)
+        acoustic = with_share_of_second(model.hmm.acoustic_model, share)
+        found.setdefault(share, replace(model, hmm=replace(model.hmm, acoustic_model=acoustic)))
+    return found
 
 
 def check_output(model: Path, output: Path, *, overwrite: bool) -> None:

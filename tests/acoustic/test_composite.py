@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from asr.acoustic.composite import CompositeAcousticModel, Stream, beside, hybrid_stream
+from asr.acoustic.composite import (
+    CompositeAcousticModel,
+    Stream,
+    beside,
+    hybrid_stream,
+    share_of_second,
+    with_share_of_second,
+)
 from asr.acoustic.gmm import single_gaussians
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_file import SpeechModel, describe_model, load_model, save_model
@@ -149,3 +156,20 @@ def test_what_stands_beside_a_hybrid_has_the_last_columns():
     second = single_gaussians(np.zeros(2), np.ones(2), hybrid.n_states)
     streams = beside(hybrid, second, 2, 9, 0.25).streams
     assert [(stream.start, stream.end, stream.weight) for stream in streams] == [(0, 7, 0.75), (7, 9, 0.25)]
+
+
+def test_the_share_of_the_second_stream_is_changed_and_their_sum_stays():
+    composite = CompositeAcousticModel([Stream(linear(5, 1), 0, 5, 1.5), Stream(linear(2, 2), 3, 5, 0.5)])
+    assert share_of_second(composite) == 0.25
+    other = with_share_of_second(composite, 0.4)
+    assert [stream.weight for stream in other.streams] == pytest.approx([1.2, 0.8])
+    assert share_of_second(other) == pytest.approx(0.4)
+    with pytest.raises(ConfigError, match="the model has 1 stream; only of two can the weights be chosen"):
+        share_of_second(linear(5, 1))
+
+
+def test_a_hybrid_with_mixtures_behind_it_stays_of_that_kind_with_any_share():
+    hybrid, second = HybridAcousticModel(GaussianNB(), 3), single_gaussians(np.zeros(2), np.ones(2), 3)
+    for share in (0.05, 0.1, 0.35, 0.55, 0.95):
+        weights = [stream.weight for stream in with_share_of_second(beside(hybrid, second, 2, 5, 0.15), share).streams]
+        assert weights == [1.0 - share, share]

@@ -24,7 +24,9 @@ json.dump({"status": status, "modules": sorted(sys.modules)}, sys.stderr)
 """
 
 
-@pytest.mark.parametrize("command", ["", "validate", "features", "train", "tune", "align", "decode", "score", "info"])
+@pytest.mark.parametrize(
+    "command", ["", "validate", "features", "train", "tune", "align", "decode", "combine", "score", "info"]
+)
 def test_help_answers_without_importing_anything_heavy(command: str) -> None:
     result = subprocess.run(
         [sys.executable, "-c", PROBE, *command.split(), "--help"], capture_output=True, text=True, check=True

@@ -1,11 +1,16 @@
 """Tuning on held-out speech: pooled over twins, the error reported was not minimized over, any workers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from asr.acoustic.model_file import SpeechModel, load_model
+from asr.acoustic.composite import CompositeAcousticModel, Stream
+from asr.acoustic.gmm import GaussianMixtures
+from asr.acoustic.model_file import SpeechModel, load_model, save_model
 from asr.corpus.data_directory import read_data_directory
 from asr.decode.graph_compiler import compile_graph
+from asr.errors import ConfigError
 from asr.features.config import FeatureConfig
 from asr.features.extraction import extract_static
 from asr.grammar import word_loop
@@ -14,10 +19,12 @@ from asr.recognition.material import Material
 from asr.recognition.recognition import recognize
 from asr.scoring.wer import score_utterances
 from asr.training.config import TuningSettings
+from asr.training.model_tuning import tune_model
 from asr.training.search_choice import ErrorSurface, choose
 from asr.training.tuning import Scored, Twin, tune, tune_search
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
+ONE = TuningSettings(scale_factors=(1.0,), penalty_factors=(0.0,))
 SETTINGS = TuningSettings(scale_factors=(0.5, 1.0, 2.0), penalty_factors=(-2.0, 0.0, 2.0))
 
 
@@ -101,3 +108,30 @@ def test_the_errors_weighed_are_those_of_the_searches_tried(model, graph, held_o
 def test_few_words_are_said_to_tell_little(model, graph, held_out) -> None:
     one = held_out.where(lambda name, _: name == held_out.static.ids[0])
     assert any("tell little" in remark for remark in tune_search(model, one, graph, SETTINGS).remarks)
+
+
+def test_of_two_streams_the_share_with_the_fewest_errors_is_stored(model, toy_corpus, tmp_path) -> None:
+    n_features = model.front_end.n_features_
+    n_states = model.hmm.topology.n_states
+    random = np.random.default_rng(0)
+    noise = GaussianMixtures(
+        np.zeros((n_states, 1)), random.normal(size=(n_states, 1, n_features)), np.ones((n_states, 1, n_features))
+    )
+    streams = [Stream(model.hmm.acoustic_model, 0, n_features, 1.0), Stream(noise, 0, n_features, 1.0)]
+    given, output = tmp_path / "given.safetensors", tmp_path / "tuned.safetensors"
+    save_model(given, replace(model, hmm=replace(model.hmm, acoustic_model=CompositeAcousticModel(streams))))
+    tuned = tune_model(
+        given, toy_corpus / "test", output, grammar="loop", stream_weights=True, settings=ONE, overwrite=True
+    )
+    errors = {one.share: one.errors for one in tuned.shares}
+    assert list(errors) == [0.5, 0.4, 0.6, 0.3, 0.7]
+    assert errors[0.3] < errors[0.5] < errors[0.7]
+    assert tuned.share == min(errors, key=lambda share: (errors[share], abs(share - 0.5)))
+    assert tuned.errors == errors[tuned.share]
+    weights = [stream.weight for stream in load_model(output).hmm.acoustic_model.streams]
+    assert weights == pytest.approx([2 - 2 * tuned.share, 2 * tuned.share])
+
+
+def test_a_model_of_one_stream_has_no_share_to_choose(toy_model, toy_corpus, tmp_path) -> None:
+    with pytest.raises(ConfigError, match="the model has 1 stream; only of two"):
+        tune_model(toy_model, toy_corpus / "test", tmp_path / "tuned.safetensors", stream_weights=True)

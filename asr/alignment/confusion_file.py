@@ -1,0 +1,72 @@
+"""Confusion networks as text: a line for each place of an utterance, with its times in seconds and its words."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from asr.alignment.ctm import read_number
+from asr.corpus.names import fault_in_key
+from asr.errors import CorpusError, printable
+from asr.files import atomic_write
+from asr.lattices.confusion_network import Place
+from asr.text_lines import read_text_lines
+
+HEADER = "utterance\tstart\tend\twords"
+NOTHING = "<eps>"
+_MOST = 1.01  # the sum of a place's probabilities, each rounded to four digits
+
+
+def write_confusions(path: Path | str, networks: Mapping[str, Iterable[Place]]) -> None:
+    """Write networks, by utterance, with times in seconds. An utterance without a place has no line."""
+    rows = [HEADER]
+    for name, places in networks.items():
+        for place in places:
+            words = " ".join(f"{word or NOTHING}:{probability:.4f}" for word, probability in place.words)
+            rows.append(f"{name}\t{place.begin:.3f}\t{place.end:.3f}\t{words}")
+    with atomic_write(path) as temporary:
+        temporary.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8", newline="\n")
+
+
+def read_confusions(path: Path | str) -> dict[str, list[Place]]:
+    """Read what `write_confusions` wrote; words of a probability of 0, and places without another, are left out.
+
+    Raises
+    ------
+    CorpusError
+        With file, line and value, for what is no such file.
+    """
+    header, *lines = read_text_lines(path, CorpusError) or [""]
+    if header.rstrip("\r") != HEADER:
+        raise CorpusError(f"{path}:1: {printable(header, 80)!r} must be {HEADER!r}: the columns of confusion networks")
+    networks: dict[str, list[Place]] = {}
+    for number, line in enumerate(lines, 2):
+        where = f"{path}:{number}"
+        fields = line.rstrip("\r").split("\t")
+        if len(fields) != 4:
+            raise CorpusError(f"{where}: {printable(line, 80)!r} must have four fields between tabs: {HEADER!r}")
+        name, begin, end, words = fields
+        fault = fault_in_key(name)
+        if fault is not None:
+            raise CorpusError(f"{where}: the utterance {name!r} {fault}")
+        start, stop = read_number(where, begin), read_number(where, end)
+        if start > stop:
+            raise CorpusError(f"{where}: the place ends at {end}, before it begins at {begin}")
+        found = _words(where, words)
+        places = networks.setdefault(name, [])
+        if any(word for word, _ in found):
+            places.append(Place(found, start, stop))
+    return networks
+
+
+def _words(where: str, text: str) -> tuple[tuple[str, float], ...]:
+    found: dict[str, float] = {}
+    for part in text.split():
+        word, _, probability = part.rpartition(":")
+        if not word:
+            raise CorpusError(f"{where}: {printable(part, 80)!r} must be a word and its probability, as in 'YES:0.9'")
+        share = read_number(where, probability, 1.0)
+        if word in found:
+            raise CorpusError(f"{where}: {printable(word, 80)!r} stands there twice; a word stands once at a place")
+        found[word] = share
+    if not found or sum(found.values()) > _MOST:
+        raise CorpusError(f"{where}: the probabilities sum to {sum(found.values()):.4g}; they must sum to about 1")
+    return tuple((("" if word == NOTHING else word), share) for word, share in found.items() if share > 0)

@@ -1,0 +1,54 @@
+"""Words as `asr decode` writes them: `hyp.txt`, `hyp.ctm` and `hyp.mlf` of a directory."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+
+from asr.alignment.ctm import CtmRow, write_ctm
+from asr.alignment.htk_labels import LabelSegment, fault_in_pattern, write_mlf
+from asr.errors import CorpusError, printable
+from asr.scoring.files import read_transcripts, write_transcripts
+from asr.validation.findings import count, some
+
+log = logging.getLogger(__name__)
+
+HYPOTHESES, TIMES = "hyp.txt", "hyp.ctm"
+
+
+def write_words(out: Path, rows: Mapping[str, Sequence[CtmRow]], *, mlf: bool = False) -> None:
+    """Write the words of utterances to the directory `out`; a `hyp.txt` with other words is kept as `hyp.txt.old`."""
+    hypotheses = {name: tuple(row.label for row in of_utterance) for name, of_utterance in rows.items()}
+    out.mkdir(parents=True, exist_ok=True)
+    _keep_earlier(out / HYPOTHESES, hypotheses)
+    write_transcripts(out / HYPOTHESES, hypotheses)
+    write_ctm(out / TIMES, chain.from_iterable(rows.values()))
+    if mlf:
+        _write_hyp_mlf(out / "hyp.mlf", rows)
+
+
+def _write_hyp_mlf(path: Path, rows: Mapping[str, Sequence[CtmRow]]) -> None:
+    """The words of every utterance that a pattern can name; of the others a line of the log tells."""
+    left_out = [name for name in rows if fault_in_pattern(name) is not None]
+    if left_out:
+        log.warning(
+            "%s", printable(f"{path.name} cannot name {count(len(left_out), 'utterance')}: {some(left_out, 3)}")
+        )
+    labels = {
+        name: [LabelSegment(row.label, row.start, row.start + row.duration) for row in of_utterance]
+        for name, of_utterance in rows.items()
+        if fault_in_pattern(name) is None
+    }
+    write_mlf(path, labels)
+
+
+def _keep_earlier(path: Path, hypotheses: Mapping[str, Sequence[str]]) -> None:
+    """Move an earlier outcome out of the way if the new one is another, and say so."""
+    try:
+        if not path.is_file() or read_transcripts(path) == dict(hypotheses):
+            return
+    except CorpusError:
+        pass  # whatever it is, it is not ours to throw away
+    kept = path.with_name(f"{path.name}.old")
+    path.replace(kept)
+    log.warning("%s", printable(f"{path} was there, with other words; it is kept as {kept.name}"))

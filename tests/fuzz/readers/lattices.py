@@ -1,0 +1,61 @@
+"""Lattices and confusion networks: what `asr combine` reads beside words and their times."""
+
+from pathlib import Path
+
+import numpy as np
+
+from asr.alignment.confusion_file import read_confusions, write_confusions
+from asr.lattices.combination import aligned, voted
+from asr.lattices.confusion_network import Place, spoken_segments
+from asr.lattices.minimum_bayes_risk import least_risk
+from asr.lattices.slf import read_slf_lattice
+from tests.fuzz.mutators.byte_mutators import spoil_bytes
+from tests.fuzz.mutators.text_mutators import spoil_text
+from tests.fuzz.outcome import Unsound, check_mark
+from tests.fuzz.reader import reader
+
+TEXT = (spoil_text, spoil_text, spoil_text, spoil_bytes)
+
+CONFUSIONS = (
+    b"utterance\tstart\tend\twords\nutt1\t0.000\t0.250\tONE:0.9000 <eps>:0.1000\n"
+    b"utt1\t0.250\t0.550\tTWO:0.6000 A:B:0.3000 <eps>:0.0999\nutt2\t0.1\t2.\tNO:1\n"
+)
+LATTICE = (
+    b"VERSION=1.0\nUTTERANCE=utt1\nlmscale=8 wdpenalty=-2 acscale=1.00\nstart=0 end=4\nN=5 L=6\nI=0 t=0.0000\n"
+    b"I=1 t=0.1275\nI=2 t=0.2500\nI=3 t=0.5500\nI=4 t=0.5500\nJ=0 S=0 E=1 W=!NULL a=0 l=0\n"
+    b"J=1 S=0 E=2 W=ONE a=-10.5 l=-0.5\nJ=2 S=1 E=2 W=TWO a=-11.25 l=-0.25\nJ=3 S=2 E=3 W=NO a=-20 l=-1\n"
+    b"J=4 S=2 E=4 W=!NULL a=0 l=-30\nJ=5 S=3 E=4 W=!NULL a=-1 l=-0.125\n"
+)
+
+
+def check_combination(network: list[Place]) -> None:
+    """A network beside itself says its own words, with probabilities."""
+    said = [segment.label for segment in spoken_segments(network)]
+    found = spoken_segments(voted(aligned([network, network]), [1.0, 1.0]))
+    if [segment.label for segment in found] != said:
+        raise Unsound(f"beside itself it says {found[:3]}, and not {said[:3]}")
+    if not all(0 <= (segment.confidence or 0.0) <= 1 for segment in found):
+        raise Unsound("a confidence is no probability")
+
+
+@reader("confusion-networks", {"confusions.tsv": CONFUSIONS}, TEXT)
+def _confusions(path: Path) -> None:
+    networks = check_mark((path,), lambda: read_confusions(path))
+    for network in networks.values():
+        # As a vote leaves it: what wins stands first.
+        check_combination(voted(aligned([network]), [1.0]))
+    again = path.with_name("again.tsv")
+    write_confusions(again, networks)
+    if {name for name, places in networks.items() if places} - read_confusions(again).keys():
+        raise Unsound("networks are not read back as they were written")
+
+
+@reader("word-lattice", {"utt1.lat": LATTICE}, TEXT)
+def _word_lattice(path: Path) -> None:
+    check_mark((path,), lambda: read_slf_lattice(path).words)
+    lattice = read_slf_lattice(path, rate=1000.0)
+    places = least_risk(lattice.pruned(np.inf)).places
+    for place in places:
+        if not all(0 <= share <= 1 + 1e-6 for _, share in place.words):
+            raise Unsound(f"a place has {place.words[:3]}")
+    check_combination(list(places))
