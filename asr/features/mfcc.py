@@ -5,12 +5,9 @@ Young et al., The HTK Book (3.4), sections 5.2-5.6. HTK's own c0 is the orthonor
 
 from functools import lru_cache
 
-import discriminants.compiled  # noqa: F401 (before librosa, which compiles functions as it is imported)
-
-# isort: split
-import librosa
 import numpy as np
 import scipy.fft
+from numpy.lib.stride_tricks import sliding_window_view
 
 from asr.errors import FeatureError
 from asr.features.config import FeatureConfig
@@ -35,7 +32,7 @@ def mfcc(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
     if len(signal) < config.window_samples:
         return np.empty((0, config.static_dimension), np.float32)
     window, filters, transform = _constants(config)
-    frames = librosa.util.frame(signal, frame_length=config.window_samples, hop_length=config.shift_samples, axis=0)
+    frames = sliding_window_view(signal, config.window_samples)[:: config.shift_samples]
     features = np.empty((len(frames), config.static_dimension), np.float32)
     for first in range(0, len(frames), _BLOCK):
         block = frames[first : first + _BLOCK].astype(np.float64)

@@ -9,7 +9,7 @@ import pytest
 from asr.errors import MODEL_NEEDED
 
 HEAVY = {
-    "dask", "distributed", "hmmlearn", "jinja2", "joblib", "kaldialign", "kaldifst", "librosa", "matplotlib", "numba",
+    "dask", "distributed", "hmmlearn", "jinja2", "joblib", "kaldialign", "kaldifst", "matplotlib", "numba",
     "numpy", "rich", "safetensors", "scipy", "sklearn", "soundfile", "soxr",
 }  # fmt: skip
 

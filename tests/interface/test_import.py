@@ -8,7 +8,7 @@ import pytest
 
 import asr as package
 
-HEAVY = ["joblib", "kaldifst", "librosa", "numba", "numpy", "pydantic", "safetensors", "scipy", "sklearn", "soundfile"]
+HEAVY = ["joblib", "kaldifst", "numba", "numpy", "pydantic", "safetensors", "scipy", "sklearn", "soundfile"]
 FUNCTIONS = ["align", "describe", "extract_features", "score", "train", "tune", "validate"]
 
 
