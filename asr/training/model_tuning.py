@@ -37,6 +37,8 @@ class TunedModel:
         Those that this was chosen on.
     failures : list of Problem
         Utterances of the data that could not be used, with the reason.
+    remarks : tuple of str
+        What should be known of the choice: whether it is far from what the model had, or at an end of what was tried.
     """
 
     model: Path
@@ -47,6 +49,7 @@ class TunedModel:
     wer: float
     n_utterances: int
     failures: list[Problem]
+    remarks: tuple[str, ...] = ()
 
 
 def tune_model(
@@ -95,7 +98,15 @@ def tune_model(
     save_model(output, replace(given, search=search))
     report = tuned.report
     return TunedModel(
-        output, search, given.search, report.errors, report.words, report.wer, len(static), [*problems, *failed]
+        output,
+        search,
+        given.search,
+        report.errors,
+        report.words,
+        report.wer,
+        len(static),
+        [*problems, *failed],
+        tuned.remarks,
     )
 
 

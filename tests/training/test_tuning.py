@@ -1,9 +1,11 @@
 """Tuning on held-out speech: pooled over twins, the error reported was not minimized over, any workers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from asr.acoustic.model_file import SpeechModel, load_model
+from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model
 from asr.corpus.data_directory import read_data_directory
 from asr.decode.graph_compiler import compile_graph
 from asr.features.config import FeatureConfig
@@ -15,7 +17,7 @@ from asr.recognition.recognition import recognize
 from asr.scoring.wer import score_utterances
 from asr.training.config import TuningSettings
 from asr.training.search_choice import ErrorSurface, choose
-from asr.training.tuning import Scored, Twin, tune, tune_search
+from asr.training.tuning import Scored, Twin, far_remarks, tune, tune_search
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 SETTINGS = TuningSettings(scale_factors=(0.5, 1.0, 2.0), penalty_factors=(-2.0, 0.0, 2.0))
@@ -101,3 +103,17 @@ def test_the_errors_weighed_are_those_of_the_searches_tried(model, graph, held_o
 def test_few_words_are_said_to_tell_little(model, graph, held_out) -> None:
     one = held_out.where(lambda name, _: name == held_out.static.ids[0])
     assert any("tell little" in remark for remark in tune_search(model, one, graph, SETTINGS).remarks)
+
+
+def test_a_search_far_from_the_settings_own_is_told_with_what_it_means(model, graph, held_out) -> None:
+    own = SearchSettings(lm_scale=8.0, insertion_penalty=-8.0)
+    chosen = SearchSettings(lm_scale=20.0, insertion_penalty=21.0)
+    scale, penalty = far_remarks(own, chosen, (True, True))
+    assert "the scale chosen, 20, is far from the settings' 8: the grammar tells more than the sound" in scale
+    assert "the penalty chosen, +21, is far from the settings' -8: without it words would be left out" in penalty
+    assert list(far_remarks(own, chosen, (False, False))) == []
+    fewer = list(far_remarks(own, SearchSettings(lm_scale=2.0, insertion_penalty=-60.0), (True, True)))
+    assert "says little" in fewer[0] and "words would be put in" in fewer[1]
+    strange = replace(model, search=model.search.model_copy(update={"insertion_penalty": -30 * model.search.lm_scale}))
+    settings = TuningSettings(scale_factors=(1.0,), penalty_factors=(-2.0, 0.0, 2.0))
+    assert any("the penalty chosen" in remark for remark in tune_search(strange, held_out, graph, settings).remarks)
