@@ -4,7 +4,8 @@ Numba keeps what it compiled beside the source or in the user's cache directory,
 be written, where the disk is full, and where a kept file is damaged; object code in which only a bit changed is run as
 it is. Importing this module mends that for every function compiled afterwards, in other packages too (librosa compiles
 as it is imported): what is kept bears a digest, what cannot be read is compiled again, what cannot be written is not
-kept, and where there is no place a temporary one serves this process and its workers.
+kept, and where there is no place a temporary one serves this process and its workers. That compiling takes time is
+logged once a process.
 """
 
 import atexit
@@ -43,7 +44,10 @@ class _SealedCacheFile(caching.IndexDataCacheFile):
 
     def load(self, key: Any) -> Any:
         self._key = key
-        return super().load(key)
+        found = super().load(key)
+        if found is None:
+            _tell_of_compiling()
+        return found
 
     def save(self, key: Any, data: Any) -> None:
         self._key = key
@@ -130,6 +134,13 @@ def _tell_once(message: str) -> None:
 
 
 _told: list[str] = []
+
+
+@cache
+def _tell_of_compiling() -> None:
+    """Log, once, why the first use is slow."""
+    logger.info("compiling functions for this machine: it takes some seconds, the first time that they are used")
+
 
 _save_overload = caching.Cache.save_overload
 

@@ -77,7 +77,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         minimum: for two classes with one Cholesky factorisation of an (m + 1, m + 1) matrix a step, for more by
         conjugate gradients. "auto" is "irls" where it takes up to about a minute on one core.
     max_iter : int
-        Passes over the samples of the descent.
+        Fewest passes over the samples of the descent; few samples have more, see `min_steps`.
     batch_size : int
         Most samples of one step of the descent.
     min_steps : int

@@ -18,6 +18,8 @@ from asr.hmm.topology import Topology
 
 FEWEST_FRAMES = 100
 """In a leaf."""
+FRAMES_A_STATE = 1000
+"""Of the speech, where it says how many states there are."""
 VARIANCE_FLOOR = 0.01  # as a fraction of the variance over all frames
 
 

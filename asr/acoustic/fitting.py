@@ -49,9 +49,12 @@ def signs_of_life(
         passes[0] = done, total
 
     def state() -> str:
-        if passes[0][1]:
-            return f", {passes[0][0]} of {passes[0][1]} passes"
         curve, most = getattr(classifier, "loss_curve_", None), getattr(classifier, "max_iter", None)
+        done, total = passes[0]
+        if total:
+            more = isinstance(most, int) and 0 < most < total
+            why = f" (few frames are passed over more often than max_iter = {most} says)" if more else ""
+            return f", {done} of {total} passes over the frames{why}"
         done = (len(curve) - (n_earlier if curve is earlier else 0)) if isinstance(curve, list) else 0
         if done <= 0 or not isinstance(curve, list) or not isinstance(most, int):
             return ""

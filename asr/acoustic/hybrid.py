@@ -91,7 +91,7 @@ class HybridAcousticModel:
             For the tenth of every state's frames held out when the classifier needs calibration; a state with
             a single frame then counts as one without.
         progress : callable, optional
-            Called with the passes done and their number by classifiers that tell.
+            Called with the passes over the frames done and their number by classifiers that tell.
         workers : Workers, optional
             For classifiers that divide their work; what is learnt does not depend on it.
         checkpoint : path, optional

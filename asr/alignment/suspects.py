@@ -1,10 +1,12 @@
 """Which transcripts are probably not those of their audio: of a corpus, a speaker, an utterance.
 
 Scores (`asr.alignment.transcript_scores`) are compared in two ways. With each other: an utterance far below the usual
-score of its speaker stands out, in units of the median absolute deviation, which a few wrong ones do not move. And with
+score of its speaker stands out, in units of a spread that a few wrong ones do not move: the median absolute deviation,
+or where the worse half spreads wider, as of a model that knows its speech badly, that of this half. And with
 something absolute: what transcripts of other utterances score on the same frames. A wrong transcript does about as well
 as they do; where the given ones of a whole corpus do no better, its transcripts are in disorder, although none stands
-out from the others.
+out from the others. In a corpus of few different transcripts, such as single digits, those drawn from others hold what
+was really said, and one of them has to fit as well as is usual.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,6 +32,10 @@ CANDIDATE = -3.0
 NEAR_RIVALS = (
     0.45  # place between the rivals' median, 0, and the usual score, 1, below which a transcript is like theirs
 )
+SAID_ELSEWHERE = 0.3  # of the way from the usual score to the rivals' median that the best rival may be below the first
+FEWEST_REPETITIONS = 3  # of a transcript, in the mean, for rivals to hold what was really said
+WORSE, OF_NORMAL = 0.15, 1.036  # a quantile, and how many standard deviations below the mean a normal one lies
+MOST_WIDER = 3.0  # times the spread of all that the worse may have, so that many wrong ones do not hide each other
 SPEAKER_FEWEST, SPEAKER_NEAR_RIVALS = 4, 0.4
 SPEAKER_OUTLIER, FEWEST_SPEAKERS = -6.0, 6
 PRIOR = 10.0  # utterances by which a speaker's median is drawn towards the corpus's
@@ -133,13 +139,14 @@ def check_transcripts(
     distance = max(0.0, float(np.median(list(scores.values())) - np.median(np.concatenate(of_others))))
     deviations = _deviations(scores, usual, frames, LEAST_SPREAD * distance)
     candidates = [name for name, deviation in deviations.items() if deviation < CANDIDATE]
+    repeated = len(set(transcripts.values())) * FEWEST_REPETITIONS <= len(transcripts)
     found.update(scorer(draw_rivals(transcripts, MORE_RIVALS, names=candidates, seed=seed)) if candidates else {})
     return TranscriptCheck(
         scores,
         beaten,
         (
             *_speakers(found, speakers, scores, LEAST_SPREAD * distance),
-            *_utterances(found, candidates, usual, deviations),
+            *_utterances(found, candidates, usual, deviations, repeated=repeated),
         ),
     )
 
@@ -167,11 +174,14 @@ def _deviations(
 ) -> dict[str, float]:
     """Robust standard deviations from what is usual; the score of a short utterance is a mean of fewer frames.
 
-    `least` is the smallest spread of scores that is believed.
+    The spread is that of all scores or, where it is larger, that of the worse ones. `least` is the smallest that is
+    believed.
     """
     lengths = np.sqrt([frames[name] for name in scores])
     differences = np.array([scores[name] - usual[name] for name in scores]) * lengths
-    spread = max(1.4826 * float(np.median(np.abs(differences))), least * float(np.median(lengths)), _NOTHING)
+    of_all, of_worse = 1.4826 * float(np.median(np.abs(differences))), -float(np.quantile(differences, WORSE))
+    of_all = max(of_all, least * float(np.median(lengths)), _NOTHING)
+    spread = max(of_all, min(of_worse / OF_NORMAL, MOST_WIDER * of_all))
     return dict(zip(scores, (differences / spread).tolist(), strict=True))
 
 
@@ -179,6 +189,12 @@ def _place(one: TranscriptScore, usual: float) -> float:
     """Between the median of the rivals, 0, and the usual score, 1; 1 where there are none or they are no worse."""
     rivals = float(np.median(one.rivals)) if len(one.rivals) else usual
     return (one.score - rivals) / (usual - rivals) if rivals < usual else 1.0
+
+
+def _said_elsewhere(one: TranscriptScore, usual: float) -> bool:
+    """Whether a rival fits about as well as is usual."""
+    rivals = one.rivals
+    return len(rivals) > 0 and usual - float(rivals.max()) < SAID_ELSEWHERE * (usual - float(np.median(rivals)))
 
 
 def _speakers(
@@ -213,11 +229,14 @@ def _utterances(
     candidates: list[str],
     usual: Mapping[str, float],
     deviations: Mapping[str, float],
+    *,
+    repeated: bool,
 ) -> list[Suspect]:
     suspects = []
     for name in sorted(candidates, key=lambda name: (deviations[name], name)):
         one, deviation = found[name], deviations[name]
-        if deviation < OUTLIER and _place(one, usual[name]) < NEAR_RIVALS:
+        like_rivals = _place(one, usual[name]) < NEAR_RIVALS and (not repeated or _said_elsewhere(one, usual[name]))
+        if deviation < OUTLIER and like_rivals:
             reason = f"fits hardly better than transcripts of other utterances, of which {len(one.rivals)} were tried"
         elif deviation < STRANGE:
             reason = (

@@ -19,7 +19,7 @@ from asr.cli.options import (
     require_grammar,
     require_model,
 )
-from asr.errors import CorpusError
+from asr.errors import CorpusError, printable
 from asr.shortage import require_address_space
 
 METHODS: dict[str, Literal["input-network", "fmllr"]] = {"input-network": "input-network", "fmllr": "fmllr"}
@@ -122,7 +122,9 @@ def decode(
         typer.Option(
             "--transforms",
             metavar="FILE",
-            help="With fMLLR, the maps of the speakers: those that FILE has are used as they are, others are added.",
+            help="With fMLLR, the maps of the speakers: those that FILE has are used as they are, others are added. "
+            "Speakers have the names of utt2spk; of audio files, those that --speakers gives: the path of the folder, "
+            "as it is given, unless a pattern says otherwise.",
             show_default=False,
         ),
     ] = None,
@@ -200,8 +202,8 @@ def decode(
 ) -> None:
     """Recognize the words in audio files, or in every utterance of a data directory.
 
-    Writes hyp.txt (utterance and words) and hyp.ctm (a word a line with its times). An utterance that cannot
-    be decoded is left out and listed, with the reason, in failed.tsv.
+    Writes hyp.txt (utterance and words), prints the same, and writes hyp.ctm (a word a line with its times). An
+    utterance that cannot be decoded is left out and listed, with the reason, in failed.tsv.
 
     \b
     Examples:
@@ -266,10 +268,7 @@ def decode(
             workers=workers,
         )
     hypotheses = out / "hyp.txt"
-    if audio:
-        typer.echo(hypotheses.read_text(encoding="utf-8"), nl=False)
-    else:
-        typer.echo(hypotheses)
-    done = f"{summary.n_done} utterance{'' if summary.n_done == 1 else 's'}"
+    typer.echo(hypotheses.read_text(encoding="utf-8"), nl=False)
+    done = f"{summary.n_done} utterance{'' if summary.n_done == 1 else 's'} in {printable(str(hypotheses))}"
     typer.echo(f"{done}, {summary.rtf:.3f} CPU seconds per second of audio", err=True)
     report_failures(summary, out)

@@ -97,4 +97,6 @@ def tune(
     if fitted is not None:
         typer.echo(f"confidence: scale {fitted.scale:g}, slope {fitted.slope:g}, offset {fitted.offset:g}")
     typer.echo(f"{tuned.errors} errors in {tuned.words} words, {tuned.wer:.2f} % WER on the data of the choice")
+    for remark in tuned.remarks:
+        typer.echo(f"asr: {remark}", err=True)
     tell_left_out(tuned.n_utterances, tuned.failures)

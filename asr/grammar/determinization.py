@@ -98,8 +98,9 @@ def determinize(name: str, arcs: Iterable[Arc], *, start: int, end: int) -> tupl
             if steps > limit:
                 raise GrammarError(
                     f"{name}: has too many paths that say the same words to be made into an automaton with one arc a "
-                    f"word: it has {len(subsets)} states and is not complete (a back-off network of many words is "
-                    "better given as the ARPA file that it was made of)."
+                    f"word: it has {len(subsets)} states and is not complete. A back-off network of many words is one; "
+                    "give the ARPA file that it was made of (HLStats writes one, HBuild reads it) in its place, or an "
+                    "n-gram of your text by asr.grammar.estimate_ngram and write_arpa."
                 )
     return new, final_costs, len(subsets)
 

@@ -17,19 +17,23 @@ from asr.hmm.tree_text import tree_graph, tree_lines
 from asr.interface.grammars import GrammarChoice, grammar_for, settled
 from asr.interface.results import Alignment, Result
 from asr.interface.sound import Audio
+from asr.interface.summary import summary
 from asr.interface.utterances import (
+    SpeakerOptions,
     aligned,
     lattice_of,
     recognized,
     recognized_by_speaker,
+    recognized_of_speaker,
     recognized_or_fault,
     told,
 )
 from asr.lattices.lattice import Lattice
 from asr.lexicon import Lexicon
 from asr.recognition import aligning, decoding
-from asr.recognition.decoding import AdaptationMethod, SearchOptions, chosen_search
+from asr.recognition.decoding import SearchOptions, chosen_search
 from asr.recognition.lattice_results import LatticeWishes
+from asr.recognition.speaker_passes import AdaptationMethod
 from asr.recognition.vocabulary import recognizable
 from asr.runs.outcome import Outcome
 from discriminants.parallel.threads import ThreadWorkers
@@ -55,9 +59,8 @@ class Recognizer:
 
     **Normalization.** A model with `normalize = "speaker"` (the default of `asr train`) takes the mean and deviation
     of its features from all that it is given of a speaker. `recognize` and `recognize_all` without `speakers` know one
-    utterance at a time, so each is normalized by itself; short ones are then recognized less well than many of the
-    same voice together. `recognize_all(..., speakers=...)`, and `decode` with a data directory, normalize all
-    utterances of a speaker together.
+    utterance at a time; short ones are then recognized less well than by `recognize_all(..., speakers=...)`, and by
+    `decode` with a data directory, which normalize all utterances of a speaker together.
 
     Parameters
     ----------
@@ -78,6 +81,8 @@ class Recognizer:
     GrammarError, ConfigError
         For a grammar or a setting that cannot be used.
     """
+
+    _source = "of a model in memory"
 
     def __init__(
         self,
@@ -113,7 +118,9 @@ class Recognizer:
         ModelFormatError
             When the file is no whole model; when there is none, MissingModelError, a FileNotFoundError too.
         """
-        return cls(load_model(Path(path)), **options)
+        recognizer = cls(load_model(Path(path)), **options)
+        recognizer._source = os.fspath(path)
+        return recognizer
 
     @property
     def model(self) -> SpeechModel:
@@ -121,7 +128,7 @@ class Recognizer:
         return self._model
 
     def info(self) -> dict[str, Any]:
-        """What the model is and what it was trained on, as `asr info` and `asr.describe` tell it of a file."""
+        """What the model is and what it was trained on, as `asr info` tells it of a file."""
         return describe_model(self._model)
 
     def tree(self, form: Literal["text", "dot"] = "text") -> Iterator[str]:
@@ -165,7 +172,20 @@ class Recognizer:
         """
         return self._ready()[1]
 
-    def recognize(self, audio: Audio, *, rate: int | None = None) -> Result:
+    def __repr__(self) -> str:
+        with self._lock:
+            words = self._model.lexicon.words if self._grammar is None else self._grammar.words
+            return summary(self._model, self._source, self._choice, words)
+
+    def recognize(
+        self,
+        audio: Audio,
+        *,
+        rate: int | None = None,
+        speaker: str | None = None,
+        adapt: bool | AdaptationMethod = False,
+        transforms: str | os.PathLike[str] | None = None,
+    ) -> Result:
         """Recognize one utterance.
 
         Audio that is not what a recognizer expects gives an `AudioWarning`, and the result's `warnings` name it:
@@ -178,6 +198,10 @@ class Recognizer:
             full scale 1, or integers of 16 or 32 bits. Channels are averaged, higher rates converted to the model's.
         rate : int, optional
             Samples a second of an array.
+        adapt : bool, "input-network" or "fmllr"
+            As of `recognize_all`. A second of speech tells little of a speaker; a minute, in one piece of audio, pays.
+        speaker, transforms : str and path, optional
+            Who speaks, and a file of fMLLR's maps: that of this speaker, which is added if the file has none.
 
         Raises
         ------
@@ -186,9 +210,14 @@ class Recognizer:
         DecodeError
             When no sentence of the grammar fits it, as where it is too short.
         ConfigError
-            When an array has no rate, or the model was trained on archived features.
+            When an array has no rate, the model was trained on archived features, or it cannot be adapted.
         """
-        return told(recognized(audio, rate, *self._ready(), confidence=self._confidence))
+        if (speaker is None) != (transforms is None):
+            raise ConfigError("speaker= and transforms= go together: whose map it is, and the file that it is kept in")
+        if not adapt and transforms is None:
+            return told(recognized(audio, rate, *self._ready(), confidence=self._confidence))
+        options = SpeakerOptions(adapt, _path(transforms), self._confidence)
+        return told(recognized_of_speaker(audio, rate, speaker or "speaker", *self._ready(), options))
 
     def recognize_all(
         self,
@@ -197,12 +226,13 @@ class Recognizer:
         rate: int | None = None,
         speakers: str | Sequence[str] | None = None,
         adapt: bool | AdaptationMethod = False,
+        transforms: str | os.PathLike[str] | None = None,
         jobs: int = 1,
     ) -> Iterator[Result]:
         """Recognize many utterances; results come in their order.
 
         An utterance that cannot be recognized costs itself alone: its result has no words and says why in `error`.
-        What is not its own fault (a full disk, no memory, an interrupt) is raised. Warnings as of `recognize`.
+        What is not its own fault (a full disk, an interrupt) is raised. Warnings as of `recognize`.
 
         Without `speakers` this is an iterator that takes audio as results are asked for (with several `jobs`, a few
         ahead), so that it goes on for as long as there is audio. With `speakers` all audio is taken before the first
@@ -218,7 +248,11 @@ class Recognizer:
             The speaker of every utterance, or the one of all.
         adapt : bool, "input-network" or "fmllr"
             Recognize every speaker several times, each time with the model adapted to what was recognized before; see
-            `asr decode --adapt`. True is "input-network". Needs `speakers`.
+            `asr decode --adapt`. True is "input-network", for hybrids of kernel logistic classifiers; "fmllr" is for
+            mixtures. A model that was trained on mapped frames maps them in any case. Needs `speakers`.
+        transforms : path, optional
+            A file for the maps of fMLLR, by the names that `speakers` has: speakers whom it has keep theirs and are
+            recognized in one pass, others are added. Needs `speakers`.
         jobs : int
             Threads; the words do not depend on their number.
 
@@ -228,30 +262,20 @@ class Recognizer:
             When there is not one speaker for each utterance, or the model cannot be adapted.
         """
         if speakers is None:
-            if adapt:
-                raise ConfigError("adapt=True adapts the model to a speaker; say who speaks with speakers=")
+            if adapt or transforms is not None:
+                raise ConfigError("adapt= and transforms= are of whole speakers; say who speaks with speakers=")
             found = _workers(jobs).map(recognized_or_fault, audios, rate, *self._ready(), self._confidence)
         else:
-            model, graph = self._ready()
-            found = iter(
-                recognized_by_speaker(
-                    list(audios),
-                    rate,
-                    speakers,
-                    model,
-                    graph,
-                    adapt=adapt,
-                    confidence=self._confidence,
-                    workers=_workers(jobs),
-                )
-            )
+            options = SpeakerOptions(adapt, _path(transforms), self._confidence)
+            known = list(audios), rate, speakers, *self._ready()
+            found = iter(recognized_by_speaker(*known, options, workers=_workers(jobs)))
         return (told(result) for result in found)
 
     def lattice(self, audio: Audio, *, rate: int | None = None, beam: float | None = None) -> Lattice:
         """The word lattice of one utterance: all that the search found at most `beam` below the best path.
 
-        Parameters are as of `recognize`; `beam` is by default six times the grammar's scale. Times are in frames.
-        Errors are as of `recognize`.
+        Parameters and errors are as of `recognize`; `beam` is by default six times the grammar's scale. Times are in
+        frames.
         """
         return lattice_of(audio, rate, *self._ready(), beam)
 
@@ -297,7 +321,7 @@ class Recognizer:
         """
         model, graph = self._ready(audio_only=False)
         wishes = LatticeWishes(
-            directory=None if lattices is None else Path(lattices),
+            directory=_path(lattices),
             form=lattice_format,
             beam=lattice_beam,
             n_best=n_best,
@@ -310,11 +334,11 @@ class Recognizer:
             model,
             audio=[Path(path) for path in audio],
             speakers=speakers,
-            data=None if data is None else Path(data),
-            root=None if root is None else Path(root),
+            data=_path(data),
+            root=_path(root),
             out=Path(output),
             adapt=adapt,
-            transforms=None if transforms is None else Path(transforms),
+            transforms=_path(transforms),
             mlf=mlf,
             lattices=wishes,
             graph=graph,
@@ -359,8 +383,8 @@ class Recognizer:
             self._model,
             Path(data),
             Path(output),
-            root=None if root is None else Path(root),
-            lexicon=None if lexicon is None else Path(lexicon),
+            root=_path(root),
+            lexicon=_path(lexicon),
             textgrid=textgrid,
             workers=workers,
         )
@@ -382,22 +406,17 @@ class Recognizer:
             When the file is no grammar, or a sentence has a word without pronunciation.
         """
         with self._lock:
-            other = type(self)(self._model, allow_untrained=self._allow_untrained, confidence=self._confidence)
-            other._added, other._recognizable = self._added, self._recognizable
+            other = self._copy()
         other._choice = settled(grammar)
         if other._choice is not None:
             other._grammar = grammar_for(other._model, other._vocabulary(), other._choice)
         return other
 
     def with_settings(self, **search: Unpack[SearchOptions]) -> Self:
-        """A recognizer with other search settings, which shares model, grammar and graph; ConfigError for a bad one.
-
-        Keywords are `lm_scale`, `insertion_penalty`, `beam` and `max_active`, as of the class.
-        """
-        other = type(self)(self._model, allow_untrained=self._allow_untrained, confidence=self._confidence, **search)
+        """A recognizer with other search settings (see the class) that shares all else; ConfigError for a bad one."""
         with self._lock:
-            other._added, other._choice = self._added, self._choice
-            other._recognizable, other._grammar, other._graph = self._recognizable, self._grammar, self._graph
+            other = self._copy(**search)
+            other._choice, other._grammar, other._graph = self._choice, self._grammar, self._graph
         return other
 
     def add_word(self, word: str, pronunciation: str | Sequence[str]) -> None:
@@ -436,6 +455,12 @@ class Recognizer:
             if not isinstance(self._choice, Grammar):
                 self._grammar = None
 
+    def _copy(self, **search: Unpack[SearchOptions]) -> Self:
+        """The same model, without its grammar."""
+        other = type(self)(self._model, allow_untrained=self._allow_untrained, confidence=self._confidence, **search)
+        other._added, other._recognizable, other._source = self._added, self._recognizable, self._source
+        return other
+
     def _ready(self, *, audio_only: bool = True) -> tuple[SpeechModel, StateGraph]:
         """The model, and its grammar compiled: what one call works with, whatever others change meanwhile."""
         if audio_only:
@@ -467,3 +492,7 @@ def _workers(jobs: int) -> SerialWorkers:
     if jobs < 1:
         raise ConfigError(f"jobs is {jobs}; it must be at least 1")
     return _SERIAL if jobs == 1 else ThreadWorkers(jobs)
+
+
+def _path(path: str | os.PathLike[str] | None) -> Path | None:
+    return None if path is None else Path(path)

@@ -2,8 +2,9 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -20,13 +21,12 @@ from asr.hmm.state_graph import StateGraph
 from asr.interface.results import Alignment, Result, timed_phones, timed_words
 from asr.interface.sound import Audio, Sound, load_sound, source_of
 from asr.lattices.lattice import Lattice
-from asr.recognition.adaptation import recognize_adapted
-from asr.recognition.decoding import AdaptationMethod
 from asr.recognition.lattice_results import LatticeWishes, with_lattices
 from asr.recognition.recognition import Recognition, recognize
-from asr.recognition.speaker_maps import adaptable, aligned_maps, frames_of
+from asr.recognition.speaker_maps import aligned_maps, frames_of
+from asr.recognition.speaker_passes import AdaptationMethod, adaptable_model, recognize_speakers
 from discriminants.blas_threads import one_blas_thread
-from discriminants.parallel.workers import Workers
+from discriminants.parallel.workers import SerialWorkers, Workers
 
 
 def recognized(
@@ -76,18 +76,42 @@ def recognized_or_fault(
     return Result((), 0.0, source_of(audio), found) if isinstance(found, Fault) else found
 
 
+@dataclass(frozen=True)
+class SpeakerOptions:
+    """How whole speakers are recognized: `adapt` and `transforms` of `Recognizer.recognize_all`, and `confidence`."""
+
+    adapt: bool | AdaptationMethod = False
+    transforms: Path | None = None
+    confidence: bool = False
+
+
+def recognized_of_speaker(
+    audio: Audio, rate: int | None, speaker: str, model: SpeechModel, graph: StateGraph, options: SpeakerOptions
+) -> Result:
+    """The words of one utterance, in the passes that the options ask for.
+
+    Raises ConfigError where the model cannot be adapted, and else as `recognized`.
+    """
+    model = adaptable_model(model, options.adapt, options.transforms)
+    sound = load_sound(audio, rate, model.front_end.config)
+    found = _recognized_sounds({"audio": sound}, {"audio": speaker}, model, graph, options, SerialWorkers())
+    for fault in found.failed.values():
+        raise DecodeError(f"{sound.source}: {fault.reason}", code=fault.code)
+    return _result(model, sound, found.words["audio"])
+
+
 def recognized_by_speaker(
     audios: Sequence[Audio],
     rate: int | None,
     speakers: str | Sequence[str],
     model: SpeechModel,
     graph: StateGraph,
+    options: SpeakerOptions,
     *,
-    adapt: bool | AdaptationMethod,
-    confidence: bool = False,
     workers: Workers,
 ) -> list[Result]:
     """The words of all utterances, each normalized with all of its speaker's (see `Recognizer.recognize_all`)."""
+    model = adaptable_model(model, options.adapt, options.transforms)
     names = [speakers] * len(audios) if isinstance(speakers, str) else list(speakers)
     if len(names) != len(audios):
         raise ConfigError(f"there are {len(names)} speakers for {len(audios)} utterances; give one for each")
@@ -107,18 +131,33 @@ def recognized_by_speaker(
         del sounds[kept[number]]
     results = {name: Result((), 0.0, source_of(of_id[name]), fault) for name, fault in faults.items()}
     if sounds:
-        table = _table(sounds, dict(zip(ids, names, strict=True)))
-        wishes = LatticeWishes(confidence=confidence)
-        if adapt == "fmllr":
-            model = adaptable(model)
-        passes = recognize if adapt in (False, "fmllr") else recognize_adapted
-        found = passes(model, table, graph, lattice_beam=wishes.lattice_beam(model.search), workers=workers)
-        found = with_lattices(found, wishes, model.search)
+        found = _recognized_sounds(sounds, dict(zip(ids, names, strict=True)), model, graph, options, workers)
         for name, segments in found.words.items():
             results[name] = _result(model, sounds[name], segments)
         for name, fault in found.failed.items():
             results[name] = replace(_result(model, sounds[name], ()), error=fault)
     return [results[name] for name in ids]
+
+
+def _recognized_sounds(
+    sounds: dict[str, Sound],
+    speakers: dict[str, str],
+    model: SpeechModel,
+    graph: StateGraph,
+    options: SpeakerOptions,
+    workers: Workers,
+) -> Recognition:
+    wishes = LatticeWishes(confidence=options.confidence)
+    found = recognize_speakers(
+        model,
+        _table(sounds, speakers),
+        graph,
+        adapt=options.adapt,
+        transforms=options.transforms,
+        lattice_beam=wishes.lattice_beam(model.search),
+        workers=workers,
+    )
+    return with_lattices(found, wishes, model.search)
 
 
 def aligned(audio: Audio, words: tuple[str, ...], rate: int | None, model: SpeechModel) -> Alignment:

@@ -1,7 +1,8 @@
 """Pronunciation dictionaries: which phones a word is made of, read from Kaldi, CMU and HTK files."""
 
 from asr.lexicon.lexicon import Lexicon
+from asr.lexicon.own_phones import with_own_phones
 from asr.lexicon.reading import read_lexicon
 from asr.lexicon.writing import write_lexicon
 
-__all__ = ["Lexicon", "read_lexicon", "write_lexicon"]
+__all__ = ["Lexicon", "read_lexicon", "with_own_phones", "write_lexicon"]

@@ -6,9 +6,9 @@ is kept flat at first, so that early errors do not confirm themselves; elsewhere
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import numpy as np
 from pydantic import Field
@@ -25,7 +25,7 @@ from asr.errors import ConfigError, Fault
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.recognition.recognition import Found, Recognition, collected, recognize_batch, without_silence
-from asr.recognition.searching import search_path
+from asr.recognition.searching import BATCH_FRAMES, search_path
 from asr.recognition.speaker_maps import frames_of, recognized_maps
 from asr.settings import Settings
 from discriminants.kernels import GaussianKernel
@@ -82,8 +82,11 @@ def recognize_adapted(
     maps: SpeakerMaps | None = None,
     lattice_beam: float | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+    progress: Callable[[int], None] | None = None,
 ) -> Recognition:
     """Recognize every speaker's utterances with the model adapted to that speaker; parameters as of `recognize`.
+
+    `progress` counts utterances, each once a search and once a fit of its speaker's map: `n_steps` says how many.
 
     Raises
     ------
@@ -110,10 +113,40 @@ def recognize_adapted(
     for name, speaker in zip(frames.ids, frames.speakers, strict=True):
         of_speaker.setdefault(speaker, []).append(name)
     tables = [frames.subset(names) for names in of_speaker.values()]
+    owners = [number for number, table in enumerate(tables) for _ in table.batches(BATCH_FRAMES)]
+    batches = [batch for table in tables for batch in table.batches(BATCH_FRAMES)]
     workers = in_threads(workers)
     chosen = model.search if search is None else search
-    results = workers.map(_recognize_speaker, tables, workers.share((model.hmm, graph, chosen, settings, lattice_beam)))
-    found = collected(tables, results, seconds)
+    readings = _single_words(graph) or [graph]
+    searching = workers.share((model.hmm, readings, chosen))
+    fitting = workers.share((model.hmm.acoustic_model, settings))
+    deciding = workers.share((model.hmm, graph, chosen, lattice_beam))
+    frame_maps = [identity_map(len(hybrid[1].classifier.basis_centers_[0])) for _ in tables]
+    n_done = 0
+
+    def counted(n: int, spent: float) -> None:
+        nonlocal n_done, seconds
+        n_done, seconds = n_done + n, seconds + spent
+        if progress is not None:
+            progress(n_done)
+
+    def searched(function: Callable[..., tuple[T, float]], *constants: object) -> Iterator[T]:
+        """What the function finds in every batch through its speaker's map."""
+        items = [(batch, frame_maps[number]) for batch, number in zip(batches, owners, strict=True)]
+        for batch, (found, spent) in zip(batches, workers.map(function, items, *constants), strict=True):
+            counted(len(batch), spent)
+            yield found
+
+    for sharpness in settings.sharpness:
+        read: list[list[Reading]] = [[] for _ in tables]
+        for number, reading in zip(owners, searched(_read_batch, searching, sharpness), strict=True):
+            read[number].append(reading)
+        fits = workers.map(_fitted_map, list(zip(tables, read, frame_maps, strict=True)), fitting)
+        for number, (frame_map, spent) in enumerate(fits):
+            frame_maps[number] = frame_map
+            counted(len(tables[number]), spent)
+    results = [(found, 0.0) for found in searched(_recognize_mapped, deciding)]
+    found = collected(batches, results, seconds)
     in_order = Recognition(
         {name: found.words[name] for name in frames.ids if name in found.words},
         {name: found.failed[name] for name in frames.ids if name in found.failed},
@@ -123,41 +156,69 @@ def recognize_adapted(
     return without_silence(in_order, model, static)
 
 
-def _recognize_speaker(
-    table: FrameTable, constants: tuple[PhoneHmm, StateGraph, SearchSettings, AdaptationSettings, float | None]
-) -> tuple[list[Found | Fault], float]:
-    """Words of every utterance of one speaker, or why there are none, and the processor time that this took."""
-    hmm, graph, search, settings, lattice_beam = constants
+T = TypeVar("T")
+Reading = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Rows of a batch, their states under every reading, and with what probability; int, int and float."""
+
+
+def n_steps(n_utterances: int, settings: AdaptationSettings = AdaptationSettings()) -> int:  # noqa: B008 (frozen)
+    """Where the progress of `recognize_adapted` ends."""
+    return n_utterances * (2 * len(settings.sharpness) + 1)
+
+
+def _fitted_map(
+    item: tuple[FrameTable, Sequence[Reading], InputMap], constants: tuple[AcousticModel, AdaptationSettings]
+) -> tuple[InputMap, float]:
+    """The map of a speaker's frames from the readings of all batches, begun at the one before; and the time taken."""
+    table, readings, start = item
+    whole, settings = constants
     started = time.thread_time()
-    hybrid = hybrid_stream(hmm.acoustic_model)
+    hybrid = hybrid_stream(whole)
     assert hybrid is not None
-    number, acoustic = hybrid
-    whole = hmm.acoustic_model
-    first = whole.streams[number].frames(table.frames) if isinstance(whole, CompositeAcousticModel) else table.frames
-    frame_map = identity_map(first.shape[1])
-    readings = _single_words(graph) or [graph]
-    for sharpness in settings.sharpness:
-        adapted = PhoneHmm(hmm.topology, mapped(whole, frame_map), hmm.self_loops)
-        rows, states, weight = _probable_states(adapted, table, readings, search, sharpness)
-        codes = np.searchsorted(acoustic.classifier.classes_, states)
-        codes = np.minimum(codes, len(acoustic.classifier.classes_) - 1)
-        known = acoustic.classifier.classes_[codes] == states  # a state without training frames has no output
-        if not known.any():
-            break
-        frame_map = fit_input_map(
-            acoustic.classifier,
-            first[rows[known]],
-            codes[known],
-            weight[known],
-            loss=acoustic.classifier.loss,
-            ridge=settings.ridge,
-            max_iter=settings.iterations,
-            start=frame_map,
-        )
-    adapted = PhoneHmm(hmm.topology, mapped(whole, frame_map), hmm.self_loops)
-    spent = time.thread_time() - started
-    found, seconds = recognize_batch(table, (adapted, graph, search, lattice_beam))
-    return found, spent + seconds
+    number, classifier = hybrid[0], hybrid[1].classifier
+    frames = whole.streams[number].frames(table.frames) if isinstance(whole, CompositeAcousticModel) else table.frames
+    firsts = np.cumsum([0, *(batch.n_frames for batch in table.batches(BATCH_FRAMES))])
+    rows = np.concatenate([first + reading[0] for first, reading in zip(firsts[:-1], readings, strict=True)])
+    states, weight = (np.concatenate([reading[part] for reading in readings]) for part in (1, 2))
+    codes = np.minimum(np.searchsorted(classifier.classes_, states), len(classifier.classes_) - 1)
+    known = classifier.classes_[codes] == states  # a state without training frames has no output
+    if not known.any():
+        return start, time.thread_time() - started
+    fitted = fit_input_map(
+        classifier,
+        frames[rows[known]],
+        codes[known],
+        weight[known],
+        loss=classifier.loss,
+        ridge=settings.ridge,
+        max_iter=settings.iterations,
+        start=start,
+    )
+    return fitted, time.thread_time() - started
+
+
+def _through(hmm: PhoneHmm, frame_map: InputMap) -> PhoneHmm:
+    return PhoneHmm(hmm.topology, mapped(hmm.acoustic_model, frame_map), hmm.self_loops)
+
+
+def _read_batch(
+    item: tuple[FrameTable, InputMap],
+    constants: tuple[PhoneHmm, Sequence[StateGraph], SearchSettings],
+    sharpness: float,
+) -> tuple[Reading, float]:
+    """What may have been said in a batch, heard through its speaker's map, and the processor time that this took."""
+    batch, frame_map = item
+    hmm, readings, search = constants
+    started = time.thread_time()
+    return _probable_states(_through(hmm, frame_map), batch, readings, search, sharpness), time.thread_time() - started
+
+
+def _recognize_mapped(
+    item: tuple[FrameTable, InputMap], constants: tuple[PhoneHmm, StateGraph, SearchSettings, float | None]
+) -> tuple[list[Found | Fault], float]:
+    """Words of the utterances of a batch through their speaker's map, or why there are none, and the time taken."""
+    batch, frame_map = item
+    return recognize_batch(batch, (_through(constants[0], frame_map), *constants[1:]))
 
 
 def _single_words(graph: StateGraph) -> list[StateGraph]:

@@ -4,7 +4,7 @@ import logging
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, TypedDict, TypeGuard, Unpack, get_args
+from typing import Literal, TypedDict, TypeGuard, Unpack
 
 from pydantic import ValidationError
 
@@ -21,14 +21,11 @@ from asr.grammar.arpa_file import parse_arpa
 from asr.grammar.sentences import read_sentences
 from asr.hmm.state_graph import StateGraph
 from asr.lexicon import Lexicon
-from asr.recognition.adaptation import recognize_adapted
 from asr.recognition.audio_files import files_as_corpus
 from asr.recognition.hearing import warn_of_sound
 from asr.recognition.lattice_results import LatticeWishes, with_lattices, write_lattices
-from asr.recognition.map_file import load_maps, save_maps
 from asr.recognition.material import require_some
-from asr.recognition.recognition import recognize
-from asr.recognition.speaker_maps import adaptable, recognized_maps
+from asr.recognition.speaker_passes import AdaptationMethod, adaptable_model, recognize_speakers
 from asr.recognition.vocabulary import other_case, recognizable
 from asr.recognition.word_files import write_words
 from asr.runs.outcome import Outcome, account
@@ -36,14 +33,9 @@ from asr.runs.progress import counted
 from asr.settings import faults
 from asr.text_lines import read_text_lines
 from asr.validation.findings import count, some
-from discriminants.logistic.input_map import InputMap
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
-
-
-AdaptationMethod = Literal["input-network", "fmllr"]
-"""`asr.recognition.adaptation` and `asr.acoustic.fmllr`."""
 
 
 class SearchOptions(TypedDict, total=False):
@@ -103,12 +95,7 @@ def decode(
         One of its kinds; DecodeError if no utterance at all could be decoded.
     """
     speech_model = model if isinstance(model, SpeechModel) else load_model(model)
-    if adapt not in (False, True, *get_args(AdaptationMethod)):
-        raise ConfigError(f"a model is adapted by {' or '.join(get_args(AdaptationMethod))}, and not by {adapt!r}")
-    if adapt == "fmllr":
-        speech_model = adaptable(speech_model)
-    if transforms is not None and speech_model.speakers is None:
-        raise ConfigError("transforms are those of fMLLR: adapt by 'fmllr', or give a model trained on mapped frames")
+    speech_model = adaptable_model(speech_model, adapt, transforms)
     rule = speakers or ("directory" if adapt or speech_model.speakers is not None else "file")
     corpus = files_as_corpus(audio, rule) if data is None else corpus_for(speech_model, data, root)
     settings = chosen_search(speech_model, **search)
@@ -116,10 +103,16 @@ def decode(
         lexicon = recognizable(speech_model, allow_untrained=allow_untrained)
         graph = compile_graph(lexicon, chosen_grammar(speech_model, lexicon, grammar), speech_model.hmm.topology)
     static, problems = static_frames(speech_model, corpus, workers, upsample=upsample)
-    maps, seconds = _speaker_maps(speech_model, static, graph, transforms, workers)
-    passes = recognize if adapt in (False, "fmllr") else recognize_adapted
-    beam = lattices.lattice_beam(settings)
-    recognition = passes(speech_model, static, graph, settings, maps=maps, lattice_beam=beam, workers=workers)
+    recognition = recognize_speakers(
+        speech_model,
+        static,
+        graph,
+        settings,
+        adapt=adapt,
+        transforms=transforms,
+        lattice_beam=lattices.lattice_beam(settings),
+        workers=workers,
+    )
     recognition = with_lattices(recognition, lattices, settings)
     failures = [
         *corpus.problems,
@@ -134,29 +127,7 @@ def decode(
     write_words(out, rows, mlf=mlf)
     write_lattices(lattices, recognition.lattices, times, out, settings)
     audio_seconds = sum(utterance.duration for utterance in times.values())
-    return Outcome(len(recognition.words), failures, (seconds + recognition.cpu_seconds) / audio_seconds)
-
-
-def _speaker_maps(
-    model: SpeechModel, static: FrameTable, graph: StateGraph, transforms: Path | None, workers: Workers
-) -> tuple[dict[str, InputMap], float]:
-    """The maps of the speakers, those of a file as they are, and the processor time that the others took."""
-    if model.speakers is None:
-        return {}, 0.0
-    known = {} if transforms is None or not transforms.exists() else load_maps(transforms, model.speakers)
-    maps, seconds = recognized_maps(model, static, graph, known=known, workers=workers)
-    if transforms is not None and len(maps) > len(known):
-        save_maps(transforms, maps, model.speakers)
-        if known:
-            added = [speaker for speaker in maps if speaker not in known]
-            log.warning(
-                "%s",
-                printable(
-                    f"{transforms}: has maps of {count(len(known), 'speaker')} ({some(known, 3)}), and none of "
-                    f"{some(added, 3)}, now added"
-                ),
-            )
-    return maps, seconds
+    return Outcome(len(recognition.words), failures, recognition.cpu_seconds / audio_seconds)
 
 
 def chosen_search(model: SpeechModel, **wanted: Unpack[SearchOptions]) -> SearchSettings:

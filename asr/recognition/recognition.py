@@ -1,7 +1,7 @@
 """Static features in, words out: front end, state scores and search over the utterances of a table."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -58,6 +58,7 @@ def recognize(
     maps: SpeakerMaps | None = None,
     lattice_beam: float | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+    progress: Callable[[int], None] | None = None,
 ) -> Recognition:
     """Recognize every utterance of a table. In digital silence, where all samples are 0, there are no words.
 
@@ -78,6 +79,8 @@ def recognize(
         Also give lattices of all that is at most this much below the best path.
     workers : Workers
         Who scores and searches; the words do not depend on it.
+    progress : callable, optional
+        Called with the number of utterances recognized so far.
     """
     chosen = model.search if search is None else search
     cpu_seconds = 0.0
@@ -89,7 +92,7 @@ def recognize(
     cpu_seconds += time.process_time() - started
     workers, batches = in_threads(workers), frames.batches(BATCH_FRAMES)
     results = workers.map(recognize_batch, batches, workers.share((model.hmm, graph, chosen, lattice_beam)))
-    return without_silence(collected(batches, results, cpu_seconds), model, static)
+    return without_silence(collected(batches, results, cpu_seconds, progress), model, static)
 
 
 def without_silence(found: Recognition, model: SpeechModel, static: FrameTable) -> Recognition:
@@ -107,7 +110,10 @@ Found = tuple[list[Segment], Lattice | None]
 
 
 def collected(
-    batches: Sequence[FrameTable], results: Iterable[tuple[list[Found | Fault], float]], cpu_seconds: float
+    batches: Sequence[FrameTable],
+    results: Iterable[tuple[list[Found | Fault], float]],
+    cpu_seconds: float,
+    progress: Callable[[int], None] | None = None,
 ) -> Recognition:
     """What `recognize_batch` gave for every batch as one; `cpu_seconds` were spent before."""
     words: dict[str, list[Segment]] = {}
@@ -122,6 +128,8 @@ def collected(
                 words[name] = one[0]
                 if one[1] is not None:
                     lattices[name] = one[1]
+        if progress is not None:
+            progress(len(words) + len(failed))
     return Recognition(words, failed, cpu_seconds, lattices)
 
 

@@ -38,23 +38,29 @@ def recognized_maps(
     *,
     known: SpeakerMaps = MappingProxyType({}),
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+    progress: Callable[[int], None] | None = None,
 ) -> tuple[dict[str, InputMap], float]:
     """The map of every speaker, and the processor time that this took; no maps where the model wants none.
 
     The mixtures of any speaker recognize first; under the maps that follow from it the mixtures of mapped frames
-    recognize again, and the maps follow from that. Maps that are `known` stay as they are.
+    recognize again, and the maps follow from that. Maps that are `known` stay as they are. `progress` counts the
+    utterances searched, twice each of those whose speaker is not known.
     """
     strange = [name for name, speaker in zip(static.ids, static.speakers, strict=True) if speaker not in known]
     if model.speakers is None or not strange:
         return dict(known), 0.0
-    spent = 0.0
+    spent, n_done = 0.0, 0
 
     def states(hmm: PhoneHmm, frames: FrameTable, search: SearchSettings) -> np.ndarray:
-        nonlocal spent
-        threads = in_threads(workers)
-        found = list(threads.map(_search_batch, frames.batches(BATCH_FRAMES), threads.share((hmm, graph, search))))
-        spent += sum(seconds for _, seconds in found)
-        return np.concatenate([states for states, _ in found])
+        nonlocal spent, n_done
+        threads, batches, found = in_threads(workers), frames.batches(BATCH_FRAMES), []
+        results = threads.map(_search_batch, batches, threads.share((hmm, graph, search)))
+        for batch, (of_batch, seconds) in zip(batches, results, strict=True):
+            found.append(of_batch)
+            spent, n_done = spent + seconds, n_done + len(batch)
+            if progress is not None:
+                progress(n_done)
+        return np.concatenate(found)
 
     maps = _maps(model.speakers, static if not known else static.subset(strange), states, workers)
     return {**known, **maps}, spent

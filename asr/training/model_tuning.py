@@ -57,6 +57,8 @@ class TunedModel:
         Shares of the second stream that were tried, the present one first; empty if none were.
     share : float or None
         The one chosen.
+    remarks : tuple of str
+        What should be known of the choice: whether it is far from what the model had, or at an end of what was tried.
     """
 
     model: Path
@@ -69,6 +71,7 @@ class TunedModel:
     failures: list[Problem]
     shares: tuple[TriedShare, ...] = ()
     share: float | None = None
+    remarks: tuple[str, ...] = ()
 
 
 def tune_model(
@@ -142,6 +145,7 @@ def tune_model(
         [*problems, *failed],
         tuple(shares),
         share,
+        tuned.remarks,
     )
 
 

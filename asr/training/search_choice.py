@@ -23,6 +23,8 @@ PENALTY_SPREAD = 1.5
 """Standard deviation of the prior in the penalty, in scales."""
 NEGLIGIBLE = 5.0
 """Natural log by which a search may be less probable than the best one for those beside it to be worth trying."""
+FAR = 1.5
+"""Standard deviations of the prior from the settings' own at which a scale or penalty chosen is worth a word."""
 UNDECIDED = 0.8
 """Part of the prior's spread over the searches tried above which the words are said to tell little."""
 
@@ -86,6 +88,14 @@ class Choice:
     penalty: float
     undecided: float
     at_edge: tuple[int, int]
+
+
+def is_far(choice: Choice, own_penalty: float = 0.0) -> tuple[bool, bool]:
+    """Whether scale and penalty lie `FAR` from the settings' own; parameters as of `choose`."""
+    return (
+        abs(float(np.log(choice.scale))) > FAR * SCALE_SPREAD,
+        abs(choice.penalty - own_penalty) > FAR * PENALTY_SPREAD,
+    )
 
 
 def choose(surface: ErrorSurface, own_penalty: float = 0.0) -> Choice:

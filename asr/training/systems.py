@@ -13,7 +13,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from asr.acoustic.composite import CompositeAcousticModel
-from asr.acoustic.context_trees import grow_trees, tied_states
+from asr.acoustic.context_trees import FRAMES_A_STATE, grow_trees, tied_states
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.gmm_training import GmmSettings, mixtures_of_states, train_gmm
 from asr.acoustic.hybrid import HybridAcousticModel
@@ -43,8 +43,6 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 log = logging.getLogger(__name__)
 
 AUTOMATIC_WARPS = (0.92, 1.08)
-FRAMES_A_STATE = 1000
-"""For a state that depends on the neighbours of its phone, where their number is left to the speech."""
 
 
 @dataclass(frozen=True)
@@ -276,7 +274,7 @@ def train_hybrid_system(
         front_end, table, speakers = _mapped_frames(workshop, mixtures, features, copies, states, alone)
         if one_stream is None:
             graphs = copies.graphs(workshop.lexicon, mixtures.topology) if settings.realignments else {}
-            with counted(100, f"{name}: % of the passes") as finished:
+            with counted(100, f"{name}: % of the passes over the frames") as finished:
                 result = train_hybrid(
                     table,
                     states,

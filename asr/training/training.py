@@ -42,6 +42,7 @@ from asr.training.systems import (
 from asr.training.training_report import report_run
 from asr.training.transcript_check import find_suspects
 from asr.training.tuning import Scored, Tuned, Twin, tune
+from asr.validation.findings import count
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
@@ -142,9 +143,10 @@ def train(
         lengths = set(map(len, material.references.values()))
         if len(lengths) == 1:
             log.info(
-                "every transcript has %d words: where that holds of what is to be recognized too, a grammar of so many "
+                "every transcript has %s: where that holds of what is to be recognized too, a grammar of so many "
                 "(--grammar %d, grammar='%d') admits nothing else and makes fewer errors",
-                *(3 * [*lengths]),
+                count(max(lengths), "word"),
+                *(2 * [*lengths]),
             )
         report_run(workshop, material, mixtures, hybrid_system, search, hypotheses, check, remarks=remarks)
         log.info(

@@ -13,16 +13,20 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from asr.acoustic.gmm_training import mixtures_of_states
+from asr.acoustic.model_file import SpeechModel
 from asr.alignment.alignment_check import AlignmentCheck
 from asr.alignment.score_files import SCORES, SUSPECTS, tell, write_scores, write_suspects
 from asr.alignment.suspects import Suspect, TranscriptCheck, check_transcripts, first_rivals
 from asr.alignment.transcript_scores import TranscriptScore, score_transcripts
+from asr.features.frame_table import FrameTable
+from asr.features.frontend import FrontEnd
 from asr.recognition.material import Material
 from asr.recognition.speaker_maps import frames_of_states
 from asr.runs.progress import counted
 from asr.training.systems import Mixtures, Workshop
 
 FOLDS = 4
+FEW_UTTERANCES, FOLDS_OF_FEW = 400, 10  # a model of few utterances misses every one that it lacks
 GAUSSIANS = 4  # a state; a single one tells right from wrong transcripts less well
 MOST_NOT_ALIGNED = 5.0  # per cent of the utterances
 LEAST_FALL = 1.0  # of the log-likelihood a frame; floors of weights and variances cost some tenths
@@ -61,10 +65,10 @@ def cross_fitted_check(workshop: Workshop, material: Material, mixtures: Mixture
     model = mixtures.largest.load()
     topology, self_loops = model.hmm.topology, model.hmm.self_loops
     with threadpool_limits(1):
-        table = frames_of_states(model, material.static, mixtures.states, workers=workshop.workers)
+        table = _frames(model, material.static, mixtures.states, workshop)
     graphs = material.graphs(workshop.lexicon, topology)
     used = [name for name in table.ids if name not in mixtures.failed]
-    n_folds = min(FOLDS, len(used))
+    n_folds = min(FOLDS_OF_FEW if len(used) < FEW_UTTERANCES else FOLDS, len(used))
     if n_folds < 2:
         return TranscriptCheck({}, float("nan"), ())
     drawn = np.random.default_rng(workshop.config.seed).permutation(len(used)) % n_folds
@@ -106,6 +110,14 @@ def cross_fitted_check(workshop: Workshop, material: Material, mixtures: Mixture
         dict(zip(table.ids, np.diff(table.offsets).tolist(), strict=True)),
         seed=workshop.config.seed,
     )
+
+
+def _frames(model: SpeechModel, static: FrameTable, states: np.ndarray, workshop: Workshop) -> FrameTable:
+    """The model's frames; normalized by speaker where they are by corpus, since a voice is no wrong transcript."""
+    config = model.front_end.config
+    if config.normalize == "corpus" and config.lda_dimension is None and config.kda_dimension is None:
+        return FrontEnd(config.model_copy(update={"normalize": "speaker"})).fit(static).transform(static)
+    return frames_of_states(model, static, states, workers=workshop.workers)
 
 
 def alignment_of(mixtures: Mixtures) -> AlignmentCheck:

@@ -2,7 +2,7 @@
 
 import logging
 import math
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,7 +18,7 @@ from asr.recognition.speaker_maps import frames_of, recognized_maps
 from asr.scoring.bootstrap import wer_standard_error
 from asr.scoring.wer import ScoreReport, align_words, count_errors, score_utterances
 from asr.training.config import TuningSettings
-from asr.training.search_choice import UNDECIDED, Choice, ErrorSurface, choose, worth_trying
+from asr.training.search_choice import UNDECIDED, Choice, ErrorSurface, choose, is_far, worth_trying
 from asr.validation.amount import FEWEST_SPEAKERS
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -138,7 +138,9 @@ def tune(scored: Sequence["Scored"], settings: TuningSettings, *, most_active: i
         for each in scored:
             hypotheses.update(each.recognized([search], names)[0])
     report = score_utterances(counting.references, hypotheses, speakers=units)
-    return Tuned(_search(own, choice.scale, choice.penalty), hypotheses, report, _remarks(surface, choice))
+    search = _search(own, choice.scale, choice.penalty)
+    remarks = (*_remarks(surface, choice), *far_remarks(own, search, is_far(choice, own_penalty)))
+    return Tuned(search, hypotheses, report, remarks)
 
 
 @dataclass(frozen=True)
@@ -294,3 +296,30 @@ def _remarks(surface: ErrorSurface, choice: Choice) -> tuple[str, ...]:
             end = values[-1] if edge > 0 else values[0]
             remarks.append(f"the fewest errors are at the end of what was tried, a {name} factor of {end:g}")
     return tuple(remarks)
+
+
+def far_remarks(own: SearchSettings, chosen: SearchSettings, far: tuple[bool, bool]) -> Iterator[str]:
+    """A sentence where scale or penalty is far from where the trying began, and what that means."""
+    elsewhere = (
+        "it suits this grammar and speech like that held out; where either is another, choose it again (asr tune), or "
+        "go back to the settings' own"
+    )
+    if far[0]:
+        meaning = (
+            "the grammar tells more than the sound does, so what it has not seen is hardly recognized"
+            if chosen.lm_scale > own.lm_scale
+            else "the grammar says little of this speech"
+        )
+        yield (
+            f"the scale chosen, {chosen.lm_scale:g}, is far from the settings' {own.lm_scale:g}: {meaning}; {elsewhere}"
+        )
+    if far[1]:
+        meaning = (
+            "without it words would be left out; noise and pauses may now be taken for words"
+            if chosen.insertion_penalty > own.insertion_penalty
+            else "without it words would be put in where there are none; short words may now be left out"
+        )
+        yield (
+            f"the penalty chosen, {chosen.insertion_penalty:+g}, is far from the settings' "
+            f"{own.insertion_penalty:+g}: {meaning}; {elsewhere}"
+        )

@@ -1,7 +1,9 @@
 """How much speech there is, and what so little of it can and cannot tell; no fault of the corpus, so a remark."""
 
 from collections.abc import Iterator
+from typing import Literal
 
+from asr.acoustic.context_trees import FRAMES_A_STATE
 from asr.validation.directory import Directory
 from asr.validation.findings import count
 from asr.validation.report import Summary
@@ -31,6 +33,27 @@ def remarks_on_amount(summary: Summary) -> Iterator[str]:
             f"{whom}: with fewer than {FEWEST_SPEAKERS}, training holds out utterances instead of speakers, so that "
             f"its error rates hold for {hold} and say little of others"
         )
+
+
+def remarks_on_context(
+    summary: Summary, tied_states: int | Literal["auto"], states_per_phone: int, shift_ms: float
+) -> Iterator[str]:
+    """A sentence where states that may depend on a phone's neighbours are no more than those that do not."""
+    if not summary.usable or not summary.phones:
+        return
+    n_phones = len(summary.phones)
+    plain = n_phones * states_per_phone
+    told = f"context = 3: the {n_phones} phones have {plain} states without context"
+    remedy = "so that no state will depend on a neighbour; leave `context` at 1"
+    if tied_states == "auto" and summary.seconds is not None:
+        n_frames = round(1000 * summary.seconds / shift_ms)
+        if n_frames // FRAMES_A_STATE <= plain:
+            yield (
+                f"{told}, and the {n_frames:,} frames of speech, at {FRAMES_A_STATE} each, are enough for no more, "
+                f"{remedy}, or set `tied_states` above {plain}"
+            )
+    elif tied_states != "auto" and tied_states <= plain:
+        yield f"{told}, and tied_states = {tied_states} are no more, {remedy}, or set `tied_states` above {plain}"
 
 
 def remarks_on_silent_tests(tests: list[Directory]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from asr.acoustic.classifiers import make_classifier
 from asr.acoustic.hybrid_training import HybridSettings, NoiseSettings
@@ -30,6 +30,14 @@ class Settings(Protocol):
     @property
     def states_per_phone(self) -> int:
         """Emitting states of a phone."""
+
+    @property
+    def context(self) -> int:
+        """Phones that a state depends on."""
+
+    @property
+    def tied_states(self) -> int | Literal["auto"]:
+        """States of all phones together, where these depend on the neighbours."""
 
     @property
     def features(self) -> FeatureConfig:

@@ -12,7 +12,7 @@ from asr.errors import AsrError, Fault
 from asr.features.config import FeatureConfig
 from asr.lexicon import Lexicon
 from asr.validation import archives, membership, recordings, settings, speakers, transcripts
-from asr.validation.amount import remarks_on_amount, remarks_on_silent_tests
+from asr.validation.amount import remarks_on_amount, remarks_on_context, remarks_on_silent_tests
 from asr.validation.archives import Matrix
 from asr.validation.directory import Directory, read_directory_past_faults
 from asr.validation.findings import Finding, stopping, without_place
@@ -111,8 +111,10 @@ def validate(
     summary = _summary(train, dictionary.known, measured[0], kept)
     if config is not None and summary.rates:
         summary = replace(summary, sample_rate=features.sample_rate)
-    remarks = (*remarks_on_amount(summary), *remarks_on_silent_tests(others))
-    return Report(tuple(dict.fromkeys(findings)), summary, remarks)
+    remarks = [*remarks_on_amount(summary), *remarks_on_silent_tests(others)]
+    if config is not None and config.context == 3:
+        remarks += remarks_on_context(summary, config.tied_states, config.states_per_phone, features.shift_ms)
+    return Report(tuple(dict.fromkeys(findings)), summary, tuple(remarks))
 
 
 Found = dict[str, Measured | Matrix | Fault]

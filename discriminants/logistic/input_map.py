@@ -14,7 +14,7 @@ from discriminants.expansion import KernelExpansion
 from discriminants.kernels.gaussian import GaussianKernel
 from discriminants.logistic.loss import LOSSES, Loss
 
-_BLOCK_ROWS = 1024
+_BLOCK_ROWS = 256  # whose kernel values stay in the cache
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,7 @@ class _Objective:
     ) -> None:
         self._X, self._codes, self._weight, self._loss, self._ridge = X, codes, weight, loss, ridge
         self._centers = np.asarray(model.basis_centers_, X.dtype)
+        self._extended = np.hstack([self._centers, np.ones((len(self._centers), 1), X.dtype)])
         self._columns = model.kernel_.columns(self._centers, X.dtype)
         self._weights, self._bias = model.dual_coef_.astype(X.dtype), model.intercept_.astype(X.dtype)
         self._scale = X.dtype.type(1.0 / sigma**2)
@@ -125,15 +126,18 @@ class _Objective:
         matrix, offset = _parts(theta, n_features)
         total = 0.0
         matrix_gradient, offset_gradient = np.zeros(matrix.shape), np.zeros(offset.shape)
+        frame_map = InputMap(matrix, offset)
         for start in range(0, n_samples, _BLOCK_ROWS):
             rows = slice(start, start + _BLOCK_ROWS)
             X = self._X[rows]
-            mapped = InputMap(matrix, offset)(X)
+            mapped = frame_map(X)
             K = self._columns.block(mapped)
             outputs = K @ self._weights + self._bias
             total += self._loss(outputs, self._codes[rows], self._weight[rows])  # leaves its derivative in `outputs`
-            pull = (outputs @ self._weights.T) * K
-            slope = (pull @ self._centers - pull.sum(axis=1)[:, None] * mapped) * self._scale
+            pull = outputs @ self._weights.T
+            pull *= K
+            summed = pull @ self._extended  # sums over the centres, and in the last column of the pulls themselves
+            slope = (summed[:, :-1] - summed[:, -1:] * mapped) * self._scale
             matrix_gradient += slope.T @ X
             offset_gradient += slope.sum(axis=0)
         away = matrix - np.eye(n_features)

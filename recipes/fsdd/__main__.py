@@ -39,7 +39,7 @@ from asr.experiments.table_4_2 import table_4_2
 from asr.features.config import FeatureConfig
 from asr.features.frontend import FrontEnd
 from asr.grammar import Grammar, one_word, word_loop
-from asr.lexicon import Lexicon
+from asr.lexicon import with_own_phones
 from asr.recognition.adaptation import AdaptationSettings
 from asr.recognition.material import Material, joined
 from asr.scoring.files import read_transcripts, write_transcripts
@@ -135,17 +135,6 @@ def main() -> None:
         scored.append(whole_word_row(story, "official", {"official": folds.pop("official")}))
         scored.append(whole_word_row(story, "loso", folds))
     finish(story, scored, [system for unit, *_ in families for system in trained[first, unit]])
-
-
-def with_own_phones(lexicon: Lexicon) -> Lexicon:
-    """The lexicon with phones that no two words share; variants of a word share those in the same place."""
-    return Lexicon(
-        {
-            word: tuple(tuple(f"{phone}_{word}_{place}" for place, phone in enumerate(variant)) for variant in variants)
-            for word, variants in lexicon.pronunciations.items()
-        },
-        lexicon.source,
-    )
 
 
 def whole_word_row(

@@ -64,6 +64,39 @@ def test_a_transcript_that_fits_as_well_as_those_of_others_is_named_after_a_clos
     assert len(scores.looked_at) < 10
 
 
+def test_a_fifth_of_wrong_transcripts_do_not_hide_each_other():
+    wrong = [f"s{speaker}-{number}" for speaker in range(N_SPEAKERS) for number in (0, 1)]
+    named = {one.name for one in Scores(dict.fromkeys(wrong, -8.5)).check().suspects if one.kind == "utterance"}
+    assert named == set(wrong)
+
+
+def test_where_the_worse_half_spreads_wide_more_is_needed_to_stand_out():
+    clean, heavy = Scores({"s3-4": -4.4}), Scores({"s3-4": -4.4})
+    for number in range(N_SPEAKERS):  # a model that knows its speech badly: a tail of right ones
+        heavy.right |= {f"s{number}-{place}": -3.0 - 0.3 * place for place in (0, 1)}
+    assert [one.name for one in clean.check().suspects] == ["s3-4"]
+    assert heavy.check().suspects == ()
+
+
+def test_of_few_different_transcripts_another_has_to_be_what_was_said():
+    scores = Scores({"s3-4": -7.5, "s5-1": -7.6})
+    for name in scores.names:
+        scores.transcripts[name] = (name[-1],)
+    said_elsewhere = {"s3-4"}
+
+    def with_the_right_one(rivals, score=scores.score):
+        found = score(rivals)
+        for name in said_elsewhere & set(found):
+            found[name].rivals[0] = -1.1
+        return found
+
+    scores.score = with_the_right_one
+    assert [(one.name, one.reason[:11]) for one in scores.check().suspects] == [
+        ("s5-1", "fits much w"),
+        ("s3-4", "fits hardly"),
+    ]
+
+
 def test_a_transcript_far_below_the_others_is_named_even_if_it_beats_those_of_other_utterances():
     (suspect,) = Scores({"s0-0": -4.4}).check().suspects
     assert suspect.name == "s0-0"

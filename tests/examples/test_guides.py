@@ -121,11 +121,26 @@ def test_a_classifier_shown_trains_and_decodes_from_a_package_of_its_own(
         model = tmp_path / "run" / "model.safetensors"
         status, out, err = asr("decode", "--model", model, "--data", tiny_corpus / "test", "--out", tmp_path / "out")
         assert status == 0, err
-        assert len(Path(out.strip()).read_text(encoding="utf-8").splitlines()) == 2
+        assert len(out.splitlines()) == 2
         assert made in asr("info", model)[1]
     finally:
         for module in [module for module in sys.modules if module.partition(".")[0] == "my_package"]:
             del sys.modules[module]
+
+
+def test_words_have_states_of_their_own_as_shown(tiny_corpus, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(tiny_corpus, tmp_path / "data")
+    for name in ("lexicon.txt", "settings.toml"):
+        shutil.copy(tiny_corpus / name, tmp_path)
+    shutil.copy(next((tiny_corpus / "audio" / "test").glob("*.wav")), "speech.flac")
+    exec(shown("training.md", "words"), {})
+    words = Path("words.txt").read_text(encoding="utf-8")
+    text = (DOCS / "training.md").read_text(encoding="utf-8")
+    for word in ("ONE", "SEVEN"):
+        line = next(line for line in words.splitlines() if line.startswith(f"{word} "))
+        assert line.split() in [shown_line.split() for shown_line in text.splitlines()]
+    assert capsys.readouterr().out.split()[-1] in {line.split()[0] for line in words.splitlines()}
 
 
 def test_links_between_the_guides_lead_somewhere():

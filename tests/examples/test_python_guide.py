@@ -14,6 +14,7 @@ GUIDE = Path(__file__).parents[2] / "docs" / "python.md"
 def folder(toy_corpus: Path, toy_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Working directory with model, lexicon, data and speech.flac, as the guide has them."""
     shutil.copy(toy_model, tmp_path / "model.safetensors")
+    shutil.copy(toy_model.with_name("gmm.safetensors"), tmp_path)
     shutil.copy(toy_corpus / "lexicon.txt", tmp_path)
     for split in ("train", "test"):
         shutil.copytree(toy_corpus / split, tmp_path / "data" / split)

@@ -158,8 +158,47 @@ def test_adaptation_needs_speakers_and_speakers_need_one_an_utterance(recognizer
         recognizer.recognize_all(wavs[:2], adapt=True)
     with pytest.raises(ConfigError, match="3 speakers for 2 utterances"):
         recognizer.recognize_all(wavs[:2], speakers=["a", "b", "c"])
+    with pytest.raises(ConfigError, match="say who speaks with speakers="):
+        recognizer.recognize_all(wavs[:2], transforms="maps")
+    with pytest.raises(ConfigError, match="by input-network or fmllr, and not by 'magic'"):
+        recognizer.recognize_all(wavs[:2], speakers="one", adapt="magic")
+    with pytest.raises(ConfigError, match="go together"):
+        recognizer.recognize(wavs[0], speaker="one")
     adapted = list(recognizer.recognize_all(wavs, speakers="one", adapt=True))
     assert all(isinstance(result, Result) and result.text for result in adapted)
+
+
+def test_one_utterance_is_adapted_to_as_the_only_one_of_its_speaker(recognizer, wavs):
+    assert [recognizer.recognize(wavs[0], adapt=True)] == list(
+        recognizer.recognize_all([wavs[0]], speakers="anna", adapt="input-network")
+    )
+    with pytest.raises(CorpusError, match="does not exist"):
+        recognizer.recognize("nowhere.wav", adapt=True)
+
+
+def test_maps_of_speakers_serve_program_and_command_alike(toy_model, toy_corpus, wavs, tmp_path, asr):
+    mixtures, maps = toy_model.with_name("gmm.safetensors"), tmp_path / "maps"
+    decode = ["decode", "--model", mixtures, "--adapt", "fmllr", "--data", toy_corpus / "test", "--jobs", 1]
+    status, out, err = asr(*decode, "--out", tmp_path / "out", "--transforms", maps)
+    assert status == 0, err
+    expected, before = dict(line.split(maxsplit=1) for line in out.splitlines()), maps.read_bytes()
+    speakers = [wav.stem.partition("-")[0] for wav in wavs]
+    program = Recognizer.load(mixtures)
+    results = list(program.recognize_all(wavs, speakers=speakers, adapt="fmllr", transforms=maps))
+    assert {Path(result.source).stem: result.text for result in results} == expected
+    assert maps.read_bytes() == before
+    one = program.recognize(wavs[0], adapt="fmllr", speaker=speakers[0], transforms=maps)
+    assert set(one.text.split()) & set(results[0].text.split())
+    assert maps.read_bytes() == before
+
+
+def test_a_recognizer_shows_its_model_its_words_and_its_search(recognizer, toy_model):
+    shown = repr(recognizer.with_grammar(["NO", "ONE TWO"]).with_settings(lm_scale=5))
+    assert shown.startswith(f"<Recognizer {toy_model}: hybrid of SparseKernelLogisticClassifier, 21 states; ")
+    assert "; grammar of 2 sentences, 3 words (NO ONE TWO); 8000 Hz; lm_scale 5, insertion_penalty " in shown
+    mixtures = Recognizer.load(toy_model.with_name("gmm.safetensors"), grammar="loop")
+    assert ": mixtures, 21 states; grammar loop, 5 words (NO ONE SEVEN TWO WISE); " in repr(mixtures)
+    assert "in memory: mixtures" in repr(Recognizer(mixtures.model))
 
 
 def test_a_grammar_decides_what_can_be_said(recognizer, wavs, said, tmp_path):

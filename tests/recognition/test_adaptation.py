@@ -64,7 +64,9 @@ def test_strange_speakers_are_recognized_better_when_the_model_is_adapted(model,
 
 def test_adapted_words_do_not_depend_on_the_workers(model, graph, strangers):
     settings = AdaptationSettings(sharpness=(0.1,), iterations=3)
-    alone = recognize_adapted(model, strangers, graph, settings=settings, workers=SerialWorkers())
+    done: list[int] = []
+    alone = recognize_adapted(model, strangers, graph, settings=settings, workers=SerialWorkers(), progress=done.append)
+    assert done == sorted(done) and done[-1] == adaptation.n_steps(len(strangers), settings) == 3 * len(strangers)
     shared = recognize_adapted(model, strangers, graph, settings=settings, workers=LocalWorkers(2))
     assert alone.words == shared.words
     assert list(alone.words) == list(strangers.ids)

@@ -104,6 +104,29 @@ def test_the_command_maps_speakers_writes_their_maps_and_reads_them(asr, mixture
     assert "--adapt" in err
 
 
+def test_speakers_whom_a_file_of_maps_lacks_are_named_with_the_names_nearest_to_theirs(
+    mixtures_path, mixtures, toy_corpus, tmp_path, caplog
+):
+    wav = next((toy_corpus / "audio" / "test").glob("*.wav"))
+    recognizer, maps = Recognizer.load(mixtures_path), tmp_path / "maps"
+    save_maps(maps, dict.fromkeys(["rec/anna", "boris", "x"], identity_map(39)), adaptable(mixtures).speakers)
+    speakers = ["/rec/anna", "bors", "nobody at all"]
+    results = list(recognizer.recognize_all([wav] * 3, speakers=speakers, adapt="fmllr", transforms=maps))
+    (told,) = [record.getMessage() for record in caplog.records if "has maps of 3 speakers" in record.getMessage()]
+    assert told.endswith("/rec/anna is nearest to rec/anna; bors is nearest to boris")
+    assert {*load_maps(maps, adaptable(mixtures).speakers)} == {"rec/anna", "boris", "x", *speakers}
+    assert results[0].text == recognizer.recognize(wav, adapt="fmllr").text
+
+
+def test_progress_counts_every_search_of_the_passes(mixtures, graph, strangers):
+    done: list[int] = []
+    maps, _ = recognized_maps(adaptable(mixtures), strangers, graph, progress=done.append)
+    assert done == sorted(done) and done[-1] == 2 * len(strangers)
+    done.clear()
+    recognize(adaptable(mixtures), strangers, graph, maps=maps, progress=done.append)
+    assert done == sorted(done) and done[-1] == len(strangers)
+
+
 def test_a_word_after_adapt_is_the_method_only_where_it_is_no_file(asr, toy_model, mixtures_path, toy_corpus, tmp_path):
     wav = next((toy_corpus / "audio" / "test").glob("*.wav"))
     for model, method in ((toy_model, ["input-network"]), (toy_model, []), (mixtures_path, ["fmllr"])):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from asr.training.search_choice import UNDECIDED, ErrorSurface, choose, worth_trying
+from asr.training.search_choice import UNDECIDED, Choice, ErrorSurface, choose, is_far, worth_trying
 
 SCALES = np.array([0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8])
 PENALTIES = np.array([-4.0, -2.5, -1.25, 0.0, 1.25, 2.5])
@@ -107,3 +107,10 @@ def test_what_is_not_tried_would_not_have_changed_the_choice(n_words, scale, pen
 def test_of_many_words_few_searches_are_tried_and_of_none_all() -> None:
     assert tried_outwards(surface(2000)).tried.sum() < 0.6 * len(SCALES) * len(PENALTIES)
     assert tried_outwards(surface(0)).tried.all()
+
+
+def test_what_lies_far_from_the_settings_own_is_said() -> None:
+    near = Choice(scale=2.0, penalty=1.0, undecided=0.5, at_edge=(0, 0))
+    assert is_far(near, -1.0) == (False, False)
+    assert is_far(replace(near, scale=2.2), -1.0) == (True, False)
+    assert is_far(replace(near, scale=1 / 2.2, penalty=1.5), -1.0) == (True, True)

@@ -7,7 +7,7 @@ import pytest
 
 from asr.acoustic.composite import CompositeAcousticModel, Stream
 from asr.acoustic.gmm import GaussianMixtures
-from asr.acoustic.model_file import SpeechModel, load_model, save_model
+from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
 from asr.corpus.data_directory import read_data_directory
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError
@@ -21,7 +21,7 @@ from asr.scoring.wer import score_utterances
 from asr.training.config import TuningSettings
 from asr.training.model_tuning import tune_model
 from asr.training.search_choice import ErrorSurface, choose
-from asr.training.tuning import Scored, Twin, tune, tune_search
+from asr.training.tuning import Scored, Twin, far_remarks, tune, tune_search
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 ONE = TuningSettings(scale_factors=(1.0,), penalty_factors=(0.0,))
@@ -135,3 +135,17 @@ def test_of_two_streams_the_share_with_the_fewest_errors_is_stored(model, toy_co
 def test_a_model_of_one_stream_has_no_share_to_choose(toy_model, toy_corpus, tmp_path) -> None:
     with pytest.raises(ConfigError, match="the model has 1 stream; only of two"):
         tune_model(toy_model, toy_corpus / "test", tmp_path / "tuned.safetensors", stream_weights=True)
+
+
+def test_a_search_far_from_the_settings_own_is_told_with_what_it_means(model, graph, held_out) -> None:
+    own = SearchSettings(lm_scale=8.0, insertion_penalty=-8.0)
+    chosen = SearchSettings(lm_scale=20.0, insertion_penalty=21.0)
+    scale, penalty = far_remarks(own, chosen, (True, True))
+    assert "the scale chosen, 20, is far from the settings' 8: the grammar tells more than the sound" in scale
+    assert "the penalty chosen, +21, is far from the settings' -8: without it words would be left out" in penalty
+    assert list(far_remarks(own, chosen, (False, False))) == []
+    fewer = list(far_remarks(own, SearchSettings(lm_scale=2.0, insertion_penalty=-60.0), (True, True)))
+    assert "says little" in fewer[0] and "words would be put in" in fewer[1]
+    strange = replace(model, search=model.search.model_copy(update={"insertion_penalty": -30 * model.search.lm_scale}))
+    settings = TuningSettings(scale_factors=(1.0,), penalty_factors=(-2.0, 0.0, 2.0))
+    assert any("the penalty chosen" in remark for remark in tune_search(strange, held_out, graph, settings).remarks)

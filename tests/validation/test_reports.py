@@ -12,10 +12,10 @@ from asr.errors import AsrError
 from asr.lexicon import read_lexicon
 from asr.recognition.material import trainable
 from asr.training import held_out
-from asr.training.checking import log_findings
+from asr.training.checking import check_inputs, log_findings
 from asr.training.config import TrainingConfig
 from asr.validation import Report, Summary, validate
-from asr.validation.amount import FEWEST_SPEAKERS, remarks_on_amount
+from asr.validation.amount import FEWEST_SPEAKERS, remarks_on_amount, remarks_on_context
 from discriminants.parallel.workers import LocalWorkers
 from tests.validation.corpora import Corpus
 
@@ -229,6 +229,21 @@ def test_little_speech_is_a_remark_that_says_what_it_can_and_cannot_tell(
         log_findings(report)
     assert amount in caplog.messages
     assert FEWEST_SPEAKERS == held_out.FEWEST_SPEAKERS
+
+
+def test_context_that_the_speech_is_too_little_for_is_told_before_training(clean: Corpus) -> None:
+    settings = {"sample_rate": 8000}
+    for tied, told in (("auto", "frames of speech, at 1000 each, are enough for no more"), (18, "tied_states = 18")):
+        config = {"context": 3, "tied_states": tied, "features": settings}
+        report, _ = check_inputs(clean.folder / "train", clean.folder / "lexicon.txt", config)
+        assert report.remarks[-1].startswith("context = 3: the 6 phones have 18 states without context")
+        assert told in report.remarks[-1]
+    for config in ({"context": 3, "tied_states": 19, "features": settings}, {"features": settings}):
+        report, _ = check_inputs(clean.folder / "train", clean.folder / "lexicon.txt", config)
+        assert not any(remark.startswith("context") for remark in report.remarks)
+    enough = Summary(listed=900, usable=900, words=9000, speakers=30, seconds=250.0, phones={"A": 9, "B": 9})
+    assert len(list(remarks_on_context(enough, "auto", 12, 10.0))) == 0
+    assert len(list(remarks_on_context(enough, "auto", 13, 10.0))) == 1
 
 
 def test_nothing_is_remarked_of_enough_speech() -> None:

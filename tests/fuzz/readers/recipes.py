@@ -6,7 +6,7 @@ from asr.corpus.list_file import read_list
 from asr.experiments.story import Arguments, open_story
 from asr.features.augmentation import Augmentation
 from asr.grammar import arpa_grammar, estimate_ngram
-from asr.lexicon import read_lexicon
+from asr.lexicon import read_lexicon, with_own_phones
 from asr.training.config import TrainingConfig
 from recipes.an4 import __main__ as an4
 from recipes.fsdd import __main__ as fsdd
@@ -57,7 +57,7 @@ def _fsdd_seeds(folder: Path) -> Seeds:
 @reader("recipe-fsdd", _fsdd_seeds, TEXT, tree=True, writes=True, renames=True)
 def _fsdd(folder: Path) -> None:
     _open(folder, "Free Spoken Digits", fsdd.CONFIG)
-    fsdd.with_own_phones(read_lexicon(folder / "lexicon.txt"))
+    with_own_phones(read_lexicon(folder / "lexicon.txt"))
 
 
 def _speechocean_seeds(folder: Path) -> Seeds:

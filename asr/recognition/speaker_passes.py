@@ -1,0 +1,128 @@
+"""Recognition of whole speakers: which passes a model takes, or is asked to take, and the maps that a file keeps."""
+
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Literal, get_args
+
+from asr.acoustic.model_file import SearchSettings, SpeechModel
+from asr.errors import ConfigError, printable
+from asr.features.frame_table import FrameTable
+from asr.hmm.state_graph import StateGraph
+from asr.recognition.adaptation import n_steps, recognize_adapted
+from asr.recognition.map_file import load_maps, save_maps
+from asr.recognition.recognition import Recognition, recognize
+from asr.recognition.speaker_maps import adaptable, recognized_maps
+from asr.runs.progress import counted
+from asr.validation.findings import count, some
+from discriminants.logistic.input_map import InputMap
+from discriminants.parallel.workers import SerialWorkers, Workers
+
+log = logging.getLogger(__name__)
+
+AdaptationMethod = Literal["input-network", "fmllr"]
+"""`asr.recognition.adaptation` and `asr.acoustic.fmllr`."""
+
+_SHOWN = 3  # speakers whom a file lacks, each with the names nearest to theirs
+
+
+def adaptable_model(model: SpeechModel, adapt: bool | AdaptationMethod, transforms: Path | None) -> SpeechModel:
+    """The model that `recognize_speakers` takes, itself unless mixtures are to map frames by speaker.
+
+    Raises ConfigError for a method that there is not, or that the model cannot take, and for maps that nothing finds.
+    """
+    if adapt not in (False, True, *get_args(AdaptationMethod)):
+        raise ConfigError(f"a model is adapted by {' or '.join(get_args(AdaptationMethod))}, and not by {adapt!r}")
+    if adapt == "fmllr":
+        model = adaptable(model)
+    if transforms is not None and model.speakers is None:
+        raise ConfigError("transforms are those of fMLLR: adapt by 'fmllr', or give a model trained on mapped frames")
+    return model
+
+
+def recognize_speakers(
+    model: SpeechModel,
+    static: FrameTable,
+    graph: StateGraph,
+    search: SearchSettings | None = None,
+    *,
+    adapt: bool | AdaptationMethod = False,
+    transforms: Path | None = None,
+    lattice_beam: float | None = None,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+) -> Recognition:
+    """Recognize all that there is of some speakers, in one pass or in several that adapt the model; shows progress.
+
+    Parameters
+    ----------
+    model : SpeechModel
+        From `adaptable_model`.
+    adapt : bool, "input-network" or "fmllr"
+        How the model is adapted to every speaker; True is "input-network". Frames of a model that was trained on mapped
+        ones are mapped in any case.
+    transforms : path, optional
+        A file of the maps of fMLLR: speakers whom it has are not adapted to again, others are added to it.
+    static, graph, search, lattice_beam, workers
+        As of `recognize`.
+
+    Raises
+    ------
+    ConfigError
+        If the model cannot be adapted.
+    ModelFormatError
+        If `transforms` is damaged or of another model.
+    """
+    maps, seconds = _speaker_maps(model, static, graph, transforms, workers)
+    by_input_network = adapt not in (False, "fmllr")
+    total = n_steps(len(static)) if by_input_network else len(static)
+    passes = recognize_adapted if by_input_network else recognize
+    with counted(total, "adapting and recognizing: steps" if by_input_network else "recognizing") as finished:
+        found = passes(
+            model,
+            static,
+            graph,
+            search,
+            maps=maps,
+            lattice_beam=lattice_beam,
+            workers=workers,
+            progress=finished,
+        )
+    return replace(found, cpu_seconds=seconds + found.cpu_seconds)
+
+
+def _speaker_maps(
+    model: SpeechModel, static: FrameTable, graph: StateGraph, transforms: Path | None, workers: Workers
+) -> tuple[dict[str, InputMap], float]:
+    """The maps of the speakers, those of a file as they are, and the processor time that the others took."""
+    if model.speakers is None:
+        return {}, 0.0
+    known = {} if transforms is None or not transforms.exists() else load_maps(transforms, model.speakers)
+    n_strange = sum(speaker not in known for speaker in static.speakers)
+    if not n_strange:
+        return recognized_maps(model, static, graph, known=known, workers=workers)
+    with counted(2 * n_strange, "maps of speakers: utterances searched") as finished:
+        maps, seconds = recognized_maps(model, static, graph, known=known, workers=workers, progress=finished)
+    if transforms is not None:
+        save_maps(transforms, maps, model.speakers)
+        if known:
+            log.warning("%s", printable(f"{transforms}: {_added(known, [name for name in maps if name not in known])}"))
+    return maps, seconds
+
+
+def _added(known: Collection[str], added: Sequence[str]) -> str:
+    """Which speakers a file lacked, and whom of those that it has they may have been meant to be."""
+    told = (
+        f"has maps of {count(len(known), 'speaker')} ({some(known, 3)}), and none of {some(added, 3)}, now found in "
+        "this speech and added"
+    )
+    near = [(name, _nearest(name, known)) for name in added]
+    meant = [f"{name} is nearest to {' or '.join(names)}" for name, names in near if names][:_SHOWN]
+    return "; ".join([told, *meant])
+
+
+def _nearest(name: str, known: Collection[str]) -> list[str]:
+    """Names that end as this one does, as those of folders under another path do, and else similar ones."""
+    same_end = [other for other in sorted(known) if other.rpartition("/")[2] == name.rpartition("/")[2]]
+    return (same_end or get_close_matches(name, sorted(known), 3, 0.7))[:_SHOWN]
