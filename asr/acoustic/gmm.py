@@ -9,6 +9,7 @@ import numpy as np
 LOG_TWO_PI = float(np.log(2.0 * np.pi))
 FEWEST_FRAMES_OF_STATE = 8.0
 """From which a state is re-estimated, if only with one component."""
+_BLOCK = 16384  # frames whose responsibilities are held at a time
 
 
 @dataclass(frozen=True)
@@ -146,20 +147,23 @@ class GaussianMixtures:
         if (len(frames) if weights is None else weights.sum()) < min(minimum_count, FEWEST_FRAMES_OF_STATE):
             return self.log_weights[state], self.means[state], self.variances[state]
         live = np.isfinite(self.log_weights[state])
-        x = frames.astype(np.float64)
-        squares = x * x
-        responsibility = self.responsibilities(state, x)[:, live]
-        if weights is not None:
-            responsibility *= weights[:, None]
-        counts = responsibility.sum(axis=0)
-        share = responsibility.sum(axis=1) / counts.sum()
+        counts = np.zeros(live.sum())
+        first, second = (np.zeros((len(counts), frames.shape[1])) for _ in range(2))
+        for start in range(0, len(frames), _BLOCK):
+            x = frames[start : start + _BLOCK].astype(np.float64)
+            responsibility = self.responsibilities(state, x)[:, live]
+            if weights is not None:
+                responsibility *= weights[start : start + _BLOCK, None]
+            counts += responsibility.sum(axis=0)
+            first += responsibility.T @ x
+            second += responsibility.T @ (x * x)
+        of_state = second.sum(axis=0) / counts.sum() - (first.sum(axis=0) / counts.sum()) ** 2
         kept = counts >= minimum_count
         kept[np.argmax(counts)] = True
-        responsibility, counts = responsibility[:, kept], counts[kept]
-        new_means = responsibility.T @ x / counts[:, None]
-        second = responsibility.T @ squares / counts[:, None] - new_means**2
+        counts = counts[kept]
+        new_means = first[kept] / counts[:, None]
+        second = second[kept] / counts[:, None] - new_means**2
         if variance_prior and len(counts) > 1:
-            of_state = share @ squares - (share @ x) ** 2
             second = (counts[:, None] * second + variance_prior * of_state) / (counts[:, None] + variance_prior)
         log_weights = np.full(self.n_components, -np.inf)
         means, variances = self.means[state].copy(), self.variances[state].copy()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 from scipy.stats import norm
@@ -100,9 +100,11 @@ def test_frames_far_from_every_component_have_finite_scores():
     assert np.isfinite(mixtures.log_likelihood(np.full((1, 3), 1e4, np.float32))).all()
 
 
-@settings(max_examples=30)
-@given(st.integers(0, 2**32 - 1), st.booleans())
-def test_one_step_is_that_of_the_formulas_with_and_without_weights_of_frames(seed, weighted):
+@pytest.mark.parametrize("block", [16384, 25], ids=["at once", "in blocks"])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 2**32 - 1), weighted=st.booleans())
+def test_one_step_is_that_of_the_formulas_with_and_without_weights_of_frames(monkeypatch, block, seed, weighted):
+    monkeypatch.setattr("asr.acoustic.gmm._BLOCK", block)
     rng = np.random.default_rng(seed)
     mixtures = random_mixtures(rng)
     frames = [rng.normal(size=(60, 3)).astype(np.float32) for _ in range(2)]
