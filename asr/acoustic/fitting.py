@@ -53,8 +53,7 @@ def signs_of_life(
         done, total = passes[0]
         if total:
             more = isinstance(most, int) and 0 < most < total
-            why = f" (few frames are passed over more often than max_iter = {most} says)" if more else ""
-            return f", {done} of {total} passes over the frames{why}"
+            return f", {done} of {total} passes" + (f" (few frames: more than max_iter = {most})" if more else "")
         done = (len(curve) - (n_earlier if curve is earlier else 0)) if isinstance(curve, list) else 0
         if done <= 0 or not isinstance(curve, list) or not isinstance(most, int):
             return ""

@@ -33,8 +33,6 @@ FEWEST_FRAMES = 20.0
 """Of a Gaussian."""
 VARIANCE_PRIOR = 20.0
 """Frames, as which the variance of a state's frames counts in that of each of its Gaussians."""
-SILENCE_FACTOR: Literal[4] = 4
-"""Times as many Gaussians has silence, as far as its frames suffice: it is whatever is heard when nobody speaks."""
 FEWEST_PAUSES = 0.05  # of the frames: with less there is nothing to begin from, and nothing to lose
 PAUSES_KEPT = 0.85  # part of what sounds much like a pause that silence has to have after equal division
 
@@ -61,9 +59,9 @@ class GrowthSettings(Settings):
     """As so many frames the variance of all frames of a state counts in that of each of its Gaussians; 0 for not at
     all. Of little speech the Gaussians would else be sharper than their frames can tell."""
 
-    silence_factor: Literal[1, 2, 4, 8] = SILENCE_FACTOR
+    silence_factor: Literal[1, 2, 4, 8] = 1
     """Times as many components have the states of silence, where there are as many as that and frames for them: between
-    words lies the noise of every room."""
+    words may lie the noise of every room."""
 
     @model_validator(mode="before")
     @classmethod
@@ -208,7 +206,7 @@ def train_gmm(
                 kept = _pauses_kept(grown[1], guided, len(topology.silence_states))
                 log.info("flat start: silence has %.0f %% of the frames that sound much like a pause", 100.0 * kept)
                 if kept < PAUSES_KEPT:
-                    log.info("flat start: too few; it begins again, with what sounds like a pause as silence")
+                    log.info("flat start: it begins again from what sounds like a pause; nothing has to be done")
                     grown = from_pauses(guided)
         factor = settings.silence_factor
         for n_components, iterations in zip(settings.mixtures, settings.iterations, strict=True):
@@ -237,7 +235,7 @@ def mixtures_of_states(
     fewest_frames: float = FEWEST_FRAMES,
     variance_prior: float = VARIANCE_PRIOR,
     silence: Sequence[int] = (),
-    silence_factor: int = SILENCE_FACTOR,
+    silence_factor: int = 1,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> GaussianMixtures:
     """Mixtures grown on a given alignment, without realigning.

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, field_validator
 from asr.acoustic.classifiers import BUILT_IN, make_classifier
 from asr.acoustic.composite import beside
 from asr.acoustic.fitting import draw_frames, frames_it_bears, signs_of_life
-from asr.acoustic.gmm_training import FEWEST_FRAMES, SILENCE_FACTOR, VARIANCE_PRIOR, mixtures_of_states
+from asr.acoustic.gmm_training import FEWEST_FRAMES, VARIANCE_PRIOR, mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.alignment.aligned_table import align_table
@@ -82,7 +82,7 @@ class HybridSettings(Settings):
     """Of a Gaussian of that stream; one that accounts for fewer is dropped, unless it is its state's only one."""
     variance_prior: float = Field(VARIANCE_PRIOR, ge=0, le=1e9)
     """Frames, as which the variance of a state's frames counts in that of each of its Gaussians of that stream."""
-    silence_factor: Literal[1, 2, 4, 8] = SILENCE_FACTOR
+    silence_factor: Literal[1, 2, 4, 8] = 1
     """Times as many Gaussians of that stream have the states of silence, where there are frames for them."""
     mixture_weight: float = Field(0.5, gt=0, lt=1)
     """Share of the mixtures in the score; the classifier has the rest."""

@@ -75,11 +75,11 @@ class TrainingConfig(Settings):
     """Frames of the Gaussian mixtures."""
     hybrid_features: FeatureConfig = FeatureConfig(normalize="speaker", context=7, lda_dimension=60)
     """Frames of the classifier; what concerns static features has to agree with `features`."""
-    gmm: GmmSettings = GmmSettings()
-    tied_gmm: TiedGmmSettings = TiedGmmSettings()
+    gmm: GmmSettings = GmmSettings(silence_factor=4)
+    tied_gmm: TiedGmmSettings = TiedGmmSettings(silence_factor=4)
     """With context = 3, the mixtures of the tied states, grown from the alignment by those of `gmm`."""
     speakers: SpeakerSettings = SpeakerSettings()
-    hybrid: HybridSettings = HybridSettings(mixtures=16, copies_alone=True, prior_ceiling=2.0)
+    hybrid: HybridSettings = HybridSettings(mixtures=16, silence_factor=4, copies_alone=True, prior_ceiling=2.0)
     gmm_search: SearchSettings = SearchSettings()
     hybrid_search: SearchSettings = SearchSettings(insertion_penalty=-8.0)
     tuning: TuningSettings = TuningSettings()

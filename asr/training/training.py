@@ -188,9 +188,9 @@ def _tune(
         return defaults, {}, {}
     parts = folds(material, config.tuning.held_out, config.tuning.words, config.seed)
     log.info(
-        "the search is tuned by %d pairs of models, each without the speech that it is tried on, which takes "
+        "the search is tuned by %s of models, each without the speech that it is tried on, which takes "
         "most of the time; `held_out = 0` under [tuning] in the settings does without",
-        len(parts),
+        count(len(parts), "pair"),
     )
     twins: dict[str, list[tuple[Trained, Material]]] = {name: [] for name in defaults}
     for number, (inner, held_out) in enumerate(parts, 1):

@@ -39,7 +39,7 @@ from asr.training.config import TrainingConfig, TuningSettings  # noqa: E402
 from asr.training.systems import Workshop  # noqa: E402
 from benchmarks.padded_speech.experiment import Options, Trial, digit_trials, sentence_trials  # noqa: E402
 
-GMM = GmmSettings(mixtures=(1, 2, 4, 8), iterations=(10, 5, 5, 6))
+GMM = GmmSettings(mixtures=(1, 2, 4, 8), iterations=(10, 5, 5, 6), silence_factor=4)
 DIGITS = TrainingConfig(features=FeatureConfig(sample_rate=8000, normalize="speaker"), gmm=GMM)
 SENTENCES = TrainingConfig(
     features=FeatureConfig(normalize="speaker"),

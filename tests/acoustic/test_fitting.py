@@ -42,9 +42,9 @@ def test_passes_are_told_by_learners_that_call_and_read_off_scikit_learns(caplog
     def work(count):
         count(3, 10)
 
-    assert lines_of(caplog, SVC(), work)[-1].endswith("took 0 s, 3 of 10 passes over the frames")
+    assert lines_of(caplog, SVC(), work)[-1].endswith("took 0 s, 3 of 10 passes")
     few = lines_of(caplog, SparseKernelLogisticClassifier(max_iter=4), work)[-1]
-    assert few.endswith("3 of 10 passes over the frames (few frames are passed over more often than max_iter = 4 says)")
+    assert few.endswith("3 of 10 passes (few frames: more than max_iter = 4)")
     perceptron = MLPClassifier((3,), max_iter=5, tol=0.0, warm_start=True, random_state=0)
     frames, states = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
     for _ in range(2):  # a warm start counts from its own beginning

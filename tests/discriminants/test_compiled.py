@@ -57,7 +57,7 @@ def unwritable(module: Path, tmp_path: Path) -> dict[str, str]:
 def test_code_is_kept_beside_the_source_and_used_again(module: Path) -> None:
     answer, said = run(module)
     assert answer == "42 0"
-    assert said.startswith("compiling functions for this machine: it takes some seconds")
+    assert said.startswith("compiling functions for this machine: once")
     assert said.count("\n") == 1
     assert run(module) == ("42 1", "")
 
