@@ -139,7 +139,9 @@ _told: list[str] = []
 @cache
 def _tell_of_compiling() -> None:
     """Log, once, why the first use is slow."""
-    logger.info("compiling functions for this machine: once, the first time that they are used; a busy machine takes minutes")
+    logger.info(
+        "compiling functions for this machine: once, the first time that they are used; a busy machine takes minutes"
+    )
 
 
 _save_overload = caching.Cache.save_overload

@@ -7,6 +7,7 @@ can hold are listed in `discriminants.restoring.scikit_learn`.
 """
 
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
@@ -154,7 +155,8 @@ def make_classifier(name: str, parameters: Mapping[str, Any]) -> Any:
         if hasattr(classifier, "_parameter_constraints"):
             classifier._validate_params()  # scikit-learn would tell only when it is fitted
     except (TypeError, ValueError) as error:
-        raise ConfigError(f"classifier {name!r} does not take its parameters: {error}") from error
+        why = _unknown_parameter(factory, parameters) if isinstance(error, TypeError) else None
+        raise ConfigError(f"classifier {name!r} does not take its parameters: {why or error}") from error
     from sklearn.base import BaseEstimator, is_classifier
     from sklearn.neighbors import KNeighborsClassifier
 
@@ -205,3 +207,17 @@ def _factory(name: str) -> Callable[..., Any]:
     module, _, attribute = name.rpartition(".")
     made: Callable[..., Any] = getattr(import_module(module), attribute)
     return made
+
+
+def _unknown_parameter(factory: Callable[..., Any], parameters: Mapping[str, Any]) -> str | None:
+    """In words, a parameter that the classifier does not have, and those that it has; None if that is not the fault."""
+    try:
+        known = sorted(factory().get_params(deep=False))
+    except (TypeError, ValueError):
+        return None
+    strange = [each for each in parameters if each not in known]
+    if not strange:
+        return None
+    near = get_close_matches(strange[0], known, 2)
+    meant = f"did you mean {' or '.join(near)}? " if near else ""
+    return f"it has no {strange[0]!r}; {meant}it has {', '.join(known)}"

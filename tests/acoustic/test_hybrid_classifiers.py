@@ -94,6 +94,14 @@ def test_built_in_machines_are_a_hybrid_that_a_model_file_brings_back(name: str)
     np.testing.assert_array_equal(restored.predict_log_proba(frames), hybrid.classifier.predict_log_proba(frames))
 
 
+def test_a_parameter_that_a_classifier_does_not_have_is_told_with_those_that_it_has() -> None:
+    with pytest.raises(ConfigError, match=r"has no 'n_center'; did you mean n_centers") as told:
+        make_classifier("kernel-logistic", {"n_center": 300})
+    assert "n_candidates" in str(told.value)
+    with pytest.raises(ConfigError, match=r"has no 'depth'; it has .*sigma"):
+        make_classifier("orols", {"depth": 3})
+
+
 @pytest.mark.usefixtures("plug")
 def test_a_registered_class_or_function_makes_a_classifier_with_parameters() -> None:
     assert "nearest-mean" in available_classifiers()
