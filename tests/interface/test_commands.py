@@ -8,6 +8,7 @@ import asr as package
 from asr import Recognizer
 from asr.errors import ConfigError, CorpusError, ModelFormatError
 from asr.training.config import TrainingConfig
+from asr.validation.measuring import measure
 
 SETTINGS = {
     "features": {"sample_rate": 8000},
@@ -36,12 +37,24 @@ def test_training_from_python_makes_the_model_of_the_command(tiny_corpus, tmp_pa
     assert trained.model.read_bytes() == (tmp_path / "b" / "model.safetensors").read_bytes()
 
 
-def test_settings_that_are_none_are_refused_before_anything_is_done(tiny_corpus, tmp_path):
+def test_settings_that_are_none_are_refused_before_audio_is_read(tiny_corpus, tmp_path, monkeypatch):
+    read = []
+
+    def noted(utterance, rate, samples_too):
+        read.append(samples_too)
+        return measure(utterance, rate, samples_too)
+
+    monkeypatch.setattr("asr.validation.recordings.measure", noted)
     with pytest.raises(ConfigError, match=r"features\.rate"):
         package.train(
-            tiny_corpus / "train", tiny_corpus / "lexicon.txt", tmp_path / "a", config={"features": {"rate": 8000}}
+            tiny_corpus / "train",
+            tiny_corpus / "lexicon.txt",
+            tmp_path / "a",
+            config={"features": {"rate": 8000}},
+            jobs=1,
         )
     assert not (tmp_path / "a").exists()
+    assert set(read) == {False}
 
 
 def test_a_seed_out_of_range_is_refused_before_anything_is_done(tiny_corpus, tmp_path):
