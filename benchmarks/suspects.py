@@ -36,7 +36,6 @@ class Counts:
     right_named: int = 0
     exchanged: int = 0
     exchanged_named: int = 0
-    reversed: int = 0
     reversed_told: int = 0
 
 
@@ -55,7 +54,7 @@ def main() -> None:
             _check(name, draw, given, counts)
         print(
             f"{name}: {counts.right_named} of {counts.right} right ones named, {counts.exchanged_named} of "
-            f"{counts.exchanged} exchanged, {counts.reversed_told} of {counts.reversed} reversed corpora told",
+            f"{counts.exchanged} exchanged, {counts.reversed_told} of {len(given.draws)} reversed corpora told",
             flush=True,
         )
 
@@ -80,10 +79,7 @@ def _check(name: str, draw: int, given: argparse.Namespace, counts: Counts) -> N
         found = _named(story, "exchanged", material, exchanged)
         counts.exchanged += len(wrong)
         counts.exchanged_named += len(found & wrong)
-        counts.reversed, counts.reversed_told = (
-            counts.reversed + 1,
-            counts.reversed_told + ("all" in _named(story, "reversed", material, turned, "corpus")),
-        )
+        counts.reversed_told += "all" in _named(story, "reversed", material, turned, "corpus")
 
 
 def _drawn(name: str, whole: DataDirectory, random: np.random.Generator) -> list[str]:

@@ -29,6 +29,7 @@ __all__ = ["njit"]
 logger = logging.getLogger(__name__)
 
 caching: Any = _caching  # of whose inner classes numba says no types
+_SLOW = "compiling functions for this machine: once, the first time that they are used; a busy machine takes minutes"
 _ADVICE = "set NUMBA_CACHE_DIR to a directory that can be written, and later starts are fast"
 
 
@@ -46,7 +47,7 @@ class _SealedCacheFile(caching.IndexDataCacheFile):
         self._key = key
         found = super().load(key)
         if found is None:
-            _tell_of_compiling()
+            _tell_once(_SLOW, logging.INFO)
         return found
 
     def save(self, key: Any, data: Any) -> None:
@@ -126,22 +127,14 @@ def _remove(folder: Path, owner: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _tell_once(message: str) -> None:
-    """Log the first message of all: what follows from it is no news."""
-    if not _told:
-        _told.append(message)
-        logger.warning(message)
+def _tell_once(message: str, level: int = logging.WARNING) -> None:
+    """Log the first message of a level: what follows from it is no news."""
+    if level not in _told:
+        _told.add(level)
+        logger.log(level, message)
 
 
-_told: list[str] = []
-
-
-@cache
-def _tell_of_compiling() -> None:
-    """Log, once, why the first use is slow."""
-    logger.info(
-        "compiling functions for this machine: once, the first time that they are used; a busy machine takes minutes"
-    )
+_told: set[int] = set()
 
 
 _save_overload = caching.Cache.save_overload

@@ -72,6 +72,7 @@ def combine(
     import asr
     from asr.cli.reporting import report_failures
     from asr.runs.outcome import Outcome
+    from asr.validation.findings import count
 
     made = asr.combine(systems, out, weights=wanted, null=null, text=text)
     typer.echo(out / "hyp.txt")
@@ -84,8 +85,7 @@ def combine(
             f"{chosen.errors} errors in {chosen.words} words of {text}, on which this was chosen; "
             f"{chosen.errors_before} before"
         )
-    done = f"{made.n_done} utterance{'' if made.n_done == 1 else 's'}"
-    typer.echo(f"{done} of {len(systems)} systems combined", err=True)
+    typer.echo(f"{count(made.n_done, 'utterance')} of {len(systems)} systems combined", err=True)
     report_failures(Outcome(made.n_done, made.failures), out)
 
 

@@ -1,14 +1,14 @@
 """How much each system's vote counts in a combination: chosen on transcribed speech, by the word errors there."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from asr.errors import CorpusError
 from asr.lattices.combination import Slot, voted
 from asr.lattices.confusion_network import Place, spoken
-from asr.scoring.wer import align_words, count_errors
+from asr.scoring.repeated_counts import RepeatedCounts
 
 SHARES = tuple(number / 10 for number in range(11))
 NULLS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0)
@@ -77,8 +77,13 @@ def choose_vote(
     n_words = sum(len(references[name]) for name in shared)
     if not n_words:
         raise CorpusError("the transcripts have no word of an utterance of the systems; give those of the same speech")
-    counting = _Counting({name: utterances[name] for name in shared}, references)
-    before = counting.errors(start)
+    counting = RepeatedCounts({name: references[name] for name in shared})
+
+    def errors_of(vote: Vote) -> np.ndarray:
+        places = {name: spoken(vote.places(utterances[name])) for name in shared}
+        return counting.errors({name: tuple(place.words[0][0] for place in own) for name, own in places.items()})[0]
+
+    before = errors_of(start)
     best, errors = start, before
     for _ in range(_MOST_ROUNDS):
         at_first = errors.sum()
@@ -88,7 +93,7 @@ def choose_vote(
             else:
                 candidates = [Vote(best.weights, null) for null in NULLS]
             for vote in sorted(candidates, key=lambda vote: _distance(vote, start)):
-                found = counting.errors(vote)
+                found = errors_of(vote)
                 if found.sum() < errors.sum():
                     best, errors = vote, found
         if errors.sum() == at_first:
@@ -113,22 +118,3 @@ def _with_share(vote: Vote, number: int, share: float) -> Vote:
 def _distance(vote: Vote, start: Vote) -> float:
     shares = sum(abs(one - other) for one, other in zip(vote.weights, start.weights, strict=True))
     return shares + abs(vote.null - start.null)
-
-
-@dataclass
-class _Counting:
-    """Counts errors of the same utterances again and again; what was said before is not aligned again."""
-
-    utterances: Mapping[str, AlignedUtterance]
-    references: Mapping[str, Sequence[str]]
-    known: dict[tuple[str, tuple[str, ...]], int] = field(default_factory=dict)
-
-    def errors(self, vote: Vote) -> np.ndarray:
-        """Of every utterance, int64 (n_utterances,)."""
-        found = []
-        for name, utterance in self.utterances.items():
-            words = tuple(place.words[0][0] for place in spoken(vote.places(utterance)))
-            if (name, words) not in self.known:
-                self.known[name, words] = count_errors(align_words(self.references[name], words)).errors
-            found.append(self.known[name, words])
-        return np.array(found, np.int64)

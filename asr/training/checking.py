@@ -35,6 +35,7 @@ def check_inputs(
     strip_stress: bool | None = None,
     seed: int | None = None,
     samples_too: bool = True,
+    despite_settings: bool = True,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> tuple[Report, TrainingConfig]:
     """Validate a corpus, its lexicon and settings, which may be a file or its tables; returns the settings too.
@@ -42,7 +43,8 @@ def check_inputs(
     Where settings are not an object yet, `sample_rate` may be "auto", and is unless it is set: the
     settings returned hold the rate that suits the corpus (see `asr.corpus.rates`), which is logged.
     Settings that cannot be read are a finding like any other, and the rest is checked without them; the defaults are
-    returned in their place. `classifier`, `strip_stress` and `seed` take the place of those in the settings.
+    returned in their place; audio is then read only `despite_settings`. `classifier`, `strip_stress` and `seed` take
+    the place of those in the settings.
     """
     file = config if isinstance(config, Path) else None
     settings: TrainingConfig | None = None
@@ -68,6 +70,7 @@ def check_inputs(
         check_same_static(settings.features, settings.hybrid_features)
     except ConfigError as error:
         findings.append(_of_settings(error, file))
+    samples_too = samples_too and (despite_settings or not findings)
     report = validate(
         data,
         lexicon,

@@ -16,7 +16,6 @@ from asr.acoustic.model_file import SearchSettings, save_model
 from asr.acoustic.model_metadata import Provenance
 from asr.corpus.data_directory import Problem, read_data_directory
 from asr.decode.graph_compiler import compile_graph
-from asr.errors import ConfigError
 from asr.files import atomic_write
 from asr.grammar import ArpaModel, arpa_grammar, estimate_ngram, write_arpa
 from asr.hmm.topology import Topology
@@ -29,7 +28,7 @@ from asr.runs.run import Run
 from asr.training.aligners import train_aligner
 from asr.training.checking import check_inputs, log_findings
 from asr.training.confidence_fit import confidence_on
-from asr.training.config import TrainingConfig, check_same_static, load_config
+from asr.training.config import TrainingConfig, check_same_static
 from asr.training.held_out import folds
 from asr.training.search_width import SWEPT_ACTIVE, choose_width
 from asr.training.systems import (
@@ -88,7 +87,8 @@ def train(
         classifier=classifier,
         strip_stress=strip_stress,
         seed=seed,
-        samples_too=check_samples and not begun and _readable(config),
+        samples_too=check_samples and not begun,
+        despite_settings=False,
         workers=workers,
     )
     log_findings(report)
@@ -156,16 +156,6 @@ def train(
     problems += [Problem(name, code, f"not aligned: {reason}") for name, (code, reason) in mixtures.failed.items()]
     account(given.listed, [name for name in material.static.ids if name not in mixtures.failed], problems, work_dir)
     return Outcome(len(material.static) - len(mixtures.failed), problems)
-
-
-def _readable(config: TrainingConfig | Path | Mapping[str, Any] | None) -> bool:
-    """Whether settings can be read: where they cannot, nothing is trained, and no audio need be read before that."""
-    if not isinstance(config, TrainingConfig):
-        try:
-            load_config(config)
-        except ConfigError:
-            return False
-    return True
 
 
 def _provenance(material: Material, mixtures: Mixtures) -> Provenance:

@@ -3,7 +3,7 @@
 import logging
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -16,7 +16,8 @@ from asr.recognition.material import Material
 from asr.recognition.searching import BATCH_FRAMES, search_words
 from asr.recognition.speaker_maps import frames_of, recognized_maps
 from asr.scoring.bootstrap import wer_standard_error
-from asr.scoring.wer import ScoreReport, align_words, count_errors, score_utterances
+from asr.scoring.repeated_counts import RepeatedCounts
+from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.config import TuningSettings
 from asr.training.search_choice import UNDECIDED, Choice, ErrorSurface, choose, is_far, worth_trying
 from asr.validation.amount import FEWEST_SPEAKERS
@@ -104,7 +105,7 @@ def tune(scored: Sequence["Scored"], settings: TuningSettings, *, most_active: i
     active = own.max_active or math.inf  # 0 is no limit
     swept = own if most_active is None or active <= most_active else own.model_copy(update={"max_active": most_active})
     units = _units(twins)
-    counting = _Counting({name: words for twin in twins for name, words in twin.held_out.references.items()})
+    counting = RepeatedCounts({name: words for twin in twins for name, words in twin.held_out.references.items()})
     scales, penalties = sorted(settings.scale_factors), sorted(settings.penalty_factors)
     tried: dict[tuple[float, float], np.ndarray] = {}
 
@@ -216,27 +217,8 @@ def _units(twins: Iterable[Twin]) -> dict[str, str]:
     return speakers if len(set(speakers.values())) >= FEWEST_SPEAKERS else {name: name for name in speakers}
 
 
-@dataclass(frozen=True)
-class _Counting:
-    """Counts errors of the same utterances again and again; what was recognized before is not aligned again."""
-
-    references: Mapping[str, tuple[str, ...]]
-    known: dict[tuple[str, tuple[str, ...]], tuple[int, int]] = field(default_factory=dict)
-
-    def errors(self, hypotheses: Mapping[str, tuple[str, ...]]) -> np.ndarray:
-        """Errors, and insertions less deletions, int64 (2, n_utterances)."""
-        counts = np.zeros((2, len(self.references)), np.int64)
-        for number, (name, words) in enumerate(self.references.items()):
-            key = name, hypotheses[name]
-            if key not in self.known:
-                own = count_errors(align_words(words, hypotheses[name]))
-                self.known[key] = own.errors, own.insertions - own.deletions
-            counts[:, number] = self.known[key]
-        return counts
-
-
 def _surface(
-    counting: _Counting,
+    counting: RepeatedCounts,
     units: Mapping[str, str],
     scales: Sequence[float],
     penalties: Sequence[float],
