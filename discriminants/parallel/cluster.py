@@ -1,5 +1,6 @@
 """Workers of a dask.distributed cluster, which may come, go and die."""
 
+import gc
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
@@ -41,7 +42,11 @@ class ClusterWorkers:
             ) from error
         try:
             self._client = _connected(Client, address, patience)
-            self._client.wait_for_workers(1, timeout=patience)
+            try:
+                self._client.wait_for_workers(1, timeout=patience)
+            except BaseException:
+                self.close()
+                raise
         except (OSError, TimeoutError, ValueError, RuntimeError, AssertionError) as error:
             raise ConnectionError(
                 f"{address}: no scheduler with a worker answered within {patience:g} s ({error}); start them with "
@@ -103,13 +108,18 @@ class ClusterWorkers:
 
 
 def _connected(client: Any, address: str, patience: float) -> Any:
-    """A client of the scheduler; where a worker joins at this moment, dask fails with an AssertionError, so again."""
-    for _ in range(_ATTEMPTS - 1):
+    """A client of the scheduler; where a worker joins at this moment, dask fails with an AssertionError, so again.
+
+    A client that nobody closed, and one that failed half-way, closes itself when the garbage collector comes to it. It
+    waits for ever if that is while this thread starts another, under dask's lock: so they are collected before.
+    """
+    for attempt in range(_ATTEMPTS):
+        gc.collect()
         try:
             return client(address, timeout=patience, set_as_default=False)
         except AssertionError:
-            continue
-    return client(address, timeout=patience, set_as_default=False)
+            if attempt == _ATTEMPTS - 1:
+                raise
 
 
 def _given(value: Result) -> Result:

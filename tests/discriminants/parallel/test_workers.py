@@ -1,5 +1,6 @@
 """Blocks of work in this process, in threads, in processes and on a cluster."""
 
+import gc
 import os
 import re
 import resource
@@ -14,7 +15,7 @@ import pytest
 
 from discriminants.parallel import threads
 from discriminants.parallel.blas_buffers import claim_blas_buffers
-from discriminants.parallel.cluster import ClusterWorkers
+from discriminants.parallel.cluster import ClusterWorkers, _connected
 from discriminants.parallel.stored_array import StoredArray
 from discriminants.parallel.threads import ThreadWorkers
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers, workers_for
@@ -41,8 +42,13 @@ def failing(number: int) -> int:
     raise ValueError(f"item {number} is no good")
 
 
-def all_workers(cluster: Cluster) -> list[Workers]:
-    return [SerialWorkers(), ThreadWorkers(2), LocalWorkers(2), ClusterWorkers(cluster.address)]
+def all_workers(cluster: Cluster) -> Iterator[Workers]:
+    yield from (SerialWorkers(), ThreadWorkers(2), LocalWorkers(2))
+    of_the_cluster = ClusterWorkers(cluster.address)
+    try:
+        yield of_the_cluster
+    finally:
+        of_the_cluster.close()
 
 
 def test_results_come_in_the_order_of_the_items_and_are_the_same_everywhere(cluster: Cluster, tmp_path: Path) -> None:
@@ -183,3 +189,38 @@ def test_a_client_that_meets_a_joining_worker_tries_again(cluster: Cluster, monk
     assert list(workers.map(times, [3], np.ones(2))) == [6.0]
     assert len(attempts) == 3
     workers.close()
+
+
+class Abandoned:
+    """What dask's client is while nobody holds it: in a cycle, and it takes dask's lock when it is collected."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+    def __del__(self) -> None:
+        from distributed.utils import LoopRunner
+
+        free = LoopRunner._lock.acquire(blocking=False)
+        collected.append(free)
+        if free:
+            LoopRunner._lock.release()
+
+
+collected: list[bool] = []
+
+
+def test_an_abandoned_client_is_collected_before_the_lock_is_taken_that_it_needs(cluster: Cluster) -> None:
+    from distributed.utils import LoopRunner
+
+    def collecting(*arguments: Any, **options: Any) -> Any:
+        with LoopRunner._lock:
+            gc.collect()
+        attempts.append(arguments)
+        assert len(attempts) > 1
+        return "connected"
+
+    collected.clear()
+    attempts: list[tuple[Any, ...]] = []
+    Abandoned()
+    assert _connected(collecting, cluster.address, 1.0) == "connected"
+    assert collected == [True]
