@@ -400,6 +400,10 @@ def _search(
                 ranked[i] = arc_score[active[i]]
             floor = max(floor, _kth_largest(ranked, max_active))
 
+        while n_records + n_active > len(record_arc):  # within the loop it would triple the loop's time
+            record_arc = grown(record_arc)
+            record_frame = grown(record_frame)
+            record_previous = grown(record_previous)
         n_nodes = 0
         length = 0
         survivors = 0
@@ -414,10 +418,6 @@ def _search(
             active[survivors] = arc
             survivors += 1
             if previous != -2:
-                if n_records == len(record_arc):
-                    record_arc = grown(record_arc)
-                    record_frame = grown(record_frame)
-                    record_previous = grown(record_previous)
                 record_arc[n_records] = arc
                 record_frame[n_records] = frame
                 record_previous[n_records] = previous
