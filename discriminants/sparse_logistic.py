@@ -36,6 +36,7 @@ from discriminants.multiclass.labels import class_codes
 from discriminants.parallel.threads import workers_of_this_process
 from discriminants.parallel.workers import Workers
 
+_SAMPLES_A_CENTER, _MOST_SELECTION_SAMPLES = 20, 60_000
 _CACHED_KERNEL = 1 << 24  # entries up to which the kernel matrix is kept, not formed again in every pass
 
 Progress = Callable[[int, int, float, float | None], None]
@@ -59,8 +60,9 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     n_candidates : int
         Samples among which orthogonal least squares chooses, of each class in proportion.
     selection : {"orols", "random"}
-    selection_samples : int
-        Samples, balanced over the classes, on which the selection's squared loss is measured.
+    selection_samples : int or "auto"
+        Samples, balanced over the classes, on which the selection's squared loss is measured. "auto" is 20 for every
+        centre, and at most 60,000.
     kernel : str, Kernel or callable
         A name ("gaussian", "precomputed", ...), a kernel object or a function of two arrays. Where k(x, z) is not
         positive semidefinite, directions in which W'K_mm W is not positive are left out.
@@ -138,7 +140,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         "n_extra_centers": [Interval(Integral, 0, None, closed="left")],
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
         "selection": [StrOptions({"orols", "random"})],
-        "selection_samples": [Interval(Integral, 1, None, closed="left")],
+        "selection_samples": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "kernel": [StrOptions(set(NAMED)), Kernel, callable],
         "sigma": [StrOptions({"scale"}), Interval(Real, 0, None, closed="neither"), np.ndarray],
         "alpha": [Interval(Real, 0, None, closed="left")],
@@ -163,7 +165,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         n_extra_centers: int = 0,
         n_candidates: int = 3000,
         selection: str = "orols",
-        selection_samples: int = 60_000,
+        selection_samples: int | str = "auto",
         kernel: Any = "gaussian",
         sigma: Any = "scale",
         alpha: float = 1e-7,
@@ -373,12 +375,13 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         if self.selection == "random":
             chosen, rows = random_dictionary(kernel, X, self.n_centers, training.random)
         else:
+            enough = min(_SAMPLES_A_CENTER * self.n_centers, _MOST_SELECTION_SAMPLES)
             chosen, rows = selected_dictionary(
                 kernel,
                 training,
                 n_centers=self.n_centers,
                 n_candidates=self.n_candidates,
-                n_samples=self.selection_samples,
+                n_samples=enough if self.selection_samples == "auto" else int(self.selection_samples),
             )
         if self.n_extra_centers:
             chosen, rows = with_more_centers(kernel, chosen, X, rows, self.n_extra_centers, training.random)

@@ -22,9 +22,9 @@ MOST_ACTIVE = 10_000
 FEWEST_ACTIVE = 100
 ACTIVE_STEP = 0.6
 """From one limit of hypotheses to the next smaller one."""
-SWEPT_ACTIVE = 1000
-"""Hypotheses a frame while scales and penalties are compared, before the width is chosen: of hundreds of words one or
-two are others than with three thousand, and it takes half the time."""
+SWEPT_ACTIVE = 500
+"""Hypotheses a frame while scales and penalties are compared, before the width is chosen: in a loop of 2000 words the
+choice is the same within a few per cent as with a thousand, and takes 0.6 of the time."""
 FEWEST_WORDS = 200
 """Under fewer words of the wide search the width stays: they say little of other speech, and nothing of grammars."""
 TOLERATED = 0.001
