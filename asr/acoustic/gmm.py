@@ -124,7 +124,8 @@ class GaussianMixtures:
             fewer frames stay as they are, where these are not eight at least.
         variance_prior : float
             As so many frames the variance of all frames of the state counts in that of each component (maximum a
-            posteriori, Gauvain and Lee 1994): components of few frames are not sharper than these can tell.
+            posteriori, Gauvain and Lee 1994): components of few frames are not sharper than these can tell. Where the
+            state's components have more frames than that on average, it counts less, by the square of how many more.
         map_states : callable
             `map`, or an executor's.
         """
@@ -164,6 +165,7 @@ class GaussianMixtures:
         new_means = first[kept] / counts[:, None]
         second = second[kept] / counts[:, None] - new_means**2
         if variance_prior and len(counts) > 1:
+            variance_prior *= min(1.0, variance_prior * len(counts) / counts.sum()) ** 2
             second = (counts[:, None] * second + variance_prior * of_state) / (counts[:, None] + variance_prior)
         log_weights = np.full(self.n_components, -np.inf)
         means, variances = self.means[state].copy(), self.variances[state].copy()

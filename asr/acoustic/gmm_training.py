@@ -56,8 +56,9 @@ class GrowthSettings(Settings):
     fewest_frames: float = Field(FEWEST_FRAMES, ge=1, le=1e9)
     """Of a Gaussian; one that accounts for fewer is dropped, unless it is its state's only one."""
     variance_prior: float = Field(VARIANCE_PRIOR, ge=0, le=1e9)
-    """As so many frames the variance of all frames of a state counts in that of each of its Gaussians; 0 for not at
-    all. Of little speech the Gaussians would else be sharper than their frames can tell."""
+    """As so many frames the variance of all frames of a state counts in that of each of its Gaussians; less, by the
+    square, where these have more frames than that; 0 for not at all. Of little speech the Gaussians would else be
+    sharper than their frames can tell."""
 
     silence_factor: Literal[1, 2, 4, 8] = 1
     """Times as many components have the states of silence, where there are as many as that and frames for them: between
@@ -254,7 +255,7 @@ def mixtures_of_states(
     fewest_frames : float
         Of a Gaussian; one that accounts for fewer is dropped, unless it is its state's only one.
     variance_prior : float
-        Frames, as which the variance of all of a state's counts in that of each of its Gaussians.
+        Frames, as which the variance of all of a state's counts in that of each of its Gaussians; see `update`.
     silence, silence_factor
         States that have so many times as many components.
     """

@@ -117,18 +117,21 @@ def test_one_step_is_that_of_the_formulas_with_and_without_weights_of_frames(mon
         np.testing.assert_allclose(updated.variances[state], expected[2], atol=1e-8)
 
 
-def test_with_a_prior_the_variance_of_the_state_counts_as_so_many_frames():
+@pytest.mark.parametrize(("prior", "counts_as"), [(15.0, 9.6), (20.0, 20.0), (30.0, 30.0)])
+def test_with_a_prior_the_variance_of_the_state_counts_as_so_many_frames(prior, counts_as):
     rng = np.random.default_rng(8)
     mixtures = random_mixtures(rng)
+    n_frames = 18.75 * mixtures.n_components  # fifteen of them are fewer than a component has on average
     frames = rng.normal(size=(60, 3)).astype(np.float32)
+    weights = np.full(60, n_frames / 60)
     free, held = (
-        mixtures.update(lambda state: (frames, None), variance_floor=FLOOR, minimum_count=0.0, variance_prior=prior)
-        for prior in (0.0, 15.0)
+        mixtures.update(lambda state: (frames, weights), variance_floor=FLOOR, minimum_count=0.0, variance_prior=given)
+        for given in (0.0, prior)
     )
     np.testing.assert_array_equal(held.means, free.means)
-    counts = 60 * np.exp(free.log_weights)[..., None]
+    counts = n_frames * np.exp(free.log_weights)[..., None]
     of_state = frames.astype(np.float64).var(axis=0)
-    expected = (counts * free.variances + 15.0 * of_state) / (counts + 15.0)
+    expected = (counts * free.variances + counts_as * of_state) / (counts + counts_as)
     np.testing.assert_allclose(held.variances, expected, atol=1e-8)
 
 
