@@ -112,7 +112,8 @@ class _Watch:
             )
             return 1
         how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended itself with status {code}"
-        self._say(f"error: the process {how}, most often for want of memory; {GOES_ON}")
+        why = ", most often for want of memory" if -code != signal.SIGTERM else ""
+        self._say(f"error: the process {how}{why}; {GOES_ON}")
         return 1
 
     def _end(self, number: int, _frame: object) -> None:
