@@ -23,6 +23,7 @@ MASS, TOTAL_MASS, LENGTH, GRAVITY = 0.1, 1.1, 0.5, 9.81
 WIDTHS = np.array([2.0, 4.0, 2.0, 6.0])  # of position, velocity, angle and its velocity
 COPIES, TUBE = 10, 0.05  # states around each of the plan, and how far off, in widths
 BALANCED, WIDER = 50, 2.0  # stages more at the end, and how much wider the tube is there
+HEAVIER = 100.0  # weight of these: the end of the plan has other controls in the same states
 
 
 def derivative(x: np.ndarray, u: np.ndarray) -> np.ndarray:
@@ -66,7 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     off = TUBE * WIDTHS * np.random.default_rng(0).normal(size=(COPIES, *x.shape))
     off[:, N:] *= WIDER
     learnt = (x + off).reshape(-1, 4) / WIDTHS
-    machine = LSSVMRegressor(sigma=1.0, regularization=1e-6).fit(learnt, (u + (off * L).sum(axis=2)).ravel())
+    weight = np.tile(np.repeat([1.0, HEAVIER], [N, BALANCED]), COPIES)
+    machine = LSSVMRegressor(sigma=1.0, regularization=1e-6)
+    machine.fit(learnt, (u + (off * L).sum(axis=2)).ravel(), sample_weight=weight)
 
     states = [problem.start]
     controls: list[float] = []

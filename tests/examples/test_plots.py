@@ -152,10 +152,11 @@ def test_the_controller_follows_the_sine(drawn):
 
 def test_the_pendulum_stands_within_the_horizon_and_is_balanced(drawn):
     printed = drawn("control_pendulum", "--iterations", 150)
-    (angle, position), (later, _) = re.findall(r"([\d.]+) rad and ([\d.]+) m off", printed)
+    (angle, position), (later, place) = re.findall(r"([\d.]+) rad and ([\d.]+) m off", printed)
     assert float(angle) < 0.2
-    assert float(position) < 0.3
-    assert float(later) < 0.05
+    assert float(position) < 0.1
+    assert float(later) < 0.01
+    assert float(place) < 0.05
 
 
 def test_the_ball_is_centred_and_follows_the_cosine(drawn):

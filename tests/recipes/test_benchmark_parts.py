@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from asr.errors import CorpusError
 from discriminants import NPDClassifier, NPDRegressor, OROLSClassifier, ShrinkingGridSearchCV
+from recipes.benchmarks import lssvm_uci
 from recipes.benchmarks.datasets import multi_class_problem, regression_problem, two_class_problem
 from recipes.benchmarks.lssvm_uci import TABLE as LSSVM_TABLE
 from recipes.benchmarks.lssvm_uci import PartFolds
@@ -267,6 +268,25 @@ def test_categories_become_indicators_and_samples_that_lack_one_are_left_out(tmp
     np.savez(tmp_path / "one.npz", x=np.ones((4, 2)), y=np.ones(4))
     with pytest.raises(CorpusError, match="has one class only"):
         two_classes(tmp_path / "one.npz")
+
+
+def test_a_set_too_large_for_its_kernel_matrix_is_drawn_once_and_solved_by_iteration(tmp_path, monkeypatch):
+    save_adult(tmp_path / "adu.npz")
+    monkeypatch.setitem(lssvm_uci.SIZES, "adu", (120, 60))
+    direct = LSSVM_TABLE.study(tmp_path / "adu.npz", "adu", False)
+    monkeypatch.setattr(lssvm_uci, "ITERATED", 100)
+    iterated = LSSVM_TABLE.study(tmp_path / "adu.npz", "adu", False)
+    assert len(direct.problem.partitions) == 10 and len(iterated.problem.partitions) == 1
+    train, test = iterated.problem.partitions[0]
+    np.testing.assert_array_equal(train, direct.problem.partitions[0].train)
+    outputs = [
+        clone(study.searches[0].estimator.estimator)
+        .set_params(lssvm__regularization=0.1)
+        .fit(study.problem.X[train], study.problem.y[train])
+        .decision_function(study.problem.X[test])
+        for study in (direct, iterated)
+    ]
+    np.testing.assert_allclose(outputs[1], outputs[0], atol=1e-2 * np.abs(outputs[0]).max())
 
 
 def test_folds_of_a_part_keep_to_it_and_hold_each_sample_out_once():
