@@ -3,16 +3,18 @@
 All frames of a phone's state begin in one leaf. Again and again the leaf and question are taken that raise the
 likelihood most when either answer has a Gaussian of its own. Nobody has to write the questions: they are every phone
 by itself and the sets of a clustering of the phones, asked of the neighbour on either side, and whether the phone
-begins or ends a word.
+begins or ends a word. A user's own are asked beside them.
 """
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.cluster.hierarchy import linkage
 
 from asr.alignment.phone_contexts import SpokenPhones
+from asr.hmm.phone_questions import PhoneQuestion
 from asr.hmm.state_tying import BEGINS, ENDS, LEFT, RIGHT, StateTying
 from asr.hmm.topology import Topology
 
@@ -20,6 +22,7 @@ FEWEST_FRAMES = 100
 """In a leaf."""
 FRAMES_A_STATE = 1000
 """Of the speech, where it says how many states there are."""
+SIDES_ASKED = {"left": (LEFT,), "right": (RIGHT,), "both": (LEFT, RIGHT), "itself": ()}
 VARIANCE_FLOOR = 0.01  # as a fraction of the variance over all frames
 
 
@@ -29,6 +32,21 @@ class Questions:
 
     side: np.ndarray
     phones: np.ndarray
+
+    def and_given(self, given: Sequence[PhoneQuestion], topology: Topology) -> "Questions":
+        """These, and those of a user that differ from them and for which some phones give either answer."""
+        known = {(side, phones.tobytes()) for side, phones in zip(self.side.tolist(), self.phones, strict=True)}
+        side, answers = [], []
+        for question in given:
+            phones = question.answers(topology.phones)
+            for neighbour in SIDES_ASKED[question.side]:
+                if phones.any() and not phones.all() and (neighbour, phones.tobytes()) not in known:
+                    known.add((neighbour, phones.tobytes()))
+                    side.append(neighbour)
+                    answers.append(phones)
+        if not side:
+            return self
+        return Questions(np.append(self.side, np.array(side, np.int8)), np.concatenate([self.phones, answers]))
 
     def answers(self, contexts: np.ndarray) -> np.ndarray:
         """Whether the answer is yes, bool (n_questions, n), of contexts, int (n, 5)."""
@@ -63,7 +81,12 @@ class _Leaf:
 
 
 def grow_trees(
-    frames: np.ndarray, states: np.ndarray, spoken: SpokenPhones, topology: Topology, n_states: int
+    frames: np.ndarray,
+    states: np.ndarray,
+    spoken: SpokenPhones,
+    topology: Topology,
+    n_states: int,
+    given: Sequence[PhoneQuestion] = (),
 ) -> StateTying:
     """Trees with `n_states` leaves in all, or fewer where frames are too few to tell more apart.
 
@@ -76,10 +99,12 @@ def grow_trees(
         The phones of that alignment.
     n_states : int
         Leaves wanted; every phone has at least one a place.
+    given : sequence of PhoneQuestion
+        May be asked beside the automatic ones; none about the phone itself, which has trees of its own.
     """
     contexts, context = np.unique(spoken.contexts, axis=0, return_inverse=True)
     keys, sums = _accumulate(frames, states, spoken, context.ravel(), topology)
-    questions = automatic_questions(keys, sums, contexts, topology)
+    questions = automatic_questions(keys, sums, contexts, topology).and_given(given, topology)
     answers = questions.answers(contexts)
     n_places = len(topology.phones) * topology.states_per_phone
     place = (contexts[keys[:, 0], 0] - 1) * topology.states_per_phone + keys[:, 1]

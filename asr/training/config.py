@@ -6,7 +6,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from asr.acoustic.gmm_training import GmmSettings, TiedGmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
@@ -14,6 +14,7 @@ from asr.acoustic.model_file import LARGEST_PENALTY, LARGEST_SCALE, SearchSettin
 from asr.acoustic.speaker_adaptation import SpeakerSettings
 from asr.errors import ConfigError
 from asr.features.config import FeatureConfig
+from asr.hmm.phone_questions import PhoneQuestion, read_questions
 from asr.settings import Settings, fault_in_value, faults
 from asr.text_lines import read_text
 
@@ -68,6 +69,9 @@ class TrainingConfig(Settings):
     tied_states: Annotated[int, Field(ge=1, le=100_000)] | Literal["auto"] = "auto"
     """With context = 3, the states of all phones together. "auto" is one for every thousand frames, and at least the
     number without context."""
+    questions: tuple[PhoneQuestion, ...] = ()
+    """With context = 3, what the trees may ask about a phone's neighbours beside what they find by themselves. Given as
+    a file: HTK's (lines `QS "name" { n-*, m-* }`) or Kaldi's (phones, a question a line)."""
     ngram_order: int = Field(2, ge=1, le=10)
     """Order of the default grammar, estimated from the training transcripts."""
     lexicon: LexiconSettings = LexiconSettings()
@@ -84,6 +88,11 @@ class TrainingConfig(Settings):
     hybrid_search: SearchSettings = SearchSettings(insertion_penalty=-8.0)
     tuning: TuningSettings = TuningSettings()
 
+    @field_validator("questions", mode="before")
+    @classmethod
+    def _of_file(cls, value: Any) -> Any:
+        return read_questions(Path(value)) if isinstance(value, str | Path) else value
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         for name in ("lda_dimension", "kda_dimension"):
@@ -94,6 +103,8 @@ class TrainingConfig(Settings):
                 )
         if self.context == 1 and self.tied_states != "auto":
             raise ValueError("tied_states: a phone has the same states everywhere unless context is 3")
+        if self.context == 1 and self.questions:
+            raise ValueError("questions: there are no trees to ask them unless context is 3")
         scale, penalty = max(self.tuning.scale_factors), max(map(abs, self.tuning.penalty_factors))
         for name in ("gmm_search", "hybrid_search"):
             lm_scale = getattr(self, name).lm_scale

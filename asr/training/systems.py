@@ -144,7 +144,7 @@ def train_tied_mixtures(
         graphs = material.graphs(workshop.lexicon, topology)
         spoken = spoken_phones(mixtures.states, table, graphs, topology)
         wanted = table.n_frames // FRAMES_A_STATE if config.tied_states == "auto" else config.tied_states
-        tying = grow_trees(table.frames, mixtures.states, spoken, topology, wanted)
+        tying = grow_trees(table.frames, mixtures.states, spoken, topology, wanted, config.questions)
         tied = replace(topology, tying=tying)
         n_contexts, n_spoken = len(np.unique(spoken.contexts, axis=0)), tied.n_states - tying.n_silence_states
         log.info("%s: %d states for phones in %d contexts; wanted were %d", name, n_spoken, n_contexts, wanted)

@@ -1,7 +1,7 @@
 """Settings that only show themselves to be wrong when training reaches them: classifier, noise, copies."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -11,7 +11,9 @@ from asr.corpus.data_directory import Utterance
 from asr.corpus.list_file import refuse_pipe
 from asr.errors import ConfigError, CorpusError, Fault, attempt
 from asr.features.config import FeatureConfig
-from asr.validation.findings import Finding, stopping, without_place
+from asr.hmm.phone_questions import PhoneQuestion
+from asr.lexicon import Lexicon
+from asr.validation.findings import Finding, count, some, stopping, warning, without_place
 from asr.validation.lists import check_format, read_list_past_faults
 from asr.validation.measuring import measure
 
@@ -38,6 +40,10 @@ class Settings(Protocol):
     @property
     def tied_states(self) -> int | Literal["auto"]:
         """States of all phones together, where these depend on the neighbours."""
+
+    @property
+    def questions(self) -> Sequence[PhoneQuestion]:
+        """What the trees of states in context may ask beside their own questions."""
 
     @property
     def features(self) -> FeatureConfig:
@@ -103,6 +109,20 @@ def check_copies(config: Settings, file: Path | None, n_archived: int | None) ->
             "warps = [], or n_cepstra to what it holds"
         )
         yield stopping("settings", *setting_place(file, "hybrid.warps"), message)
+
+
+def check_questions(config: Settings, lexicon: Lexicon, file: Path | None) -> Iterator[Finding]:
+    """Whether questions about neighbouring phones are about phones of the lexicon."""
+    phones = tuple(lexicon.phones)
+    idle = [question.name for question in config.questions if not question.answers(phones).any()]
+    if not idle:
+        return
+    place = setting_place(file, "questions")
+    message = f"{some(idle)}: {count(len(idle), 'question')} of {len(config.questions)} about no phone of the lexicon"
+    if len(idle) == len(config.questions):
+        yield stopping("settings", *place, f"{message}, which has {some(phones)}; write the phones as it does")
+    else:
+        yield warning("settings", *place, message)
 
 
 def check_noise(noise: NoiseSettings, rate: int, file: Path | None, *, samples_too: bool) -> Iterator[Finding]:

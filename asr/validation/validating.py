@@ -102,6 +102,8 @@ def validate(
         per_speaker = "speaker" in (config.features.normalize, config.hybrid_features.normalize)
         findings += speakers.check_utterances_of_speakers(train, per_speaker)
         findings += _settings(config, config_file, measured[0], samples_too)
+        if dictionary.known is not None:
+            findings += settings.check_questions(config, dictionary.known, config_file)
     lost = {name for finding in findings for name in finding.utterances}
     kept = [name for name in train.usable if name not in lost]
     if dictionary.known is not None and any(train.words.get(name) for name in kept):

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from asr.acoustic.context_trees import FEWEST_FRAMES, grow_trees, tied_states
+from asr.acoustic.context_trees import FEWEST_FRAMES, Questions, grow_trees, tied_states
 from asr.alignment.phone_contexts import SpokenPhones
+from asr.hmm.phone_questions import PhoneQuestion
 from asr.hmm.state_tying import LEFT
 from asr.hmm.topology import Topology
 
@@ -13,7 +14,7 @@ LENGTH = 6  # frames of a phone
 LEFT_MATTERS = 3  # the phone whose first state sounds otherwise after "a" or "b"
 
 
-def speech(n_phones: int = 2000) -> tuple[np.ndarray, np.ndarray, SpokenPhones]:
+def speech(n_phones: int = 2000, colours: tuple[int, int] = (1, 2)) -> tuple[np.ndarray, np.ndarray, SpokenPhones]:
     """Frames, states and phones in which one neighbour colours one state."""
     rng = np.random.default_rng(0)
     phone = rng.integers(1, 5, n_phones)
@@ -23,7 +24,7 @@ def speech(n_phones: int = 2000) -> tuple[np.ndarray, np.ndarray, SpokenPhones]:
     position = np.tile(np.repeat([0, 1], LENGTH // 2), n_phones)
     states = (2 * np.repeat(phone, LENGTH) + position).astype(np.int32)
     frames = rng.normal(size=(len(states), 3)) + states[:, None]
-    coloured = (phone == LEFT_MATTERS) & np.isin(left, (1, 2))
+    coloured = (phone == LEFT_MATTERS) & np.isin(left, colours)
     frames[np.repeat(coloured, LENGTH) & (position == 0), 1] += 5.0
     return frames.astype(np.float32), states, SpokenPhones(contexts, np.stack([start, start + LENGTH], axis=1))
 
@@ -39,6 +40,24 @@ def test_the_first_question_is_the_one_that_matters():
     yes = {phone for phone in range(5) if tying.question_phones[asked, phone]}
     assert yes in ({1, 2}, {0, 3, 4})
     assert (tying.node_question[np.setdiff1d(tying.root.ravel(), [root])] < 0).all()
+
+
+def test_a_question_that_is_given_is_asked_where_it_gains_more_than_all_others():
+    frames, states, spoken = speech(colours=(1, 3))
+    given = [
+        PhoneQuestion(name="these two", side="left", phones=("a", "c")),
+        PhoneQuestion(name="nobody", phones=("x",)),
+        PhoneQuestion(name="all", phones=("sil", "*")),
+        PhoneQuestion(name="itself", side="itself", phones=("a",)),
+    ]
+    for questions, wanted in ((given, True), ([], False)):
+        tying = grow_trees(frames, states, spoken, TOPOLOGY, 9, questions)
+        asked = tying.node_question[tying.root[LEFT_MATTERS - 1, 0]]
+        assert (np.flatnonzero(tying.question_phones[asked]).tolist() == [1, 3]) == wanted
+    assert Questions(np.array([LEFT], np.int8), np.eye(5, dtype=bool)[:1]).and_given(given, TOPOLOGY).side.tolist() == [
+        0,
+        0,
+    ]
 
 
 def gain(frames: np.ndarray, answer: np.ndarray) -> float:

@@ -10,9 +10,10 @@ from asr.acoustic import context_trees
 from asr.acoustic.gmm_training import GmmSettings, TiedGmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import load_model, save_model
-from asr.errors import ModelFormatError
+from asr.errors import ConfigError, ModelFormatError
 from asr.experiments.story import Arguments, open_story
 from asr.features.config import FeatureConfig
+from asr.lexicon import read_lexicon
 from asr.training.aligners import train_aligner
 from asr.training.config import TrainingConfig
 from asr.training.systems import train_hybrid_system
@@ -86,12 +87,18 @@ def test_training_with_context_leaves_a_recognizer_of_tied_states(tmp_path):
     settings = {
         "context": 3,
         "tied_states": 25,
+        "questions": str(tmp_path / "questions.txt"),
         "features": {"sample_rate": RATE},
         "gmm": {"mixtures": [1], "iterations": [4]},
         "tied_gmm": {"mixtures": [1, 2], "iterations": [2, 2]},
         "hybrid": KERNEL.model_dump(mode="json") | {"mixture_weight": 0.5},
         "tuning": {"scale_factors": [1.0], "penalty_factors": [0.0], "words": 10},
     }
+    (tmp_path / "questions.txt").write_text("x y\n")
+    with pytest.raises(ConfigError, match="line 1: 1 question of 1 about no phone of the lexicon, which has "):
+        train(corpus / "train", corpus / "lexicon.txt", tmp_path / "run", config=settings)
+    phones = read_lexicon(corpus / "lexicon.txt").phones
+    (tmp_path / "questions.txt").write_text(" ".join(phones[:2]) + "\n")
     train(corpus / "train", corpus / "lexicon.txt", tmp_path / "run", config=settings)
     model, mixtures = (load_model(tmp_path / "run" / f"{name}.safetensors") for name in ("model", "gmm"))
     assert model.hmm.topology == mixtures.hmm.topology
