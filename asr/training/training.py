@@ -12,7 +12,7 @@ import asr
 from asr.acoustic.classifiers import make_classifier
 from asr.acoustic.fitting import duration
 from asr.acoustic.hybrid_training import HybridSettings
-from asr.acoustic.model_file import SearchSettings, save_model
+from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
 from asr.acoustic.model_metadata import Provenance
 from asr.corpus.data_directory import Problem, read_data_directory
 from asr.decode.graph_compiler import compile_graph
@@ -125,21 +125,27 @@ def train(
         material = load_material(features, corpus, config.features)
         problems += left_out(features)
         account(given.listed, material.static.ids, problems, work_dir)
-        search, hypotheses, remarks = _tune(workshop, material)
-        mixtures = train_aligner(workshop, "gmm", material)
-        check = find_suspects(workshop, "transcripts", material, mixtures)
-        hybrid_system = train_hybrid_system(
-            workshop, "hybrid", material, mixtures, config.hybrid, config.hybrid_features
-        )
         grammar = work_dir / "grammar.arpa"
         write_arpa(_ngram(material, workshop), grammar)
         arpa = grammar.read_text(encoding="utf-8")
+        search, hypotheses, remarks = _tune(workshop, material)
+        mixtures = train_aligner(workshop, "gmm", material)
         provenance = _provenance(material, mixtures)
-        for name, trained in (("gmm", mixtures.largest), ("model", hybrid_system)):
+
+        def keep(name: str, trained: Trained) -> SpeechModel:
             model = replace(with_search(trained.load(), search[name], arpa), trained_on=provenance)
             if model.speakers is not None:
                 model = replace(model, speakers=replace(model.speakers, search=search["gmm"]))
             save_model(work_dir / f"{name}.safetensors", model)
+            return model
+
+        keep("gmm", mixtures.largest)
+        log.info("written to %s: gmm.safetensors (mixtures), which can be used already, and grammar.arpa", work_dir)
+        check = find_suspects(workshop, "transcripts", material, mixtures)
+        hybrid_system = train_hybrid_system(
+            workshop, "hybrid", material, mixtures, config.hybrid, config.hybrid_features
+        )
+        model = keep("model", hybrid_system)
         log.info("%s", vocabulary_line(model, material.references.values()))
         lengths = set(map(len, material.references.values()))
         if len(lengths) == 1:
@@ -150,9 +156,7 @@ def train(
                 *(2 * [*lengths]),
             )
         report_run(workshop, material, mixtures, hybrid_system, search, hypotheses, check, remarks=remarks)
-        log.info(
-            "written to %s: model.safetensors (hybrid), gmm.safetensors (mixtures), grammar.arpa, report.html", work_dir
-        )
+        log.info("written to %s: model.safetensors (hybrid), report.html", work_dir)
     problems += [Problem(name, code, f"not aligned: {reason}") for name, (code, reason) in mixtures.failed.items()]
     account(given.listed, [name for name in material.static.ids if name not in mixtures.failed], problems, work_dir)
     return Outcome(len(material.static) - len(mixtures.failed), problems)

@@ -22,7 +22,7 @@ CONFIG = TrainingConfig(features=FEATURES, gmm=GmmSettings(mixtures=(1, 2, 4), i
 
 @pytest.fixture
 def story(tmp_path) -> Story:
-    corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=31)
+    corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=41)
     return open_story(
         "toy", Arguments(corpus, tmp_path / "run", jobs=1, allow_changes=False), corpus, CONFIG, (), (), ("train",)
     )
