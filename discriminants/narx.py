@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import r2_score
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_array, check_is_fitted
@@ -192,7 +193,7 @@ class NARX(BaseEstimator):
 
         Every series goes on as in `simulate`, but with a draw in the place of each prediction: from the normal density
         of a regressor whose `predict` has `return_std`, or else the prediction and one of the regressor's leave-one-out
-        residuals. Draws of different steps are independent, so that what the regressor does not know of the function
+        residuals. A search counts as its best estimator, a pipeline as its last step. Draws of different steps are independent, so that what the regressor does not know of the function
         counts as if it were noise; and where errors grow from step to step the densities are not normal.
 
         Parameters
@@ -216,17 +217,20 @@ class NARX(BaseEstimator):
             raise ValueError(f"deviations take two draws or more, got {n_draws}")
         past, inputs = self._beginning(n_steps, u, start, start_inputs)
         random = check_random_state(random_state)
-        regressor: Any = getattr(self.regressor_, "best_estimator_", self.regressor_)
+        steps, regressor = _last_step(self.regressor_)
         residuals: Any = getattr(regressor, "leave_one_out_residuals_", None)
         with_deviations = "return_std" in signature(regressor.predict).parameters
         if residuals is None and not with_deviations:
             raise ValueError(
                 f"a {type(regressor).__name__} does not say how far it may be off: its predict has no return_std, and "
-                "it keeps no leave-one-out residuals"
+                "it keeps no leave-one-out residuals. BayesianLSSVMRegressor and scikit-learn's "
+                "GaussianProcessRegressor have the first, LSSVMRegressor with solver = 'direct' the second"
             )
 
         def drawn(X: np.ndarray) -> np.ndarray:
             if with_deviations:
+                for step in steps:
+                    X = step.transform(X)
                 means, deviations = (
                     np.asarray(found).reshape(X.shape[0], -1) for found in regressor.predict(X, return_std=True)
                 )
@@ -294,6 +298,19 @@ class NARX(BaseEstimator):
                     f"{name} has {found.shape[1]} columns; the series that was learnt had {learnt.shape[1]}"
                 )
         return outputs, inputs
+
+
+def _last_step(regressor: Any) -> tuple[list[Any], Any]:
+    """What predicts in the end, and the transformers before it: of a search its best, of a pipeline its last step."""
+    before: list[Any] = []
+    while True:
+        if hasattr(regressor, "best_estimator_"):
+            regressor = regressor.best_estimator_
+        elif isinstance(regressor, Pipeline):
+            before += [regressor[:-1]] if len(regressor) > 1 else []
+            regressor = regressor[-1]
+        else:
+            return before, regressor
 
 
 def checked_series(values: Any, name: str) -> np.ndarray:

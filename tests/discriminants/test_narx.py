@@ -7,6 +7,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from discriminants import NARX, BayesianLSSVMRegressor, LSSVMRegressor, ModelFormatError, lag_table
 from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
@@ -158,9 +160,35 @@ def test_a_forecast_of_certain_steps_is_the_simulation() -> None:
     np.testing.assert_allclose(deviations, 0.0, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        lambda last: make_pipeline(StandardScaler(), last),
+        lambda last: GridSearchCV(make_pipeline(StandardScaler(), make_pipeline(last)), {}, cv=TimeSeriesSplit(2)),
+        lambda last: make_pipeline(StandardScaler(), GridSearchCV(last, {}, cv=TimeSeriesSplit(2))),
+    ],
+)
+@pytest.mark.parametrize("last", [BayesianLSSVMRegressor(kernel="linear"), LSSVMRegressor(kernel="linear")])
+def test_a_pipeline_forecasts_as_its_last_step(wrapped: Any, last: Any) -> None:
+    y = 100.0 + autoregression(80)
+    found = NARX(wrapped(last), n_lags=1).fit(y).forecast(4, n_draws=5, random_state=0)
+    scaler = StandardScaler().fit(y[:-1, None])
+    alone = last.fit(scaler.transform(y[:-1, None]), y[1:])
+    random, paths = np.random.RandomState(0), np.full((5, 1), y[-1])
+    for step in range(4):
+        x = scaler.transform(paths)
+        if isinstance(last, BayesianLSSVMRegressor):
+            means, deviations = alone.predict(x, return_std=True)
+            paths = (means + deviations * random.normal(size=(5, 1))[:, 0])[:, None]
+        else:
+            errors = alone.leave_one_out_residuals_
+            paths = (alone.predict(x) + errors[random.randint(errors.shape[0], size=5)])[:, None]
+        np.testing.assert_allclose(found[0][step], paths.mean(), atol=1e-10)
+
+
 def test_what_does_not_say_how_far_it_is_off_gives_no_bars() -> None:
     model = NARX(LinearRegression(), n_lags=2).fit(Y[:, 0])
-    with pytest.raises(ValueError, match="LinearRegression does not say how far it may be off"):
+    with pytest.raises(ValueError, match="LinearRegression does not say how far .*BayesianLSSVMRegressor"):
         model.forecast(3)
     with pytest.raises(ValueError, match="two draws or more, got 1"):
         model.forecast(3, n_draws=1)
