@@ -193,8 +193,9 @@ class NARX(BaseEstimator):
 
         Every series goes on as in `simulate`, but with a draw in the place of each prediction: from the normal density
         of a regressor whose `predict` has `return_std`, or else the prediction and one of the regressor's leave-one-out
-        residuals. A search counts as its best estimator, a pipeline as its last step. Draws of different steps are independent, so that what the regressor does not know of the function
-        counts as if it were noise; and where errors grow from step to step the densities are not normal.
+        residuals. A search counts as its best estimator, a pipeline as its last step. Draws of different steps are
+        independent, so that what the regressor does not know of the function counts as if it were noise; and where
+        errors grow from step to step the densities are not normal.
 
         Parameters
         ----------

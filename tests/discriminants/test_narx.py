@@ -188,7 +188,7 @@ def test_a_pipeline_forecasts_as_its_last_step(wrapped: Any, last: Any) -> None:
 
 def test_what_does_not_say_how_far_it_is_off_gives_no_bars() -> None:
     model = NARX(LinearRegression(), n_lags=2).fit(Y[:, 0])
-    with pytest.raises(ValueError, match="LinearRegression does not say how far .*BayesianLSSVMRegressor"):
+    with pytest.raises(ValueError, match=r"LinearRegression does not say how far .*BayesianLSSVMRegressor"):
         model.forecast(3)
     with pytest.raises(ValueError, match="two draws or more, got 1"):
         model.forecast(3, n_draws=1)
