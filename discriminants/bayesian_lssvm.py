@@ -17,6 +17,7 @@ from discriminants.linear_systems.kernel_values import (
     check_symmetric,
     check_values,
     kernel_matrix,
+    memory_of_whole_matrix,
     one_column_a_sample,
 )
 from discriminants.regression import KernelRegressor, checked_targets
@@ -68,7 +69,8 @@ class BayesianLSSVM(KernelExpansion):
         """Store the expansion and what is most probable, for weights of samples that are positive."""
         if X.shape[0] < 3:
             raise ValueError(
-                f"{type(self).__name__} needs at least three samples to infer from, got {X.shape[0]} sample"
+                f"{type(self).__name__} needs at least three samples to infer from, got {X.shape[0]} "
+                f"sample{'s' * (X.shape[0] != 1)}"
             )
         wide = X.astype(np.float64, copy=False)
         kernel = one_column_a_sample(make_kernel(self.kernel, self.sigma).resolved(X, weight), X, _WANTED_BY)
@@ -227,7 +229,8 @@ class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
         own = None if weight is None else weight[rows]
         pairwise = isinstance(make_kernel(self.kernel, self.sigma), PrecomputedKernel)
         samples = X if rows.shape[0] == X.shape[0] else X[np.ix_(rows, rows)] if pairwise else X[rows]
-        learnt = self._infer(samples, targets[rows], own, noise_known=known)
+        with memory_of_whole_matrix(rows.shape[0]):
+            learnt = self._infer(samples, targets[rows], own, noise_known=known)
         if pairwise:
             self.kernel_ = PrecomputedKernel(rows)
         spectrum, found = learnt.spectrum, learnt.found

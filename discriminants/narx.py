@@ -44,7 +44,10 @@ def lag_table(y: Any, n_lags: int, u: Any = None, n_input_lags: int = 0) -> tupl
     outputs, inputs = checked_series(y, "y"), checked_inputs(u, n_input_lags)
     most = max(n_lags, n_input_lags)
     if outputs.shape[0] <= most:
-        raise ValueError(f"{most} lags need a series of more than {most} times, got {outputs.shape[0]}")
+        raise ValueError(
+            f"{most} lags need a series of more than {most} times, got {outputs.shape[0]} rows of "
+            f"{outputs.shape[1]} values; a row is a time"
+        )
     if inputs.shape[0] and inputs.shape[0] != outputs.shape[0]:
         raise ValueError(f"u has {inputs.shape[0]} times and y has {outputs.shape[0]}")
     times = np.arange(most, outputs.shape[0])
@@ -173,7 +176,8 @@ class NARX(BaseEstimator):
         Raises
         ------
         ValueError
-            If a start or inputs are too short, or of other widths than those that were learnt.
+            If `n_steps` is negative or no whole number, or a start or inputs are too short, or of other widths than
+            those that were learnt.
         """
         past, inputs = self._beginning(n_steps, u, start, start_inputs)
         found = self._fed_back(n_steps, past, inputs, self._next)[:, 0]
@@ -255,6 +259,8 @@ class NARX(BaseEstimator):
     def _beginning(self, n_steps: int, u: Any, start: Any, start_inputs: Any) -> tuple[np.ndarray, np.ndarray]:
         """The row of outputs before the first step, from the latest back, and all inputs from q before it on."""
         check_is_fitted(self)
+        if not isinstance(n_steps, Integral) or n_steps < 0:
+            raise ValueError(f"n_steps must be a whole number, 0 or more, got {n_steps!r}")
         p, q = self.n_lags, self.n_input_lags
         outputs, inputs = self.last_outputs_, self.last_inputs_
         if start is not None:
@@ -316,6 +322,8 @@ def _last_step(regressor: Any) -> tuple[list[Any], Any]:
 
 def checked_series(values: Any, name: str) -> np.ndarray:
     """Of shape (n_times, n_columns), float64."""
+    if np.asarray(values).dtype.kind in "US":  # which would be read as numbers
+        raise ValueError(f"{name} must hold numbers, got strings")
     found: np.ndarray = check_array(values, dtype=np.float64, ensure_2d=False, input_name=name)
     if found.ndim not in (1, 2):
         raise ValueError(f"{name} must have the shape (n_times,) or (n_times, n_columns), got {found.shape}")
@@ -325,7 +333,10 @@ def checked_series(values: Any, name: str) -> np.ndarray:
 def checked_inputs(u: Any, n_input_lags: int) -> np.ndarray:
     """Of shape (n_times, n_inputs); (0, 0) where there are none."""
     if (u is None) != (n_input_lags == 0):
-        raise ValueError(f"n_input_lags is {n_input_lags}, but u was {'not ' if u is None else ''}given")
+        raise ValueError(
+            f"n_input_lags is {n_input_lags}, but u was {'not ' if u is None else ''}given; u are the inputs that "
+            "drive the series y, and tables of lags are made of both"
+        )
     return np.empty((0, 0)) if u is None else checked_series(u, "u")
 
 

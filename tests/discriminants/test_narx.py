@@ -1,5 +1,6 @@
 """Autoregressions against loops over time."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,9 @@ def test_a_sine_goes_on_by_a_search_over_widths() -> None:
         ((Y, 2, None, 1), "u was not given"),
         ((Y, 2, U[:70], 1), "70 times"),
         ((np.full(9, np.nan), 2), "NaN"),
+        ((Y[:, 0].astype(str), 2), "numbers, got strings"),
+        ((Y[:, 0][None], 2), "got 1 rows of 80 values; a row is a time"),
+        ((Y, 2, Y[:, 0]), "u are the inputs that drive the series"),
         ((np.zeros((4, 2, 2)), 1), "n_times|dim"),
     ],
 )
@@ -94,7 +98,7 @@ def test_series_that_make_no_table_are_refused(arguments: Any, message: str) -> 
 
 def test_what_a_model_did_not_learn_is_refused() -> None:
     model = NARX(n_lags=2, n_input_lags=3).fit(Y, U)
-    for call, message in (
+    calls: list[tuple[Callable[[], Any], str]] = [
         (lambda: model.predict(Y[:, 0], U), "1 columns"),
         (lambda: model.predict(Y, U[:, :1]), "1 columns"),
         (lambda: model.predict(Y, U, 0), "at least 1"),
@@ -104,7 +108,10 @@ def test_what_a_model_did_not_learn_is_refused() -> None:
         (lambda: model.simulate(2, U, start=Y[:1], start_inputs=U[:3]), "takes 2 outputs"),
         (lambda: NARX(n_lags=0).fit(Y), "n_lags"),
         (lambda: NARX(n_lags=1).fit(Y).simulate(2, U), "n_input_lags is 0"),
-    ):
+        (lambda: model.simulate(-3, U), "n_steps must be .* got -3"),
+        (lambda: model.forecast(2.5, U), "n_steps must be .* got 2.5"),
+    ]
+    for call, message in calls:
         with pytest.raises(ValueError, match=message):
             call()
 
