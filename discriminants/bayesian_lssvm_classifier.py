@@ -12,6 +12,7 @@ from discriminants.bayesian_lssvm import BayesianLSSVM, Learnt
 from discriminants.evidence.posterior_variance import PosteriorVariance
 from discriminants.expansion import FLOATS
 from discriminants.kernels import PrecomputedKernel, make_kernel
+from discriminants.linear_systems.kernel_values import memory_of_whole_matrix
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import one_vs_rest_targets
 from discriminants.posteriors import PlattOutputModel, finite_log_proba, log_proba_from_odds
@@ -108,7 +109,8 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
         self.classes_, codes = class_codes(y)
         self.class_log_prior_ = np.log(np.bincount(codes) / codes.shape[0])
         targets = one_vs_rest_targets(codes, self.classes_.shape[0]).astype(np.float64)
-        learnt = self._infer(X, targets)
+        with memory_of_whole_matrix(X.shape[0]):
+            learnt = self._infer(X, targets)
         penalties = learnt.found.regularization
         self.posterior_ = None
         if self.posterior == "moderated":

@@ -77,6 +77,14 @@ class _FixedSize(ChosenCenters):
         self.tol = tol
         self.random_state = random_state
 
+    def _validate_params(self) -> None:
+        if not isinstance(self.regularization, str) and np.ndim(self.regularization):
+            raise ValueError(
+                f"regularization of {type(self).__name__} is one number, 'gcv' or 'leave_one_out', got "
+                f"{self.regularization!r}; values to choose from are given as penalties"
+            )
+        super()._validate_params()
+
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
         self._forget()
         penalties = self._penalties()

@@ -17,6 +17,7 @@ from discriminants.linear_systems.kernel_values import (
     check_symmetric,
     check_values,
     kernel_matrix,
+    memory_of_whole_matrix,
     one_column_a_sample,
 )
 from discriminants.linear_systems.penalty_choice import CRITERIA, expected_squares
@@ -76,18 +77,19 @@ class LSSVM(KernelExpansion):
         left_out = None
         if self.solver == "direct":
             left_out = np.zeros(targets.shape)
-            K = kernel_matrix(kernel, X, X)
-            check_values(K)
-            check_symmetric(K, _WANTED_BY)
-            self._choose(K, targets, groups, penalties)
-            for group in groups:
-                cell = np.ix_(group.rows, group.columns)
-                own = _among(K, group.rows)
-                if own is K and group is not groups[-1]:  # the last may put its factor in the matrix's place
-                    own = K.copy()
-                solution = WeightedRidge(own, targets[cell], self.regularization_, group.weight)
-                weights[cell], bias[group.columns] = solution.alpha, solution.bias
-                left_out[cell] = solution.leave_one_out_residuals()
+            with memory_of_whole_matrix(X.shape[0]):
+                K = kernel_matrix(kernel, X, X)
+                check_values(K)
+                check_symmetric(K, _WANTED_BY)
+                self._choose(K, targets, groups, penalties)
+                for group in groups:
+                    cell = np.ix_(group.rows, group.columns)
+                    own = _among(K, group.rows)
+                    if own is K and group is not groups[-1]:  # the last may put its factor in the matrix's place
+                        own = K.copy()
+                    solution = WeightedRidge(own, targets[cell], self.regularization_, group.weight)
+                    weights[cell], bias[group.columns] = solution.alpha, solution.bias
+                    left_out[cell] = solution.leave_one_out_residuals()
         else:
             check_some_columns(kernel, X, _WANTED_BY)
             self.regularization_, self.criterion_ = penalties[0], None
@@ -130,7 +132,9 @@ class LSSVM(KernelExpansion):
         """The kernel of the samples, of which there are two or more, with one column for each."""
         n_samples = X.shape[0] if weight is None else np.count_nonzero(weight)
         if n_samples < 2:
-            raise ValueError(f"{type(self).__name__} needs at least two samples, got {n_samples} sample")
+            raise ValueError(
+                f"{type(self).__name__} needs at least two samples, got {n_samples} sample{'s' * (n_samples != 1)}"
+            )
         return one_column_a_sample(make_kernel(self.kernel, self.sigma).resolved(X, weight), X, _WANTED_BY)
 
     def _penalties(self) -> list[float]:
@@ -241,6 +245,8 @@ class LSSVMRegressor(LSSVM, KernelRegressor):
         ValueError
             For NaN or infinite input, wrong shapes, parameters out of range, a kernel that is not symmetric or has
             large negative eigenvalues, or targets that are no numbers or whose squares the float type of X cannot hold.
+        MemoryError
+            If the direct solver finds no room for the kernel matrix.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True)
@@ -382,6 +388,8 @@ class LSSVMClassifier(LSSVM, ThresholdedClassifier):
         ValueError
             For NaN or infinite input, fewer than two classes of positive weight, parameters out of range, a kernel that
             is not symmetric or has large negative eigenvalues, or what only the direct solver has of the other.
+        MemoryError
+            If the direct solver finds no room for the kernel matrix.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C")

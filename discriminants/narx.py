@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import r2_score
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_array, check_is_fitted
@@ -43,7 +44,10 @@ def lag_table(y: Any, n_lags: int, u: Any = None, n_input_lags: int = 0) -> tupl
     outputs, inputs = checked_series(y, "y"), checked_inputs(u, n_input_lags)
     most = max(n_lags, n_input_lags)
     if outputs.shape[0] <= most:
-        raise ValueError(f"{most} lags need a series of more than {most} times, got {outputs.shape[0]}")
+        raise ValueError(
+            f"{most} lags need a series of more than {most} times, got {outputs.shape[0]} rows of "
+            f"{outputs.shape[1]} values; a row is a time"
+        )
     if inputs.shape[0] and inputs.shape[0] != outputs.shape[0]:
         raise ValueError(f"u has {inputs.shape[0]} times and y has {outputs.shape[0]}")
     times = np.arange(most, outputs.shape[0])
@@ -172,7 +176,8 @@ class NARX(BaseEstimator):
         Raises
         ------
         ValueError
-            If a start or inputs are too short, or of other widths than those that were learnt.
+            If `n_steps` is negative or no whole number, or a start or inputs are too short, or of other widths than
+            those that were learnt.
         """
         past, inputs = self._beginning(n_steps, u, start, start_inputs)
         found = self._fed_back(n_steps, past, inputs, self._next)[:, 0]
@@ -192,8 +197,9 @@ class NARX(BaseEstimator):
 
         Every series goes on as in `simulate`, but with a draw in the place of each prediction: from the normal density
         of a regressor whose `predict` has `return_std`, or else the prediction and one of the regressor's leave-one-out
-        residuals. Draws of different steps are independent, so that what the regressor does not know of the function
-        counts as if it were noise; and where errors grow from step to step the densities are not normal.
+        residuals. A search counts as its best estimator, a pipeline as its last step. Draws of different steps are
+        independent, so that what the regressor does not know of the function counts as if it were noise; and where
+        errors grow from step to step the densities are not normal.
 
         Parameters
         ----------
@@ -216,17 +222,20 @@ class NARX(BaseEstimator):
             raise ValueError(f"deviations take two draws or more, got {n_draws}")
         past, inputs = self._beginning(n_steps, u, start, start_inputs)
         random = check_random_state(random_state)
-        regressor: Any = getattr(self.regressor_, "best_estimator_", self.regressor_)
+        steps, regressor = _last_step(self.regressor_)
         residuals: Any = getattr(regressor, "leave_one_out_residuals_", None)
         with_deviations = "return_std" in signature(regressor.predict).parameters
         if residuals is None and not with_deviations:
             raise ValueError(
                 f"a {type(regressor).__name__} does not say how far it may be off: its predict has no return_std, and "
-                "it keeps no leave-one-out residuals"
+                "it keeps no leave-one-out residuals. BayesianLSSVMRegressor and scikit-learn's "
+                "GaussianProcessRegressor have the first, LSSVMRegressor with solver = 'direct' the second"
             )
 
         def drawn(X: np.ndarray) -> np.ndarray:
             if with_deviations:
+                for step in steps:
+                    X = step.transform(X)
                 means, deviations = (
                     np.asarray(found).reshape(X.shape[0], -1) for found in regressor.predict(X, return_std=True)
                 )
@@ -250,6 +259,8 @@ class NARX(BaseEstimator):
     def _beginning(self, n_steps: int, u: Any, start: Any, start_inputs: Any) -> tuple[np.ndarray, np.ndarray]:
         """The row of outputs before the first step, from the latest back, and all inputs from q before it on."""
         check_is_fitted(self)
+        if not isinstance(n_steps, Integral) or n_steps < 0:
+            raise ValueError(f"n_steps must be a whole number, 0 or more, got {n_steps!r}")
         p, q = self.n_lags, self.n_input_lags
         outputs, inputs = self.last_outputs_, self.last_inputs_
         if start is not None:
@@ -296,8 +307,23 @@ class NARX(BaseEstimator):
         return outputs, inputs
 
 
+def _last_step(regressor: Any) -> tuple[list[Any], Any]:
+    """What predicts in the end, and the transformers before it: of a search its best, of a pipeline its last step."""
+    before: list[Any] = []
+    while True:
+        if hasattr(regressor, "best_estimator_"):
+            regressor = regressor.best_estimator_
+        elif isinstance(regressor, Pipeline):
+            before += [regressor[:-1]] if len(regressor) > 1 else []
+            regressor = regressor[-1]
+        else:
+            return before, regressor
+
+
 def checked_series(values: Any, name: str) -> np.ndarray:
     """Of shape (n_times, n_columns), float64."""
+    if np.asarray(values).dtype.kind in "US":  # which would be read as numbers
+        raise ValueError(f"{name} must hold numbers, got strings")
     found: np.ndarray = check_array(values, dtype=np.float64, ensure_2d=False, input_name=name)
     if found.ndim not in (1, 2):
         raise ValueError(f"{name} must have the shape (n_times,) or (n_times, n_columns), got {found.shape}")
@@ -307,7 +333,10 @@ def checked_series(values: Any, name: str) -> np.ndarray:
 def checked_inputs(u: Any, n_input_lags: int) -> np.ndarray:
     """Of shape (n_times, n_inputs); (0, 0) where there are none."""
     if (u is None) != (n_input_lags == 0):
-        raise ValueError(f"n_input_lags is {n_input_lags}, but u was {'not ' if u is None else ''}given")
+        raise ValueError(
+            f"n_input_lags is {n_input_lags}, but u was {'not ' if u is None else ''}given; u are the inputs that "
+            "drive the series y, and tables of lags are made of both"
+        )
     return np.empty((0, 0)) if u is None else checked_series(u, "u")
 
 

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 
 from discriminants.errors import ModelFormatError
 from discriminants.model_file import load_arrays, save_arrays
-from discriminants.restoring.classes import make_estimator, require_known
+from discriminants.restoring.classes import make_estimator, refuse_search, require_known
 from discriminants.restoring.values import Decoder
 
 __all__ = ["estimator_from_arrays", "estimator_to_arrays", "load_arrays", "require_storable", "save_arrays"]
@@ -165,6 +165,7 @@ def _encode_array(value: np.ndarray, where: str, arrays: Arrays) -> Any:
 
 def _encode_estimator(estimator: BaseEstimator, where: str, arrays: Arrays) -> Any:
     kind = type(estimator)
+    refuse_search(estimator, where)
     parameters = estimator.get_params(deep=False)
     encoded_parameters = [[name, _encode(v, f"{where}.{name}", arrays)] for name, v in sorted(parameters.items())]
     attributes = [

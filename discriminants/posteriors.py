@@ -13,6 +13,7 @@ _SMALLEST_DEVIATION = 1e-6  # of an output within a class, relative to its devia
 _LARGEST_SQUARE = 1e200  # of a standardized output: differences and sums of such squares stay finite
 _LARGEST_SCORE = 1e300
 _NEWTON_STEPS, _SIGMOID_TOLERANCE, _SIGMOID_RIDGE, _SMALLEST_STEP = 100, 1e-10, 1e-12, 1e-10
+_SMALLEST_SLOPE = 1e-5  # of a sigmoid, in log odds for a standard deviation of the output
 
 
 def unit_length_outputs(outputs: np.ndarray, dual_coef: np.ndarray) -> np.ndarray:
@@ -92,7 +93,9 @@ class PlattOutputModel(BaseEstimator):
     P(class | q) = 1 / (1 + exp(-(a q + b))) (Platt 1999, with a = -A and b = -B). The cross-entropy is taken
     to his smoothed targets (N+ + 1) / (N+ + 2) and 1 / (N- + 2) in place of 1 and 0, so that the slope stays
     finite where the outputs separate the classes, and is minimized by Newton's method with step halving as
-    Lin, Lin and Weng (2007) do. The normalization over more than two classes is that of Zadrozny and Elkan
+    Lin, Lin and Weng (2007) do. A larger output is never a smaller probability: where there is no signal, outputs of
+    samples left out can ask for a negative slope; it is then held at 1e-5 for a standard deviation of the output, and
+    the probabilities are near the priors. The normalization over more than two classes is that of Zadrozny and Elkan
     (2002).
 
     Attributes
@@ -147,12 +150,12 @@ class PlattOutputModel(BaseEstimator):
 
 
 def fit_sigmoid(output: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None) -> tuple[float, float]:
-    """Slope and offset of Platt's sigmoid for one output.
+    """Slope and offset of Platt's sigmoid for one output, the slope held above a small positive bound.
 
     Parameters
     ----------
     output : ndarray of shape (n_samples,), float64
-        Of a scale about one: the Newton steps are safeguarded in absolute terms.
+        Of a scale about one: the bound and the safeguards of the Newton steps are absolute.
     positive : ndarray of bool of shape (n_samples,)
     weight : ndarray of shape (n_samples,), optional
         As how many samples each counts; positive.
@@ -162,31 +165,43 @@ def fit_sigmoid(output: np.ndarray, positive: np.ndarray, weight: np.ndarray | N
     (float, float)
     """
     weight = np.ones(positive.shape[0]) if weight is None else weight
-    n_samples, n_positive = float(weight.sum()), float(weight[positive].sum())
-    n_negative = n_samples - n_positive
+    n_positive = float(weight[positive].sum())
+    n_negative = float(weight.sum()) - n_positive
     target = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
-    features = np.stack([output, np.ones_like(output)])
-    parameters = np.array([0.0, np.log((n_positive + 1) / (n_negative + 1))])
+    priors = np.log((n_positive + 1) / (n_negative + 1))
+    one = np.ones_like(output)
+    slope, offset = _newton(np.stack([output, one]), np.zeros_like(output), np.array([0.0, priors]), target, weight)
+    if slope < _SMALLEST_SLOPE:  # the loss is convex, so that its least value under the bound lies on the bound
+        slope = _SMALLEST_SLOPE
+        (offset,) = _newton(one[None], slope * output, np.array([priors]), target, weight)
+    return float(slope), float(offset)
+
+
+def _newton(
+    features: np.ndarray, known: np.ndarray, parameters: np.ndarray, target: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
+    """Parameters of the least cross-entropy of sigmoids of known + parameters @ features, from those given on."""
 
     def cross_entropy(parameters: np.ndarray) -> float:
-        score = parameters @ features
+        score = known + parameters @ features
         return float((np.maximum(score, 0.0) - target * score + np.log1p(np.exp(-np.abs(score)))) @ weight)
 
-    value = cross_entropy(parameters)
+    value, n_samples = cross_entropy(parameters), float(weight.sum())
+    ridge = _SIGMOID_RIDGE * np.eye(parameters.shape[0])
     for _ in range(_NEWTON_STEPS):
-        probability = np.exp(log_sigmoid(parameters @ features))
+        probability = np.exp(log_sigmoid(known + parameters @ features))
         gradient = features @ (weight * (probability - target))
         if np.abs(gradient).max() < _SIGMOID_TOLERANCE * n_samples:
             break
-        hessian = (features * (weight * probability * (1.0 - probability))) @ features.T + _SIGMOID_RIDGE * np.eye(2)
+        hessian = (features * (weight * probability * (1.0 - probability))) @ features.T + ridge
         direction = -np.linalg.solve(hessian, gradient)
         slope, step = float(gradient @ direction), 1.0
         while (trial := cross_entropy(parameters + step * direction)) > value + 1e-4 * step * slope:
             step /= 2
             if step < _SMALLEST_STEP:  # no fall that rounding would show
-                return float(parameters[0]), float(parameters[1])
+                return parameters
         parameters, value = parameters + step * direction, trial
-    return float(parameters[0]), float(parameters[1])
+    return parameters
 
 
 class LogisticOutputModel(BaseEstimator):

@@ -42,7 +42,10 @@ class GaussianKernel(Kernel):
         """With `sigma` as a number, or as one number for each row of X."""
         sigma = resolve_sigma(self.sigma, X, sample_weight)
         if isinstance(sigma, np.ndarray) and sigma.shape != (X.shape[0],):
-            raise ValueError(f"sigma has {sigma.shape[0]} widths for {X.shape[0]} samples; one for each is needed")
+            raise ValueError(
+                f"sigma has {sigma.shape[0]} widths for {X.shape[0]} samples; one for each is needed. Widths of the "
+                "features are those of kernel = 'ard_gaussian', ARDGaussianKernel"
+            )
         return type(self)(sigma)
 
     @property

@@ -1,5 +1,8 @@
 """The kernel matrix of training samples, and what makes one unfit to be learnt from."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from discriminants.kernels import Kernel
@@ -44,6 +47,21 @@ def kernel_matrix(kernel: Kernel, X: np.ndarray, centers: np.ndarray) -> np.ndar
     """K(X, centers) in float64, shape (n_samples, n_centers)."""
     X, centers = X.astype(np.float64, copy=False), centers.astype(np.float64, copy=False)
     return kernel.columns(centers, np.float64).block(X, out=np.empty((X.shape[0], centers.shape[0])))
+
+
+@contextmanager
+def memory_of_whole_matrix(n_samples: int) -> Iterator[None]:
+    """Where the kernel matrix of so many samples is made and solved: if there is no room for it, the error says its
+    size and which learners do without it.
+    """
+    try:
+        yield
+    except MemoryError as error:
+        raise MemoryError(
+            f"the kernel matrix of {n_samples} samples has {8 * n_samples**2 / 2**30:.3g} GiB, and solving takes it "
+            "several times; FixedSizeLSSVMRegressor and FixedSizeLSSVMClassifier need none, LSSVMRegressor and "
+            "LSSVMClassifier with solver = 'conjugate_gradient' compute it in blocks"
+        ) from error
 
 
 def check_values(K: np.ndarray) -> None:

@@ -58,6 +58,24 @@ def make_estimator(
     return estimator
 
 
+def refuse_search(estimator: Any, where: str) -> None:
+    """Refuse a search of parameters, whose folds and candidates are no part of a model.
+
+    Raises
+    ------
+    ModelFormatError
+        With the place and with what is saved instead.
+    """
+    from sklearn.model_selection._search import BaseSearchCV  # takes long to import
+
+    if isinstance(estimator, BaseSearchCV):
+        raise ModelFormatError(
+            f"{where}: a search is not written to a model file, with its folds and all that it tried; save its "
+            "best_estimator_, or, where it is a part of another estimator, fit that with the best_estimator_ in its "
+            "place"
+        )
+
+
 def require_known(estimator: Any, trusted: tuple[str, ...] = ()) -> None:
     """Refuse an estimator, fitted or not, that `make_estimator` would not make again; parts included.
 
@@ -67,6 +85,7 @@ def require_known(estimator: Any, trusted: tuple[str, ...] = ()) -> None:
         With the class or the parameter that stands against it.
     """
     kind = type(estimator)
+    refuse_search(estimator, kind.__name__)
     _, listed = _class_named(f"{kind.__module__}:{kind.__qualname__}", trusted)
     if listed is not None:
         listed.suited(estimator)

@@ -13,6 +13,7 @@ from discriminants import (
     BayesianLSSVMClassifier,
     BayesianLSSVMRegressor,
     GaussianKernel,
+    LSSVMClassifier,
     PairwiseClassifier,
     log_loss,
 )
@@ -100,6 +101,17 @@ def test_the_right_priors_help_where_the_classes_have_other_shares() -> None:
     plain = log_loss(NEW_Y[kept], model.predict_proba(NEW[kept]))
     corrected = log_loss(NEW_Y[kept], model.predict_proba(NEW[kept], priors=[200, 20]))
     assert corrected < 0.8 * plain
+
+
+def test_without_signal_the_probabilities_are_near_the_priors_and_keep_the_order_of_the_outputs() -> None:
+    """The mean of the others lies on the other side of a sample's target: its output left out is against it."""
+    samples, labels = np.random.default_rng(8).normal(size=(40, 20)), np.arange(40) % 2
+    bayesian = BayesianLSSVMClassifier().fit(samples, labels)
+    platt = LSSVMClassifier(regularization=1e3, calibrate_on="leave_one_out", posterior="platt").fit(samples, labels)
+    for model in (bayesian, platt):
+        assert (model.posterior_.slopes_ > 0).all()
+        np.testing.assert_allclose(model.predict_proba(samples), 0.5, atol=0.01)
+        assert model.score(samples, labels) > 0.8
 
 
 @pytest.mark.parametrize("posterior", POSTERIORS)

@@ -12,7 +12,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.preprocessing import KernelCenterer
 
-from discriminants import GaussianKernel, KFDClassifier, LSSVMClassifier, LSSVMRegressor, PairwiseClassifier
+from discriminants import (
+    BayesianLSSVMClassifier,
+    BayesianLSSVMRegressor,
+    FixedSizeLSSVMRegressor,
+    GaussianKernel,
+    KFDClassifier,
+    LSSVMClassifier,
+    LSSVMRegressor,
+    PairwiseClassifier,
+)
 from discriminants.linear_systems.kernel_conjugate_gradients import kernel_conjugate_gradients
 from discriminants.linear_systems.penalty_choice import expected_squares
 from discriminants.linear_systems.weighted_ridge import WeightedRidge
@@ -88,7 +97,7 @@ def test_weights_count_samples() -> None:
 
 @pytest.mark.parametrize("criterion", ["leave_one_out", "gcv"])
 def test_every_penalty_from_one_decomposition_is_each_by_itself(criterion: str) -> None:
-    penalties = np.logspace(-4, 2, 7)
+    penalties = [10.0**exponent for exponent in range(-4, 3)]
     together = expected_squares(K, Y, penalties, criterion)
     one_by_one = expected_squares(K, Y, penalties, criterion, np.ones(60))
     np.testing.assert_allclose(together, one_by_one, rtol=1e-8)
@@ -344,3 +353,25 @@ def test_leave_one_out_outputs_are_those_of_refitting() -> None:
         without = clone(learner).fit(IRIS_X[::5][others], labels[others], weight[others])
         output = without.decision_function(IRIS_X[::5][[i]])
         np.testing.assert_allclose(learner.leave_one_out_outputs_[i], output, atol=1e-8)
+
+
+def test_no_room_for_the_kernel_matrix_is_told_with_its_size_and_what_needs_none() -> None:
+    def too_large(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        raise MemoryError("Unable to allocate")
+
+    for learner in (LSSVMRegressor(kernel=too_large), BayesianLSSVMRegressor(kernel=too_large)):
+        with pytest.raises(MemoryError, match=r"matrix of 60 samples has 2.68e-05 GiB.*FixedSize.*conjugate_gradient"):
+            learner.fit(X, Y)
+    with pytest.raises(MemoryError, match="conjugate_gradient"):
+        BayesianLSSVMClassifier(kernel=too_large).fit(X, Y[:, 0] > 5)
+
+
+def test_messages_name_the_parameter_that_was_meant() -> None:
+    for learner, message in (
+        (FixedSizeLSSVMRegressor(20, regularization=[0.1, 1.0]), "are given as penalties"),
+        (LSSVMRegressor(sigma=[1.0, 2.0, 3.0]), "features are those of kernel = 'ard_gaussian', ARDGaussianKernel"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            learner.fit(X, Y)
+    with pytest.raises(ValueError, match="got 2 samples"):
+        BayesianLSSVMRegressor().fit(X[:2], Y[:2])

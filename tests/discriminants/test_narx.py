@@ -1,5 +1,6 @@
 """Autoregressions against loops over time."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from discriminants import NARX, BayesianLSSVMRegressor, LSSVMRegressor, ModelFormatError, lag_table
 from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
@@ -82,6 +85,9 @@ def test_a_sine_goes_on_by_a_search_over_widths() -> None:
         ((Y, 2, None, 1), "u was not given"),
         ((Y, 2, U[:70], 1), "70 times"),
         ((np.full(9, np.nan), 2), "NaN"),
+        ((Y[:, 0].astype(str), 2), "numbers, got strings"),
+        ((Y[:, 0][None], 2), "got 1 rows of 80 values; a row is a time"),
+        ((Y, 2, Y[:, 0]), "u are the inputs that drive the series"),
         ((np.zeros((4, 2, 2)), 1), "n_times|dim"),
     ],
 )
@@ -92,7 +98,7 @@ def test_series_that_make_no_table_are_refused(arguments: Any, message: str) -> 
 
 def test_what_a_model_did_not_learn_is_refused() -> None:
     model = NARX(n_lags=2, n_input_lags=3).fit(Y, U)
-    for call, message in (
+    calls: list[tuple[Callable[[], Any], str]] = [
         (lambda: model.predict(Y[:, 0], U), "1 columns"),
         (lambda: model.predict(Y, U[:, :1]), "1 columns"),
         (lambda: model.predict(Y, U, 0), "at least 1"),
@@ -102,7 +108,10 @@ def test_what_a_model_did_not_learn_is_refused() -> None:
         (lambda: model.simulate(2, U, start=Y[:1], start_inputs=U[:3]), "takes 2 outputs"),
         (lambda: NARX(n_lags=0).fit(Y), "n_lags"),
         (lambda: NARX(n_lags=1).fit(Y).simulate(2, U), "n_input_lags is 0"),
-    ):
+        (lambda: model.simulate(-3, U), "n_steps must be .* got -3"),
+        (lambda: model.forecast(2.5, U), "n_steps must be .* got 2.5"),
+    ]
+    for call, message in calls:
         with pytest.raises(ValueError, match=message):
             call()
 
@@ -158,9 +167,35 @@ def test_a_forecast_of_certain_steps_is_the_simulation() -> None:
     np.testing.assert_allclose(deviations, 0.0, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        lambda last: make_pipeline(StandardScaler(), last),
+        lambda last: GridSearchCV(make_pipeline(StandardScaler(), make_pipeline(last)), {}, cv=TimeSeriesSplit(2)),
+        lambda last: make_pipeline(StandardScaler(), GridSearchCV(last, {}, cv=TimeSeriesSplit(2))),
+    ],
+)
+@pytest.mark.parametrize("last", [BayesianLSSVMRegressor(kernel="linear"), LSSVMRegressor(kernel="linear")])
+def test_a_pipeline_forecasts_as_its_last_step(wrapped: Any, last: Any) -> None:
+    y = 100.0 + autoregression(80)
+    found = NARX(wrapped(last), n_lags=1).fit(y).forecast(4, n_draws=5, random_state=0)
+    scaler = StandardScaler().fit(y[:-1, None])
+    alone = last.fit(scaler.transform(y[:-1, None]), y[1:])
+    random, paths = np.random.RandomState(0), np.full((5, 1), y[-1])
+    for step in range(4):
+        x = scaler.transform(paths)
+        if isinstance(last, BayesianLSSVMRegressor):
+            means, deviations = alone.predict(x, return_std=True)
+            paths = (means + deviations * random.normal(size=(5, 1))[:, 0])[:, None]
+        else:
+            errors = alone.leave_one_out_residuals_
+            paths = (alone.predict(x) + errors[random.randint(errors.shape[0], size=5)])[:, None]
+        np.testing.assert_allclose(found[0][step], paths.mean(), atol=1e-10)
+
+
 def test_what_does_not_say_how_far_it_is_off_gives_no_bars() -> None:
     model = NARX(LinearRegression(), n_lags=2).fit(Y[:, 0])
-    with pytest.raises(ValueError, match="LinearRegression does not say how far it may be off"):
+    with pytest.raises(ValueError, match=r"LinearRegression does not say how far .*BayesianLSSVMRegressor"):
         model.forecast(3)
     with pytest.raises(ValueError, match="two draws or more, got 1"):
         model.forecast(3, n_draws=1)

@@ -21,6 +21,7 @@ from sklearn.linear_model import (
     RidgeClassifierCV,
     SGDClassifier,
 )
+from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
@@ -39,6 +40,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
 from discriminants import (
+    NARX,
     BayesianLSSVMClassifier,
     FixedSizeLSSVMClassifier,
     GreedyNystroem,
@@ -47,11 +49,13 @@ from discriminants import (
     LaplacianKernel,
     LinearDiscriminant,
     LSSVMClassifier,
+    LSSVMRegressor,
     ModelFormatError,
     NPDClassifier,
     NPDRegressor,
     OROLSClassifier,
     PairwiseClassifier,
+    ShrinkingGridSearchCV,
     SparseKernelLogisticClassifier,
 )
 from discriminants.persistence import estimator_from_arrays, estimator_to_arrays, require_storable
@@ -418,6 +422,22 @@ def test_a_description_that_is_nested_for_ever_is_refused() -> None:
 def test_what_could_not_be_stored_is_told_before_it_is_fitted(estimator: BaseEstimator, reason: str) -> None:
     with pytest.raises(ModelFormatError, match=reason):
         require_storable(estimator)
+
+
+@pytest.mark.parametrize("search", [GridSearchCV, ShrinkingGridSearchCV])
+@pytest.mark.parametrize("cv", [2, TimeSeriesSplit(2)])
+def test_of_a_search_the_best_is_saved(search: Any, cv: Any) -> None:
+    X, y = samples()
+    found = search(LSSVMRegressor(), {"regularization": [0.1]}, cv=cv).fit(X, y.astype(float))
+    around = NARX(found, n_lags=2).fit(X[:, 0])
+    for model, where in ((found, type(found).__name__), (around, "NARX.regressor")):
+        with pytest.raises(ModelFormatError, match=f"{where}: a search .* best_estimator_"):
+            taken_apart(model)
+        with pytest.raises(ModelFormatError, match="best_estimator_"):
+            require_storable(model)
+    np.testing.assert_array_equal(restored(*taken_apart(found.best_estimator_)).predict(X), found.predict(X))
+    again = NARX(around.regressor_.best_estimator_, n_lags=2).fit(X[:, 0])
+    np.testing.assert_array_equal(restored(*taken_apart(again)).simulate(5), around.simulate(5))
 
 
 def test_unfitted_estimators_and_regressors_come_back() -> None:

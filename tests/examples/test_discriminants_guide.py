@@ -50,6 +50,11 @@ def test_the_code_of_the_least_squares_machines_runs_from_top_to_bottom(tmp_path
     assert abs(float(re.search(r"views (-?[\d.]+)", printed)[1])) > 0.9
     assert float(re.search(r"reconstructed to ([\d.]+)", printed)[1]) < 0.1
 
+    trained, left_out = re.findall(r"calibrated on \w+ loss ([\d.]+)", printed)
+    assert float(left_out) < float(trained) / 2
+    free, by_step = re.search(r"by free run ([\d.]+) by one step ([\d.]+)", printed).groups()
+    assert float(free) < float(by_step) / 2
+
     steps = re.search(r"first step ([\d.]+) and of the twentieth ([\d.]+)", printed)
     first, last = (float(found) for found in steps.groups())
     assert 0.09 < first < last
@@ -100,8 +105,8 @@ def test_every_learner_and_every_kernel_name_is_in_the_guide():
 
 def test_the_classes_the_guide_names_are_public():
     elsewhere = {
-        "CalibratedClassifierCV", "GaussianProcessRegressor", "GridSearchCV", "KernelPCA", "Nystroem",
-        "Ridge", "RidgeClassifier", "ValueError",
+        "CalibratedClassifierCV", "GaussianProcessRegressor", "GridSearchCV", "KernelPCA", "KernelRidge", "Nystroem",
+        "Ridge", "RidgeClassifier", "TimeSeriesSplit", "ValueError",
     }  # fmt: skip
     shown = set(re.findall(r"`([A-Z]\w*[a-z]\w*)", GUIDE + FISHER + LSSVM + BAYESIAN + LARGE))
     assert shown - elsewhere <= set(discriminants.__all__)
