@@ -145,7 +145,7 @@ class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
     prior_variance_ : ndarray of shape (n_outputs,)
         Of the function, in units of k(x, x): the source's 1 / mu.
     noise_variance_ : ndarray of shape (n_outputs,)
-        Of a sample of mean weight: the source's 1 / zeta. Where the variances were given to `fit`, one.
+        Of a sample of weight one: the source's 1 / zeta. Where the variances were given to `fit`, one.
     effective_parameters_ : ndarray of shape (n_outputs,)
         From 1 to the number of samples: how many the data determine.
     log_evidence_ : ndarray of shape (n_outputs,)
@@ -199,8 +199,8 @@ class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,), optional
-            v >= 0: the variance of a sample's noise is `noise_variance_` / v, infinite for weight zero, which is as no
-            sample. Weights are relative: they are divided by the mean of those that are not zero.
+            v >= 0: a sample of weight two is as two equal samples, one of weight zero as none. Weights whose mean is
+            one say how much noise there is: the variance of a sample's is `noise_variance_` / v.
         noise_variance : array-like of shape (n_samples,), optional
             The variance of every sample's noise, where it is known (the source's zeta_k, 4.60); only the prior's is
             then found. Not together with `sample_weight`.
@@ -224,7 +224,8 @@ class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
             weight = 1.0 / checked_variances("noise_variance", noise_variance, X.shape[0])
         elif sample_weight is not None:
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            weight = weight / weight[weight > 0].mean()
+            if not weight.sum() > 2:
+                raise ValueError(f"sample_weight counts samples, of which it takes three; its sum is {weight.sum()}")
         rows = np.arange(X.shape[0]) if weight is None else np.flatnonzero(weight)
         own = None if weight is None else weight[rows]
         pairwise = isinstance(make_kernel(self.kernel, self.sigma), PrecomputedKernel)

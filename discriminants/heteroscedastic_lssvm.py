@@ -119,7 +119,7 @@ class HeteroscedasticLSSVMRegressor(RegressorMixin, BaseEstimator):
             noise = BayesianLSSVMRegressor(kernel=self.noise_kernel, sigma=self.noise_sigma)
             found = noise.fit(wide, logarithms, noise_variance=known).predict(wide)
             weight = np.exp(-found)
-            self.regressor_ = self._curve().fit(wide, targets, weight)
+            self.regressor_ = self._curve().fit(wide, targets, weight / weight.mean())
             self.noise_regressor_, self.noise_range_ = noise, np.array([found.min(), found.max()])
             self.noise_factor_ = float(self.regressor_.noise_variance_[0] * weight.mean())
             change, before = np.abs(found - before).max(), found

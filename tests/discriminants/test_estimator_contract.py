@@ -144,10 +144,6 @@ def _expected_failures(estimator: Any) -> dict[str, str]:
     weighted = {}
     if isinstance(estimator, PrunedLSSVMClassifier | PrunedLSSVMRegressor):
         weighted["check_sample_weight_equivalence_on_dense_data"] = "of several equal samples some may be left out"
-    elif isinstance(estimator, BayesianLSSVMRegressor):
-        weighted["check_sample_weight_equivalence_on_dense_data"] = (
-            "weights say how much noise each sample has beside the others, and not how many samples there are"
-        )
     elif isinstance(estimator, LSSVMClassifier) and estimator.calibrate_on != "training":
         weighted["check_sample_weight_equivalence_on_dense_data"] = (
             "what is left out is a sample with its whole weight, and not one of as many equal samples"
