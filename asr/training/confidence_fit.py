@@ -1,6 +1,7 @@
 """Confidences of words fitted to which words of held-out speech were right."""
 
 import logging
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -102,7 +103,7 @@ def confidence_on(scored: Sequence[Scored], search: SearchSettings) -> Confidenc
     beam = default_lattice_beam(search)
     lattices: dict[str, Lattice] = {}
     references = {name: words for each in scored for name, words in each.twin.held_out.references.items()}
-    every = max(1, sum(map(len, references.values())) // ENOUGH_WORDS)
+    every = max(1, math.ceil(sum(map(len, references.values())) / ENOUGH_WORDS))
     for each in scored:
         chosen = [scores[::every] for scores in each.scores]
         results = each.workers.map(lattice_batch, chosen, each.shared, search, beam)
