@@ -9,6 +9,7 @@ import numpy as np
 LOG_TWO_PI = float(np.log(2.0 * np.pi))
 FEWEST_FRAMES_OF_STATE = 8.0
 """From which a state is re-estimated, if only with one component."""
+_FURTHER_ROW = 8  # places of a component that a row costs beside its own
 _BLOCK = 16384  # frames whose responsibilities are held at a time
 
 
@@ -37,12 +38,13 @@ class GaussianMixtures:
         """The live components in rows of equal length: component of every place, -1 for none, and state of every row.
 
         The first rows are those of the states in turn; a state with more components than a row holds has others behind
-        these. The length is that which leaves the fewest places.
+        these. The length is that which costs least: a row behind the first ones takes as long as some eight places.
         """
         live = np.isfinite(self.log_weights)
         counts = live.sum(axis=1)
         lengths = np.arange(1, max(counts.max(), 1) + 1)
-        length = int(lengths[np.argmin([n * (-(-counts // n)).sum() for n in lengths])])
+        cost = [(n + _FURTHER_ROW) * np.maximum(-(-counts // n), 1).sum() for n in lengths]
+        length = int(lengths[np.argmin(cost)])
         numbers = np.maximum(-(-counts // length), 1)
         further = np.repeat(np.arange(len(counts)), numbers - 1)
         states = np.concatenate([np.arange(len(counts)), further])

@@ -244,3 +244,27 @@ def test_frames_all_alike_are_kept_from_collapsing_by_the_floor():
         mixtures = mixtures.update(lambda state: (frames, None), variance_floor=FLOOR)
     assert (mixtures.variances >= 1e-3).all()
     assert np.isfinite(mixtures.log_likelihood(frames)).all()
+
+
+@pytest.mark.parametrize(
+    ("counts", "length", "n_rows"), [([8] * 20, 8, 20), ([32, 32] + [8] * 20, 8, 28), ([1] * 5, 1, 5)]
+)
+def test_components_are_packed_into_few_long_rows(counts, length, n_rows):
+    log_weights = np.full((len(counts), max(counts)), -np.inf)
+    for state, count in enumerate(counts):
+        log_weights[state, :count] = -np.log(count)
+    shape = (*log_weights.shape, 3)
+    components, states = GaussianMixtures(log_weights, np.zeros(shape), np.ones(shape))._rows
+    assert components.shape == (n_rows, length)
+    assert len(states) == n_rows
+    assert (components >= 0).sum() == sum(counts)
+
+
+def test_components_of_any_numbers_are_packed_into_few_rows_too():
+    rng = np.random.default_rng(3)
+    counts = rng.integers(9, 17, 100)
+    log_weights = np.where(np.arange(16) < counts[:, None], -1.0, -np.inf)
+    shape = (*log_weights.shape, 3)
+    components, states = GaussianMixtures(log_weights, np.zeros(shape), np.ones(shape))._rows
+    assert len(states) <= 150
+    assert components.size <= 1.5 * counts.sum()
