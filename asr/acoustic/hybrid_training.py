@@ -81,7 +81,8 @@ class HybridSettings(Settings):
     fewest_frames: float = Field(FEWEST_FRAMES, ge=1, le=1e9)
     """Of a Gaussian of that stream; one that accounts for fewer is dropped, unless it is its state's only one."""
     variance_prior: float = Field(VARIANCE_PRIOR, ge=0, le=1e9)
-    """Frames, as which the variance of a state's frames counts in that of each of its Gaussians of that stream."""
+    """Frames, as which the variance of a state's frames counts in that of each of its Gaussians of that stream; fewer
+    where these have more."""
     silence_factor: Literal[1, 2, 4, 8] = 1
     """Times as many Gaussians of that stream have the states of silence, where there are frames for them."""
     mixture_weight: float = Field(0.5, gt=0, lt=1)
