@@ -86,12 +86,10 @@ def _neighbour(path: Path, number: int, item: str) -> tuple[Literal["left", "rig
     left = re.fullmatch(r"([^\s+-]+)-\*(?:\+\*)?", item)
     right = re.fullmatch(r"\*(?:-\*)?\+([^\s+-]+)", item)
     itself = re.fullmatch(r"(?:\*-)?([^\s+-]+)(?:\+\*)?", item)
-    if left is not None and left[1] != "*":
+    if left is not None:
         return "left", left[1]
-    if right is not None and right[1] != "*":
+    if right is not None:
         return "right", right[1]
-    if left is not None or right is not None:
-        return ("left" if item.startswith("*-") else "right"), "?*"
     if itself is not None:
         return "itself", itself[1]
     raise ConfigError(f"{path}:{number}: '{item}' is no pattern of a neighbour, as 'n-*' (left) and '*+n' (right) are")
