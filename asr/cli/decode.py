@@ -191,7 +191,7 @@ def decode(
             "--lattice-beam",
             metavar="B",
             help="Keep what is at most this much below the best path, in natural log.  [default: six times the "
-            "grammar's scale]",
+            "grammar's scale, and less in speech where that would be too much]",
             show_default=False,
         ),
     ] = None,

@@ -6,7 +6,7 @@ no path within the lattice beam of the best one can need are dropped (Povey et a
 way to every token of the last frame falls further than the beam behind that token's own best way.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -53,6 +53,23 @@ class Trellis:
     floor: np.ndarray
     beam: float
     best: float
+
+    def narrowed(self, most_tokens: float) -> "Trellis":
+        """The same under the widest beam that leaves about so many tokens; itself where there are no more."""
+        if len(self.place) <= most_tokens:
+            return self
+        behind = -(self.forward + self.backward)
+        beam = max(0.0, float(np.partition(behind, int(most_tokens))[int(most_tokens)]))
+        kept = behind <= beam + SLACK
+        before = np.concatenate([[0], np.cumsum(kept)])
+        return replace(
+            self,
+            layer_start=before[self.layer_start],
+            place=self.place[kept],
+            forward=self.forward[kept],
+            backward=self.backward[kept],
+            beam=beam,
+        )
 
 
 @njit(cache=True, nogil=True)

@@ -1,5 +1,7 @@
 """From the tokens of a search to a word lattice, determinised over word sequences with the times of the best paths."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from asr.decode.token_passing import BestPath
@@ -11,6 +13,23 @@ from asr.lattices.determinization import WordSteps, word_steps
 from asr.lattices.lattice import Lattice
 from asr.lattices.links import Links, trellis_links
 from asr.lattices.word_times import TimedWords, Way
+
+
+@dataclass(frozen=True)
+class LatticeBeam:
+    """How far below its best path a lattice reaches.
+
+    Attributes
+    ----------
+    width : float
+        Natural log, of scores as the search adds them.
+    density : float
+        Arcs and nodes of the search, for a frame of the utterance, beyond which the beam is narrowed: where hardly
+        anything is recognized, a beam that suits other speech holds millions of sentences.
+    """
+
+    width: float
+    density: float = np.inf
 
 
 def word_lattice(

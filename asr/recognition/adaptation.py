@@ -24,6 +24,7 @@ from asr.decode.token_passing import BestPath
 from asr.errors import ConfigError, Fault
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
+from asr.lattices.generation import LatticeBeam
 from asr.recognition.recognition import Found, Recognition, collected, recognize_batch, without_silence
 from asr.recognition.searching import BATCH_FRAMES, search_path
 from asr.recognition.speaker_maps import frames_of, recognized_maps
@@ -80,7 +81,7 @@ def recognize_adapted(
     settings: AdaptationSettings = AdaptationSettings(),  # noqa: B008 (frozen)
     *,
     maps: SpeakerMaps | None = None,
-    lattice_beam: float | None = None,
+    lattice_beam: LatticeBeam | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     progress: Callable[[int], None] | None = None,
 ) -> Recognition:

@@ -14,6 +14,7 @@ from asr.errors import ConfigError, GrammarError, printable
 from asr.files import atomic_write
 from asr.grammar import Grammar
 from asr.lattices.confusion_network import Place
+from asr.lattices.generation import LatticeBeam
 from asr.lattices.kaldi_text import write_kaldi_lattices
 from asr.lattices.lattice import Lattice
 from asr.lattices.minimum_bayes_risk import least_risk
@@ -28,6 +29,9 @@ log = logging.getLogger(__name__)
 CONFUSIONS = "confusions.tsv"
 BEAM_OF_SCALE = 6.0
 """The lattice beam, in units of the grammar's scale, that holds nearly all sentences which matter."""
+DENSITY = 100.0
+"""Of lattices under this beam. Four times as much changes posteriors of words that are hardly recognized by a few
+hundredths, and takes ten times as long."""
 MOST_SENTENCES = 100_000
 
 
@@ -41,7 +45,8 @@ class LatticeWishes:
         Where lattices are written: a file `UTTERANCE.lat` each in SLF, or `lattices.txt` in Kaldi's form.
     form : "slf" or "kaldi"
     beam : float, optional
-        How far below the best path a lattice reaches; by default six times the grammar's scale.
+        How far below the best path a lattice reaches; by default six times the grammar's scale, and less where there
+        would be too much (`DENSITY`).
     n_best : int
         Sentences that `nbest.tsv` lists of each utterance; 0 for none.
     mbr : bool
@@ -78,7 +83,7 @@ class LatticeWishes:
             self.directory or self.n_best or self.mbr or self.confidence or self.confusions or self.rescore is not None
         )
 
-    def lattice_beam(self, search: SearchSettings) -> float | None:
+    def lattice_beam(self, search: SearchSettings) -> LatticeBeam | None:
         """The beam of a search; None where no lattices are needed."""
         if not self.any:
             if self.beam is not None:
@@ -87,12 +92,12 @@ class LatticeWishes:
                     "confidences too"
                 )
             return None
-        return default_lattice_beam(search) if self.beam is None else self.beam
+        return default_lattice_beam(search) if self.beam is None else LatticeBeam(self.beam)
 
 
-def default_lattice_beam(search: SearchSettings) -> float:
+def default_lattice_beam(search: SearchSettings) -> LatticeBeam:
     """Six times the grammar's scale, since scores of sound grow with it; not above the search's own beam."""
-    return min(search.beam, BEAM_OF_SCALE * max(1.0, search.lm_scale))
+    return LatticeBeam(min(search.beam, BEAM_OF_SCALE * max(1.0, search.lm_scale)), DENSITY)
 
 
 def with_lattices(found: Recognition, wishes: LatticeWishes, search: SearchSettings) -> Recognition:

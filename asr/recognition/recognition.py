@@ -14,6 +14,7 @@ from asr.errors import DecodeError, Fault, FeatureError, attempt
 from asr.features.frame_table import NOT_FINITE, FrameTable
 from asr.features.silence import silent_utterances
 from asr.hmm.state_graph import StateGraph
+from asr.lattices.generation import LatticeBeam
 from asr.lattices.lattice import Lattice
 from asr.recognition.searching import BATCH_FRAMES, search_lattice, search_words
 from asr.recognition.speaker_maps import frames_of, recognized_maps
@@ -56,7 +57,7 @@ def recognize(
     search: SearchSettings | None = None,
     *,
     maps: SpeakerMaps | None = None,
-    lattice_beam: float | None = None,
+    lattice_beam: LatticeBeam | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     progress: Callable[[int], None] | None = None,
 ) -> Recognition:
@@ -75,8 +76,8 @@ def recognize(
         Instead of the model's own.
     maps : mapping of speaker to InputMap, optional
         Of the speakers, where the model maps their frames.
-    lattice_beam : float, optional
-        Also give lattices of all that is at most this much below the best path.
+    lattice_beam : LatticeBeam, optional
+        Also give lattices of what is so near the best path.
     workers : Workers
         Who scores and searches; the words do not depend on it.
     progress : callable, optional
@@ -134,7 +135,7 @@ def collected(
 
 
 def recognize_batch(
-    batch: FrameTable, constants: tuple[PhoneHmm, StateGraph, SearchSettings, float | None]
+    batch: FrameTable, constants: tuple[PhoneHmm, StateGraph, SearchSettings, LatticeBeam | None]
 ) -> tuple[list[Found | Fault], float]:
     """Words of every utterance, or why there are none, and the processor time that this took.
 
@@ -146,7 +147,7 @@ def recognize_batch(
 
 
 def _recognize(
-    frames: np.ndarray, hmm: PhoneHmm, graph: StateGraph, search: SearchSettings, lattice_beam: float | None
+    frames: np.ndarray, hmm: PhoneHmm, graph: StateGraph, search: SearchSettings, lattice_beam: LatticeBeam | None
 ) -> Found:
     if not np.isfinite(frames).all():
         raise FeatureError(NOT_FINITE, code="not-finite")

@@ -9,7 +9,7 @@ from asr.acoustic.search_settings import WIDEST_BEAM, SearchSettings
 from asr.decode.path_segments import Segment, word_segments
 from asr.decode.token_passing import BestPath, best_path, best_path_and_tokens
 from asr.hmm.state_graph import StateGraph
-from asr.lattices.generation import word_lattice
+from asr.lattices.generation import LatticeBeam, word_lattice
 from asr.lattices.lattice import Lattice
 
 BATCH_FRAMES = 512  # What one worker recognizes at a time, of whole utterances: some tenths of a second of its time.
@@ -47,24 +47,26 @@ def search_path(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: Se
 
 
 def search_lattice(
-    hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings, lattice_beam: float
+    hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings, lattice_beam: LatticeBeam
 ) -> tuple[BestPath | None, Lattice | None]:
-    """The same path as `search_path` finds, and the lattice of what is at most `lattice_beam` below it."""
+    """The same path as `search_path` finds, and the lattice of what is near it."""
     for beam, max_active in _widths(search, graph, len(scores)):
         found = best_path_and_tokens(
             scores,
             graph,
             hmm.topology.unit_state,
             hmm.self_loops,
-            lattice_beam=lattice_beam,
+            lattice_beam=lattice_beam.width,
             lm_scale=search.lm_scale,
             insertion_penalty=search.insertion_penalty,
             beam=beam,
             max_active=max_active,
         )
         if found is not None:
-            return found[0], word_lattice(
-                *found,
+            path, trellis = found
+            return path, word_lattice(
+                path,
+                trellis.narrowed(lattice_beam.density * len(scores)),
                 scores,
                 graph,
                 hmm.topology,

@@ -11,6 +11,7 @@ from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.errors import ConfigError, printable
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
+from asr.lattices.generation import LatticeBeam
 from asr.recognition.adaptation import n_steps, recognize_adapted
 from asr.recognition.map_file import load_maps, save_maps
 from asr.recognition.recognition import Recognition, recognize
@@ -50,7 +51,7 @@ def recognize_speakers(
     *,
     adapt: bool | AdaptationMethod = False,
     transforms: Path | None = None,
-    lattice_beam: float | None = None,
+    lattice_beam: LatticeBeam | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Recognition:
     """Recognize all that there is of some speakers, in one pass or in several that adapt the model; shows progress.

@@ -12,6 +12,7 @@ from asr.acoustic.model_file import SearchSettings
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.search_settings import ConfidenceSettings
 from asr.hmm.state_graph import StateGraph
+from asr.lattices.generation import LatticeBeam
 from asr.lattices.lattice import Lattice
 from asr.lattices.posteriors import word_posteriors
 from asr.recognition.confidence import log_odds, posterior_scale
@@ -118,7 +119,7 @@ def confidence_on(scored: Sequence[Scored], search: SearchSettings) -> Confidenc
 
 
 def lattice_batch(
-    batch: list[np.ndarray], constants: tuple[PhoneHmm, StateGraph], search: SearchSettings, beam: float
+    batch: list[np.ndarray], constants: tuple[PhoneHmm, StateGraph], search: SearchSettings, beam: LatticeBeam
 ) -> list[Lattice | None]:
     """The lattice of each of some utterances, of its state scores; None where no path fits."""
     hmm, graph = constants

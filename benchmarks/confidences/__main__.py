@@ -28,6 +28,7 @@ import numpy as np  # noqa: E402
 from asr.acoustic.model_file import SpeechModel, load_model  # noqa: E402
 from asr.decode.graph_compiler import compile_graph  # noqa: E402
 from asr.hmm.state_graph import StateGraph  # noqa: E402
+from asr.lattices.generation import LatticeBeam  # noqa: E402
 from asr.lattices.oracle import oracle_errors  # noqa: E402
 from asr.recognition.confidence import least_risk_segments, with_confidence  # noqa: E402
 from asr.recognition.decoding import chosen_grammar, corpus_for, static_frames  # noqa: E402
@@ -60,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     model = load_model(given.model)
     lexicon = recognizable(model)
     graph = compile_graph(lexicon, chosen_grammar(model, lexicon, given.grammar), model.hmm.topology)
-    beam = default_lattice_beam(model.search) if given.lattice_beam is None else given.lattice_beam
+    beam = default_lattice_beam(model.search) if given.lattice_beam is None else LatticeBeam(given.lattice_beam)
     settings = model.search.confidence
     if given.fit is not None:
         found, references, _ = heard(model, graph, given.fit, given.root, beam)
@@ -91,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "WER": 100 * best / words,
         "WER of least risk": 100 * least / words,
         "oracle WER": 100 * oracle / words,
-        "lattice beam": beam,
+        "lattice beam": beam.width,
         "arcs a second": arcs / seconds,
         "recognition, CPU s/s": plain.cpu_seconds / seconds,
         "with lattices, CPU s/s": found.cpu_seconds / seconds,
@@ -109,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def heard(
-    model: SpeechModel, graph: StateGraph, data: Path, root: Path | None, beam: float | None
+    model: SpeechModel, graph: StateGraph, data: Path, root: Path | None, beam: LatticeBeam | None
 ) -> tuple[Recognition, Mapping[str, tuple[str, ...]], float]:
     """What is recognized in a data directory, its transcripts, and its seconds."""
     corpus = corpus_for(model, data, root)

@@ -20,6 +20,7 @@ from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
 from asr.lattices import determinization
 from asr.lattices.generation import word_lattice
 from asr.lattices.lattice import Lattice
+from asr.lattices.n_best import n_best
 from asr.lexicon import Lexicon
 from tests.decode.random_graphs import Problem, all_walks, problems
 from tests.decode.test_context_expansion import topologies
@@ -32,12 +33,18 @@ UNITS = SimpleNamespace(
 BEAMS = st.sampled_from([np.inf, 8.0, 3.0, 1.0])
 
 
-def lattice_of(scores, graph, topology, self_loops, *, beam=np.inf, max_active=0, lattice_beam=np.inf, **weights):
+def lattice_of(
+    scores, graph, topology, self_loops, *, beam=np.inf, max_active=0, lattice_beam=np.inf, most_tokens=np.inf,
+    **weights,
+):  # fmt: skip
     found = best_path_and_tokens(
         scores, graph, topology.unit_state, self_loops, lattice_beam=lattice_beam, beam=beam, max_active=max_active,
         **weights,
     )  # fmt: skip
-    return None if found is None else word_lattice(*found, scores, graph, topology, self_loops, **weights)
+    if found is None:
+        return None
+    path, trellis = found
+    return word_lattice(path, trellis.narrowed(most_tokens), scores, graph, topology, self_loops, **weights)
 
 
 def all_paths(lattice: Lattice) -> list[tuple[tuple[str, ...], np.ndarray, float]]:
@@ -65,15 +72,26 @@ def by_words(problem: Problem, **weights) -> dict[tuple[str, ...], float]:
     return {words: score for words, score in best.items() if score > -np.inf}
 
 
-@settings(max_examples=200, deadline=None)
-@given(problems(), st.sampled_from([0.0, 1.0, 3.0]), st.sampled_from([0.0, -2.0]), BEAMS)
-def test_every_word_sequence_within_the_beam_is_there_once_with_its_best_score(problem, scale, penalty, lattice_beam):
+@settings(max_examples=300, deadline=None)
+@given(
+    problems(), st.sampled_from([0.0, 1.0, 3.0]), st.sampled_from([0.0, -2.0]), BEAMS,
+    st.sampled_from([0, 5, 20, np.inf]),
+)  # fmt: skip
+def test_every_word_sequence_within_the_beam_is_there_once_with_its_best_score(
+    problem, scale, penalty, lattice_beam, most_tokens
+):
     weights = {"lm_scale": scale, "insertion_penalty": penalty}
     expected = by_words(problem, **weights)
-    lattice = lattice_of(problem.scores, problem.graph, UNITS, problem.self_loops, lattice_beam=lattice_beam, **weights)
+    lattice = lattice_of(
+        problem.scores, problem.graph, UNITS, problem.self_loops, lattice_beam=lattice_beam, most_tokens=most_tokens,
+        **weights,
+    )  # fmt: skip
     if not expected:
         assert lattice is None
         return
+    assert lattice.beam <= lattice_beam
+    assert most_tokens < np.inf or lattice.beam == lattice_beam
+    lattice_beam = lattice.beam
     paths = all_paths(lattice)
     found = {words: score for words, _, score in paths}
     assert len(found) == len(paths)
@@ -165,6 +183,22 @@ def test_room_that_runs_out_narrows_the_beam_and_keeps_the_best(monkeypatch):
     assert narrow.n_arcs < wide.n_arcs
     again = wide.pruned(narrow.beam * 0.999)
     assert again.n_arcs <= narrow.n_arcs
+
+
+def test_a_dense_lattice_is_narrowed_to_the_best_of_the_wide_one():
+    scores, self_loops, topology = phones_heard(5)
+    graph = compile_graph(LEXICON, word_loop(LEXICON.words), topology)
+    options = {"lattice_beam": 8.0, "insertion_penalty": -2.0}
+    wide = lattice_of(scores, graph, topology, self_loops, **options)
+    narrow = lattice_of(scores, graph, topology, self_loops, most_tokens=4 * len(scores), **options)
+    assert 0 < narrow.beam < wide.beam
+    assert narrow.n_arcs < wide.n_arcs
+    best = [
+        (sentence.score, tuple(lattice.word[sentence.arcs]))
+        for lattice in (wide, narrow)
+        for sentence in n_best(lattice, 50)
+    ]
+    assert best[:50] == best[50:]
 
 
 def test_the_same_search_gives_the_same_lattice():
