@@ -215,7 +215,7 @@ def _read_batch(
 
 
 def _recognize_mapped(
-    item: tuple[FrameTable, InputMap], constants: tuple[PhoneHmm, StateGraph, SearchSettings, float | None]
+    item: tuple[FrameTable, InputMap], constants: tuple[PhoneHmm, StateGraph, SearchSettings, LatticeBeam | None]
 ) -> tuple[list[Found | Fault], float]:
     """Words of the utterances of a batch through their speaker's map, or why there are none, and the time taken."""
     batch, frame_map = item
