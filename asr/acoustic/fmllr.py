@@ -83,14 +83,16 @@ def fit_fmllr(
     settings: FmllrSettings = FmllrSettings(),  # noqa: B008 (frozen)
     *,
     start: InputMap | None = None,
+    expected: RowStatistics | None = None,
 ) -> InputMap:
     """The map of one speaker, whose frames belong to these states; parameters as of `fmllr_statistics`.
 
-    Without frames, and where the statistics do not determine it, it is the identity.
+    Without frames, and where the statistics do not determine it, it is the identity. `expected` are the statistics that
+    `expected_statistics` finds, where they are known already.
     """
     n_features = frames.shape[1]
     frame_map = identity_map(n_features) if start is None else start
-    prior = expected_statistics(mixtures) * settings.prior
+    prior = (expected_statistics(mixtures) if expected is None else expected) * settings.prior
     for _ in range(settings.iterations):
         statistics = fmllr_statistics(mixtures, frames, states, frame_map) + prior
         try:
@@ -131,15 +133,17 @@ def fit_speakers(
         for speaker, rows in own.items()
     )
     workers = in_threads(workers)
-    maps = workers.map(_fit_speaker, items, workers.share((mixtures, settings)))
+    maps = workers.map(_fit_speaker, items, workers.share((mixtures, settings, expected_statistics(mixtures))))
     return dict(zip(own, maps, strict=True))
 
 
 def _fit_speaker(
-    item: tuple[np.ndarray, np.ndarray, InputMap | None], constants: tuple[GaussianMixtures, FmllrSettings]
+    item: tuple[np.ndarray, np.ndarray, InputMap | None],
+    constants: tuple[GaussianMixtures, FmllrSettings, RowStatistics],
 ) -> InputMap:
     frames, states, start = item
-    return fit_fmllr(constants[0], frames, states, constants[1], start=start)
+    mixtures, settings, expected = constants
+    return fit_fmllr(mixtures, frames, states, settings, start=start, expected=expected)
 
 
 def mapped_table(table: FrameTable, maps: SpeakerMaps) -> FrameTable:

@@ -25,6 +25,9 @@ from discriminants.logistic.input_map import InputMap
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
+MAPPING_ACTIVE = 500
+"""Hypotheses a frame where a search serves to find maps: with 3000 the words recognized under them are the same."""
+
 
 def frames_of(model: SpeechModel, static: FrameTable, maps: SpeakerMaps) -> FrameTable:
     """The frames that a model scores, mapped by speaker where it wants them so."""
@@ -103,11 +106,13 @@ def _maps(
     workers: Workers,
 ) -> dict[str, InputMap]:
     """Twice: the states of the frames as the maps so far let them be seen, and the maps that follow from them."""
+    active = min(speakers.search.max_active or MAPPING_ACTIVE, MAPPING_ACTIVE)
+    search = speakers.search.model_copy(update={"max_active": active})
     with one_blas_thread():
         frames = speakers.front_end.transform(static)
     maps: dict[str, InputMap] = {}
     for hmm in (speakers.first, speakers.second):
-        found = states(hmm, mapped_table(frames, maps), speakers.search)
+        found = states(hmm, mapped_table(frames, maps), search)
         maps = fit_speakers(speakers.mapped, frames, found, speakers.settings, start=maps, workers=workers)
     return maps
 
