@@ -24,7 +24,7 @@ from discriminants.logistic.checkpoint import Checkpoint, digest_of, random_stat
 from discriminants.logistic.descent import descent_schedule, fit_logistic_weights
 from discriminants.logistic.dictionary import random_dictionary, selected_dictionary, with_more_centers
 from discriminants.logistic.irls import fit_irls_weights, irls_is_affordable
-from discriminants.logistic.loss import LOSSES, log_posteriors
+from discriminants.logistic.loss import LOSSES, Factored, log_posteriors
 from discriminants.logistic.memory import FitSize, within_memory
 from discriminants.logistic.moments import whitening_of
 from discriminants.logistic.objective import LogisticObjective
@@ -74,6 +74,10 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         Variance, relative to K_mm, below which a direction is no longer scaled up to unit variance.
     loss : {"multinomial", "ovr"}
         Softmax over the classes, or one binary loss a class whose sigmoids are normalized for posteriors.
+    groups : array-like of shape (n_classes,), optional
+        Group of each of the sorted classes. They are then told in two steps, P(class | x) = P(group | x) P(class |
+        group, x): `loss` is that of the groups, and within a group there is a softmax (Franco et al. 1994). Needs
+        descent.
     solver : {"descent", "irls", "auto"}
         "descent" makes a fixed number of passes, whose early end shrinks weak directions; "irls" goes to the
         minimum: for two classes with one Cholesky factorisation of an (m + 1, m + 1) matrix a step, for more by
@@ -111,6 +115,9 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     dual_coef_ : ndarray of shape (m, n_classes)
     intercept_ : ndarray of shape (n_classes,)
     classes_ : ndarray of shape (n_classes,)
+    groups_ : ndarray of int of shape (n_classes,), or None
+        Number of the group of each class, where there are groups. The first outputs are then those of the groups, and
+        `dual_coef_` and `intercept_` have so many more.
     sigma_ : float
         Of kernels that have a width.
     n_iter_ : int
@@ -146,6 +153,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         "alpha": [Interval(Real, 0, None, closed="left")],
         "damping": [Interval(Real, 0, None, closed="neither")],
         "loss": [StrOptions(set(LOSSES))],
+        "groups": ["array-like", None],
         "solver": [StrOptions({"descent", "irls", "auto"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
@@ -171,6 +179,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         alpha: float = 1e-7,
         damping: float = 2e-3,
         loss: str = "multinomial",
+        groups: Any = None,
         solver: str = "descent",
         max_iter: int = 8,
         batch_size: int = 16_384,
@@ -192,6 +201,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         self.alpha = alpha
         self.damping = damping
         self.loss = loss
+        self.groups = groups
         self.solver = solver
         self.max_iter = max_iter
         self.batch_size = batch_size
@@ -241,7 +251,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         ------
         ValueError
             For NaN or infinite input, fewer than two classes, held-out labels that are no class, parameters out
-            of range, or a `max_memory` that cannot be held.
+            of range, groups that are not one for each class or not for descent, or a `max_memory` that cannot be held.
 
         Warns
         -----
@@ -260,7 +270,14 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
                 X, y, weight = X[present], y[present], weight[present]
             classes, codes = class_codes(y)
             held_out = None if X_val is None else self._held_out(opened(X_val), y_val, classes)
-            again = self.warm_start and hasattr(self, "classes_") and np.array_equal(self.classes_, classes)
+            groups = self._groups_of(classes)
+            again = (
+                self.warm_start
+                and hasattr(self, "classes_")
+                and np.array_equal(self.classes_, classes)
+                and np.array_equal(np.asarray(getattr(self, "groups_", None)), np.asarray(groups))
+            )
+            n_outputs = classes.shape[0] + (0 if groups is None else int(groups.max()) + 1)
             kept = Checkpoint()
             if checkpoint is not None:
                 data = [all_samples, y, weight, *(held_out or ())]
@@ -268,7 +285,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
                 kept = Checkpoint(Path(checkpoint), digest_of(self.get_params(deep=False), data))
             random = random_state_at_start(self.random_state, kept)
             source = open_files.enter_context(within_reach(X, workers))
-            in_reach, workers = workers, self._held_to_memory(workers, X, classes.shape[0], again)
+            in_reach, workers = workers, self._held_to_memory(workers, X, n_outputs, again)
             training = Training(X, source, codes, weight, classes.shape[0], workers, random, kept)
             if not again:
                 kernel = make_kernel(self.kernel, self.sigma)
@@ -276,7 +293,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
                     kernel = kernel.resolved(X, weight)
                 else:  # its parameters belong to the samples, absent ones included
                     kernel = kernel.resolved(all_samples).at(np.flatnonzero(present))
-                self.classes_ = classes
+                self.classes_, self.groups_ = classes, groups
                 self._choose_dictionary(kernel, training)
             # The values that a precomputed kernel takes at the centres stand in their rows of the training samples.
             precomputed = isinstance(self.kernel_, PrecomputedKernel)
@@ -286,12 +303,12 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
                 weights = whitening.inverse @ self.dual_coef_
                 bias = self.intercept_ + whitening.mean @ self.dual_coef_
             else:
-                weights = np.zeros((whitening.transform.shape[1], classes.shape[0]))
+                weights = np.zeros((whitening.transform.shape[1], n_outputs))
                 bias = self._initial_bias(codes, weight)
 
             n_samples, m = X.shape[0], self.basis_centers_.shape[0]
             by_newton = self.solver == "irls" or (
-                self.solver == "auto" and irls_is_affordable(n_samples, m, classes.shape[0])
+                self.solver == "auto" and groups is None and irls_is_affordable(n_samples, m, classes.shape[0])
             )
             features = Features(self.kernel_, self.basis_centers_)
             if n_samples * m <= _CACHED_KERNEL:
@@ -339,7 +356,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
                 weights, bias = weights.astype(X.dtype), bias.astype(X.dtype)
                 fit_logistic_weights(
                     LogisticObjective(
-                        samples, features, workers, whitening, loss=self.loss, alpha=self.alpha, exact=False
+                        samples, features, workers, whitening, loss=self.whole_loss, alpha=self.alpha, exact=False
                     ),
                     weights,
                     bias,
@@ -371,7 +388,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
 
     def _choose_dictionary(self, kernel: Kernel, training: Training) -> None:
         """Choose the centres and store an expansion in them whose weights are zero."""
-        X, n_classes = training.X, training.n_classes
+        X = training.X
         if self.selection == "random":
             chosen, rows = random_dictionary(kernel, X, self.n_centers, training.random)
         else:
@@ -385,7 +402,8 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
             )
         if self.n_extra_centers:
             chosen, rows = with_more_centers(kernel, chosen, X, rows, self.n_extra_centers, training.random)
-        self._keep_expansion(chosen, X[rows], np.zeros((rows.shape[0], n_classes)), np.zeros(n_classes))
+        zeros = np.zeros((rows.shape[0], self._initial_bias(training.codes, training.weight).shape[0]))
+        self._keep_expansion(chosen, X[rows], zeros, zeros[0])
 
     def _kernel_values(self, X: np.ndarray, dtype: np.dtype | type) -> np.ndarray:
         """K(X, centres), of values as the float type of X gives them."""
@@ -417,7 +435,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
 
         def evaluate() -> float:
             weights = workers.share(Weights(self.dual_coef_.astype(dtype), self.intercept_.astype(dtype)))
-            parts = workers.map(cross_entropy, samples.blocks(), source, features, weights, self.loss)
+            parts = workers.map(cross_entropy, samples.blocks(), source, features, weights, self.whole_loss)
             return sum(parts) / samples.n
 
         return evaluate
@@ -428,23 +446,52 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         self.dual_coef_, self.intercept_ = W.astype(dtype), (bias - whitening.mean @ W).astype(dtype)
 
     def _initial_bias(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Log priors, or their logits where each class has a loss of its own."""
+        """Log priors, or their logits where each has a loss of its own: of groups, and of classes."""
         prior = np.bincount(codes, weight, self.classes_.shape[0]) / weight.sum()
-        return np.log(prior) - (np.log1p(-prior) if self.loss == "ovr" else 0.0)
+        if self.groups_ is None:
+            return np.log(prior) - (np.log1p(-prior) if self.loss == "ovr" else 0.0)
+        of_groups = np.bincount(self.groups_, prior)
+        within = np.log(prior / of_groups[self.groups_])
+        return np.append(np.log(of_groups) - (np.log1p(-of_groups) if self.loss == "ovr" else 0.0), within)
+
+    @property
+    def whole_loss(self) -> str | Factored:
+        """The loss over all outputs, those of groups included."""
+        groups = getattr(self, "groups_", None)
+        return self.loss if groups is None else Factored(self.loss, groups)
+
+    def _groups_of(self, classes: np.ndarray) -> np.ndarray | None:
+        """Numbers of the groups of the classes."""
+        if self.groups is None:
+            return None
+        named, groups = np.unique(np.asarray(self.groups), return_inverse=True)
+        if groups.shape != classes.shape or named.shape[0] < 2:
+            raise ValueError(
+                f"groups must name one group for each of the {classes.shape[0]} classes, and two groups or more; got "
+                f"{named.shape[0]} in shape {np.asarray(self.groups).shape}"
+            )
+        if self.solver == "irls":
+            raise ValueError("solver = 'irls' does not take groups of classes; 'descent' does")
+        return groups
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """Outputs of shape (n_samples, n_classes); for two classes their difference, shape (n_samples,)."""
-        outputs = self._outputs(self._checked(X))
+        """Outputs of shape (n_samples, n_classes); for two classes their difference, shape (n_samples,). With groups of
+        classes, log posteriors in place of outputs.
+        """
+        outputs = self._class_outputs(X)
         return outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """The class with the largest output."""
-        best = self._outputs(self._checked(X)).argmax(axis=1)
-        return self.classes_[best]
+        return self.classes_[self._class_outputs(X).argmax(axis=1)]
+
+    def _class_outputs(self, X: np.ndarray) -> np.ndarray:
+        outputs = self._outputs(self._checked(X))
+        return outputs if isinstance(self.whole_loss, str) else log_posteriors(outputs, self.whole_loss)
 
     def predict_log_proba(self, X: np.ndarray) -> np.ndarray:
         """Natural log posteriors, shape (n_samples, n_classes), float32 where X is float32."""
-        return log_posteriors(self._outputs(self._checked(X)), self.loss)
+        return log_posteriors(self._outputs(self._checked(X)), self.whole_loss)
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """Posteriors, shape (n_samples, n_classes); rows sum to one."""

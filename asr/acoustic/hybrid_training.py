@@ -71,6 +71,9 @@ class HybridSettings(Settings):
     """Whether copies are normalized as if each recording were all that is known of its speaker, and not by speaker: so
     the classifier also learns what single recordings are like. It makes no difference to frames that are normalized in
     another way or mapped by speaker."""
+    factored: bool = False
+    """Whether tied states are told in two steps, a phone's states first and then those that contexts make of each (Franco
+    et al. 1994), by a classifier that takes groups of classes. Without context it makes no difference."""
     max_frames: Annotated[int, Field(ge=0, le=2**40)] | Literal["auto"] = "auto"
     """Most frames that the classifier is fitted to, drawn so that every state keeps its share; 0 for all. "auto" means
     all, but for methods whose cost grows with the square of the frames (`asr.acoustic.fitting.MOST_FRAMES`)."""
@@ -179,6 +182,12 @@ def train_hybrid(
     parameters = dict(settings.parameters)
     classifier = make_classifier(settings.classifier, parameters)
     known = classifier.get_params()
+    factored = settings.factored and topology.tying is not None
+    if factored and "groups" not in known:
+        raise ConfigError(
+            f"factored = true needs a classifier with groups of classes, such as 'kernel-logistic', and not "
+            f"{settings.classifier!r}"
+        )
     if "random_state" in known and "random_state" not in parameters:
         classifier.set_params(random_state=seed)
     curves = []
@@ -198,6 +207,8 @@ def train_hybrid(
         )
         in_round = _in_round(progress, round_number, settings.realignments + 1)
         chosen = _chosen_frames(classifier, states, settings, seed)
+        if factored:
+            classifier.set_params(groups=topology.phone_state[np.unique(chosen[chosen >= 0])])
         try:
             with signs_of_life(classifier, int((chosen >= 0).sum())) as count:
                 model.fit(

@@ -181,13 +181,19 @@ def open_story(
     configuration: dict[str, Any] = {
         "training": config.model_dump(mode="json"),
         "mixtures": {
-            family.name: {"components": list(family.components), "features": family.features.model_dump(mode="json")}
+            family.name: {
+                "components": list(family.components),
+                "features": family.features.model_dump(mode="json"),
+                **({"tied_states": family.tied_states} if family.tied_states else {}),
+                **({"maps": True} if family.maps else {}),
+            }
             for family in mixtures
         },
         "hybrids": {
             hybrid.name: {
                 "settings": hybrid.settings.model_dump(mode="json"),
                 "features": hybrid.features.model_dump(mode="json"),
+                **({"aligner": hybrid.aligner} if hybrid.aligner else {}),
                 **({"adaptation": hybrid.adaptation.model_dump(mode="json")} if hybrid.adaptation else {}),
             }
             for hybrid in hybrids

@@ -190,7 +190,7 @@ def _fitted_map(
         frames[rows[known]],
         codes[known],
         weight[known],
-        loss=classifier.loss,
+        loss=classifier.whole_loss,
         ridge=settings.ridge,
         max_iter=settings.iterations,
         start=start,

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from discriminants.kernels import Kernel
-from discriminants.logistic.loss import LOSSES, binary, log_posteriors, log_sigmoid, log_softmax_in_place
+from discriminants.logistic.loss import LOSSES, Factored, binary, log_posteriors, log_sigmoid, log_softmax_in_place
 from discriminants.logistic.samples import Block
 from discriminants.parallel.stored_array import StoredArray
 
@@ -75,14 +75,20 @@ class Weights:
 
 
 def loss_gradient(
-    block: Block, source: np.ndarray | StoredArray, features: Features, weights: Weights, loss: str, curved: bool
+    block: Block,
+    source: np.ndarray | StoredArray,
+    features: Features,
+    weights: Weights,
+    loss: str | Factored,
+    curved: bool,
 ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray | None]:
     """Summed loss, its derivatives K'R (m, S) and 1'R (S,), and (`curved`) the sum of weight * p (1 - p), (S,)."""
     total, gradient, bias_gradient = 0.0, np.zeros_like(weights.W), np.zeros(weights.bias.shape[0])
     curvature = np.zeros(weights.bias.shape[0]) if curved else None
+    function = loss if isinstance(loss, Factored) else _LOSSES[loss]
     for rows, K in features.stripes(block, source):
         residual = weights.outputs(K)
-        total += _LOSSES[loss](residual, block.codes[rows], block.weight[rows])
+        total += function(residual, block.codes[rows], block.weight[rows])
         gradient += K.T @ residual
         bias_gradient += residual.sum(axis=0, dtype=np.float64)
         if curvature is not None:
@@ -127,7 +133,7 @@ def weighted_gram(
 
 
 def cross_entropy(
-    block: Block, source: np.ndarray | StoredArray, features: Features, weights: Weights, loss: str
+    block: Block, source: np.ndarray | StoredArray, features: Features, weights: Weights, loss: str | Factored
 ) -> float:
     """Summed over the samples: minus the log posterior of their classes."""
     total = 0.0

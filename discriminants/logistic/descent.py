@@ -3,6 +3,7 @@
 import numpy as np
 
 from discriminants.logistic.checkpoint import Checkpoint, Shape
+from discriminants.logistic.loss import Factored
 from discriminants.logistic.objective import LogisticObjective
 from discriminants.logistic.preconditioned_descent import PreconditionedDescent
 from discriminants.logistic.record import Record
@@ -59,7 +60,8 @@ def fit_logistic_weights(
     """
     n_samples, alpha, n_steps = objective.samples.n, objective.alpha, n_passes * n_batches
     if isinstance(learning_rate, str):
-        learning_rate = _HIGHEST_RATE[objective.loss] * min(1.0, _FULL_RATE_STEPS / n_steps)
+        slowest = objective.loss.of_groups if isinstance(objective.loss, Factored) else objective.loss
+        learning_rate = _HIGHEST_RATE[slowest] * min(1.0, _FULL_RATE_STEPS / n_steps)
     descent = PreconditionedDescent(weights, bias, learning_rate, n_steps)
     total = 0.0
     shapes: dict[str, Shape] = {name: array.shape for name, array in descent.state().items()}

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 
 from discriminants.expansion import KernelExpansion
 from discriminants.kernels.gaussian import GaussianKernel
-from discriminants.logistic.loss import LOSSES, Loss
+from discriminants.logistic.loss import LOSSES, Factored, Loss
 
 _BLOCK_ROWS = 256  # whose kernel values stay in the cache
 
@@ -62,7 +62,7 @@ def fit_input_map(
         Class numbers: rows of `model.classes_`.
     sample_weight : ndarray of shape (n_samples,), optional
         Not negative; a sample of uncertain class may come once for each with that class's probability.
-    loss : {"multinomial", "ovr"}
+    loss : {"multinomial", "ovr"} or Factored
     ridge : float
         How strongly the map is held to the identity.
     max_iter : int
@@ -82,11 +82,19 @@ def fit_input_map(
         raise ValueError("an input map needs at least one sample of positive weight")
     if not ridge >= 0:
         raise ValueError(f"ridge = {ridge} must not be negative")
-    if loss not in LOSSES:
+    if not isinstance(loss, Factored) and loss not in LOSSES:
         raise ValueError(f"loss = {loss!r} must be one of {', '.join(LOSSES)}")
     n_features = X.shape[1]
     first = identity_map(n_features) if start is None else start
-    objective = _Objective(model, float(kernel.sigma), X, codes, weight / weight.sum(), LOSSES[loss], ridge)
+    objective = _Objective(
+        model,
+        float(kernel.sigma),
+        X,
+        codes,
+        weight / weight.sum(),
+        loss if isinstance(loss, Factored) else LOSSES[loss],
+        ridge,
+    )
     found = minimize(
         objective,
         np.append(first.matrix.ravel(), first.offset),

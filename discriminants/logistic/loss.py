@@ -1,6 +1,7 @@
 """The logistic losses: mean cross-entropy and its derivative with respect to the outputs."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -52,6 +53,50 @@ def binary(outputs: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> float:
 LOSSES: dict[str, Loss] = {"multinomial": multinomial, "ovr": one_vs_rest}
 
 
+@dataclass(frozen=True)
+class Factored:
+    """The loss of classes in groups, which are told in two steps: P(class | x) = P(group | x) P(class | group, x).
+
+    Outputs are those of the groups and, after them, those of the classes, which only compete within their group (Franco
+    et al. 1994). Called as the other losses are, with class numbers.
+
+    Attributes
+    ----------
+    of_groups : {"multinomial", "ovr"}
+        Loss of the groups; within a group it is softmax cross-entropy.
+    group : ndarray of int of shape (S,)
+        Group of every class, from 0 on, none left out.
+    """
+
+    of_groups: str
+    group: np.ndarray
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return int(self.group.max()) + 1
+
+    def __call__(self, outputs: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> float:
+        """Summed loss; `outputs` (n, G + S) becomes its derivative in place."""
+        own, n_groups = self.group[codes], self.n_groups
+        groups = outputs[:, :n_groups].copy()
+        classes = np.where(self.group == own[:, None], outputs[:, n_groups:], -np.inf)
+        total = LOSSES[self.of_groups](groups, own, weight) + multinomial(classes, codes, weight)
+        outputs[:, :n_groups], outputs[:, n_groups:] = groups, classes
+        return total
+
+    def log_posteriors(self, outputs: np.ndarray) -> np.ndarray:
+        """Natural log posteriors of the classes, (n, S), from outputs (n, G + S)."""
+        n_groups = self.n_groups
+        order = np.argsort(self.group, kind="stable")
+        starts = np.searchsorted(self.group[order], np.arange(n_groups))
+        found = outputs[:, n_groups:].copy()
+        found -= np.maximum.reduceat(found[:, order], starts, axis=1)[:, self.group]
+        found -= np.log(np.add.reduceat(exp_in_place(found[:, order]), starts, axis=1))[:, self.group]
+        found += log_posteriors(outputs[:, :n_groups], self.of_groups)[:, self.group]
+        return found
+
+
 def log_softmax_in_place(outputs: np.ndarray) -> np.ndarray:
     """Subtract the log of the sum of exponentials from every row of (n, S)."""
     outputs -= outputs.max(axis=1, keepdims=True)
@@ -64,6 +109,10 @@ def log_sigmoid(outputs: np.ndarray) -> np.ndarray:
     return np.minimum(outputs, 0.0) - np.log1p(exp_in_place(-np.abs(outputs)))
 
 
-def log_posteriors(outputs: np.ndarray, loss: str) -> np.ndarray:
-    """Natural log posteriors (n, S) from outputs (n, S): softmax, or sigmoids normalized over the classes."""
+def log_posteriors(outputs: np.ndarray, loss: str | Factored) -> np.ndarray:
+    """Natural log posteriors (n, S) from outputs (n, S): softmax, or sigmoids normalized over the classes; those of
+    classes in groups from (n, G + S).
+    """
+    if isinstance(loss, Factored):
+        return loss.log_posteriors(outputs)
     return log_softmax_in_place(log_sigmoid(outputs) if loss == "ovr" else outputs.copy())

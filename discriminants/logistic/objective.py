@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from discriminants.logistic.block_sums import Features, Weights, curvature_product, loss_gradient, weighted_gram
+from discriminants.logistic.loss import Factored
 from discriminants.logistic.samples import Block, Samples
 from discriminants.logistic.whitening import Whitening
 from discriminants.parallel.workers import Workers
@@ -22,7 +23,7 @@ class LogisticObjective:
         How the samples' source becomes k(x).
     workers : Workers
     whitening : Whitening
-    loss : {"multinomial", "ovr", "binary"}
+    loss : {"multinomial", "ovr", "binary"} or Factored
     alpha : float
     exact : bool
         Whether T is applied in float64 even where the products over the samples are float32.
@@ -35,7 +36,7 @@ class LogisticObjective:
         workers: Workers,
         whitening: Whitening,
         *,
-        loss: str,
+        loss: str | Factored,
         alpha: float,
         exact: bool = True,
     ) -> None:

@@ -64,8 +64,20 @@ def classifier(learner: Any) -> None:
 
 
 def logistic(learner: Any) -> None:
-    """An output a class, two classes included."""
-    expansion(learner, "classes")
+    """An output a class, two classes included, and before them one a group where classes are in groups."""
+    groups = getattr(learner, "groups_", None)
+    if groups is None:
+        expansion(learner, "classes")
+        return
+    sizes = expansion(learner)
+    check_indices(learner, "groups_", groups, ("classes",), sizes, below=sizes["classes"])
+    n_groups = int(groups.max()) + 1
+    if len(set(groups.tolist())) != n_groups:
+        refuse(learner, "groups_", f"leave out some of the numbers below {n_groups}")
+    if sizes["weights"] != n_groups + sizes["classes"]:
+        refuse(
+            learner, "dual_coef_", f"has {sizes['weights']} outputs for {n_groups} groups of {sizes['classes']} classes"
+        )
 
 
 def regressor(learner: Any) -> None:

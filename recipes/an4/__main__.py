@@ -22,6 +22,8 @@ from asr.experiments.comparison import (
 )
 from asr.experiments.kernel_families import CHOICES as FAMILIES
 from asr.experiments.kernel_families import kernel_family
+from asr.experiments.mapped_systems import CHOICE as MAPPED
+from asr.experiments.mapped_systems import mapped_systems
 from asr.experiments.story import finish, open_story, parse_arguments, run_recipe
 from asr.experiments.table_4_2 import CHOICE as TABLE_4_2
 from asr.experiments.table_4_2 import table_4_2
@@ -53,22 +55,6 @@ def kernel_logistic(loss: str, mixtures: int = 0, n_centers: int = 4000) -> Hybr
     return HybridSettings(classifier="kernel-logistic", parameters=parameters, warps=WARPS, mixtures=mixtures)
 
 
-OF_SPEAKERS = {"mapped": "mixtures and hybrids of frames mapped by speaker, of the phones' states and of tied ones"}
-MAPPED_MIXTURES = (
-    MixtureSpecification("gmm-speaker", BY_SPEAKER, (8, 16)),
-    MixtureSpecification("gmm-mapped", BY_SPEAKER, (8, 16), maps=True),
-    MixtureSpecification("gmm-tied", BY_SPEAKER, (8,), tied_states=300),
-    MixtureSpecification("gmm-tied-mapped", BY_SPEAKER, (8,), maps=True),
-)
-MAPPED_HYBRIDS = tuple(
-    HybridSpecification(
-        f"ovr-{aligner.removeprefix('gmm-')}",
-        kernel_logistic("ovr", mixtures=32, n_centers=2000),
-        SPLICED,
-        aligner=aligner,
-    )
-    for aligner in ("gmm-mapped", "gmm-tied-mapped")
-)
 PERCEPTRON = HybridSettings(
     classifier="mlp", parameters={"hidden_layer_sizes": [512], "batch_size": 512, "max_iter": 8}, warps=WARPS
 )
@@ -82,12 +68,13 @@ HYBRIDS = (
 
 def main() -> None:
     """Run the recipe."""
-    arguments = parse_arguments(__doc__ or "", systems={**OF_SPEAKERS, **TABLE_4_2, **FAMILIES})
+    arguments = parse_arguments(__doc__ or "", systems={**MAPPED, **TABLE_4_2, **FAMILIES})
     assert arguments.corpus_dir is not None
     if arguments.systems in FAMILIES:
         mixtures, hybrids = kernel_family(arguments.systems, BY_SPEAKER, SPLICED)
-    elif arguments.systems in OF_SPEAKERS:
-        mixtures, hybrids = MAPPED_MIXTURES, MAPPED_HYBRIDS
+    elif arguments.systems in MAPPED:
+        settings = kernel_logistic("ovr", mixtures=32, n_centers=2000)
+        mixtures, hybrids = mapped_systems(BY_SPEAKER, SPLICED, settings, tied_states=300)
     else:
         mixtures, hybrids = (MIXTURES, HYBRIDS) if arguments.systems == "ours" else table_4_2(FEATURES)
     story = open_story("AN4", arguments, arguments.corpus_dir, CONFIG, mixtures, hybrids)

@@ -1,6 +1,6 @@
 """speechocean762 (subset): sentences read by Mandarin speakers of English, 16 kHz, from audio.
 
-    python -m recipes.speechocean --corpus-dir DIR --work-dir W [--noise-dir NOISE]
+    python -m recipes.speechocean --corpus-dir DIR --work-dir W [--noise-dir NOISE] [--systems ours|mapped|table-4.2]
 
 DIR holds Kaldi data directories `train`, `dev` and `test`, `lexicon.txt`, and `lm_train.text`, from which the bigram
 is estimated. Scales, penalties and the primary system are chosen on `dev`. Test is decoded last, as it is and with
@@ -23,8 +23,11 @@ from asr.experiments.comparison import (
     pooled_row,
     train_and_tune,
 )
+from asr.experiments.mapped_systems import CHOICE as MAPPED
+from asr.experiments.mapped_systems import mapped_systems
 from asr.experiments.story import Arguments, finish, open_story, parse_arguments, run_recipe
-from asr.experiments.table_4_2 import CHOICE, table_4_2
+from asr.experiments.table_4_2 import CHOICE as TABLE_4_2
+from asr.experiments.table_4_2 import table_4_2
 from asr.features.augmentation import Augmentation, NoiseClips, read_noise
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram
@@ -48,29 +51,35 @@ CONFIG = TrainingConfig(
 )
 MIXTURES = (MixtureSpecification("gmm", FEATURES, (4, 8, 16)),)
 WIDE = FEATURES.model_copy(update={"context": 7, "lda_dimension": 60})
-HYBRIDS = tuple(
-    HybridSpecification(
-        name,
-        HybridSettings(
-            classifier="kernel-logistic",
-            parameters={"loss": loss, "n_centers": 2000, "n_candidates": 4000, "max_iter": 2, "alpha": 2e-7},
-            warps=(0.9, 1.1),
-            speeds=(0.9, 1.1),
-            mixtures=mixtures,
-        ),
-        WIDE,
+
+
+def kernel_logistic(loss: str, mixtures: int) -> HybridSettings:
+    """Kernel logistic regression, one-vs-rest or multinomial; perhaps a second stream of mixtures."""
+    return HybridSettings(
+        classifier="kernel-logistic",
+        parameters={"loss": loss, "n_centers": 2000, "n_candidates": 4000, "max_iter": 2, "alpha": 2e-7},
+        warps=(0.9, 1.1),
+        speeds=(0.9, 1.1),
+        mixtures=mixtures,
     )
+
+
+HYBRIDS = tuple(
+    HybridSpecification(name, kernel_logistic(loss, mixtures), WIDE)
     for name, loss, mixtures in (("ovr", "ovr", 0), ("ovr-gmm", "ovr", 32), ("klr-gmm", "multinomial", 32))
 )
 NOISE_LEVELS = (20.0, 10.0, 5.0)  # dB
-BASELINE = "gmm-8"  # beside the hybrids in noise
+BASELINES = ("gmm-8", "gmm-speaker-8")  # beside the hybrids in noise
 
 
 def main() -> None:
     """Run the recipe."""
-    arguments = parse_arguments(__doc__ or "", takes_noise=True, systems=CHOICE)
+    arguments = parse_arguments(__doc__ or "", takes_noise=True, systems={**MAPPED, **TABLE_4_2})
     assert arguments.corpus_dir is not None
-    mixtures, hybrids = (MIXTURES, HYBRIDS) if arguments.systems == "ours" else table_4_2(FEATURES)
+    if arguments.systems in MAPPED:
+        mixtures, hybrids = mapped_systems(FEATURES, WIDE, kernel_logistic("ovr", 32), tied_states=300)
+    else:
+        mixtures, hybrids = (MIXTURES, HYBRIDS) if arguments.systems == "ours" else table_4_2(FEATURES)
     text = arguments.corpus_dir / "lm_train.text"
     sentences = [entry.value.split() for entry in read_list(text).values()]
     noise = noise_clips(arguments)
@@ -96,7 +105,7 @@ def main() -> None:
     primary = choose_primary(systems)
     splits = {"dev": (dev, systems), "test": (test, systems)}
     if noise is not None:
-        compared = [system for system in systems if system.kind == "discriminant" or system.name == BASELINE]
+        compared = [system for system in systems if system.kind == "discriminant" or system.name in BASELINES]
         for level in NOISE_LEVELS:
             changed = Augmentation(noise=noise, snr_db=level, seed=CONFIG.seed)
             splits[f"test-{changed.name}"] = (story.material("test", changed), compared)

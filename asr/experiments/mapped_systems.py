@@ -1,0 +1,41 @@
+"""Systems of frames mapped by speaker (fMLLR, `asr.acoustic.fmllr`), of the phones' own states and of tied ones.
+
+Mixtures of each kind stand beside those of frames that are not mapped, so that every step shows; hybrids stand on the
+mapped ones.
+"""
+
+from asr.acoustic.hybrid_training import HybridSettings
+from asr.experiments.comparison import HybridSpecification, MixtureSpecification
+from asr.features.config import FeatureConfig
+
+CHOICE = {"mapped": "mixtures and hybrids of frames mapped by speaker, of the phones' states and of tied ones"}
+"""Name and description on the command line of a recipe."""
+COMPONENTS = (8, 16)
+TIED_COMPONENTS = (8,)
+
+
+def mapped_systems(
+    features: FeatureConfig, spliced: FeatureConfig, settings: HybridSettings, *, tied_states: int
+) -> tuple[tuple[MixtureSpecification, ...], tuple[HybridSpecification, ...]]:
+    """Four families of mixtures, and two hybrids: `ovr-mapped` and, of so many tied states, `ovr-tied-mapped`.
+
+    Parameters
+    ----------
+    features : FeatureConfig
+        Of the mixtures.
+    spliced : FeatureConfig
+        Of the hybrids, which splice mapped frames.
+    settings : HybridSettings
+        Of both hybrids.
+    """
+    mixtures = (
+        MixtureSpecification("gmm-speaker", features, COMPONENTS),
+        MixtureSpecification("gmm-mapped", features, COMPONENTS, maps=True),
+        MixtureSpecification("gmm-tied", features, TIED_COMPONENTS, tied_states=tied_states),
+        MixtureSpecification("gmm-tied-mapped", features, TIED_COMPONENTS, maps=True),
+    )
+    hybrids = tuple(
+        HybridSpecification(f"ovr-{kind}", settings, spliced, aligner=f"gmm-{kind}")
+        for kind in ("mapped", "tied-mapped")
+    )
+    return mixtures, hybrids
