@@ -72,8 +72,8 @@ class HybridSettings(Settings):
     the classifier also learns what single recordings are like. It makes no difference to frames that are normalized in
     another way or mapped by speaker."""
     factored: bool = False
-    """Whether tied states are told in two steps, a phone's states first and then those that contexts make of each (Franco
-    et al. 1994), by a classifier that takes groups of classes. Without context it makes no difference."""
+    """Whether tied states are told in two steps, a phone's states first and then those that contexts make of each
+    (Franco et al. 1994), by a classifier that takes groups of classes. Without context it makes no difference."""
     max_frames: Annotated[int, Field(ge=0, le=2**40)] | Literal["auto"] = "auto"
     """Most frames that the classifier is fitted to, drawn so that every state keeps its share; 0 for all. "auto" means
     all, but for methods whose cost grows with the square of the frames (`asr.acoustic.fitting.MOST_FRAMES`)."""
@@ -134,6 +134,23 @@ class HybridResult:
     curves: tuple[tuple[float, ...], ...]
 
 
+def classifier_of(settings: HybridSettings) -> Any:
+    """The classifier, not fitted.
+
+    Raises
+    ------
+    ConfigError
+        If there is none of this name, or it has no such parameters, or no groups of classes where they are wanted.
+    """
+    classifier = make_classifier(settings.classifier, dict(settings.parameters))
+    if settings.factored and "groups" not in classifier.get_params():
+        raise ConfigError(
+            f"factored = true needs a classifier with groups of classes, such as 'kernel-logistic', and not "
+            f"{settings.classifier!r}"
+        )
+    return classifier
+
+
 def train_hybrid(
     table: FrameTable,
     states: np.ndarray,
@@ -179,16 +196,10 @@ def train_hybrid(
         raise ConfigError(
             f"{settings.mixtures} Gaussians a state for {n_unspliced} unspliced columns: a second stream needs both"
         )
-    parameters = dict(settings.parameters)
-    classifier = make_classifier(settings.classifier, parameters)
+    classifier = classifier_of(settings)
     known = classifier.get_params()
     factored = settings.factored and topology.tying is not None
-    if factored and "groups" not in known:
-        raise ConfigError(
-            f"factored = true needs a classifier with groups of classes, such as 'kernel-logistic', and not "
-            f"{settings.classifier!r}"
-        )
-    if "random_state" in known and "random_state" not in parameters:
+    if "random_state" in known and "random_state" not in settings.parameters:
         classifier.set_params(random_state=seed)
     curves = []
     if checkpoint is not None:

@@ -105,6 +105,8 @@ class TrainingConfig(Settings):
             raise ValueError("tied_states: a phone has the same states everywhere unless context is 3")
         if self.context == 1 and self.questions:
             raise ValueError("questions: there are no trees to ask them unless context is 3")
+        if self.context == 1 and self.hybrid.factored:
+            raise ValueError("hybrid.factored: there are no contexts to tell apart unless context is 3")
         scale, penalty = max(self.tuning.scale_factors), max(map(abs, self.tuning.penalty_factors))
         for name in ("gmm_search", "hybrid_search"):
             lm_scale = getattr(self, name).lm_scale

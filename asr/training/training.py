@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import asr
-from asr.acoustic.classifiers import make_classifier
 from asr.acoustic.fitting import duration
-from asr.acoustic.hybrid_training import HybridSettings
+from asr.acoustic.hybrid_training import HybridSettings, classifier_of
 from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
 from asr.acoustic.model_metadata import Provenance
 from asr.corpus.data_directory import Problem, read_data_directory
@@ -93,7 +92,7 @@ def train(
     )
     log_findings(report)
     # What would be found wrong only after hours of training is found wrong now.
-    make_classifier(config.hybrid.classifier, config.hybrid.parameters)
+    classifier_of(config.hybrid)
     check_same_static(config.features, config.hybrid_features)
     pronunciations = read_lexicon(lexicon, strip_stress=config.lexicon.strip_stress)
     if pronunciations.stress:

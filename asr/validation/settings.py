@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
-from asr.acoustic.classifiers import make_classifier
-from asr.acoustic.hybrid_training import HybridSettings, NoiseSettings
+from asr.acoustic.hybrid_training import HybridSettings, NoiseSettings, classifier_of
 from asr.corpus.data_directory import Utterance
 from asr.corpus.list_file import refuse_pipe
 from asr.errors import ConfigError, CorpusError, Fault, attempt
@@ -87,11 +86,10 @@ def setting_place(file: Path | None, name: str) -> tuple[Path, int | None]:
 def check_classifier(config: Settings, file: Path | None) -> Iterator[Finding]:
     """Whether the classifier exists, takes its parameters and can be kept in a model file."""
     try:
-        make_classifier(config.hybrid.classifier, config.hybrid.parameters)
+        classifier_of(config.hybrid)
     except ConfigError as error:
-        at_parameters = "parameters" in str(error)
-        place = setting_place(file, "hybrid.parameters" if at_parameters else "hybrid.classifier")
-        yield stopping("classifier", *place, str(error))
+        blamed = next((name for name in ("parameters", "factored") if name in str(error)), "classifier")
+        yield stopping("classifier", *setting_place(file, f"hybrid.{blamed}"), str(error))
 
 
 def check_copies(config: Settings, file: Path | None, n_archived: int | None) -> Iterator[Finding]:

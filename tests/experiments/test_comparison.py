@@ -52,7 +52,15 @@ def test_systems_with_and_without_context_and_maps_are_decoded_each_with_its_own
         "factored": True,
     }  # fmt: skip
     states = {system.name: system.trained.load().hmm.topology.n_states for system in systems}
-    assert states == {"gmm-1": 21, "tied-1": 27, "mapped-1": 27, "klr": 21, "klr-tied": 27, "klr-mapped": 27, "factored": 27}
+    assert states == {
+        "gmm-1": 21,
+        "tied-1": 27,
+        "mapped-1": 27,
+        "klr": 21,
+        "klr-tied": 27,
+        "klr-mapped": 27,
+        "factored": 27,
+    }
     classifiers = {system.name: system.trained.load().hmm.acoustic_model for system in systems[3:]}
     assert classifiers["factored"].classifier.dual_coef_.shape[1] == 21 + 27
     maps = {system.name for system in systems if system.trained.load().speakers is not None}

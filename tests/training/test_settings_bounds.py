@@ -173,6 +173,7 @@ def test_every_number_has_bounds(kind: type[Settings], name: str) -> None:
         (AdaptationSettings, {"sharpness": [-1]}, "sharpness"),
         (TrainingConfig, {"features": {"lda_dimension": 20}}, r"set it in \[hybrid_features\] alone"),
         (TrainingConfig, {"tied_states": 300}, "tied_states: .* unless context is 3"),
+        (TrainingConfig, {"hybrid": {"factored": True}}, r"hybrid\.factored: .* unless context is 3"),
         (TrainingConfig, {"features": {"kda_dimension": 20}}, r"features\.kda_dimension: .*\[hybrid_features\] alone"),
         (TrainingConfig, {"gmm_search": {"lm_scale": 1e6}}, "scale_factors"),
     ],

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from asr.acoustic.classifiers import make_classifier
 from asr.acoustic.gmm_training import mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
+from asr.acoustic.hybrid_training import classifier_of
 from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.decode.graph_compiler import compile_graph
@@ -102,7 +103,7 @@ learning_rate_init = 0.01
 def use_settings(path: Path) -> None:
     """What `asr train` makes of its settings, on a moment of noise."""
     config = load_config(path)
-    make_classifier(config.hybrid.classifier, config.hybrid.parameters)
+    classifier_of(config.hybrid)
     check_same_static(config.features, config.hybrid_features)
     json.dumps(config.model_dump(mode="json"), allow_nan=False)  # as the record of a run holds it
     random = np.random.default_rng(config.seed)
