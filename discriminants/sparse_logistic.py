@@ -483,7 +483,8 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """The class with the largest output."""
-        return self.classes_[self._class_outputs(X).argmax(axis=1)]
+        best = self._class_outputs(X).argmax(axis=1)
+        return self.classes_[best]
 
     def _class_outputs(self, X: np.ndarray) -> np.ndarray:
         outputs = self._outputs(self._checked(X))

@@ -12,12 +12,18 @@ import numpy as np
 from scipy.linalg import blas
 
 from discriminants.kernels import Kernel
-from discriminants.logistic.loss import LOSSES, Factored, binary, log_posteriors, log_sigmoid, log_softmax_in_place
+from discriminants.logistic.loss import (
+    Factored,
+    binary,
+    log_posteriors,
+    log_sigmoid,
+    log_softmax_in_place,
+    loss_function,
+)
 from discriminants.logistic.samples import Block
 from discriminants.parallel.stored_array import StoredArray
 
 STRIPE_ROWS = 1024
-_LOSSES = {**LOSSES, "binary": binary}
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,7 @@ def loss_gradient(
     """Summed loss, its derivatives K'R (m, S) and 1'R (S,), and (`curved`) the sum of weight * p (1 - p), (S,)."""
     total, gradient, bias_gradient = 0.0, np.zeros_like(weights.W), np.zeros(weights.bias.shape[0])
     curvature = np.zeros(weights.bias.shape[0]) if curved else None
-    function = loss if isinstance(loss, Factored) else _LOSSES[loss]
+    function = loss_function(loss)
     for rows, K in features.stripes(block, source):
         residual = weights.outputs(K)
         total += function(residual, block.codes[rows], block.weight[rows])

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 
 from discriminants.expansion import KernelExpansion
 from discriminants.kernels.gaussian import GaussianKernel
-from discriminants.logistic.loss import LOSSES, Factored, Loss
+from discriminants.logistic.loss import LOSSES, Factored, Loss, loss_function
 
 _BLOCK_ROWS = 256  # whose kernel values stay in the cache
 
@@ -46,7 +46,7 @@ def fit_input_map(
     codes: np.ndarray,
     sample_weight: np.ndarray | None = None,
     *,
-    loss: str = "multinomial",
+    loss: str | Factored = "multinomial",
     ridge: float = 1e-2,
     max_iter: int = 15,
     start: InputMap | None = None,
@@ -92,7 +92,7 @@ def fit_input_map(
         X,
         codes,
         weight / weight.sum(),
-        loss if isinstance(loss, Factored) else LOSSES[loss],
+        loss_function(loss),
         ridge,
     )
     found = minimize(

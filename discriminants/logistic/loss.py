@@ -97,6 +97,14 @@ class Factored:
         return found
 
 
+_FUNCTIONS: dict[str, Loss] = {**LOSSES, "binary": binary}
+
+
+def loss_function(loss: str | Factored) -> Loss:
+    """The loss of a name, "binary" included, or of classes in groups."""
+    return loss if isinstance(loss, Factored) else _FUNCTIONS[loss]
+
+
 def log_softmax_in_place(outputs: np.ndarray) -> np.ndarray:
     """Subtract the log of the sum of exponentials from every row of (n, S)."""
     outputs -= outputs.max(axis=1, keepdims=True)
