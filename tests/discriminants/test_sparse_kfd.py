@@ -156,6 +156,18 @@ def test_least_absolute_deviations_are_those_of_the_linear_programme(n: int, p: 
     assert np.abs(found.multipliers).max() <= 1.0
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_columns_that_nearly_depend_on_each_other_have_least_absolute_deviations_too(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    points = random.normal(size=(30, 2))
+    K = np.exp(-((points[:, None] - points) ** 2).sum(axis=2) / 200.0)  # of rank five or so
+    y = np.concatenate([np.where(random.random(30) < 0.5, 1.0, -1.0), np.zeros(30)])
+    X = np.vstack([np.hstack([K, np.ones((30, 1))]), np.hstack([1e-6 * np.eye(30), np.zeros((30, 1))])])
+    found = least_absolute_deviations(X, y)
+    assert np.abs(y - X @ found.theta).sum() == pytest.approx(y @ found.multipliers, abs=1e-4 * 30)
+    np.testing.assert_allclose(X.T @ found.multipliers, 0.0, atol=1e-5)
+
+
 def test_noisy_sinc_takes_a_few_centres() -> None:
     x = np.linspace(-10, 10, 100)
     y = np.sinc(x / np.pi)
