@@ -35,8 +35,8 @@ def least_absolute_deviations(X: np.ndarray, y: np.ndarray, tol: float = 1e-9) -
 
     The dual, max y'a for X'a = 0 and -1 <= a <= 1, has bounds on every variable and few equations, so each iteration
     of Mehrotra's predictor and corrector solves weighted least squares in the columns of X: O(n_rows n_columns^2) time,
-    some 20 times. Where columns depend on each other so nearly that the objectives do not meet, HiGHS solves the dual by
-    the simplex method, which takes longer.
+    some 20 times. Where columns depend on each other so nearly that the objectives do not meet, HiGHS solves the dual,
+    which takes longer.
 
     Parameters
     ----------
