@@ -10,6 +10,8 @@ from pathlib import Path
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
 from asr.decode.graph_compiler import compile_graph
+from asr.errors import Fault
+from asr.experiments.combination import recognize_together
 from asr.experiments.results import Kind, ResultRow, Unit, result_row
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar
@@ -104,6 +106,8 @@ class System:
     adaptation: AdaptationSettings | None = None
     in_context: bool = False
     """Whether its states depend on the neighbours of a phone."""
+    parts: tuple["System", ...] = ()
+    """Whose confusion networks vote, if it is a combination; the rest is then that of the first, the errors apart."""
 
 
 @dataclass(frozen=True)
@@ -185,6 +189,40 @@ def choose_primary(systems: Iterable[System]) -> str:
     return min(errors, key=lambda name: (errors[name], name))
 
 
+def combined(
+    workshop: Workshop, name: str, systems: Sequence[System], dev: Material, grammars: Mapping[str, Grammar]
+) -> System:
+    """Several systems as one, with the errors that it makes on the development set, and no choice made by them.
+
+    Parameters
+    ----------
+    name : str
+        Of the combination, and of its stage.
+    systems : sequence of System
+        The first gives everything that is not of all.
+    """
+    together = replace(
+        systems[0],
+        name=name,
+        trained=replace(systems[0].trained, seconds=sum(system.trained.seconds for system in systems), curves={}),
+        held_out_errors={},
+        parts=tuple(systems),
+    )
+
+    def build(directory: Path) -> None:
+        errors = {}
+        for grammar_name, grammar in grammars.items():
+            graphs = _graphs(workshop, grammar, [system.trained for system in systems])
+            words, _, _ = _recognized(together, dev, graphs, grammar_name, workshop.workers)
+            report = score_utterances(dev.references, words)
+            errors[grammar_name] = report.errors
+            log.info("%s, %s: %d errors, %.2f %% WER", name, grammar_name, report.errors, report.wer)
+        (directory / "errors.json").write_text(json.dumps(errors, indent=1))
+
+    directory = workshop.run.stage(f"{name}-held-out", build)
+    return replace(together, held_out_errors=json.loads((directory / "errors.json").read_text()))
+
+
 def decode_test(
     workshop: Workshop,
     name: str,
@@ -197,8 +235,8 @@ def decode_test(
     workers = SerialWorkers() if isinstance(workshop.workers, LocalWorkers) else workshop.workers
     decoded = []
     for grammar_name, grammar in grammars.items():
-        graphs = _graphs(workshop, grammar, [system.trained for system in systems])
-        for system, graph in zip(systems, graphs, strict=True):
+        graphs = _graphs(workshop, grammar, [part.trained for system in systems for part in system.parts or (system,)])
+        for system in systems:
             stage = f"{name}-decode-{system.name}-{grammar_name}"
             directory = workshop.run.stage(
                 stage,
@@ -207,7 +245,7 @@ def decode_test(
                     run=workshop.run,
                     system=system,
                     test=test,
-                    graph=graph,
+                    graphs=graphs,
                     grammar=grammar_name,
                     workers=workers,
                 ),
@@ -226,28 +264,38 @@ def decode_test(
     return decoded
 
 
-def _graphs(workshop: Workshop, grammar: Grammar, systems: Iterable[Trained]) -> list[StateGraph]:
-    """The graph of the grammar for each system; one for all that have the same states."""
-    made: dict[Topology, StateGraph] = {}
-    topologies = [system.topology for system in systems]
-    for topology in topologies:
-        if topology not in made:
-            made[topology] = compile_graph(workshop.lexicon, grammar, topology)
-    return [made[topology] for topology in topologies]
+Graphs = Mapping[Topology, StateGraph]
+
+
+def _graphs(workshop: Workshop, grammar: Grammar, systems: Iterable[Trained]) -> Graphs:
+    """The graph of the grammar for the states of each system; one for all that have the same."""
+    topologies = dict.fromkeys(system.topology for system in systems)
+    return {topology: compile_graph(workshop.lexicon, grammar, topology) for topology in topologies}
 
 
 def _decode(
-    directory: Path, run: Run, system: System, test: Material, graph: StateGraph, grammar: str, workers: Workers
+    directory: Path, run: Run, system: System, test: Material, graphs: Graphs, grammar: str, workers: Workers
 ) -> None:
-    model, search = system.trained.load(), system.search[grammar]
+    words, failed, cpu_seconds = _recognized(system, test, graphs, grammar, workers)
+    for utterance, fault in sorted(failed.items()):
+        log.warning("%s: not decoded: %s", utterance, fault.reason)
+    write_transcripts(directory / "hyp.txt", words)
+    run.note_time("decoding", cpu_seconds)
+
+
+def _recognized(
+    system: System, test: Material, graphs: Graphs, grammar: str, workers: Workers
+) -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, Fault], float]:
+    """Words, why some utterances have none, and the processor time."""
+    if system.parts:
+        parts = [(part.trained.load, part.search[grammar], graphs[part.trained.topology]) for part in system.parts]
+        return recognize_together(parts, test, workers)
+    model, search, graph = system.trained.load(), system.search[grammar], graphs[system.trained.topology]
     if system.adaptation is None:
         found = recognize(model, test.static, graph, search, workers=workers)
     else:
         found = recognize_adapted(model, test.static, graph, search, system.adaptation, workers=workers)
-    for utterance, fault in sorted(found.failed.items()):
-        log.warning("%s: not decoded: %s", utterance, fault.reason)
-    write_transcripts(directory / "hyp.txt", found.hypotheses)
-    run.note_time("decoding", found.cpu_seconds)
+    return found.hypotheses, found.failed, found.cpu_seconds
 
 
 def pool(parts: Sequence[Decoded]) -> tuple[ScoreReport, float]:
@@ -361,10 +409,7 @@ def _tune_all(
     aligner_of = {hybrid.name: hybrid.aligner or usual for hybrid in hybrids}
 
     def build(directory: Path) -> None:
-        graphs = {
-            grammar_name: dict(zip(twins, _graphs(workshop, grammar, twins.values()), strict=True))
-            for grammar_name, grammar in grammars.items()
-        }
+        graphs = {name: _graphs(workshop, grammar, twins.values()) for name, grammar in grammars.items()}
         states = {
             aligner: aligned_states(workshop, aligners[aligner], held_out)
             for aligner in dict.fromkeys(aligner_of.values())
@@ -373,8 +418,8 @@ def _tune_all(
         for system, twin in twins.items():
             model = twin.load()
             by_grammar = {}
-            for grammar_name, by_system in graphs.items():
-                graph = by_system[system]
+            for grammar_name, by_topology in graphs.items():
+                graph = by_topology[twin.topology]
                 tuned = tune_search(model, held_out, graph, workshop.config.tuning, workers=workshop.workers)
                 search, errors, wer = tuned.search, tuned.report.errors, tuned.report.wer
                 if system in adaptations:

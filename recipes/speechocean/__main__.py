@@ -19,6 +19,7 @@ from asr.experiments.comparison import (
     HybridSpecification,
     MixtureSpecification,
     choose_primary,
+    combined,
     decode_test,
     pooled_row,
     train_and_tune,
@@ -69,6 +70,7 @@ HYBRIDS = tuple(
     for name, loss, mixtures in (("ovr", "ovr", 0), ("ovr-gmm", "ovr", 32), ("klr-gmm", "multinomial", 32))
 )
 NOISE_LEVELS = (20.0, 10.0, 5.0)  # dB
+VOTING = ("ovr-tied-mapped", "ovr-mapped", "gmm-tied-mapped-8")  # of the mapped systems
 BASELINES = ("gmm-8", "gmm-speaker-8")  # beside the hybrids in noise
 
 
@@ -102,6 +104,10 @@ def main() -> None:
         return {"bigram": bigram}
 
     systems = train_and_tune(story.workshop, "speechocean", train, mixtures, hybrids, grammars, dev=dev)
+    if arguments.systems in MAPPED:
+        by_name = {system.name: system for system in systems}
+        voting = [by_name[name] for name in VOTING]
+        systems = [*systems, combined(story.workshop, "combined", voting, dev, grammars(train))]
     primary = choose_primary(systems)
     splits = {"dev": (dev, systems), "test": (test, systems)}
     if noise is not None:

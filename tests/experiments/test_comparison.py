@@ -8,6 +8,7 @@ from asr.acoustic.hybrid_training import HybridSettings
 from asr.experiments.comparison import (
     HybridSpecification,
     MixtureSpecification,
+    combined,
     decode_test,
     pooled_row,
     train_and_tune,
@@ -65,16 +66,20 @@ def test_systems_with_and_without_context_and_maps_are_decoded_each_with_its_own
     assert classifiers["factored"].classifier.dual_coef_.shape[1] == 21 + 27
     maps = {system.name for system in systems if system.trained.load().speakers is not None}
     assert maps == {"mapped-1", "klr-mapped"}
+    both = combined(story.workshop, "both", [systems[4], systems[0]], story.material("train"), grammar)
+    assert both.held_out_errors["loop"] < 5 and both.name == "both"
+    assert both.trained.seconds == systems[4].trained.seconds + systems[0].trained.seconds
+    systems.append(both)
     rows = {
         part.system.name: pooled_row([part], split="test", primary="klr")[0]
         for part in decode_test(story.workshop, "test", systems, story.material("test"), grammar)
     }
     assert {name: row["unit"] for name, row in rows.items()} == {
         "gmm-1": "mono", "tied-1": "tri", "mapped-1": "tri", "klr": "mono", "klr-tied": "tri", "klr-mapped": "tri",
-        "factored": "tri",
+        "factored": "tri", "both": "tri",
     }  # fmt: skip
     for name, row in rows.items():
         assert row["wer"] < 30, name
-    for system in systems[3:]:
+    for system in systems[3:-1]:
         assert system.frame_accuracy == pytest.approx(75.0, abs=25.0)
     story.resources.close()

@@ -1,0 +1,55 @@
+"""Several systems as one: their confusion networks vote, each system counting alike (Evermann and Woodland 2000)."""
+
+from collections.abc import Callable, Sequence
+
+from asr.acoustic.model_file import SearchSettings, SpeechModel
+from asr.errors import Fault
+from asr.hmm.state_graph import StateGraph
+from asr.lattices.combination import aligned, voted
+from asr.lattices.confusion_network import Place, spoken
+from asr.lattices.lattice import Lattice
+from asr.lattices.minimum_bayes_risk import least_risk
+from asr.recognition.lattice_results import default_lattice_beam
+from asr.recognition.material import Material
+from asr.recognition.recognition import Recognition, recognize
+from discriminants.parallel.workers import Workers
+
+Part = tuple[Callable[[], SpeechModel], SearchSettings, StateGraph]
+"""A system: what loads its model, its search, and the graph of the grammar for its states."""
+
+
+def recognize_together(
+    parts: Sequence[Part], material: Material, workers: Workers
+) -> tuple[dict[str, tuple[str, ...]], dict[str, Fault], float]:
+    """The words that win the vote, why utterances have none, and the processor time.
+
+    An utterance that some of the systems cannot recognize has the words of the others.
+    """
+    networks: dict[str, list[list[Place]]] = {}
+    failed: dict[str, Fault] = {}
+    seconds = 0.0
+    for load, search, graph in parts:
+        model = load()
+        found = recognize(
+            model, material.static, graph, search, lattice_beam=default_lattice_beam(search), workers=workers
+        )
+        seconds += found.cpu_seconds
+        failed |= found.failed
+        for name, network in _networks(found, model.front_end.config.shift_ms).items():
+            networks.setdefault(name, []).append(network)
+    words = {}
+    for name, own in networks.items():
+        places = voted(aligned(own), [1.0 / len(own)] * len(own))
+        words[name] = tuple(place.words[0][0] for place in spoken(places))
+    return words, {name: fault for name, fault in failed.items() if name not in words}, seconds
+
+
+def _networks(found: Recognition, shift_ms: float) -> dict[str, list[Place]]:
+    """Of every utterance, in milliseconds; of digital silence, which has no lattice, without places."""
+    return {
+        name: [] if name not in found.lattices else _in_time(found.lattices[name], shift_ms) for name in found.words
+    }
+
+
+def _in_time(lattice: Lattice, shift_ms: float) -> list[Place]:
+    return [Place(one.words, one.begin * shift_ms, one.end * shift_ms) for one in least_risk(lattice).places]
