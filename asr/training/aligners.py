@@ -14,13 +14,12 @@ from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.recognition.material import Material
 from asr.training.systems import Mixtures, Start, Workshop, grow, grown, train_mixtures, train_tied_mixtures
+from asr.validation.amount import SPEAKERS_FOR_MAPS
 
 log = logging.getLogger(__name__)
 
 MOST_REALIGNMENTS = 4
 """At each number of Gaussians of other frames, which begin from an alignment that is good already."""
-FEWEST_SPEAKERS = 20
-"""Of training, from which mapped frames have been seen to help a hybrid (60); with four they did harm."""
 
 
 def train_aligner(workshop: Workshop, name: str, material: Material, *, complain: bool = True) -> Mixtures:
@@ -64,7 +63,7 @@ def train_mapped_mixtures(
     """
 
     def build(directory: Path) -> None:
-        if complain and len(material.speakers) < FEWEST_SPEAKERS:
+        if complain and len(material.speakers) < SPEAKERS_FOR_MAPS:
             log.warning(
                 "%s: %d speakers are few to learn from frames that are mapped by speaker: on four, hybrids made more "
                 "errors than without maps; compare with speakers.maps = \"none\"",

@@ -12,6 +12,10 @@ FEW_WORDS = 500
 """Running words; a difference of a tenth between two systems shows in some hundred held-out ones at the earliest."""
 FEWEST_SPEAKERS = 4
 """With fewer, training holds out utterances: a model of one or two speakers says little about one of three."""
+SPEAKERS_FOR_MAPS = 20
+"""From 60 on, frames mapped by speaker have been seen to help a hybrid; with four in training they did harm."""
+SECONDS_FOR_CONTEXT = 1800.0
+"""With less, states in context hardly find frames enough."""
 
 
 def remarks_on_amount(summary: Summary) -> Iterator[str]:
@@ -54,6 +58,18 @@ def remarks_on_context(
             )
     elif tied_states != "auto" and tied_states <= plain:
         yield f"{told}, and tied_states = {tied_states} are no more, {remedy}, or set `tied_states` above {plain}"
+
+
+def remarks_on_plenty(summary: Summary) -> Iterator[str]:
+    """A sentence where there is speech enough for states in context and maps of speakers, which are not asked for."""
+    seconds = summary.seconds or 0.0
+    if summary.usable and summary.speakers >= SPEAKERS_FOR_MAPS and seconds >= SECONDS_FOR_CONTEXT:
+        yield (
+            f"{summary.speakers} speakers and {seconds / 60:.0f} minutes are enough for states in context and maps of "
+            "speakers (context = 3, and maps = 'fmllr' under [speakers], in the settings), with which hybrids of two "
+            "corpora of this kind made 8 and 34 % fewer errors; recognition then takes three passes and wants to know "
+            "who speaks"
+        )
 
 
 def remarks_on_silent_tests(tests: list[Directory]) -> Iterator[str]:

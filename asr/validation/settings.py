@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from asr.acoustic.hybrid_training import HybridSettings, NoiseSettings, classifier_of
+from asr.acoustic.speaker_adaptation import SpeakerSettings
 from asr.corpus.data_directory import Utterance
 from asr.corpus.list_file import refuse_pipe
 from asr.errors import ConfigError, CorpusError, Fault, attempt
@@ -55,6 +56,10 @@ class Settings(Protocol):
     @property
     def lexicon(self) -> StressSettings:
         """How the lexicon is read."""
+
+    @property
+    def speakers(self) -> SpeakerSettings:
+        """Whether frames are mapped by speaker."""
 
     @property
     def hybrid(self) -> HybridSettings:
