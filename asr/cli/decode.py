@@ -190,7 +190,7 @@ def decode(
         typer.Option(
             "--lattice-beam",
             metavar="B",
-            help="Keep what is at most this much below the best path, in natural log.  [default: six times the "
+            help="Keep what is at most this much below the best path, in natural log.  [default: eight times the "
             "grammar's scale, and less in speech where that would be too much]",
             show_default=False,
         ),

@@ -274,7 +274,7 @@ class Recognizer:
     def lattice(self, audio: Audio, *, rate: int | None = None, beam: float | None = None) -> Lattice:
         """The word lattice of one utterance: all that the search found at most `beam` below the best path.
 
-        Parameters and errors are as of `recognize`; `beam` is by default six times the grammar's scale. Times are in
+        Parameters and errors are as of `recognize`; `beam` is by default eight times the grammar's scale. Times are in
         frames.
         """
         return lattice_of(audio, rate, *self._ready(), beam)
