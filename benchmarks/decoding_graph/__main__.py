@@ -27,6 +27,7 @@ from asr.acoustic.model_file import SearchSettings, SpeechModel  # noqa: E402
 from asr.hmm.state_graph import StateGraph  # noqa: E402
 from asr.recognition.decoding import corpus_for, static_frames  # noqa: E402
 from asr.recognition.searching import search_words  # noqa: E402
+from asr.recognition.speaker_maps import frames_of, recognized_maps  # noqa: E402
 from asr.scoring.wer import score_utterances  # noqa: E402
 from benchmarks.decoding_graph.making import COMPILERS, Made, making, opened  # noqa: E402
 from discriminants.parallel.workers import SerialWorkers  # noqa: E402
@@ -62,7 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         grammar: {kind: making(kind, given.model, given.lexicon, grammar) for kind in kinds}
         for grammar in given.grammar
     }
-    speech = scored(model, given.data, given.utterances)
+    graph, *_ = next(iter(made[given.grammar[0]].values()))
+    speech = scored(model, given.data, given.utterances, graph)
     found = {}
     for grammar, of_kinds in made.items():
         name = grammar or "own"
@@ -102,13 +104,15 @@ def rows(
         yield {"beam": search.beam, "max_active": search.max_active, **results}
 
 
-def scored(model: SpeechModel, data: Path, most: int | None) -> Speech:
-    """State scores and transcript of every utterance, and how many seconds they last."""
+def scored(model: SpeechModel, data: Path, most: int | None, graph: StateGraph) -> Speech:
+    """State scores and transcript of every utterance, and how many seconds they last; maps of speakers, where the model
+    wants them, are those under the graph.
+    """
     corpus = corpus_for(model, data, None)
     step = max(1, -(-len(corpus.utterances) // most)) if most else 1
     corpus = replace(corpus, utterances=corpus.utterances[::step])
     static, _ = static_frames(model, corpus, SerialWorkers())
-    frames = model.front_end.transform(static)
+    frames = frames_of(model, static, recognized_maps(model, static, graph)[0])
     scores = {name: model.hmm.log_likelihood(frames.utterance(number)) for number, name in enumerate(frames.ids)}
     references = {utterance.id: utterance.words or () for utterance in corpus.utterances if utterance.id in scores}
     seconds = sum(map(len, scores.values())) * model.front_end.config.shift_ms / 1000.0
