@@ -7,10 +7,9 @@ DIR holds Kaldi data directories `train` and `test` and `lexicon.txt`. Split `of
 tested on all of the sixth, and pooled. Grammars: exactly one digit, and a free loop of digits.
 
 The states of the systems `*-word` belong to one word each: in ten digits few phones recur, and where they do they
-sound different. `*-adapted` is adapted to each test speaker, without transcripts, as the peers' fMLLR is; `*-gmm-*` has
-a second stream of mixtures. Whole-word HMMs are the classical baseline for isolated words. `--systems fisher` and
-`least-squares` compare families of kernel machines (`asr.experiments.kernel_families`), with one speaker left out and
-grammar `one` alone.
+sound different. `*-adapted` is adapted to each test speaker, without transcripts, as the peers' fMLLR is. Whole-word
+HMMs are the classical baseline for isolated words. `--systems fisher` and `least-squares` compare
+families of kernel machines (`asr.experiments.kernel_families`), with one speaker left out and grammar `one` alone.
 """
 
 import time
@@ -80,15 +79,9 @@ ONE_VS_REST = HybridSettings(
     warps=(0.84, 0.92, 1.08, 1.16),
 )
 WORD_FRAMES = FEATURES.model_copy(update={"context": 8, "lda_dimension": 50})
-BOTH_STREAMS = ONE_VS_REST.model_copy(update={"mixtures": 16})
-WORD_HYBRIDS = tuple(
-    HybridSpecification(name, settings, WORD_FRAMES, adaptation=adaptation)
-    for name, settings, adaptation in (
-        ("ovr-word", ONE_VS_REST, None),
-        ("ovr-word-adapted", ONE_VS_REST, AdaptationSettings()),
-        ("ovr-gmm-word", BOTH_STREAMS, None),
-        ("ovr-gmm-word-adapted", BOTH_STREAMS, AdaptationSettings()),
-    )
+WORD_HYBRIDS = (
+    HybridSpecification("ovr-word", ONE_VS_REST, WORD_FRAMES),
+    HybridSpecification("ovr-word-adapted", ONE_VS_REST, WORD_FRAMES, adaptation=AdaptationSettings()),
 )
 
 
