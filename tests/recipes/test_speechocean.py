@@ -96,7 +96,7 @@ def test_the_whole_recipe_runs_from_audio_to_rows_of_every_split_and_level_of_no
     parameters = {"loss": "ovr", "n_centers": 100, "n_candidates": 200, "max_iter": 1, "min_steps": 1}
     settings = HybridSettings(parameters=parameters, warps=(), speeds=(1.1,), mixtures=2)
     monkeypatch.setattr(recipe, "MIXTURES", mixtures)
-    monkeypatch.setattr(recipe, "BASELINE", "gmm-1")
+    monkeypatch.setattr(recipe, "BASELINES", ("gmm-1",))
     monkeypatch.setattr(recipe, "CONFIG", config)
     monkeypatch.setattr(recipe, "HYBRIDS", (HybridSpecification("ovr", settings, recipe.WIDE),))
     work_dir = tmp_path / "run"
@@ -131,3 +131,9 @@ def test_its_ablation_runs_from_audio_to_a_table_with_noise_in_training_and_in_w
     assert [record["name"] for record in records] == names
     assert all(record["words"] > 100 for record in records)
     assert names[1] in capsys.readouterr().out
+
+
+def test_the_systems_that_vote_are_among_the_mapped_ones():
+    mixtures, hybrids = mapped_systems(recipe.FEATURES, recipe.WIDE, recipe.kernel_logistic("ovr", 32), tied_states=300)
+    names = {family.system(n) for family in mixtures for n in family.components} | {hybrid.name for hybrid in hybrids}
+    assert set(recipe.VOTING) <= names
