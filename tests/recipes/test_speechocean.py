@@ -12,6 +12,7 @@ from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
 from asr.errors import CorpusError
 from asr.experiments.comparison import HybridSpecification, MixtureSpecification
+from asr.experiments.mapped_systems import mapped_systems
 from asr.experiments.story import Arguments
 from asr.lexicon import Lexicon
 from asr.training.config import TuningSettings
