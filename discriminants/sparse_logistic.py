@@ -294,7 +294,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
                 else:  # its parameters belong to the samples, absent ones included
                     kernel = kernel.resolved(all_samples).at(np.flatnonzero(present))
                 self.classes_, self.groups_ = classes, groups
-                self._choose_dictionary(kernel, training)
+                self._choose_dictionary(kernel, training, n_outputs)
             # The values that a precomputed kernel takes at the centres stand in their rows of the training samples.
             precomputed = isinstance(self.kernel_, PrecomputedKernel)
             points = all_samples[self.kernel_.indices] if precomputed else self.basis_centers_
@@ -386,7 +386,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
             raise ValueError(f"y_val holds labels that y does not: {np.unique(labels[unknown])[:5]}")
         return X_val, codes
 
-    def _choose_dictionary(self, kernel: Kernel, training: Training) -> None:
+    def _choose_dictionary(self, kernel: Kernel, training: Training, n_outputs: int) -> None:
         """Choose the centres and store an expansion in them whose weights are zero."""
         X = training.X
         if self.selection == "random":
@@ -402,8 +402,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
             )
         if self.n_extra_centers:
             chosen, rows = with_more_centers(kernel, chosen, X, rows, self.n_extra_centers, training.random)
-        zeros = np.zeros((rows.shape[0], self._initial_bias(training.codes, training.weight).shape[0]))
-        self._keep_expansion(chosen, X[rows], zeros, zeros[0])
+        self._keep_expansion(chosen, X[rows], np.zeros((rows.shape[0], n_outputs)), np.zeros(n_outputs))
 
     def _kernel_values(self, X: np.ndarray, dtype: np.dtype | type) -> np.ndarray:
         """K(X, centres), of values as the float type of X gives them."""

@@ -14,6 +14,7 @@ from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.row_updates import RowStatistics, best_transform
 from asr.features.frame_table import FrameTable
 from asr.settings import Settings
+from discriminants.blas_threads import one_blas_thread
 from discriminants.logistic.input_map import InputMap, identity_map
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -132,8 +133,10 @@ def fit_speakers(
         (table.frames[rows], states[rows], None if start is None else start.get(speaker))
         for speaker, rows in own.items()
     )
+    with one_blas_thread():
+        expected = expected_statistics(mixtures)
     workers = in_threads(workers)
-    maps = workers.map(_fit_speaker, items, workers.share((mixtures, settings, expected_statistics(mixtures))))
+    maps = workers.map(_fit_speaker, items, workers.share((mixtures, settings, expected)))
     return dict(zip(own, maps, strict=True))
 
 

@@ -26,7 +26,8 @@ from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 MAPPING_ACTIVE = 500
-"""Hypotheses a frame where a search serves to find maps: with 3000 the words recognized under them are the same."""
+"""Hypotheses a frame where a search serves to find maps: on AN4 the words recognized under them are those that 3000
+give."""
 
 
 def frames_of(model: SpeechModel, static: FrameTable, maps: SpeakerMaps) -> FrameTable:

@@ -60,8 +60,8 @@ def fit_logistic_weights(
     """
     n_samples, alpha, n_steps = objective.samples.n, objective.alpha, n_passes * n_batches
     if isinstance(learning_rate, str):
-        slowest = objective.loss.of_groups if isinstance(objective.loss, Factored) else objective.loss
-        learning_rate = _HIGHEST_RATE[slowest] * min(1.0, _FULL_RATE_STEPS / n_steps)
+        name = objective.loss.of_groups if isinstance(objective.loss, Factored) else objective.loss
+        learning_rate = _HIGHEST_RATE[name] * min(1.0, _FULL_RATE_STEPS / n_steps)
     descent = PreconditionedDescent(weights, bias, learning_rate, n_steps)
     total = 0.0
     shapes: dict[str, Shape] = {name: array.shape for name, array in descent.state().items()}

@@ -86,6 +86,8 @@ def main() -> None:
     sentences = [entry.value.split() for entry in read_list(text).values()]
     noise = noise_clips(arguments)
     inputs = {"lm": hashlib.sha256(text.read_bytes()).hexdigest(), "noise": "" if noise is None else noise.digest()}
+    if arguments.systems in MAPPED:
+        inputs["voting"] = " ".join(VOTING)
     story = open_story(
         "speechocean762",
         arguments,
