@@ -11,7 +11,7 @@ from pydantic import Field
 from scipy.special import softmax
 
 from asr.acoustic.gmm import GaussianMixtures
-from asr.acoustic.row_updates import RowStatistics, best_transform
+from asr.acoustic.row_updates import RowStatistics, best_of, best_transform
 from asr.features.frame_table import FrameTable
 from asr.settings import Settings
 from discriminants.blas_threads import one_blas_thread
@@ -85,11 +85,13 @@ def fit_fmllr(
     *,
     start: InputMap | None = None,
     expected: RowStatistics | None = None,
+    among: np.ndarray | None = None,
 ) -> InputMap:
     """The map of one speaker, whose frames belong to these states; parameters as of `fmllr_statistics`.
 
     Without frames, and where the statistics do not determine it, it is the identity. `expected` are the statistics that
-    `expected_statistics` finds, where they are known already.
+    `expected_statistics` finds, where they are known already. With `among`, float64 (m, n_features, n_features), the
+    matrix is one of these, with the scale and the offset of its rows that are best for it.
     """
     n_features = frames.shape[1]
     frame_map = identity_map(n_features) if start is None else start
@@ -98,7 +100,10 @@ def fit_fmllr(
         statistics = fmllr_statistics(mixtures, frames, states, frame_map) + prior
         try:
             np.linalg.cholesky(statistics.second)
-            found = best_transform(statistics, np.column_stack([frame_map.matrix, frame_map.offset]))
+            if among is None:
+                found = best_transform(statistics, np.column_stack([frame_map.matrix, frame_map.offset]))
+            else:
+                found = best_of(statistics, among)
         except np.linalg.LinAlgError:
             return identity_map(n_features)
         if not np.isfinite(found).all():
@@ -114,6 +119,7 @@ def fit_speakers(
     settings: FmllrSettings = FmllrSettings(),  # noqa: B008 (frozen)
     *,
     start: SpeakerMaps | None = None,
+    among: np.ndarray | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> dict[str, InputMap]:
     """The map of every speaker of a table of frames.
@@ -124,6 +130,8 @@ def fit_speakers(
         -1 leaves a frame out.
     start : mapping of speaker to InputMap, optional
         Where to begin; the identity unless given.
+    among : float64 (m, n_features, n_features), optional
+        The matrices to choose from; any is allowed unless given.
     """
     rows: dict[str, list[np.ndarray]] = {}
     for number, speaker in enumerate(table.speakers):
@@ -136,17 +144,17 @@ def fit_speakers(
     with one_blas_thread():
         expected = expected_statistics(mixtures)
     workers = in_threads(workers)
-    maps = workers.map(_fit_speaker, items, workers.share((mixtures, settings, expected)))
+    maps = workers.map(_fit_speaker, items, workers.share((mixtures, settings, expected, among)))
     return dict(zip(own, maps, strict=True))
 
 
 def _fit_speaker(
     item: tuple[np.ndarray, np.ndarray, InputMap | None],
-    constants: tuple[GaussianMixtures, FmllrSettings, RowStatistics],
+    constants: tuple[GaussianMixtures, FmllrSettings, RowStatistics, np.ndarray | None],
 ) -> InputMap:
     frames, states, start = item
-    mixtures, settings, expected = constants
-    return fit_fmllr(mixtures, frames, states, settings, start=start, expected=expected)
+    mixtures, settings, expected, among = constants
+    return fit_fmllr(mixtures, frames, states, settings, start=start, expected=expected, among=among)
 
 
 def mapped_table(table: FrameTable, maps: SpeakerMaps) -> FrameTable:

@@ -195,6 +195,13 @@ class GaussianMixtures:
         """Mixtures of other states, each the same as that of one of these, int (n_states,)."""
         return GaussianMixtures(self.log_weights[states], self.means[states], self.variances[states])
 
+    def collapsed(self) -> "GaussianMixtures":
+        """One Gaussian a state, with the mean and the variance that its mixture has."""
+        weights = np.exp(self.log_weights - np.logaddexp.reduce(self.log_weights, axis=1, keepdims=True))[:, :, None]
+        means = (weights * self.means).sum(axis=1, keepdims=True)
+        variances = (weights * (self.variances + (self.means - means) ** 2)).sum(axis=1, keepdims=True)
+        return GaussianMixtures(np.zeros(means.shape[:2]), means, variances)
+
     def split(self, offset: float = 0.2, states: Sequence[int] | None = None) -> "GaussianMixtures":
         """Twice as many components: every one becomes two, `offset` standard deviations up and down from its mean.
 

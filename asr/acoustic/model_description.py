@@ -36,7 +36,7 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
         described |= _hybrid(arrays, metadata)
     if metadata.speakers is not None:
         described["speakers"] = {
-            "maps": "fmllr",
+            "maps": metadata.speakers.maps,
             "Gaussians a state of the first pass": _gaussians(arrays["speakers.first.gmm.log_weights"]),
             **FmllrSettings.model_validate(metadata.speakers.settings).model_dump(),
         }

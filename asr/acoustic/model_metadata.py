@@ -38,6 +38,11 @@ class StreamParts(HybridParts):
     weight: float = Field(ge=0, allow_inf_nan=False)
 
 
+MapKind = Literal["fmllr", "vtln"]
+"""What the maps of speakers are: `asr.acoustic.fmllr`, and those among them that warp the frequency axis,
+`asr.acoustic.vtln`."""
+
+
 class SpeakerParts(BaseModel):
     """What finds the maps of speakers, of a model whose frames are mapped; each part is checked by its own reader."""
 
@@ -46,6 +51,8 @@ class SpeakerParts(BaseModel):
     front_end: dict[str, Any]
     search: dict[str, Any]
     settings: dict[str, Any]
+    maps: MapKind = "fmllr"
+    """Left out where it is "fmllr"."""
 
 
 class Provenance(BaseModel):

@@ -79,6 +79,31 @@ def best_transform(statistics: RowStatistics, start: np.ndarray, *, sweeps: int 
     return transform
 
 
+def best_of(statistics: RowStatistics, matrices: np.ndarray) -> np.ndarray:
+    """The best of some matrices with scales and offsets of their rows, float64 (n, n + 1).
+
+    Scales and offsets are the best for each matrix. For its row a and the frames (a x, 1) the value of (s, b) is
+    count log s + (s, b) k' - 1/2 (s, b) G (s, b)'; so b = (k_b - G_sb s) / G_bb, and s solves count / s + c - g s = 0.
+
+    Parameters
+    ----------
+    statistics : RowStatistics
+        With offset, and with matrices that are positive definite.
+    matrices : float64 (m, n, n)
+        Each of them invertible.
+    """
+    n_rows = matrices.shape[1]
+    products = np.einsum("mij,ijk->mik", matrices, statistics.second[:, :n_rows])
+    square, cross = (products[:, :, :n_rows] * matrices).sum(axis=2), products[:, :, n_rows]
+    linear, constant = (matrices * statistics.first[:, :n_rows]).sum(axis=2), statistics.first[:, n_rows]
+    count = statistics.second[:, n_rows, n_rows]
+    g, c = square - cross**2 / count, linear - cross * constant / count
+    scale = (c + np.sqrt(c**2 + 4.0 * g * statistics.count)) / (2.0 * g)
+    offset = (constant - cross * scale) / count
+    transforms = np.concatenate([scale[:, :, None] * matrices, offset[:, :, None]], axis=2)
+    return transforms[int(np.argmax([statistics.auxiliary(transform) for transform in transforms]))]
+
+
 def _best_row(statistics: RowStatistics, row: int, inverse_second: np.ndarray, cofactors: np.ndarray) -> np.ndarray:
     """The best row for the others, whose cofactors are these up to a factor, which alpha takes up.
 

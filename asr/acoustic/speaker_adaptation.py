@@ -12,9 +12,10 @@ from pydantic import Field
 from asr.acoustic.acoustic_arrays import Arrays, check_array, gmm_arrays, mixtures_from, prefixed, without_prefix
 from asr.acoustic.fmllr import FmllrSettings, SpeakerMaps, fit_speakers, mapped_table
 from asr.acoustic.gmm import GaussianMixtures
-from asr.acoustic.model_metadata import SpeakerParts
+from asr.acoustic.model_metadata import MapKind, SpeakerParts
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.acoustic.search_settings import SearchSettings
+from asr.acoustic.vtln import require_cepstra, warps_of_frames
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
@@ -26,8 +27,9 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 class SpeakerSettings(FmllrSettings):
     """Whether models are trained on frames that are mapped by speaker, and how."""
 
-    maps: Literal["none", "fmllr"] = "none"
-    """`fmllr`: speaker-adaptive training of the mixtures, and a hybrid of mapped frames."""
+    maps: Literal["none", MapKind] = "none"
+    """`fmllr`: speaker-adaptive training of the mixtures, and a hybrid of mapped frames; `vtln`: the same with maps
+    that warp the frequency axis, as another length of the vocal tract does."""
     rounds: int = Field(1, ge=1, le=100)
     """How often the maps of the training speakers are estimated and the mixtures grown anew from mapped frames."""
 
@@ -47,6 +49,8 @@ class SpeakerAdaptation:
     search : SearchSettings
         Of the first pass.
     settings : FmllrSettings
+    maps : {"fmllr", "vtln"}
+        FeatureError where frames are to be warped that cannot be.
     """
 
     front_end: FrontEnd
@@ -54,6 +58,11 @@ class SpeakerAdaptation:
     mapped: GaussianMixtures
     search: SearchSettings
     settings: FmllrSettings
+    maps: MapKind = "fmllr"
+
+    def __post_init__(self) -> None:
+        if self.maps == "vtln":
+            require_cepstra(self.front_end)
 
     @property
     def second(self) -> PhoneHmm:
@@ -77,8 +86,22 @@ class SpeakerAdaptation:
         workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     ) -> dict[str, InputMap]:
         """The map of every speaker of static features, from the states of their frames; -1 leaves one out."""
-        frames = self.front_end.transform(static)
-        return fit_speakers(self.mapped, frames, states, self.settings, workers=workers)
+        return self.fit(self.front_end.transform(static), states, workers=workers)
+
+    def fit(
+        self,
+        frames: FrameTable,
+        states: np.ndarray,
+        *,
+        start: SpeakerMaps | None = None,
+        workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+    ) -> dict[str, InputMap]:
+        """As `of_states`, of the front end's frames; `start` is where to begin."""
+        mixtures, settings, among = self.mapped, self.settings, None
+        if self.maps == "vtln":
+            mixtures, among = mixtures.collapsed(), warps_of_frames(self.front_end)
+            settings = settings.model_copy(update={"iterations": 1})  # a single Gaussian has no posteriors
+        return fit_speakers(mixtures, frames, states, settings, start=start, among=among, workers=workers)
 
     def frames(self, static: FrameTable, maps: SpeakerMaps) -> FrameTable:
         """Mapped frames of static features; those of a speaker without a map stay as the front end gives them."""
@@ -111,6 +134,7 @@ def adaptation_to_arrays(adaptation: SpeakerAdaptation, acoustic: AcousticModel)
         "front_end": front_metadata,
         "search": adaptation.search.model_dump(),
         "settings": adaptation.settings.model_dump(),
+        **({} if adaptation.maps == "fmllr" else {"maps": adaptation.maps}),
     }
 
 
@@ -135,4 +159,5 @@ def adaptation_from_arrays(
         mapped,
         SearchSettings(**parts.search),
         FmllrSettings(**parts.settings),
+        parts.maps,
     )

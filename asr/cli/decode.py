@@ -22,7 +22,11 @@ from asr.cli.options import (
 from asr.errors import CorpusError, printable
 from asr.shortage import require_address_space
 
-METHODS: dict[str, Literal["input-network", "fmllr"]] = {"input-network": "input-network", "fmllr": "fmllr"}
+METHODS: dict[str, Literal["input-network", "fmllr", "vtln"]] = {
+    "input-network": "input-network",
+    "fmllr": "fmllr",
+    "vtln": "vtln",
+}
 """What may follow --adapt: it comes as an argument, and is no file."""
 
 
@@ -114,7 +118,8 @@ def decode(
             help="Recognize every speaker several times, each time with the model adapted to what was recognized "
             "before. Pays from about a minute of speech a speaker whom training has not heard; on speakers of training "
             "it can do harm. By itself, or followed by 'input-network': for kernel-logistic hybrids. Followed by "
-            "'fmllr': for mixtures; a model trained with maps of speakers uses them without being told.",
+            "'fmllr', or by 'vtln' where there are seconds of speech a speaker and not minutes: for mixtures; a model "
+            "trained with maps of speakers uses them without being told.",
         ),
     ] = False,
     transforms: Annotated[
@@ -122,9 +127,9 @@ def decode(
         typer.Option(
             "--transforms",
             metavar="FILE",
-            help="With fMLLR, the maps of the speakers: those that FILE has are used as they are, others are added. "
-            "Speakers have the names of utt2spk; of audio files, those that --speakers gives: the path of the folder, "
-            "as it is given, unless a pattern says otherwise.",
+            help="The maps of the speakers that 'fmllr' and 'vtln' find: those that FILE has are used as they are, "
+            "others are added. Speakers have the names of utt2spk; of audio files, those that --speakers gives: the "
+            "path of the folder, as it is given, unless a pattern says otherwise.",
             show_default=False,
         ),
     ] = None,

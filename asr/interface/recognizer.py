@@ -198,10 +198,10 @@ class Recognizer:
             full scale 1, or integers of 16 or 32 bits. Channels are averaged, higher rates converted to the model's.
         rate : int, optional
             Samples a second of an array.
-        adapt : bool, "input-network" or "fmllr"
+        adapt : bool, "input-network", "fmllr" or "vtln"
             As of `recognize_all`. A second of speech tells little of a speaker; a minute, in one piece of audio, pays.
         speaker, transforms : str and path, optional
-            Who speaks, and a file of fMLLR's maps: that of this speaker, which is added if the file has none.
+            Who speaks, and a file of speakers' maps: that of this speaker, which is added if the file has none.
 
         Raises
         ------
@@ -246,12 +246,12 @@ class Recognizer:
             Samples a second of arrays that come without.
         speakers : list of str, or str, optional
             The speaker of every utterance, or the one of all.
-        adapt : bool, "input-network" or "fmllr"
+        adapt : bool, "input-network", "fmllr" or "vtln"
             Recognize every speaker several times, each time with the model adapted to what was recognized before; see
-            `asr decode --adapt`. True is "input-network", for hybrids of kernel logistic classifiers; "fmllr" is for
-            mixtures. A model that was trained on mapped frames maps them in any case. Needs `speakers`.
+            `asr decode --adapt`. True is "input-network", for hybrids of kernel logistic classifiers; "fmllr" and
+            "vtln" are for mixtures. A model that was trained on mapped frames maps them in any case. Needs `speakers`.
         transforms : path, optional
-            A file for the maps of fMLLR, by the names that `speakers` has: speakers whom it has keep theirs and are
+            A file for the speakers' maps, by the names that `speakers` has: speakers whom it has keep theirs and are
             recognized in one pass, others are added. Needs `speakers`.
         jobs : int
             Threads; the words do not depend on their number.
@@ -304,7 +304,7 @@ class Recognizer:
 
         `output/hyp.txt` has a line an utterance, `output/hyp.ctm` a line a word with its times, `output/failed.tsv`
         the utterances that could not be recognized. With `mlf`, `output/hyp.mlf` has words and times as a master label
-        file of HTK. `transforms` is a file for the maps of fMLLR: speakers whom it has keep theirs, others are added.
+        file of HTK. `transforms` is a file for the speakers' maps: speakers whom it has keep theirs, others are added.
         Speakers are those of the data directory; of audio files, `speakers` says which count as one's:
         "file", "directory", "one" or a regular expression, as for the command.
 

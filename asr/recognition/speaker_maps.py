@@ -7,9 +7,10 @@ from types import MappingProxyType
 
 import numpy as np
 
-from asr.acoustic.fmllr import FmllrSettings, SpeakerMaps, fit_speakers, mapped_table
+from asr.acoustic.fmllr import FmllrSettings, SpeakerMaps, mapped_table
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.model_file import SpeechModel
+from asr.acoustic.model_metadata import MapKind
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.search_settings import SearchSettings
 from asr.acoustic.speaker_adaptation import SpeakerAdaptation, as_they_are
@@ -114,7 +115,7 @@ def _maps(
     maps: dict[str, InputMap] = {}
     for hmm in (speakers.first, speakers.second):
         found = states(hmm, mapped_table(frames, maps), search)
-        maps = fit_speakers(speakers.mapped, frames, found, speakers.settings, start=maps, workers=workers)
+        maps = speakers.fit(frames, found, start=maps, workers=workers)
     return maps
 
 
@@ -139,23 +140,30 @@ def _searched(frames: np.ndarray, hmm: PhoneHmm, graph: StateGraph, search: Sear
     return None if path is None else frame_states(path, graph, hmm.topology)
 
 
-def adaptable(model: SpeechModel) -> SpeechModel:
+def adaptable(model: SpeechModel, maps: MapKind = "fmllr") -> SpeechModel:
     """The model as one that maps frames by speaker: itself if it does, and mixtures of any speaker by themselves.
 
     Raises
     ------
     ConfigError
-        For a hybrid of frames that are not mapped.
+        For a hybrid of frames that are not mapped, and a model of frames that are mapped otherwise.
+    FeatureError
+        For "vtln" where frames cannot be warped (`asr.acoustic.vtln.require_cepstra`).
     """
     if model.speakers is not None:
+        if model.speakers.maps != maps:
+            raise ConfigError(
+                f"this model was trained on frames mapped by {model.speakers.maps!r}, and maps them so without being "
+                f"told; {maps!r} is for others"
+            )
         return model
     mixtures = model.hmm.acoustic_model
     if not isinstance(mixtures, GaussianMixtures):
         raise ConfigError(
-            "fMLLR maps the frames of Gaussian mixtures, and of a hybrid that was trained on mapped frames (maps = "
-            "'fmllr' under [speakers] in the settings of the training); this hybrid was not"
+            f"{maps!r} maps the frames of Gaussian mixtures, and of a hybrid that was trained on mapped frames (maps = "
+            f"{maps!r} under [speakers] in the settings of the training); this hybrid was not"
         )
-    speakers = SpeakerAdaptation(model.front_end, model.hmm, mixtures, model.search, FmllrSettings())
+    speakers = SpeakerAdaptation(model.front_end, model.hmm, mixtures, model.search, FmllrSettings(), maps)
     frames = FrameTable.from_utterances(["a"], ["a"], [np.zeros((1, model.front_end.n_features_), np.float32)])
     front_end = FrontEnd(as_they_are(model.front_end.config)).fit(frames)
     return replace(model, front_end=front_end, speakers=speakers)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from asr.acoustic.model_file import SearchSettings, SpeechModel
+from asr.acoustic.model_metadata import MapKind
 from asr.errors import ConfigError, printable
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
@@ -23,8 +24,8 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
 
-AdaptationMethod = Literal["input-network", "fmllr"]
-"""`asr.recognition.adaptation` and `asr.acoustic.fmllr`."""
+AdaptationMethod = Literal["input-network", MapKind]
+"""`asr.recognition.adaptation`, `asr.acoustic.fmllr` and `asr.acoustic.vtln`."""
 
 _SHOWN = 3  # speakers whom a file lacks, each with the names nearest to theirs
 
@@ -34,12 +35,15 @@ def adaptable_model(model: SpeechModel, adapt: bool | AdaptationMethod, transfor
 
     Raises ConfigError for a method that there is not, or that the model cannot take, and for maps that nothing finds.
     """
-    if adapt not in (False, True, *get_args(AdaptationMethod)):
-        raise ConfigError(f"a model is adapted by {' or '.join(get_args(AdaptationMethod))}, and not by {adapt!r}")
-    if adapt == "fmllr":
-        model = adaptable(model)
+    methods = get_args(AdaptationMethod)
+    if adapt not in (False, True, *methods):
+        raise ConfigError(f"a model is adapted by {' or '.join(methods)}, and not by {adapt!r}")
+    if adapt in ("fmllr", "vtln"):
+        model = adaptable(model, adapt)
     if transforms is not None and model.speakers is None:
-        raise ConfigError("transforms are those of fMLLR: adapt by 'fmllr', or give a model trained on mapped frames")
+        raise ConfigError(
+            "transforms are maps of frames: adapt by 'fmllr' or 'vtln', or give a model trained on mapped frames"
+        )
     return model
 
 
@@ -60,11 +64,11 @@ def recognize_speakers(
     ----------
     model : SpeechModel
         From `adaptable_model`.
-    adapt : bool, "input-network" or "fmllr"
+    adapt : bool, "input-network", "fmllr" or "vtln"
         How the model is adapted to every speaker; True is "input-network". Frames of a model that was trained on mapped
         ones are mapped in any case.
     transforms : path, optional
-        A file of the maps of fMLLR: speakers whom it has are not adapted to again, others are added to it.
+        A file of the speakers' maps: speakers whom it has are not adapted to again, others are added to it.
     static, graph, search, lattice_beam, workers
         As of `recognize`.
 
@@ -76,7 +80,7 @@ def recognize_speakers(
         If `transforms` is damaged or of another model.
     """
     maps, seconds = _speaker_maps(model, static, graph, transforms, workers)
-    by_input_network = adapt not in (False, "fmllr")
+    by_input_network = adapt in (True, "input-network")
     total = n_steps(len(static)) if by_input_network else len(static)
     passes = recognize_adapted if by_input_network else recognize
     with counted(total, "adapting and recognizing: steps" if by_input_network else "recognizing") as finished:

@@ -9,6 +9,7 @@ from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.gmm_training import GmmSettings, mixtures_of_states
 from asr.acoustic.mllt import lda_mllt
 from asr.acoustic.model_file import SpeechModel
+from asr.acoustic.model_metadata import MapKind
 from asr.acoustic.speaker_adaptation import SpeakerAdaptation, as_they_are
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
@@ -31,7 +32,7 @@ def train_aligner(workshop: Workshop, name: str, material: Material, *, complain
         mixtures = train_turned_mixtures(workshop, f"{name}-turned", material, mixtures)
     if workshop.config.context == 3:
         mixtures = train_tied_mixtures(workshop, f"{name}-tied", material, mixtures, complain=complain)
-    if workshop.config.speakers.maps == "fmllr":
+    if workshop.config.speakers.maps != "none":
         for number in range(1, workshop.config.speakers.rounds + 1):
             stage, first = f"{name}-mapped-{number}", number == 1
             mixtures = train_mapped_mixtures(workshop, stage, material, mixtures, complain=complain and first)
@@ -73,11 +74,13 @@ def train_mapped_mixtures(
         acoustic = earlier.hmm.acoustic_model
         assert isinstance(acoustic, GaussianMixtures)
         fmllr = FmllrSettings(**workshop.config.speakers.model_dump(include=set(FmllrSettings.model_fields)))
+        maps = workshop.config.speakers.maps
+        kind: MapKind = "fmllr" if maps == "none" else maps
         speakers = earlier.speakers or SpeakerAdaptation(
-            earlier.front_end, earlier.hmm, acoustic, workshop.config.gmm_search, fmllr
+            earlier.front_end, earlier.hmm, acoustic, workshop.config.gmm_search, fmllr, kind
         )
-        maps = speakers.of_states(material.static, mixtures.states, workers=workshop.workers)
-        mapped = speakers.frames(material.static, maps)
+        found = speakers.of_states(material.static, mixtures.states, workers=workshop.workers)
+        mapped = speakers.frames(material.static, found)
         front_end = FrontEnd(as_they_are(speakers.front_end.config)).fit(mapped)
         _regrow(workshop, name, directory, material, mixtures, replace(earlier, speakers=speakers), front_end, mapped)
 

@@ -12,6 +12,7 @@ from asr.acoustic.gmm_training import GmmSettings, TiedGmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import LARGEST_PENALTY, LARGEST_SCALE, SearchSettings
 from asr.acoustic.speaker_adaptation import SpeakerSettings
+from asr.acoustic.vtln import why_no_warps
 from asr.errors import ConfigError
 from asr.features.config import FeatureConfig
 from asr.hmm.phone_questions import PhoneQuestion, read_questions
@@ -105,6 +106,13 @@ class TrainingConfig(Settings):
             raise ValueError("tied_states: a phone has the same states everywhere unless context is 3")
         if self.context == 1 and self.questions:
             raise ValueError("questions: there are no trees to ask them unless context is 3")
+        if self.speakers.maps == "vtln":
+            reason = why_no_warps(self.features)
+            used = {"gmm": self.gmm} | ({} if self.context == 1 else {"tied_gmm": self.tied_gmm})
+            for name in (name for name, settings in used.items() if settings.transform != "none"):
+                reason = f"with {name}.transform the frames are not the cepstra and their differences"
+            if reason is not None:
+                raise ValueError(f"speakers.maps = 'vtln': {reason}")
         if self.context == 1 and self.hybrid.factored:
             raise ValueError("hybrid.factored: there are no contexts to tell apart unless context is 3")
         scale, penalty = max(self.tuning.scale_factors), max(map(abs, self.tuning.penalty_factors))

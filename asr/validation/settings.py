@@ -98,7 +98,7 @@ def check_classifier(config: Settings, file: Path | None) -> Iterator[Finding]:
 
 
 def check_copies(config: Settings, file: Path | None, n_archived: int | None) -> Iterator[Finding]:
-    """Whether the copies of the speech can be made; `n_archived` is the number of columns of archived features."""
+    """Whether copies can be made, and speakers warped; `n_archived` is the number of columns of archived features."""
     if n_archived is None:
         return
     for name, wanted in (("speeds", config.hybrid.speeds), ("noise", config.hybrid.noise)):
@@ -106,12 +106,18 @@ def check_copies(config: Settings, file: Path | None, n_archived: int | None) ->
             message = f"{name} changes audio, but these features come from an archive; leave it out, or give audio"
             yield stopping("settings", *setting_place(file, f"hybrid.{name}"), message)
     expected = config.features.static_dimension
-    if config.hybrid.warps not in ("auto", ()) and n_archived != expected:
-        message = (
-            f"warps need the {expected} columns that [features] describes, but the archive has {n_archived}; set "
-            "warps = [], or n_cepstra to what it holds"
-        )
-        yield stopping("settings", *setting_place(file, "hybrid.warps"), message)
+    if n_archived == expected:
+        return
+    for name, warped, without in (
+        ("hybrid.warps", config.hybrid.warps not in ("auto", ()), "warps = []"),
+        ("speakers.maps", config.speakers.maps == "vtln", 'maps = "none"'),
+    ):
+        if warped:
+            message = (
+                f"warps need the {expected} columns that [features] describes, but the archive has {n_archived}; set "
+                f"{without}, or n_cepstra to what it holds"
+            )
+            yield stopping("settings", *setting_place(file, name), message)
 
 
 def check_questions(config: Settings, lexicon: Lexicon, file: Path | None) -> Iterator[Finding]:

@@ -39,6 +39,7 @@ OF_TIED_STATES = tuple(
     SearchSettings(lm_scale=lm_scale, insertion_penalty=-4.0, beam=60.0) for lm_scale in (4.5, 6.5, 9.0)
 )
 MAPPED = SpeakerSettings(maps="fmllr")
+WARPED = SpeakerSettings(maps="vtln")
 KERNEL_DISCRIMINANTS = {"lda_dimension": None, "kda_dimension": 60}
 
 ROWS = (
@@ -134,6 +135,7 @@ ROWS = (
         searches=OF_TIED_STATES,
     ),
     Row("maps of speakers", speakers=MAPPED),
+    Row("vocal-tract lengths of speakers", speakers=WARPED),
     Row(
         "2000 centres, warps, 32 Gaussians, maps of speakers",
         {"warps": (0.92, 1.08), "mixtures": 32},

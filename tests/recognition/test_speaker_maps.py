@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from asr import Recognizer
-from asr.acoustic.model_file import SpeechModel, load_model
+from asr.acoustic.model_file import SpeechModel, describe_model, load_model, save_model
 from asr.corpus.data_directory import read_data_directory
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError, ModelFormatError
@@ -49,12 +49,13 @@ def strangers(toy_corpus) -> FrameTable:
     return FrameTable(static.ids, static.speakers, frames, static.offsets)
 
 
-def test_strange_speakers_are_recognized_better_through_their_maps(mixtures, graph, strangers, toy_corpus):
+@pytest.mark.parametrize("maps", ["fmllr", "vtln"])
+def test_strange_speakers_are_recognized_better_through_their_maps(mixtures, graph, strangers, toy_corpus, maps):
     references = {one.id: one.words for one in read_data_directory(toy_corpus / "test").utterances}
     before = score_utterances(references, recognize(mixtures, strangers, graph).hypotheses).errors
-    mapped = recognize(adaptable(mixtures), strangers, graph)
+    mapped = recognize(adaptable(mixtures, maps), strangers, graph)
     assert score_utterances(references, mapped.hypotheses).errors < before
-    assert recognize(adaptable(mixtures), strangers, graph, workers=LocalWorkers(2)).words == mapped.words
+    assert recognize(adaptable(mixtures, maps), strangers, graph, workers=LocalWorkers(2)).words == mapped.words
 
 
 def test_the_identity_leaves_the_words_of_the_mixtures(mixtures, graph, strangers):
@@ -83,8 +84,34 @@ def test_frames_of_a_hybrid_that_was_trained_without_maps_are_not_mapped(toy_mod
         recognizer.decode(tmp_path, data=toy_corpus / "test", adapt="fmllr")
     with pytest.raises(ConfigError, match="adapt by 'fmllr'"):
         recognizer.decode(tmp_path, data=toy_corpus / "test", transforms=tmp_path / "maps")
-    with pytest.raises(ConfigError, match="by input-network or fmllr"):
+    with pytest.raises(ConfigError, match="by input-network or fmllr or vtln"):
         recognizer.decode(tmp_path, data=toy_corpus / "test", adapt="magic")
+
+
+def test_a_model_of_one_kind_of_maps_is_written_and_read_and_not_adapted_by_the_other(mixtures, strangers, tmp_path):
+    written = {}
+    for maps in ("fmllr", "vtln"):
+        model = adaptable(mixtures, maps)
+        save_model(tmp_path / maps, model)
+        again = load_model(tmp_path / maps)
+        save_model(tmp_path / "again", again)
+        assert (tmp_path / "again").read_bytes() == (tmp_path / maps).read_bytes()
+        states = np.arange(strangers.n_frames, dtype=np.int32) % model.hmm.topology.n_states
+        expected = model.speakers.of_states(strangers, states)
+        for name, found in again.speakers.of_states(strangers, states).items():
+            np.testing.assert_array_equal(found.matrix, expected[name].matrix)
+        assert describe_model(tmp_path / maps)["speakers"]["maps"] == maps
+        assert adaptable(again, maps) is again
+        with pytest.raises(ConfigError, match=f"mapped by '{maps}'"):
+            adaptable(again, "vtln" if maps == "fmllr" else "fmllr")
+        written[maps] = load_arrays(tmp_path / maps)
+    # Of fMLLR nothing more is written than when it was the only kind.
+    assert set(written["fmllr"][1]["speakers"]) == {"front_end", "search", "settings"}
+    arrays, metadata = written["vtln"]
+    metadata["speakers"]["front_end"]["config"]["n_cepstra"] = 11
+    save_arrays(tmp_path / "vtln", arrays, metadata)
+    with pytest.raises(ModelFormatError, match="needs 12 columns"):
+        load_model(tmp_path / "vtln")
 
 
 def test_the_command_maps_speakers_writes_their_maps_and_reads_them(asr, mixtures_path, mixtures, toy_corpus, tmp_path):
@@ -129,7 +156,12 @@ def test_progress_counts_every_search_of_the_passes(mixtures, graph, strangers):
 
 def test_a_word_after_adapt_is_the_method_only_where_it_is_no_file(asr, toy_model, mixtures_path, toy_corpus, tmp_path):
     wav = next((toy_corpus / "audio" / "test").glob("*.wav"))
-    for model, method in ((toy_model, ["input-network"]), (toy_model, []), (mixtures_path, ["fmllr"])):
+    for model, method in (
+        (toy_model, ["input-network"]),
+        (toy_model, []),
+        (mixtures_path, ["fmllr"]),
+        (mixtures_path, ["vtln"]),
+    ):
         code, out, err = asr("decode", "--model", model, "--out", tmp_path / "out", "--adapt", *method, wav)
         assert code == 0, err
         assert out.startswith(wav.stem)

@@ -33,7 +33,7 @@ GROWN = {"mixtures": (1, 2), "iterations": (3, 3)}
 KERNEL = HybridSettings(parameters={"n_centers": 60, "n_candidates": 120, "max_iter": 2}, warps=(0.92,), mixtures=1)
 
 
-def story_in(directory, context: int):
+def story_in(directory, context: int, maps: str = "fmllr"):
     corpus = make_toy_corpus(directory / "corpus", n_utterances=16)
     transform = "lda-mllt" if context == 3 else "none"
     config = TrainingConfig(
@@ -42,7 +42,7 @@ def story_in(directory, context: int):
         tied_gmm=TiedGmmSettings(**GROWN, transform=transform),
         context=context,
         tied_states=30 if context == 3 else "auto",
-        speakers=SpeakerSettings(maps="fmllr", rounds=2),
+        speakers=SpeakerSettings(maps=maps, rounds=2),
     )
     arguments = Arguments(corpus, directory / "run", 1, False)
     return open_story("toy", arguments, corpus, config, (), (), ("train", "test"))
@@ -93,6 +93,16 @@ def test_mixtures_and_a_hybrid_of_mapped_frames_recognize_in_passes(tmp_path, mo
         mine = states[test.static.rows(test.static.ids[0])]
         np.testing.assert_array_equal(written[test.static.ids[0]], mine)
     assert recognizer.info()["speakers"]["maps"] == "fmllr"
+    story.resources.close()
+
+
+def test_mixtures_grow_from_frames_warped_by_speaker_and_warp_them_again_to_recognize(tmp_path):
+    story = story_in(tmp_path, 1, "vtln")
+    model = train_aligner(story.workshop, "gmm", story.material("train")).largest.load()
+    assert model.speakers is not None and model.speakers.maps == "vtln"
+    test = story.material("test")
+    graph = compile_graph(model.lexicon, word_loop(model.lexicon.words), model.hmm.topology)
+    assert score_utterances(test.references, recognize(model, test.static, graph).hypotheses).errors <= 3
     story.resources.close()
 
 

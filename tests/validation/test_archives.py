@@ -90,6 +90,13 @@ FAULTS: dict[str, tuple[Callable[[Corpus], object], tuple[str, str, int | None, 
         ),
         ("settings", "settings.toml", 3, "11 columns"),
     ),
+    "vocal-tract lengths from columns that are no cepstra": (
+        lambda c: c.write(
+            "settings.toml",
+            ["features = {sample_rate = 8000, n_cepstra = 10}", "[speakers]", 'maps = "vtln"'],
+        ),
+        ("settings", "settings.toml", 3, 'set maps = "none"'),
+    ),
 }
 
 

@@ -1,0 +1,63 @@
+"""Vocal-tract length normalization: the warp of the frequency axis under which mixtures find a speaker most likely.
+
+Lee and Rose (1998), "A frequency warping approach to speaker normalization". A warp is a linear map of the cepstra
+(Pitz and Ney 2005, "Vocal tract normalization equals linear transformation in cepstral space"), hence one of the maps
+that fMLLR chooses from, and its statistics tell the likelihood of every warp without another pass over the frames (Kim,
+Umesh, Gales, Hain and Woodland 2004, "Using VTLN for broadcast news transcription").
+
+The mixtures are taken as one Gaussian a state: some of many have learnt how each training speaker sounds, whose warp
+is then hardly seen (Welling, Ney and Kanthak 2002, "Speaker adaptive modeling by vocal tract normalization").
+"""
+
+import numpy as np
+
+from asr.errors import FeatureError
+from asr.features.config import FeatureConfig
+from asr.features.frontend import FrontEnd
+from asr.features.warping import warping_matrix
+
+WARPS = tuple(round(0.8 + 0.02 * number, 2) for number in range(21))
+"""Those that are tried, as of `asr.features.warping.warping_matrix`."""
+
+
+def why_no_warps(config: FeatureConfig) -> str | None:
+    """Why frames of these settings cannot be warped by one matrix, in words; None if they can."""
+    if config.lda_dimension is not None or config.kda_dimension is not None:
+        return "frames after LDA or kernel discriminants are not the cepstra and their differences"
+    if config.normalize == "utterance" or (config.normalize == "speaker" and config.speaker_prior == 0):
+        return (
+            'the frames are divided by deviations that the model does not know; take normalize = "corpus", "none", or '
+            '"speaker" with a speaker_prior'
+        )
+    return None
+
+
+def require_cepstra(front_end: FrontEnd) -> None:
+    """Raise FeatureError for frames that one matrix cannot warp, and those that are not of cepstra and energy."""
+    config, n_static = front_end.config, front_end.static_dimension_
+    reason = why_no_warps(config)
+    if reason is None and n_static != config.static_dimension:
+        reason = f"it needs {config.static_dimension} columns, cepstra and energy, but the features have {n_static}"
+    if reason is not None:
+        raise FeatureError(f"no vocal-tract length can be told from these features: {reason}")
+
+
+def warps_of_frames(front_end: FrontEnd) -> np.ndarray:
+    """The matrix of each of `WARPS` for the frames of a front end, float64 (n_warps, n_features, n_features).
+
+    Each difference is warped as the cepstra are, since both maps are linear; the energy stays. For normalized frames
+    the deviations of training stand for those of the speaker, and the offset is left to be found. Raises FeatureError
+    as `require_cepstra` does.
+    """
+    require_cepstra(front_end)
+    config, n_static = front_end.config, front_end.static_dimension_
+    cepstra = slice(1, None) if config.energy_first else slice(0, config.n_cepstra)
+    static = np.tile(np.eye(n_static), (len(WARPS), 1, 1))
+    static[:, cepstra, cepstra] = [warping_matrix(warp, config) for warp in WARPS]
+    n_blocks = front_end.n_features_ // n_static
+    matrices = np.kron(np.eye(n_blocks), static)
+    deviation = front_end.deviation_ if front_end.prior_ is None else front_end.prior_.deviation
+    if deviation is not None:
+        scale = np.resize(deviation.astype(np.float64), front_end.n_features_)
+        matrices *= scale / scale[:, None]
+    return matrices
