@@ -37,7 +37,7 @@ def adaptable_model(model: SpeechModel, adapt: bool | AdaptationMethod, transfor
     """
     methods = get_args(AdaptationMethod)
     if adapt not in (False, True, *methods):
-        raise ConfigError(f"a model is adapted by {' or '.join(methods)}, and not by {adapt!r}")
+        raise ConfigError(f"a model is adapted by {', '.join(methods[:-1])} or {methods[-1]}, and not by {adapt!r}")
     if adapt in ("fmllr", "vtln"):
         model = adaptable(model, adapt)
     if transforms is not None and model.speakers is None:

@@ -160,6 +160,11 @@ def mapped() -> SpeechModel:
     return replace(model, speakers=replace(model.speakers, mapped=other))
 
 
+def warped() -> SpeechModel:
+    """Mixtures that tell the lengths of vocal tracts."""
+    return adaptable(mixtures(), "vtln")
+
+
 def _model(acoustic: Any, front_end: FrontEnd, arpa: str | None, topology: Topology = TOPOLOGY) -> SpeechModel:
     hmm = PhoneHmm(topology, acoustic, uniform_self_loops(topology))
     return SpeechModel(hmm, front_end, LEXICON, SearchSettings(lm_scale=3.0), "audio", arpa)

@@ -84,7 +84,7 @@ def test_frames_of_a_hybrid_that_was_trained_without_maps_are_not_mapped(toy_mod
         recognizer.decode(tmp_path, data=toy_corpus / "test", adapt="fmllr")
     with pytest.raises(ConfigError, match="adapt by 'fmllr'"):
         recognizer.decode(tmp_path, data=toy_corpus / "test", transforms=tmp_path / "maps")
-    with pytest.raises(ConfigError, match="by input-network or fmllr or vtln"):
+    with pytest.raises(ConfigError, match="by input-network, fmllr or vtln"):
         recognizer.decode(tmp_path, data=toy_corpus / "test", adapt="magic")
 
 

@@ -43,6 +43,7 @@ from tests.fuzz.valid_models import (
     model_bytes_of,
     tied_states,
     two_streams,
+    warped,
 )
 
 MODEL = (spoil_model, spoil_model, spoil_model, spoil_bytes, spoil_fields)
@@ -109,7 +110,10 @@ def _two_stream_seeds(folder: Path) -> Seeds:
 
 
 def _mapped_seeds(folder: Path) -> Seeds:
-    return {"mapped.safetensors": model_bytes_of(mapped(), folder)}
+    return {
+        "mapped.safetensors": model_bytes_of(mapped(), folder),
+        "warped.safetensors": model_bytes_of(warped(), folder),
+    }
 
 
 def _map_file_seeds(folder: Path) -> Seeds:
