@@ -4,6 +4,7 @@ import logging
 from dataclasses import replace
 from pathlib import Path
 
+from asr.acoustic.context_trees import FRAMES_A_STATE
 from asr.acoustic.fmllr import FmllrSettings
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.gmm_training import GmmSettings, mixtures_of_states
@@ -15,12 +16,30 @@ from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.recognition.material import Material
 from asr.training.systems import Mixtures, Start, Workshop, grow, grown, train_mixtures, train_tied_mixtures
-from asr.validation.amount import SPEAKERS_FOR_MAPS
+from asr.validation.amount import SECONDS_FOR_CONTEXT, SPEAKERS_FOR_MAPS
 
 log = logging.getLogger(__name__)
 
 MOST_REALIGNMENTS = 4
 """At each number of Gaussians of other frames, which begin from an alignment that is good already."""
+
+
+def with_context(workshop: Workshop, material: Material) -> Workshop:
+    """The workshop with a number in the place of `context = "auto"`; that it is 3 for want of another is logged."""
+    config = workshop.config
+    if config.context != "auto":
+        return workshop
+    more_states = material.static.n_frames // FRAMES_A_STATE > workshop.topology.n_states
+    enough = material.seconds >= SECONDS_FOR_CONTEXT and more_states
+    if enough and not config.asks_for_context:
+        log.info(
+            "%.0f minutes of speech are enough for states that depend on a phone's neighbours (context = 3); context = 1 "
+            "in the settings does without",
+            material.seconds / 60,
+        )
+    return replace(
+        workshop, config=config.model_copy(update={"context": 3 if enough or config.asks_for_context else 1})
+    )
 
 
 def train_aligner(workshop: Workshop, name: str, material: Material, *, complain: bool = True) -> Mixtures:

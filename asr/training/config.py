@@ -64,9 +64,10 @@ class TrainingConfig(Settings):
     """Of everything that is drawn: the speech held out, what a classifier begins with and which of too many frames it
     learns from, noise."""
     states_per_phone: int = Field(3, ge=1, le=100)
-    context: Literal[1, 3] = 1
+    context: Literal["auto", 1, 3] = "auto"
     """Phones that a state depends on: 1, the phone itself; 3, the phones before and after it too, by trees that tie the
-    states of contexts that sound alike. Not the frames that a classifier sees, which `hybrid_features.context` says."""
+    states of contexts that sound alike. "auto" is 3 where there is half an hour of speech, and where what only contexts
+    have is set. Not the frames that a classifier sees, which `hybrid_features.context` says."""
     tied_states: Annotated[int, Field(ge=1, le=100_000)] | Literal["auto"] = "auto"
     """With context = 3, the states of all phones together. "auto" is one for every thousand frames, and at least the
     number without context."""
@@ -124,6 +125,11 @@ class TrainingConfig(Settings):
                     f"beyond {LARGEST_SCALE:g} and {LARGEST_PENALTY:g}"
                 )
         return self
+
+    @property
+    def asks_for_context(self) -> bool:
+        """Whether something is set that only states in context have."""
+        return bool(self.tied_states != "auto" or self.questions or self.hybrid.factored)
 
 
 AUTO = "auto"

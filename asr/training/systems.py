@@ -151,7 +151,7 @@ def train_tied_mixtures(
         if complain and not len(tying.question_side):
             log.warning(
                 "%s: no tree asks a question, so that states depend on no neighbour: %d frames are too few for more "
-                "than these %d states, at %d frames each; leave `context` at 1, or set `tied_states`",
+                "than these %d states, at %d frames each; take `context = 1`, or set `tied_states`",
                 name, table.n_frames, n_spoken, FRAMES_A_STATE,
             )  # fmt: skip
         states = tied_states(mixtures.states, spoken, topology, tying)

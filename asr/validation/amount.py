@@ -15,7 +15,7 @@ FEWEST_SPEAKERS = 4
 SPEAKERS_FOR_MAPS = 20
 """From 60 on, frames mapped by speaker have been seen to help a hybrid; with four in training they did harm."""
 SECONDS_FOR_CONTEXT = 1800.0
-"""With less, states in context hardly find frames enough."""
+"""`context = "auto"` wants as much; with less, states in context hardly find frames enough."""
 
 
 def remarks_on_amount(summary: Summary) -> Iterator[str]:
@@ -48,7 +48,7 @@ def remarks_on_context(
     n_phones = len(summary.phones)
     plain = n_phones * states_per_phone
     told = f"context = 3: the {n_phones} phones have {plain} states without context"
-    remedy = "so that no state will depend on a neighbour; leave `context` at 1"
+    remedy = "so that no state will depend on a neighbour; take `context = 1`"
     if tied_states == "auto" and summary.seconds is not None:
         n_frames = round(1000 * summary.seconds / shift_ms)
         if n_frames // FRAMES_A_STATE <= plain:
@@ -61,14 +61,14 @@ def remarks_on_context(
 
 
 def remarks_on_plenty(summary: Summary) -> Iterator[str]:
-    """A sentence where there is speech enough for states in context and maps of speakers, which are not asked for."""
+    """A sentence where there is speech enough for maps of speakers, which are not asked for."""
     seconds = summary.seconds or 0.0
     if summary.usable and summary.speakers >= SPEAKERS_FOR_MAPS and seconds >= SECONDS_FOR_CONTEXT:
         yield (
-            f"{summary.speakers} speakers and {seconds / 60:.0f} minutes are enough for states in context and maps of "
-            "speakers (context = 3, and maps = 'fmllr' under [speakers], in the settings), with which hybrids of two "
-            "corpora of this kind made 8 and 34 % fewer errors; recognition then takes three passes and wants to know "
-            "who speaks"
+            f"{summary.speakers} speakers and {seconds / 60:.0f} minutes are enough for maps of speakers (maps = 'fmllr' "
+            "under [speakers], in the settings): with them and states in context hybrids of two corpora of this kind "
+            "made 8 and 34 % fewer errors than with neither; recognition then takes three passes and wants to know who "
+            "speaks"
         )
 
 

@@ -34,8 +34,12 @@ class Settings(Protocol):
         """Emitting states of a phone."""
 
     @property
-    def context(self) -> int:
+    def context(self) -> int | Literal["auto"]:
         """Phones that a state depends on."""
+
+    @property
+    def asks_for_context(self) -> bool:
+        """Whether something is set that only states in context have."""
 
     @property
     def tied_states(self) -> int | Literal["auto"]:

@@ -114,9 +114,9 @@ def validate(
     if config is not None and summary.rates:
         summary = replace(summary, sample_rate=features.sample_rate)
     remarks = [*remarks_on_amount(summary), *remarks_on_silent_tests(others)]
-    if config is not None and config.context == 1 and config.speakers.maps == "none":
+    if config is not None and config.speakers.maps == "none":
         remarks += remarks_on_plenty(summary)
-    if config is not None and config.context == 3:
+    if config is not None and (config.context == 3 or config.asks_for_context):
         remarks += remarks_on_context(summary, config.tied_states, config.states_per_phone, features.shift_ms)
     return Report(tuple(dict.fromkeys(findings)), summary, tuple(remarks))
 

@@ -14,7 +14,8 @@ from asr.errors import ConfigError, ModelFormatError
 from asr.experiments.story import Arguments, open_story
 from asr.features.config import FeatureConfig
 from asr.lexicon import read_lexicon
-from asr.training.aligners import train_aligner
+from asr.training import aligners
+from asr.training.aligners import train_aligner, with_context
 from asr.training.config import TrainingConfig
 from asr.training.systems import train_hybrid_system
 from discriminants.model_file import load_arrays, save_arrays
@@ -70,6 +71,27 @@ def test_a_hybrid_of_states_in_context_recognizes_what_mixtures_aligned(tmp_path
     save_arrays(tmp_path / "spoilt.safetensors", arrays, metadata)
     with pytest.raises(ModelFormatError, match="do not form a tree"):
         load_model(tmp_path / "spoilt.safetensors")
+
+
+def test_half_an_hour_of_speech_has_states_in_context_unless_told_otherwise(tmp_path, monkeypatch, caplog):
+    corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=8)
+    config = TrainingConfig(features=FEATURES, gmm=MIXTURES)
+    story = open_story("toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, config, (), (), ("train",))
+    workshop, material = story.workshop, story.material("train")
+
+    def chosen(**settings):
+        return with_context(replace(workshop, config=TrainingConfig(features=FEATURES, **settings)), material).config
+
+    assert chosen().context == 1
+    assert chosen(tied_states=30).context == 3  # nobody sets it for states without context
+    monkeypatch.setattr(aligners, "SECONDS_FOR_CONTEXT", material.seconds)
+    assert chosen().context == 1  # for want of frames
+    monkeypatch.setattr(aligners, "FRAMES_A_STATE", 1)
+    caplog.set_level("INFO")
+    assert chosen().context == 3
+    assert "minutes of speech are enough for states that depend on a phone's neighbours (context = 3)" in caplog.text
+    assert chosen(context=1).context == 1
+    story.resources.close()
 
 
 def test_too_little_speech_for_any_context_is_told(tmp_path, caplog):

@@ -246,9 +246,9 @@ def test_context_that_the_speech_is_too_little_for_is_told_before_training(clean
     assert len(list(remarks_on_context(enough, "auto", 13, 10.0))) == 1
 
 
-def test_speech_that_bears_context_and_maps_is_remarked(clean: Corpus) -> None:
+def test_speech_that_bears_maps_is_remarked(clean: Corpus) -> None:
     (told,) = remarks_on_plenty(Summary(listed=900, usable=900, words=9000, speakers=20, seconds=1800.0))
-    assert told.startswith("20 speakers and 30 minutes are enough for states in context")
+    assert told.startswith("20 speakers and 30 minutes are enough for maps of speakers")
     for less in ({"speakers": 19, "seconds": 1800.0}, {"speakers": 20, "seconds": 1799.0}, {"speakers": 20}):
         assert not list(remarks_on_plenty(Summary(listed=900, usable=900, words=9000, **less)))
 
