@@ -33,8 +33,8 @@ def with_context(workshop: Workshop, material: Material) -> Workshop:
     enough = material.seconds >= SECONDS_FOR_CONTEXT and more_states
     if enough and not config.asks_for_context:
         log.info(
-            "%.0f minutes of speech are enough for states that depend on a phone's neighbours (context = 3); context = 1 "
-            "in the settings does without",
+            "%.0f minutes of speech are enough for states that depend on a phone's neighbours (context = 3); "
+            "context = 1 in the settings does without",
             material.seconds / 60,
         )
     return replace(

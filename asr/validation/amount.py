@@ -65,10 +65,10 @@ def remarks_on_plenty(summary: Summary) -> Iterator[str]:
     seconds = summary.seconds or 0.0
     if summary.usable and summary.speakers >= SPEAKERS_FOR_MAPS and seconds >= SECONDS_FOR_CONTEXT:
         yield (
-            f"{summary.speakers} speakers and {seconds / 60:.0f} minutes are enough for maps of speakers (maps = 'fmllr' "
-            "under [speakers], in the settings): with them and states in context hybrids of two corpora of this kind "
-            "made 8 and 34 % fewer errors than with neither; recognition then takes three passes and wants to know who "
-            "speaks"
+            f"{summary.speakers} speakers and {seconds / 60:.0f} minutes are enough for maps of speakers (maps = "
+            "'fmllr' under [speakers], in the settings): with them and states in context hybrids of two corpora of "
+            "this kind made 8 and 34 % fewer errors than with neither; recognition then takes three passes and wants "
+            "to know who speaks"
         )
 
 
