@@ -41,6 +41,9 @@ class Search:
         Parameters for the fit with the chosen setting, where they differ from those of the choice.
     like : str, optional
         The method whose choice serves for this one, which then is not searched.
+    by : {"loss", "squared_outputs"}
+        What makes a setting the best: the loss that the table is about, or the squared error of `decision_function`
+        from +-1, one output a class, which tells settings apart that err on equally few of the samples held out.
     """
 
     method: str
@@ -50,6 +53,11 @@ class Search:
     n_samples: int | None = None
     final: Mapping[str, Any] = field(default_factory=dict)
     like: str | None = None
+    by: str = "loss"
+
+    def __post_init__(self) -> None:
+        if self.sizes is not None and self.by != "loss":
+            raise ValueError("where sizes are chosen too, the loss decides")
 
     def chosen(self, parameters: Mapping[str, Any]) -> Any:
         """An unfitted estimator with the chosen parameters."""
@@ -119,32 +127,34 @@ def choose(
         for setting, parameters in enumerate(search.grid):
             estimator = clone(search.estimator).set_params(**parameters)
             for fold in folds:
-                pieces.append((estimator, problem.X, problem.y, *fold, search.sizes))
+                pieces.append((estimator, problem.X, problem.y, *fold, search.sizes, search.by))
                 owners.append((search.method, setting, fold[1].shape[0]))
     found = in_parallel(_held_out, pieces, jobs=jobs, description=description)
     totals = {search.method: _Total(search) for search in searched}
-    for (method, setting, n_held_out), (losses, seconds) in zip(owners, found, strict=True):
-        totals[method].add(setting, losses, n_held_out, seconds)
+    for (method, setting, n_held_out), (losses, deciding, seconds) in zip(owners, found, strict=True):
+        totals[method].add(setting, losses, deciding, n_held_out, seconds)
     best = {method: total.best() for method, total in totals.items()}
     return {search.method: best[search.like or search.method] for search in searches}
 
 
 class _Total:
-    """Losses of all settings (rows) and sizes (columns), summed over the folds."""
+    """Losses of all settings (rows) and sizes (columns), and what decides among them, summed over the folds."""
 
     def __init__(self, search: Search) -> None:
         self._search = search
         self._losses = np.zeros((len(search.grid), len(search.sizes or (0,))))
+        self._deciding = np.zeros_like(self._losses)
         self._held_out = 0
         self._seconds = 0.0
 
-    def add(self, setting: int, losses: np.ndarray, n_held_out: int, seconds: float) -> None:
+    def add(self, setting: int, losses: np.ndarray, deciding: np.ndarray, n_held_out: int, seconds: float) -> None:
         self._losses[setting] += losses
+        self._deciding[setting] += deciding
         self._held_out += n_held_out if setting == 0 else 0
         self._seconds += seconds
 
     def best(self) -> Choice:
-        setting, size = np.unravel_index(int(np.argmin(self._losses)), self._losses.shape)
+        setting, size = np.unravel_index(int(np.argmin(self._deciding)), self._deciding.shape)
         parameters: dict[str, float | str] = dict(self._search.grid[setting])
         if self._search.sizes is not None:
             parameters["n_centers"] = self._search.sizes[size]
@@ -163,16 +173,27 @@ def _folds(problem: Problem, rows: np.ndarray, n_samples: int | None, seed: int)
 
 
 def _held_out(
-    estimator: Any, X: np.ndarray, y: np.ndarray, train: np.ndarray, held_out: np.ndarray, sizes: Sequence[int] | None
-) -> tuple[np.ndarray, float]:
-    """Summed losses on a held-out part, one for each size (or one), and the seconds it took."""
+    estimator: Any,
+    X: np.ndarray,
+    y: np.ndarray,
+    train: np.ndarray,
+    held_out: np.ndarray,
+    sizes: Sequence[int] | None,
+    by: str,
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Summed losses on a held-out part, one for each size (or one), what decides, and the seconds it took."""
     started = time.perf_counter()
     if sizes is None:
         estimator.fit(X[train], y[train])
         losses = np.array([summed_loss(estimator, y[held_out], estimator.predict(X[held_out]))])
+        deciding = losses
+        if by == "squared_outputs":
+            outputs = estimator.decision_function(X[held_out])
+            targets = one_vs_rest_targets(y[held_out], int(y.max()) + 1)
+            deciding = np.array([((outputs.reshape(targets.shape) - targets) ** 2).sum()])
     else:
-        losses = _losses_by_size(estimator, X, y, train, held_out, sizes)
-    return losses, time.perf_counter() - started
+        deciding = losses = _losses_by_size(estimator, X, y, train, held_out, sizes)
+    return losses, deciding, time.perf_counter() - started
 
 
 def _losses_by_size(

@@ -11,7 +11,7 @@ from sklearn.svm import SVC, SVR
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from asr.errors import CorpusError
-from discriminants import NPDClassifier, NPDRegressor, OROLSClassifier, ShrinkingGridSearchCV
+from discriminants import KFDClassifier, NPDClassifier, NPDRegressor, OROLSClassifier, ShrinkingGridSearchCV
 from recipes.benchmarks import lssvm_uci
 from recipes.benchmarks.datasets import multi_class_problem, regression_problem, two_class_problem
 from recipes.benchmarks.lssvm_uci import TABLE as LSSVM_TABLE
@@ -150,6 +150,32 @@ def test_the_choice_is_that_of_fitting_every_setting_and_size(kind):
             choice = choices[search.method]
             assert choice.loss == pytest.approx(min(losses) / (90 * len(group)), rel=1e-6)
             assert losses[settings.index(choice.parameters)] == pytest.approx(min(losses), rel=1e-6)
+
+
+def test_a_choice_by_squared_outputs_tells_the_errors_and_takes_the_least_squares():
+    codes, X = rings(np.random.default_rng(2), 120, 3)
+    problem = Problem(X, codes, (Partition(np.arange(120), np.arange(0)),))
+    settings = grid(sigma=(0.1, 0.3, 1.0, 4.0), regularization=(1e-3, 10.0))
+    learner = KFDClassifier(penalty="kernel")
+    squares, errors = [], []
+    for setting in settings:
+        model, outputs = clone(learner).set_params(**setting), np.empty((120, 3))
+        for train, held_out in StratifiedKFold(5, shuffle=True, random_state=0).split(X, codes):
+            outputs[held_out] = model.fit(X[train], codes[train]).decision_function(X[held_out])
+        squares.append(((outputs - np.where(codes[:, None] == np.arange(3), 1, -1)) ** 2).sum())
+        errors.append((outputs.argmax(axis=1) != codes).mean())
+    search = Search("kfd", learner, settings, by="squared_outputs")
+    choice = choose([search], problem, [0], jobs=1, description="choosing")["kfd"]
+    best = int(np.argmin(squares))
+    assert choice.parameters == settings[best]
+    assert choice.loss == pytest.approx(errors[best])
+
+
+def test_a_choice_by_squared_outputs_serves_two_classes_too():
+    codes, X = rings(np.random.default_rng(3), 60, 2)
+    problem = Problem(X, codes, (Partition(np.arange(60), np.arange(0)),))
+    search = Search("kfd", KFDClassifier(penalty="kernel"), grid(sigma=(0.001, 0.5)), by="squared_outputs")
+    assert choose([search], problem, [0], jobs=1, description="choosing")["kfd"].parameters == {"sigma": 0.5}
 
 
 def test_a_choice_on_a_subset_keeps_the_classes_and_the_final_parameters():

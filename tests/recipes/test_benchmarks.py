@@ -50,7 +50,7 @@ def test_every_table_gives_one_row_for_each_data_set_and_method(sets, tmp_path, 
         figure = PUBLISHED.get((row["table"], row["data"], row["method"]))
         assert row["seed_value"] == (None if figure is None else figure.value)
         assert (row["sd"] is None) == (row["table"] in ("5.2", "usps-kfd"))
-        assert 0 < row["sparsity"] <= (900 if row["method"] in ("svm-virtual", "invariant") else 100)
+        assert 0 < row["sparsity"] <= (900 if row["method"] == "svm-virtual" else 100)
     assert {row["sparsity"] for row in rows if row["method"] == "kfd"} == {100.0}
 
     settings = json.loads((tmp_path / "settings.json").read_text())["tables"]
