@@ -103,19 +103,21 @@ class TrainingConfig(Settings):
                     f"features.{name}: the mixtures are trained before there are states to tell apart; set it in "
                     "[hybrid_features] alone"
                 )
-        if self.context == 1 and self.tied_states != "auto":
-            raise ValueError("tied_states: a phone has the same states everywhere unless context is 3")
-        if self.context == 1 and self.questions:
-            raise ValueError("questions: there are no trees to ask them unless context is 3")
+        if self.context == 1 and self.asks_for_context:
+            if self.tied_states != "auto":
+                reason = "tied_states: a phone has the same states everywhere"
+            elif self.questions:
+                reason = "questions: there are no trees to ask them"
+            else:
+                reason = "hybrid.factored: there are no contexts to tell apart"
+            raise ValueError(f"{reason} with context = 1; leave context out, or set it to 3")
         if self.speakers.maps == "vtln":
-            reason = why_no_warps(self.features)
+            unfit = why_no_warps(self.features)
             used = {"gmm": self.gmm} | ({} if self.context == 1 else {"tied_gmm": self.tied_gmm})
             for name in (name for name, settings in used.items() if settings.transform != "none"):
-                reason = f"with {name}.transform the frames are not the cepstra and their differences"
-            if reason is not None:
-                raise ValueError(f"speakers.maps = 'vtln': {reason}")
-        if self.context == 1 and self.hybrid.factored:
-            raise ValueError("hybrid.factored: there are no contexts to tell apart unless context is 3")
+                unfit = f"with {name}.transform the frames are not the cepstra and their differences"
+            if unfit is not None:
+                raise ValueError(f"speakers.maps = 'vtln': {unfit}")
         scale, penalty = max(self.tuning.scale_factors), max(map(abs, self.tuning.penalty_factors))
         for name in ("gmm_search", "hybrid_search"):
             lm_scale = getattr(self, name).lm_scale
