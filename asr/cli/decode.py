@@ -222,6 +222,11 @@ def decode(
     if len(methods) > 1:
         raise typer.BadParameter(f"is followed by one of {' and '.join(METHODS)}", param_hint="--adapt")
     audio = [path for path in audio if path not in methods]
+    for word in (str(path) for path in audio if adapt and not path.exists()):
+        if word.replace("-", "").isalpha():
+            raise typer.BadParameter(
+                f"{word!r} is no file, and none of {', '.join(METHODS)}, by which models adapt", param_hint="--adapt"
+            )
     if bool(audio) == (data is not None):
         raise typer.BadParameter("give either audio files or --data DIR", param_hint="AUDIO | --data")
     require_model(model, "--model")

@@ -2,7 +2,8 @@
 
 Unsupervised and by speaker, as fMLLR is for mixtures (Gales 1998); the map is that of a linear input network (Neto et
 al. 1995). Where an utterance is a single word, each word that it may be counts with its posterior probability, which
-is kept flat at first, so that early errors do not confirm themselves; elsewhere the best path counts.
+is kept flat at first, so that early errors do not confirm themselves; elsewhere the best path counts. A speaker of whom
+every word is taken for another is not helped by that, unless it is known that words are said alike often.
 """
 
 import time
@@ -12,6 +13,8 @@ from typing import Annotated, TypeVar
 
 import numpy as np
 from pydantic import Field
+from scipy.optimize import minimize
+from scipy.special import logsumexp, softmax
 from threadpoolctl import threadpool_limits
 
 from asr.acoustic.composite import CompositeAcousticModel, hybrid_stream
@@ -36,6 +39,7 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.sparse_logistic import SparseKernelLogisticClassifier
 
 _LEAST_PROBABILITY = 0.03
+_COUNTS_A_NAT = 10.0  # utterances by which counts of words stay apart for each nat that the scores are moved
 _MOST_WORDS = 200  # of a grammar of single words; each is searched for by itself
 
 
@@ -50,6 +54,31 @@ class AdaptationSettings(Settings):
     """How strongly the map is held to the identity."""
     iterations: int = Field(15, ge=1, le=10_000)
     """Steps of each fit."""
+    words_alike: bool = False
+    """Whether a speaker says each word of a grammar of single words about as often as any other, as lists that are read
+    aloud have it. Words that are heard too often then count for less, those too seldom for more; where it is not so,
+    that does harm."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a single utterance may be.
+
+    Attributes
+    ----------
+    rows : int (n_frames,)
+        Of its frames in their table.
+    graphs : int (n,)
+        Of the graphs that it may have been said by: one a word, where a grammar has single words.
+    scores : float (n,)
+        Natural logarithms of how likely each is.
+    states : int32 (n, n_frames)
+    """
+
+    rows: np.ndarray
+    graphs: np.ndarray
+    scores: np.ndarray
+    states: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -97,8 +126,8 @@ def recognize_adapted(
     hybrid = hybrid_stream(model.hmm.acoustic_model)
     if hybrid is None or not isinstance(hybrid[1].classifier, SparseKernelLogisticClassifier):
         raise ConfigError(
-            "an input network adapts hybrids of the classifier 'kernel-logistic' alone; mixtures adapt by fMLLR: "
-            '--adapt fmllr, adapt="fmllr" in Python'
+            "an input network adapts hybrids of the classifier 'kernel-logistic' alone; mixtures adapt by fMLLR or, "
+            'to seconds of speech, by vocal-tract length: --adapt fmllr or vtln, adapt="fmllr" or "vtln" in Python'
         )
     kernel = hybrid[1].classifier.kernel_
     if not isinstance(kernel, GaussianKernel) or not kernel.centers_are_points:
@@ -139,9 +168,9 @@ def recognize_adapted(
             yield found
 
     for sharpness in settings.sharpness:
-        read: list[list[Reading]] = [[] for _ in tables]
-        for number, reading in zip(owners, searched(_read_batch, searching, sharpness), strict=True):
-            read[number].append(reading)
+        read: list[list[list[Reading]]] = [[] for _ in tables]
+        for number, of_batch in zip(owners, searched(_read_batch, searching, sharpness), strict=True):
+            read[number].append(of_batch)
         fits = workers.map(_fitted_map, list(zip(tables, read, frame_maps, strict=True)), fitting)
         for number, (frame_map, spent) in enumerate(fits):
             frame_maps[number] = frame_map
@@ -158,8 +187,6 @@ def recognize_adapted(
 
 
 T = TypeVar("T")
-Reading = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Rows of a batch, their states under every reading, and with what probability; int, int and float."""
 
 
 def n_steps(n_utterances: int, settings: AdaptationSettings = AdaptationSettings()) -> int:  # noqa: B008 (frozen)
@@ -168,10 +195,10 @@ def n_steps(n_utterances: int, settings: AdaptationSettings = AdaptationSettings
 
 
 def _fitted_map(
-    item: tuple[FrameTable, Sequence[Reading], InputMap], constants: tuple[AcousticModel, AdaptationSettings]
+    item: tuple[FrameTable, Sequence[Sequence[Reading]], InputMap], constants: tuple[AcousticModel, AdaptationSettings]
 ) -> tuple[InputMap, float]:
     """The map of a speaker's frames from the readings of all batches, begun at the one before; and the time taken."""
-    table, readings, start = item
+    table, batches, start = item
     whole, settings = constants
     started = time.thread_time()
     hybrid = hybrid_stream(whole)
@@ -179,8 +206,12 @@ def _fitted_map(
     number, classifier = hybrid[0], hybrid[1].classifier
     frames = whole.streams[number].frames(table.frames) if isinstance(whole, CompositeAcousticModel) else table.frames
     firsts = np.cumsum([0, *(batch.n_frames for batch in table.batches(BATCH_FRAMES))])
-    rows = np.concatenate([first + reading[0] for first, reading in zip(firsts[:-1], readings, strict=True)])
-    states, weight = (np.concatenate([reading[part] for reading in readings]) for part in (1, 2))
+    readings = [
+        replace(reading, rows=first + reading.rows)
+        for first, batch in zip(firsts[:-1], batches, strict=True)
+        for reading in batch
+    ]
+    rows, states, weight = probable_states(readings, words_alike=settings.words_alike)
     codes = np.minimum(np.searchsorted(classifier.classes_, states), len(classifier.classes_) - 1)
     known = classifier.classes_[codes] == states  # a state without training frames has no output
     if not known.any():
@@ -206,12 +237,12 @@ def _read_batch(
     item: tuple[FrameTable, InputMap],
     constants: tuple[PhoneHmm, Sequence[StateGraph], SearchSettings],
     sharpness: float,
-) -> tuple[Reading, float]:
+) -> tuple[list[Reading], float]:
     """What may have been said in a batch, heard through its speaker's map, and the processor time that this took."""
     batch, frame_map = item
     hmm, readings, search = constants
     started = time.thread_time()
-    return _probable_states(_through(hmm, frame_map), batch, readings, search, sharpness), time.thread_time() - started
+    return _readings(_through(hmm, frame_map), batch, readings, search, sharpness), time.thread_time() - started
 
 
 def _recognize_mapped(
@@ -258,26 +289,68 @@ def most_words(graph: StateGraph) -> float:
     return float(most[np.isfinite(graph.final_weight)].max())
 
 
-def _probable_states(
-    hmm: PhoneHmm, table: FrameTable, readings: Sequence[StateGraph], search: SearchSettings, sharpness: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows of the table, their states under every reading, and with what probability; int, int and float."""
-    rows, states, weight = [np.zeros(0, np.intp)], [np.zeros(0, np.int32)], [np.zeros(0)]
+def _readings(
+    hmm: PhoneHmm, table: FrameTable, graphs: Sequence[StateGraph], search: SearchSettings, sharpness: float
+) -> list[Reading]:
+    """What each utterance of the table may be; one of which nothing can be made is left out."""
+    readings = []
     for number in range(len(table)):
         frames = table.utterance(number)
         if not np.isfinite(frames).all():
             continue
         scores = hmm.log_likelihood(frames)
-        searched = [(search_path(hmm, scores, graph, search), graph) for graph in readings]
-        found: list[tuple[BestPath, StateGraph]] = [(path, graph) for path, graph in searched if path is not None]
-        if not found:
-            continue
-        flat = sharpness * np.array([path.score for path, _ in found])
-        probability = np.exp(flat - flat.max())
-        probability /= probability.sum()
-        for (path, graph), share in zip(found, probability, strict=True):
-            if share > _LEAST_PROBABILITY:
-                rows.append(np.arange(table.offsets[number], table.offsets[number + 1]))
-                states.append(frame_states(path, graph, hmm.topology))
-                weight.append(np.full(path.n_frames, share))
-    return np.concatenate(rows), np.concatenate(states), np.concatenate(weight)
+        searched = [(number, search_path(hmm, scores, graph, search)) for number, graph in enumerate(graphs)]
+        found: list[tuple[int, BestPath]] = [(number, path) for number, path in searched if path is not None]
+        if found:
+            readings.append(
+                Reading(
+                    np.arange(table.offsets[number], table.offsets[number + 1]),
+                    np.array([number for number, _ in found]),
+                    sharpness * np.array([path.score for _, path in found]),
+                    np.stack([frame_states(path, graphs[number], hmm.topology) for number, path in found]),
+                )
+            )
+    return readings
+
+
+def probable_states(
+    readings: Sequence[Reading], *, words_alike: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows, their states under every reading that is probable enough, and with what probability; int, int and float."""
+    if not readings:
+        return np.zeros(0, np.intp), np.zeros(0, np.int32), np.zeros(0)
+    scores = np.full((len(readings), 1 + max(reading.graphs.max() for reading in readings)), -np.inf)
+    for row, reading in zip(scores, readings, strict=True):
+        row[reading.graphs] = reading.scores
+    if words_alike:
+        scores += balancing_offsets(scores)
+    parts = []
+    for reading, probability in zip(readings, softmax(scores, axis=1), strict=True):
+        for graph, states in zip(reading.graphs, reading.states, strict=True):
+            if probability[graph] > _LEAST_PROBABILITY:
+                parts.append((reading.rows, states, np.full(len(states), probability[graph])))
+    rows, states, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return rows, states, weight
+
+
+def balancing_offsets(scores: np.ndarray) -> np.ndarray:
+    """What to add to the scores of every word, float (n_words,), so that posteriors count the words of a speaker alike.
+
+    With posteriors p = softmax(scores + b) over the words of an utterance, N utterances and W words, b solves
+    N / W - sum_n p_nw = 10 b_w: counts that are as far from N / W as chance has them hardly move it.
+
+    Parameters
+    ----------
+    scores : float (n_utterances, n_words)
+        Natural logarithms; -inf where a word is impossible.
+    """
+    n_utterances, n_words = scores.shape
+
+    def objective(offsets: np.ndarray) -> tuple[float, np.ndarray]:
+        moved = scores + offsets
+        value = logsumexp(moved, axis=1).sum() - offsets.sum() * n_utterances / n_words
+        gradient = softmax(moved, axis=1).sum(axis=0) - n_utterances / n_words
+        return value + 0.5 * _COUNTS_A_NAT * offsets @ offsets, gradient + _COUNTS_A_NAT * offsets
+
+    found: np.ndarray = minimize(objective, np.zeros(n_words), jac=True, method="L-BFGS-B").x
+    return found

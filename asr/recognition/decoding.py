@@ -94,11 +94,20 @@ def decode(
     AsrError
         One of its kinds; DecodeError if no utterance at all could be decoded.
     """
+    if data is not None and speakers is not None:
+        raise ConfigError(
+            f"speakers={speakers!r} (--speakers) says who speaks in audio files; of {data} its utt2spk says it: a "
+            "copy of the directory with another utt2spk has other speakers"
+        )
     speech_model = model if isinstance(model, SpeechModel) else load_model(model)
     speech_model = adaptable_model(speech_model, adapt, transforms)
     rule = speakers or ("directory" if adapt or speech_model.speakers is not None else "file")
     corpus = files_as_corpus(audio, rule) if data is None else corpus_for(speech_model, data, root)
     settings = chosen_search(speech_model, **search)
+    if lattices.confidence and settings.confidence is None:
+        log.info(
+            "no speech was held out to fit this model's confidences to, so they promise too much; asr tune fits them"
+        )
     if graph is None:
         lexicon = recognizable(speech_model, allow_untrained=allow_untrained)
         graph = compile_graph(lexicon, chosen_grammar(speech_model, lexicon, grammar), speech_model.hmm.topology)

@@ -44,8 +44,8 @@ def load_maps(path: Path, speakers: SpeakerAdaptation) -> dict[str, InputMap]:
         )
     if metadata.get("found by") != speakers.digest:
         raise ModelFormatError(
-            f"{path}: these maps of speakers were found by another model, and mean nothing to this one; give another "
-            "path, to which this model's are written"
+            f"{path}: these maps of speakers were found by another model, or are of another kind than "
+            f"{speakers.maps!r}, and mean nothing to this one; give another path, to which this model's are written"
         )
     names = metadata.get("speakers")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):

@@ -115,7 +115,9 @@ class TrainingConfig(Settings):
             unfit = why_no_warps(self.features)
             used = {"gmm": self.gmm} | ({} if self.context == 1 else {"tied_gmm": self.tied_gmm})
             for name in (name for name, settings in used.items() if settings.transform != "none"):
-                unfit = f"with {name}.transform the frames are not the cepstra and their differences"
+                unfit = (
+                    f"with {name}.transform the frames are not the cepstra and their differences; take maps = 'fmllr'"
+                )
             if unfit is not None:
                 raise ValueError(f"speakers.maps = 'vtln': {unfit}")
         scale, penalty = max(self.tuning.scale_factors), max(map(abs, self.tuning.penalty_factors))

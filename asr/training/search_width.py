@@ -71,7 +71,7 @@ def choose_width(scored: Sequence[Scored], search: SearchSettings, name: str = "
         return score_utterances(right, words(chosen)).errors <= allowed
 
     beams = (search.model_copy(update={"beam": beam}) for beam in _beams(search))
-    enough = _last_while(suffices, beams, "beams that find the same words")
+    enough = _last_while(suffices, beams, "narrower beams that were tried")
     if enough is None:
         log.info("%s: beam %g loses words that beam %g finds, so it is %g", name, search.beam, *2 * [widest.beam])
         return widest
@@ -79,7 +79,7 @@ def choose_width(scored: Sequence[Scored], search: SearchSettings, name: str = "
     chosen = search.model_copy(update={"beam": float(f"{beam:.3g}")})
     n_arcs = max(each.twin.graph.n_arcs for each in scored)
     limits = (chosen.model_copy(update={"max_active": limit}) for limit in _limits(search, n_arcs))
-    enough = _last_while(suffices, limits, "limits of hypotheses that find them")
+    enough = _last_while(suffices, limits, "limits of the hypotheses of a frame that were tried")
     if enough is not None:
         limit = math.ceil((1.0 + ACTIVE_MARGIN + unknown) * enough.max_active)
         if limit < (search.max_active or n_arcs):

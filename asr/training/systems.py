@@ -274,7 +274,7 @@ def train_hybrid_system(
         front_end, table, speakers = _mapped_frames(workshop, mixtures, features, copies, states, alone)
         if one_stream is None:
             graphs = copies.graphs(workshop.lexicon, mixtures.topology) if settings.realignments else {}
-            with counted(100, f"{name}: % of the passes over the frames") as finished:
+            with counted(100, f"{name}: fitting, in %") as finished:
                 result = train_hybrid(
                     table,
                     states,

@@ -116,6 +116,7 @@ def tune(scored: Sequence["Scored"], settings: TuningSettings, *, most_active: i
             new = [(scales[i], penalties[j]) for i, j in np.argwhere(worth_trying(surface, own_penalty))]
             if not new:
                 return surface
+            log.info("trying %d pairs of scale and penalty on %d held-out words", len(new), surface.words.sum())
             searches = [_search(swept, *pair) for pair in new]
             found: list[dict[str, tuple[str, ...]]] = [{} for _ in new]
             for each in scored:

@@ -10,6 +10,8 @@ from asr.validation.report import Summary
 
 FEW_WORDS = 500
 """Running words; a difference of a tenth between two systems shows in some hundred held-out ones at the earliest."""
+LARGE_VOCABULARY, WORDS_A_WORD = 500, 10
+"""From so many words on an n-gram is little worth where each was said fewer times on the average."""
 FEWEST_SPEAKERS = 4
 """With fewer, training holds out utterances: a model of one or two speakers says little about one of three."""
 SPEAKERS_FOR_MAPS = 20
@@ -30,6 +32,12 @@ def remarks_on_amount(summary: Summary) -> Iterator[str]:
             f"show that everything fits together, and train a recognizer that works for {room}, but measure next to "
             "nothing, for mixtures and hybrid are told apart by some hundred held-out words at least; an hour of a "
             "task with a small vocabulary makes a recognizer for it"
+        )
+    if summary.vocabulary >= LARGE_VOCABULARY and summary.words < WORDS_A_WORD * summary.vocabulary:
+        yield (
+            f"{count(summary.words, 'word')}, {summary.vocabulary:,} of them different, foresee little of other "
+            "sentences: the default grammar is estimated from them; recognize with one of text of your own (--grammar, "
+            "grammar=), or most words will be wrong"
         )
     if summary.speakers < FEWEST_SPEAKERS:
         whom, hold = ("one speaker", "this speaker") if summary.speakers == 1 else ("few speakers", "these speakers")

@@ -74,16 +74,46 @@ def test_adapted_words_do_not_depend_on_the_workers(model, graph, strangers):
 
 def test_single_words_are_weighed_against_each_other(model, strangers):
     words = compile_graph(model.lexicon, one_word(model.lexicon.words), model.hmm.topology)
-    readings = adaptation._single_words(words)
-    assert len(readings) == len(model.lexicon.words)
+    graphs = adaptation._single_words(words)
+    assert len(graphs) == len(model.lexicon.words)
     frames = model.front_end.transform(strangers).batches(1)[0]
     sharp, flat = (
-        adaptation._probable_states(model.hmm, frames, readings, model.search, sharpness) for sharpness in (1.0, 1e-6)
+        adaptation.probable_states(adaptation._readings(model.hmm, frames, graphs, model.search, sharpness))
+        for sharpness in (1.0, 1e-6)
     )
     assert len(sharp[0]) == frames.n_frames
     np.testing.assert_allclose(sharp[2], 1.0, atol=0.05)
-    assert len(flat[0]) == len(readings) * frames.n_frames
-    np.testing.assert_allclose(flat[2], 1.0 / len(readings), atol=1e-3)
+    assert len(flat[0]) == len(graphs) * frames.n_frames
+    np.testing.assert_allclose(flat[2], 1.0 / len(graphs), atol=1e-3)
+    assert [len(part) for part in adaptation.probable_states([])] == [0, 0, 0]
+
+
+def test_words_that_are_said_alike_often_are_counted_alike():
+    """Every utterance of the last word sounds like the first a little more."""
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(4), 40)
+    scores = rng.normal(size=(160, 4))
+    scores[np.arange(160), truth] += 6.0
+    scores[truth == 3, 0] += 8.0
+    scores[5, 2] = -np.inf
+
+    def counts(offsets):
+        return np.bincount((scores + offsets).argmax(axis=1), minlength=4)
+
+    assert counts(np.zeros(4))[3] < 10
+    offsets = adaptation.balancing_offsets(scores)
+    np.testing.assert_allclose(counts(offsets), 40, atol=16)
+    gap = 40.0 - adaptation.softmax(scores + offsets, axis=1).sum(axis=0)
+    np.testing.assert_allclose(gap, 10.0 * offsets, atol=1e-2)
+    few = adaptation.balancing_offsets(scores[[0, 50, 51, 90]])
+    assert np.abs(few).max() < 0.2  # of four utterances nothing follows
+    readings = [
+        adaptation.Reading(np.arange(2), np.arange(4), row, np.tile(np.arange(4)[:, None], 2)) for row in scores
+    ]
+    for alike, most in ((False, 10), (True, 40)):
+        _, states, weight = adaptation.probable_states(readings, words_alike=alike)
+        assert weight[states == 3].sum() / 2 < most
+    assert weight[states == 3].sum() / 2 > 20
 
 
 def test_grammars_with_loops_have_one_reading(graph):

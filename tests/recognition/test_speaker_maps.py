@@ -165,6 +165,14 @@ def test_a_word_after_adapt_is_the_method_only_where_it_is_no_file(asr, toy_mode
         code, out, err = asr("decode", "--model", model, "--out", tmp_path / "out", "--adapt", *method, wav)
         assert code == 0, err
         assert out.startswith(wav.stem)
+    code, _, err = asr("decode", "--model", toy_model, "--out", tmp_path / "out", "--adapt", "fmlr", wav)
+    assert code == 2
+    assert "'fmlr' is no file, and none of input-network, fmllr, vtln" in " ".join(err.replace("│", " ").split())
+
+
+def test_who_speaks_in_a_data_directory_is_not_said_a_second_time(toy_model, toy_corpus, tmp_path):
+    with pytest.raises(ConfigError, match=r"of .*test its utt2spk says it"):
+        Recognizer.load(toy_model).decode(tmp_path / "out", data=toy_corpus / "test", speakers="file")
 
 
 @pytest.mark.parametrize(
