@@ -8,10 +8,10 @@ tested on all of the sixth, and pooled. Grammars: exactly one digit, and a free 
 
 The states of the systems `*-word` belong to one word each: in ten digits few phones recur, and where they do they
 sound different. `*-adapted` is adapted to each test speaker, without transcripts, as the peers' fMLLR is, and
-`*-adapted-alike` is told besides that a speaker says every digit about as often as any other, which is so here, but which
-no peer knows; it is never the primary system. Whole-word HMMs are the classical baseline for isolated words. `--systems
-fisher` and `least-squares` compare families of kernel machines (`asr.experiments.kernel_families`), with one speaker left
-out and grammar `one` alone.
+`*-adapted-alike` is told besides that a speaker says every digit about as often as any other, which is so here, but
+which no peer knows; it is never the primary system. Whole-word HMMs are the classical baseline for isolated words.
+`--systems fisher` and `least-squares` compare families of kernel machines (`asr.experiments.kernel_families`), with one
+speaker left out and grammar `one` alone.
 """
 
 import time
