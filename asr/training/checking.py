@@ -21,6 +21,7 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 log = logging.getLogger(__name__)
 
 _SHOWN = 5  # of every code
+_CAUSE = "mixed-stress"  # told first: where there are too many phones, others tell of those that are never heard
 _TOLD = 5  # in the sentence that ends the command
 
 
@@ -149,7 +150,8 @@ def _log_first(findings: Sequence[Finding]) -> None:
     by_code = defaultdict(list)
     for finding in findings:
         by_code[finding.code].append(finding)
-    for group in by_code.values():
+    for code in sorted(by_code, key=lambda code: code != _CAUSE):
+        group = by_code[code]
         for finding in group[:_SHOWN]:
             log.warning("  %s", finding)
         if len(group) > _SHOWN:

@@ -183,8 +183,9 @@ def check_stress(given: LexiconFile) -> Iterator[Finding]:
         with_digit = sorted(stressed)
         message = (
             f"'{entry.word}' has the phone {plain[0]} without a stress digit, but others have one "
-            f"({some(with_digit, 3)}); the two are different phones here, so write all vowels in one way, or give "
-            "--strip-stress (strip_stress=True)"
+            f"({some(with_digit, 3)}); the two are different phones here, {len(lines)} in all where there are "
+            f"{len({without_stress(phone) for phone in lines})} without digits, each heard more often: give "
+            "--strip-stress (strip_stress=True), or write all vowels in one way"
         )
         yield warning("mixed-stress", given.path, entry.line, message)
 

@@ -1,6 +1,7 @@
 """Reports as a whole: test directories, agreement with training, workers, summaries, hostile lists."""
 
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from asr.training.checking import check_inputs, log_findings
 from asr.training.config import TrainingConfig
 from asr.validation import Report, Summary, validate
 from asr.validation.amount import FEWEST_SPEAKERS, remarks_on_amount, remarks_on_context, remarks_on_plenty
+from asr.validation.findings import warning
 from discriminants.parallel.workers import LocalWorkers
 from tests.validation.corpora import Corpus
 
@@ -251,6 +253,21 @@ def test_speech_that_bears_maps_is_remarked(clean: Corpus) -> None:
     assert told.startswith("20 speakers and 30 minutes are enough for maps of speakers")
     for less in ({"speakers": 19, "seconds": 1800.0}, {"speakers": 20, "seconds": 1799.0}, {"speakers": 20}):
         assert not list(remarks_on_plenty(Summary(listed=900, usable=900, words=9000, **less)))
+
+
+def test_what_other_warnings_follow_from_is_logged_first(caplog: pytest.LogCaptureFixture) -> None:
+    found = [warning(code, Path("lexicon.txt"), 1, code) for code in ("unheard-phone", "mixed-stress")]
+    log_findings(Report(tuple(found), Summary()))
+    shown = [record.getMessage().split()[-1] for record in caplog.records if record.getMessage().startswith("  ")]
+    assert shown == ["mixed-stress", "unheard-phone"]
+
+
+def test_a_large_vocabulary_of_few_words_is_remarked() -> None:
+    much = {"listed": 1000, "usable": 1000, "speakers": 30, "seconds": 4000.0, "vocabulary": 957}
+    (told,) = remarks_on_amount(Summary(words=5054, **much))
+    assert told.startswith("5,054 words, 957 of them different, foresee little of other sentences")
+    assert not list(remarks_on_amount(Summary(words=9570, **much)))
+    assert not list(remarks_on_amount(Summary(words=4000, **{**much, "vocabulary": 499})))
 
 
 def test_nothing_is_remarked_of_enough_speech() -> None:
