@@ -259,7 +259,7 @@ def test_what_other_warnings_follow_from_is_logged_first(caplog: pytest.LogCaptu
     found = [warning(code, Path("lexicon.txt"), 1, code) for code in ("unheard-phone", "mixed-stress")]
     log_findings(Report(tuple(found), Summary()))
     shown = [record.getMessage().split()[-1] for record in caplog.records if record.getMessage().startswith("  ")]
-    assert shown == ["mixed-stress", "unheard-phone"]
+    assert shown == ["[mixed-stress]", "[unheard-phone]"]
 
 
 def test_a_large_vocabulary_of_few_words_is_remarked() -> None:
