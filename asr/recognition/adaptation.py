@@ -7,7 +7,7 @@ every word is taken for another is not helped by that, unless it is known that w
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, TypeVar
 
@@ -72,13 +72,14 @@ class Reading:
         Of the graphs that it may have been said by: one a word, where a grammar has single words.
     scores : float (n,)
         Natural logarithms of how likely each is.
-    states : int32 (n, n_frames)
+    states : mapping of a graph to int32 (n_frames,)
+        For those that may count.
     """
 
     rows: np.ndarray
     graphs: np.ndarray
     scores: np.ndarray
-    states: np.ndarray
+    states: Mapping[int, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,8 @@ def recognize_adapted(
     workers = in_threads(workers)
     chosen = model.search if search is None else search
     readings = _single_words(graph) or [graph]
-    searching = workers.share((model.hmm, readings, chosen))
+    least = 0.0 if settings.words_alike else _LEAST_PROBABILITY
+    searching = workers.share((model.hmm, readings, chosen, least))
     fitting = workers.share((model.hmm.acoustic_model, settings))
     deciding = workers.share((model.hmm, graph, chosen, lattice_beam))
     frame_maps = [identity_map(len(hybrid[1].classifier.basis_centers_[0])) for _ in tables]
@@ -235,14 +237,15 @@ def _through(hmm: PhoneHmm, frame_map: InputMap) -> PhoneHmm:
 
 def _read_batch(
     item: tuple[FrameTable, InputMap],
-    constants: tuple[PhoneHmm, Sequence[StateGraph], SearchSettings],
+    constants: tuple[PhoneHmm, Sequence[StateGraph], SearchSettings, float],
     sharpness: float,
 ) -> tuple[list[Reading], float]:
     """What may have been said in a batch, heard through its speaker's map, and the processor time that this took."""
     batch, frame_map = item
-    hmm, readings, search = constants
+    hmm, graphs, search, least = constants
     started = time.thread_time()
-    return _readings(_through(hmm, frame_map), batch, readings, search, sharpness), time.thread_time() - started
+    readings = _readings(_through(hmm, frame_map), batch, graphs, search, sharpness, least)
+    return readings, time.thread_time() - started
 
 
 def _recognize_mapped(
@@ -290,26 +293,34 @@ def most_words(graph: StateGraph) -> float:
 
 
 def _readings(
-    hmm: PhoneHmm, table: FrameTable, graphs: Sequence[StateGraph], search: SearchSettings, sharpness: float
+    hmm: PhoneHmm,
+    table: FrameTable,
+    graphs: Sequence[StateGraph],
+    search: SearchSettings,
+    sharpness: float,
+    least: float,
 ) -> list[Reading]:
-    """What each utterance of the table may be; one of which nothing can be made is left out."""
+    """What each utterance of the table may be, with the states where that is more probable than `least`; utterances of
+    which nothing can be made are left out.
+    """
     readings = []
     for number in range(len(table)):
         frames = table.utterance(number)
         if not np.isfinite(frames).all():
             continue
         scores = hmm.log_likelihood(frames)
-        searched = [(number, search_path(hmm, scores, graph, search)) for number, graph in enumerate(graphs)]
-        found: list[tuple[int, BestPath]] = [(number, path) for number, path in searched if path is not None]
-        if found:
-            readings.append(
-                Reading(
-                    np.arange(table.offsets[number], table.offsets[number + 1]),
-                    np.array([number for number, _ in found]),
-                    sharpness * np.array([path.score for _, path in found]),
-                    np.stack([frame_states(path, graphs[number], hmm.topology) for number, path in found]),
-                )
-            )
+        searched = [(word, search_path(hmm, scores, graph, search)) for word, graph in enumerate(graphs)]
+        paths: dict[int, BestPath] = {word: path for word, path in searched if path is not None}
+        if not paths:
+            continue
+        flat = sharpness * np.array([path.score for path in paths.values()])
+        states = {
+            word: frame_states(path, graphs[word], hmm.topology)
+            for (word, path), probability in zip(paths.items(), softmax(flat), strict=True)
+            if probability > least
+        }
+        rows = np.arange(table.offsets[number], table.offsets[number + 1])
+        readings.append(Reading(rows, np.array(list(paths)), flat, states))
     return readings
 
 
@@ -317,20 +328,20 @@ def probable_states(
     readings: Sequence[Reading], *, words_alike: bool = False
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows, their states under every reading that is probable enough, and with what probability; int, int and float."""
-    if not readings:
-        return np.zeros(0, np.intp), np.zeros(0, np.int32), np.zeros(0)
-    scores = np.full((len(readings), 1 + max(reading.graphs.max() for reading in readings)), -np.inf)
+    n_words = max((1 + int(reading.graphs.max()) for reading in readings), default=1)
+    scores = np.full((len(readings), n_words), -np.inf)
     for row, reading in zip(scores, readings, strict=True):
         row[reading.graphs] = reading.scores
     if words_alike:
         scores += balancing_offsets(scores)
-    parts = []
+    rows, all_states, weight = [np.zeros(0, np.intp)], [np.zeros(0, np.int32)], [np.zeros(0)]
     for reading, probability in zip(readings, softmax(scores, axis=1), strict=True):
-        for graph, states in zip(reading.graphs, reading.states, strict=True):
-            if probability[graph] > _LEAST_PROBABILITY:
-                parts.append((reading.rows, states, np.full(len(states), probability[graph])))
-    rows, states, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return rows, states, weight
+        for word, states in reading.states.items():
+            if probability[word] > _LEAST_PROBABILITY:
+                rows.append(reading.rows)
+                all_states.append(states)
+                weight.append(np.full(len(states), probability[word]))
+    return np.concatenate(rows), np.concatenate(all_states), np.concatenate(weight)
 
 
 def balancing_offsets(scores: np.ndarray) -> np.ndarray:

@@ -78,7 +78,7 @@ def test_single_words_are_weighed_against_each_other(model, strangers):
     assert len(graphs) == len(model.lexicon.words)
     frames = model.front_end.transform(strangers).batches(1)[0]
     sharp, flat = (
-        adaptation.probable_states(adaptation._readings(model.hmm, frames, graphs, model.search, sharpness))
+        adaptation.probable_states(adaptation._readings(model.hmm, frames, graphs, model.search, sharpness, 0.0))
         for sharpness in (1.0, 1e-6)
     )
     assert len(sharp[0]) == frames.n_frames
@@ -107,13 +107,12 @@ def test_words_that_are_said_alike_often_are_counted_alike():
     np.testing.assert_allclose(gap, 10.0 * offsets, atol=1e-2)
     few = adaptation.balancing_offsets(scores[[0, 50, 51, 90]])
     assert np.abs(few).max() < 0.2  # of four utterances nothing follows
-    readings = [
-        adaptation.Reading(np.arange(2), np.arange(4), row, np.tile(np.arange(4)[:, None], 2)) for row in scores
-    ]
+    states = {word: np.full(2, word) for word in range(4)}
+    readings = [adaptation.Reading(np.arange(2), np.arange(4), row, states) for row in scores]
     for alike, most in ((False, 10), (True, 40)):
-        _, states, weight = adaptation.probable_states(readings, words_alike=alike)
-        assert weight[states == 3].sum() / 2 < most
-    assert weight[states == 3].sum() / 2 > 20
+        _, heard, weight = adaptation.probable_states(readings, words_alike=alike)
+        assert weight[heard == 3].sum() / 2 < most
+    assert weight[heard == 3].sum() / 2 > 20
 
 
 def test_grammars_with_loops_have_one_reading(graph):
