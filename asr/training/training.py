@@ -128,24 +128,26 @@ def train(
         grammar = work_dir / "grammar.arpa"
         write_arpa(_ngram(material, workshop), grammar)
         arpa = grammar.read_text(encoding="utf-8")
-        search, hypotheses, remarks = _tune(workshop, material)
         mixtures = train_aligner(workshop, "gmm", material)
         provenance = _provenance(material, mixtures)
 
-        def keep(name: str, trained: Trained) -> SpeechModel:
+        def keep(name: str, trained: Trained, search: Mapping[str, SearchSettings]) -> SpeechModel:
             model = replace(with_search(trained.load(), search[name], arpa), trained_on=provenance)
             if model.speakers is not None:
                 model = replace(model, speakers=replace(model.speakers, search=search["gmm"]))
             save_model(work_dir / f"{name}.safetensors", model)
             return model
 
-        keep("gmm", mixtures.largest)
-        log.info("written to %s: gmm.safetensors (mixtures), which can be used already, and grammar.arpa", work_dir)
+        if not (work_dir / "gmm.safetensors").exists():  # else it may be tuned already
+            keep("gmm", mixtures.largest, {"gmm": config.gmm_search})
+            log.info("written to %s: gmm.safetensors (mixtures), which can be used already, and grammar.arpa", work_dir)
+        search, hypotheses, remarks = _tune(workshop, material)
+        keep("gmm", mixtures.largest, search)
         check = find_suspects(workshop, "transcripts", material, mixtures)
         hybrid_system = train_hybrid_system(
             workshop, "hybrid", material, mixtures, config.hybrid, config.hybrid_features
         )
-        model = keep("model", hybrid_system)
+        model = keep("model", hybrid_system, search)
         log.info("%s", vocabulary_line(model, material.references.values()))
         lengths = set(map(len, material.references.values()))
         if len(lengths) == 1:
@@ -156,7 +158,7 @@ def train(
                 *(2 * [*lengths]),
             )
         report_run(workshop, material, mixtures, hybrid_system, search, hypotheses, check, remarks=remarks)
-        log.info("written to %s: model.safetensors (hybrid), report.html", work_dir)
+        log.info("written to %s: model.safetensors (hybrid), gmm.safetensors (mixtures), report.html", work_dir)
     problems += [Problem(name, code, f"not aligned: {reason}") for name, (code, reason) in mixtures.failed.items()]
     account(given.listed, [name for name in material.static.ids if name not in mixtures.failed], problems, work_dir)
     return Outcome(len(material.static) - len(mixtures.failed), problems)
@@ -250,7 +252,7 @@ def _tell_time_left(workshop: Workshop, n_pairs: int) -> None:
     seconds = sum(workshop.run.stage_time(f"tuning-1-{kind}").wall for kind in ("gmm", "hybrid"))
     log.info(
         "the first of the %d pairs took %s, so the others take about %s; after them come the search on held-out speech "
-        "and the models that are kept, which usually take longer than a pair",
+        "and the hybrid that is kept, which usually take longer than a pair",
         n_pairs,
         duration(seconds),
         duration((n_pairs - 1) * seconds),
