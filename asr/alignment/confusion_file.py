@@ -12,15 +12,19 @@ from asr.text_lines import read_text_lines
 
 HEADER = "utterance\tstart\tend\twords"
 NOTHING = "<eps>"
+_LEAST = 5e-5  # a probability that is not rounded to nothing
 _MOST = 1.01  # the sum of a place's probabilities, each rounded to four digits
 
 
 def write_confusions(path: Path | str, networks: Mapping[str, Iterable[Place]]) -> None:
-    """Write networks, by utterance, with times in seconds. An utterance without a place has no line."""
+    """Write networks, by utterance, with times in seconds. An utterance without a place has no line, and a word of a
+    probability that rounds to 0 does not stand in it.
+    """
     rows = [HEADER]
     for name, places in networks.items():
         for place in places:
-            words = " ".join(f"{word or NOTHING}:{probability:.4f}" for word, probability in place.words)
+            told = [(word, probability) for word, probability in place.words if probability >= _LEAST]
+            words = " ".join(f"{word or NOTHING}:{probability:.4f}" for word, probability in told or place.words[:1])
             rows.append(f"{name}\t{place.begin:.3f}\t{place.end:.3f}\t{words}")
     with atomic_write(path) as temporary:
         temporary.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8", newline="\n")

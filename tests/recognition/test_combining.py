@@ -166,6 +166,7 @@ def test_networks_are_read_as_they_were_written(tmp_path):
     assert read_confusions(path) == {"u": places}
     write_confusions(path, {"u": [Place((("", 0.99999), ("ONE", 0.00001)), 0.0, 1.0)]})
     assert read_confusions(path) == {"u": []}
+    assert path.read_text().splitlines()[1].endswith("\t<eps>:1.0000")
 
 
 @pytest.mark.parametrize(
