@@ -22,8 +22,15 @@ FEWEST_FRAMES = 100
 """In a leaf."""
 FRAMES_A_STATE = 1000
 """Of the speech, where it says how many states there are."""
+MOST_STATES = 600
+"""As many as it says at most: a classifier takes as much longer to learn more, and no more have been measured."""
 SIDES_ASKED = {"left": (LEFT,), "right": (RIGHT,), "both": (LEFT, RIGHT), "itself": ()}
 VARIANCE_FLOOR = 0.01  # as a fraction of the variance over all frames
+
+
+def states_for(n_frames: int) -> int:
+    """States of all phones in context together, where nobody says how many."""
+    return min(n_frames // FRAMES_A_STATE, MOST_STATES)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import logging
 from dataclasses import replace
 from pathlib import Path
 
-from asr.acoustic.context_trees import FRAMES_A_STATE
+from asr.acoustic.context_trees import states_for
 from asr.acoustic.fmllr import FmllrSettings
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.gmm_training import GmmSettings, mixtures_of_states
@@ -29,7 +29,7 @@ def with_context(workshop: Workshop, material: Material) -> Workshop:
     config = workshop.config
     if config.context != "auto":
         return workshop
-    more_states = material.static.n_frames // FRAMES_A_STATE > workshop.topology.n_states
+    more_states = states_for(material.static.n_frames) > workshop.topology.n_states
     enough = material.seconds >= SECONDS_FOR_CONTEXT and more_states
     if enough and not config.asks_for_context:
         log.info(

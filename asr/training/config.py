@@ -69,8 +69,8 @@ class TrainingConfig(Settings):
     states of contexts that sound alike. "auto" is 3 where there is half an hour of speech, and where what only contexts
     have is set. Not the frames that a classifier sees, which `hybrid_features.context` says."""
     tied_states: Annotated[int, Field(ge=1, le=100_000)] | Literal["auto"] = "auto"
-    """With context = 3, the states of all phones together. "auto" is one for every thousand frames, and at least the
-    number without context."""
+    """With context = 3, the states of all phones together. "auto" is one for every thousand frames, 600 at most, and at
+    least the number without context."""
     questions: tuple[PhoneQuestion, ...] = ()
     """With context = 3, what the trees may ask about a phone's neighbours beside what they find by themselves. Given as
     a file: HTK's (lines `QS "name" { n-*, m-* }`) or Kaldi's (phones, a question a line)."""

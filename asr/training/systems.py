@@ -13,7 +13,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from asr.acoustic.composite import CompositeAcousticModel
-from asr.acoustic.context_trees import FRAMES_A_STATE, grow_trees, tied_states
+from asr.acoustic.context_trees import FRAMES_A_STATE, grow_trees, states_for, tied_states
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.gmm_training import GmmSettings, mixtures_of_states, train_gmm
 from asr.acoustic.hybrid import HybridAcousticModel
@@ -143,7 +143,7 @@ def train_tied_mixtures(
         table = front_end.transform(material.static)
         graphs = material.graphs(workshop.lexicon, topology)
         spoken = spoken_phones(mixtures.states, table, graphs, topology)
-        wanted = table.n_frames // FRAMES_A_STATE if config.tied_states == "auto" else config.tied_states
+        wanted = states_for(table.n_frames) if config.tied_states == "auto" else config.tied_states
         tying = grow_trees(table.frames, mixtures.states, spoken, topology, wanted, config.questions)
         tied = replace(topology, tying=tying)
         n_contexts, n_spoken = len(np.unique(spoken.contexts, axis=0)), tied.n_states - tying.n_silence_states

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Literal
 
-from asr.acoustic.context_trees import FRAMES_A_STATE
+from asr.acoustic.context_trees import FRAMES_A_STATE, states_for
 from asr.validation.directory import Directory
 from asr.validation.findings import count
 from asr.validation.report import Summary
@@ -59,7 +59,7 @@ def remarks_on_context(
     remedy = "so that no state will depend on a neighbour; take `context = 1`"
     if tied_states == "auto" and summary.seconds is not None:
         n_frames = round(1000 * summary.seconds / shift_ms)
-        if n_frames // FRAMES_A_STATE <= plain:
+        if states_for(n_frames) <= plain:
             yield (
                 f"{told}, and the {n_frames:,} frames of speech, at {FRAMES_A_STATE} each, are enough for no more, "
                 f"{remedy}, or set `tied_states` above {plain}"

@@ -86,11 +86,12 @@ def test_half_an_hour_of_speech_has_states_in_context_unless_told_otherwise(tmp_
     assert chosen(tied_states=30).context == 3  # nobody sets it for states without context
     monkeypatch.setattr(aligners, "SECONDS_FOR_CONTEXT", material.seconds)
     assert chosen().context == 1  # for want of frames
-    monkeypatch.setattr(aligners, "FRAMES_A_STATE", 1)
+    monkeypatch.setattr(context_trees, "FRAMES_A_STATE", 1)
     caplog.set_level("INFO")
     assert chosen().context == 3
     assert "minutes of speech are enough for states that depend on a phone's neighbours (context = 3)" in caplog.text
     assert chosen(context=1).context == 1
+    assert context_trees.states_for(10**9) == context_trees.MOST_STATES  # hours of speech train in hours
     story.resources.close()
 
 
