@@ -348,7 +348,8 @@ def balancing_offsets(scores: np.ndarray) -> np.ndarray:
     """What to add to the scores of every word, float (n_words,), so that posteriors count the words of a speaker alike.
 
     With posteriors p = softmax(scores + b) over the words of an utterance, N utterances and W words, b solves
-    N / W - sum_n p_nw = 10 b_w: counts that are as far from N / W as chance has them hardly move it.
+    N / W - sum_n p_nw = 10 b_w: counts that are as far from N / W as chance has them hardly move it. That is the
+    dual of posterior regularization with a quadratic penalty on the counts (Ganchev, Graça, Gillenwater, Taskar 2010).
 
     Parameters
     ----------

@@ -103,10 +103,10 @@ def combine(
     write_words(out, rows)
     brings = tuple(result.brings for result in results)
     places = [place for result in results for network in result.networks.values() for place in network]
-    if all(len(place.words) == 1 and place.words[0][1] == 1.0 for place in places):
+    if len(results) == 2 and all(len(place.words) == 1 and place.words[0][1] == 1.0 for place in places):
         log.warning(
-            "no system says how sure it is, so that of two with equal weights the one named first has all its words; "
-            "recognize with confidences (asr decode --confidence, confidence=True)"
+            "neither system says how sure it is, so that the one with the larger weight, or the first where they are "
+            "equal, has all its words; recognize with confidences (asr decode --confidence, confidence=True)"
         )
     return Combination(len(utterances), failures, brings, vote.weights, vote.null, chosen)
 

@@ -104,7 +104,7 @@ def decode(
     rule = speakers or ("directory" if adapt or speech_model.speakers is not None else "file")
     corpus = files_as_corpus(audio, rule) if data is None else corpus_for(speech_model, data, root)
     settings = chosen_search(speech_model, **search)
-    if lattices.confidence and settings.confidence is None:
+    if (lattices.confidence or lattices.mbr) and settings.confidence is None:
         log.info(
             "no speech was held out to fit this model's confidences to, so they promise too much; asr tune fits them"
         )

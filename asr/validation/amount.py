@@ -68,7 +68,7 @@ def remarks_on_context(
         yield f"{told}, and tied_states = {tied_states} are no more, {remedy}, or set `tied_states` above {plain}"
 
 
-def remarks_on_plenty(summary: Summary) -> Iterator[str]:
+def remarks_on_maps(summary: Summary) -> Iterator[str]:
     """A sentence where there is speech enough for maps of speakers, which are not asked for."""
     seconds = summary.seconds or 0.0
     if summary.usable and summary.speakers >= SPEAKERS_FOR_MAPS and seconds >= SECONDS_FOR_CONTEXT:

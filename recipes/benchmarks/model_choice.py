@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -53,7 +53,7 @@ class Search:
     n_samples: int | None = None
     final: Mapping[str, Any] = field(default_factory=dict)
     like: str | None = None
-    by: str = "loss"
+    by: Literal["loss", "squared_outputs"] = "loss"
 
     def __post_init__(self) -> None:
         if self.sizes is not None and self.by != "loss":

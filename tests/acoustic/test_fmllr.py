@@ -85,12 +85,15 @@ def test_the_auxiliary_function_is_the_expected_log_likelihood_up_to_a_constant(
     assert difference == pytest.approx(naive(one) - naive(other), rel=1e-8)
 
 
-def test_the_rows_end_where_the_numerical_gradient_is_zero_and_never_lower_the_auxiliary_function():
-    rng = np.random.default_rng(1)
+def statistics_of_a_map(rng: np.random.Generator, n_frames: int) -> RowStatistics:
+    """Of frames that a map brings to where mixtures have them."""
     mixtures = mixtures_of(rng)
-    frames, states = drawn_from(mixtures, rng, 200)
-    frames = unmapped(some_map(rng), frames)
-    statistics = fmllr_statistics(mixtures, frames, states, identity_map(N_FEATURES))
+    frames, states = drawn_from(mixtures, rng, n_frames)
+    return fmllr_statistics(mixtures, unmapped(some_map(rng), frames), states, identity_map(N_FEATURES))
+
+
+def test_the_rows_end_where_the_numerical_gradient_is_zero_and_never_lower_the_auxiliary_function():
+    statistics = statistics_of_a_map(np.random.default_rng(1), 200)
     start = stacked(identity_map(N_FEATURES))
     values = [statistics.auxiliary(best_transform(statistics, start, sweeps=n)) for n in range(12)]
     assert np.all(np.diff(values) >= -1e-8)

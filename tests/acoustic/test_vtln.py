@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from asr.acoustic.fmllr import FmllrSettings, fit_fmllr, fmllr_statistics
+from asr.acoustic.fmllr import FmllrSettings, fit_fmllr
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.row_updates import best_of
 from asr.acoustic.vtln import WARPS, warps_of_frames
@@ -15,7 +15,16 @@ from asr.features.frontend import FrontEnd
 from asr.features.warping import warped_copies
 from asr.training.config import load_config
 from discriminants.logistic.input_map import InputMap, identity_map
-from tests.acoustic.test_fmllr import N_FEATURES, drawn_from, log_likelihood, mixtures_of, some_map, stacked, unmapped
+from tests.acoustic.test_fmllr import (
+    N_FEATURES,
+    drawn_from,
+    log_likelihood,
+    mixtures_of,
+    some_map,
+    stacked,
+    statistics_of_a_map,
+    unmapped,
+)
 
 SMALL = FeatureConfig(sample_rate=8000, n_filters=20, n_cepstra=6, delta_order=1, normalize="none")
 
@@ -53,10 +62,7 @@ def test_a_matrix_gives_the_frames_of_warped_cepstra_up_to_an_offset(changed):
 
 def test_the_best_of_some_matrices_is_the_one_that_an_optimizer_finds_for_their_scales_and_offsets():
     rng = np.random.default_rng(1)
-    mixtures = mixtures_of(rng)
-    frames, states = drawn_from(mixtures, rng, 150)
-    seen = unmapped(some_map(rng), frames)
-    statistics = fmllr_statistics(mixtures, seen, states, identity_map(N_FEATURES))
+    statistics = statistics_of_a_map(rng, 150)
     matrices = np.stack([some_map(rng).matrix for _ in range(4)])
     found = best_of(statistics, matrices)
 
