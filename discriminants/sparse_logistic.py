@@ -312,7 +312,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
             )
             features = Features(self.kernel_, self.basis_centers_)
             if n_samples * m <= _CACHED_KERNEL:
-                K = self._kernel_values(X, np.float64 if by_newton else X.dtype)
+                K = self.kernel_values(X, np.float64 if by_newton else X.dtype)
                 source, features = open_files.enter_context(within_reach(K, in_reach)), Features()
             samples = Samples(source, codes, weight * (n_samples / weight.sum()))
             evaluate = None
@@ -404,9 +404,9 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
             chosen, rows = with_more_centers(kernel, chosen, X, rows, self.n_extra_centers, training.random)
         self._keep_expansion(chosen, X[rows], np.zeros((rows.shape[0], n_outputs)), np.zeros(n_outputs))
 
-    def _kernel_values(self, X: np.ndarray, dtype: np.dtype | type) -> np.ndarray:
-        """K(X, centres), of values as the float type of X gives them."""
-        K = np.empty((X.shape[0], self.basis_centers_.shape[0]), dtype=dtype)
+    def kernel_values(self, X: np.ndarray, dtype: np.dtype | type | None = None) -> np.ndarray:
+        """K(X, centres) of shape (n, m), of values as the float type of X gives them; in that type by default."""
+        K = np.empty((X.shape[0], self.basis_centers_.shape[0]), dtype=X.dtype if dtype is None else dtype)
         for rows, block in self.kernel_.columns(self.basis_centers_, X.dtype).blocks(X, BLOCK_ROWS):
             K[rows] = block
         return K

@@ -27,6 +27,7 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 log = logging.getLogger(__name__)
 
 
+SEQUENCE_PASSES = 4
 MOST_COPIES = 100  # of the training set
 Factors = Annotated[
     tuple[Annotated[float, Field(ge=0.5, le=2)], ...], Field(max_length=MOST_COPIES), AfterValidator(distinct)
@@ -74,6 +75,10 @@ class HybridSettings(Settings):
     factored: bool = False
     """Whether tied states are told in two steps, a phone's states first and then those that contexts make of each
     (Franco et al. 1994), by a classifier that takes groups of classes. Without context it makes no difference."""
+    sequence_passes: Annotated[int, Field(ge=0, le=100)] | Literal["auto"] = 0
+    """Passes over the training utterances in which the classifier, once trained on frames, is trained on sequences
+    (`asr.acoustic.sequence_training`). "auto" means four with a classifier that can be so trained, kernel-logistic
+    without factors, and none with others."""
     max_frames: Annotated[int, Field(ge=0, le=2**40)] | Literal["auto"] = "auto"
     """Most frames that the classifier is fitted to, drawn so that every state keeps its share; 0 for all. "auto" means
     all, but for methods whose cost grows with the square of the frames (`asr.acoustic.fitting.MOST_FRAMES`)."""
@@ -122,7 +127,19 @@ class HybridSettings(Settings):
         """The same without a second stream."""
         unused = ("mixture_weight", "fewest_frames", "variance_prior", "silence_factor")
         left_out = {name: HybridSettings.model_fields[name].default for name in unused}
-        return self.model_copy(update={"mixtures": 0, **left_out})
+        return self.model_copy(update={"mixtures": 0, "sequence_passes": 0, **left_out})
+
+    @property
+    def passes_over_sequences(self) -> int:
+        """How many, "auto" resolved."""
+        if self.sequence_passes != "auto":
+            return self.sequence_passes
+        return SEQUENCE_PASSES if self.can_train_sequences else 0
+
+    @property
+    def can_train_sequences(self) -> bool:
+        """Whether the classifier is one whose weights can be trained on sequences."""
+        return self.classifier == "kernel-logistic" and not self.factored
 
 
 @dataclass(frozen=True)
@@ -147,6 +164,11 @@ def classifier_of(settings: HybridSettings) -> Any:
         raise ConfigError(
             f"factored = true needs a classifier with groups of classes, such as 'kernel-logistic', and not "
             f"{settings.classifier!r}"
+        )
+    if settings.sequence_passes not in (0, "auto") and not settings.can_train_sequences:
+        raise ConfigError(
+            "sequence_passes: sequences train the weights of 'kernel-logistic' with factored = false, and not of "
+            f"{settings.classifier!r} with factored = {str(settings.factored).lower()}; leave it out, or set it to 0"
         )
     return classifier
 

@@ -43,6 +43,7 @@ from asr.training.systems import (
     train_hybrid_system,
     train_mixtures,
     train_mixtures_of_states,
+    train_on_sequences,
     train_tied_mixtures,
 )
 from asr.training.tuning import score_batch, search_batch
@@ -284,7 +285,12 @@ def train_model(workshop: Workshop, ablation: Ablation, fold: Fold, row: Row, nu
         return train_hybrid_system(workshop, name, fold.inner, fold.mixtures, settings, features, one_stream=one_stream)
 
     settings = ablation.settings(row, number)
-    return train(settings, train(settings.one_stream) if settings.mixtures else None)
+    on_frames = settings.model_copy(update={"sequence_passes": 0})
+    trained = train(on_frames, train(settings.one_stream) if settings.mixtures else None)
+    if not settings.passes_over_sequences:
+        return trained
+    name = f"{fold.name}-{stage_name(settings, features)}"
+    return train_on_sequences(workshop, name, fold.inner, fold.mixtures, trained, settings)
 
 
 def recognize_fold(workshop: Workshop, ablation: Ablation, fold: Fold, heard: Material, row: Row) -> Path:

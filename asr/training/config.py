@@ -85,7 +85,9 @@ class TrainingConfig(Settings):
     tied_gmm: TiedGmmSettings = TiedGmmSettings(silence_factor=4)
     """With context = 3, the mixtures of the tied states, grown from the alignment by those of `gmm`."""
     speakers: SpeakerSettings = SpeakerSettings()
-    hybrid: HybridSettings = HybridSettings(mixtures=16, silence_factor=4, copies_alone=True, prior_ceiling=2.0)
+    hybrid: HybridSettings = HybridSettings(
+        mixtures=16, silence_factor=4, copies_alone=True, prior_ceiling=2.0, sequence_passes="auto"
+    )
     gmm_search: SearchSettings = SearchSettings()
     hybrid_search: SearchSettings = SearchSettings(insertion_penalty=-8.0)
     tuning: TuningSettings = TuningSettings()

@@ -21,16 +21,19 @@ from asr.acoustic.hybrid_training import HybridSettings, train_hybrid, with_seco
 from asr.acoustic.mllt import lda_mllt
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
+from asr.acoustic.sequence_training import train_sequences
 from asr.acoustic.speaker_adaptation import SpeakerAdaptation, of_mapped_frames
 from asr.alignment.aligned_table import align_table
 from asr.alignment.alignment_check import check_alignment
 from asr.alignment.phone_contexts import spoken_phones
+from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError, Fault
 from asr.features.augmentation import Augmentation, carried_over, read_noise
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.files import write_array
+from asr.grammar import arpa_grammar, estimate_ngram
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
 from asr.recognition.material import Material, joined
@@ -38,6 +41,7 @@ from asr.recognition.speaker_maps import aligned_maps, frames_of, frames_of_stat
 from asr.runs.progress import counted
 from asr.runs.run import Run
 from asr.training.config import TrainingConfig, check_same_static
+from asr.validation.findings import count
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
@@ -259,7 +263,8 @@ def train_hybrid_system(
     """Stage `name`: a hybrid trained on the alignment of the same material by Gaussian mixtures.
 
     `one_stream` is the same without a second stream, if it has been trained before: its classifier is taken as it is,
-    and its seconds count in. With realignment the two differ, and it is not used.
+    and its seconds count in. With realignment the two differ, and it is not used. Where sequences are wanted, stage
+    `NAME-sequences` goes on from there.
     """
     if settings.realignments:
         one_stream = None
@@ -317,11 +322,57 @@ def train_hybrid_system(
 
     directory = workshop.run.stage(name, build)
     curves = json.loads((directory / "training.json").read_text())
-    return Trained(
+    of_frames = Trained(
         directory / "hybrid.safetensors",
         workshop.run.stage_time(name).wall + (0.0 if one_stream is None else one_stream.seconds),
         {f"round {number}": curve for number, curve in enumerate(curves)},
     )
+    if not settings.passes_over_sequences:
+        return of_frames
+    return train_on_sequences(workshop, f"{name}-sequences", material, mixtures, of_frames, settings)
+
+
+def train_on_sequences(
+    workshop: Workshop,
+    name: str,
+    material: Material,
+    mixtures: Mixtures,
+    hybrid: Trained,
+    settings: HybridSettings,
+) -> Trained:
+    """Stage `name`: a hybrid whose classifier has been trained on frames of this material, trained on its sequences.
+
+    They are aligned by the hybrid, but for utterances that the mixtures could not align, and searched with the
+    frequencies of the words as grammar. The hybrid's seconds count in.
+    """
+
+    @threadpool_limits.wrap(limits=1)
+    def build(directory: Path) -> None:
+        model = hybrid.load()
+        hmm, passes = model.hmm, settings.passes_over_sequences
+        frames = frames_of_states(model, material.static, mixtures.states, workers=workshop.workers)
+        graphs = material.graphs(workshop.lexicon, hmm.topology)
+        aligned = align_table(
+            hmm.log_likelihood, frames, graphs, hmm.topology, hmm.self_loops, workers=workshop.workers
+        )
+        heard = [words for name, words in material.references.items() if name not in mixtures.failed]
+        grammar = arpa_grammar(estimate_ngram(heard, 1))
+        with counted(passes * len(frames), f"{name}: utterances in {count(passes, 'pass')}") as finished:
+            train_sequences(
+                hmm,
+                frames,
+                np.where(mixtures.states < 0, -1, aligned.states),
+                compile_graph(workshop.lexicon, grammar, hmm.topology),
+                workshop.config.hybrid_search,
+                passes=passes,
+                seed=workshop.config.seed,
+                workers=workshop.workers,
+                progress=finished,
+            )
+        save_model(directory / "hybrid.safetensors", model)
+
+    directory = workshop.run.stage(name, build)
+    return Trained(directory / "hybrid.safetensors", workshop.run.stage_time(name).wall + hybrid.seconds, hybrid.curves)
 
 
 def train_mixtures_of_states(

@@ -159,6 +159,15 @@ ROWS = (
         speakers=MAPPED,
         searches=OF_TIED_STATES,
     ),
+    Row("sequences", {"sequence_passes": 4}),
+    Row(
+        "300 tied states, 2000 centres, warps, 32 Gaussians, maps of speakers, sequences",
+        {"warps": (0.92, 1.08), "mixtures": 32, "sequence_passes": 4},
+        {"n_centers": 2000, "n_candidates": 4000},
+        tied_states=300,
+        speakers=MAPPED,
+        searches=OF_TIED_STATES,
+    ),
     Row(
         "300 tied states, factored, 2000 centres, warps, 32 Gaussians, maps of speakers",
         {"warps": (0.92, 1.08), "mixtures": 32, "factored": True},

@@ -1,0 +1,222 @@
+"""The weights of a hybrid's classifier, trained on what the search makes of whole utterances.
+
+Trained on frames, a classifier spends its effort on all of them alike; what matters are those where a wrong state would
+make a wrong word. So each utterance is searched under a simple grammar, and the weights are moved such that the paths
+of its lattice, each as probable as its score says, have more of their frames in the right phone: minimum Bayes risk
+over phones (Povey and Woodland 2002; for networks Kingsbury 2009; Vesely et al. 2013). The lattices are made anew in
+every step, by the model as it then is.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from asr.acoustic.composite import CompositeAcousticModel, hybrid_stream
+from asr.acoustic.phone_hmm import PhoneHmm
+from asr.acoustic.search_settings import SearchSettings
+from asr.decode.token_passing import best_path_and_tokens
+from asr.errors import ConfigError
+from asr.features.frame_table import FrameTable
+from asr.hmm.state_graph import StateGraph
+from asr.lattices.expected_accuracy import expected_accuracy, token_states
+from asr.lattices.links import trellis_links
+from discriminants.output_descent import OutputDescent, weight_gradient
+from discriminants.parallel.threads import in_threads
+from discriminants.parallel.workers import SerialWorkers, Workers
+from discriminants.sparse_logistic import SparseKernelLogisticClassifier
+
+log = logging.getLogger(__name__)
+
+LEARNING_RATE = 0.02
+SMOOTHING = 0.05  # weight of the loss of the frames
+LATTICE_BEAM = 6.0  # natural log, of probabilities of paths
+LATTICE_DENSITY = 200  # arcs and nodes a frame
+MOST_ACTIVE = 3000
+STEPS = 8  # of a pass, at least
+FRAMES_A_STEP = 32_768  # and more where there are more frames
+BATCH_FRAMES = 2048  # of whole utterances, which one worker takes at a time
+
+
+def train_sequences(
+    hmm: PhoneHmm,
+    table: FrameTable,
+    states: np.ndarray,
+    graph: StateGraph,
+    search: SearchSettings,
+    *,
+    passes: int,
+    seed: int = 0,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+    progress: Callable[[int], None] | None = None,
+) -> list[float]:
+    """Train the classifier of a hybrid in place; returns the share of frames expected right in every pass, in %.
+
+    The share is that of the weights while they moved. What is learnt does not depend on the workers.
+
+    Parameters
+    ----------
+    hmm : PhoneHmm
+        Its acoustic model is a hybrid, or has one among its streams.
+    table : FrameTable
+        Frames of the training set, as the model scores them.
+    states : int32 (n_frames,)
+        Their alignment. Utterances with frames of -1 are left out.
+    graph : StateGraph
+        Of a grammar of the training transcripts, a weak one: one that knows them leaves nothing to mistake.
+    search : SearchSettings
+        Scores are divided by its `lm_scale` before they are logarithms of probabilities.
+    passes : int
+        Over all utterances, in an order drawn from the seed.
+    progress : callable, optional
+        Called with the number of utterances done, in all passes together.
+
+    Raises
+    ------
+    ConfigError
+        If the classifier is of no kind that can be trained so.
+    """
+    classifier, columns, weight = _trainable(hmm)
+    numbers = [n for n in range(len(table)) if np.isin(states[table.rows(n)], classifier.classes_).all()]
+    if not numbers:
+        raise ConfigError("no training utterance is aligned whole, so there are no sequences to learn from")
+    n_frames = sum(len(table.utterance(number)) for number in numbers)
+    n_steps = min(len(numbers), max(STEPS, -(-n_frames // FRAMES_A_STEP)))
+    threads = in_threads(workers)
+    descent = OutputDescent(
+        classifier,
+        table.frames[:, columns],
+        learning_rate=LEARNING_RATE,
+        n_steps=passes * n_steps,
+        random_state=seed,
+        workers=threads,
+    )
+    random = np.random.default_rng(seed)
+    shares, n_done = [], 0
+    for number in range(1, passes + 1):
+        whole = _Slope()
+        for chosen in np.array_split(random.permutation(numbers), n_steps):
+            shared = threads.share((hmm, classifier, columns, weight, graph, search))
+            found = _Slope()
+            for part in threads.map(_slope, _batches(table, states, chosen), shared):
+                found.add(part)
+            if found.n_frames:
+                descent.step(found.gradient / found.n_frames)
+            whole.add(replace(found, gradient=np.zeros(())))
+            n_done += len(chosen)
+            if progress is not None:
+                progress(n_done)
+        if not whole.n_frames:
+            raise ConfigError("no path was found for any training utterance, so there are no sequences to learn from")
+        shares.append(100.0 * whole.right / whole.n_frames)
+        lost = f"; utterances without a path within the beam: {whole.n_lost}" if whole.n_lost else ""
+        log.info("sequences, pass %d of %d: %.2f %% of the frames expected right%s", number, passes, shares[-1], lost)
+    return shares
+
+
+@dataclass
+class _Slope:
+    """Sums over utterances: the derivative by weights and biases, frames, those expected right, utterances lost."""
+
+    gradient: np.ndarray = field(default_factory=lambda: np.zeros(()))
+    n_frames: int = 0
+    right: float = 0.0
+    n_lost: int = 0
+
+    def add(self, other: "_Slope") -> None:
+        self.gradient = self.gradient + other.gradient
+        self.n_frames += other.n_frames
+        self.right += other.right
+        self.n_lost += other.n_lost
+
+
+def _trainable(hmm: PhoneHmm) -> tuple[SparseKernelLogisticClassifier, slice, float]:
+    """The classifier, its columns of the frames and the weight of its scores."""
+    acoustic = hmm.acoustic_model
+    found = hybrid_stream(acoustic)
+    if found is None or not isinstance(found[1].classifier, SparseKernelLogisticClassifier):
+        raise ConfigError(
+            "sequences train the weights of hybrids with the classifier 'kernel-logistic' and factored = false; this "
+            "model has none"
+        )
+    number, hybrid = found
+    if isinstance(acoustic, CompositeAcousticModel):
+        stream = acoustic.streams[number]
+        return hybrid.classifier, slice(stream.start, stream.end), stream.weight
+    return hybrid.classifier, slice(None), 1.0
+
+
+def _batches(
+    table: FrameTable, states: np.ndarray, numbers: np.ndarray
+) -> Iterator[list[tuple[np.ndarray, np.ndarray]]]:
+    """Frames and states of utterances, some seconds of them at a time."""
+    batch: list[tuple[np.ndarray, np.ndarray]] = []
+    for number in numbers.tolist():
+        batch.append((table.utterance(number), states[table.rows(number)]))
+        if sum(len(own) for _, own in batch) >= BATCH_FRAMES:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _slope(
+    batch: Sequence[tuple[np.ndarray, np.ndarray]],
+    shared: tuple[PhoneHmm, SparseKernelLogisticClassifier, slice, float, StateGraph, SearchSettings],
+) -> _Slope:
+    """Of some utterances."""
+    hmm, classifier, columns, weight, graph, search = shared
+    phone = hmm.topology.unit_phone[: hmm.topology.n_states]
+    frames = np.concatenate([own for own, _ in batch])
+    states = np.concatenate([own for _, own in batch])
+    scores = hmm.log_likelihood(frames)
+    slopes = np.zeros(scores.shape)
+    heard = np.zeros(len(frames), np.bool_)
+    found, start = _Slope(), 0
+    for _, own in batch:
+        rows = slice(start, start + len(own))
+        start = rows.stop
+        lattice_beam = LATTICE_BEAM * search.lm_scale
+        searched = best_path_and_tokens(
+            scores[rows],
+            graph,
+            hmm.topology.unit_state,
+            hmm.self_loops,
+            lattice_beam=lattice_beam,
+            lm_scale=search.lm_scale,
+            insertion_penalty=search.insertion_penalty,
+            beam=max(search.beam, lattice_beam),
+            max_active=MOST_ACTIVE,
+        )
+        if searched is None:
+            found.n_lost += 1
+            continue
+        trellis = searched[1].narrowed(LATTICE_DENSITY * len(own))
+        links = trellis_links(
+            trellis,
+            scores[rows],
+            graph,
+            hmm.topology,
+            hmm.self_loops,
+            lm_scale=search.lm_scale,
+            insertion_penalty=search.insertion_penalty,
+        )
+        right, slopes[rows] = expected_accuracy(
+            links,
+            token_states(trellis, graph, hmm.topology),
+            phone == phone[own][:, None],
+            scale=1.0 / search.lm_scale,
+        )
+        found.right += right
+        heard[rows] = True
+    found.n_frames = int(heard.sum())
+    slopes *= weight / search.lm_scale
+    found.gradient = weight_gradient(
+        classifier,
+        frames[heard, columns],
+        slopes[np.ix_(heard, classifier.classes_)],
+        np.searchsorted(classifier.classes_, states[heard]),
+        smoothing=SMOOTHING,
+    )
+    return found
