@@ -30,6 +30,7 @@ from discriminants.sparse_logistic import SparseKernelLogisticClassifier
 log = logging.getLogger(__name__)
 
 LEARNING_RATE = 0.02
+FULL_RATE_FRAMES = 100_000  # with fewer the rate falls by the root: little speech tells little
 SMOOTHING = 0.05  # weight of the loss of the frames
 LATTICE_BEAM = 6.0  # natural log, of probabilities of paths
 LATTICE_DENSITY = 200  # arcs and nodes a frame
@@ -87,7 +88,7 @@ def train_sequences(
     descent = OutputDescent(
         classifier,
         table.frames[:, columns],
-        learning_rate=LEARNING_RATE,
+        learning_rate=LEARNING_RATE * min(1.0, (n_frames / FULL_RATE_FRAMES) ** 0.5),
         n_steps=passes * n_steps,
         random_state=seed,
         workers=threads,

@@ -5,7 +5,8 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from asr.acoustic.gmm_training import GmmSettings
-from asr.acoustic.hybrid_training import HybridSettings, train_hybrid
+from asr.acoustic.hybrid_training import HybridSettings, classifier_of, train_hybrid
+from asr.errors import ConfigError
 from asr.experiments.story import Arguments, Story, open_story
 from asr.features.config import FeatureConfig
 from asr.training.config import TrainingConfig
@@ -99,3 +100,44 @@ def test_a_hybrid_is_trained_with_one_blas_thread_so_that_its_bytes_do_not_depen
     train_hybrid_system(workshop, "hybrid", material, mixtures, KERNEL, FEATURES)
     assert set(threads) == {1}
     story.resources.close()
+
+
+def test_sequences_go_on_from_the_hybrid_of_frames_and_change_its_weights_alone(story):
+    workshop, material = story.workshop, story.material("train")
+    mixtures = train_mixtures(workshop, "gmm", material)
+    on_frames = KERNEL.model_copy(update={"mixtures": 2})
+    settings = on_frames.model_copy(update={"sequence_passes": 2})
+    assert settings.one_stream == KERNEL
+    alone = train_hybrid_system(workshop, "alone", material, mixtures, on_frames, FEATURES)
+    trained = train_hybrid_system(workshop, "hybrid", material, mixtures, settings, FEATURES)
+    stages = workshop.run.directory / "stages"
+    assert (stages / "hybrid" / "hybrid.safetensors").read_bytes() == alone.path.read_bytes()
+    assert trained.path == stages / "hybrid-sequences" / "hybrid.safetensors"
+    assert trained.seconds > workshop.run.stage_time("hybrid").wall
+    (before, _), (after, _) = (system.load().hmm.acoustic_model.streams for system in (alone, trained))
+    first, last = before.model.classifier, after.model.classifier
+    np.testing.assert_array_equal(first.basis_centers_, last.basis_centers_)
+    np.testing.assert_array_equal(before.model.log_priors, after.model.log_priors)
+    assert not np.array_equal(first.dual_coef_, last.dual_coef_)
+    story.resources.close()
+
+
+@pytest.mark.parametrize(
+    ("settings", "passes"),
+    [
+        (HybridSettings(sequence_passes="auto"), 4),
+        (HybridSettings(sequence_passes=7), 7),
+        (HybridSettings(), 0),
+        (HybridSettings(sequence_passes="auto", factored=True), 0),
+        (HybridSettings(sequence_passes="auto", classifier="mlp"), 0),
+        (TrainingConfig().hybrid, 4),
+    ],
+)
+def test_passes_over_sequences_are_for_classifiers_that_take_them(settings, passes):
+    assert settings.passes_over_sequences == passes
+
+
+@pytest.mark.parametrize("changes", [{"classifier": "mlp"}, {"factored": True}])
+def test_sequences_are_refused_where_the_classifier_does_not_take_them(changes):
+    with pytest.raises(ConfigError, match="sequence_passes"):
+        classifier_of(HybridSettings(sequence_passes=1, **changes))
