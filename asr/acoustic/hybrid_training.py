@@ -27,7 +27,7 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 log = logging.getLogger(__name__)
 
 
-SEQUENCE_PASSES = 4
+SEQUENCE_PASSES = 2
 MOST_COPIES = 100  # of the training set
 Factors = Annotated[
     tuple[Annotated[float, Field(ge=0.5, le=2)], ...], Field(max_length=MOST_COPIES), AfterValidator(distinct)
@@ -76,9 +76,9 @@ class HybridSettings(Settings):
     """Whether tied states are told in two steps, a phone's states first and then those that contexts make of each
     (Franco et al. 1994), by a classifier that takes groups of classes. Without context it makes no difference."""
     sequence_passes: Annotated[int, Field(ge=0, le=100)] | Literal["auto"] = 0
-    """Passes over the training utterances in which the classifier, once trained on frames, is trained on sequences
-    (`asr.acoustic.sequence_training`). "auto" means four with a classifier that can be so trained, kernel-logistic
-    without factors, and none with others."""
+    """Passes over the training utterances and their copies in which the classifier, once trained on frames, is trained
+    on sequences (`asr.acoustic.sequence_training`). "auto" means two with a classifier that can be so trained,
+    kernel-logistic without factors, and none with others."""
     max_frames: Annotated[int, Field(ge=0, le=2**40)] | Literal["auto"] = "auto"
     """Most frames that the classifier is fitted to, drawn so that every state keeps its share; 0 for all. "auto" means
     all, but for methods whose cost grows with the square of the frames (`asr.acoustic.fitting.MOST_FRAMES`)."""

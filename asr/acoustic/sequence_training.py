@@ -30,7 +30,7 @@ from discriminants.sparse_logistic import SparseKernelLogisticClassifier
 log = logging.getLogger(__name__)
 
 LEARNING_RATE = 0.02
-FULL_RATE_FRAMES = 100_000  # with fewer the rate falls by the root: little speech tells little
+FULL_RATE_FRAMES = 300_000  # with fewer the rate falls by the root: little speech tells little
 SMOOTHING = 0.05  # weight of the loss of the frames
 LATTICE_BEAM = 6.0  # natural log, of probabilities of paths
 LATTICE_DENSITY = 200  # arcs and nodes a frame

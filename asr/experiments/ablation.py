@@ -35,17 +35,8 @@ from asr.scoring.bootstrap import compare_systems
 from asr.scoring.files import read_transcripts, write_transcripts
 from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.aligners import train_mapped_mixtures
-from asr.training.systems import (
-    Mixtures,
-    Trained,
-    Workshop,
-    aligned_states,
-    train_hybrid_system,
-    train_mixtures,
-    train_mixtures_of_states,
-    train_on_sequences,
-    train_tied_mixtures,
-)
+from asr.training.hybrid_systems import train_hybrid_system, train_mixtures_of_states, train_on_sequences
+from asr.training.systems import Mixtures, Trained, Workshop, aligned_states, train_mixtures, train_tied_mixtures
 from asr.training.tuning import score_batch, search_batch
 from discriminants.parallel.threads import in_threads
 

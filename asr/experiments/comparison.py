@@ -25,16 +25,8 @@ from asr.scoring.files import read_transcripts, write_transcripts
 from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.aligners import train_mapped_mixtures
 from asr.training.held_out import hold_out
-from asr.training.systems import (
-    Mixtures,
-    Trained,
-    Workshop,
-    aligned_states,
-    frame_accuracy,
-    train_hybrid_system,
-    train_mixtures,
-    train_tied_mixtures,
-)
+from asr.training.hybrid_systems import frame_accuracy, train_hybrid_system
+from asr.training.systems import Mixtures, Trained, Workshop, aligned_states, train_mixtures, train_tied_mixtures
 from asr.training.tuning import tune_search
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
 

@@ -151,6 +151,10 @@ class Run:
         """Whether stage `name` is whole."""
         return self._stage_path(name).is_dir()
 
+    def done_stages(self) -> list[str]:
+        """Names of the stages that are done, sorted."""
+        return sorted(path.name for path in (self.directory / _STAGES).glob("[!.]*") if path.is_dir())
+
     def stage_time(self, name: str) -> StageTime:
         """Time that stage `name` took, in this process or an earlier one; RunError if it is not done, or the record
         of its time is damaged.
@@ -193,7 +197,7 @@ class Run:
         """Remove what killed processes left half-written; the lock says that no other process is at it."""
         stages = self.directory / _STAGES
         partials = (*self.directory.glob(".*.partial-*"), *stages.glob("**/.*.partial-*"))
-        outlived = (self.checkpoint(name) for name in self._done_stages() if _STAGE_NAME.fullmatch(name))
+        outlived = (self.checkpoint(name) for name in self.done_stages() if _STAGE_NAME.fullmatch(name))
         for leftover in (*partials, *outlived, self.directory / _DISCARDED):
             if leftover.is_dir():
                 shutil.rmtree(leftover)
@@ -218,7 +222,7 @@ class Run:
             for change in _differences(existing, record, ("versions",)):
                 logger.warning("resuming %s under another version: %s", self.directory, change)
             return
-        done = self._done_stages()
+        done = self.done_stages()
         if not allow_changes:
             raise RunError(
                 f"{path}: this directory belongs to another run ({'; '.join(differences)}); use another, or allow "
@@ -231,9 +235,6 @@ class Run:
             (self.directory / _STAGES).rename(self.directory / _DISCARDED)
         write_sealed(path, record)
         self._remove_leftovers()
-
-    def _done_stages(self) -> list[str]:
-        return sorted(path.name for path in (self.directory / _STAGES).glob("[!.]*") if path.is_dir())
 
 
 def _new_record(

@@ -29,15 +29,9 @@ from asr.training.checking import check_inputs, log_findings
 from asr.training.confidence_fit import confidence_on
 from asr.training.config import TrainingConfig, check_same_static
 from asr.training.held_out import folds
+from asr.training.hybrid_systems import check_copies, train_hybrid_system
 from asr.training.search_width import SWEPT_ACTIVE, choose_width
-from asr.training.systems import (
-    Mixtures,
-    Trained,
-    Workshop,
-    check_copies,
-    train_hybrid_system,
-    with_search,
-)
+from asr.training.systems import Mixtures, Trained, Workshop, with_search
 from asr.training.training_report import report_run
 from asr.training.transcript_check import find_suspects
 from asr.training.tuning import Scored, Tuned, Twin, tune
@@ -249,7 +243,8 @@ def _tune(
 
 def _tell_time_left(workshop: Workshop, n_pairs: int) -> None:
     """What is left of the tuning, and the least of what follows, from the time that its first pair of models took."""
-    seconds = sum(workshop.run.stage_time(f"tuning-1-{kind}").wall for kind in ("gmm", "hybrid"))
+    run = workshop.run
+    seconds = sum(run.stage_time(name).wall for name in run.done_stages() if name.startswith("tuning-1-"))
     log.info(
         "the first of the %d pairs took %s, so the others take about %s; after them come the search on held-out speech "
         "and the hybrid that is kept, which usually take longer than a pair",

@@ -159,10 +159,10 @@ ROWS = (
         speakers=MAPPED,
         searches=OF_TIED_STATES,
     ),
-    Row("sequences", {"sequence_passes": 4}),
+    Row("sequences", {"sequence_passes": 2}),
     Row(
         "300 tied states, 2000 centres, warps, 32 Gaussians, maps of speakers, sequences",
-        {"warps": (0.92, 1.08), "mixtures": 32, "sequence_passes": 4},
+        {"warps": (0.92, 1.08), "mixtures": 32, "sequence_passes": 2},
         {"n_centers": 2000, "n_candidates": 4000},
         tied_states=300,
         speakers=MAPPED,

@@ -41,7 +41,8 @@ from asr.runs.workers import open_workers
 from asr.scoring.wer import score_utterances
 from asr.training.config import TrainingConfig, TuningSettings
 from asr.training.held_out import hold_out
-from asr.training.systems import Mixtures, Trained, Workshop, train_hybrid_system
+from asr.training.hybrid_systems import train_hybrid_system
+from asr.training.systems import Mixtures, Trained, Workshop
 from asr.training.tuning import tune_search
 from discriminants.blas_threads import one_blas_thread
 from recipes.rm1.__main__ import kernel_logistic

@@ -29,7 +29,8 @@ from asr.lexicon import Lexicon
 from asr.recognition.material import Material, joined
 from asr.runs.run import Run
 from asr.training.config import TrainingConfig
-from asr.training.systems import Mixtures, Workshop, train_hybrid_system, training_copies
+from asr.training.hybrid_systems import train_hybrid_system, training_copies
+from asr.training.systems import Mixtures, Workshop
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 RATE = 8000

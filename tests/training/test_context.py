@@ -17,7 +17,7 @@ from asr.lexicon import read_lexicon
 from asr.training import aligners
 from asr.training.aligners import train_aligner, with_context
 from asr.training.config import TrainingConfig
-from asr.training.systems import train_hybrid_system
+from asr.training.hybrid_systems import train_hybrid_system
 from discriminants.model_file import load_arrays, save_arrays
 from tests.toy_corpus import RATE, make_toy_corpus
 

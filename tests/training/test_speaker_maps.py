@@ -22,7 +22,8 @@ from asr.recognition.speaker_maps import frames_of_states
 from asr.scoring.wer import score_utterances
 from asr.training.aligners import train_aligner
 from asr.training.config import TrainingConfig
-from asr.training.systems import aligned_states, train_hybrid_system
+from asr.training.hybrid_systems import train_hybrid_system
+from asr.training.systems import aligned_states
 from asr.training.tuning import Scored, Twin
 from discriminants.model_file import load_arrays, save_arrays
 from discriminants.parallel.workers import LocalWorkers

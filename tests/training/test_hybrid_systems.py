@@ -10,7 +10,8 @@ from asr.errors import ConfigError
 from asr.experiments.story import Arguments, Story, open_story
 from asr.features.config import FeatureConfig
 from asr.training.config import TrainingConfig
-from asr.training.systems import train_hybrid_system, train_mixtures, train_mixtures_of_states
+from asr.training.hybrid_systems import train_hybrid_system, train_mixtures_of_states
+from asr.training.systems import train_mixtures
 from tests.toy_corpus import RATE, make_toy_corpus
 
 FEATURES = FeatureConfig(sample_rate=RATE, normalize="speaker")
@@ -76,7 +77,7 @@ def test_copies_may_be_normalized_as_recordings_of_which_no_more_is_known(story,
         seen.append(table)
         return train_hybrid(table, *arguments, **options)
 
-    monkeypatch.setattr("asr.training.systems.train_hybrid", noted)
+    monkeypatch.setattr("asr.training.hybrid_systems.train_hybrid", noted)
     for name, settings in (("by-speaker", KERNEL), ("alone", KERNEL.model_copy(update={"copies_alone": True}))):
         train_hybrid_system(workshop, name, material, mixtures, settings, FEATURES)
     by_speaker, alone = (table.frames for table in seen)
@@ -96,7 +97,7 @@ def test_a_hybrid_is_trained_with_one_blas_thread_so_that_its_bytes_do_not_depen
         threads.extend(each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas")
         return train_hybrid(*arguments, **options)
 
-    monkeypatch.setattr("asr.training.systems.train_hybrid", noted)
+    monkeypatch.setattr("asr.training.hybrid_systems.train_hybrid", noted)
     train_hybrid_system(workshop, "hybrid", material, mixtures, KERNEL, FEATURES)
     assert set(threads) == {1}
     story.resources.close()
@@ -125,12 +126,12 @@ def test_sequences_go_on_from_the_hybrid_of_frames_and_change_its_weights_alone(
 @pytest.mark.parametrize(
     ("settings", "passes"),
     [
-        (HybridSettings(sequence_passes="auto"), 4),
+        (HybridSettings(sequence_passes="auto"), 2),
         (HybridSettings(sequence_passes=7), 7),
         (HybridSettings(), 0),
         (HybridSettings(sequence_passes="auto", factored=True), 0),
         (HybridSettings(sequence_passes="auto", classifier="mlp"), 0),
-        (TrainingConfig().hybrid, 4),
+        (TrainingConfig().hybrid, 2),
     ],
 )
 def test_passes_over_sequences_are_for_classifiers_that_take_them(settings, passes):

@@ -1,0 +1,267 @@
+"""Training hybrids on the alignment by Gaussian mixtures, and other mixtures on it, as stages of a run."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from asr.acoustic.composite import CompositeAcousticModel
+from asr.acoustic.gmm_training import mixtures_of_states
+from asr.acoustic.hybrid import HybridAcousticModel
+from asr.acoustic.hybrid_training import HybridSettings, train_hybrid, with_second_stream
+from asr.acoustic.model_file import SpeechModel, save_model
+from asr.acoustic.phone_hmm import PhoneHmm
+from asr.acoustic.sequence_training import train_sequences
+from asr.acoustic.speaker_adaptation import SpeakerAdaptation, of_mapped_frames
+from asr.decode.graph_compiler import compile_graph
+from asr.errors import ConfigError
+from asr.features.augmentation import Augmentation, carried_over, read_noise
+from asr.features.config import FeatureConfig
+from asr.features.frame_table import FrameTable
+from asr.features.frontend import FrontEnd
+from asr.grammar import arpa_grammar, estimate_ngram
+from asr.recognition.material import Material, joined
+from asr.recognition.speaker_maps import frames_of_states
+from asr.runs.progress import counted
+from asr.training.config import check_same_static
+from asr.training.systems import Mixtures, Trained, Workshop, aligned_states
+from asr.validation.findings import count
+
+AUTOMATIC_WARPS = (0.92, 1.08)
+
+
+def train_hybrid_system(
+    workshop: Workshop,
+    name: str,
+    material: Material,
+    mixtures: Mixtures,
+    settings: HybridSettings,
+    features: FeatureConfig,
+    *,
+    one_stream: Trained | None = None,
+) -> Trained:
+    """Stage `name`: a hybrid trained on the alignment of the same material by Gaussian mixtures.
+
+    `one_stream` is the same without a second stream, if it has been trained before: its classifier is taken as it is,
+    and its seconds count in. With realignment the two differ, and it is not used. Where sequences are wanted, stage
+    `NAME-sequences` goes on from there.
+    """
+    if settings.realignments:
+        one_stream = None
+    check_same_static(workshop.config.features, features)
+    features = features.model_copy(update={"unspliced": settings.mixtures > 0})
+    check_copies(settings, workshop.source)
+
+    @threadpool_limits.wrap(limits=1)  # with more, sums come out in another order, and the bytes with them
+    def build(directory: Path) -> None:
+        speakers = mixtures.largest.load().speakers
+        copies, states = training_copies(workshop, material, mixtures.states, settings, features)
+        static = _mapped(workshop, speakers, copies.static, states)
+        front_end = _front_end(speakers, features, static, states)
+        table = front_end.transform(_alone(static, material, settings, speakers))
+        if one_stream is None:
+            graphs = copies.graphs(workshop.lexicon, mixtures.topology) if settings.realignments else {}
+            with counted(100, f"{name}: fitting, in %") as finished:
+                result = train_hybrid(
+                    table,
+                    states,
+                    graphs,
+                    mixtures.topology,
+                    mixtures.largest.load().hmm.self_loops,
+                    settings,
+                    n_unspliced=front_end.n_unspliced_,
+                    seed=workshop.config.seed,
+                    workers=workshop.workers,
+                    checkpoint=workshop.run.checkpoint(name),
+                    progress=lambda done, total: finished(100 * done // total),
+                )
+            hmm, curves = result.hmm, list(result.curves)
+        else:
+            hmm, curves = one_stream.load().hmm, [tuple(curve) for curve in one_stream.curves.values()]
+            assert isinstance(hmm.acoustic_model, HybridAcousticModel)  # of one stream
+            acoustic = with_second_stream(
+                hmm.acoustic_model,
+                table.frames,
+                states,
+                settings,
+                hmm.topology,
+                n_unspliced=front_end.n_unspliced_,
+                workers=workshop.workers,
+            )
+            hmm = PhoneHmm(hmm.topology, acoustic, hmm.self_loops)
+        heard = [words for name, words in material.references.items() if name not in mixtures.failed]
+        model = SpeechModel(
+            hmm,
+            front_end,
+            workshop.lexicon,
+            workshop.config.hybrid_search,
+            workshop.source,
+            untrained=workshop.lexicon.untrained_phones(heard),
+            speakers=speakers,
+        )
+        save_model(directory / "hybrid.safetensors", model)
+        (directory / "training.json").write_text(json.dumps(curves))
+
+    directory = workshop.run.stage(name, build)
+    curves = json.loads((directory / "training.json").read_text())
+    of_frames = Trained(
+        directory / "hybrid.safetensors",
+        workshop.run.stage_time(name).wall + (0.0 if one_stream is None else one_stream.seconds),
+        {f"round {number}": curve for number, curve in enumerate(curves)},
+    )
+    if not settings.passes_over_sequences:
+        return of_frames
+    return train_on_sequences(workshop, f"{name}-sequences", material, mixtures, of_frames, settings)
+
+
+def train_on_sequences(
+    workshop: Workshop,
+    name: str,
+    material: Material,
+    mixtures: Mixtures,
+    hybrid: Trained,
+    settings: HybridSettings,
+) -> Trained:
+    """Stage `name`: a hybrid whose classifier has been trained on frames of this material, trained on its sequences.
+
+    They are aligned by the hybrid, but for utterances that the mixtures could not align, and searched with the
+    frequencies of the words as grammar, copies too. The hybrid's seconds count in.
+    """
+
+    @threadpool_limits.wrap(limits=1)
+    def build(directory: Path) -> None:
+        model = hybrid.load()
+        states = np.where(mixtures.states < 0, -1, aligned_states(workshop, hybrid, material))
+        copies, states = training_copies(workshop, material, states, settings, workshop.config.features)
+        static = _mapped(workshop, model.speakers, copies.static, states)
+        table = model.front_end.transform(_alone(static, material, settings, model.speakers))
+        heard = [words for name, words in material.references.items() if name not in mixtures.failed]
+        grammar = arpa_grammar(estimate_ngram(heard, 1))
+        passes = settings.passes_over_sequences
+        with counted(passes * len(table), f"{name}: utterances and copies, in {count(passes, 'pass')}") as finished:
+            train_sequences(
+                model.hmm,
+                table,
+                states,
+                compile_graph(workshop.lexicon, grammar, model.hmm.topology),
+                workshop.config.hybrid_search,
+                passes=passes,
+                seed=workshop.config.seed,
+                workers=workshop.workers,
+                progress=finished,
+            )
+        save_model(directory / "hybrid.safetensors", model)
+
+    directory = workshop.run.stage(name, build)
+    seconds = workshop.run.stage_time(name).wall + hybrid.seconds
+    return Trained(directory / "hybrid.safetensors", seconds, hybrid.curves)
+
+
+def train_mixtures_of_states(
+    workshop: Workshop,
+    name: str,
+    material: Material,
+    mixtures: Mixtures,
+    n_components: int,
+    features: FeatureConfig,
+) -> Trained:
+    """Stage `name`: mixtures of other frames, such as discriminant ones, on the alignment by earlier mixtures.
+
+    They keep the durations of the earlier ones.
+    """
+    check_same_static(workshop.config.features, features)
+
+    def build(directory: Path) -> None:
+        earlier = mixtures.largest.load()
+        static = _mapped(workshop, earlier.speakers, material.static, mixtures.states)
+        front_end = _front_end(earlier.speakers, features, static, mixtures.states)
+        table = front_end.transform(static)
+        topology = mixtures.topology
+        acoustic = mixtures_of_states(
+            table.frames, mixtures.states, topology.n_states, n_components, workers=workshop.workers
+        )
+        hmm = PhoneHmm(topology, acoustic, earlier.hmm.self_loops)
+        save_model(directory / "gmm.safetensors", replace(earlier, hmm=hmm, front_end=front_end))
+
+    directory = workshop.run.stage(name, build)
+    return Trained(directory / "gmm.safetensors", workshop.run.stage_time(name).wall, {})
+
+
+def training_copies(
+    workshop: Workshop, material: Material, states: np.ndarray, settings: HybridSettings, features: FeatureConfig
+) -> tuple[Material, np.ndarray]:
+    """The material with its warped, faster, slower and noisy copies, and the state of every frame of them all.
+
+    Warped and noisy copies keep the states, int32 (n_frames,), of the material; copies at another speed take each
+    frame's from its place in the original.
+    """
+    warps = settings.warps
+    if warps == "auto":
+        warps = AUTOMATIC_WARPS if workshop.source == "audio" else ()
+    parts, labels = [material.warped(warps, features)], [np.tile(states, 1 + len(warps))]
+    augmentations = [Augmentation(speed=speed) for speed in settings.speeds]
+    if settings.noise is not None:
+        clips = read_noise(settings.noise.directory)
+        augmentations += [
+            Augmentation(noise=clips, snr_db=level, seed=workshop.config.seed + number)
+            for number, level in enumerate(settings.noise.snr_db)
+        ]
+    for augmentation in augmentations:
+        copy = material.augmented(augmentation, features, workers=workshop.workers)
+        parts.append(copy)
+        for number, name in enumerate(copy.static.ids):
+            original = states[material.static.rows(name.removesuffix(f"/{augmentation.name}"))]
+            labels.append(carried_over(original, len(copy.static.utterance(number)), augmentation.speed))
+    return (joined(parts) if augmentations else parts[0]), np.concatenate(labels)
+
+
+def frame_accuracy(model: SpeechModel, material: Material, states: np.ndarray) -> float:
+    """Share of the frames, in %, whose most probable state under a hybrid is the aligned one; -1 is left out."""
+    acoustic = model.hmm.acoustic_model
+    if not isinstance(acoustic, HybridAcousticModel | CompositeAcousticModel):
+        raise ConfigError("frame accuracy is defined for hybrids, whose scores are posteriors")
+    with threadpool_limits(1):
+        frames = frames_of_states(model, material.static, states).frames
+        correct = sum(
+            int((acoustic.log_posterior(frames[start : start + 8192]).argmax(1) == states[start : start + 8192]).sum())
+            for start in range(0, len(frames), 8192)
+        )
+    return 100.0 * correct / max(1, int((states >= 0).sum()))
+
+
+def _front_end(
+    speakers: SpeakerAdaptation | None, config: FeatureConfig, static: FrameTable, states: np.ndarray
+) -> FrontEnd:
+    """Fitted to static features as `_mapped` gives them."""
+    return FrontEnd(config if speakers is None else of_mapped_frames(config)).fit(static, states)
+
+
+def _mapped(
+    workshop: Workshop, speakers: SpeakerAdaptation | None, static: FrameTable, states: np.ndarray
+) -> FrameTable:
+    """What a front end starts from: static features, or what maps of speakers make of them in these states."""
+    if speakers is None:
+        return static
+    return speakers.frames(static, speakers.of_states(static, states, workers=workshop.workers))
+
+
+def _alone(
+    static: FrameTable, material: Material, settings: HybridSettings, speakers: SpeakerAdaptation | None
+) -> FrameTable:
+    """The same, with copies as if each were all that is known of its speaker where the settings want it, and no map."""
+    if speakers is not None or not settings.copies_alone:
+        return static
+    return static.each_alone(static.ids[len(material.static) :])
+
+
+def check_copies(settings: HybridSettings, source: Literal["audio", "archive"]) -> None:
+    """Refuse copies that cannot be made: ConfigError for an archive changed as audio is, CorpusError for bad noise."""
+    if source == "archive" and (settings.speeds or settings.noise):
+        raise ConfigError(
+            "speeds and noise change audio, but these features come from an archive; leave both out, or give audio"
+        )
+    if settings.noise is not None:
+        read_noise(settings.noise.directory)
