@@ -112,7 +112,10 @@ def train_sequences(
             raise ConfigError("no path was found for any training utterance, so there are no sequences to learn from")
         shares.append(100.0 * whole.right / whole.n_frames)
         lost = f"; utterances without a path within the beam: {whole.n_lost}" if whole.n_lost else ""
-        log.info("sequences, pass %d of %d: %.2f %% of the frames expected right%s", number, passes, shares[-1], lost)
+        log.info(
+            "sequences, pass %d of %d: of the training frames, pauses too, %.2f %% were expected in the right phone%s",
+            number, passes, shares[-1], lost,
+        )  # fmt: skip
     return shares
 
 

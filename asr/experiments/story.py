@@ -279,7 +279,7 @@ def _curves(systems: Sequence[System]) -> dict[str, list[tuple[float, float]]]:
             if system.kind == "gmm":
                 growth.extend(values)
             elif values:
-                curves[f"{system.name}, {name}: cross-entropy by pass"] = _points(values)
+                curves[f"{system.name}: {name}"] = _points(values)
     return {"GMM log-likelihood per frame by re-estimation": _points(growth), **curves}
 
 

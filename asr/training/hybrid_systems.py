@@ -28,7 +28,6 @@ from asr.recognition.speaker_maps import frames_of_states
 from asr.runs.progress import counted
 from asr.training.config import check_same_static
 from asr.training.systems import Mixtures, Trained, Workshop, aligned_states
-from asr.validation.findings import count
 
 AUTOMATIC_WARPS = (0.92, 1.08)
 
@@ -110,7 +109,7 @@ def train_hybrid_system(
     of_frames = Trained(
         directory / "hybrid.safetensors",
         workshop.run.stage_time(name).wall + (0.0 if one_stream is None else one_stream.seconds),
-        {f"round {number}": curve for number, curve in enumerate(curves)},
+        {f"round {number}, loss by pass": curve for number, curve in enumerate(curves)},
     )
     if not settings.passes_over_sequences:
         return of_frames
@@ -141,8 +140,8 @@ def train_on_sequences(
         heard = [words for name, words in material.references.items() if name not in mixtures.failed]
         grammar = arpa_grammar(estimate_ngram(heard, 1))
         passes = settings.passes_over_sequences
-        with counted(passes * len(table), f"{name}: utterances and copies, in {count(passes, 'pass')}") as finished:
-            train_sequences(
+        with counted(passes * len(table), f"{name}: utterances and copies, passes together") as finished:
+            shares = train_sequences(
                 model.hmm,
                 table,
                 states,
@@ -154,10 +153,15 @@ def train_on_sequences(
                 progress=finished,
             )
         save_model(directory / "hybrid.safetensors", model)
+        (directory / "training.json").write_text(json.dumps(shares))
 
     directory = workshop.run.stage(name, build)
-    seconds = workshop.run.stage_time(name).wall + hybrid.seconds
-    return Trained(directory / "hybrid.safetensors", seconds, hybrid.curves)
+    shares = json.loads((directory / "training.json").read_text())
+    return Trained(
+        directory / "hybrid.safetensors",
+        workshop.run.stage_time(name).wall + hybrid.seconds,
+        {**hybrid.curves, "sequences, % of training frames expected in the right phone by pass": shares},
+    )
 
 
 def train_mixtures_of_states(

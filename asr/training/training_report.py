@@ -181,7 +181,7 @@ def report_run(
             "discriminant" if settings.classifier in _DISCRIMINANTS else "other",
             hypotheses.get("model", {}),
             search["model"],
-            {f"{name}, loss by pass": curve for name, curve in hybrid.curves.items()},
+            hybrid.curves,
             told.get("model", ()),
         ),
     ]

@@ -21,6 +21,7 @@ from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.config import TuningSettings
 from asr.training.search_choice import UNDECIDED, Choice, ErrorSurface, choose, is_far, worth_trying
 from asr.validation.amount import FEWEST_SPEAKERS
+from asr.validation.findings import count
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -116,7 +117,8 @@ def tune(scored: Sequence["Scored"], settings: TuningSettings, *, most_active: i
             new = [(scales[i], penalties[j]) for i, j in np.argwhere(worth_trying(surface, own_penalty))]
             if not new:
                 return surface
-            log.info("trying %d pairs of scale and penalty on %d held-out words", len(new), surface.words.sum())
+            pairs = count(len(new), "pair")
+            log.info("trying %s of scale and penalty on %d held-out words", pairs, surface.words.sum())
             searches = [_search(swept, *pair) for pair in new]
             found: list[dict[str, tuple[str, ...]]] = [{} for _ in new]
             for each in scored:

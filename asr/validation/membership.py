@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from asr.corpus.names import fault_in_name
 from asr.errors import Fault
 from asr.validation.directory import Directory
-from asr.validation.findings import Finding, costing, stopping, warning
+from asr.validation.findings import Finding, costing, count, stopping, warning
 
 
 def check_lists_there(directory: Directory, *, transcribed: bool = True) -> Iterator[Finding]:
@@ -50,6 +50,15 @@ def check_everywhere(directory: Directory) -> Iterator[Finding]:
     if len(lists) < 2:
         return
     members = {name: directory.lists[name].keys for name in lists}
+    recordings, texts = members.get("wav.scp", set()), members.get("text", set())
+    if recordings and texts and not recordings & texts:
+        first, *_ = directory.entries("text") or [""]
+        message = (
+            f"'{first}' is no recording of wav.scp, and neither is any other of the {count(len(texts), 'utterance')} "
+            "here; if they are parts of recordings, segments has to say which"
+        )
+        yield costing("no-audio", directory.lists["text"].path, None, message, sorted(texts | recordings))
+        return
     for utterance in sorted(set().union(*members.values())):
         missing = [name for name in lists if utterance not in members[name]]
         if not missing:

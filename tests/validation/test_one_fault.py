@@ -484,3 +484,13 @@ def test_unknown_words_beside_others_in_another_letter_case_are_told_one_by_one(
     for line, word in enumerate(("one", "two", "seven", "ELEVEN", "TWELVE"), 1):
         clean.append_word(line, word)
     assert clean.validate().counts == {"unknown-word": 5}
+
+
+def test_missing_segments_are_told_once(clean: Corpus) -> None:
+    clean.join()
+    (clean.folder / "train/segments").unlink()
+    report = clean.validate()
+    assert report.counts["no-audio"] == 1
+    (found,) = [finding for finding in report.findings if finding.code == "no-audio"]
+    assert "segments has to say which" in found.message
+    assert set(found.utterances) > set(clean.names)
