@@ -54,7 +54,8 @@ def train_sequences(
 ) -> list[float]:
     """Train the classifier of a hybrid in place; returns the share of frames expected right in every pass, in %.
 
-    The share is that of the weights while they moved. What is learnt does not depend on the workers.
+    The share is that of the weights while they moved. What is learnt does not depend on the workers. Where no utterance
+    can be learnt from the hybrid stays as it is, with a warning and no share.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ def train_sequences(
     graph : StateGraph
         Of a grammar of the training transcripts, a weak one: one that knows them leaves nothing to mistake.
     search : SearchSettings
-        Scores are divided by its `lm_scale` before they are logarithms of probabilities.
+        Scores are divided by its `lm_scale`, or by 1, before they are logarithms of probabilities.
     passes : int
         Over all utterances, in an order drawn from the seed.
     progress : callable, optional
@@ -81,7 +82,8 @@ def train_sequences(
     classifier, columns, weight = _trainable(hmm)
     numbers = [n for n in range(len(table)) if np.isin(states[table.rows(n)], classifier.classes_).all()]
     if not numbers:
-        raise ConfigError("no training utterance is aligned whole, so there are no sequences to learn from")
+        log.warning("no training utterance is aligned whole, so there are no sequences to learn from")
+        return []
     n_frames = sum(len(table.utterance(number)) for number in numbers)
     n_steps = min(len(numbers), max(STEPS, -(-n_frames // FRAMES_A_STEP)))
     threads = in_threads(workers)
@@ -109,7 +111,8 @@ def train_sequences(
             if progress is not None:
                 progress(n_done)
         if not whole.n_frames:
-            raise ConfigError("no path was found for any training utterance, so there are no sequences to learn from")
+            log.warning("no path was found for any training utterance, so there are no sequences to learn from")
+            return []
         shares.append(100.0 * whole.right / whole.n_frames)
         lost = f"; utterances without a path within the beam: {whole.n_lost}" if whole.n_lost else ""
         log.info(
@@ -171,56 +174,55 @@ def _slope(
 ) -> _Slope:
     """Of some utterances."""
     hmm, classifier, columns, weight, graph, search = shared
-    phone = hmm.topology.unit_phone[: hmm.topology.n_states]
     frames = np.concatenate([own for own, _ in batch])
     states = np.concatenate([own for _, own in batch])
     scores = hmm.log_likelihood(frames)
     slopes = np.zeros(scores.shape)
     heard = np.zeros(len(frames), np.bool_)
     found, start = _Slope(), 0
-    for _, own in batch:
+    for own, _ in batch:
         rows = slice(start, start + len(own))
         start = rows.stop
-        lattice_beam = LATTICE_BEAM * search.lm_scale
-        searched = best_path_and_tokens(
-            scores[rows],
-            graph,
-            hmm.topology.unit_state,
-            hmm.self_loops,
-            lattice_beam=lattice_beam,
-            lm_scale=search.lm_scale,
-            insertion_penalty=search.insertion_penalty,
-            beam=max(search.beam, lattice_beam),
-            max_active=MOST_ACTIVE,
-        )
-        if searched is None:
+        expected = _expected(hmm, scores[rows], states[rows], graph, search)
+        if expected is None:
             found.n_lost += 1
             continue
-        trellis = searched[1].narrowed(LATTICE_DENSITY * len(own))
-        links = trellis_links(
-            trellis,
-            scores[rows],
-            graph,
-            hmm.topology,
-            hmm.self_loops,
-            lm_scale=search.lm_scale,
-            insertion_penalty=search.insertion_penalty,
-        )
-        right, slopes[rows] = expected_accuracy(
-            links,
-            token_states(trellis, graph, hmm.topology),
-            phone == phone[own][:, None],
-            scale=1.0 / search.lm_scale,
-        )
+        right, slopes[rows] = expected
         found.right += right
         heard[rows] = True
     found.n_frames = int(heard.sum())
-    slopes *= weight / search.lm_scale
     found.gradient = weight_gradient(
         classifier,
         frames[heard, columns],
-        slopes[np.ix_(heard, classifier.classes_)],
+        weight * slopes[np.ix_(heard, classifier.classes_)],
         np.searchsorted(classifier.classes_, states[heard]),
         smoothing=SMOOTHING,
     )
     return found
+
+
+def _expected(
+    hmm: PhoneHmm, scores: np.ndarray, states: np.ndarray, graph: StateGraph, search: SearchSettings
+) -> tuple[float, np.ndarray] | None:
+    """Frames of an utterance expected in the right phone, and the derivative by the scores; None without a path."""
+    phone = hmm.topology.unit_phone[: hmm.topology.n_states]
+    scale = max(1.0, search.lm_scale)
+    weights = {"lm_scale": search.lm_scale, "insertion_penalty": search.insertion_penalty}
+    found = best_path_and_tokens(
+        scores,
+        graph,
+        hmm.topology.unit_state,
+        hmm.self_loops,
+        lattice_beam=LATTICE_BEAM * scale,
+        beam=max(search.beam, LATTICE_BEAM * scale),
+        max_active=MOST_ACTIVE,
+        **weights,
+    )
+    if found is None:
+        return None
+    trellis = found[1].narrowed(LATTICE_DENSITY * len(scores))
+    links = trellis_links(trellis, scores, graph, hmm.topology, hmm.self_loops, **weights)
+    right, slopes = expected_accuracy(
+        links, token_states(trellis, graph, hmm.topology), phone == phone[states][:, None], scale=1.0 / scale
+    )
+    return right, slopes / scale

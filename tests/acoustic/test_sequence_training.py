@@ -90,16 +90,16 @@ def test_utterances_that_are_not_aligned_or_not_found_are_left_out(start: Start,
     done: list[int] = []
     start.train(hmm, passes=1, states=states, progress=done.append)
     assert done[-1] == len(start.table) - 1
-    with pytest.raises(ConfigError, match="aligned whole"):
-        start.train(hmm, states=np.full_like(start.states, -1))
+    assert start.train(hmm, states=np.full_like(start.states, -1)) == []
+    assert "aligned whole" in caplog.text
     short = FrameTable.from_utterances(("a", "b"), ("s", "s"), [start.table.utterance(0), np.zeros((1, 2), np.float32)])
     states = np.append(start.states[first], np.int32(0))
     with caplog.at_level(logging.INFO, logger=sequence_training.__name__):
         train_sequences(hmm, short, states, GRAPH, SEARCH, passes=1)
     assert "utterances without a path within the beam: 1" in caplog.text
     alone = short.subset(("b",))
-    with pytest.raises(ConfigError, match="no path was found"):
-        train_sequences(hmm, alone, states[-1:], GRAPH, SEARCH, passes=1)
+    assert train_sequences(hmm, alone, states[-1:], GRAPH, SEARCH, passes=1) == []
+    assert "no path was found" in caplog.text
 
 
 def test_other_classifiers_are_refused(start: Start) -> None:
