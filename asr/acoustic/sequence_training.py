@@ -9,7 +9,6 @@ every step, by the model as it then is.
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -98,44 +97,30 @@ def train_sequences(
     random = np.random.default_rng(seed)
     shares, n_done = [], 0
     for number in range(1, passes + 1):
-        whole = _Slope()
+        totals = np.zeros(3)
         for chosen in np.array_split(random.permutation(numbers), n_steps):
             shared = threads.share((hmm, classifier, columns, weight, graph, search))
-            found = _Slope()
-            for part in threads.map(_slope, _batches(table, states, chosen), shared):
-                found.add(part)
-            if found.n_frames:
-                descent.step(found.gradient / found.n_frames)
-            whole.add(replace(found, gradient=np.zeros(())))
+            gradient, counts = np.zeros(()), np.zeros(3)
+            for part, own in threads.map(_slope, _batches(table, states, chosen), shared):
+                gradient = gradient + part
+                counts += own
+            if counts[0]:
+                descent.step(gradient / counts[0])
+            totals += counts
             n_done += len(chosen)
             if progress is not None:
                 progress(n_done)
-        if not whole.n_frames:
+        n_heard, right, n_lost = totals.tolist()
+        if not n_heard:
             log.warning("no path was found for any training utterance, so there are no sequences to learn from")
             return []
-        shares.append(100.0 * whole.right / whole.n_frames)
-        lost = f"; utterances without a path within the beam: {whole.n_lost}" if whole.n_lost else ""
+        shares.append(100.0 * right / n_heard)
+        lost = f"; utterances without a path within the beam: {n_lost:.0f}" if n_lost else ""
         log.info(
             "sequences, pass %d of %d: of the training frames, pauses too, %.2f %% were expected in the right phone%s",
             number, passes, shares[-1], lost,
         )  # fmt: skip
     return shares
-
-
-@dataclass
-class _Slope:
-    """Sums over utterances: the derivative by weights and biases, frames, those expected right, utterances lost."""
-
-    gradient: np.ndarray = field(default_factory=lambda: np.zeros(()))
-    n_frames: int = 0
-    right: float = 0.0
-    n_lost: int = 0
-
-    def add(self, other: "_Slope") -> None:
-        self.gradient = self.gradient + other.gradient
-        self.n_frames += other.n_frames
-        self.right += other.right
-        self.n_lost += other.n_lost
 
 
 def _trainable(hmm: PhoneHmm) -> tuple[SparseKernelLogisticClassifier, slice, float]:
@@ -171,34 +156,35 @@ def _batches(
 def _slope(
     batch: Sequence[tuple[np.ndarray, np.ndarray]],
     shared: tuple[PhoneHmm, SparseKernelLogisticClassifier, slice, float, StateGraph, SearchSettings],
-) -> _Slope:
-    """Of some utterances."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """The sum over utterances of the derivative by weights and biases; and the numbers of their frames, of those
+    expected right, and of utterances without a path.
+    """
     hmm, classifier, columns, weight, graph, search = shared
     frames = np.concatenate([own for own, _ in batch])
     states = np.concatenate([own for _, own in batch])
     scores = hmm.log_likelihood(frames)
     slopes = np.zeros(scores.shape)
     heard = np.zeros(len(frames), np.bool_)
-    found, start = _Slope(), 0
+    right, n_lost, start = 0.0, 0, 0
     for own, _ in batch:
         rows = slice(start, start + len(own))
         start = rows.stop
         expected = _expected(hmm, scores[rows], states[rows], graph, search)
         if expected is None:
-            found.n_lost += 1
+            n_lost += 1
             continue
-        right, slopes[rows] = expected
-        found.right += right
+        own_right, slopes[rows] = expected
+        right += own_right
         heard[rows] = True
-    found.n_frames = int(heard.sum())
-    found.gradient = weight_gradient(
+    gradient = weight_gradient(
         classifier,
         frames[heard, columns],
         weight * slopes[np.ix_(heard, classifier.classes_)],
         np.searchsorted(classifier.classes_, states[heard]),
         smoothing=SMOOTHING,
     )
-    return found
+    return gradient, np.array([heard.sum(), right, n_lost])
 
 
 def _expected(

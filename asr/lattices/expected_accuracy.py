@@ -23,8 +23,8 @@ def expected_accuracy(links: Links, states: np.ndarray, right: np.ndarray, *, sc
 
     Paths are as probable as their scores times `scale` say. The derivative by the scaled score of state s in frame t
     is gamma_t(s) (A_t(s) - A), with gamma the probability that a path is there, A_t(s) what the paths through it are
-    expected to get right, and A what all are (Povey and Woodland 2002, equation 9; state-level minimum Bayes risk:
-    Gibson and Hain 2006).
+    expected to get right, and A what all are (minimum phone error: Povey and Woodland 2002; minimum Bayes risk over
+    states: Gibson and Hain 2006).
 
     Parameters
     ----------

@@ -56,7 +56,8 @@ def train_hybrid_system(
 
     @threadpool_limits.wrap(limits=1)  # with more, sums come out in another order, and the bytes with them
     def build(directory: Path) -> None:
-        speakers = mixtures.largest.load().speakers
+        aligner = mixtures.largest.load()
+        speakers = aligner.speakers
         copies, states = training_copies(workshop, material, mixtures.states, settings, features)
         static = _mapped(workshop, speakers, copies.static, states)
         front_end = _front_end(speakers, features, static, states)
@@ -69,7 +70,7 @@ def train_hybrid_system(
                     states,
                     graphs,
                     mixtures.topology,
-                    mixtures.largest.load().hmm.self_loops,
+                    aligner.hmm.self_loops,
                     settings,
                     n_unspliced=front_end.n_unspliced_,
                     seed=workshop.config.seed,

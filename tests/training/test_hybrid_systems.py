@@ -1,5 +1,7 @@
 """Systems that recipes compare: what is trained once and what comes of it."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
@@ -9,9 +11,10 @@ from asr.acoustic.hybrid_training import HybridSettings, classifier_of, train_hy
 from asr.errors import ConfigError
 from asr.experiments.story import Arguments, Story, open_story
 from asr.features.config import FeatureConfig
+from asr.recognition.material import Material
 from asr.training.config import TrainingConfig
 from asr.training.hybrid_systems import train_hybrid_system, train_mixtures_of_states
-from asr.training.systems import train_mixtures
+from asr.training.systems import Mixtures, Workshop, train_mixtures
 from tests.toy_corpus import RATE, make_toy_corpus
 
 FEATURES = FeatureConfig(sample_rate=RATE, normalize="speaker")
@@ -27,10 +30,17 @@ def story(tmp_path) -> Story:
     return open_story("toy", arguments, corpus, config, (), (), ("train",))
 
 
-@pytest.mark.parametrize("settings", [KERNEL, CALIBRATED], ids=["kernel", "calibrated"])
-def test_a_second_stream_beside_a_trained_classifier_is_as_if_both_were_trained_together(story, settings):
+@pytest.fixture
+def ground(story) -> Iterator[tuple[Workshop, Material, Mixtures]]:
+    """What hybrids stand on: the workshop, its training material and the mixtures that align it."""
     workshop, material = story.workshop, story.material("train")
-    mixtures = train_mixtures(workshop, "gmm", material)
+    yield workshop, material, train_mixtures(workshop, "gmm", material)
+    story.resources.close()
+
+
+@pytest.mark.parametrize("settings", [KERNEL, CALIBRATED], ids=["kernel", "calibrated"])
+def test_a_second_stream_beside_a_trained_classifier_is_as_if_both_were_trained_together(ground, settings):
+    workshop, material, mixtures = ground
     features = FEATURES.model_copy(update={"context": 2, "lda_dimension": 10})
     both = settings.model_copy(update={"mixtures": 2, "mixture_weight": 0.4})
     assert both.one_stream == settings
@@ -40,12 +50,10 @@ def test_a_second_stream_beside_a_trained_classifier_is_as_if_both_were_trained_
     assert beside.path.read_bytes() == together.path.read_bytes()
     assert beside.curves == together.curves
     assert beside.seconds > alone.seconds
-    story.resources.close()
 
 
-def test_mixtures_of_discriminant_frames_stand_on_the_alignment_by_earlier_ones(story):
-    workshop, material = story.workshop, story.material("train")
-    mixtures = train_mixtures(workshop, "gmm", material)
+def test_mixtures_of_discriminant_frames_stand_on_the_alignment_by_earlier_ones(ground):
+    workshop, material, mixtures = ground
     features = FEATURES.model_copy(update={"context": 2, "kda_dimension": 10, "kda_centers": 40})
     trained = train_mixtures_of_states(workshop, "of-states", material, mixtures, 2, features)
     model = trained.load()
@@ -53,24 +61,20 @@ def test_mixtures_of_discriminant_frames_stand_on_the_alignment_by_earlier_ones(
     assert model.hmm.acoustic_model.means.shape[1:] == (2, 10)
     scores = model.hmm.log_likelihood(model.front_end.transform(material.static).frames)
     assert (scores.argmax(axis=1) == mixtures.states).mean() > 0.6
-    story.resources.close()
 
 
-def test_realigned_frames_have_a_classifier_of_their_own(story):
-    workshop, material = story.workshop, story.material("train")
-    mixtures = train_mixtures(workshop, "gmm", material)
+def test_realigned_frames_have_a_classifier_of_their_own(ground):
+    workshop, material, mixtures = ground
     settings = KERNEL.model_copy(update={"realignments": 1})
     both = settings.model_copy(update={"mixtures": 2})
     alone = train_hybrid_system(workshop, "alone", material, mixtures, settings, FEATURES)
     together = train_hybrid_system(workshop, "together", material, mixtures, both, FEATURES)
     beside = train_hybrid_system(workshop, "beside", material, mixtures, both, FEATURES, one_stream=alone)
     assert beside.path.read_bytes() == together.path.read_bytes()
-    story.resources.close()
 
 
-def test_copies_may_be_normalized_as_recordings_of_which_no_more_is_known(story, monkeypatch):
-    workshop, material = story.workshop, story.material("train")
-    mixtures = train_mixtures(workshop, "gmm", material)
+def test_copies_may_be_normalized_as_recordings_of_which_no_more_is_known(ground, monkeypatch):
+    workshop, material, mixtures = ground
     seen = []
 
     def noted(table, *arguments, **options):
@@ -85,12 +89,10 @@ def test_copies_may_be_normalized_as_recordings_of_which_no_more_is_known(story,
     np.testing.assert_array_equal(by_speaker[:n_own], alone[:n_own])
     assert np.abs(by_speaker[n_own:] - alone[n_own:]).max() > 0.01
     assert seen[1].speakers[len(material.static) :] == seen[1].ids[len(material.static) :]
-    story.resources.close()
 
 
-def test_a_hybrid_is_trained_with_one_blas_thread_so_that_its_bytes_do_not_depend_on_their_number(story, monkeypatch):
-    workshop, material = story.workshop, story.material("train")
-    mixtures = train_mixtures(workshop, "gmm", material)
+def test_a_hybrid_is_trained_with_one_blas_thread_so_that_its_bytes_do_not_depend_on_their_number(ground, monkeypatch):
+    workshop, material, mixtures = ground
     threads = []
 
     def noted(*arguments, **options):
@@ -100,12 +102,10 @@ def test_a_hybrid_is_trained_with_one_blas_thread_so_that_its_bytes_do_not_depen
     monkeypatch.setattr("asr.training.hybrid_systems.train_hybrid", noted)
     train_hybrid_system(workshop, "hybrid", material, mixtures, KERNEL, FEATURES)
     assert set(threads) == {1}
-    story.resources.close()
 
 
-def test_sequences_go_on_from_the_hybrid_of_frames_and_change_its_weights_alone(story):
-    workshop, material = story.workshop, story.material("train")
-    mixtures = train_mixtures(workshop, "gmm", material)
+def test_sequences_go_on_from_the_hybrid_of_frames_and_change_its_weights_alone(ground):
+    workshop, material, mixtures = ground
     on_frames = KERNEL.model_copy(update={"mixtures": 2})
     settings = on_frames.model_copy(update={"sequence_passes": 2})
     assert settings.one_stream == KERNEL
@@ -120,7 +120,6 @@ def test_sequences_go_on_from_the_hybrid_of_frames_and_change_its_weights_alone(
     np.testing.assert_array_equal(first.basis_centers_, last.basis_centers_)
     np.testing.assert_array_equal(before.model.log_priors, after.model.log_priors)
     assert not np.array_equal(first.dual_coef_, last.dual_coef_)
-    story.resources.close()
 
 
 @pytest.mark.parametrize(
