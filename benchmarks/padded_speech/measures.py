@@ -73,8 +73,8 @@ def agreement(
 ) -> Agreement:
     """Compare alignments; what is silence in the plain recordings counts as silence beside the noise.
 
-    Both boundaries of every phone of a word count. One of which the other alignment has no counterpart, because it
-    took another pronunciation, is not close.
+    Both boundaries of every phone of a word count; those of a word for which the two alignments take different
+    pronunciations are not close.
     """
     seconds = true = aligned = 0.0
     distances: list[float] = []
@@ -83,20 +83,29 @@ def agreement(
         seconds += place.n_samples / rate
         true += place.n_noise / rate + plain[name].silence
         aligned += padded[name].silence
-        theirs = [index for index, word in enumerate(plain[name].words) if word >= 0]
-        ours = [index for index, word in enumerate(padded[name].words) if word >= 0]
-        if [plain[name].labels[index] for index in theirs] != [padded[name].labels[index] for index in ours]:
-            distances += [np.inf] * (2 * len(theirs))
-            continue
-        for their, our in zip(theirs, ours, strict=True):
-            word = plain[name].words[their]
-            for before, now in (
-                (plain[name].starts[their], padded[name].starts[our]),
-                (plain[name].ends[their], padded[name].ends[our]),
-            ):
-                distances.append(abs(place.moved(before * rate, word) / rate - now))
+        here = _by_word(padded[name])
+        for word, theirs in _by_word(plain[name]).items():
+            ours = here.get(word, [])
+            if [plain[name].labels[index] for index in theirs] != [padded[name].labels[index] for index in ours]:
+                distances += [np.inf] * (2 * len(theirs))
+                continue
+            for their, our in zip(theirs, ours, strict=True):
+                for before, now in (
+                    (plain[name].starts[their], padded[name].starts[our]),
+                    (plain[name].ends[their], padded[name].ends[our]),
+                ):
+                    distances.append(abs(place.moved(before * rate, word) / rate - now))
     return Agreement(
         100.0 * true / seconds,
         100.0 * aligned / seconds,
         100.0 * float(np.mean(np.array(distances) <= TOLERANCE + 1e-6)),
     )
+
+
+def _by_word(phones: Phones) -> dict[int, list[int]]:
+    """Places of the phones of every word, by its number."""
+    places: dict[int, list[int]] = {}
+    for place, word in enumerate(phones.words):
+        if word >= 0:
+            places.setdefault(word, []).append(place)
+    return places

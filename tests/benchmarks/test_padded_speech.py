@@ -102,3 +102,10 @@ def test_agreement_counts_silence_and_boundaries_that_moved_with_their_words():
     assert found.true_silence == pytest.approx(100 * 2.1 / 3)
     assert found.silence == pytest.approx(100 * 2.11 / 3)
     assert found.close_boundaries == 50.0  # 10 ms and 0 ms are close, 100 ms twice is not
+
+
+def test_a_word_with_another_pronunciation_is_not_close_and_says_nothing_of_its_neighbours():
+    place = Padded(np.empty(0, np.float32), 100, np.array([0, 50]), np.array([50, 50]), [0, 1])
+    starts, ends = np.array([0.0, 0.5]), np.array([0.5, 1.0])
+    plain, padded = Phones(["x", "y"], [0, 1], starts, ends), Phones(["x", "z"], [0, 1], starts, ends)
+    assert agreement({"u": plain}, {"u": padded}, {"u": place}, rate=100).close_boundaries == 50.0
