@@ -1,5 +1,6 @@
 """The options that several commands share, and the checks made before anything slow is imported."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -104,9 +105,14 @@ def require_model(path: Path, option: str) -> None:
 
 def require_grammar(grammar: str | None, option: str = "--grammar") -> None:
     """Raise GrammarError unless the grammar of a command line is None, a name, a number of words, or a file."""
-    if grammar is None or grammar in ("loop", "one") or grammar.isdecimal():
+    if grammar is None or grammar in ("loop", "one") or re.fullmatch("[0-9]{1,4}", grammar):
         return
     if not Path(grammar).exists():
+        if re.fullmatch(r"-.*|[+]?[\d.,]+", grammar):
+            raise GrammarError(
+                f"{option}: '{grammar}' is no number of words; it takes loop (any words in any order), one (exactly one "
+                "word), a number from 1 to 1000 (exactly so many words), or the file of a grammar"
+            )
         raise GrammarError(
             f"{option}: there is no file '{grammar}'; give loop, one, a number of words, or the file of a grammar"
         )
