@@ -25,6 +25,7 @@ from asr.recognition.lattice_results import LatticeWishes, with_lattices
 from asr.recognition.recognition import Recognition, recognize
 from asr.recognition.speaker_maps import aligned_maps, frames_of
 from asr.recognition.speaker_passes import AdaptationMethod, adaptable_model, recognize_speakers
+from asr.runs.progress import progress
 from discriminants.blas_threads import one_blas_thread
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -120,11 +121,13 @@ def recognized_by_speaker(
     loaded = workers.map(partial(_loaded, rate=rate, model=model), audios)
     sounds: dict[str, Sound] = {}
     faults: dict[str, Fault] = {}
-    for name, sound in zip(ids, loaded, strict=True):
-        if isinstance(sound, Fault):
-            faults[name] = sound
-        else:
-            sounds[name] = sound
+    with progress(len(ids), "features") as done:
+        for name, sound in zip(ids, loaded, strict=True):
+            done.advance()
+            if isinstance(sound, Fault):
+                faults[name] = sound
+            else:
+                sounds[name] = sound
     kept = list(sounds)
     for number, fault in spoilt([sound.static for sound in sounds.values()]).items():
         faults[kept[number]] = fault
