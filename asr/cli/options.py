@@ -110,8 +110,8 @@ def require_grammar(grammar: str | None, option: str = "--grammar") -> None:
     if not Path(grammar).exists():
         if re.fullmatch(r"-.*|[+]?[\d.,]+", grammar):
             raise GrammarError(
-                f"{option}: '{grammar}' is no number of words; it takes loop (any words in any order), one (exactly one "
-                "word), a number from 1 to 1000 (exactly so many words), or the file of a grammar"
+                f"{option}: '{grammar}' is no number of words; it takes loop (any words in any order), one (exactly "
+                "one word), a number from 1 to 1000 (exactly so many words), or the file of a grammar"
             )
         raise GrammarError(
             f"{option}: there is no file '{grammar}'; give loop, one, a number of words, or the file of a grammar"

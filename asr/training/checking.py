@@ -171,8 +171,7 @@ def _error(stops: Sequence[Finding]) -> AsrError:
     last = {(finding.code, finding.remedy): finding for finding in shown}  # which tells the remedy of all alike
     told = [
         printable(
-            f"{finding.place}: "
-            f"{finding.message if last[finding.code, finding.remedy] is finding else finding.fact}",
+            f"{finding.place}: {finding.message if last[finding.code, finding.remedy] is finding else finding.fact}",
             room,
         )
         for finding in shown
