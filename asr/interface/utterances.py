@@ -26,7 +26,7 @@ from asr.recognition.lattice_results import LatticeWishes, with_lattices
 from asr.recognition.recognition import Recognition, recognize
 from asr.recognition.speaker_maps import aligned_maps, frames_of
 from asr.recognition.speaker_passes import AdaptationMethod, adaptable_model, recognize_speakers
-from asr.runs.progress import progress
+from asr.runs.progress import counted
 from discriminants.blas_threads import one_blas_thread
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -122,9 +122,9 @@ def recognized_by_speaker(
     loaded = workers.map(partial(_loaded, rate=rate, model=model), audios)
     sounds: dict[str, Sound] = {}
     faults: dict[str, Fault] = {}
-    with progress(len(ids), "features") as done:
-        for name, sound in zip(ids, loaded, strict=True):
-            done.advance()
+    with counted(len(ids), "features") as finished:
+        for number, (name, sound) in enumerate(zip(ids, loaded, strict=True), 1):
+            finished(number)
             if isinstance(sound, Fault):
                 faults[name] = sound
             else:

@@ -90,5 +90,5 @@ def few_words(seconds: float, graph: StateGraph) -> Fault | None:
     return Fault(
         "few-words",
         f"it lasts {seconds:.0f} s, and the longest sentence of the grammar has {count(int(most), 'word')}: no more "
-        "can be found; take a grammar that goes on, such as loop, or divide it with a file 'segments' in a data directory",
+        "can be found; take a grammar that goes on, such as loop, or divide it: a data directory with 'segments' does",
     )
