@@ -104,7 +104,7 @@ def _keep_what_is_piped(path: Path, option: str, error: type[AsrError]) -> None:
     opened = re.fullmatch(r"/(?:dev|proc/self)/fd/(\d{1,9})", "/dev/fd/0" if path == Path("/dev/stdin") else str(path))
     if opened is None or not Path("/proc/self/fd").exists():
         raise error(f"{option}: '{path}' is a pipe; write what comes through it to a file, and give that")
-    with open(int(opened[1]), "rb", closefd=False) as pipe, TemporaryFile() as kept:  # noqa: PTH123 (has no path)
+    with open(int(opened[1]), "rb", closefd=False) as pipe, TemporaryFile() as kept:
         content = pipe.read(_LARGEST_PIPED + 1)
         if len(content) > _LARGEST_PIPED:
             size = f"{_LARGEST_PIPED >> 20} MiB"
