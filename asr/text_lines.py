@@ -51,7 +51,7 @@ def read_bytes(path: Path | str, error: type[AsrError], *, largest: int) -> byte
     try:
         status = Path(path).stat()
         if not stat.S_ISREG(status.st_mode):
-            raise error(f"{path} cannot be read: it is no file, but a folder or a device.")
+            raise error(f"{path} cannot be read: it is no file, but a folder, a pipe or a device.")
         if status.st_size > largest:
             raise error(f"{path} has more than {_size(largest)}; no file of its kind is as large.")
         return Path(path).read_bytes()

@@ -5,14 +5,16 @@ be written, where the disk is full, and where a kept file is damaged; object cod
 it is. Importing this module mends that for every function compiled afterwards, in other packages too (librosa compiles
 as it is imported): what is kept bears a digest, what cannot be read is compiled again, what cannot be written is not
 kept, and where there is no place a temporary one serves this process and its workers. That compiling takes time is
-logged once a process.
+logged when a process begins to, and again where it begins anew.
 """
 
 import atexit
 import logging
+import math
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -30,6 +32,7 @@ logger = logging.getLogger(__name__)
 
 caching: Any = _caching  # of whose inner classes numba says no types
 _SLOW = "compiling functions for this machine: once, the first time that they are used; a busy machine takes minutes"
+_PAUSE = 30.0  # seconds without compiling after which more of it is news
 _ADVICE = "set NUMBA_CACHE_DIR to a directory that can be written, and later starts are fast"
 
 
@@ -47,12 +50,13 @@ class _SealedCacheFile(caching.IndexDataCacheFile):
         self._key = key
         found = super().load(key)
         if found is None:
-            _tell_once(_SLOW, logging.INFO)
+            _tell_of_compiling()
         return found
 
     def save(self, key: Any, data: Any) -> None:
         self._key = key
         super().save(key, data)
+        _compiled_at[0] = time.monotonic()
 
     def _load_index(self) -> Any:
         return super()._load_index() if self._is_whole(self._index_path) else {}
@@ -127,14 +131,22 @@ def _remove(folder: Path, owner: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _tell_once(message: str, level: int = logging.WARNING) -> None:
-    """Log the first message of a level: what follows from it is no news."""
-    if level not in _told:
-        _told.add(level)
-        logger.log(level, message)
+def _tell_of_compiling() -> None:
+    """Log that functions are compiled, unless one was just before: each stage of a long work has its own."""
+    if time.monotonic() - _compiled_at[0] > _PAUSE:
+        logger.info(_SLOW)
+    _compiled_at[0] = time.monotonic()
 
 
-_told: set[int] = set()
+def _tell_once(message: str) -> None:
+    """Log the first of the warnings: what follows from it is no news."""
+    if not _told:
+        _told.append(message)
+        logger.warning(message)
+
+
+_compiled_at = [-math.inf]  # when the last function was, by the monotonic clock
+_told: list[str] = []
 
 
 _save_overload = caching.Cache.save_overload

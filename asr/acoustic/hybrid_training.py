@@ -310,6 +310,7 @@ def with_second_stream(
         prior_ceiling=settings.prior_ceiling,
     )
     model.calibration, model.log_priors = one_stream.calibration, one_stream.log_priors
+    model.sequence_passes = one_stream.sequence_passes
     return _with_mixtures(model, frames, states, settings, topology, n_unspliced, workers)
 
 

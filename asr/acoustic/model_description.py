@@ -13,6 +13,8 @@ from asr.errors import printable
 from asr.features.config import FeatureConfig
 from asr.hmm.state_tying import StateTying
 
+_UNKNOWN = "unknown: the file does not say"
+
 
 def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[str, Any]:
     """By arrays and metadata of the file; what does not fit together raises ValueError and its like."""
@@ -24,7 +26,7 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
         "context": "none: a phone has the same states everywhere" if topology.tying is None else _trees(topology.tying),
         "words": len(metadata.lexicon),
         **({"untrained phones": [printable(phone) for phone in metadata.untrained]} if metadata.untrained else {}),
-        "trained on": "unknown: the file does not say" if metadata.trained_on is None else _amount(metadata.trained_on),
+        "trained on": _UNKNOWN if metadata.trained_on is None else _amount(metadata.trained_on),
         "lexicon digest": printable(metadata.lexicon_digest),
         "features": FeatureConfig.model_validate(metadata.front_end["config"]).model_dump(mode="json"),
         "features from": metadata.source,
@@ -88,6 +90,7 @@ def _hybrid(arrays: Mapping[str, np.ndarray], parts: HybridParts) -> dict[str, A
             for key, value in parameters
             if isinstance(value, str | int | float | None)
         },
+        "sequence passes": _UNKNOWN if parts.sequence_passes is None else parts.sequence_passes,
     }
     scores = parts.hybrid.model_dump(exclude_unset=True)
     if "mixture_weight" in scores:

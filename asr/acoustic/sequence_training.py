@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from asr.acoustic.composite import CompositeAcousticModel, hybrid_stream
+from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.search_settings import SearchSettings
 from asr.decode.token_passing import best_path_and_tokens
@@ -78,7 +79,8 @@ def train_sequences(
     ConfigError
         If the classifier is of no kind that can be trained so.
     """
-    classifier, columns, weight = _trainable(hmm)
+    hybrid, columns, weight = _trainable(hmm)
+    classifier = hybrid.classifier
     numbers = [n for n in range(len(table)) if np.isin(states[table.rows(n)], classifier.classes_).all()]
     if not numbers:
         log.warning("no training utterance is aligned whole, so there are no sequences to learn from")
@@ -115,6 +117,7 @@ def train_sequences(
             log.warning("no path was found for any training utterance, so there are no sequences to learn from")
             return []
         shares.append(100.0 * right / n_heard)
+        hybrid.sequence_passes = (hybrid.sequence_passes or 0) + 1
         lost = f"; utterances without a path within the beam: {n_lost:.0f}" if n_lost else ""
         log.info(
             "sequences, pass %d of %d: of the training frames, pauses too, %.2f %% were expected in the right phone%s",
@@ -123,8 +126,8 @@ def train_sequences(
     return shares
 
 
-def _trainable(hmm: PhoneHmm) -> tuple[SparseKernelLogisticClassifier, slice, float]:
-    """The classifier, its columns of the frames and the weight of its scores."""
+def _trainable(hmm: PhoneHmm) -> tuple[HybridAcousticModel, slice, float]:
+    """The hybrid, its columns of the frames and the weight of its scores."""
     acoustic = hmm.acoustic_model
     found = hybrid_stream(acoustic)
     if found is None or not isinstance(found[1].classifier, SparseKernelLogisticClassifier):
@@ -135,8 +138,8 @@ def _trainable(hmm: PhoneHmm) -> tuple[SparseKernelLogisticClassifier, slice, fl
     number, hybrid = found
     if isinstance(acoustic, CompositeAcousticModel):
         stream = acoustic.streams[number]
-        return hybrid.classifier, slice(stream.start, stream.end), stream.weight
-    return hybrid.classifier, slice(None), 1.0
+        return hybrid, slice(stream.start, stream.end), stream.weight
+    return hybrid, slice(None), 1.0
 
 
 def _batches(

@@ -1,6 +1,9 @@
 """The options that several commands share, and the checks made before anything slow is imported."""
 
+import os
+import re
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Annotated
 
 import typer
@@ -74,6 +77,8 @@ Cluster = Annotated[
     ),
 ]
 
+_LARGEST_PIPED = 64 << 20  # bytes; each reader has a limit of its own
+
 
 def require_directory(path: Path | None, option: str, error: type[AsrError] = CorpusError) -> None:
     """Raise `error` unless `path` is None or a directory."""
@@ -84,11 +89,29 @@ def require_directory(path: Path | None, option: str, error: type[AsrError] = Co
 
 
 def require_file(path: Path | None, option: str, error: type[AsrError] = ConfigError) -> None:
-    """Raise `error` unless `path` is None or a file."""
+    """Raise `error` unless `path` is None or a file; a pipe that the shell has opened (`<(command)`) becomes one."""
     if path is None or path.is_file():
         return
-    found = "is a directory" if path.is_dir() else "does not exist"
+    if path.is_fifo():
+        _keep_what_is_piped(path, option, error)
+        return
+    found = "is a directory" if path.is_dir() else "is no regular file" if path.exists() else "does not exist"
     raise error(f"{option}: '{path}' {found}; a file is needed")
+
+
+def _keep_what_is_piped(path: Path, option: str, error: type[AsrError]) -> None:
+    """Put a file without a name in the place of an open pipe: what it gives is read more than once."""
+    opened = re.fullmatch(r"/(?:dev|proc/self)/fd/(\d{1,9})", "/dev/fd/0" if path == Path("/dev/stdin") else str(path))
+    if opened is None or not Path("/proc/self/fd").exists():
+        raise error(f"{option}: '{path}' is a pipe; write what comes through it to a file, and give that")
+    with open(int(opened[1]), "rb", closefd=False) as pipe, TemporaryFile() as kept:
+        content = pipe.read(_LARGEST_PIPED + 1)
+        if len(content) > _LARGEST_PIPED:
+            size = f"{_LARGEST_PIPED >> 20} MiB"
+            raise error(f"{option}: '{path}' gives more than {size}; write it to a file, and give that")
+        kept.write(content)
+        kept.flush()
+        os.dup2(kept.fileno(), pipe.fileno())
 
 
 def require_model(path: Path, option: str) -> None:
@@ -104,9 +127,14 @@ def require_model(path: Path, option: str) -> None:
 
 def require_grammar(grammar: str | None, option: str = "--grammar") -> None:
     """Raise GrammarError unless the grammar of a command line is None, a name, a number of words, or a file."""
-    if grammar is None or grammar in ("loop", "one") or grammar.isdecimal():
+    if grammar is None or grammar in ("loop", "one") or re.fullmatch("[0-9]{1,4}", grammar):
         return
     if not Path(grammar).exists():
+        if re.fullmatch(r"-.*|[+]?[\d.,]+", grammar):
+            raise GrammarError(
+                f"{option}: '{grammar}' is no number of words; it takes loop (any words in any order), one (exactly "
+                "one word), a number from 1 to 1000 (exactly so many words), or the file of a grammar"
+            )
         raise GrammarError(
             f"{option}: there is no file '{grammar}'; give loop, one, a number of words, or the file of a grammar"
         )

@@ -245,8 +245,10 @@ class Places:
             if candidate.exists():
                 what = "a directory" if candidate.is_dir() else "no regular file"
                 return Fault("unreadable", f"{candidate} is {what}; a file is needed")
+        first, *others = dict.fromkeys(map(str, candidates))
+        elsewhere = f", nor does {' or '.join(others)}" if others else ""
         remedy = "" if Path(name).is_absolute() else "; --root DIR (root=) says where relative paths begin"
-        return Fault("missing-file", f"{candidates[0]} does not exist{remedy}")
+        return Fault("missing-file", f"{first} does not exist{elsewhere}{remedy}")
 
 
 def _read_features(path: Path, places: Places) -> dict[str, Utterance | Fault]:

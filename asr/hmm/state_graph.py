@@ -5,6 +5,7 @@ score of the unit's state, leaving it leads to the arc's end node. *Jumps* are a
 form a cycle. Words sit on arcs and jumps.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -80,6 +81,26 @@ class StateGraph:
         if len(order) < self.n_nodes:
             raise ValueError("the graph has a cycle")
         return np.asarray(order, np.int32)
+
+    def most_words(self) -> float:
+        """Words of the sentence that has most; infinite where words lead around in a circle."""
+        try:
+            order = self.topological_order().tolist()
+        except ValueError:
+            return math.inf
+        most = [-1] * self.n_nodes  # up to a node; -1 where no path leads
+        most[self.initial] = 0
+        steps = [
+            (self.arc_start.tolist(), self.arc_end.tolist(), (self.arc_word != NO_WORD).tolist()),
+            (self.jump_start.tolist(), self.jump_end.tolist(), (self.jump_word != NO_WORD).tolist()),
+        ]
+        for node in order:
+            if most[node] < 0:
+                continue
+            for starts, ends, has_word in steps:
+                for step in range(starts[node], starts[node + 1]):
+                    most[ends[step]] = max(most[ends[step]], most[node] + has_word[step])
+        return max(most[node] for node in np.flatnonzero(np.isfinite(self.final_weight)).tolist())
 
 
 class StateGraphBuilder:

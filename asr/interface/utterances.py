@@ -21,10 +21,12 @@ from asr.hmm.state_graph import StateGraph
 from asr.interface.results import Alignment, Result, timed_phones, timed_words
 from asr.interface.sound import Audio, Sound, load_sound, source_of
 from asr.lattices.lattice import Lattice
+from asr.recognition.hearing import few_words
 from asr.recognition.lattice_results import LatticeWishes, with_lattices
 from asr.recognition.recognition import Recognition, recognize
 from asr.recognition.speaker_maps import aligned_maps, frames_of
 from asr.recognition.speaker_passes import AdaptationMethod, adaptable_model, recognize_speakers
+from asr.runs.progress import counted
 from discriminants.blas_threads import one_blas_thread
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -38,7 +40,7 @@ def recognized(
     """
     sound = load_sound(audio, rate, model.front_end.config)
     found = _recognized_sound(sound, model, graph, LatticeWishes(confidence=confidence))
-    return _result(model, sound, found.words["audio"])
+    return _result(model, sound, found.words["audio"], graph)
 
 
 def lattice_of(audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, beam: float | None) -> Lattice:
@@ -97,7 +99,7 @@ def recognized_of_speaker(
     found = _recognized_sounds({"audio": sound}, {"audio": speaker}, model, graph, options, SerialWorkers())
     for fault in found.failed.values():
         raise DecodeError(f"{sound.source}: {fault.reason}", code=fault.code)
-    return _result(model, sound, found.words["audio"])
+    return _result(model, sound, found.words["audio"], graph)
 
 
 def recognized_by_speaker(
@@ -120,11 +122,13 @@ def recognized_by_speaker(
     loaded = workers.map(partial(_loaded, rate=rate, model=model), audios)
     sounds: dict[str, Sound] = {}
     faults: dict[str, Fault] = {}
-    for name, sound in zip(ids, loaded, strict=True):
-        if isinstance(sound, Fault):
-            faults[name] = sound
-        else:
-            sounds[name] = sound
+    with counted(len(ids), "features") as finished:
+        for number, (name, sound) in enumerate(zip(ids, loaded, strict=True), 1):
+            finished(number)
+            if isinstance(sound, Fault):
+                faults[name] = sound
+            else:
+                sounds[name] = sound
     kept = list(sounds)
     for number, fault in spoilt([sound.static for sound in sounds.values()]).items():
         faults[kept[number]] = fault
@@ -133,9 +137,9 @@ def recognized_by_speaker(
     if sounds:
         found = _recognized_sounds(sounds, dict(zip(ids, names, strict=True)), model, graph, options, workers)
         for name, segments in found.words.items():
-            results[name] = _result(model, sounds[name], segments)
+            results[name] = _result(model, sounds[name], segments, graph)
         for name, fault in found.failed.items():
-            results[name] = replace(_result(model, sounds[name], ()), error=fault)
+            results[name] = replace(_result(model, sounds[name], (), graph), error=fault)
     return [results[name] for name in ids]
 
 
@@ -195,6 +199,8 @@ def _times(model: SpeechModel, sound: Sound) -> FrameTimes:
     return FrameTimes.of(model.front_end.config, len(sound.static), sound.seconds)
 
 
-def _result(model: SpeechModel, sound: Sound, segments: Sequence[Segment]) -> Result:
+def _result(model: SpeechModel, sound: Sound, segments: Sequence[Segment], graph: StateGraph) -> Result:
     words = timed_words(segments, _times(model, sound))
-    return Result(words, round(sound.seconds, 4), sound.source, warnings=sound.unusual)
+    few = few_words(sound.seconds, graph)
+    unusual = sound.unusual if few is None else (*sound.unusual, few)
+    return Result(words, round(sound.seconds, 4), sound.source, warnings=unusual)

@@ -258,7 +258,7 @@ def _recognize_mapped(
 
 def _single_words(graph: StateGraph) -> list[StateGraph]:
     """The graph with all words but one made impossible, for each; none unless its sentences are single words."""
-    if len(graph.words) > _MOST_WORDS or most_words(graph) != 1:
+    if len(graph.words) > _MOST_WORDS or graph.most_words() != 1:
         return []
 
     def without_others(weights: np.ndarray, words: np.ndarray, word: int) -> np.ndarray:
@@ -272,24 +272,6 @@ def _single_words(graph: StateGraph) -> list[StateGraph]:
         )
         for word in range(len(graph.words))
     ]
-
-
-def most_words(graph: StateGraph) -> float:
-    """Words of the sentence that has most; infinite where words lead around in a circle."""
-    try:
-        order = graph.topological_order()
-    except ValueError:
-        return np.inf
-    most = np.full(graph.n_nodes, -np.inf)
-    most[graph.initial] = 0
-    for node in order:
-        for starts, ends, words in (
-            (graph.arc_start, graph.arc_end, graph.arc_word),
-            (graph.jump_start, graph.jump_end, graph.jump_word),
-        ):
-            following = slice(starts[node], starts[node + 1])
-            np.maximum.at(most, ends[following], most[node] + (words[following] >= 0))
-    return float(most[np.isfinite(graph.final_weight)].max())
 
 
 def _readings(

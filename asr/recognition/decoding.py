@@ -22,7 +22,7 @@ from asr.grammar.sentences import read_sentences
 from asr.hmm.state_graph import StateGraph
 from asr.lexicon import Lexicon
 from asr.recognition.audio_files import files_as_corpus
-from asr.recognition.hearing import warn_of_sound
+from asr.recognition.hearing import warn_of_few_words, warn_of_sound
 from asr.recognition.lattice_results import LatticeWishes, with_lattices, write_lattices
 from asr.recognition.material import require_some
 from asr.recognition.speaker_passes import AdaptationMethod, adaptable_model, recognize_speakers
@@ -112,6 +112,8 @@ def decode(
         lexicon = recognizable(speech_model, allow_untrained=allow_untrained)
         graph = compile_graph(lexicon, chosen_grammar(speech_model, lexicon, grammar), speech_model.hmm.topology)
     static, problems = static_frames(speech_model, corpus, workers, upsample=upsample)
+    times = frame_times(speech_model.front_end.config, corpus.utterances, static)
+    warn_of_few_words({name: utterance.duration for name, utterance in times.items()}, graph)
     recognition = recognize_speakers(
         speech_model,
         static,
@@ -131,7 +133,6 @@ def decode(
     account(corpus.listed, recognition.words, failures, out)
     if not recognition.words:
         raise DecodeError(f"no utterance could be decoded; the first: {failures[0].utterance_id}: {failures[0].reason}")
-    times = frame_times(speech_model.front_end.config, corpus.utterances, static)
     rows = {name: ctm_rows(name, segments, times[name]) for name, segments in recognition.words.items()}
     write_words(out, rows, mlf=mlf)
     write_lattices(lattices, recognition.lattices, times, out, settings)

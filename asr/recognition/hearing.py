@@ -1,4 +1,6 @@
-"""What is heard in audio before it is recognized: silence, channels that cancel, speech of a lower sampling rate."""
+"""What is told of audio before it is recognized: silence, channels that cancel, speech of a lower sampling rate, and
+recordings that are far too long for the sentences of the grammar.
+"""
 
 import logging
 from collections import defaultdict
@@ -7,13 +9,18 @@ from collections.abc import Mapping
 from asr.corpus.data_directory import DataDirectory
 from asr.errors import Fault, printable
 from asr.features.config import FeatureConfig
+from asr.hmm.state_graph import StateGraph
 from asr.runs.progress import counted
 from asr.validation.findings import count, some
 from asr.validation.measuring import Measured
 from asr.validation.recordings import above_cut_off, measure_all
+from asr.validation.transcripts import LONGEST_PAUSES
 from discriminants.parallel.workers import Workers
 
 log = logging.getLogger(__name__)
+
+SECONDS_A_WORD = 3.0
+"""And ten for pauses: how long audio may last for the longest sentence of a grammar before it seems to hold more."""
 
 
 def warn_of_sound(corpus: DataDirectory, config: FeatureConfig, *, workers: Workers) -> None:
@@ -63,3 +70,25 @@ def unusual(found: Measured, config: FeatureConfig) -> list[Fault]:
         )
         kinds.append(Fault("band-limited", reason))
     return kinds
+
+
+def warn_of_few_words(seconds: Mapping[str, float], graph: StateGraph) -> None:
+    """Log a line where audio is far too long for the longest sentence of a grammar: more is said than can be found."""
+    name = max(seconds, key=lambda name: seconds[name], default=None)
+    fault = None if name is None else few_words(seconds[name], graph)
+    if fault is not None:
+        log.warning("%s", printable(f"{name}: {fault.reason}"))
+
+
+def few_words(seconds: float, graph: StateGraph) -> Fault | None:
+    """What is to be said of audio of so many seconds under this grammar, if it is far too long for its sentences."""
+    if seconds <= LONGEST_PAUSES + SECONDS_A_WORD:
+        return None  # under any grammar
+    most = graph.most_words()
+    if seconds <= LONGEST_PAUSES + SECONDS_A_WORD * most:
+        return None
+    return Fault(
+        "few-words",
+        f"it lasts {seconds:.0f} s, and the longest sentence of the grammar has {count(int(most), 'word')}: no more "
+        "can be found; take a grammar that goes on, such as loop, or divide it: a data directory with 'segments' does",
+    )

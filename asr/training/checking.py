@@ -14,7 +14,7 @@ from asr.runs.progress import counted
 from asr.training.config import LexiconSettings, TrainingConfig, check_same_static, load_config
 from asr.validation import Finding, Report, validate
 from asr.validation.directory import read_directory_past_faults
-from asr.validation.findings import count, stopping, without_place
+from asr.validation.findings import count, lines_by_kind, stopping, without_place
 from asr.validation.settings import setting_place
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -119,8 +119,8 @@ def log_findings(report: Report) -> None:
     """
     stops = report.stopping
     if len(stops) > 1:
-        for finding in stops:
-            log.error("%s", finding)
+        for line in lines_by_kind(sorted(stops, key=lambda finding: finding.of_settings)):
+            log.error("%s", line)
     lost = [finding for finding in report.errors if not finding.stops]
     if lost:
         log.warning(
@@ -152,8 +152,8 @@ def _log_first(findings: Sequence[Finding]) -> None:
         by_code[finding.code].append(finding)
     for code in sorted(by_code, key=lambda code: code != _CAUSE):
         group = by_code[code]
-        for finding in group[:_SHOWN]:
-            log.warning("  %s", finding)
+        for line in lines_by_kind(group[:_SHOWN]):
+            log.warning("  %s", line)
         if len(group) > _SHOWN:
             log.warning("  and %s more of %s", f"{len(group) - _SHOWN:,}", group[0].code)
 
@@ -162,11 +162,19 @@ def _error(stops: Sequence[Finding]) -> AsrError:
     """One sentence with every reason; what does not fit in is in the log."""
     first = stops[0]
     kind: type[AsrError] = CorpusError
-    if first.code in ("settings", "classifier", "noise"):
+    if first.of_settings:
         kind = ConfigError
     elif first.code in ("reserved-phone", "silence-entry", "probability-column"):
         kind = LexiconError
-    room = 900 // min(len(stops), _TOLD)
-    told = [printable(f"{finding.place}: {finding.message}", room) for finding in stops[:_TOLD]]
+    shown = stops[:_TOLD]
+    room = 900 // len(shown)
+    last = {(finding.code, finding.remedy): finding for finding in shown}  # which tells the remedy of all alike
+    told = [
+        printable(
+            f"{finding.place}: {finding.message if last[finding.code, finding.remedy] is finding else finding.fact}",
+            room,
+        )
+        for finding in shown
+    ]
     more = f"; and {len(stops) - _TOLD} more, which the log lists" if len(stops) > _TOLD else ""
     return kind("; ".join(told) + more)

@@ -20,6 +20,7 @@ from asr.settings import Settings, fault_in_value, faults
 from asr.text_lines import read_text
 
 LARGEST_FILE = 1 << 16  # bytes; a file that names every setting has three thousand
+MOST_TIED_STATES = 100_000
 LONGEST_LINE = 2000  # characters; names with thousands of dots take the parser minutes
 
 
@@ -68,7 +69,7 @@ class TrainingConfig(Settings):
     """Phones that a state depends on: 1, the phone itself; 3, the phones before and after it too, by trees that tie the
     states of contexts that sound alike. "auto" is 3 where there is half an hour of speech, and where what only contexts
     have is set. Not the frames that a classifier sees, which `hybrid_features.context` says."""
-    tied_states: Annotated[int, Field(ge=1, le=100_000)] | Literal["auto"] = "auto"
+    tied_states: Annotated[int, Field(ge=1, le=MOST_TIED_STATES)] | Literal["auto"] = "auto"
     """With context = 3, the states of all phones together. "auto" is one for every thousand frames, 600 at most, and at
     least the number without context."""
     questions: tuple[PhoneQuestion, ...] = ()
@@ -96,6 +97,16 @@ class TrainingConfig(Settings):
     @classmethod
     def _of_file(cls, value: Any) -> Any:
         return read_questions(Path(value)) if isinstance(value, str | Path) else value
+
+    @field_validator("tied_states", mode="before")
+    @classmethod
+    def _of_all_phones(cls, value: Any) -> Any:
+        if isinstance(value, int) and not isinstance(value, bool) and not 1 <= value <= MOST_TIED_STATES:
+            raise ValueError(
+                f"must be the number of states of all phones together, from 1 to {MOST_TIED_STATES}, or 'auto', which "
+                "goes by how much speech there is"
+            )
+        return value
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

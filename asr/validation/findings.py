@@ -1,7 +1,7 @@
 """What a check finds: a place, a code, and a sentence that says what would be right."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -48,6 +48,21 @@ class Finding:
         name = printable(str(self.file))
         return name if self.line is None else f"{name}:{self.line}"
 
+    @property
+    def of_settings(self) -> bool:
+        """Whether it is a setting that has to be mended, and not the corpus or the lexicon."""
+        return self.code in ("settings", "classifier", "noise")
+
+    @property
+    def remedy(self) -> str:
+        """What follows the last semicolon of the message; empty where there is none."""
+        return self.message.rpartition("; ")[2] if "; " in self.message else ""
+
+    @property
+    def fact(self) -> str:
+        """The message without its remedy."""
+        return self.message.removesuffix(f"; {self.remedy}")
+
     def __str__(self) -> str:
         return f"{self.place}: {self.severity}: {self.message} [{self.code}]"
 
@@ -65,6 +80,25 @@ def costing(code: str, file: Path, line: int | None, message: str, utterances: I
 def warning(code: str, file: Path, line: int | None, message: str) -> Finding:
     """Something that training takes as it is."""
     return Finding("warning", code, file, line, message)
+
+
+def lines_by_kind(findings: Iterable[Finding]) -> Iterator[str]:
+    """A line for every finding, those of a kind together; a remedy that several share stands once, after their lines.
+
+    Kinds come in the order of their first findings, and those of a kind as they were given.
+    """
+    kinds: dict[tuple[Severity, str], dict[str, list[Finding]]] = {}
+    for finding in findings:
+        of_kind = kinds.setdefault((finding.severity, finding.code), {})
+        of_kind.setdefault(finding.remedy, []).append(finding)
+    for of_kind in kinds.values():
+        for remedy, alike in of_kind.items():
+            if not remedy or len(alike) == 1:
+                yield from map(str, alike)
+                continue
+            for finding in alike:
+                yield str(replace(finding, message=finding.fact))
+            yield f"  for each of these {len(alike):,}: {remedy}"
 
 
 def without_place(error: Exception, file: Path, line: int | None = None) -> str:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from asr.errors import Fault, printable
-from asr.validation.findings import Finding, count
+from asr.validation.findings import Finding, count, lines_by_kind
 
 _COLUMN = 14
 
@@ -128,9 +128,8 @@ class Report:
         return dict(sorted(found.items(), key=lambda item: (item[0] not in severe, -item[1], item[0])))
 
     def lines(self) -> Iterator[str]:
-        """The report as text: a line for every finding, then the summary, then the remarks."""
-        for finding in self.findings:
-            yield str(finding)
+        """The report as text: a line for every finding, kind by kind, then the summary, then the remarks."""
+        yield from lines_by_kind(sorted(self.findings, key=lambda finding: finding.of_settings))
         if self.findings:
             yield ""
         yield from self.summary.lines(stopped=bool(self.stopping))

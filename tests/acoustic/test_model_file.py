@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from asr.acoustic.composite import beside
+from asr.acoustic.composite import beside, hybrid_stream
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.gmm_training import mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
@@ -106,6 +106,24 @@ def test_a_hybrid_read_again_gives_equal_scores(tmp_path: Path, name: str) -> No
     assert (again.lexicon, again.search, again.hmm.topology) == (LEXICON, model.search, TOPOLOGY)
     save_model(tmp_path / "again", again)
     assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+
+
+@pytest.mark.parametrize("of", [lambda: hybrid(GaussianNB()), two_streams])
+def test_a_file_knows_the_passes_over_sequences_and_an_older_one_does_not(tmp_path: Path, of) -> None:
+    model = of()
+    assert describe_model(model)["sequence passes"] == 0
+    _, trained = hybrid_stream(model.hmm.acoustic_model)
+    trained.sequence_passes = 2
+    save_model(tmp_path / "model", model)
+    assert describe_model(tmp_path / "model")["sequence passes"] == 2
+    assert describe_model(load_model(tmp_path / "model"))["sequence passes"] == 2
+    arrays, metadata = load_arrays(tmp_path / "model")
+    del metadata["sequence_passes"]
+    save_arrays(tmp_path / "older", arrays, metadata)
+    older = load_model(tmp_path / "older")
+    assert describe_model(older)["sequence passes"] == "unknown: the file does not say"
+    save_model(tmp_path / "again", older)
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "older").read_bytes()
 
 
 def test_mixtures_read_again_give_equal_scores(tmp_path: Path) -> None:

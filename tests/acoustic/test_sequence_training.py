@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from asr.acoustic import sequence_training
+from asr.acoustic.composite import hybrid_stream
 from asr.acoustic.gmm_training import train_gmm
 from asr.acoustic.hybrid_training import HybridSettings, train_hybrid
 from asr.acoustic.model_file import SearchSettings
@@ -66,6 +67,7 @@ def test_more_frames_are_expected_right_after_every_pass(start: Start, loss: str
     hmm = start.hybrid(loss=loss, mixtures=mixtures)
     shares = start.train(hmm, passes=4, mixtures=bool(mixtures))
     assert len(shares) == 4
+    assert hybrid_stream(hmm.acoustic_model)[1].sequence_passes == 4
     assert shares[-1] > shares[0] + 0.2
     assert 0 < shares[0] < 100
 
@@ -100,6 +102,7 @@ def test_utterances_that_are_not_aligned_or_not_found_are_left_out(start: Start,
     alone = short.subset(("b",))
     assert train_sequences(hmm, alone, states[-1:], GRAPH, SEARCH, passes=1) == []
     assert "no path was found" in caplog.text
+    assert hmm.acoustic_model.sequence_passes == 2
 
 
 def test_other_classifiers_are_refused(start: Start) -> None:

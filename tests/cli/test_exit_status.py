@@ -80,6 +80,18 @@ def test_a_missing_input_is_one_sentence_with_status_1(
     assert err == f"asr: error: {sentence.format(**names)}\n"
 
 
+@pytest.mark.parametrize("given", ["-4", "--beam", "+4", "2.5", "99999"])
+@pytest.mark.parametrize("option", ["--grammar", "--rescore"])
+def test_a_grammar_that_looks_like_a_number_or_an_option_is_told_what_can_be_given(
+    asr: Callable[..., Outcome], transcript: Path, option: str, given: str
+) -> None:
+    files = ["--model", transcript, "--out", "out", "--data", transcript.parent]
+    status, out, err = asr("decode", *files, f"{option}={given}")
+    assert (status, out) == (1, "")
+    assert err.startswith(f"asr: error: {option}: '{given}' is no number of words; it takes loop (any words in any")
+    assert "there is no file" not in err
+
+
 @pytest.mark.parametrize(
     ("raised", "status", "message"),
     [

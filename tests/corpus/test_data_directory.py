@@ -51,6 +51,19 @@ def test_files_are_looked_for_under_the_root_then_above_then_inside(data, tmp_pa
     assert [path.parent for path in found] == [root, data.resolve().parent, data]
 
 
+def test_a_file_that_is_missing_is_named_at_every_place_where_it_was_looked_for(data, tmp_path):
+    for name in ("a", "b"):
+        (data.parent / f"{name}.wav").unlink()
+    above, inside, root = data.resolve().parent / "a.wav", data / "a.wav", tmp_path / "elsewhere" / "a.wav"
+    told = read_data_directory(data).problems[0].reason
+    assert told == f"{above} does not exist, nor does {inside}; --root DIR (root=) says where relative paths begin"
+    told = read_data_directory(data, root=root.parent).problems[0].reason
+    assert told.startswith(f"{root} does not exist, nor does {above} or {inside}; ")
+    assert read_data_directory(data, root=data.parent).problems[0].reason.count(str(above)) == 1
+    (data / "wav.scp").write_text(f"a-1 {root}\n")
+    assert read_data_directory(data).problems[0].reason == f"{root} does not exist"
+
+
 def test_absolute_paths_and_paths_with_spaces_are_taken_as_they_are(data, tmp_path):
     soundfile.write(tmp_path / "one two.wav", np.zeros(800), 8000)
     (data / "wav.scp").write_text(f"a-1 {tmp_path}/one two.wav\nb-1 b.wav\n")

@@ -1,11 +1,16 @@
 """Compiled code is kept where it can be, and what is wrong with the place or the files never ends a program."""
 
+import logging
+import math
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from discriminants import compiled
 
 ROOT = Path(__file__).parents[2]
 MODULE = """
@@ -60,6 +65,19 @@ def test_code_is_kept_beside_the_source_and_used_again(module: Path) -> None:
     assert said.startswith("compiling functions for this machine: once")
     assert said.count("\n") == 1
     assert run(module) == ("42 1", "")
+
+
+def test_compiling_is_told_again_where_it_begins_anew(caplog, monkeypatch) -> None:
+    clock = [1000.0]
+    monkeypatch.setattr(compiled, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(compiled, "_compiled_at", [-math.inf])
+    with caplog.at_level(logging.INFO, logger=compiled.__name__):
+        told = []
+        for seconds in (0.0, 20.0, 20.0, 31.0, 5.0):
+            clock[0] += seconds
+            compiled._tell_of_compiling()
+            told.append(len(caplog.messages))
+    assert told == [1, 1, 1, 2, 2]
 
 
 @pytest.mark.parametrize("suffix", [".nbi", ".nbc"])

@@ -2,6 +2,7 @@
 
 import io
 import json
+import logging
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -14,6 +15,7 @@ import soundfile
 from asr import AsrError, Recognizer, Result
 from asr.errors import AlignmentError, ConfigError, CorpusError, FeatureError, GrammarError, LexiconError
 from asr.grammar import one_word
+from asr.recognition.adaptation import n_steps
 from tests.toy_corpus import RATE
 
 
@@ -166,6 +168,14 @@ def test_adaptation_needs_speakers_and_speakers_need_one_an_utterance(recognizer
         recognizer.recognize(wavs[0], speaker="one")
     adapted = list(recognizer.recognize_all(wavs, speakers="one", adapt=True))
     assert all(isinstance(result, Result) and result.text for result in adapted)
+
+
+def test_whoever_adapts_from_a_program_sees_how_far_it_is_as_the_command_shows_it(recognizer, wavs, caplog):
+    with caplog.at_level(logging.INFO, logger="asr.runs.progress"):
+        list(recognizer.recognize_all(wavs[:3], speakers="one", adapt=True))
+    assert [line.rpartition(" in ")[0] for line in caplog.messages] == [
+        "features: 3", f"adapting and recognizing: steps: {n_steps(3)}"
+    ]  # fmt: skip
 
 
 def test_one_utterance_is_adapted_to_as_the_only_one_of_its_speaker(recognizer, wavs):

@@ -70,6 +70,40 @@ def test_of_many_each_has_its_own_warnings(recognizer, samples, options):
     assert [warning.filename for warning in told if warning.category is AudioWarning] == [__file__]
 
 
+@pytest.fixture(scope="module")
+def tape(samples, tmp_path_factory):
+    """Twenty seconds of speech in one file."""
+    path = tmp_path_factory.mktemp("tape") / "tape.wav"
+    soundfile.write(path, np.resize(samples, 20 * RATE), RATE)
+    return path
+
+
+TAPE = r"it lasts 20 s, and the longest sentence of the grammar has 2 words: no more can be found; take a grammar that"
+
+
+def test_a_recording_far_too_long_for_the_sentences_of_the_grammar_has_a_warning(recognizer, samples, tape):
+    short = recognizer.with_grammar(["NO", "ONE TWO"])
+    for options in ({}, {"speakers": "one"}):
+        with pytest.warns(AudioWarning, match=rf"tape\.wav: {TAPE}"):
+            results = list(short.recognize_all([tape, (samples, RATE)], **options))
+        assert [codes(result) for result in results] == [["few-words"], []]
+    for grammar in (None, "loop", 4):
+        assert recognizer.with_grammar(grammar).recognize(tape).warnings == ()
+
+
+def test_the_command_says_so_once_and_of_the_longest(toy_model, tape, samples, tmp_path, asr, caplog):
+    (tmp_path / "sentences").write_text("NO\nONE TWO\n")
+    for name, seconds in (("tape-2", 17), ("short", 2)):
+        soundfile.write(tmp_path / f"{name}.wav", np.resize(samples, seconds * RATE), RATE)
+    decode = ["decode", "--model", toy_model, "--out", tmp_path / "out", "-j", 1, tape, *tmp_path.glob("*.wav")]
+    assert asr(*decode, "--grammar", tmp_path / "sentences")[0] == 0
+    assert len([line for line in caplog.messages if line.startswith("tape: it lasts 20 s")]) == 1
+    assert "tape-2" not in caplog.text
+    caplog.clear()
+    assert asr(*decode)[0] == 0
+    assert "it lasts" not in caplog.text
+
+
 def test_alignment_warns_too_and_ordinary_audio_does_not(recognizer, samples):
     with pytest.warns(AudioWarning, match="digital silence"):
         recognizer.align((SILENCE, RATE), "NO")

@@ -102,6 +102,10 @@ def test_a_name_unlike_any_setting_comes_with_none(path: Path) -> None:
         load_config(path)
 
 
+TIED_STATES = (
+    "tied_states: must be the number of states of all phones together, from 1 to 100000, or 'auto', which goes by how "
+    "much speech there is"
+)
 WORDED = {
     "text for a number": ("seed = '1'", "seed: must be a whole number, not '1' (text); write it without quotes"),
     "any text for a number": ("seed = 'one'", "seed: must be a whole number, not 'one' (text)"),
@@ -110,6 +114,8 @@ WORDED = {
     "a table for a number": ("seed = {}", "seed: must be a whole number, not a table"),
     "below": ("seed = -1", "seed: must be at least 0, not -1"),
     "above": ("[tuning]\nheld_out = 1.5", "tuning.held_out: must be less than 1, not 1.5"),
+    "too few of what is counted": ("tied_states = 0", f"{TIED_STATES}, not 0"),
+    "too many of what is counted": ("tied_states = 100001", f"{TIED_STATES}, not 100001"),
     "at a limit": ("[gmm_search]\nbeam = 0", "gmm_search.beam: must be greater than 0, not 0"),
     "no number": ("[gmm_search]\nbeam = nan", "gmm_search.beam: must be a finite number, not nan"),
     "a fraction in quotes": (

@@ -275,3 +275,30 @@ def test_nothing_is_remarked_of_enough_speech() -> None:
     assert not list(remarks_on_amount(Summary()))
     (only,) = remarks_on_amount(Summary(listed=1000, usable=1000, words=9000, speakers=1))
     assert only.startswith("one speaker: ")
+
+
+def test_a_remedy_that_several_faults_share_is_told_once_after_them_and_the_settings_come_last(clean: Corpus) -> None:
+    clean.settings("seed = 'one'")
+    clean.set_line("train/text", 3, f"{clean.lines('train/text')[2]} one")
+    for line, word in ((2, "ELEVEN"), (4, "TWELVE"), (5, "TWENTY")):
+        clean.append_word(line, word)
+    report = clean.validate()
+    lines = list(report.lines())[: len(report.findings) + 1]
+    text = f"{clean.folder}/train/text"
+    assert [line.partition(": error")[0] for line in lines[:3]] == [f"{text}:{number}" for number in (2, 4, 5)]
+    assert [word in line for word, line in zip(("'ELEVEN'", "'TWELVE'", "'TWENTY'"), lines, strict=False)] == [True] * 3
+    assert lines[3] == "  for each of these 3: add its pronunciation, or correct the word"
+    assert "add its" not in "".join(lines[:3])
+    assert lines[4].startswith(f"{text}:3: ") and "in the lexicon as ONE" in lines[4]
+    assert lines[5].startswith(f"{clean.folder}/settings.toml:2: error: seed: ")
+    assert report.findings[0].code == "settings"  # in the order of files all the same
+
+
+def test_the_sentence_that_ends_a_training_repeats_no_remedy_either(clean: Corpus) -> None:
+    for line in (2, 4, 6):
+        clean.set_line("train/utt2spk", line, clean.names[line - 1])
+    with pytest.raises(AsrError) as raised:
+        log_findings(clean.validate())
+    told = str(raised.value)
+    assert told.count("write its value after it") == 1
+    assert [f"utt2spk:{line}" in told for line in (2, 4, 6)] == [True] * 3
