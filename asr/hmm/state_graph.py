@@ -8,6 +8,7 @@ form a cycle. Words sit on arcs and jumps.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -82,6 +83,7 @@ class StateGraph:
             raise ValueError("the graph has a cycle")
         return np.asarray(order, np.int32)
 
+    @cached_property
     def most_words(self) -> float:
         """Words of the sentence that has most; infinite where words lead around in a circle."""
         try:

@@ -258,7 +258,7 @@ def _recognize_mapped(
 
 def _single_words(graph: StateGraph) -> list[StateGraph]:
     """The graph with all words but one made impossible, for each; none unless its sentences are single words."""
-    if len(graph.words) > _MOST_WORDS or graph.most_words() != 1:
+    if len(graph.words) > _MOST_WORDS or graph.most_words != 1:
         return []
 
     def without_others(weights: np.ndarray, words: np.ndarray, word: int) -> np.ndarray:

@@ -84,7 +84,7 @@ def few_words(seconds: float, graph: StateGraph) -> Fault | None:
     """What is to be said of audio of so many seconds under this grammar, if it is far too long for its sentences."""
     if seconds <= LONGEST_PAUSES + SECONDS_A_WORD:
         return None  # under any grammar
-    most = graph.most_words()
+    most = graph.most_words
     if seconds <= LONGEST_PAUSES + SECONDS_A_WORD * most:
         return None
     return Fault(

@@ -123,9 +123,9 @@ def test_words_of_the_longest_sentence(model, graph):
     def compiled(wanted):
         return compile_graph(model.lexicon, chosen_grammar(model, model.lexicon, wanted), model.hmm.topology)
 
-    assert graph.most_words() == np.inf
+    assert graph.most_words == np.inf
     for length in (1, 2, 5):
-        assert compiled(str(length)).most_words() == length
+        assert compiled(str(length)).most_words == length
     assert adaptation._single_words(compiled("2")) == []
 
 
