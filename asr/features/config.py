@@ -19,8 +19,11 @@ class FeatureConfig(Settings):
     analysis in the place of LDA, `kda_centers` the number of frames on which its kernels are centred, `kda_sigma` their
     width in units of the spliced frames ("scale": the root of the summed variances of the centres). `log_floor` is the
     least mel power and frame energy before the logarithm, on the 16-bit scale: Kaldi's single-precision epsilon; HTK's
-    MELFLOOR is 1, which tells digital silence less sharply from near silence. `energy_first` puts the energy before the
-    cepstra.
+    MELFLOOR is 1, which tells digital silence less sharply from near silence. `dynamic_range_db` adds to the power of
+    every mel band, and to the energy, a floor that lies so many dB below the louder frames of the same recording (their
+    95 % quantile), so that all that is much quieter than its speech sounds alike: pauses of a noise gate, digital
+    silence, faint rooms; 0 is for none. HTK's SILFLOOR is its like, for the energy alone. `energy_first` puts the energy
+    before the cepstra.
     `unspliced` repeats a frame's own columns, as they are before splicing and LDA, behind the others: for a second
     stream of the acoustic model. Audio of another rate than `sample_rate` is converted; of a lower one only with
     `upsample`, as the upper filters hear nothing then.
@@ -39,6 +42,7 @@ class FeatureConfig(Settings):
     low_hz: float = Field(0.0, ge=0)
     high_hz: float | None = Field(None, gt=0)
     log_floor: float = Field(2.0**-23, ge=1e-30, le=1e12)
+    dynamic_range_db: float = Field(0.0, ge=0, le=1000)
     n_cepstra: int = Field(12, ge=1)
     lifter: int = Field(22, ge=0, le=10_000)
     energy: Literal["log", "c0"] = "log"

@@ -132,7 +132,15 @@ class FrontEnd:
         return self._dimension if self.config.unspliced else 0
 
     def stream(self) -> StreamingFrontEnd:
-        """The same front end on samples as they come; FeatureError if normalized per speaker or utterance."""
+        """The same front end on samples as they come.
+
+        FeatureError if normalized per speaker or utterance, or with a dynamic range: all of a recording counts then.
+        """
+        if self.config.dynamic_range_db:
+            raise FeatureError(
+                "dynamic_range_db counts from the louder frames of a whole recording; streaming works with "
+                "dynamic_range_db = 0."
+            )
         if self.config.normalize not in ("corpus", "none"):
             raise FeatureError(
                 f"Normalization per {self.config.normalize} needs the whole {self.config.normalize}; "

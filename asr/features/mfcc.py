@@ -17,15 +17,18 @@ from asr.features.config import FeatureConfig
 from asr.features.mel import mel_filters
 
 _BLOCK = 256  # frames transformed at once: their spectra stay in the cache
+LOUDER_FRAMES = 0.95  # their quantile, so that a knock does not count as speech
+NATURAL = np.log(10.0) / 10.0  # natural logarithm of power, in a dB
 
 
 def mfcc(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
     """Cepstra and energy of `signal` (n,), samples on the 16-bit scale: float32 (n_frames, n_cepstra + 1).
 
     Columns are c1, ..., c12, then the log energy (of the frame as it is, before pre-emphasis and window) or
-    c0; with `energy_first` the last column comes first. Only whole frames count: n_frames = 1 + (n - window)
-    // shift, or 0 when the signal is shorter than a window. Raises FeatureError for a signal that is not
-    one-dimensional or not finite.
+    c0; with `energy_first` the last column comes first. With `dynamic_range_db` the recording gets a floor in every
+    mel band, and in its energy, that lies so far below its louder frames there. Only whole frames count: n_frames =
+    1 + (n - window) // shift, or 0 when the signal is shorter than a window. Raises FeatureError for a signal that is
+    not one-dimensional or not finite.
     """
     signal = np.ascontiguousarray(signal)
     if signal.ndim != 1:
@@ -36,21 +39,37 @@ def mfcc(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
         return np.empty((0, config.static_dimension), np.float32)
     window, filters, transform = _constants(config)
     frames = librosa.util.frame(signal, frame_length=config.window_samples, hop_length=config.shift_samples, axis=0)
-    features = np.empty((len(frames), config.static_dimension), np.float32)
+    log_mel = np.empty((len(frames), filters.shape[1]))
+    log_energy = np.empty(len(frames))
     for first in range(0, len(frames), _BLOCK):
-        block = frames[first : first + _BLOCK].astype(np.float64)
-        out = features[first : first + _BLOCK]
+        rows = slice(first, first + _BLOCK)
+        block = frames[rows].astype(np.float64)
         if config.energy == "log":
-            out[:, -1] = np.log(np.maximum(np.einsum("tn,tn->t", block, block), config.log_floor))
+            log_energy[rows] = np.log(np.maximum(np.einsum("tn,tn->t", block, block), config.log_floor))
         # x[0] has no predecessor in its frame and stands in for it: (1 - k) x[0].
         block[:, 1:] -= config.preemphasis * block[:, :-1]
         block[:, 0] *= 1.0 - config.preemphasis
         block *= window
         spectrum = scipy.fft.rfft(block, config.fft_size, overwrite_x=True)
         power = np.square(spectrum.real) + np.square(spectrum.imag)
-        log_mel = np.log(np.maximum(power @ filters, config.log_floor))
-        out[:, : transform.shape[1]] = log_mel @ transform
+        log_mel[rows] = np.log(np.maximum(power @ filters, config.log_floor))
+    if config.dynamic_range_db:
+        log_mel = _in_range(log_mel, config.dynamic_range_db)
+        log_energy = _in_range(log_energy, config.dynamic_range_db)
+    features = np.empty((len(frames), config.static_dimension), np.float32)
+    if config.energy == "log":
+        features[:, -1] = log_energy
+    for first in range(0, len(frames), _BLOCK):  # a product of blocks, so that a frame's bytes are those in a stream
+        rows = slice(first, first + _BLOCK)
+        features[rows, : transform.shape[1]] = log_mel[rows] @ transform
     return np.roll(features, 1, axis=1) if config.energy_first else features
+
+
+def _in_range(log_power: np.ndarray, decibels: float) -> np.ndarray:
+    """Logarithms of power over time, (n_frames, ...), each with a floor added so far below its louder frames."""
+    floor = np.quantile(log_power, LOUDER_FRAMES, axis=0) - decibels * NATURAL
+    added: np.ndarray = np.logaddexp(log_power, floor)
+    return added
 
 
 @lru_cache(maxsize=8)

@@ -10,6 +10,7 @@ import numpy as np
 from asr.features.background import MOST_OF_SPEAKER, Background, fit_background
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
+from asr.features.mfcc import LOUDER_FRAMES, NATURAL
 from asr.features.normalization import Moments
 
 Normalizers = Mapping[str, tuple[np.ndarray, np.ndarray]]
@@ -17,8 +18,6 @@ Normalizers = Mapping[str, tuple[np.ndarray, np.ndarray]]
 
 QUIETER_BY = 30.0
 """dB by which the louder frames of a recording lie below those of the speaker's others when nobody speaks in it."""
-_LOUDER_FRAMES = 0.95  # their quantile, so that a knock does not count as speech
-_NATURAL = np.log(10.0) / 10.0  # natural logarithm of power, in a dB
 
 
 class SpeakerFrames:
@@ -149,8 +148,8 @@ def _with_voice(static: FrameTable, numbers: list[int], config: FeatureConfig) -
     if len(varied) < 2 or static.n_features != config.static_dimension:  # of other archives nobody knows the energy
         return varied
     column = 0 if config.energy_first else -1
-    levels = np.array([np.quantile(static.utterance(number)[:, column], _LOUDER_FRAMES) for number in varied])
-    unit = _NATURAL * (np.sqrt(config.n_filters) if config.energy == "c0" else 1.0)
+    levels = np.array([np.quantile(static.utterance(number)[:, column], LOUDER_FRAMES) for number in varied])
+    unit = NATURAL * (np.sqrt(config.n_filters) if config.energy == "c0" else 1.0)
     usual = np.sort(levels)[len(levels) // 2]
     return [number for number, level in zip(varied, levels, strict=True) if level >= usual - QUIETER_BY * unit]
 

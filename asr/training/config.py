@@ -21,6 +21,7 @@ from asr.text_lines import read_text
 
 LARGEST_FILE = 1 << 16  # bytes; a file that names every setting has three thousand
 MOST_TIED_STATES = 100_000
+DYNAMIC_RANGE_DB = 35.0
 LONGEST_LINE = 2000  # characters; names with thousands of dots take the parser minutes
 
 
@@ -78,9 +79,11 @@ class TrainingConfig(Settings):
     ngram_order: int = Field(2, ge=1, le=10)
     """Order of the default grammar, estimated from the training transcripts."""
     lexicon: LexiconSettings = LexiconSettings()
-    features: FeatureConfig = FeatureConfig()
+    features: FeatureConfig = FeatureConfig(dynamic_range_db=DYNAMIC_RANGE_DB)
     """Frames of the Gaussian mixtures."""
-    hybrid_features: FeatureConfig = FeatureConfig(normalize="speaker", context=7, lda_dimension=60)
+    hybrid_features: FeatureConfig = FeatureConfig(
+        dynamic_range_db=DYNAMIC_RANGE_DB, normalize="speaker", context=7, lda_dimension=60
+    )
     """Frames of the classifier; what concerns static features has to agree with `features`."""
     gmm: GmmSettings = GmmSettings(silence_factor=4)
     tied_gmm: TiedGmmSettings = TiedGmmSettings(silence_factor=4)

@@ -397,6 +397,8 @@ def test_streaming_is_refused_where_it_cannot_equal_batch():
     for kind in ("speaker", "utterance"):
         with pytest.raises(FeatureError, match="streaming works with"):
             FrontEnd(FeatureConfig(normalize=kind)).fit(table).stream()
+    with pytest.raises(FeatureError, match="streaming works with dynamic_range_db = 0"):
+        FrontEnd(FeatureConfig(dynamic_range_db=35)).fit(table).stream()
     with pytest.raises(FeatureError, match="4 static columns, but audio gives 13"):
         FrontEnd(FeatureConfig()).fit(table).stream()
 

@@ -1,6 +1,7 @@
 """MFCC beside a transcription of the formulas frame by frame, and beside kaldi-native-fbank."""
 
 import math
+from collections.abc import Sequence
 
 import kaldi_native_fbank
 import numpy as np
@@ -30,10 +31,10 @@ def written_out(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
 
     low, high = mel(config.low_hz), mel(config.high_hz or rate / 2)
     step = (high - low) / (config.n_filters + 1)
-    rows = []
+    mels, energies = [], []
     for t in range(1 + (len(signal) - window) // shift if len(signal) >= window else 0):
         frame = [float(value) for value in signal[t * shift : t * shift + window]]
-        energy = math.log(max(sum(value * value for value in frame), config.log_floor))
+        energies.append(math.log(max(sum(value * value for value in frame), config.log_floor)))
         emphasised = [frame[0] - 0.97 * frame[0]] + [frame[n] - 0.97 * frame[n - 1] for n in range(1, window)]
         tapered = [
             value * (0.54 - 0.46 * math.cos(2 * math.pi * n / (window - 1))) for n, value in enumerate(emphasised)
@@ -45,7 +46,13 @@ def written_out(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
             for k, value in enumerate(power):
                 total += value * max(0.0, 1 - abs(mel(k * rate / size) - centre) / step)
             log_mel.append(math.log(max(total, config.log_floor)))
-        n_filters = config.n_filters
+        mels.append(log_mel)
+    if config.dynamic_range_db:
+        energies = with_floor(energies, config.dynamic_range_db)
+        mels = list(zip(*(with_floor(band, config.dynamic_range_db) for band in zip(*mels, strict=True)), strict=True))
+    rows = []
+    n_filters = config.n_filters
+    for log_mel, energy in zip(mels, energies, strict=True):
         cepstra = []
         for n in range(config.n_cepstra + 1):
             scale = math.sqrt((1 if n == 0 else 2) / n_filters)
@@ -53,6 +60,14 @@ def written_out(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
             cepstra.append(c * (1 + config.lifter / 2 * math.sin(math.pi * n / config.lifter)))
         rows.append([*cepstra[1:], energy if config.energy == "log" else cepstra[0]])
     return np.array(rows)
+
+
+def with_floor(logs: Sequence[float], decibels: float) -> list[float]:
+    """Power over time, plus that of its 95 % quantile less so many dB."""
+    place = 0.95 * (len(logs) - 1)
+    below, above = sorted(logs)[math.floor(place)], sorted(logs)[math.ceil(place)]
+    loud = below + (place - math.floor(place)) * (above - below)
+    return [math.log(math.exp(value) + math.exp(loud) * 10 ** (-decibels / 10)) for value in logs]
 
 
 def kaldi(signal: np.ndarray, config: FeatureConfig, htk_compat: bool = False) -> np.ndarray:
@@ -98,8 +113,13 @@ VARIANTS = [
 ]
 
 
+RANGES = [FeatureConfig(dynamic_range_db=35), FeatureConfig(sample_rate=8000, energy="c0", dynamic_range_db=20)]
+
+
 @pytest.mark.parametrize(
-    "config", VARIANTS, ids=lambda config: f"{config.sample_rate}-{config.energy}-{config.n_filters}"
+    "config",
+    VARIANTS + RANGES,
+    ids=lambda config: f"{config.sample_rate}-{config.energy}-{config.n_filters}-{config.dynamic_range_db:g}",
 )
 def test_mfcc_equal_the_formulas_written_out(config):
     signal = babble(config.sample_rate // 2)
@@ -155,6 +175,35 @@ def test_frames_do_not_depend_on_what_surrounds_them():
     signal, config = babble(16000 * 4), FeatureConfig()
     whole = mfcc(signal, config)
     np.testing.assert_allclose(mfcc(signal[160 * 270 :], config), whole[270:], atol=1e-5)
+
+
+@pytest.mark.parametrize("energy", ["log", "c0"])
+def test_within_a_dynamic_range_all_that_is_much_quieter_than_the_speech_sounds_alike(energy):
+    generator, speech = np.random.default_rng(1), babble(16000)
+    pauses = [np.zeros(8000), generator.integers(-1, 2, 8000), 3 * generator.normal(size=8000)]
+    within, without = (
+        [mfcc(np.concatenate([speech, pause]).astype(np.float32), config) for pause in pauses]
+        for config in (FeatureConfig(energy=energy, dynamic_range_db=35), FeatureConfig(energy=energy))
+    )
+    silent = slice(101, None)
+    for other in within[1:]:
+        np.testing.assert_allclose(other[silent], within[0][silent], atol=0.5)
+    assert min(np.abs(other[silent] - without[0][silent]).max() for other in without[1:]) > 10
+    loud = without[0][:98, -1] > np.quantile(without[0][:98, -1], 0.9)
+    np.testing.assert_allclose(within[0][:98][loud], without[0][:98][loud], atol=0.5)
+
+
+def test_a_louder_recording_moves_the_energy_alone():
+    speech = np.concatenate([babble(16000), np.zeros(8000, np.float32)])
+    quiet, loud = (mfcc(gain * speech, FeatureConfig(dynamic_range_db=35)) for gain in (1.0, 4.0))
+    np.testing.assert_allclose(loud[:, :-1], quiet[:, :-1], atol=1e-3)
+    np.testing.assert_allclose(loud[:, -1] - quiet[:, -1], 2 * math.log(4), atol=1e-3)
+
+
+def test_digital_silence_stays_itself_within_a_dynamic_range():
+    config = FeatureConfig(dynamic_range_db=35)
+    features = mfcc(np.zeros(16000, np.float32), config)
+    np.testing.assert_allclose(features, np.repeat(features[:1], len(features), axis=0), atol=1e-4)
 
 
 def test_signals_that_are_no_signals_are_refused():
