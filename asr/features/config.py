@@ -22,8 +22,8 @@ class FeatureConfig(Settings):
     MELFLOOR is 1, which tells digital silence less sharply from near silence. `dynamic_range_db` adds to the power of
     every mel band, and to the energy, a floor that lies so many dB below the louder frames of the same recording (their
     95 % quantile), so that all that is much quieter than its speech sounds alike: pauses of a noise gate, digital
-    silence, faint rooms; 0 is for none. HTK's SILFLOOR is its like, for the energy alone. `energy_first` puts the energy
-    before the cepstra.
+    silence, faint rooms; 0 is for none. HTK's SILFLOOR is its like, for the energy alone. `energy_first` puts the
+    energy before the cepstra.
     `unspliced` repeats a frame's own columns, as they are before splicing and LDA, behind the others: for a second
     stream of the acoustic model. Audio of another rate than `sample_rate` is converted; of a lower one only with
     `upsample`, as the upper filters hear nothing then.
