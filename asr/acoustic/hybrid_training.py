@@ -72,6 +72,9 @@ class HybridSettings(Settings):
     """Whether copies are normalized as if each recording were all that is known of its speaker, and not by speaker: so
     the classifier also learns what single recordings are like. It makes no difference to frames that are normalized in
     another way or mapped by speaker."""
+    copies_silence_ms: float = Field(0.0, ge=0, le=1000)
+    """Digital silence before and after every warped copy of audio, so that the classifier hears pauses that are deeper
+    than those of its speech, or any at all where recordings are cut close."""
     factored: bool = False
     """Whether tied states are told in two steps, a phone's states first and then those that contexts make of each
     (Franco et al. 1994), by a classifier that takes groups of classes. Without context it makes no difference."""

@@ -1,4 +1,4 @@
-"""Changed copies of audio: played faster or slower, and with noise mixed in.
+"""Changed copies of audio: played faster or slower, with noise mixed in, and with silence before and after it.
 
 Speed perturbation (Ko et al. 2015, "Audio augmentation for speech recognition") resamples, so that tempo, pitch and
 formants change together. Noise is drawn for every utterance from its id alone: neither the number of jobs nor the
@@ -6,6 +6,7 @@ order of the utterances changes what is heard behind it.
 """
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -113,18 +114,23 @@ class Augmentation:
     snr_db : float
     seed : int
         Of the draw of noise.
+    silence_ms : float
+        Digital silence before and after all that, each at most a twentieth of the signal, so that a short recording is
+        not mostly silence.
     """
 
     speed: float = 1.0
     noise: NoiseClips | None = None
     snr_db: float = 20.0
     seed: int = 0
+    silence_ms: float = 0.0
 
     @property
     def name(self) -> str:
-        """`x0.9`, `10dB` or `x0.9-10dB`: what the names of copies end with."""
+        """`x0.9`, `10dB`, `100ms` or such as `x0.9-10dB`: what the names of copies end with."""
         parts = [f"x{self.speed:g}"] if self.speed != 1.0 else []
         parts += [f"{self.snr_db:g}dB"] if self.noise is not None else []
+        parts += [f"{self.silence_ms:g}ms"] if self.silence_ms else []
         return "-".join(parts)
 
     def apply(self, signal: np.ndarray, utterance_id: str, rate: int) -> np.ndarray:
@@ -134,12 +140,28 @@ class Augmentation:
         if self.noise is not None:
             noise = self.noise.piece(utterance_id, len(signal), rate=rate, seed=self.seed)
             signal = mix_noise(signal, noise, self.snr_db)
+        if self.silence_ms:
+            signal = np.pad(signal, round(min(rate * self.silence_ms / 1000, len(signal) / 20)))
         return signal
 
 
 def carried_over(states: np.ndarray, n_frames: int, speed: float) -> np.ndarray:
     """States of a copy's `n_frames` frames from those of its original (T,): frame t takes that of t * speed."""
     return states[np.minimum(np.rint(np.arange(n_frames) * speed).astype(np.int64), len(states) - 1)]
+
+
+def between_silences(states: np.ndarray, n_frames: int, silence: Sequence[int]) -> np.ndarray:
+    """States of a copy's `n_frames` frames, as many before as after those of its original (T,).
+
+    Those before and after pass through the states of silence. Where the original has none (-1), neither has the copy.
+    """
+    if states[0] < 0:
+        return np.full(n_frames, -1, states.dtype)
+    more = n_frames - len(states)
+    before, after = (
+        np.array(silence, states.dtype)[np.arange(n) * len(silence) // max(1, n)] for n in (more // 2, more - more // 2)
+    )
+    return np.concatenate([before, states, after])
 
 
 @lru_cache(maxsize=256)

@@ -74,11 +74,11 @@ class Material:
         return Material(static, self.transcripts, self.frame_shift, self.corpus)
 
     def warped(self, warps: Sequence[float], config: FeatureConfig) -> "Material":
-        """With a copy of every utterance for each vocal-tract length warp, after the utterances themselves."""
-        static = warped_copies(self.static, warps, config)
-        n_utterances = len(self.static)
+        """A copy of every utterance for each vocal-tract length warp, warp by warp."""
+        both = warped_copies(self.static, warps, config)
+        static = both.subset(both.ids[len(self.static) :])
         words = [self.transcripts[name] for name in self.static.ids]
-        transcripts = {name: words[number % n_utterances] for number, name in enumerate(static.ids)}
+        transcripts = {name: words[number % len(words)] for number, name in enumerate(static.ids)}
         return Material(static, transcripts, self.frame_shift)
 
     def augmented(self, augmentation: Augmentation, config: FeatureConfig, *, workers: Workers) -> "Material":

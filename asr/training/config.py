@@ -90,7 +90,12 @@ class TrainingConfig(Settings):
     """With context = 3, the mixtures of the tied states, grown from the alignment by those of `gmm`."""
     speakers: SpeakerSettings = SpeakerSettings()
     hybrid: HybridSettings = HybridSettings(
-        mixtures=16, silence_factor=4, copies_alone=True, prior_ceiling=2.0, sequence_passes="auto"
+        mixtures=16,
+        silence_factor=4,
+        copies_alone=True,
+        copies_silence_ms=100.0,
+        prior_ceiling=2.0,
+        sequence_passes="auto",
     )
     gmm_search: SearchSettings = SearchSettings()
     hybrid_search: SearchSettings = SearchSettings(insertion_penalty=-8.0)

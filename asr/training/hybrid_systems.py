@@ -18,7 +18,7 @@ from asr.acoustic.sequence_training import train_sequences
 from asr.acoustic.speaker_adaptation import SpeakerAdaptation, of_mapped_frames
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError
-from asr.features.augmentation import Augmentation, carried_over, read_noise
+from asr.features.augmentation import Augmentation, between_silences, carried_over, read_noise
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
@@ -206,7 +206,14 @@ def training_copies(
     warps = settings.warps
     if warps == "auto":
         warps = AUTOMATIC_WARPS if workshop.source == "audio" else ()
-    parts, labels = [material.warped(warps, features)], [np.tile(states, 1 + len(warps))]
+    parts, labels = [material], [states]
+    if warps:
+        source, own = material, states
+        if settings.copies_silence_ms and workshop.source == "audio":
+            silence = Augmentation(silence_ms=settings.copies_silence_ms)
+            source, own = _augmented(workshop, material, states, silence, features)
+        parts.append(source.warped(warps, features))
+        labels.append(np.tile(own, len(warps)))
     augmentations = [Augmentation(speed=speed) for speed in settings.speeds]
     if settings.noise is not None:
         clips = read_noise(settings.noise.directory)
@@ -215,12 +222,27 @@ def training_copies(
             for number, level in enumerate(settings.noise.snr_db)
         ]
     for augmentation in augmentations:
-        copy = material.augmented(augmentation, features, workers=workshop.workers)
+        copy, own = _augmented(workshop, material, states, augmentation, features)
         parts.append(copy)
-        for number, name in enumerate(copy.static.ids):
-            original = states[material.static.rows(name.removesuffix(f"/{augmentation.name}"))]
-            labels.append(carried_over(original, len(copy.static.utterance(number)), augmentation.speed))
-    return (joined(parts) if augmentations else parts[0]), np.concatenate(labels)
+        labels.append(own)
+    return (joined(parts) if len(parts) > 1 else material), np.concatenate(labels)
+
+
+def _augmented(
+    workshop: Workshop, material: Material, states: np.ndarray, augmentation: Augmentation, features: FeatureConfig
+) -> tuple[Material, np.ndarray]:
+    """A copy of the material, and its states from those of the original."""
+    copy = material.augmented(augmentation, features, workers=workshop.workers)
+    silence = range(workshop.config.states_per_phone)  # the first states of any topology
+    labels = []
+    for number, name in enumerate(copy.static.ids):
+        original = states[material.static.rows(name.removesuffix(f"/{augmentation.name}"))]
+        n_frames = len(copy.static.utterance(number))
+        if augmentation.silence_ms:
+            labels.append(between_silences(original, n_frames, silence))
+        else:
+            labels.append(carried_over(original, n_frames, augmentation.speed))
+    return copy, np.concatenate(labels)
 
 
 def frame_accuracy(model: SpeechModel, material: Material, states: np.ndarray) -> float:
