@@ -40,9 +40,10 @@ from asr.training.systems import Workshop  # noqa: E402
 from benchmarks.padded_speech.experiment import Options, Trial, digit_trials, sentence_trials  # noqa: E402
 
 GMM = GmmSettings(mixtures=(1, 2, 4, 8), iterations=(10, 5, 5, 6), silence_factor=4)
-DIGITS = TrainingConfig(features=FeatureConfig(sample_rate=8000, normalize="speaker"), gmm=GMM)
+FEATURES = FeatureConfig(normalize="speaker", dynamic_range_db=35.0)
+DIGITS = TrainingConfig(features=FEATURES.model_copy(update={"sample_rate": 8000}), gmm=GMM)
 SENTENCES = TrainingConfig(
-    features=FeatureConfig(normalize="speaker"),
+    features=FEATURES,
     gmm=GMM,
     gmm_search=SearchSettings(lm_scale=10.0, beam=110.0, max_active=2500),
     hybrid_search=SearchSettings(lm_scale=7.0, beam=80.0, max_active=3000),

@@ -17,6 +17,7 @@ from asr.errors import ConfigError, CorpusError, FeatureError
 from asr.features.augmentation import (
     Augmentation,
     NoiseClips,
+    between_silences,
     carried_over,
     change_speed,
     mix_noise,
@@ -244,3 +245,28 @@ def test_the_digest_of_clips_changes_with_their_files(clips):
     with clips.paths[0].open("ab") as file:
         file.write(b"more")
     assert clips.digest() != before
+
+
+def test_silence_before_and_after_is_a_twentieth_of_a_short_recording_at_most():
+    signal = np.ones(8000, np.float32)
+    longest, shorter = (Augmentation(silence_ms=milliseconds) for milliseconds in (100.0, 25.0))
+    assert longest.name == "100ms"
+    for augmentation, silent in ((longest, 400), (shorter, 200)):
+        changed = augmentation.apply(signal, "u", 8000)
+        assert changed.dtype == np.float32
+        np.testing.assert_array_equal(changed, np.pad(signal, silent))
+
+
+@pytest.mark.parametrize(
+    ("original", "n_frames", "expected"),
+    [
+        ([7, 8], 8, [0, 1, 2, 7, 8, 0, 1, 2]),
+        ([7, 8], 9, [0, 1, 2, 7, 8, 0, 0, 1, 2]),
+        ([7], 3, [0, 7, 0]),
+        ([7, 8], 2, [7, 8]),
+        ([-1, -1], 4, [-1, -1, -1, -1]),
+    ],
+)
+def test_frames_before_and_after_the_original_pass_through_silence(original, n_frames, expected):
+    found = between_silences(np.array(original, np.int32), n_frames, range(3))
+    assert (found.tolist(), found.dtype) == (expected, np.int32)

@@ -13,7 +13,7 @@ from asr.experiments.story import Arguments, Story, open_story
 from asr.features.config import FeatureConfig
 from asr.recognition.material import Material
 from asr.training.config import TrainingConfig
-from asr.training.hybrid_systems import train_hybrid_system, train_mixtures_of_states
+from asr.training.hybrid_systems import train_hybrid_system, train_mixtures_of_states, training_copies
 from asr.training.systems import Mixtures, Workshop, train_mixtures
 from tests.toy_corpus import RATE, make_toy_corpus
 
@@ -89,6 +89,26 @@ def test_copies_may_be_normalized_as_recordings_of_which_no_more_is_known(ground
     np.testing.assert_array_equal(by_speaker[:n_own], alone[:n_own])
     assert np.abs(by_speaker[n_own:] - alone[n_own:]).max() > 0.01
     assert seen[1].speakers[len(material.static) :] == seen[1].ids[len(material.static) :]
+
+
+def test_warped_copies_may_begin_and_end_with_silence(ground):
+    workshop, material, mixtures = ground
+    settings = KERNEL.model_copy(update={"copies_silence_ms": 20.0})
+    plain, states = training_copies(workshop, material, mixtures.states, KERNEL, FEATURES)
+    quiet, quiet_states = training_copies(workshop, material, mixtures.states, settings, FEATURES)
+    n_own = material.static.n_frames
+    np.testing.assert_array_equal(quiet.static.frames[:n_own], plain.static.frames[:n_own])
+    assert len(quiet_states) == quiet.static.n_frames
+    silence = range(3)
+    for number, name in enumerate(material.static.ids, len(material.static)):
+        assert quiet.transcripts[quiet.static.ids[number]] == material.transcripts[name]
+        before, after = (table.static.utterance(number) for table in (plain, quiet))
+        own, longer = states[plain.static.rows(number)], quiet_states[quiet.static.rows(number)]
+        first = (len(after) - len(before)) // 2
+        assert first == 2
+        np.testing.assert_array_equal(longer[first : first + len(own)], own)
+        np.testing.assert_allclose(after[first + 2 : first + len(own) - 2], before[2:-2], atol=1e-3)
+        assert set(longer[:first]) | set(longer[first + len(own) :]) <= set(silence)
 
 
 def test_a_hybrid_is_trained_with_one_blas_thread_so_that_its_bytes_do_not_depend_on_their_number(ground, monkeypatch):
