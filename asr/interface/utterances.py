@@ -1,7 +1,7 @@
 """Utterances in, results out: one by itself, or several whose speakers are known."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -115,6 +115,11 @@ def recognized_by_speaker(
     """The words of all utterances, each normalized with all of its speaker's (see `Recognizer.recognize_all`)."""
     model = adaptable_model(model, options.adapt, options.transforms)
     names = [speakers] * len(audios) if isinstance(speakers, str) else list(speakers)
+    if isinstance(speakers, Mapping) or not all(isinstance(name, str) for name in names):
+        raise ConfigError(
+            "speakers is one name for all utterances or a list with a name for each; without it every utterance is a "
+            "speaker by itself"
+        )
     if len(names) != len(audios):
         raise ConfigError(f"there are {len(names)} speakers for {len(audios)} utterances; give one for each")
     ids = [str(number) for number in range(len(audios))]
