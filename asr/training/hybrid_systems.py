@@ -233,7 +233,7 @@ def _augmented(
 ) -> tuple[Material, np.ndarray]:
     """A copy of the material, and its states from those of the original."""
     copy = material.augmented(augmentation, features, workers=workshop.workers)
-    silence = range(workshop.config.states_per_phone)  # the first states of any topology
+    silence = workshop.topology.silence_states
     labels = []
     for number, name in enumerate(copy.static.ids):
         original = states[material.static.rows(name.removesuffix(f"/{augmentation.name}"))]
