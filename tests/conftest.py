@@ -63,7 +63,8 @@ def toy_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (corpus / "settings.toml").write_text(
         "features = {sample_rate = 8000}\n"
         "gmm = {mixtures = [1, 2], iterations = [6, 4]}\n"
-        "hybrid = {mixtures = 0, warps = [0.92, 1.08], parameters = {n_centers = 100, n_candidates = 300}}\n"
+        "hybrid = {mixtures = 0, warps = [0.92, 1.08], copies_silence_ms = 0, "
+        "parameters = {n_centers = 100, n_candidates = 300}}\n"
     )
     return corpus
 

@@ -12,7 +12,6 @@ from asr.acoustic.model_file import SpeechModel, load_model
 from asr.corpus.data_directory import read_data_directory
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError
-from asr.features.config import FeatureConfig
 from asr.features.extraction import extract_static
 from asr.features.frame_table import FrameTable
 from asr.features.warping import warping_matrix
@@ -43,12 +42,12 @@ def references(toy_corpus):
 
 
 @pytest.fixture(scope="module")
-def strangers(toy_corpus) -> FrameTable:
+def strangers(toy_corpus, model) -> FrameTable:
     """The test speakers with vocal tracts much shorter than any in training."""
-    config = FeatureConfig(sample_rate=8000)
+    config = model.front_end.config
     static, _ = extract_static(read_data_directory(toy_corpus / "test"), config)
     frames = np.array(static.frames)
-    frames[:, :12] = frames[:, :12] @ warping_matrix(0.7, config).T.astype(np.float32)
+    frames[:, :12] = frames[:, :12] @ warping_matrix(0.65, config).T.astype(np.float32)
     return FrameTable(static.ids, static.speakers, frames, static.offsets)
 
 

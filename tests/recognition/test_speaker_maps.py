@@ -10,7 +10,6 @@ from asr.acoustic.model_file import SpeechModel, describe_model, load_model, sav
 from asr.corpus.data_directory import read_data_directory
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError, ModelFormatError
-from asr.features.config import FeatureConfig
 from asr.features.extraction import extract_static
 from asr.features.frame_table import FrameTable
 from asr.features.warping import warping_matrix
@@ -40,9 +39,9 @@ def graph(mixtures):
 
 
 @pytest.fixture(scope="module")
-def strangers(toy_corpus) -> FrameTable:
+def strangers(toy_corpus, mixtures) -> FrameTable:
     """The test speakers with vocal tracts much shorter than any in training."""
-    config = FeatureConfig(sample_rate=8000)
+    config = mixtures.front_end.config
     static, _ = extract_static(read_data_directory(toy_corpus / "test"), config)
     frames = np.array(static.frames)
     frames[:, :12] = frames[:, :12] @ warping_matrix(0.75, config).T.astype(np.float32)
