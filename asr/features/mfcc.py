@@ -53,12 +53,10 @@ def mfcc(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
         spectrum = scipy.fft.rfft(block, config.fft_size, overwrite_x=True)
         power = np.square(spectrum.real) + np.square(spectrum.imag)
         log_mel[rows] = np.log(np.maximum(power @ filters, config.log_floor))
-    if config.dynamic_range_db:
-        log_mel = _in_range(log_mel, config.dynamic_range_db)
-        log_energy = _in_range(log_energy, config.dynamic_range_db)
+    log_mel = _in_range(log_mel, config.dynamic_range_db)
     features = np.empty((len(frames), config.static_dimension), np.float32)
     if config.energy == "log":
-        features[:, -1] = log_energy
+        features[:, -1] = _in_range(log_energy, config.dynamic_range_db)
     for first in range(0, len(frames), _BLOCK):  # a product of blocks, so that a frame's bytes are those in a stream
         rows = slice(first, first + _BLOCK)
         features[rows, : transform.shape[1]] = log_mel[rows] @ transform
@@ -66,7 +64,12 @@ def mfcc(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
 
 
 def _in_range(log_power: np.ndarray, decibels: float) -> np.ndarray:
-    """Logarithms of power over time, (n_frames, ...), each with a floor added so far below its louder frames."""
+    """Natural logarithms of power over time, (n_frames, ...), each with a floor added below its louder frames.
+
+    ln(exp L + exp(Q - R ln(10) / 10)), where Q is the 95 % quantile of L over the frames and R is in dB; 0 adds none.
+    """
+    if not decibels:
+        return log_power
     floor = np.quantile(log_power, LOUDER_FRAMES, axis=0) - decibels * NATURAL
     added: np.ndarray = np.logaddexp(log_power, floor)
     return added
