@@ -12,14 +12,19 @@ WIDEST_BEAM = 1e30  # no two paths differ as much, and JSON has no infinity
 
 
 class ConfidenceSettings(Settings):
-    """How the posterior p of a word becomes its confidence: 1 / (1 + exp(-offset - slope ln(p / (1 - p)))).
+    """How the posterior p of a word becomes its confidence: 1 / (1 + exp(-z)) with
 
-    A logistic curve, fitted to which words of held-out speech were right (Platt 1999).
+        z = offset + slope ln(p / (1 - p)) + fit f + duration ln(d)
+
+    of a word with d frames, of which each scores f more, on average, than in no state in particular (`word_fits`). A
+    logistic curve, fitted to which words of held-out speech were right (Platt 1999).
     """
 
     scale: float = Field(1.0, gt=0, le=1e3)
     """By what the scores of a lattice, divided by the grammar's scale, are multiplied before they are probabilities."""
     slope: float = Field(1.0, ge=0, le=1e3)
+    fit: float = Field(0.0, ge=0, le=1e3)
+    duration: float = Field(0.0, ge=-1e3, le=1e3)
     offset: float = Field(0.0, ge=-1e3, le=1e3)
 
 

@@ -1,6 +1,6 @@
 """From the tokens of a search to a word lattice, determinised over word sequences with the times of the best paths."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -68,7 +68,14 @@ def word_lattice(
         beam=steps.beam,
         first=_words_of(path, graph),
     )
-    return lattice.pruned(steps.beam + SLACK)
+    return replace(lattice.pruned(steps.beam + SLACK), any_state=_any_state(scores))
+
+
+def _any_state(scores: np.ndarray) -> np.ndarray:
+    """Logarithm of the mean of exp(score) over the states, float64 (n_frames,)."""
+    highest = scores.max(axis=1, keepdims=True)
+    mean = np.exp(scores - highest).mean(axis=1, dtype=np.float64)
+    return np.asarray(np.log(mean) + highest[:, 0])
 
 
 def _words_of(path: BestPath, graph: StateGraph) -> tuple[str, ...]:

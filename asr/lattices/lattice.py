@@ -37,6 +37,9 @@ class Lattice:
         All word sequences that the search found less than this below the best one are there.
     first : tuple of str
         Words of the decoder's path; of paths with equal scores it counts as the best.
+    any_state : float64 (n_frames,), optional
+        Acoustic score of every frame in no state in particular: the logarithm of the mean of what all states give it.
+        None of a lattice read from a file, which does not tell.
     """
 
     words: tuple[str, ...]
@@ -54,6 +57,7 @@ class Lattice:
     insertion_penalty: float
     beam: float
     first: tuple[str, ...]
+    any_state: np.ndarray | None = None
 
     @property
     def n_nodes(self) -> int:

@@ -52,13 +52,17 @@ def _forward_backward(source, target, score, final):
     return alpha, beta
 
 
-def word_posteriors(lattice: Lattice, segments: Sequence[Segment], scale: float | None = None) -> list[float]:
+def word_posteriors(lattice: Lattice, segments: Sequence[Segment], posterior: np.ndarray) -> list[float]:
     """Probability of each of some words, given with their times: how probable it is that the word is being said.
 
     Of every frame of the word, the posteriors of all arcs with the same word over that frame are summed; the largest
     sum counts (C_max of Wessel et al. 2001), so that other divisions in time speak for the word and not against it.
+
+    Parameters
+    ----------
+    posterior : float64 (n_arcs,)
+        From `arc_posteriors`.
     """
-    posterior = arc_posteriors(lattice, scale)
     end = lattice.node_frame[lattice.target]
     number = {word: index for index, word in enumerate(lattice.words)}
     found = []

@@ -1,7 +1,7 @@
 """How sure the words of a recognition are: posteriors from its lattices, calibrated by the search settings."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,39 +9,74 @@ from asr.acoustic.search_settings import ConfidenceSettings
 from asr.decode.path_segments import Segment
 from asr.lattices.lattice import Lattice
 from asr.lattices.minimum_bayes_risk import least_risk
-from asr.lattices.posteriors import default_scale, word_posteriors
+from asr.lattices.posteriors import arc_posteriors, default_scale, word_posteriors
+from asr.lattices.word_fits import word_fits
 
 _CLOSEST = 1e-5
 """To 0 and 1 that a posterior counts: the next word may be the first that is wrong."""
 
 
-def calibrated(posteriors: Iterable[float], settings: ConfidenceSettings | None) -> list[float]:
-    """Confidences of posteriors; the posteriors themselves without settings."""
-    if settings is None:
-        return list(posteriors)
-    value = settings.offset + settings.slope * log_odds(posteriors)
-    return [float(one) for one in 1.0 / (1.0 + np.exp(-np.clip(value, -50.0, 50.0)))]
+@dataclass(frozen=True)
+class Evidence:
+    """What there is to tell right words from wrong ones by.
+
+    Attributes
+    ----------
+    posteriors : float64 (n_words,)
+    fits : float64 (n_words,)
+        From `word_fits`.
+    frames : float64 (n_words,)
+        How long the words are, at least 1.
+    """
+
+    posteriors: np.ndarray
+    fits: np.ndarray
+    frames: np.ndarray
 
 
-def log_odds(posteriors: Iterable[float]) -> np.ndarray:
+def evidence(lattice: Lattice, segments: Sequence[Segment], settings: ConfidenceSettings | None) -> Evidence:
+    """Of words given with their times, at the settings' scale; a posterior that a segment has as confidence is kept."""
+    posterior = arc_posteriors(lattice, posterior_scale(lattice, settings))
+    given = [segment.confidence for segment in segments]
+    return Evidence(
+        np.array(word_posteriors(lattice, segments, posterior) if None in given else given, np.float64),
+        word_fits(lattice, segments, posterior),
+        np.array([max(1, segment.end - segment.start) for segment in segments], np.float64),
+    )
+
+
+def calibrated(words: Evidence, settings: ConfidenceSettings) -> np.ndarray:
+    """Confidences, float64 (n_words,)."""
+    value = (
+        settings.offset
+        + settings.slope * log_odds(words.posteriors)
+        + settings.fit * words.fits
+        + settings.duration * np.log(words.frames)
+    )
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(value, -50.0, 50.0))))
+
+
+def log_odds(posteriors: np.ndarray) -> np.ndarray:
     """ln(p / (1 - p)), float64 (n,), of probabilities kept away from 0 and 1."""
-    kept = np.clip(np.array(list(posteriors), np.float64), _CLOSEST, 1.0 - _CLOSEST)
+    kept = np.clip(posteriors, _CLOSEST, 1.0 - _CLOSEST)
     return np.asarray(np.log(kept / (1.0 - kept)))
 
 
 def with_confidence(
     lattice: Lattice, segments: Sequence[Segment], settings: ConfidenceSettings | None
 ) -> list[Segment]:
-    """The words with their confidences."""
-    found = calibrated(word_posteriors(lattice, segments, posterior_scale(lattice, settings)), settings)
+    """The words with their confidences; posteriors without settings."""
+    if settings is None:
+        found = word_posteriors(lattice, segments, arc_posteriors(lattice))
+    else:
+        found = calibrated(evidence(lattice, segments, settings), settings).tolist()
     return [replace(segment, confidence=one) for segment, one in zip(segments, found, strict=True)]
 
 
 def least_risk_segments(lattice: Lattice, settings: ConfidenceSettings | None) -> list[Segment]:
     """The words with the least expected errors, with confidences and times (`asr.lattices.minimum_bayes_risk`)."""
     segments = least_risk(lattice, posterior_scale(lattice, settings)).segments
-    found = calibrated((segment.confidence or 0.0 for segment in segments), settings)
-    return [replace(segment, confidence=one) for segment, one in zip(segments, found, strict=True)]
+    return segments if settings is None else with_confidence(lattice, segments, settings)
 
 
 def posterior_scale(lattice: Lattice, settings: ConfidenceSettings | None) -> float:

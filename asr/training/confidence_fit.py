@@ -3,7 +3,7 @@
 import logging
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy.optimize import minimize
@@ -14,8 +14,7 @@ from asr.acoustic.search_settings import ConfidenceSettings
 from asr.hmm.state_graph import StateGraph
 from asr.lattices.generation import LatticeBeam
 from asr.lattices.lattice import Lattice
-from asr.lattices.posteriors import word_posteriors
-from asr.recognition.confidence import log_odds, posterior_scale
+from asr.recognition.confidence import Evidence, evidence, log_odds
 from asr.recognition.lattice_results import default_lattice_beam
 from asr.recognition.searching import search_lattice
 from asr.scoring.wer import align_words
@@ -32,20 +31,25 @@ ENOUGH_WORDS = 500
 words that are hardly recognized take longer than all else."""
 _RIDGE = 1e-2
 """Holds slope and offset to 1 and 0, as so many words would that are no surprise."""
+_DISTRUST = 0.5
+"""Likewise, what fit and duration add to 0, each divided by its standard deviation."""
+_SAME = 1e-9
+"""Standard deviations below this are none: such numbers tell no word from another."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """Words of a recognition, for every scale of `SCALES`.
+    """Words of a recognition.
 
     Attributes
     ----------
-    posteriors : float64 (n_scales, n_words)
+    evidence : sequence of Evidence
+        Of the words, for every scale of `SCALES`.
     right : bool (n_words,)
         Whether the alignment with the reference finds the word right.
     """
 
-    posteriors: np.ndarray
+    evidence: Sequence[Evidence]
     right: np.ndarray
 
 
@@ -56,45 +60,55 @@ def right_words(reference: Sequence[str], hypothesis: Sequence[str]) -> list[boo
 
 def judged(lattices: Mapping[str, Lattice], references: Mapping[str, Sequence[str]]) -> Judged:
     """The words of the lattices' best paths."""
-    columns: list[np.ndarray] = [np.empty((len(SCALES), 0))]
-    right: list[bool] = []
-    for name, lattice in lattices.items():
-        segments = lattice.segments(lattice.first_path)
-        columns.append(
-            np.array(
-                [
-                    word_posteriors(lattice, segments, posterior_scale(lattice, ConfidenceSettings(scale=scale)))
-                    for scale in SCALES
-                ]
-            ).reshape(len(SCALES), -1)
-        )
-        right += right_words(references[name], lattice.first)
-    return Judged(np.concatenate(columns, axis=1), np.array(right, np.bool_))
+    words = {name: lattice.segments(lattice.first_path) for name, lattice in lattices.items()}
+    found = []
+    for scale in SCALES:
+        settings = ConfidenceSettings(scale=scale)
+        parts = [evidence(lattice, words[name], settings) for name, lattice in lattices.items()]
+        columns = [[vars(part)[one.name] for part in parts] for one in fields(Evidence)]
+        found.append(Evidence(*(np.concatenate([np.empty(0), *column]) for column in columns)))
+    right = [one for name, lattice in lattices.items() for one in right_words(references[name], lattice.first)]
+    return Judged(found, np.array(right, np.bool_))
 
 
 def fit_confidence(words: Judged) -> ConfidenceSettings | None:
-    """The scale, slope and offset under which right and wrong words are least surprising.
+    """The settings under which right and wrong words are least surprising.
 
-    For each scale slope and offset are those of logistic regression on the posteriors' log odds (Platt 1999, with a
-    slight ridge); the scale with the largest likelihood counts. None where there are too few words.
+    For each scale the weights are those of logistic regression (Platt 1999, with a ridge); the scale with the largest
+    likelihood counts. None where there are too few words.
     """
     n_right = int(words.right.sum())
     if len(words.right) < FEWEST_WORDS or min(n_right, len(words.right) - n_right) < 5:
         return None
     sign = np.where(words.right, -1.0, 1.0)
     best: tuple[float, ConfidenceSettings] | None = None
-    for scale, posteriors in zip(SCALES, words.posteriors, strict=True):
-        odds = log_odds(posteriors)
+    for scale, heard in zip(SCALES, words.evidence, strict=True):
+        columns = np.column_stack([log_odds(heard.posteriors), heard.fits, np.log(heard.frames)])
+        middle, deviation = columns.mean(axis=0), columns.std(axis=0)
+        middle[0], deviation[0] = 0.0, 1.0
+        deviation[deviation < _SAME] = np.inf
+        columns = (columns - middle) / deviation
 
-        def loss(parameters: np.ndarray, odds: np.ndarray = odds) -> float:
-            slope, offset = parameters
-            surprise = np.logaddexp(0.0, sign * (offset + slope * odds)).sum()
-            return float(surprise + _RIDGE * ((slope - 1.0) ** 2 + offset**2))
+        def loss(parameters: np.ndarray, columns: np.ndarray = columns) -> float:
+            offset, weights = parameters[0], parameters[1:]
+            surprise = np.logaddexp(0.0, sign * (offset + columns @ weights)).sum()
+            held = _RIDGE * ((weights[0] - 1.0) ** 2 + offset**2) + _DISTRUST * (weights[1:] ** 2).sum()
+            return float(surprise + held)
 
-        found = minimize(loss, np.array([1.0, 0.0]), bounds=((0.0, 100.0), (-100.0, 100.0)), method="L-BFGS-B")
-        slope, offset = (float(f"{value:.4g}") for value in found.x)
+        found = minimize(
+            loss,
+            np.array([0.0, 1.0, 0.0, 0.0]),
+            bounds=((-100.0, 100.0), (0.0, 100.0), (0.0, 100.0), (-100.0, 100.0)),
+            method="L-BFGS-B",
+        )
+        weights = found.x[1:] / deviation
+        offset = found.x[0] - weights @ middle
+        slope, fit, duration, offset = (float(f"{value:.4g}") for value in (*weights, offset))
         if best is None or found.fun < best[0] - 1e-9:
-            best = float(found.fun), ConfidenceSettings(scale=scale, slope=slope, offset=offset)
+            best = (
+                float(found.fun),
+                ConfidenceSettings(scale=scale, slope=slope, fit=fit, duration=duration, offset=offset),
+            )
     assert best is not None
     return best[1]
 
@@ -114,7 +128,10 @@ def confidence_on(scored: Sequence[Scored], search: SearchSettings) -> Confidenc
     if found is None:
         log.info("too few held-out words to fit confidences to; they are posteriors")
     else:
-        log.info("confidences: posteriors at scale %g, slope %.3g, offset %.3g", found.scale, found.slope, found.offset)
+        log.info(
+            "confidences: posteriors at scale %g, slope %.3g, fit %.3g, duration %.3g, offset %.3g",
+            found.scale, found.slope, found.fit, found.duration, found.offset,
+        )  # fmt: skip
     return found
 
 

@@ -58,7 +58,9 @@ def test_posteriors_are_shares_of_the_paths(lattice, scale):
         expected[arcs] += one
     np.testing.assert_allclose(arc_posteriors(lattice, scale), expected, atol=1e-9)
     segments = lattice.segments(lattice.path(lattice.first))
-    for segment, confidence in zip(segments, word_posteriors(lattice, segments, scale), strict=True):
+    for segment, confidence in zip(
+        segments, word_posteriors(lattice, segments, arc_posteriors(lattice, scale)), strict=True
+    ):
         by_frame = [
             sum(
                 one
@@ -119,7 +121,7 @@ def test_one_sentence_alone_is_certain(lattice):
         found = least_risk(alone)
         assert found.risk == pytest.approx(0.0, abs=1e-9)
         assert found.words == alone.first
-        assert word_posteriors(alone, alone.segments(alone.path(alone.first))) == pytest.approx(
+        assert word_posteriors(alone, alone.segments(alone.path(alone.first)), arc_posteriors(alone)) == pytest.approx(
             [1.0] * len(alone.first)
         )
 

@@ -1,6 +1,7 @@
 """Lattices and confidences from the command line and the recognizer, on the toy corpus."""
 
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from asr.cli.app import main
 from asr.errors import ConfigError
 from asr.lattices.kaldi_text import read_kaldi_lattices
 from asr.lattices.slf import read_slf_lattice
-from asr.recognition.confidence import calibrated
+from asr.recognition.confidence import Evidence, calibrated, evidence, with_confidence
 from asr.scoring.files import read_transcripts
 from asr.training.confidence_fit import Judged, fit_confidence, right_words
 
@@ -149,18 +150,40 @@ def test_a_model_keeps_its_calibration_and_others_are_read_as_before(toy_model, 
 
 def test_a_fit_finds_the_curve_that_words_were_drawn_from():
     rng = np.random.default_rng(0)
-    odds = rng.normal(2.0, 2.0, 4000)
-    right = rng.random(4000) < 1 / (1 + np.exp(-(0.5 * odds - 0.5)))
-    posteriors = 1 / (1 + np.exp(-np.clip(odds, -6.9, 6.9)))
-    found = fit_confidence(Judged(np.tile(posteriors, (5, 1)), right))
-    assert found.slope == pytest.approx(0.5, abs=0.1)
-    assert found.offset == pytest.approx(-0.5, abs=0.15)
-    confidences = np.array(calibrated(posteriors, found))
+    odds, fits, frames = rng.normal(2.0, 2.0, 4000), rng.normal(-3.0, 0.5, 4000), rng.integers(5, 90, 4000)
+    truth = ConfidenceSettings(slope=0.5, fit=1.5, duration=-0.4, offset=5.3)
+    words = Evidence(1 / (1 + np.exp(-np.clip(odds, -6.9, 6.9))), fits, frames.astype(np.float64))
+    right = rng.random(4000) < calibrated(words, truth)
+    found = fit_confidence(Judged([words] * 5, right))
+    for name, margin in (("slope", 0.1), ("fit", 0.3), ("duration", 0.15), ("offset", 1.2)):
+        assert getattr(found, name) == pytest.approx(getattr(truth, name), abs=margin)
+    confidences = calibrated(words, found)
     for low in np.arange(0.1, 0.9, 0.2):
         within = (confidences >= low) & (confidences < low + 0.2)
         assert right[within].mean() == pytest.approx(confidences[within].mean(), abs=0.06)
-    assert fit_confidence(Judged(np.tile(posteriors[:20], (5, 1)), right[:20])) is None
-    assert calibrated([0.3, 0.9], None) == [0.3, 0.9]
+    few = Evidence(*(column[:20] for column in vars(words).values()))
+    assert fit_confidence(Judged([few] * 5, right[:20])) is None
+    alike = Evidence(words.posteriors, np.zeros(4000), np.ones(4000))
+    assert fit_confidence(Judged([alike] * 5, right)).fit == 0.0
+
+
+def test_words_that_fit_badly_are_less_sure(toy_model, toy_corpus):
+    recognizer = Recognizer.load(toy_model, grammar="loop")
+    lattice = recognizer.lattice(sorted((toy_corpus / "audio" / "test").glob("*.wav"))[0])
+    words = lattice.segments(lattice.first_path)
+    found = evidence(lattice, words, None)
+    arcs = lattice.first_path
+    for word, arc, fit, frames in zip(words, arcs, found.fits, found.frames, strict=True):
+        rows = slice(lattice.node_frame[lattice.source[arc]], lattice.node_frame[lattice.target[arc]])
+        any_state = lattice.any_state[rows]
+        assert fit == pytest.approx((lattice.acoustic[arc] - any_state.sum()) / len(any_state))
+        assert frames == word.end - word.start
+    worse = replace(lattice, any_state=lattice.any_state + 1.0)
+    settings = ConfidenceSettings(fit=1.0)
+    before, after = (with_confidence(one, words, settings) for one in (lattice, worse))
+    assert all(one.confidence > other.confidence for one, other in zip(before, after, strict=True))
+    with pytest.raises(ValueError, match="read from a file"):
+        with_confidence(replace(lattice, any_state=None), words, settings)
 
 
 def test_right_words_are_those_beside_the_same_one():
