@@ -17,12 +17,13 @@ from asr.acoustic.vtln import why_no_warps
 from asr.errors import ConfigError
 from asr.features.config import FeatureConfig
 from asr.hmm.phone_questions import PhoneQuestion, read_questions
-from asr.settings import SettingFault, Settings, faults, faults_in_value
+from asr.settings import SettingFault, Settings, faults, faults_in_value, refuse
 from asr.text_lines import read_text
 
 LARGEST_FILE = 1 << 16  # bytes; a file that names every setting has three thousand
 MOST_TIED_STATES = 100_000
 DYNAMIC_RANGE_DB = 35.0
+LEAST_RANGE_DB = 10.0  # with less hardly anything of speech is left
 LONGEST_LINE = 2000  # characters; names with thousands of dots take the parser minutes
 
 
@@ -111,6 +112,18 @@ class TrainingConfig(Settings):
             return read_questions(Path(value))
         except ConfigError as error:
             raise PydanticCustomError("file", "{reason}", {"reason": str(error)}) from error
+
+    @field_validator("features", "hybrid_features")
+    @classmethod
+    def _enough_range(cls, features: FeatureConfig) -> FeatureConfig:
+        # Not a bound of the setting itself: models of any range are read.
+        if 0 < features.dynamic_range_db < LEAST_RANGE_DB:
+            why = (
+                f"dynamic_range_db {features.dynamic_range_db:g} must be 0, for none, or at least {LEAST_RANGE_DB:g}: "
+                f"with less the sounds of speech are alike; {DYNAMIC_RANGE_DB:g} is usual"
+            )
+            refuse(features, iter([("dynamic_range_db", why)]))
+        return features
 
     @field_validator("tied_states", mode="before")
     @classmethod

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from asr.errors import ConfigError
+from asr.features.config import FeatureConfig
 from asr.training.config import SettingsError, TrainingConfig, load_config, sets_nothing
 
 
@@ -105,6 +106,19 @@ def test_a_file_that_sets_nothing_is_known(path: Path) -> None:
     for text, nothing in (("", True), ("# seed = 3\n", True), ("seed = 0\n", False)):
         path.write_text(text)
         assert sets_nothing(path) == nothing
+
+
+def test_a_dynamic_range_in_which_speech_is_lost_is_refused_of_settings_and_not_of_a_model(path: Path) -> None:
+    for number in (0.0, 10.0, 35.0):
+        path.write_text(f"[features]\ndynamic_range_db = {number}\n")
+        assert load_config(path).hybrid_features.dynamic_range_db == number
+    path.write_text("[features]\ndynamic_range_db = 3.0\n")
+    with pytest.raises(
+        SettingsError, match="features: dynamic_range_db 3 must be 0, for none, or at least 10"
+    ) as caught:
+        load_config(path)
+    assert [fault.name for fault in caught.value.faults] == ["features.dynamic_range_db"]
+    assert FeatureConfig(dynamic_range_db=3.0).dynamic_range_db == 3.0
 
 
 def test_a_fault_of_the_hybrid_s_features_alone_is_complained_of_there(path: Path) -> None:
