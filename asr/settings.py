@@ -6,12 +6,13 @@ or a file made up to do harm, is refused on reading and not hours later, when a 
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from numbers import Integral
 from reprlib import Repr
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, NamedTuple, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 DEEPEST = 20
 """Tables and lists inside each other."""
@@ -41,6 +42,29 @@ class Settings(BaseModel):
             raise ValueError(f"{both[0]} is the old name of {cls.old_names[both[0]]}; give one of them")
         return {cls.old_names.get(name, name): _with_tuples(value) for name, value in values.items()}
 
+    def disagreements(self) -> Iterator[tuple[str, str]]:
+        """How settings, each right by itself, do not go together: the one to change first, and why."""
+        return iter(())
+
+    @model_validator(mode="after")
+    def _agreeing(self) -> Self:
+        refuse(self, self.disagreements())
+        return self
+
+
+def refuse(value: Settings, reasons: Iterator[tuple[str, str]]) -> None:
+    """Raise ValidationError with all reasons against a table, each with the setting to change first ("low_hz")."""
+    lines = []
+    for name, why in reasons:
+        parts = tuple(name.split("."))
+        kind = PydanticCustomError(_DISAGREEMENT, "{reason}", {"reason": why, "depth": len(parts)})
+        lines.append(InitErrorDetails(type=kind, loc=parts, input=value))
+    if lines:
+        raise ValidationError.from_exception_data(type(value).__name__, lines)
+
+
+_DISAGREEMENT = "disagreement"
+
 
 def _with_tuples(value: Any) -> Any:
     """A list of JSON or TOML as the tuple that is kept, and whole numbers as those of Python."""
@@ -51,18 +75,19 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else value
 
 
-def fault_in_value(value: Any, *, finite: bool = True) -> str | None:
-    """Why `value` could not be written down again, after the name of the part at fault; None if it could.
+def faults_in_value(value: Any, *, finite: bool = True) -> Iterator[tuple[str, str]]:
+    """The parts of `value` that could not be written down again, by name ("gmm.mixtures.1"), and why.
 
     Values are what JSON and TOML share: text, integers of 64 bits, numbers (finite ones, unless told otherwise), truth
-    values, and lists and tables of them, up to 20 deep.
+    values, and lists and tables of them, up to 20 deep. What is deeper is told as the last.
     """
     waiting: list[tuple[tuple[str, ...], Any]] = [((), value)]
     while waiting:
         name, part = waiting.pop()
         fault = None
         if len(name) > DEEPEST:
-            return f"{name[0]}: has lists or tables inside each other, more than {DEEPEST} deep"
+            yield name[0], f"has lists or tables inside each other, more than {DEEPEST} deep"
+            return
         if isinstance(part, dict):
             waiting += [((*name, str(key)), inner) for key, inner in part.items()]
         elif isinstance(part, list | tuple):
@@ -76,8 +101,12 @@ def fault_in_value(value: Any, *, finite: bool = True) -> str | None:
         elif not isinstance(part, str | None):
             fault = f"must be text, a number, or a list or table of them, not a {type(part).__name__}"
         if fault is not None:
-            return f"{'.'.join(name) or 'it'}: {fault}"
-    return None
+            yield ".".join(name) or "it", fault
+
+
+def fault_in_value(value: Any) -> str | None:
+    """Why `value` could not be written down again, after the name of the part at fault; None if it could."""
+    return next((f"{name}: {fault}" for name, fault in faults_in_value(value)), None)
 
 
 def printable_name(name: str) -> str:
@@ -94,19 +123,36 @@ def distinct(values: tuple[float, ...]) -> tuple[float, ...]:
     return values
 
 
-def faults(error: ValidationError, table: type[Settings] | None = None) -> dict[str, str]:
-    """A phrase for every setting that is wrong, by its name with the names of its tables before it.
+class SettingFault(NamedTuple):
+    """What is wrong with a setting, `name` with the names of its tables before it, in a phrase that names it.
+
+    With `of_several`, each is right by itself, but they do not go together.
+    """
+
+    name: str
+    phrase: str
+    of_several: bool = False
+
+
+def faults(error: ValidationError, table: type[Settings] | None = None) -> list[SettingFault]:
+    """All that pydantic found.
 
     With `table`, that of the settings read, a name that is no setting comes with those it may have been meant for.
     """
     problems: dict[str, list[Any]] = {}
+    disagreements = []
     for problem in error.errors(include_url=False):
         # Among the names pydantic has the kinds of value that it tried.
         parts = [str(part) for part in problem["loc"] if not str(part).startswith(_KINDS_TRIED)]
-        problems.setdefault(".".join(parts), []).append(problem)
+        if problem["type"] == _DISAGREEMENT:
+            told_by = ".".join(parts[: len(parts) - problem["ctx"]["depth"]])
+            phrase = ": ".join(filter(None, (told_by, problem["ctx"]["reason"])))
+            disagreements.append(SettingFault(".".join(parts), phrase, of_several=True))
+        else:
+            problems.setdefault(".".join(parts), []).append(problem)
     # Where a list might have been a word too, only what is wrong in the list is of interest.
     told = {name: of for name, of in problems.items() if not any(other.startswith(f"{name}.") for other in problems)}
-    return {name or "settings": _phrase(name, of, table) for name, of in told.items()}
+    return [SettingFault(name or "settings", _phrase(name, of, table)) for name, of in told.items()] + disagreements
 
 
 _KINDS_TRIED = ("function-", "tuple[", "literal[", "constrained-")
@@ -122,8 +168,8 @@ def _phrase(name: str, problems: list[Any], table: type[Settings] | None) -> str
     right = [_right(problem) for problem in problems]
     wanted = " or ".join([right[0], *(one.removeprefix("must be ") for one in right[1:])])
     where = name or "settings"
-    if first["type"] == "value_error" and isinstance(value, dict | BaseModel):
-        return f"{where}: {wanted}"  # how several settings of a table go together, which the message names
+    if first["type"] == "file" or (first["type"] == "value_error" and isinstance(value, dict | BaseModel)):
+        return f"{where}: {wanted}"  # of a file that the setting names, or of a whole table
     if first["type"] not in _TYPES:
         return f"{where}: {wanted}, not {_shown(value)}"
     return f"{where}: {wanted}, not {_shown(value)}{_kind(value)}{_remedy(first['type'], value)}"

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -77,16 +77,16 @@ class GrowthSettings(Settings):
         numbers = len(values["mixtures"])
         return {**values, "iterations": (usual + usual[-1:] * numbers)[:numbers]}
 
-    @model_validator(mode="after")
-    def _check_growth(self) -> Self:
+    def disagreements(self) -> Iterator[tuple[str, str]]:
+        """As of every table of settings."""
         mixtures, iterations = list(self.mixtures), list(self.iterations)
         if mixtures != [2**number for number in range(len(mixtures))]:
-            raise ValueError(f"mixtures {mixtures} must be 1, 2, 4, ..., each twice the one before")
+            yield "mixtures", f"mixtures {mixtures} must be 1, 2, 4, ..., each twice the one before"
         if len(iterations) != len(mixtures):
-            raise ValueError(
-                f"iterations {iterations} must be {len(mixtures)} numbers, one for each of the mixtures {mixtures}"
+            yield (
+                "iterations",
+                f"iterations {iterations} must be {len(mixtures)} numbers, one for each of the mixtures {mixtures}",
             )
-        return self
 
 
 class GmmSettings(GrowthSettings):

@@ -28,7 +28,7 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
         **({"untrained phones": [printable(phone) for phone in metadata.untrained]} if metadata.untrained else {}),
         "trained on": _UNKNOWN if metadata.trained_on is None else _amount(metadata.trained_on),
         "lexicon digest": printable(metadata.lexicon_digest),
-        "features": FeatureConfig.model_validate(metadata.front_end["config"]).model_dump(mode="json"),
+        "features": _features(FeatureConfig.model_validate(metadata.front_end["config"])),
         "features from": metadata.source,
         "grammar": "the training transcripts' n-gram" if metadata.arpa else "free word loop",
         "search": SearchSettings(**metadata.search).model_dump(),
@@ -55,6 +55,12 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
             ),
         }
     return described
+
+
+def _features(config: FeatureConfig) -> dict[str, Any]:
+    """The settings, where the range of the filters that was not given is that which holds."""
+    high = config.sample_rate / 2 if config.high_hz is None else config.high_hz
+    return config.model_dump(mode="json") | {"high_hz": high}
 
 
 def _trees(tying: StateTying) -> str:

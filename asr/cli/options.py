@@ -109,6 +109,8 @@ def _keep_what_is_piped(path: Path, option: str, error: type[AsrError]) -> None:
         if len(content) > _LARGEST_PIPED:
             size = f"{_LARGEST_PIPED >> 20} MiB"
             raise error(f"{option}: '{path}' gives more than {size}; write it to a file, and give that")
+        if not content:
+            raise error(f"{option}: nothing comes through '{path}'; has the command that should write it failed?")
         kept.write(content)
         kept.flush()
         os.dup2(kept.fileno(), pipe.fileno())

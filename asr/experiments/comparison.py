@@ -399,6 +399,7 @@ def _tune_all(
 ) -> dict[str, dict]:  # type: ignore[type-arg]
     adaptations = _adaptations(hybrids)
     aligner_of = {hybrid.name: hybrid.aligner or usual for hybrid in hybrids}
+    stage = f"{name}-search"
 
     def build(directory: Path) -> None:
         graphs = {name: _graphs(workshop, grammar, twins.values()) for name, grammar in grammars.items()}
@@ -412,7 +413,8 @@ def _tune_all(
             by_grammar = {}
             for grammar_name, by_topology in graphs.items():
                 graph = by_topology[twin.topology]
-                tuned = tune_search(model, held_out, graph, workshop.config.tuning, workers=workshop.workers)
+                kept = workshop.run.checkpoint(stage)
+                tuned = tune_search(model, held_out, graph, workshop.config.tuning, workers=workshop.workers, kept=kept)
                 search, errors, wer = tuned.search, tuned.report.errors, tuned.report.wer
                 if system in adaptations:
                     adapted = recognize_adapted(
@@ -434,5 +436,5 @@ def _tune_all(
             }
         (directory / "tuned.json").write_text(json.dumps(record, indent=1))
 
-    directory = workshop.run.stage(f"{name}-search", build)
+    directory = workshop.run.stage(stage, build)
     return json.loads((directory / "tuned.json").read_text())

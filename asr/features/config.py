@@ -1,8 +1,9 @@
 """The settings of the feature front end."""
 
-from typing import Annotated, ClassVar, Literal, Self
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from asr.features.mel import filter_without_bin
 from asr.settings import Settings
@@ -58,50 +59,69 @@ class FeatureConfig(Settings):
     kda_sigma: Annotated[float, Field(ge=1e-6, le=1e9)] | Literal["scale"] = "scale"
     unspliced: bool = False
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def disagreements(self) -> Iterator[tuple[str, str]]:
+        """As of every table of settings."""
+        yield from self._of_filters()
+        if self.lifter == 2 and self.n_cepstra > 2:
+            yield "lifter", "lifter 2 makes the third cepstrum zero; 22 is usual, and 0 is for none"
+        columns = self.static_dimension * (self.delta_order + 1) * (2 * self.context + 1)
+        if columns > MOST_COLUMNS:
+            yield (
+                "context",
+                f"context {self.context} splices frames of {columns} numbers; {MOST_COLUMNS} are the most supported",
+            )
+        if self.lda_dimension is not None and self.lda_dimension > columns:
+            yield (
+                "lda_dimension",
+                f"lda_dimension {self.lda_dimension} must be at most the {columns} numbers of a frame",
+            )
+        if self.kda_dimension is not None and self.lda_dimension is not None:
+            yield (
+                "kda_dimension",
+                f"kda_dimension {self.kda_dimension} and lda_dimension {self.lda_dimension} exclude each other: kernel "
+                "discriminant analysis takes the place of LDA",
+            )
+        if self.kda_dimension is not None and self.kda_dimension >= self.kda_centers:
+            yield (
+                "kda_dimension",
+                f"kda_dimension {self.kda_dimension} must be less than kda_centers {self.kda_centers}, in whose "
+                "kernels the directions lie",
+            )
+
+    def _of_filters(self) -> Iterator[tuple[str, str]]:
+        """What is wrong with windows and filters; whether these cover a bin is asked only of what is right so far."""
+        right = True
         if not 1 <= self.shift_samples <= self.window_samples:
-            raise ValueError(
-                f"shift_ms {self.shift_ms} must be at least one sample and at most window_ms {self.window_ms}"
+            right = False
+            yield (
+                "shift_ms",
+                f"shift_ms {self.shift_ms} must be at least one sample and at most window_ms {self.window_ms}",
             )
         nyquist = self.sample_rate / 2
         if not self.low_hz < (nyquist if self.high_hz is None else self.high_hz) <= nyquist:
-            raise ValueError(
-                f"low_hz {self.low_hz} and high_hz {self.high_hz} must rise and end by half the rate, {nyquist}"
+            right = False
+            yield (
+                "low_hz" if self.high_hz is None else "high_hz",
+                f"low_hz {self.low_hz} and high_hz {self.high_hz} must rise and end by half the rate, {nyquist}",
             )
         if self.n_cepstra >= self.n_filters:
-            raise ValueError(f"n_cepstra {self.n_cepstra} must be less than n_filters {self.n_filters}")
+            yield "n_cepstra", f"n_cepstra {self.n_cepstra} must be less than n_filters {self.n_filters}"
         if self.window_samples > LONGEST_WINDOW:
-            raise ValueError(
+            right = False
+            yield (
+                "window_ms",
                 f"a window of {self.window_ms} ms has {self.window_samples} samples at sample_rate {self.sample_rate}; "
-                f"it may have {LONGEST_WINDOW}"
+                f"it may have {LONGEST_WINDOW}",
             )
+        if not right:
+            return
         empty = filter_without_bin(self.sample_rate, self.fft_size, self.n_filters, self.low_hz, self.high_hz)
         if empty is not None:
-            raise ValueError(
+            yield (
+                "n_filters",
                 f"n_filters {self.n_filters} is too many for an FFT of {self.fft_size} points at sample_rate "
-                f"{self.sample_rate}: filter {empty + 1} covers no bin; use fewer filters or a wider band"
+                f"{self.sample_rate}: filter {empty + 1} covers no bin; use fewer filters or a wider band",
             )
-        if self.lifter == 2 and self.n_cepstra > 2:
-            raise ValueError("lifter 2 makes the third cepstrum zero; 22 is usual, and 0 is for none")
-        columns = self.static_dimension * (self.delta_order + 1) * (2 * self.context + 1)
-        if columns > MOST_COLUMNS:
-            raise ValueError(
-                f"context {self.context} splices frames of {columns} numbers; {MOST_COLUMNS} are the most supported"
-            )
-        if self.lda_dimension is not None and self.lda_dimension > columns:
-            raise ValueError(f"lda_dimension {self.lda_dimension} must be at most the {columns} numbers of a frame")
-        if self.kda_dimension is not None and self.lda_dimension is not None:
-            raise ValueError(
-                f"kda_dimension {self.kda_dimension} and lda_dimension {self.lda_dimension} exclude each other: kernel "
-                "discriminant analysis takes the place of LDA"
-            )
-        if self.kda_dimension is not None and self.kda_dimension >= self.kda_centers:
-            raise ValueError(
-                f"kda_dimension {self.kda_dimension} must be less than kda_centers {self.kda_centers}, in whose "
-                "kernels the directions lie"
-            )
-        return self
 
     @property
     def window_samples(self) -> int:

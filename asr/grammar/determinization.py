@@ -1,8 +1,14 @@
-"""Weighted automata with empty and ambiguous arcs made into ones with one arc a word (Mohri 1997, section 3.3)."""
+"""Weighted automata with empty and ambiguous arcs made into ones with one arc a word (Mohri 1997, section 3.3).
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+A back-off network has a state of all words, to which empty words lead from nearly all others; without these every
+state would have an arc of every word. Such a state is kept, and the empty words to it become back-off arcs.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 from asr.errors import GrammarError
 from asr.grammar.automaton import IMPOSSIBLE, Arc
@@ -13,16 +19,25 @@ _STEPS_AN_ARC = 1000
 _FEWEST_STEPS = 200_000
 _DECIMALS = 6
 """Of costs; states whose costs differ by less are one, since automata have single precision."""
+_FEWEST_SAVED = 10_000
+"""Arcs of words: where a shared state saves more, the empty words that lead to it are kept."""
+_MANY = 1 << 40  # more words than are counted
 
 Costs = dict[int, float]
 
 
-def determinize(name: str, arcs: Iterable[Arc], *, start: int, end: int) -> tuple[list[Arc], Mapping[int, float], int]:
-    """The same sentences, each at the cost of its best path, with no empty arcs and at most one arc a word and state.
+def determinize(
+    name: str, arcs: Iterable[Arc], *, start: int, end: int, back_off: bool = True
+) -> tuple[list[Arc], Mapping[int, float], int]:
+    """The same sentences, each at the cost of its best path, with at most one arc a word and state.
 
     A state stands for a set of the given ones, each with what is still owed on a path that goes on there. Of a set only
     the states with an arc of a word, and the end, are kept: so all words after which the same may follow lead to one
     state, and a loop over n words keeps n arcs.
+
+    Empty arcs are removed, but for at most one a state, `word` None, to a state that many share and that has many
+    words. A sentence costs the same whether such an arc is taken as backing off, only where there is no arc for the
+    next word, or as an empty word: an arc of a word beside it is that of the better of the two ways.
 
     Parameters
     ----------
@@ -31,6 +46,8 @@ def determinize(name: str, arcs: Iterable[Arc], *, start: int, end: int) -> tupl
     arcs : iterable of Arc
         `word` None is an empty word. States that lead to no end are passed over.
     start, end : int
+    back_off : bool
+        Whether arcs for backing off may be made; not where words of the automaton are such arcs already.
 
     Returns
     -------
@@ -52,57 +69,154 @@ def determinize(name: str, arcs: Iterable[Arc], *, start: int, end: int) -> tupl
             f"{name}: the nodes {' '.join(map(str, cycle[:10]))}{' ...' * (len(cycle) > 10)} lead around in a circle "
             "without a word; put a word between."
         )
+    ways = _Ways(spoken, empty, rank, end, back_off)
     limit = min(MOST_STEPS, _FEWEST_STEPS + _STEPS_AN_ARC * len(arcs))
-    steps = 0
+    subsets: list[_Subset] = []
+    numbers: dict[tuple[int | None, tuple[tuple[int, float], ...]], int] = {}
 
-    def closure(costs: Costs) -> Costs:
-        """The states that empty words lead to, those kept that something follows."""
-        nonlocal steps
-        waiting = [(rank.get(state, 0), state) for state in costs]
+    def number_of(subset: _Subset) -> int:
+        key = subset.shared, tuple((state, round(cost, _DECIMALS)) for state, cost in subset.costs.items())
+        number = numbers.setdefault(key, len(subsets))
+        if number == len(subsets):
+            subsets.append(subset)
+        return number
+
+    number_of(ways.closure({start: 0.0}))
+    new: list[Arc] = []
+    final_costs: Costs = {}
+    for number, (costs, shared) in enumerate(subsets):  # which grows
+        following: dict[str, Costs] = defaultdict(dict)
+        for state, cost in costs.items():
+            ways.steps += 1
+            if state != shared:
+                ways.say(following, spoken.get(state, ()), cost)
+        ending = costs.get(end, IMPOSSIBLE)
+        if shared is not None:
+            words, ends = list(following), ending < IMPOSSIBLE
+            for behind, owed in ways.backing_off(shared, costs[shared]):
+                for word in words:
+                    ways.say(following, behind.words.get(word, ()), owed)
+                if ends:
+                    ending = min(ending, owed + behind.ending)
+            new.append(Arc(number, None, costs[shared], number_of(ways.closure({shared: 0.0}))))
+        if ending < IMPOSSIBLE:
+            final_costs[number] = ending
+        for word, targets in sorted(following.items()):
+            reached = ways.closure(targets)
+            paid = min(reached.costs.values())
+            left = {state: cost - paid for state, cost in reached.costs.items()}
+            new.append(Arc(number, word, paid, number_of(_Subset(left, reached.shared))))
+            if ways.steps > limit:
+                raise GrammarError(
+                    f"{name}: has too many paths that say the same words to be made into an automaton with one arc a "
+                    f"word: it has {len(subsets)} states and is not complete. If it was made of an n-gram, give the "
+                    "ARPA file of that (HLStats writes one, HBuild reads it) instead, or an n-gram of your text by "
+                    "asr.grammar.estimate_ngram and write_arpa."
+                )
+    return new, final_costs, len(subsets)
+
+
+class _Subset(NamedTuple):
+    """Given states with what is owed at each; to one of them, `shared`, a back-off arc leads."""
+
+    costs: Costs
+    shared: int | None
+
+
+class _Behind(NamedTuple):
+    """What follows a shared state: arcs of words, with the empty words before them, the cost of ending, its subset."""
+
+    words: Mapping[str, Sequence[Arc]]
+    ending: float
+    subset: _Subset
+
+
+class _Ways:
+    """Where words and empty words lead; `steps` counts the arcs followed."""
+
+    def __init__(
+        self,
+        spoken: Mapping[int, list[Arc]],
+        empty: Mapping[int, list[Arc]],
+        rank: Mapping[int, int],
+        end: int,
+        back_off: bool,
+    ) -> None:
+        self._spoken, self._empty, self._rank, self._end = spoken, empty, rank, end
+        self.steps = 0
+        self._behind: dict[int, _Behind] = {}
+        entries = Counter(arc.target for leaving in empty.values() for arc in leaving)
+        n_words = self._words_after()
+        self._n_words = {  # of the states that may be shared
+            state: n_words[state] for state, n in entries.items() if back_off and n * n_words[state] > _FEWEST_SAVED
+        }
+
+    def _words_after(self) -> dict[int, int]:
+        """About how many arcs of words there are behind every state and the empty words that leave it."""
+        states = {arc.target for leaving in self._empty.values() for arc in leaving} | set(self._empty)
+        found = {state: len(self._spoken.get(state, ())) for state in states}
+        for state in sorted(self._empty, key=lambda state: self._rank[state], reverse=True):
+            found[state] = min(_MANY, found[state] + sum(found[arc.target] for arc in self._empty[state]))
+        return found
+
+    def closure(self, costs: Costs) -> _Subset:
+        """The states that empty words lead to, those kept that something follows.
+
+        The way ends at a state that may be shared, unless there is nothing beside it, or another one of more words.
+        """
+        opened: set[int] = set()
+        while True:
+            found = self._reached(costs, opened)
+            shared = [state for state in found if state in self._n_words and state not in opened]
+            if len(shared) <= 1 < len(found) or not shared:
+                return _Subset(found, shared[0] if shared else None)
+            opened.add(min(shared, key=lambda state: (self._n_words[state], state)))
+
+    def _reached(self, start: Costs, opened: Container[int]) -> Costs:
+        costs = dict(start)
+        waiting = [(self._rank.get(state, 0), state) for state in costs]
         waiting.sort()
         while waiting:
             state = heappop(waiting)[1]
-            for arc in empty.get(state, ()):
-                steps += 1
+            if state in self._n_words and state not in opened:
+                continue
+            for arc in self._empty.get(state, ()):
+                self.steps += 1
                 if arc.target not in costs:
-                    heappush(waiting, (rank.get(arc.target, 0), arc.target))
+                    heappush(waiting, (self._rank.get(arc.target, 0), arc.target))
                 costs[arc.target] = min(costs.get(arc.target, IMPOSSIBLE), costs[state] + arc.cost)
-        return {state: cost for state, cost in sorted(costs.items()) if state in spoken or state == end}
+        return {
+            state: cost
+            for state, cost in sorted(costs.items())
+            if state in self._spoken or state == self._end or (state in self._n_words and state not in opened)
+        }
 
-    def key(costs: Costs) -> tuple[tuple[int, float], ...]:
-        return tuple((state, round(cost, _DECIMALS)) for state, cost in costs.items())
+    def say(self, following: dict[str, Costs], arcs: Iterable[Arc], owed: float) -> None:
+        """Put the ends of arcs, at what is owed and their own cost, under their words."""
+        for arc in arcs:
+            assert arc.word is not None
+            self.steps += 1
+            targets = following[arc.word]
+            targets[arc.target] = min(targets.get(arc.target, IMPOSSIBLE), owed + arc.cost)
 
-    subsets = [closure({start: 0.0})]
-    numbers = {key(subsets[0]): 0}
-    new: list[Arc] = []
-    final_costs: Costs = {}
-    for number, costs in enumerate(subsets):  # which grows
-        if end in costs:
-            final_costs[number] = costs[end]
-        following: dict[str, Costs] = defaultdict(dict)
-        for state, cost in costs.items():
-            steps += 1
-            for arc in spoken.get(state, ()):
+    def backing_off(self, shared: int, owed: float) -> Iterator[tuple[_Behind, float]]:
+        """What follows a shared state, those to which back-off arcs lead from there, each with what is owed there."""
+        state: int | None = shared
+        while state is not None:
+            behind = self._behind.get(state)
+            if behind is None:
+                behind = self._behind[state] = self._what_follows(self.closure({state: 0.0}))
+            yield behind, owed
+            state = behind.subset.shared
+            owed += 0.0 if state is None else behind.subset.costs[state]
+
+    def _what_follows(self, subset: _Subset) -> _Behind:
+        words: dict[str, list[Arc]] = defaultdict(list)
+        for state, cost in subset.costs.items():
+            for arc in self._spoken.get(state, ()) if state != subset.shared else ():
                 assert arc.word is not None
-                steps += 1
-                targets = following[arc.word]
-                targets[arc.target] = min(targets.get(arc.target, IMPOSSIBLE), cost + arc.cost)
-        for word, targets in sorted(following.items()):
-            reached = closure(targets)
-            paid = min(reached.values())
-            owed = {state: cost - paid for state, cost in reached.items()}
-            target = numbers.setdefault(key(owed), len(subsets))
-            if target == len(subsets):
-                subsets.append(owed)
-            new.append(Arc(number, word, paid, target))
-            if steps > limit:
-                raise GrammarError(
-                    f"{name}: has too many paths that say the same words to be made into an automaton with one arc a "
-                    f"word: it has {len(subsets)} states and is not complete. A back-off network of many words is one; "
-                    "give the ARPA file that it was made of (HLStats writes one, HBuild reads it) in its place, or an "
-                    "n-gram of your text by asr.grammar.estimate_ngram and write_arpa."
-                )
-    return new, final_costs, len(subsets)
+                words[arc.word].append(replace(arc, cost=cost + arc.cost))
+        return _Behind(words, subset.costs.get(self._end, IMPOSSIBLE), subset)
 
 
 def _leads_to(arcs: list[Arc], end: int) -> set[int]:

@@ -26,7 +26,8 @@ def openfst_grammar(
     The names of the labels stand in the file, or in `words.txt` beside it, as Kaldi has them, or in `symbols`. The
     label 0, `<eps>`, `<s>`, `</s>` and the disambiguation labels `#1`, `#2`, ... are empty. `#0` is empty too: it
     becomes the back-off arc of `Grammar`. Other empty arcs are removed, and states that have several arcs of a word
-    made deterministic, at equal costs of sentences. An n-gram keeps its back-off arcs.
+    made deterministic, at equal costs of sentences. An n-gram keeps its back-off arcs, also where these are empty
+    (see `asr.grammar.determinization`).
 
     Parameters
     ----------
@@ -50,7 +51,9 @@ def openfst_grammar(
     end = len(fst.final_costs)
     usable = [arc for arc in given if arc.cost != IMPOSSIBLE and (arc.word in (None, BACK_OFF) or arc.word in allowed)]
     ending = [Arc(state, None, cost, end) for state, cost in enumerate(fst.final_costs.tolist()) if cost != IMPOSSIBLE]
-    arcs, final_costs, n_states = determinize(str(path), usable + ending, start=fst.start, end=end)
+    arcs, final_costs, n_states = determinize(
+        str(path), usable + ending, start=fst.start, end=end, back_off=not any(arc.word == BACK_OFF for arc in usable)
+    )
     kept = {arc.word for arc in arcs if arc.word is not None} - {BACK_OFF}
     if not kept or not final_costs:
         raise GrammarError(

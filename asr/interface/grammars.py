@@ -1,7 +1,8 @@
 """Grammars as a program gives them: by name, as a file, as a list of sentences, or ready-made."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
 from typing import TypeAlias
 
 from asr.acoustic.model_file import SpeechModel
@@ -10,6 +11,7 @@ from asr.grammar import Grammar, arpa_grammar
 from asr.grammar.added_words import with_added_words
 from asr.grammar.arpa_file import parse_arpa
 from asr.grammar.sentences import sentence_list
+from asr.grammar.word_loop import LONGEST_STRING
 from asr.lexicon import Lexicon
 from asr.recognition.decoding import chosen_grammar
 from asr.recognition.vocabulary import other_case
@@ -20,12 +22,34 @@ GrammarChoice: TypeAlias = str | int | os.PathLike[str] | Iterable[str | Sequenc
 
 
 def settled(choice: GrammarChoice) -> GrammarChoice:
-    """The same choice, to be read again and again: sentences as a tuple of tuples of words."""
-    if isinstance(choice, int):
-        return str(choice)
+    """The same choice, to be read again and again: sentences as a tuple of tuples of words.
+
+    Raises GrammarError for what is no grammar: a number that is none of words, a table, anything without sentences.
+    """
+    if isinstance(choice, Integral) and not isinstance(choice, bool) and 1 <= choice <= LONGEST_STRING:
+        return str(int(choice))
     if choice is None or isinstance(choice, str | os.PathLike | Grammar):
         return choice
-    return tuple(tuple(sentence.split()) if isinstance(sentence, str) else tuple(sentence) for sentence in choice)
+    given: object = choice  # whatever the type says
+    if not isinstance(given, Iterable) or isinstance(given, Mapping | bytes):
+        raise GrammarError(f"{_shown(given)} is no grammar; {_GRAMMARS}")
+    sentences = []
+    for sentence in given:
+        words = tuple(sentence.split()) if isinstance(sentence, str) else sentence
+        if not isinstance(words, Sequence) or not all(isinstance(word, str) for word in words):
+            raise GrammarError(f"{_shown(sentence)} is no sentence of a grammar; a text or a list of words would be")
+        sentences.append(tuple(words))
+    return tuple(sentences)
+
+
+_GRAMMARS = (
+    f"give sentences as a list, 'loop', 'one', a number of words from 1 to {LONGEST_STRING}, the path of a grammar's "
+    "file, an automaton of asr.grammar, or None for the model's own"
+)
+
+
+def _shown(value: object) -> str:
+    return f"{value!r} ({type(value).__name__})"
 
 
 def grammar_for(model: SpeechModel, lexicon: Lexicon, choice: GrammarChoice, added: Iterable[str] = ()) -> Grammar:

@@ -153,7 +153,7 @@ def chosen_search(model: SpeechModel, **wanted: Unpack[SearchOptions]) -> Search
     try:
         return SearchSettings.model_validate(model.search.model_dump() | given)
     except ValidationError as error:
-        raise ConfigError("; ".join(faults(error).values())) from error
+        raise ConfigError("; ".join(fault.phrase for fault in faults(error))) from error
 
 
 def corpus_for(model: SpeechModel, data: Path, root: Path | None) -> DataDirectory:

@@ -3,7 +3,7 @@
 import logging
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,18 @@ from typing import Any
 from asr.corpus.rates import CorpusRate, rate_of_corpus
 from asr.errors import AsrError, ConfigError, CorpusError, LexiconError, printable
 from asr.runs.progress import counted
-from asr.training.config import LexiconSettings, TrainingConfig, check_same_static, load_config
+from asr.training.config import (
+    LexiconSettings,
+    SettingsError,
+    TrainingConfig,
+    check_same_static,
+    load_config,
+    sets_nothing,
+)
 from asr.validation import Finding, Report, validate
 from asr.validation.directory import read_directory_past_faults
-from asr.validation.findings import count, lines_by_kind, stopping, without_place
-from asr.validation.settings import setting_place
+from asr.validation.findings import count, lines_by_kind, stopping, warning, without_place
+from asr.validation.settings import check_classifier, setting_place
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
@@ -43,13 +50,11 @@ def check_inputs(
 
     Where settings are not an object yet, `sample_rate` may be "auto", and is unless it is set: the
     settings returned hold the rate that suits the corpus (see `asr.corpus.rates`), which is logged.
-    Settings that cannot be read are a finding like any other, and the rest is checked without them; the defaults are
-    returned in their place; audio is then read only `despite_settings`. `classifier`, `strip_stress` and `seed` take
-    the place of those in the settings.
+    Settings that are wrong are findings like any other, each with its line, and the rest is checked as far as it does
+    not depend on them; the defaults are returned in their place; audio is then read only `despite_settings`.
+    `classifier`, `strip_stress` and `seed` take the place of those in the settings.
     """
     file = config if isinstance(config, Path) else None
-    settings: TrainingConfig | None = None
-    findings: list[Finding] = []
     chosen: CorpusRate | None = None
 
     def corpus_rate() -> int | None:
@@ -57,25 +62,28 @@ def check_inputs(
         chosen = rate_of_corpus(read_directory_past_faults(data, root).usable.values(), workers=workers)
         return None if chosen is None else chosen.rate
 
-    try:
-        settings = config if isinstance(config, TrainingConfig) else load_config(config, corpus_rate=corpus_rate)
-        if chosen is not None:
-            log.info("%s", chosen)
+    settings, findings, at_fault = _read_settings(config, file, corpus_rate)
+    if chosen is not None:
+        log.info("%s", chosen)
+    if settings is not None:
         if classifier is not None:
             settings = with_classifier(settings, classifier)
         if strip_stress is not None:
             stress = LexiconSettings(stress="strip" if strip_stress else "keep")
             settings = settings.model_copy(update={"lexicon": stress})
         if seed is not None:
-            settings = settings.model_copy(update={"seed": load_config({"seed": seed}).seed})
-        check_same_static(settings.features, settings.hybrid_features)
-    except ConfigError as error:
-        findings.append(_of_settings(error, file))
-    samples_too = samples_too and (despite_settings or not findings)
+            given, of_seed, _ = _read_settings({"seed": seed}, None, None)
+            findings += of_seed
+            settings = settings.model_copy(update={"seed": settings.seed if given is None else given.seed})
+    known = None if _FOR_THE_CORPUS & at_fault else settings
+    if known is None and settings is not None:
+        findings += check_classifier(settings, file)
+    stops = any(finding.stops for finding in findings)
+    samples_too = samples_too and (despite_settings or not stops)
     report = validate(
         data,
         lexicon,
-        settings if not findings else None,
+        known,
         root=root,
         tests=tests,
         config_file=file,
@@ -83,7 +91,43 @@ def check_inputs(
         workers=workers,
         follow=lambda total: counted(total, "audio and features checked" if samples_too else "headers checked"),
     )
-    return replace(report, findings=(*findings, *report.findings)), settings or TrainingConfig()
+    whole = TrainingConfig() if stops or settings is None else settings
+    return replace(report, findings=(*sorted(findings, key=_line), *report.findings)), whole
+
+
+_FOR_THE_CORPUS = {"features", "hybrid_features", "lexicon", "states_per_phone"}
+"""Tables and settings without which what is wrong with a corpus cannot be told."""
+
+
+def _read_settings(
+    config: TrainingConfig | Path | Mapping[str, Any] | None,
+    file: Path | None,
+    corpus_rate: Callable[[], int | None] | None,
+) -> tuple[TrainingConfig | None, list[Finding], set[str]]:
+    """The settings with defaults in the place of those at fault, what is wrong, and the tables in which it is.
+
+    None where they cannot be read, or nothing is known of those that are right.
+    """
+    try:
+        if isinstance(config, TrainingConfig):
+            check_same_static(config.features, config.hybrid_features)
+            return config, [], set()
+        settings = load_config(config, corpus_rate=corpus_rate)
+    except SettingsError as error:
+        findings = [stopping("settings", *setting_place(file, fault.name), fault.phrase) for fault in error.faults]
+        return error.sound, findings, {fault.name.partition(".")[0] for fault in error.faults}
+    except ConfigError as error:
+        place, line = setting_place(file, "")
+        message = str(error) if file is None else without_place(error, file)
+        told = re.search(r"\bline (\d+)", message)
+        return None, [stopping("settings", place, int(told[1]) if told and file is not None else line, message)], set()
+    if file is not None and sets_nothing(file):
+        return settings, [warning("settings", file, None, "sets nothing, so that every setting has its default")], set()
+    return settings, [], set()
+
+
+def _line(finding: Finding) -> int:
+    return finding.line or 0
 
 
 def with_classifier(config: TrainingConfig, classifier: str) -> TrainingConfig:
@@ -91,22 +135,6 @@ def with_classifier(config: TrainingConfig, classifier: str) -> TrainingConfig:
     parameters = config.hybrid.parameters if classifier == config.hybrid.classifier else {}
     hybrid = config.hybrid.model_copy(update={"classifier": classifier, "parameters": parameters})
     return config.model_copy(update={"hybrid": hybrid})
-
-
-def _of_settings(error: ConfigError, file: Path | None) -> Finding:
-    place, line = setting_place(file, "")
-    message = str(error) if file is None else without_place(error, file)
-    if file is not None:
-        told = re.search(r"\bline (\d+)", message)
-        differing = re.search(r"differ in (\w+)", message)
-        name = re.match(r"[\w.]+", message)
-        if told:
-            line = int(told[1])
-        elif differing:
-            place, line = setting_place(file, f"hybrid_features.{differing[1]}")
-        elif name:
-            place, line = setting_place(file, name[0])
-    return stopping("settings", place, line, message)
 
 
 def log_findings(report: Report) -> None:

@@ -1,12 +1,13 @@
 """Settings of a training run, from defaults, a TOML file or a recipe."""
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
 
 from asr.acoustic.gmm_training import GmmSettings, TiedGmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
@@ -16,12 +17,13 @@ from asr.acoustic.vtln import why_no_warps
 from asr.errors import ConfigError
 from asr.features.config import FeatureConfig
 from asr.hmm.phone_questions import PhoneQuestion, read_questions
-from asr.settings import Settings, fault_in_value, faults
+from asr.settings import SettingFault, Settings, faults, faults_in_value, refuse
 from asr.text_lines import read_text
 
 LARGEST_FILE = 1 << 16  # bytes; a file that names every setting has three thousand
 MOST_TIED_STATES = 100_000
 DYNAMIC_RANGE_DB = 35.0
+LEAST_RANGE_DB = 10.0  # with less hardly anything of speech is left
 LONGEST_LINE = 2000  # characters; names with thousands of dots take the parser minutes
 
 
@@ -104,7 +106,24 @@ class TrainingConfig(Settings):
     @field_validator("questions", mode="before")
     @classmethod
     def _of_file(cls, value: Any) -> Any:
-        return read_questions(Path(value)) if isinstance(value, str | Path) else value
+        if not isinstance(value, str | Path):
+            return value
+        try:
+            return read_questions(Path(value))
+        except ConfigError as error:
+            raise PydanticCustomError("file", "{reason}", {"reason": str(error)}) from error
+
+    @field_validator("features", "hybrid_features")
+    @classmethod
+    def _enough_range(cls, features: FeatureConfig) -> FeatureConfig:
+        # Not a bound of the setting itself: models of any range are read.
+        if 0 < features.dynamic_range_db < LEAST_RANGE_DB:
+            why = (
+                f"dynamic_range_db {features.dynamic_range_db:g} must be 0, for none, or at least {LEAST_RANGE_DB:g}: "
+                f"with less the sounds of speech are alike; {DYNAMIC_RANGE_DB:g} is usual"
+            )
+            refuse(features, iter([("dynamic_range_db", why)]))
+        return features
 
     @field_validator("tied_states", mode="before")
     @classmethod
@@ -116,40 +135,46 @@ class TrainingConfig(Settings):
             )
         return value
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def disagreements(self) -> Iterator[tuple[str, str]]:
+        """As of every table of settings."""
         for name in ("lda_dimension", "kda_dimension"):
             if getattr(self.features, name) is not None:
-                raise ValueError(
+                yield (
+                    f"features.{name}",
                     f"features.{name}: the mixtures are trained before there are states to tell apart; set it in "
-                    "[hybrid_features] alone"
+                    "[hybrid_features] alone",
                 )
-        if self.context == 1 and self.asks_for_context:
-            if self.tied_states != "auto":
-                reason = "tied_states: a phone has the same states everywhere"
-            elif self.questions:
-                reason = "questions: there are no trees to ask them"
-            else:
-                reason = "hybrid.factored: there are no contexts to tell apart"
-            raise ValueError(f"{reason} with context = 1; leave context out, or set it to 3")
+        if self.context == 1:
+            for name, given, reason in (
+                ("tied_states", self.tied_states != "auto", "a phone has the same states everywhere"),
+                ("questions", bool(self.questions), "there are no trees to ask them"),
+                ("hybrid.factored", self.hybrid.factored, "there are no contexts to tell apart"),
+            ):
+                if given:
+                    yield name, f"{name}: {reason} with context = 1; leave context out, or set it to 3"
         if self.speakers.maps == "vtln":
-            unfit = why_no_warps(self.features)
-            used = {"gmm": self.gmm} | ({} if self.context == 1 else {"tied_gmm": self.tied_gmm})
-            for name in (name for name, settings in used.items() if settings.transform != "none"):
-                unfit = (
-                    f"with {name}.transform the frames are not the cepstra and their differences; take maps = 'fmllr'"
-                )
-            if unfit is not None:
-                raise ValueError(f"speakers.maps = 'vtln': {unfit}")
+            for name, unfit in self._why_no_warps():
+                yield name, f"speakers.maps = 'vtln': {unfit}"
         scale, penalty = max(self.tuning.scale_factors), max(map(abs, self.tuning.penalty_factors))
         for name in ("gmm_search", "hybrid_search"):
             lm_scale = getattr(self, name).lm_scale
             if lm_scale * scale > LARGEST_SCALE or lm_scale * penalty > LARGEST_PENALTY:
-                raise ValueError(
+                yield (
+                    f"{name}.lm_scale",
                     f"{name}.lm_scale {lm_scale:g} times the largest of tuning.scale_factors and penalty_factors is "
-                    f"beyond {LARGEST_SCALE:g} and {LARGEST_PENALTY:g}"
+                    f"beyond {LARGEST_SCALE:g} and {LARGEST_PENALTY:g}",
                 )
-        return self
+
+    def _why_no_warps(self) -> Iterator[tuple[str, str]]:
+        unfit = why_no_warps(self.features)
+        if unfit is not None:
+            yield "speakers.maps", unfit
+        for name, settings in ({"gmm": self.gmm} | ({} if self.context == 1 else {"tied_gmm": self.tied_gmm})).items():
+            if settings.transform != "none":
+                yield (
+                    f"{name}.transform",
+                    f"with {name}.transform the frames are not the cepstra and their differences; take maps = 'fmllr'",
+                )
 
     @property
     def asks_for_context(self) -> bool:
@@ -158,6 +183,22 @@ class TrainingConfig(Settings):
 
 
 AUTO = "auto"
+
+
+class SettingsError(ConfigError):
+    """Settings that are wrong.
+
+    Attributes
+    ----------
+    faults : tuple of SettingFault
+        All that can be seen together.
+    sound : TrainingConfig or None
+        The settings with defaults in the place of those at fault; None where nothing is known of the others.
+    """
+
+    def __init__(self, named: str, found: Sequence[SettingFault], sound: TrainingConfig | None) -> None:
+        super().__init__(named + "; ".join(fault.phrase for fault in found))
+        self.faults, self.sound = tuple(found), sound
 
 
 def load_config(
@@ -179,26 +220,78 @@ def load_config(
     Raises
     ------
     ConfigError
-        Naming the file and every key that is unknown or has a wrong value.
+        Naming the file and every key that is unknown or has a wrong value; a SettingsError where it could be read.
     """
     if source is None and (corpus_rate is None or not auto_by_default):
         return TrainingConfig()
     values = _read_toml(source) if isinstance(source, Path) else deepcopy(dict(source or {}))
     named = f"{source}: " if isinstance(source, Path) else ""
+    # Tables of Python are not searched: they may lie in themselves.
+    unwritable = faults_in_value(values, finite=False) if isinstance(source, Path) else ()
+    found = [SettingFault(name, f"{name}: {fault}") for name, fault in unwritable]
     try:
         _resolve_rates(values, corpus_rate, auto_by_default)
-        config = TrainingConfig.model_validate(with_shared_features(values))
-        check_same_static(config.features, config.hybrid_features)
-    except ValidationError as error:
-        found = faults(error, TrainingConfig)
-        # One that both front ends share is named once.
-        phrases = [
-            phrase for name, phrase in found.items() if name.removeprefix("hybrid_") not in found.keys() - {name}
-        ]
-        raise ConfigError(f"{named}{'; '.join(phrases)}") from error
     except ConfigError as error:
         raise ConfigError(f"{named}{error}") from error
+    config = _sound(values, found)
+    if config is None or found:
+        raise SettingsError(named, found, config)
     return config
+
+
+def sets_nothing(path: Path) -> bool:
+    """Whether a file of settings that can be read has none."""
+    return not _read_toml(path)
+
+
+def _sound(values: dict[str, Any], found: list[SettingFault]) -> TrainingConfig | None:
+    """The settings, with defaults in the place of those at fault; `found` gets the faults that it has not yet.
+
+    What is at fault is left out, and the rest looked at again: so are settings that do not go together found beside
+    such as are wrong by themselves. Of a table that is at fault, only the latter: a default might not go with the rest.
+    None where the faults have no end.
+    """
+    at_fault: set[str] = set()
+    _leave_out(values, found, at_fault)
+    for _ in range(4):
+        try:
+            config = TrainingConfig.model_validate(with_shared_features(values))
+        except ValidationError as error:
+            new = _once(faults(error, TrainingConfig))
+            found += [
+                fault
+                for fault in new
+                if fault not in found and not (fault.of_several and fault.name.partition(".")[0] in at_fault)
+            ]
+            _leave_out(values, new, at_fault)
+            continue
+        different = _different_static(config.features, config.hybrid_features)
+        if different is not None and "hybrid_features" not in at_fault:
+            found.append(different)
+        return config
+    return None
+
+
+def _once(found: Iterable[SettingFault]) -> list[SettingFault]:
+    """Without those that both front ends share, which are named once."""
+    found = list(found)
+    names = {fault.name for fault in found}
+    return [fault for fault in found if fault.name.removeprefix("hybrid_") not in names - {fault.name}]
+
+
+def _leave_out(values: dict[str, Any], found: Iterable[SettingFault], at_fault: set[str]) -> None:
+    """Remove settings that are at fault: alone, or with their table where that was not enough the last time."""
+    before = set(at_fault)
+    for fault in found:
+        table, _, rest = fault.name.partition(".")
+        key = rest.partition(".")[0]
+        of_table = values.get(table)
+        # Parameters are those of the classifier named beside them.
+        if isinstance(of_table, dict) and key and table not in before and fault.name != "hybrid.classifier":
+            values[table] = {name: value for name, value in of_table.items() if name != key}
+        else:
+            values.pop(table, None)
+        at_fault |= {table} | ({"hybrid_features"} if table == "features" else set())
 
 
 def _resolve_rates(values: dict[str, Any], corpus_rate: Callable[[], int | None] | None, by_default: bool) -> None:
@@ -237,14 +330,17 @@ def _read_toml(path: Path) -> dict[str, Any]:
         values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # integers of thousands of digits; brackets in brackets
         raise ConfigError(f"{path}: cannot be read as TOML: {error}") from error
-    fault = fault_in_value(values, finite=False)
-    if fault is not None:
-        raise ConfigError(f"{path}: {fault}")
     return values
 
 
 def check_same_static(first: FeatureConfig, second: FeatureConfig) -> None:
     """Raise ConfigError unless both front ends can work on one table of static features."""
+    different = _different_static(first, second)
+    if different is not None:
+        raise ConfigError(different.phrase)
+
+
+def _different_static(first: FeatureConfig, second: FeatureConfig) -> SettingFault | None:
     later = {
         "delta_window", "delta_order", "normalize", "speaker_prior", "context", "lda_dimension", "kda_dimension",
         "kda_centers", "kda_sigma", "unspliced",
@@ -252,7 +348,10 @@ def check_same_static(first: FeatureConfig, second: FeatureConfig) -> None:
     differing = sorted(
         key for key, value in first.model_dump(exclude=later).items() if value != second.model_dump(exclude=later)[key]
     )
-    if differing:
-        raise ConfigError(
-            f"features and hybrid_features differ in {', '.join(differing)}; static features are computed only once"
-        )
+    if not differing:
+        return None
+    return SettingFault(
+        f"hybrid_features.{differing[0]}",
+        f"features and hybrid_features differ in {', '.join(differing)}; static features are computed only once",
+        of_several=True,
+    )

@@ -11,11 +11,12 @@ from asr.corpus.kaldi_ark import write_archive
 from asr.corpus.list_file import read_list
 from asr.corpus.rates import rate_of_corpus
 from asr.corpus.writing import write_data_directory
+from asr.errors import printable
 from asr.features.extraction import extract_static
 from asr.recognition.material import require_some
 from asr.runs.outcome import Outcome, account
 from asr.runs.progress import counted
-from asr.training.config import TrainingConfig, load_config
+from asr.training.config import TrainingConfig, load_config, sets_nothing
 from discriminants.parallel.workers import Workers
 
 log = logging.getLogger(__name__)
@@ -48,6 +49,8 @@ def extract_features(
         log.warning("%s", found)
         return found.rate
 
+    if isinstance(config, Path) and sets_nothing(config):
+        log.warning("%s", printable(f"{config} sets nothing, so that every setting has its default"))
     if not isinstance(config, TrainingConfig):
         config = load_config(config, corpus_rate=corpus_rate, auto_by_default=False)
     features = config.features.model_copy(update={"upsample": upsample or config.features.upsample})

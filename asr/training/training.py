@@ -217,11 +217,12 @@ def _tune(
             compile_graph(workshop.lexicon, arpa_grammar(_ngram(inner, workshop)), trained.topology)
             for (inner, _), (trained, _) in zip(parts, twins["gmm"], strict=True)
         ]
+        kept = workshop.run.checkpoint("tuning-search")
         found, recognized = {}, {}
         for name, of_folds in twins.items():
             pairs = zip(of_folds, graphs, strict=True)
             scored = [
-                Scored.of(Twin(trained.load(), held_out, graph), workshop.workers)
+                Scored.of(Twin(trained.load(), held_out, graph), workshop.workers, kept)
                 for (trained, held_out), graph in pairs
             ]
             tuned = tune(scored, config.tuning, most_active=SWEPT_ACTIVE if config.tuning.width else None)

@@ -4,6 +4,7 @@ import logging
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -19,6 +20,7 @@ from asr.scoring.bootstrap import wer_standard_error
 from asr.scoring.repeated_counts import RepeatedCounts
 from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.config import TuningSettings
+from asr.training.kept_searches import KeptSearches, Words
 from asr.training.search_choice import UNDECIDED, Choice, ErrorSurface, choose, is_far, worth_trying
 from asr.validation.amount import FEWEST_SPEAKERS
 from asr.validation.findings import count
@@ -80,9 +82,10 @@ def tune_search(
     settings: TuningSettings,
     *,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+    kept: Path | None = None,
 ) -> Tuned:
-    """Choose language-model scale and insertion penalty of one model; see `tune`."""
-    return tune([Scored.of(Twin(model, held_out, graph), workers)], settings)
+    """Choose language-model scale and insertion penalty of one model; see `tune`, and `Scored.of` for `kept`."""
+    return tune([Scored.of(Twin(model, held_out, graph), workers, kept)], settings)
 
 
 def tune(scored: Sequence["Scored"], settings: TuningSettings, *, most_active: int | None = None) -> Tuned:
@@ -156,16 +159,22 @@ class Scored:
     scores: list[list[np.ndarray]]
     shared: object
     workers: Workers
+    kept: KeptSearches | None = None
 
     @classmethod
-    def of(cls, twin: Twin, workers: Workers) -> "Scored":
-        """Compute the scores, in threads of this process if the workers are on this machine."""
+    def of(cls, twin: Twin, workers: Workers, kept: Path | None = None) -> "Scored":
+        """Compute the scores, in threads of this process if the workers are on this machine.
+
+        What searches find is kept in the directory `kept`, if it is given, and not searched for again.
+        """
         workers = in_threads(workers)
         maps, _ = recognized_maps(twin.model, twin.held_out.static, twin.graph, workers=workers)
         with threadpool_limits(1):
             batches = frames_of(twin.model, twin.held_out.static, maps).batches(BATCH_FRAMES)
         shared = workers.share((twin.model.hmm, twin.graph))
-        return cls(twin, batches, list(workers.map(score_batch, batches, shared)), shared, workers)
+        scores = list(workers.map(score_batch, batches, shared))
+        searches = None if kept is None else KeptSearches(kept, twin.model.hmm, twin.graph, scores)
+        return cls(twin, batches, scores, shared, workers, searches)
 
     def recognized(
         self, searches: list[SearchSettings], only: Container[str] | None = None
@@ -177,7 +186,12 @@ class Scored:
             [scores for scores, own in zip(of_batch, want, strict=True) if own]
             for of_batch, want in zip(self.scores, wanted, strict=True)
         ]
-        results = self.workers.map(search_batch, chosen, self.shared, searches)
+
+        def search(first: int) -> Iterator[Words]:
+            return self.workers.map(search_batch, chosen[first:], self.shared, searches)
+
+        how = [[search.model_dump() for search in searches], wanted]
+        results = search(0) if self.kept is None else self.kept.through(how, search)
         for batch, want, words in zip(self.batches, wanted, results, strict=True):
             names = [name for name, own in zip(batch.ids, want, strict=True) if own]
             for of_search, per_utterance in zip(found, words, strict=True):
@@ -193,7 +207,7 @@ def score_batch(batch: FrameTable, constants: tuple[PhoneHmm, StateGraph]) -> li
 
 def search_batch(
     batch: list[np.ndarray], constants: tuple[PhoneHmm, StateGraph], searches: list[SearchSettings]
-) -> list[list[list[str]]]:
+) -> Words:
     """Words by search and utterance; none where no path survives."""
     hmm, graph = constants
     return [

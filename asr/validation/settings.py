@@ -71,25 +71,43 @@ class Settings(Protocol):
 
 
 def setting_place(file: Path | None, name: str) -> tuple[Path, int | None]:
-    """File and line of the setting `name` ("hybrid.classifier"); TOML tells no lines, so the text is searched."""
+    """File and line of the setting `name` ("hybrid.classifier"), of its table where it is not written there.
+
+    TOML tells no lines, so the text is searched.
+    """
     if file is None:
         return Path("settings"), None
     try:
         lines = file.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError):
         return file, None
+    while name:
+        line = _line_of(lines, name)
+        if line is not None:
+            return file, line
+        name = name.rpartition(".")[0]
+    return file, None
+
+
+def _line_of(lines: Sequence[str], name: str) -> int | None:
+    """Where a setting, or the heading of a table, first stands."""
     table, _, key = name.rpartition(".")
     here = ""
     for number, line in enumerate(lines, 1):
-        heading = re.match(r"\s*\[([^\]]+)\]", line)
+        heading = re.match(r"\s*\[\[?([^\[\]]+)\]", line)
         if heading:
-            here = heading[1].strip()
-        full = here if heading else f"{here}." if here else ""
-        inline = re.match(rf"\s*{re.escape(table)}\s*=.*\b{re.escape(key)}\b", line) if table and not here else None
-        plain = not heading and re.match(rf"\s*{re.escape(name.removeprefix(full))}\s*=", line)
-        if inline or plain or (heading and here == name):
-            return file, number
-    return file, None
+            here = re.sub(r"[\s\"']", "", heading[1])
+            if here == name:
+                return number
+            continue
+        written = re.match(r"\s*([\w.\"'\s-]+?)\s*=(.*)", line)
+        if written is None:
+            continue
+        full = f"{here}.".removeprefix(".") + re.sub(r"[\s\"']", "", written[1])
+        inside = full == table and re.search(rf"[{{,]\s*[\"']?{re.escape(key)}[\"']?\s*[=.]", written[2])
+        if full == name or inside:
+            return number
+    return None
 
 
 def check_classifier(config: Settings, file: Path | None) -> Iterator[Finding]:

@@ -57,6 +57,21 @@ def test_a_grammar_comes_through_a_pipe(asr: Asr, piped: Piped, toy_model: Path,
     assert {line.partition(" ")[2] for line in out.splitlines()} <= {"NO", "ONE TWO"}
 
 
+def test_a_pipe_through_which_nothing_comes_is_refused_wherever_a_file_is_meant(
+    asr: Asr, piped: Piped, toy_model: Path, tiny_corpus: Path, tmp_path: Path
+) -> None:
+    data, lexicon = tiny_corpus / "train", tiny_corpus / "lexicon.txt"
+    commands: dict[str, list] = {
+        "--config": ["validate", "--data", data, "--lexicon", lexicon],
+        "--lexicon": ["validate", "--data", data],
+        "--grammar": ["decode", "--model", toy_model, "--data", data, "--out", tmp_path / "out"],
+    }
+    for option, command in commands.items():
+        name = piped(b"")
+        told = f"{option}: nothing comes through '{name}'; has the command"
+        check_one_sentence(asr(*command, option, name), told)
+
+
 def test_too_much_and_pipes_with_a_name_are_refused_and_not_waited_for(
     asr: Asr, piped: Piped, tiny_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

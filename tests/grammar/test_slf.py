@@ -1,17 +1,18 @@
 """Word networks in HTK's standard lattice format."""
 
 import gzip
+import itertools
 import math
 import random
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asr.errors import GrammarError
-from asr.grammar import read_grammar, score_sentence, word_loop
+from asr.grammar import determinization, read_grammar, score_sentence, word_loop
 from asr.grammar.automaton import Grammar
 from asr.grammar.network import NULL
 from asr.grammar.slf import WordNetwork, is_slf, parse_slf, read_slf, slf_grammar, write_slf
@@ -222,6 +223,80 @@ def test_a_malformed_network_is_refused_with_its_line(old: str, new: str, told: 
     with pytest.raises(GrammarError, match=told) as raised:
         network(text)
     assert "net.slf" in str(raised.value)
+
+
+@st.composite
+def back_off_networks(draw: st.DrawFn) -> str:
+    """Words that follow each other in any way, also by way of empty words, which lead to later ones and to words."""
+    weight = st.sampled_from([0.0, -0.5, -1.25, -2.0, 0.25])
+    words = [draw(st.sampled_from("AABC")) for _ in range(draw(st.integers(1, 4)))]
+    n, n_empty = len(words), draw(st.integers(1, 3))
+    nodes = [*words, *n_empty * [NULL], NULL, NULL]
+    start, end, empty = n + n_empty, n + n_empty + 1, range(n, n + n_empty)
+    possible = [(a, b) for a in (*range(n), *empty, start) for b in (*range(n), *empty, end) if b < n or a != b]
+    possible = [(a, b) for a, b in possible if (a, b) != (start, end) and not (a in empty and b in empty and a > b)]
+    links = {(start, draw(st.sampled_from(range(n + 1)))), (end - 2, 0), (0, end)}
+    links |= draw(st.sets(st.sampled_from(possible), max_size=14))
+    lines = ["VERSION=1.0", f"start={start} end={end}", f"N={len(nodes)} L={len(links)}"]
+    lines += [f"I={number} W={word}" for number, word in enumerate(nodes)]
+    lines += [f"J={i} S={a} E={b} l={draw(weight)}" for i, (a, b) in enumerate(sorted(links))]
+    return "\n".join(lines)
+
+
+def with_empty_arcs(grammar: Grammar, longest: int) -> dict[Sentence, float]:
+    """The log probability of every sentence where backing off is always possible: all paths, one after the other."""
+    found: dict[Sentence, float] = {}
+    waiting: list[tuple[int, Sentence, float]] = [(grammar.fst.start, (), 0.0)]
+    for state, said, cost in waiting:
+        if grammar.final_costs[state] < math.inf:
+            found[said] = max(found.get(said, -math.inf), -cost - grammar.final_costs[state])
+        for label, (target, more) in grammar.arcs[state].items():
+            if label == grammar.back_off_label:
+                waiting.append((target, said, cost + more))
+            elif len(said) < longest:
+                waiting.append((target, (*said, grammar.words[label - 1]), cost + more))
+    return found
+
+
+@settings(deadline=None)
+@given(st.one_of(back_off_networks(), networks()))
+def test_what_is_kept_as_backing_off_costs_as_an_empty_word_does_however_it_is_read(text: str) -> None:
+    net = network(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(determinization, "_FEWEST_SAVED", 0)
+        try:
+            grammar = slf_grammar(net)
+        except GrammarError as error:
+            assert "no sentence" in str(error) or "too many paths" in str(error)
+            return
+    expected = walk(net, 3)
+    assert with_empty_arcs(grammar, 3) == pytest.approx(expected, abs=1e-5)
+    for said, log_probability in expected.items():
+        assert score_sentence(grammar, said) == pytest.approx(log_probability, abs=1e-5)
+    others = (said for n in (1, 2) for said in itertools.product("ABC", repeat=n) if said not in expected)
+    assert all(score_sentence(grammar, said) == -math.inf for said in others)
+
+
+def test_a_back_off_network_of_many_words_keeps_its_back_off_arcs() -> None:
+    n, draw = 2000, random.Random(0)
+    nodes = ["!ENTER", "!EXIT", NULL, *(f"w{number}" for number in range(n))]
+    words = range(3, n + 3)
+    links = {(2, word): -7.0 - draw.random() for word in words} | {(2, 1): -3.0}
+    links |= {(word, 2): draw.uniform(-2, 0.1) for word in (0, *words)}
+    links |= {(word, draw.choice(words)): draw.uniform(-8, 0) for word in (0, *words) for _ in range(5)}
+    lines = ["VERSION=1.0", f"N={len(nodes)} L={len(links)}", *(f"I={i} W={word}" for i, word in enumerate(nodes))]
+    lines += [f"J={i} S={a} E={b} l={weight}" for i, ((a, b), weight) in enumerate(links.items())]
+    grammar = slf_grammar(parse_slf(lines, "net.slf"), nodes[3:])
+    assert sum(map(len, grammar.arcs)) <= len(links)
+    for _ in range(100):
+        said = [draw.choice(words)]
+        while len(said) < 5:
+            after = [word for first, word in links if first == said[-1] and word > 2]
+            said.append(draw.choice(after if after and draw.random() < 0.5 else words))
+        best = 0.0
+        for first, word in zip([0, *said], [*said, 1], strict=True):
+            best += max(links.get((first, word), -math.inf), links[first, 2] + links[2, word])
+        assert score_sentence(grammar, [nodes[word] for word in said]) == pytest.approx(best, abs=1e-3)
 
 
 def test_empty_words_in_a_circle_are_refused_and_words_are_not() -> None:

@@ -114,7 +114,9 @@ def test_alignments_and_features_are_those_of_the_commands(toy_model, toy_corpus
 
 
 def test_a_model_is_described(toy_model, tmp_path):
-    assert package.describe(toy_model)["kind"] == "hybrid"
+    described = package.describe(toy_model)
+    assert described["kind"] == "hybrid"
+    assert described["features"]["high_hz"] == described["features"]["sample_rate"] / 2  # which holds where none is set
     (tmp_path / "no-model").write_bytes(b"")
     with pytest.raises(ModelFormatError):
         package.describe(tmp_path / "no-model")

@@ -240,6 +240,20 @@ def test_a_grammar_that_cannot_be_used_is_refused_at_once(recognizer, tmp_path):
         recognizer.with_grammar(tmp_path / "nowhere.arpa")
 
 
+@pytest.mark.parametrize("wrong", [-4, 0, 1001, 2.0, True, {"NO": 1}, b"NO", object()])
+def test_what_is_no_grammar_is_refused_with_what_would_be_one(recognizer, wrong):
+    with pytest.raises(
+        GrammarError, match=r"is no grammar; give sentences as a list, 'loop', 'one', a number of words"
+    ):
+        recognizer.with_grammar(wrong)
+
+
+@pytest.mark.parametrize("wrong", [5, None, ["NO", 2]])
+def test_what_is_no_sentence_of_a_grammar_is_refused(recognizer, wrong):
+    with pytest.raises(GrammarError, match=r"is no sentence of a grammar; a text or a list of words would be"):
+        recognizer.with_grammar(["NO", wrong])
+
+
 def test_settings_can_be_given_when_loading_and_later(toy_model, recognizer):
     loaded = Recognizer.load(toy_model, grammar="loop", beam=50, lm_scale=2.5, insertion_penalty=-3, max_active=500)
     assert loaded.search.model_dump() == {
@@ -258,7 +272,7 @@ def replace_search(recognizer: Recognizer, **values: float):
 
 
 def test_a_grammar_is_asked_for_by_the_number_of_its_words(recognizer, wavs):
-    for number in (2, "2"):
+    for number in (2, "2", np.int64(2)):
         assert len(recognizer.with_grammar(number).recognize(wavs[0]).words) == 2
 
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from asr.errors import ConfigError
-from asr.training.config import TrainingConfig, load_config
+from asr.features.config import FeatureConfig
+from asr.training.config import SettingsError, TrainingConfig, load_config, sets_nothing
 
 
 @pytest.fixture
@@ -63,6 +64,61 @@ def test_a_setting_that_both_front_ends_share_is_complained_of_once(path: Path) 
         f"{path}: features.sample_rate: must be a whole number, not 'high' (text); "
         "features.n_filter is no setting; did you mean features.n_filters?"
     )
+
+
+MANY = """seed = -1
+ngram_order = 2024-01-01
+features = {n_cepstra = 30, low_hz = 9000.0}
+[hybrid_features]
+context = 500
+[gmm]
+mixtures = [1, 3]
+iterations = [1]
+[hybrid]
+realignments = -4
+[tied_gmm]
+transform = "lda-mllt"
+[speakers]
+maps = "vtln"
+"""
+
+
+def test_all_faults_that_can_be_seen_together_are_told_together(path: Path) -> None:
+    path.write_text(MANY)
+    with pytest.raises(SettingsError) as caught:
+        load_config(path)
+    assert sorted(fault.name for fault in caught.value.faults) == [
+        "features.low_hz", "features.n_cepstra", "gmm.iterations", "gmm.mixtures", "hybrid.realignments",
+        "hybrid_features.context", "ngram_order", "seed", "tied_gmm.transform",
+    ]  # fmt: skip
+    sound = caught.value.sound
+    assert sound == load_config({"speakers": {"maps": "vtln"}})  # with nothing of what is at fault
+
+
+def test_of_a_table_at_fault_nothing_is_told_that_a_default_might_not_go_with(path: Path) -> None:
+    path.write_text("[features]\nn_filters = 'many'\nn_cepstra = 30\n[hybrid_features]\nlow_hz = 7.0\n")
+    with pytest.raises(SettingsError) as caught:
+        load_config(path)
+    assert [fault.name for fault in caught.value.faults] == ["features.n_filters"]
+
+
+def test_a_file_that_sets_nothing_is_known(path: Path) -> None:
+    for text, nothing in (("", True), ("# seed = 3\n", True), ("seed = 0\n", False)):
+        path.write_text(text)
+        assert sets_nothing(path) == nothing
+
+
+def test_a_dynamic_range_in_which_speech_is_lost_is_refused_of_settings_and_not_of_a_model(path: Path) -> None:
+    for number in (0.0, 10.0, 35.0):
+        path.write_text(f"[features]\ndynamic_range_db = {number}\n")
+        assert load_config(path).hybrid_features.dynamic_range_db == number
+    path.write_text("[features]\ndynamic_range_db = 3.0\n")
+    with pytest.raises(
+        SettingsError, match="features: dynamic_range_db 3 must be 0, for none, or at least 10"
+    ) as caught:
+        load_config(path)
+    assert [fault.name for fault in caught.value.faults] == ["features.dynamic_range_db"]
+    assert FeatureConfig(dynamic_range_db=3.0).dynamic_range_db == 3.0
 
 
 def test_a_fault_of_the_hybrid_s_features_alone_is_complained_of_there(path: Path) -> None:

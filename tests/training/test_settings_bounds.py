@@ -172,6 +172,11 @@ def test_every_number_has_bounds(kind: type[Settings], name: str) -> None:
         (AdaptationSettings, {"sharpness": []}, "sharpness"),
         (AdaptationSettings, {"sharpness": [-1]}, "sharpness"),
         (TrainingConfig, {"features": {"lda_dimension": 20}}, r"set it in \[hybrid_features\] alone"),
+        (
+            TrainingConfig,
+            {"features": {"dynamic_range_db": 9.9}},
+            "dynamic_range_db 9.9 must be 0, for none, or at least",
+        ),
         (TrainingConfig, {"context": 1, "tied_states": 300}, "tied_states: .* with context = 1"),
         (TrainingConfig, {"context": 1, "hybrid": {"factored": True}}, r"hybrid\.factored: .* with context = 1"),
         (TrainingConfig, {"features": {"kda_dimension": 20}}, r"features\.kda_dimension: .*\[hybrid_features\] alone"),

@@ -1,6 +1,7 @@
 """Tuning on held-out speech: pooled over twins, the error reported was not minimized over, any workers."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,10 +19,11 @@ from asr.hmm.state_graph import StateGraph
 from asr.recognition.material import Material
 from asr.recognition.recognition import recognize
 from asr.scoring.wer import score_utterances
+from asr.training import kept_searches
 from asr.training.config import TuningSettings
 from asr.training.model_tuning import tune_model
 from asr.training.search_choice import ErrorSurface, choose
-from asr.training.tuning import Scored, Twin, far_remarks, tune, tune_search
+from asr.training.tuning import Scored, Twin, far_remarks, search_batch, tune, tune_search
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 ONE = TuningSettings(scale_factors=(1.0,), penalty_factors=(0.0,))
@@ -79,6 +81,63 @@ def test_the_choice_does_not_depend_on_the_workers(model, graph, held_out) -> No
     shared = tune_search(model, held_out, graph, SETTINGS, workers=LocalWorkers(2))
     assert alone.search == shared.search
     assert alone.hypotheses == shared.hypotheses
+
+
+class Interrupted(SerialWorkers):
+    """Workers that count the batches searched, and are stopped after some."""
+
+    def __init__(self, last: int | None = None) -> None:
+        self.last, self.n_searched = last, 0
+
+    def map(self, function, items, *shared):
+        for result in super().map(function, items, *shared):
+            if function is search_batch:
+                if self.n_searched == self.last:
+                    raise KeyboardInterrupt
+                self.n_searched += 1
+            yield result
+
+
+def tuned_with(workers: Interrupted, model, held_out, graph, kept: Path | None):
+    shares = parts(held_out)
+    return tune([Scored.of(Twin(model, part, graph), workers, kept) for part in shares], SETTINGS)
+
+
+def test_searches_go_on_after_an_interruption_with_the_same_words(
+    model, graph, held_out, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr("asr.training.tuning.in_threads", lambda workers: workers)
+    monkeypatch.setattr(kept_searches, "INTERVAL", 0.0)
+    undisturbed = Interrupted()
+    expected = tuned_with(undisturbed, model, held_out, graph, None)
+    n_searched = 0
+    for last in (3, 0, undisturbed.n_searched // 2, None):
+        workers = Interrupted(last)
+        if last is None:
+            found = tuned_with(workers, model, held_out, graph, tmp_path / "kept")
+            assert (found.search, found.hypotheses) == (expected.search, expected.hypotheses)
+        else:
+            with pytest.raises(KeyboardInterrupt):
+                tuned_with(workers, model, held_out, graph, tmp_path / "kept")
+        n_searched += workers.n_searched
+    assert n_searched == undisturbed.n_searched  # none twice
+
+
+def test_searches_that_are_kept_damaged_or_of_another_model_are_made_again(
+    model, graph, held_out, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr("asr.training.tuning.in_threads", lambda workers: workers)
+    monkeypatch.setattr(kept_searches, "INTERVAL", 0.0)
+    first, again, other = Interrupted(), Interrupted(), Interrupted()
+    expected = tuned_with(first, model, held_out, graph, tmp_path)
+    damaged = max(tmp_path.glob("*-0.json"), key=lambda path: path.stat().st_size)
+    said = next(word for word in model.lexicon.words if f'"{word}"' in damaged.read_text())
+    damaged.write_text(damaged.read_text().replace(f'"{said}"', '"OTHER"', 1))
+    assert tuned_with(again, model, held_out, graph, tmp_path).hypotheses == expected.hypotheses
+    assert 0 < again.n_searched < first.n_searched
+    loops = replace(model.hmm, self_loops=0.9 * model.hmm.self_loops)
+    tuned_with(other, replace(model, hmm=loops), held_out, graph, tmp_path)
+    assert other.n_searched == first.n_searched
 
 
 def test_the_errors_weighed_are_those_of_the_searches_tried(model, graph, held_out) -> None:

@@ -62,10 +62,36 @@ def test_faults_without_number_are_all_told_at_once(clean: Corpus) -> None:
     report = clean.validate()
     assert codes(report) == [
         ("settings", "settings.toml", 2), ("malformed", "lexicon.txt", 6), ("bad-gender", "spk2gender", 3),
-        ("key-alone", "utt2spk", 1), ("pipe", "wav.scp", 2), ("empty-file", "wav.scp", 5),
+        ("key-alone", "utt2spk", 1), ("single-utterance", "utt2spk", 3), ("pipe", "wav.scp", 2),
+        ("empty-file", "wav.scp", 5),
     ]  # fmt: skip
     assert len(report.stopping) == 5
     assert list(report.left_out) == [clean.names[4]]
+
+
+def test_every_fault_of_the_settings_is_a_finding_with_its_line(clean: Corpus) -> None:
+    clean.settings(
+        "ngram_order = 99", "[hybrid]", 'classifier = "forest"', "realignments = -1", "noise = {directory = 'no'}",
+        "[gmm]", "mixtures = [1, 3]", "iterations = [1]", "[tuning]", "held_oot = 0.1",
+    )  # fmt: skip
+    assert codes(clean.validate()) == [
+        ("settings", "settings.toml", 2), ("settings", "settings.toml", 5), ("settings", "settings.toml", 8),
+        ("settings", "settings.toml", 9), ("settings", "settings.toml", 11), ("classifier", "settings.toml", 4),
+        ("noise", "settings.toml", 6),
+    ]  # fmt: skip
+    clean.set_line("settings.toml", 1, "features = {sample_rate = 8000, low_hz = -1.0}")
+    assert codes(clean.validate()) == [  # what depends on the features has to wait
+        ("settings", "settings.toml", 1), ("settings", "settings.toml", 2), ("classifier", "settings.toml", 4),
+        ("settings", "settings.toml", 5), ("settings", "settings.toml", 8), ("settings", "settings.toml", 9),
+        ("settings", "settings.toml", 11),
+    ]  # fmt: skip
+
+
+def test_settings_that_set_nothing_are_a_warning(clean: Corpus) -> None:
+    clean.write("settings.toml", [""])
+    report = clean.validate()
+    assert [(f.severity, f.code, f.file.name) for f in report.findings] == [("warning", "settings", "settings.toml")]
+    assert "every setting has its default" in report.findings[0].message
 
 
 def test_what_is_left_out_is_what_the_readers_of_training_leave_out(clean: Corpus) -> None:
