@@ -95,7 +95,7 @@ def tune(
         typer.echo(f"{name} {getattr(tuned.search, name):g} (was {getattr(tuned.before, name):g})")
     fitted = tuned.search.confidence
     if fitted is not None:
-        typer.echo(f"confidence: scale {fitted.scale:g}, slope {fitted.slope:g}, offset {fitted.offset:g}")
+        typer.echo("confidence: " + ", ".join(f"{name} {value:g}" for name, value in fitted.model_dump().items()))
     typer.echo(f"{tuned.errors} errors in {tuned.words} words, {tuned.wer:.2f} % WER on the data of the choice")
     for remark in tuned.remarks:
         typer.echo(f"asr: {remark}", err=True)

@@ -114,7 +114,7 @@ def fit_confidence(words: Judged) -> ConfidenceSettings | None:
 
 
 def confidence_on(scored: Sequence[Scored], search: SearchSettings) -> ConfidenceSettings | None:
-    """What is fitted to the words that a search finds in held-out speech."""
+    """What is fitted to the words that a search finds in held-out speech; where they are too few, what it had."""
     beam = default_lattice_beam(search)
     lattices: dict[str, Lattice] = {}
     references = {name: words for each in scored for name, words in each.twin.held_out.references.items()}
@@ -126,12 +126,13 @@ def confidence_on(scored: Sequence[Scored], search: SearchSettings) -> Confidenc
             lattices |= {name: one for name, one in zip(batch.ids[::every], of_batch, strict=True) if one is not None}
     found = fit_confidence(judged(lattices, references))
     if found is None:
-        log.info("too few held-out words to fit confidences to; they are posteriors")
-    else:
-        log.info(
-            "confidences: posteriors at scale %g, slope %.3g, fit %.3g, duration %.3g, offset %.3g",
-            found.scale, found.slope, found.fit, found.duration, found.offset,
-        )  # fmt: skip
+        kept = "are posteriors" if search.confidence is None else "stay as they were fitted before"
+        log.info("too few held-out words, or too few wrong ones, to fit confidences to; they %s", kept)
+        return search.confidence
+    log.info(
+        "confidences: posteriors at scale %g, slope %.3g, fit %.3g, duration %.3g, offset %.3g",
+        found.scale, found.slope, found.fit, found.duration, found.offset,
+    )  # fmt: skip
     return found
 
 

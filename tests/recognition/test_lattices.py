@@ -9,7 +9,7 @@ import pytest
 
 from asr import Recognizer
 from asr.acoustic.model_file import load_model, save_model
-from asr.acoustic.search_settings import ConfidenceSettings
+from asr.acoustic.search_settings import ConfidenceSettings, SearchSettings
 from asr.alignment.ctm import read_ctm
 from asr.cli.app import main
 from asr.errors import ConfigError
@@ -17,7 +17,7 @@ from asr.lattices.kaldi_text import read_kaldi_lattices
 from asr.lattices.slf import read_slf_lattice
 from asr.recognition.confidence import Evidence, calibrated, evidence, with_confidence
 from asr.scoring.files import read_transcripts
-from asr.training.confidence_fit import Judged, fit_confidence, right_words
+from asr.training.confidence_fit import Judged, confidence_on, fit_confidence, right_words
 
 
 @pytest.fixture(scope="module")
@@ -165,6 +165,12 @@ def test_a_fit_finds_the_curve_that_words_were_drawn_from():
     assert fit_confidence(Judged([few] * 5, right[:20])) is None
     alike = Evidence(words.posteriors, np.zeros(4000), np.ones(4000))
     assert fit_confidence(Judged([alike] * 5, right)).fit == 0.0
+
+
+def test_too_few_words_leave_confidences_as_they_were():
+    before = ConfidenceSettings(scale=0.7, slope=1.2, fit=0.5, duration=-0.4, offset=-0.3)
+    assert confidence_on([], SearchSettings(confidence=before)) == before
+    assert confidence_on([], SearchSettings()) is None
 
 
 def test_words_that_fit_badly_are_less_sure(toy_model, toy_corpus):
