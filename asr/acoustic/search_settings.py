@@ -25,7 +25,7 @@ class ConfidenceSettings(Settings):
     slope: float = Field(1.0, ge=0, le=1e3)
     fit: float = Field(0.0, ge=0, le=1e3)
     duration: float = Field(0.0, ge=-1e3, le=1e3)
-    offset: float = Field(0.0, ge=-1e3, le=1e3)
+    offset: float = Field(0.0, ge=-1e6, le=1e6)
 
 
 class SearchSettings(Settings):

@@ -33,8 +33,8 @@ _RIDGE = 1e-2
 """Holds slope and offset to 1 and 0, as so many words would that are no surprise."""
 _DISTRUST = 0.5
 """Likewise, what fit and duration add to 0, each divided by its standard deviation."""
-_SAME = 1e-9
-"""Standard deviations below this are none: such numbers tell no word from another."""
+_SAME = 1e-2
+"""Standard deviations of fit and logarithm of the length below this are none: they tell no word from another."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def fit_confidence(words: Judged) -> ConfidenceSettings | None:
         found = minimize(
             loss,
             np.array([0.0, 1.0, 0.0, 0.0]),
-            bounds=((-100.0, 100.0), (0.0, 100.0), (0.0, 100.0), (-100.0, 100.0)),
+            bounds=((-100.0, 100.0), (0.0, 100.0), (0.0, 10.0), (-10.0, 10.0)),
             method="L-BFGS-B",
         )
         weights = found.x[1:] / deviation

@@ -165,6 +165,9 @@ def test_a_fit_finds_the_curve_that_words_were_drawn_from():
     assert fit_confidence(Judged([few] * 5, right[:20])) is None
     alike = Evidence(words.posteriors, np.zeros(4000), np.ones(4000))
     assert fit_confidence(Judged([alike] * 5, right)).fit == 0.0
+    for spread in (1e-6, 0.02):  # fits that tell everything, and hardly differ
+        told = Evidence(words.posteriors, np.where(right, spread, -spread) - 500.0, words.frames)
+        assert (fit_confidence(Judged([told] * 5, right)).fit > 0) == (spread > 0.01)
 
 
 def test_too_few_words_leave_confidences_as_they_were():
