@@ -18,6 +18,7 @@ from discriminants.multiclass.class_scatter import ClassScatter, PairMoments, cl
 from discriminants.multiclass.gaussian_coupling import floored
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.pair_expansion import PairExpansion
+from discriminants.multiclass.pair_logistic import logistic_pair
 from discriminants.npd import NPDClassifier
 from discriminants.orols import OROLSClassifier
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -30,6 +31,8 @@ from discriminants.selection.rules import make_rule
 
 _FEWEST_HELD_OUT = 3  # samples of half a class
 _RIDGE = 1e-9  # relative, on the diagonal of a half's normal equations, which may have fewer samples than columns
+# Of an output that is itself the log odds: with such densities in the two classes, Bayes' rule returns it.
+_LOG_ODDS_MEANS, _LOG_ODDS_VARIANCES = (-1.0, 1.0), (2.0, 2.0)
 _LEARNERS: dict[str, type[ForwardSelectionLearner]] = {"npd": NPDClassifier, "orols": OROLSClassifier}
 
 
@@ -49,6 +52,11 @@ class OneVsOneKernelClassifier(PairExpansion):
 
     The source scales every weight vector to length one; the densities, which scale with it, make that superfluous.
 
+    Least squares draws the outputs of all samples of a class to one value, those that are hard to take for the other
+    class as well as those that are easy. With `loss` "logistic" the centres are chosen as before, but the weights are
+    those of logistic regression on them, and the output is the log odds of the second class where both are equally
+    frequent: it grows with how unlikely the first one is, which is what a search through many frames adds up.
+
     Parameters
     ----------
     learner : {"npd", "orols"}
@@ -66,6 +74,10 @@ class OneVsOneKernelClassifier(PairExpansion):
         As in `NPDClassifier`, for every pair.
     rule : {"error_reduction", "largest_residual", "matching_pursuit", "best_of_59"}
         How the next centre of a pair is chosen.
+    loss : {"squared", "logistic"}
+        Of the weights, once the centres are chosen.
+    logistic_penalty : float
+        Half of it times w'Kw is added to the sum of the logistic losses, K the kernel values of a pair's centres.
     max_samples_per_class : int, optional
         Samples of a class that are learnt from, drawn at random; None takes all. The shares of the classes are those
         of all samples.
@@ -85,7 +97,8 @@ class OneVsOneKernelClassifier(PairExpansion):
     intercept_ : ndarray of shape (n_pairs,)
         In the order (0, 1), (0, 2), ..., (n_classes - 2, n_classes - 1) of class numbers, as everything of pairs.
     means_, variances_ : ndarray of shape (2, n_pairs)
-        Of the output of each pair in its first class and in its second, mostly held out.
+        Of the output of each pair in its first class and in its second, mostly held out. With the logistic loss -1,
+        +1 and 2, by which Bayes' rule gives the output back.
     class_log_prior_ : ndarray of shape (n_classes,)
     n_centers_ : ndarray of int of shape (n_pairs,)
         Centres of each pair.
@@ -109,6 +122,8 @@ class OneVsOneKernelClassifier(PairExpansion):
         "residual_threshold": [Interval(Real, 0, None, closed="left"), None],
         "norm_penalty": [Interval(Real, 0, None, closed="left")],
         "rule": [StrOptions({"error_reduction", "largest_residual", "matching_pursuit", "best_of_59"})],
+        "loss": [StrOptions({"squared", "logistic"})],
+        "logistic_penalty": [Interval(Real, 0, None, closed="neither")],
         "max_samples_per_class": [Interval(Integral, 1, None, closed="left"), None],
         "random_state": ["random_state"],
     }
@@ -124,6 +139,8 @@ class OneVsOneKernelClassifier(PairExpansion):
         residual_threshold: float | None = None,
         norm_penalty: float = 0.0,
         rule: str = "error_reduction",
+        loss: str = "squared",
+        logistic_penalty: float = 1e-3,
         max_samples_per_class: int | None = 1000,
         random_state: Any = None,
     ) -> None:
@@ -135,6 +152,8 @@ class OneVsOneKernelClassifier(PairExpansion):
         self.residual_threshold = residual_threshold
         self.norm_penalty = norm_penalty
         self.rule = rule
+        self.loss = loss
+        self.logistic_penalty = logistic_penalty
         self.max_samples_per_class = max_samples_per_class
         self.random_state = random_state
 
@@ -199,7 +218,9 @@ class OneVsOneKernelClassifier(PairExpansion):
         self.dual_coef_ = np.zeros((self.basis_centers_.shape[0], n_classes))
         numbers = []
         machine = workers.share((self._pair_learner(), kernel, self.basis_centers_, self.n_centers, seed))
-        for i, learnt in enumerate(workers.map(_pairs_of, range(n_classes), workers.share(scatter), machine)):
+        logistic = self.logistic_penalty if self.loss == "logistic" else None
+        samples = shared[0], shared[2], logistic
+        for i, learnt in enumerate(workers.map(_pairs_of, range(n_classes), workers.share(scatter), machine, *samples)):
             for j, (weights, *rest) in enumerate(learnt, start=i + 1):
                 n_own = self.pool_sizes_[i]
                 self.dual_coef_[starts[i] : starts[i] + n_own, j] = weights[:n_own]
@@ -219,7 +240,14 @@ class OneVsOneKernelClassifier(PairExpansion):
         return _LEARNERS[self.learner](**parameters)
 
 
-def _pairs_of(i: int, scatter: ClassScatter, machine: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+def _pairs_of(
+    i: int,
+    scatter: ClassScatter,
+    machine: tuple[Any, ...],
+    X: np.ndarray,
+    members: list[np.ndarray],
+    logistic_penalty: float | None,
+) -> list[tuple[Any, ...]]:
     """The machines of the pairs (i, j) with j > i: weights of both pools, bias, number of centres, means, variances."""
     learner, kernel, centers, n_centers, seed = machine
     learnt, pools = [], scatter.pools()
@@ -236,6 +264,11 @@ def _pairs_of(i: int, scatter: ClassScatter, machine: tuple[Any, ...]) -> list[t
         state = GramState(system, most, points=None if K is None else (K, targets))
         learner.select(state, make_rule(learner.rule, np.random.RandomState(seed)), most)
         weights = np.zeros(columns.shape[0])
+        if logistic_penalty is not None:
+            chosen, of_pair = state.order, (X[members[i]], X[members[j]])
+            weights[chosen], bias = _log_odds(kernel, of_pair, centers[columns[chosen]], logistic_penalty)
+            learnt.append((weights, bias, len(chosen), *_LOG_ODDS_MEANS, *_LOG_ODDS_VARIANCES))
+            continue
         solution = state.system.weights(state.lam)[:, 0]
         bias, weights[state.order] = solution[0], solution[1:]
         means, variances = whole.outputs(weights, bias)
@@ -249,6 +282,16 @@ def _pairs_of(i: int, scatter: ClassScatter, machine: tuple[Any, ...]) -> list[t
             means, variances = _held_out_outputs(halves, systems, state.order, state.lam / system.n_samples)
         learnt.append((weights, bias, len(state.order), *means, *variances))
     return learnt
+
+
+def _log_odds(
+    kernel: Kernel, of_pair: tuple[np.ndarray, np.ndarray], centers: np.ndarray, penalty: float
+) -> tuple[np.ndarray, float]:
+    """Weights and bias of the log odds of the second class against the first, were both equally frequent."""
+    counts = [samples.shape[0] for samples in of_pair]
+    K, K_centers = (kernel(x, centers).astype(np.float64) for x in (np.concatenate(of_pair), centers))
+    weights, bias = logistic_pair(K, np.repeat([-1.0, 1.0], counts), penalty * K_centers)
+    return weights, bias - float(np.log(counts[1] / counts[0]))
 
 
 def _penalised(system: GramSystem, K: np.ndarray | None, penalty: float) -> GramSystem:

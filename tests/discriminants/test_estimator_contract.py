@@ -130,6 +130,7 @@ _ESTIMATORS = [
     *(PairwiseClassifier(_PAIR, combine) for combine in ("voting", "coupling", "dag")),
     OneVsOneKernelClassifier(random_state=0),
     OneVsOneKernelClassifier("orols", n_centers=6, norm_penalty=0.01, random_state=0),
+    OneVsOneKernelClassifier(loss="logistic", random_state=0),
     OneVsOneSVC(random_state=0),
     # Few centres: with as many as distinct points the last choice is a tie, which rounding decides.
     SparseKernelLogisticClassifier(n_centers=5, n_candidates=60, learning_rate=0.03),

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, make_blobs
+from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from discriminants import ModelFormatError, NPDClassifier, OneVsOneKernelClassifier, OneVsOneSVC, OROLSClassifier
@@ -62,11 +63,12 @@ def _machines() -> list[Any]:
     return [
         OneVsOneKernelClassifier(candidates_per_class=12, random_state=0),
         OneVsOneKernelClassifier("orols", candidates_per_class=12, n_centers=10, random_state=0),
+        OneVsOneKernelClassifier(candidates_per_class=12, sigma=30.0, loss="logistic", random_state=0),
         OneVsOneSVC(sigma=30.0, max_samples_per_class=40, random_state=0),
     ]
 
 
-@pytest.mark.parametrize("machine", _machines(), ids=["npd", "orols", "svc"])
+@pytest.mark.parametrize("machine", _machines(), ids=["npd", "orols", "logistic", "svc"])
 def test_posteriors_are_those_of_the_pairs_coupled_one_by_one(machine):
     X, y = _digits()
     machine.fit(X[::2], y[::2])
@@ -156,6 +158,40 @@ def test_without_a_penalty_weights_are_the_least_squares_ones():
     np.testing.assert_allclose(machine.dual_coef_[np.arange(10), [1] * 5 + [0] * 5], weights, rtol=1e-6)
 
 
+def test_a_pair_of_logistic_loss_is_logistic_regression_on_its_chosen_centres():
+    X, y = _digits(200, 3)
+    penalty, most = 0.05, 40
+    machine = OneVsOneKernelClassifier(
+        n_centers=9,
+        candidates_per_class=8,
+        sigma=30.0,
+        loss="logistic",
+        logistic_penalty=penalty,
+        max_samples_per_class=most,
+        random_state=0,
+    ).fit(X, y)
+    members, pools = draw_by_class(y, most, np.random.RandomState(0)), _pools(machine)
+    for p, (i, j) in enumerate(combinations(range(3), 2)):
+        samples = np.concatenate([members[i], members[j]])
+        centers = np.concatenate([machine.basis_centers_[pools[k]] for k in (i, j)])
+        weights = np.concatenate([machine.dual_coef_[pools[i], j], machine.dual_coef_[pools[j], i]])
+        chosen = weights != 0
+        assert chosen.sum() == machine.n_centers_[p] == 9
+        # Over features F with FF' = K the penalty is that of a linear logistic regression.
+        root = np.linalg.cholesky(machine.kernel_(centers[chosen], centers[chosen]))
+        F = np.linalg.solve(root, machine.kernel_(X, centers[chosen]).T).T
+        theirs = LogisticRegression(C=1.0 / penalty, tol=1e-10, max_iter=10_000).fit(F[samples], y[samples] == j)
+        share = np.log(members[j].size / members[i].size)
+        np.testing.assert_allclose(_outputs(machine, X)[:, p] + share, theirs.decision_function(F), atol=2e-3)
+
+
+def test_output_of_the_logistic_loss_is_the_log_odds_at_equal_shares():
+    X, y = _digits(200, 2)
+    machine = OneVsOneKernelClassifier(sigma=30.0, loss="logistic", random_state=0).fit(X, y)
+    odds = _outputs(machine, X)[:, 0] + np.subtract(*machine.class_log_prior_[::-1])
+    np.testing.assert_allclose(machine.decision_function(X), np.clip(odds, -80, 80), atol=1e-6)
+
+
 def test_residual_threshold_ends_the_selection_of_a_pair():
     X, y = _digits(150, 3)
     few, all_ = (
@@ -165,7 +201,7 @@ def test_residual_threshold_ends_the_selection_of_a_pair():
     assert (few.n_centers_ <= all_.n_centers_).all() and few.n_centers_.sum() < all_.n_centers_.sum()
 
 
-@pytest.mark.parametrize("machine", _machines(), ids=["npd", "orols", "svc"])
+@pytest.mark.parametrize("machine", _machines(), ids=["npd", "orols", "logistic", "svc"])
 def test_workers_do_not_change_what_is_learnt(machine):
     X, y = _digits(200, 4)
     one, other = (estimator_to_arrays(machine.fit(X, y, workers=w))[0] for w in (None, ThreadWorkers(3)))
