@@ -140,7 +140,7 @@ class OneVsOneKernelClassifier(PairExpansion):
         norm_penalty: float = 0.0,
         rule: str = "error_reduction",
         loss: str = "squared",
-        logistic_penalty: float = 1e-3,
+        logistic_penalty: float = 5e-4,
         max_samples_per_class: int | None = 1000,
         random_state: Any = None,
     ) -> None:

@@ -1,12 +1,13 @@
 """Logistic regression of a pair of classes on the kernel values of their centres, by Newton's method."""
 
 import numpy as np
+from scipy.linalg import blas
 from scipy.special import expit
 
 _MAX_STEPS = 30
 _TOLERANCE = 1e-4  # fall of the objective, relative, that ends the descent
 _HALVINGS = 10
-_RIDGE = 1e-8  # relative, on the diagonal of the Hessian: samples that are told surely have hardly a curvature
+_RIDGE = 1e-7  # relative, on the diagonal of the Hessian: samples that are told surely have hardly a curvature
 
 
 def logistic_pair(K: np.ndarray, targets: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, float]:
@@ -29,6 +30,7 @@ def logistic_pair(K: np.ndarray, targets: np.ndarray, penalty: np.ndarray) -> tu
     bias : float
     """
     columns = np.hstack([K, np.ones((K.shape[0], 1))])
+    single = columns.astype(np.float32)  # for the Hessian, which only points the way: its product takes the time
     P = np.pad(penalty, (0, 1))
     theta = np.zeros(columns.shape[1])
 
@@ -40,7 +42,9 @@ def logistic_pair(K: np.ndarray, targets: np.ndarray, penalty: np.ndarray) -> tu
     for _ in range(_MAX_STEPS):
         wrong = expit(-targets * outputs)
         gradient = P @ theta - columns.T @ (targets * wrong)
-        hessian = (columns.T * (wrong * (1.0 - wrong))) @ columns + P
+        scaled = single * np.sqrt(wrong * (1.0 - wrong)).astype(np.float32)[:, None]
+        hessian = blas.ssyrk(1.0, scaled.T).astype(np.float64)
+        hessian += np.triu(hessian, 1).T + P
         hessian[np.diag_indices_from(hessian)] += _RIDGE * np.trace(hessian) / theta.shape[0]
         step = np.linalg.solve(hessian, gradient)
         before = value
