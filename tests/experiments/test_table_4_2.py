@@ -15,16 +15,15 @@ def test_the_systems_are_those_of_the_table():
     features = FeatureConfig(sample_rate=8000)
     (mixtures,), hybrids = table_4_2(features)
     assert mixtures.system(*mixtures.components) == "gmm-8"
-    assert [hybrid.name for hybrid in hybrids] == ["svm-ovo", "npd-ovo", "orols-ovo", "krls-ovr"]
-    assert [hybrid.kind for hybrid in hybrids] == ["other", "discriminant", "discriminant", "discriminant"]
+    assert [hybrid.name for hybrid in hybrids] == ["svm-ovo", "npd-ovo", "orols-ovo", "npd-ovo-logistic", "krls-ovr"]
+    assert [hybrid.kind for hybrid in hybrids] == ["other", *4 * ["discriminant"]]
     for hybrid in hybrids:
         assert hybrid.features == mixtures.features == features
         assert hybrid.settings.warps == () and hybrid.settings.prior_exponent == (
             1.0 if hybrid.name == "krls-ovr" else 0.7
         )
-        assert make_classifier(hybrid.settings.classifier, hybrid.settings.parameters).sigma == (
-            6.0 if hybrid.name == "svm-ovo" else 8.0
-        )
+        classifier = make_classifier(hybrid.settings.classifier, hybrid.settings.parameters)
+        assert classifier.sigma == {"svm-ovo": 6.0, "npd-ovo-logistic": 7.0}.get(hybrid.name, 8.0)
 
 
 @pytest.mark.parametrize(("given", "found"), [([], "ours"), (["--systems", "table-4.2"], "table-4.2")])

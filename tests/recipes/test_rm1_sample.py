@@ -19,7 +19,7 @@ from recipes.rm1.sample_data import count_transitions, phone_sequence, read_samp
 from recipes.rm1.sample_report import frame_report
 
 PHONES = ("AA", "N", "SIL", "T")
-SYSTEMS = ["gmm-8", "svm-ovo", "npd-ovo", "orols-ovo", "krls-ovr", "ovr", "ovr-gmm"]
+SYSTEMS = ["gmm-8", "svm-ovo", "npd-ovo", "orols-ovo", "npd-ovo-logistic", "krls-ovr", "ovr", "ovr-gmm"]
 
 
 def _states(generator: np.random.Generator, n_phones: int) -> list[int]:
