@@ -111,7 +111,7 @@ def test_what_is_left_out_is_what_the_readers_of_training_leave_out(clean: Corpu
 
 def test_when_nothing_is_left_it_is_said(clean: Corpus) -> None:
     for line in range(1, 10):
-        clean.audio(line).unlink()
+        clean.audio(line).unlink() if line % 2 else clean.audio(line).write_bytes(b"")
     report = clean.validate()
     assert [finding.code for finding in report.stopping] == ["nothing-left"]
     assert "none of its 9 utterances can be used" in report.stopping[0].message
