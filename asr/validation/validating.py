@@ -224,6 +224,7 @@ def _summary(train: Directory, lexicon: Lexicon | None, found: Found, kept: Sequ
     for name in kept:
         by_speaker[train.usable[name].speaker] += len(train.words.get(name, ()))
     said = Counter(word for words in train.words.values() for word in words)
+    heard = {word for name in kept for word in train.words.get(name, ())}
     rates = Counter(result.rate for result in found.values() if isinstance(result, Measured))
     known = 0 if lexicon is None else sum(n for word, n in said.items() if word in lexicon.pronunciations)
     phones: dict[str, int] = {}
@@ -243,7 +244,7 @@ def _summary(train: Directory, lexicon: Lexicon | None, found: Found, kept: Sequ
         vocabulary=len(said),
         coverage=known / max(1, said.total()),
         lexicon_words=0 if lexicon is None else len(lexicon),
-        unheard_words=0 if lexicon is None else sum(word not in said for word in lexicon.words),
+        unheard_words=0 if lexicon is None else sum(word not in heard for word in lexicon.words),
         phones=phones,
         stress="" if lexicon is None else lexicon.stress.removeprefix(f"{lexicon.source}: "),
     )

@@ -239,7 +239,31 @@ def test_utterances_without_words_are_counted(clean: Corpus, caplog: pytest.LogC
     assert next(report.summary.lines()).endswith("7 of 9 can be used; 2 without words")
     assert any("test: 1 utterance without words" in remark for remark in report.remarks)
     log_findings(report)
-    assert "2 utterances left out for an empty transcript" in caplog.messages
+    assert "2 of these for an empty transcript" in caplog.messages
+
+
+def test_words_count_as_said_where_training_uses_the_utterance(clean: Corpus) -> None:
+    words = [line.split()[1:] for line in clean.lines("train/text")]
+    with_wise = [number for number, of_line in enumerate(words, 1) if "WISE" in of_line]
+    for number in with_wise:
+        clean.append_word(number, "ELEVEN")
+    kept = {word for of_line in words if "WISE" not in of_line for word in of_line}
+    lost = {"NO", "ONE", "SEVEN", "TWO", "WISE"} - kept
+    report = clean.validate()
+    assert 0 < len(with_wise) < 9 and "WISE" in lost
+    assert report.summary.unheard_words == len(lost)
+    assert any(line.endswith(f"{len(lost)} of them not said in what can be used") for line in report.summary.lines())
+
+
+def test_an_utterance_with_two_faults_counts_once_in_what_training_leaves_out(
+    clean: Corpus, caplog: pytest.LogCaptureFixture
+) -> None:
+    clean.append_word(3, "ELEVEN")
+    clean.append_word(4, "TWELVE")
+    clean.audio(4).write_bytes(b"")
+    log_findings(clean.validate())
+    assert "2 utterances of 9 will be left out: 2 unknown-word" in caplog.messages
+    assert sum("[empty-file]" in message or "[unknown-word]" in message for message in caplog.messages) == 3
 
 
 def test_little_speech_is_a_remark_that_says_what_it_can_and_cannot_tell(
