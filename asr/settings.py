@@ -6,7 +6,7 @@ or a file made up to do harm, is refused on reading and not hours later, when a 
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from numbers import Integral
 from reprlib import Repr
 from typing import Any, ClassVar, NamedTuple, Self, get_args
@@ -37,10 +37,15 @@ class Settings(BaseModel):
     def _as_written(cls, values: Any) -> Any:
         if not isinstance(values, dict):
             return values
-        both = [old for old, new in cls.old_names.items() if old in values and new in values]
-        if both:
-            raise ValueError(f"{both[0]} is the old name of {cls.old_names[both[0]]}; give one of them")
-        return {cls.old_names.get(name, name): _with_tuples(value) for name, value in values.items()}
+        both = [(old, new) for old, new in cls.old_names.items() if old in values and new in values]
+        refuse(cls, values, ((old, f"{old} is the old name of {new}; give one of them") for old, new in both))
+        return {name: _with_tuples(value) for name, value in cls.with_new_names(values).items()}
+
+    @classmethod
+    def with_new_names(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The values with the names that settings have now; where both are there they stay as they are."""
+        new = {old: new for old, new in cls.old_names.items() if new not in values}
+        return {new.get(name, name): value for name, value in values.items()}
 
     def disagreements(self) -> Iterator[tuple[str, str]]:
         """How settings, each right by itself, do not go together: the one to change first, and why."""
@@ -48,19 +53,19 @@ class Settings(BaseModel):
 
     @model_validator(mode="after")
     def _agreeing(self) -> Self:
-        refuse(self, self.disagreements())
+        refuse(type(self), self, self.disagreements())
         return self
 
 
-def refuse(value: Settings, reasons: Iterator[tuple[str, str]]) -> None:
-    """Raise ValidationError with all reasons against a table, each with the setting to change first ("low_hz")."""
+def refuse(table: type[Settings], value: Any, reasons: Iterable[tuple[str, str]]) -> None:
+    """Raise ValidationError with all reasons against what a table holds, each with the setting to change first."""
     lines = []
     for name, why in reasons:
         parts = tuple(name.split("."))
         kind = PydanticCustomError(_DISAGREEMENT, "{reason}", {"reason": why, "depth": len(parts)})
         lines.append(InitErrorDetails(type=kind, loc=parts, input=value))
     if lines:
-        raise ValidationError.from_exception_data(type(value).__name__, lines)
+        raise ValidationError.from_exception_data(table.__name__, lines)
 
 
 _DISAGREEMENT = "disagreement"

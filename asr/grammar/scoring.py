@@ -6,6 +6,7 @@ word.
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from asr.grammar.automaton import IMPOSSIBLE, Grammar
@@ -24,6 +25,39 @@ def score_sentence(grammar: Grammar, words: Iterable[str]) -> float:
             return -IMPOSSIBLE
         state, total = following, total + cost
     return -(total + end_cost(grammar, state))
+
+
+def refused_at(grammar: Grammar, sentences: Iterable[Sequence[str]]) -> list[int | None]:
+    """For every sentence, the place (from 0) of the first word that cannot follow those before it; the number of its
+    words where it cannot end there, and None where the grammar accepts it.
+
+    Backing off is possible beside an explicit arc too, as in a decoding graph.
+    """
+    import kaldifst
+
+    @cache
+    def arcs(state: int) -> dict[int, int]:  # of the states that are reached alone: a grammar may have millions
+        return {arc.ilabel: arc.nextstate for arc in kaldifst.ArcIterator(grammar.fst, state)}
+
+    def closed(states: Iterable[int]) -> set[int]:
+        found, waiting = set[int](), list(states)
+        while waiting:
+            state = waiting.pop()
+            if state not in found:
+                found.add(state)
+                waiting += [target for label, target in arcs(state).items() if label == grammar.back_off_label]
+        return found
+
+    def place(words: Sequence[str]) -> int | None:
+        states = closed([grammar.fst.start])
+        for number, word in enumerate(words):
+            label = grammar.labels.get(word)
+            states = closed(arcs(state)[label] for state in states if label in arcs(state)) if label else set()
+            if not states:
+                return number
+        return None if any(grammar.fst.final(state).value != IMPOSSIBLE for state in states) else len(words)
+
+    return [place(words) for words in sentences]
 
 
 def perplexity(grammar: Grammar, sentences: Iterable[Sequence[str]]) -> float:

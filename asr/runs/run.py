@@ -20,6 +20,7 @@ from typing import IO, Any, Self
 import asr
 from asr.errors import RunError
 from asr.files import atomic_directory
+from asr.runs.given_files import changed_files, describe_files
 from asr.runs.sealed import read_sealed, write_sealed
 from asr.runs.stage_digests import check_digests, write_digests
 
@@ -28,7 +29,7 @@ logger = logging.getLogger(__name__)
 _STAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _RECORD, _LOCK, _STAGES, _DISCARDED = "run.json", ".lock", "stages", ".discarded-stages"
 _CHECKPOINT = ".{}.checkpoint"
-_SAME = ("seed", "configuration", "inputs")
+_SAME = ("seed", "configuration")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ class Run:
         command: Sequence[str],
         configuration: Mapping[str, Any],
         inputs: Mapping[str, str],
+        files: Mapping[str, Path] | None = None,
         seed: int = 0,
         allow_changes: bool = False,
     ) -> Self:
@@ -75,6 +77,7 @@ class Run:
         command : the command line as it was given; recorded, and free to differ on resuming
         configuration : JSON values by name, nested as need be
         inputs : digest by input name
+        files : the files that the inputs were read from, by role; where inputs differ, those that have changed are named
         allow_changes : when seed, configuration or inputs differ, throw away all stages and start anew
 
         Raises
@@ -84,7 +87,7 @@ class Run:
             configuration or inputs differ and `allow_changes` is off; the message shows every difference.
         """
         directory = Path(directory)
-        record = _new_record(command, configuration, inputs, seed)
+        record = _new_record(command, configuration, inputs, files or {}, seed)
         _check_is_run_or_empty(directory)
         try:
             directory.mkdir(parents=True, exist_ok=True)
@@ -217,7 +220,7 @@ class Run:
             if not allow_changes:
                 raise
             existing = {}
-        differences = _differences(existing, record, _SAME)
+        differences = [*_differences(existing, record, _SAME), *_changed_inputs(existing, record)]
         if not differences:
             for change in _differences(existing, record, ("versions",)):
                 logger.warning("resuming %s under another version: %s", self.directory, change)
@@ -225,8 +228,8 @@ class Run:
         done = self.done_stages()
         if not allow_changes:
             raise RunError(
-                f"{path}: this directory belongs to another run ({'; '.join(differences)}); use another, or allow "
-                f"changes (--allow-changes, allow_changes=True), which throws away what is done ({', '.join(done) or 'nothing yet'})"
+                f"{path}: this directory belongs to another run ({'; '.join(differences)}); put back what it was begun "
+                f"with, use another directory, or allow changes (--allow-changes, allow_changes=True), which throws away what is done ({', '.join(done) or 'nothing yet'})"
             )
         changes = "; ".join(differences)
         logger.warning("%s: %s; thrown away: %s", path, changes, ", ".join(done) or "nothing was done yet")
@@ -238,7 +241,11 @@ class Run:
 
 
 def _new_record(
-    command: Sequence[str], configuration: Mapping[str, Any], inputs: Mapping[str, str], seed: int
+    command: Sequence[str],
+    configuration: Mapping[str, Any],
+    inputs: Mapping[str, str],
+    files: Mapping[str, Path],
+    seed: int,
 ) -> dict[str, Any]:
     packages = ("numpy", "scipy", "scikit-learn", "numba")
     record = {
@@ -251,6 +258,7 @@ def _new_record(
         "seed": seed,
         "configuration": dict(configuration),
         "inputs": dict(inputs),
+        "files": describe_files(files),
     }
     try:
         return json.loads(json.dumps(record))  # as it will be read back: tuples are lists
@@ -297,6 +305,19 @@ def _differences(old: Mapping[str, Any], new: Mapping[str, Any], keys: Sequence[
         f"{key} was {before.get(key, 'absent')}, is {after.get(key, 'absent')}"
         for key in sorted(before.keys() | after.keys())
         if before.get(key) != after.get(key)
+    ]
+
+
+def _changed_inputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """One phrase for every file from which inputs come that differ; for every input where no such file is known."""
+    before, after = old.get("inputs", {}), new["inputs"]
+    names = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    if not names:
+        return []
+    known = old.get("files", {})
+    also = ", as files that its lists name were replaced, added or removed" if known else ""
+    return list(changed_files(known, new["files"] if known else {})) or [
+        f"the input '{name}' has changed{also}" for name in names
     ]
 
 

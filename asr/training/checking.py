@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from asr.corpus.rates import CorpusRate, rate_of_corpus
-from asr.errors import AsrError, ConfigError, CorpusError, LexiconError, printable
+from asr.errors import AsrError, ConfigError, CorpusError, Fault, LexiconError, printable
 from asr.runs.progress import counted
 from asr.training.config import (
     LexiconSettings,
@@ -153,7 +153,7 @@ def log_findings(report: Report) -> None:
     if lost:
         log.warning(
             "%s of %s will be left out: %s",
-            count(len(report.left_out), "utterance"), f"{report.summary.listed:,}", _counts(lost),
+            count(len(report.left_out), "utterance"), f"{report.summary.listed:,}", _counts(report.left_out.values()),
         )  # fmt: skip
         _log_first(lost)
     if report.warnings:
@@ -162,15 +162,15 @@ def log_findings(report: Report) -> None:
     if lost or report.warnings:
         log.warning("asr validate lists all of them")
     if report.summary.without_words:
-        log.warning("%s left out for an empty transcript", count(report.summary.without_words, "utterance"))
+        log.warning("%s of these for an empty transcript", f"{report.summary.without_words:,}")
     for remark in report.remarks:
         log.info("%s", printable(remark))
     if stops:
         raise _error(stops)
 
 
-def _counts(findings: Sequence[Finding]) -> str:
-    found = Counter(finding.code for finding in findings)
+def _counts(alike: Iterable[Finding | Fault]) -> str:
+    found = Counter(one.code for one in alike)
     return ", ".join(f"{n:,} {code}" for code, n in found.most_common())
 
 

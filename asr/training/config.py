@@ -122,7 +122,7 @@ class TrainingConfig(Settings):
                 f"dynamic_range_db {features.dynamic_range_db:g} must be 0, for none, or at least {LEAST_RANGE_DB:g}: "
                 f"with less the sounds of speech are alike; {DYNAMIC_RANGE_DB:g} is usual"
             )
-            refuse(features, iter([("dynamic_range_db", why)]))
+            refuse(FeatureConfig, features, [("dynamic_range_db", why)])
         return features
 
     @field_validator("tied_states", mode="before")
@@ -233,6 +233,9 @@ def load_config(
         _resolve_rates(values, corpus_rate, auto_by_default)
     except ConfigError as error:
         raise ConfigError(f"{named}{error}") from error
+    for name, table in values.items():
+        if isinstance(table, dict) and name in ("features", "hybrid_features"):
+            values[name] = FeatureConfig.with_new_names(table)
     config = _sound(values, found)
     if config is None or found:
         raise SettingsError(named, found, config)

@@ -7,9 +7,11 @@ from pathlib import Path
 
 from asr.acoustic.composite import share_of_second, with_share_of_second
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
-from asr.corpus.data_directory import Problem
+from asr.corpus.data_directory import DataDirectory, Problem
 from asr.decode.graph_compiler import compile_graph
-from asr.errors import ConfigError
+from asr.errors import ConfigError, GrammarError, printable
+from asr.grammar import Grammar
+from asr.grammar.scoring import refused_at
 from asr.recognition.decoding import chosen_grammar, corpus_for, static_frames
 from asr.recognition.material import Material, trainable
 from asr.recognition.vocabulary import recognizable
@@ -17,12 +19,14 @@ from asr.training.confidence_fit import confidence_on
 from asr.training.config import TuningSettings
 from asr.training.search_width import SWEPT_ACTIVE, choose_width
 from asr.training.tuning import Scored, Tuned, Twin, tune
+from asr.validation.findings import count
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
 
 SHARE_STEPS = (-0.2, -0.1, 0.1, 0.2)
 """From the present share of the second stream to the others that are tried."""
+_SHOWN = 5  # words before the place where a transcript leaves the grammar
 _LEAST_SHARE, _LARGEST_SHARE = 0.05, 0.95
 
 
@@ -105,6 +109,8 @@ def tune_model(
     ------
     ConfigError
         If `output` is there already, or is the model itself; if `stream_weights` and the model has not two streams.
+    GrammarError
+        If the grammar is none, or can say no transcript of the data.
     AsrError
         One of its other kinds, if model, data or grammar cannot be used.
     """
@@ -114,7 +120,9 @@ def tune_model(
     listed = corpus_for(given, data, root)
     corpus, problems = trainable(listed, given.lexicon)
     lexicon = recognizable(given)
-    graph = compile_graph(lexicon, chosen_grammar(given, lexicon, grammar), given.hmm.topology)
+    wanted = chosen_grammar(given, lexicon, grammar)
+    _check_sentences(wanted, "the model's own grammar" if grammar is None else f"the grammar '{grammar}'", corpus)
+    graph = compile_graph(lexicon, wanted, given.hmm.topology)
     static, failed = static_frames(given, corpus, workers)
     transcripts = {utterance.id: utterance.words or () for utterance in corpus.utterances}
     material = Material(static, transcripts, given.front_end.config.shift_ms / 1000.0, corpus)
@@ -147,6 +155,33 @@ def tune_model(
         share,
         tuned.remarks,
     )
+
+
+def _check_sentences(grammar: Grammar, name: str, corpus: DataDirectory) -> None:
+    """Log how many of the transcripts the grammar cannot say, and where the first of them fails.
+
+    Raises
+    ------
+    GrammarError
+        When it can say none: whatever is chosen, no sentence could be right.
+    """
+    places = refused_at(grammar, [utterance.words or () for utterance in corpus.utterances])
+    refused = [(one, place) for one, place in zip(corpus.utterances, places, strict=True) if place is not None]
+    if not refused:
+        return
+    first, place = refused[0]
+    words = first.words or ()
+    before = f"{'... ' if place > _SHOWN else ''}{' '.join(words[max(0, place - _SHOWN) : place])}"
+    if place == len(words):
+        reason = f"no sentence of the grammar ends after '{before}'"
+    elif words[place] not in grammar.labels:
+        reason = f"the grammar does not have the word '{words[place]}'"
+    else:
+        reason = f"'{words[place]}' cannot follow '{before}'" if place else f"no sentence begins with '{words[place]}'"
+    told = f"of the {count(len(places), 'transcript')} in {corpus.path}; of the first, '{first.id}': {reason}"
+    if len(refused) == len(places):
+        raise GrammarError(f"{name} can say none {told}; give a grammar of such sentences, or data that suits it")
+    log.warning("%s", printable(f"{name} cannot say {len(refused):,} {told}; these are never right"))
 
 
 def _with_shares(model: SpeechModel) -> dict[float | None, SpeechModel]:

@@ -35,6 +35,7 @@ from asr.training.systems import Mixtures, Trained, Workshop, with_search
 from asr.training.training_report import report_run
 from asr.training.transcript_check import find_suspects
 from asr.training.tuning import Scored, Tuned, Twin, tune
+from asr.validation.directory import LISTS
 from asr.validation.findings import count
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -101,6 +102,7 @@ def train(
         command=sys.argv,
         configuration=config.model_dump(mode="json"),
         inputs={"data": corpus.digest(), "lexicon": pronunciations.digest()},
+        files={"lexicon": lexicon, **{name: data / name for name in LISTS}},
         seed=config.seed,
         allow_changes=allow_changes,
     ) as run:

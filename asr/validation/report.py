@@ -34,7 +34,7 @@ class Summary:
     coverage : float
         Share of the running words of all transcripts that the lexicon has.
     lexicon_words, unheard_words : int
-        Words of the lexicon, and those in no transcript.
+        Words of the lexicon, and those that no usable utterance has.
     phones : mapping of a phone to how often usable transcripts have it, in each word's first pronunciation
         Those that occur, most frequent first, then the lexicon's others with 0.
     sample_rate : int or None
@@ -71,8 +71,9 @@ class Summary:
             "words": f"{self.words:,}, {self._a_speaker} a speaker",
             "rates": ", ".join(f"{rate} Hz ({n:,})" for rate, n in sorted(self.rates.items())) or "no audio",
             "features": "" if self.sample_rate is None else f"made at {self.sample_rate} Hz",
-            "vocabulary": f"{self.vocabulary:,} words; the lexicon has {100 * self.coverage:.2f} % of what is said",
-            "lexicon": f"{self.lexicon_words:,} words, {self.unheard_words:,} of them never said",
+            "vocabulary": f"{self.vocabulary:,} words in all transcripts; "
+            f"the lexicon has {100 * self.coverage:.2f} % of what is said",
+            "lexicon": f"{self.lexicon_words:,} words, {self.unheard_words:,} of them not said in what can be used",
             "stress": self.stress,
             "phones": f"{len(self.phones)}: " + " ".join(f"{phone} {n:,}" for phone, n in self.phones.items()),
         }

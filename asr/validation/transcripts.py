@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from asr.features.config import FeatureConfig
 from asr.lexicon import Lexicon
 from asr.validation.directory import Directory
-from asr.validation.findings import Finding, costing, count, some, warning
+from asr.validation.findings import FEWEST_CASES, NEARLY_ALL, Finding, costing, count, some, warning
 
 FASTEST = 8.0
 """Words a second; fast readers reach five."""
-_FEWEST_CASES, _NEARLY_ALL = 3, 0.9  # words in another letter case, and their part of all unknown ones: one cause
 _FEWEST_WORDS = 3  # for a rate to mean anything: a word cut out tightly lasts a tenth of a second
 LONGEST_PAUSES, SECONDS_A_WORD = 10.0, 2.0
 """Seconds that audio may last, for itself and for each word, before words seem to be missing."""
@@ -68,7 +67,7 @@ def check_words_known(
         for word in lexicon.words:
             folded[word.casefold()].append(word)
     spelled = {word: folded[word.casefold()] for word in places if word.casefold() in folded}
-    if len(spelled) >= _FEWEST_CASES and len(spelled) >= _NEARLY_ALL * len(places):
+    if len(spelled) >= max(FEWEST_CASES, NEARLY_ALL * len(places)):
         of_case = {word: places.pop(word) for word in spelled}
         yield _other_case(directory, lexicon, {word: spelled[word][0] for word in spelled}, of_case, training=training)
     for word, names in places.items():

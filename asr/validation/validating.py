@@ -14,6 +14,7 @@ from asr.lexicon import Lexicon
 from asr.validation import archives, membership, recordings, settings, speakers, transcripts
 from asr.validation.amount import remarks_on_amount, remarks_on_context, remarks_on_maps, remarks_on_silent_tests
 from asr.validation.archives import Matrix
+from asr.validation.causes import with_one_cause
 from asr.validation.directory import Directory, read_directory_past_faults
 from asr.validation.findings import Finding, stopping, without_place
 from asr.validation.lexicon import check_lexicon, check_phones_heard, read_lexicon_past_faults
@@ -151,17 +152,17 @@ def _directory(directory: Directory, found: Found, features: FeatureConfig | Non
     yield from membership.check_lists_there(directory, transcribed=training)
     yield from membership.check_names(directory)
     yield from membership.check_everywhere(directory)
-    yield from membership.check_files(directory)
+    yield from with_one_cause(directory, membership.check_files(directory), training=training)
     yield from membership.check_recordings_used(directory)
     yield from speakers.check_speaker_lines(directory)
     yield from speakers.check_genders(directory)
     if directory.source_list == "feats.scp":
         sizes = {name: size for name, size in found.items() if not isinstance(size, Measured)}
-        yield from archives.check_archives(directory, sizes)
+        yield from with_one_cause(directory, archives.check_archives(directory, sizes), training=training)
         return
     audio = {name: result for name, result in found.items() if not isinstance(result, Matrix)}
     heard = {name: result for name, result in audio.items() if not isinstance(result, Fault)}
-    yield from recordings.check_readable(directory, audio)
+    yield from with_one_cause(directory, recordings.check_readable(directory, audio), training=training)
     yield from recordings.check_sound(directory, heard)
     yield from recordings.check_segments_apart(directory, heard)
     yield from recordings.check_told_apart(directory, heard)
@@ -223,6 +224,7 @@ def _summary(train: Directory, lexicon: Lexicon | None, found: Found, kept: Sequ
     for name in kept:
         by_speaker[train.usable[name].speaker] += len(train.words.get(name, ()))
     said = Counter(word for words in train.words.values() for word in words)
+    heard = {word for name in kept for word in train.words.get(name, ())}
     rates = Counter(result.rate for result in found.values() if isinstance(result, Measured))
     known = 0 if lexicon is None else sum(n for word, n in said.items() if word in lexicon.pronunciations)
     phones: dict[str, int] = {}
@@ -242,7 +244,7 @@ def _summary(train: Directory, lexicon: Lexicon | None, found: Found, kept: Sequ
         vocabulary=len(said),
         coverage=known / max(1, said.total()),
         lexicon_words=0 if lexicon is None else len(lexicon),
-        unheard_words=0 if lexicon is None else sum(word not in said for word in lexicon.words),
+        unheard_words=0 if lexicon is None else sum(word not in heard for word in lexicon.words),
         phones=phones,
         stress="" if lexicon is None else lexicon.stress.removeprefix(f"{lexicon.source}: "),
     )

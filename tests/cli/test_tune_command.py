@@ -61,3 +61,24 @@ def test_utterances_that_cannot_be_used_are_listed(toy_model, toy_corpus, tmp_pa
     assert status == 0
     assert "9 of 10 utterances done; not done: 1 unknown-word" in err
     assert "HYBRID" in err
+
+
+def test_transcripts_that_the_grammar_cannot_say_are_told_before_the_search(
+    toy_model, toy_corpus, tmp_path, asr, monkeypatch, caplog
+):
+    def searched(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("asr.training.model_tuning.static_frames", searched)
+    arguments = ["tune", "--model", toy_model, "--data", toy_corpus / "test", "--output", tmp_path / "t", "-j", 1]
+    sentences = tmp_path / "sentences.txt"
+    sentences.write_text("WISE TWO NO\nSEVEN SEVEN TWO\nTWO WISE SEVEN\nNO WISE\nONE\n")
+    assert asr(*arguments, "--grammar", sentences)[0] == 130
+    (line,) = [message for message in caplog.messages if "cannot say" in message]
+    assert line.startswith(f"the grammar '{sentences}' cannot say 8 of the 10 transcripts in {toy_corpus}/test; ")
+    assert "of the first, 'test0-000': 'SEVEN' cannot follow 'WISE TWO'" in line
+    sentences.write_text("WISE TWO SEVEN ONE NO\n")
+    status, out, err = asr(*arguments, "--grammar", sentences)
+    assert (status, out) == (1, "")
+    assert "can say none of the 10 transcripts" in err
+    assert "'test0-000': no sentence of the grammar ends after 'WISE TWO SEVEN ONE'" in err

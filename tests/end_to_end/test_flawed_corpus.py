@@ -113,19 +113,19 @@ def test_a_run_with_another_classifier_is_refused(train: Asr) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "new", "input"),
+    ("name", "old", "new", "lines"),
     [
-        ("train/text", " TWO", " SEVEN", "inputs.data"),
-        ("train/utt2spk", "train0\n", "train9\n", "inputs.data"),
-        ("lexicon.txt", "TWO S UW", "TWO S UW N", "inputs.lexicon"),
+        ("train/text", " TWO", " SEVEN", "9 lines, as before"),
+        ("train/utt2spk", "train0\n", "train9\n", "9 lines, as before"),
+        ("lexicon.txt", "TWO S UW", "TWO S UW\nTWO S UW N", "6 lines, 5 before"),
     ],
 )
-def test_a_run_with_other_data_is_refused(train: Asr, corpus: Path, name: str, old: str, new: str, input: str) -> None:
+def test_a_run_with_other_data_is_refused(train: Asr, corpus: Path, name: str, old: str, new: str, lines: str) -> None:
     assert train()[0] == 0
     edit(corpus / name, old, new)
     status, _, err = train()
     assert status == 1
-    assert f"{input} was " in err
+    assert f"another run ({corpus / name} has changed ({lines})); put back what it was begun with" in err
 
 
 def test_allowed_changes_give_the_model_of_a_new_run(train: Asr, corpus: Path, tmp_path: Path) -> None:

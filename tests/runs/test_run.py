@@ -114,7 +114,7 @@ def test_what_a_stage_notes_of_its_time_is_kept_beside_it_too(tmp_path):
         ),
         ({"configuration": {"features": {}}}, "configuration.features.n_filters was 26, is absent"),
         ({"configuration": SETTINGS["configuration"] | {"jobs": 2}}, "configuration.jobs was absent, is 2"),
-        ({"inputs": {"train": "xyz"}}, 'inputs.train was "abc", is "xyz"'),
+        ({"inputs": {"train": "xyz"}}, "the input 'train' has changed"),
         ({"seed": 1}, "seed was 0, is 1"),
     ],
 )
@@ -123,6 +123,36 @@ def test_a_changed_run_is_refused_with_the_difference(tmp_path, changes, differe
     with pytest.raises(RunError) as caught:
         open_run(tmp_path, **changes)
     assert f"({difference})" in str(caught.value)
+
+
+def test_a_changed_input_is_told_by_the_file_that_changed(tmp_path):
+    files = {role: tmp_path / role for role in ("lexicon", "text", "spk2gender")}
+    for path in files.values():
+        path.write_text("a\nb\n")
+    open_run(tmp_path / "run", files=files).close()
+    files["text"].write_text("a\nc\n")
+    open_run(tmp_path / "run", files=files).close()  # the input has not changed, whatever the file looks like
+
+    def told(digest: str) -> str:
+        with pytest.raises(RunError) as caught:
+            open_run(tmp_path / "run", inputs={"train": digest}, files=files)
+        assert digest not in str(caught.value)
+        assert "put back what it was begun with, use another directory, or allow changes" in str(caught.value)
+        return str(caught.value).partition("another run (")[2]
+
+    assert told("qrs").startswith(f"{files['text']} has changed (2 lines, as before));")
+    files["lexicon"].write_text("a\n")
+    files["spk2gender"].unlink()
+    files["text"].write_text("a\nb\n")
+    (tmp_path / "mine").write_text("x\n")
+    gone = f"{files['spk2gender']} is gone"
+    assert told("qrs").startswith(f"{files['lexicon']} has changed (1 line, 2 before); {gone});")
+    files["lexicon"] = tmp_path / "mine"
+    assert f"{tmp_path}/mine (1 line) instead of {tmp_path}/lexicon (2 lines); {gone}" in told("qrs")
+    for path in (tmp_path / "lexicon", files["spk2gender"]):
+        path.write_text("a\nb\n")
+    files["lexicon"] = tmp_path / "lexicon"
+    assert told("qrs").startswith("the input 'train' has changed, as files that its lists name were replaced")
 
 
 def test_a_refused_run_keeps_its_stages_and_its_record(tmp_path):

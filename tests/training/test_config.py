@@ -41,6 +41,15 @@ def test_what_is_said_of_features_holds_for_the_hybrid_s_too_unless_it_says_othe
     assert config.hybrid_features.context == TrainingConfig().hybrid_features.context
 
 
+def test_a_settings_file_may_use_the_name_that_a_setting_had_before(tmp_path):
+    path = tmp_path / "settings.toml"
+    path.write_text("[features]\nnormalise = 'utterance'\n")
+    config = load_config(path)
+    assert (config.features.normalize, config.hybrid_features.normalize) == ("utterance", "utterance")
+    path.write_text("[features]\nnormalise = 'utterance'\n[hybrid_features]\nnormalise = 'corpus'\n")
+    assert load_config(path).hybrid_features.normalize == "corpus"
+
+
 def test_iterations_of_tied_states_follow_their_mixtures(path: Path) -> None:
     path.write_text("context = 3\n[tied_gmm]\nmixtures = [1, 2]\n")
     config = load_config(path)

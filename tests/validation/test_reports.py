@@ -87,6 +87,14 @@ def test_every_fault_of_the_settings_is_a_finding_with_its_line(clean: Corpus) -
     ]  # fmt: skip
 
 
+def test_a_setting_under_its_old_and_its_new_name_hides_no_other_fault(clean: Corpus) -> None:
+    table = ["[features]", 'normalise = "speaker"', 'normalize = "corpus"', "n_filters = -2", "bogus = 3"]
+    clean.write("settings.toml", [*table, "[hybrid]", "mixturs = 3"])
+    found = [(finding.line, finding.message) for finding in clean.validate().findings if finding.code == "settings"]
+    assert found[0] == (2, "features: normalise is the old name of normalize; give one of them")
+    assert [line for line, _ in found] == [2, 4, 5, 7]
+
+
 def test_settings_that_set_nothing_are_a_warning(clean: Corpus) -> None:
     clean.write("settings.toml", [""])
     report = clean.validate()
@@ -111,7 +119,7 @@ def test_what_is_left_out_is_what_the_readers_of_training_leave_out(clean: Corpu
 
 def test_when_nothing_is_left_it_is_said(clean: Corpus) -> None:
     for line in range(1, 10):
-        clean.audio(line).unlink()
+        clean.audio(line).unlink() if line % 2 else clean.audio(line).write_bytes(b"")
     report = clean.validate()
     assert [finding.code for finding in report.stopping] == ["nothing-left"]
     assert "none of its 9 utterances can be used" in report.stopping[0].message
@@ -239,7 +247,31 @@ def test_utterances_without_words_are_counted(clean: Corpus, caplog: pytest.LogC
     assert next(report.summary.lines()).endswith("7 of 9 can be used; 2 without words")
     assert any("test: 1 utterance without words" in remark for remark in report.remarks)
     log_findings(report)
-    assert "2 utterances left out for an empty transcript" in caplog.messages
+    assert "2 of these for an empty transcript" in caplog.messages
+
+
+def test_words_count_as_said_where_training_uses_the_utterance(clean: Corpus) -> None:
+    words = [line.split()[1:] for line in clean.lines("train/text")]
+    with_wise = [number for number, of_line in enumerate(words, 1) if "WISE" in of_line]
+    for number in with_wise:
+        clean.append_word(number, "ELEVEN")
+    kept = {word for of_line in words if "WISE" not in of_line for word in of_line}
+    lost = {"NO", "ONE", "SEVEN", "TWO", "WISE"} - kept
+    report = clean.validate()
+    assert 0 < len(with_wise) < 9 and "WISE" in lost
+    assert report.summary.unheard_words == len(lost)
+    assert any(line.endswith(f"{len(lost)} of them not said in what can be used") for line in report.summary.lines())
+
+
+def test_an_utterance_with_two_faults_counts_once_in_what_training_leaves_out(
+    clean: Corpus, caplog: pytest.LogCaptureFixture
+) -> None:
+    clean.append_word(3, "ELEVEN")
+    clean.append_word(4, "TWELVE")
+    clean.audio(4).write_bytes(b"")
+    log_findings(clean.validate())
+    assert "2 utterances of 9 will be left out: 2 unknown-word" in caplog.messages
+    assert sum("[empty-file]" in message or "[unknown-word]" in message for message in caplog.messages) == 3
 
 
 def test_little_speech_is_a_remark_that_says_what_it_can_and_cannot_tell(

@@ -1,0 +1,67 @@
+"""Faults that nearly all files of a list have alike: one finding, with what mends them all."""
+
+from pathlib import Path
+
+import pytest
+
+from asr.errors import AsrError
+from asr.training.checking import log_findings
+from tests.validation.corpora import Corpus
+
+
+def _deeper(corpus: Corpus) -> None:
+    """Let the list name its files from the folder above that of the corpus."""
+    lines = [line.replace(" ", f" {corpus.folder.name}/", 1) for line in corpus.lines("train/wav.scp")]
+    corpus.write("train/wav.scp", lines)
+
+
+def test_files_that_the_list_names_from_another_folder_are_one_finding_that_names_it(clean: Corpus) -> None:
+    _deeper(clean)
+    (only,) = clean.validate().findings
+    assert (only.code, only.line, only.stops, len(only.utterances)) == ("missing-file", 1, True, 9)
+    assert only.message.startswith("9 of 9 lines have the same fault: ")
+    first, second = (line.split()[1] for line in clean.lines("train/wav.scp")[:2])
+    assert f"{clean.folder}/{first} does not exist" in only.message
+    assert f"and in line 2 {clean.folder}/{second} does not exist" in only.message
+    assert only.remedy == f"they are there from {clean.folder.parent}, so give --root {clean.folder.parent} (root=)"
+    assert not clean.validate(root=clean.folder.parent).findings
+
+
+def test_the_folder_where_the_user_stands_is_tried_too(
+    clean: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "else where"
+    elsewhere.mkdir()
+    (clean.folder / "audio").rename(elsewhere / "audio")
+    (only,) = clean.validate().findings
+    assert only.remedy == "--root DIR (root=) says where relative paths begin"
+    monkeypatch.chdir(elsewhere)
+    (only,) = clean.validate().findings
+    assert only.remedy == f"they are there from {elsewhere}, so give --root '{elsewhere}' (root=)"
+
+
+def test_a_training_ends_with_that_one_sentence(clean: Corpus, caplog: pytest.LogCaptureFixture) -> None:
+    _deeper(clean)
+    with pytest.raises(AsrError, match=r"wav\.scp:1: 9 of 9 lines have the same fault: .* so give --root") as raised:
+        log_findings(clean.validate())
+    assert str(raised.value).count("--root") == 1
+    assert not [message for message in caplog.messages if "wav.scp" in message]
+
+
+def test_what_nearly_all_files_have_is_one_finding_and_what_most_have_is_not(clean: Corpus) -> None:
+    for line in range(1, 9):
+        clean.audio(line).write_bytes(b"rubbish" * 99)
+    assert [finding.code for finding in clean.validate().errors] == ["unreadable"] * 8
+    clean.audio(9).write_bytes(b"rubbish" * 99)
+    (only,) = clean.validate().errors
+    assert only.message.startswith("9 of 9 lines have the same fault: ")
+    assert only.remedy == "WAV, FLAC and uncompressed NIST SPHERE are"
+
+
+def test_a_test_directory_without_its_files_does_not_stop_the_training(clean: Corpus) -> None:
+    for line in clean.lines("test/wav.scp"):
+        (clean.folder / line.split()[1]).unlink()
+    lines = len(clean.lines("test/wav.scp"))
+    findings = clean.validate(tests=[clean.folder / "test"]).findings
+    assert not any(finding.stops for finding in findings)
+    assert len([finding for finding in findings if finding.code == "missing-file"]) == (1 if lines >= 3 else lines)
