@@ -1,5 +1,7 @@
 """Logistic regression of a pair of classes on the kernel values of their centres, by Newton's method."""
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import blas
 from scipy.special import expit
@@ -8,13 +10,15 @@ _MAX_STEPS = 30
 _TOLERANCE = 1e-4  # fall of the objective, relative, that ends the descent
 _HALVINGS = 10
 _RIDGE = 1e-7  # relative, on the diagonal of the Hessian: samples that are told surely have hardly a curvature
+_LEAST_CURVATURE = 0.01  # of the largest: samples below it are left out of the Hessian, not of the gradient
 
 
 def logistic_pair(K: np.ndarray, targets: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, float]:
     """Weights and bias of the smallest sum of log(1 + exp(-t f)) + w' P w / 2, f = K w + b.
 
-    Newton's method (iteratively reweighted least squares: Hastie, Tibshirani and Friedman 2009, 4.4.1); steps are
-    halved until the objective falls, so it never rises.
+    Newton's method (iteratively reweighted least squares: Hastie, Tibshirani and Friedman 2009, 4.4.1). The objective
+    along a step costs no product: steps are halved until it falls, so it never rises, and doubled while that helps, as
+    pairs that hardly overlap want outputs far beyond those of the first steps.
 
     Parameters
     ----------
@@ -32,30 +36,43 @@ def logistic_pair(K: np.ndarray, targets: np.ndarray, penalty: np.ndarray) -> tu
     columns = np.hstack([K, np.ones((K.shape[0], 1))])
     single = columns.astype(np.float32)  # for the Hessian, which only points the way: its product takes the time
     P = np.pad(penalty, (0, 1))
-    theta = np.zeros(columns.shape[1])
+    theta, outputs = np.zeros(columns.shape[1]), np.zeros(columns.shape[0])
 
-    def at(theta: np.ndarray) -> tuple[np.ndarray, float]:
-        outputs = columns @ theta
-        return outputs, float(np.logaddexp(0.0, -targets * outputs).sum() + 0.5 * theta @ P @ theta)
+    def objective(theta: np.ndarray, outputs: np.ndarray) -> float:
+        return float(np.logaddexp(0.0, -targets * outputs).sum() + 0.5 * theta @ P @ theta)
 
-    outputs, value = at(theta)
+    value = objective(theta, outputs)
     for _ in range(_MAX_STEPS):
         wrong = expit(-targets * outputs)
-        gradient = P @ theta - columns.T @ (targets * wrong)
-        scaled = single * np.sqrt(wrong * (1.0 - wrong)).astype(np.float32)[:, None]
-        hessian = blas.ssyrk(1.0, scaled.T).astype(np.float64)
-        hessian += np.triu(hessian, 1).T + P
-        hessian[np.diag_indices_from(hessian)] += _RIDGE * np.trace(hessian) / theta.shape[0]
-        step = np.linalg.solve(hessian, gradient)
-        before = value
-        for halving in range(_HALVINGS):
-            moved = theta - 0.5**halving * step
-            outputs, value = at(moved)
-            if value <= before:
-                break
-        else:
-            return theta[:-1], float(theta[-1])
-        theta = moved
-        if before - value <= _TOLERANCE * value:
+        step = -np.linalg.solve(_hessian(single, wrong * (1.0 - wrong), P), P @ theta - columns.T @ (targets * wrong))
+        along = columns @ step
+        length, moved = _line_search(lambda s: objective(theta + s * step, outputs + s * along), value)  # noqa: B023
+        theta, outputs = theta + length * step, outputs + length * along
+        fall, value = value - moved, moved
+        if fall <= _TOLERANCE * value:
             break
     return theta[:-1], float(theta[-1])
+
+
+def _hessian(single: np.ndarray, curvatures: np.ndarray, P: np.ndarray) -> np.ndarray:
+    rows = np.flatnonzero(curvatures > _LEAST_CURVATURE * curvatures.max())
+    scaled = single[rows] * np.sqrt(curvatures[rows]).astype(np.float32)[:, None]
+    hessian = blas.ssyrk(1.0, scaled.T).astype(np.float64)
+    hessian += np.triu(hessian, 1).T + P
+    hessian[np.diag_indices_from(hessian)] += _RIDGE * np.trace(hessian) / P.shape[0]
+    return hessian
+
+
+def _line_search(objective: Callable[[float], float], start: float) -> tuple[float, float]:
+    """Length of a step, a power of two, and the objective there; 0 and `start` where no length that was tried helps."""
+    length, value = 1.0, objective(1.0)
+    if value > start:
+        for _ in range(_HALVINGS):
+            length /= 2.0
+            value = objective(length)
+            if value <= start:
+                return length, value
+        return 0.0, start
+    while (further := objective(2.0 * length)) < value:
+        length, value = 2.0 * length, further
+    return length, value
