@@ -3,9 +3,10 @@
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
@@ -72,6 +73,23 @@ class HybridSpecification:
     aligner: str = ""
     """The family of mixtures whose states it has, and the maps of speakers if there are any; unless given, the last of
     the phones' own states and unmapped frames."""
+    tried: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """By name (letters, digits, "-" and "_"), parameters of the classifier that are tried in place of those in
+    `settings`: the system is the one with the fewest errors of held-out speakers, over all grammars."""
+
+    def candidates(self) -> list["HybridSpecification"]:
+        """One specification for everything that is tried, with a name of its own; itself where nothing is."""
+        if not self.tried:
+            return [self]
+        return [
+            replace(
+                self,
+                name=f"{self.name}-{name}",
+                settings=self.settings.model_copy(update={"parameters": {**self.settings.parameters, **parameters}}),
+                tried={},
+            )
+            for name, parameters in self.tried.items()
+        ]
 
 
 @dataclass(frozen=True)
@@ -98,6 +116,8 @@ class System:
     adaptation: AdaptationSettings | None = None
     in_context: bool = False
     """Whether its states depend on the neighbours of a phone."""
+    chosen: str = ""
+    """Which of the things that were tried it is, if there were several: the errors above had a part in that choice."""
     parts: tuple["System", ...] = ()
     """Whose confusion networks vote, if it is a combination; the rest is then that of the first, the errors apart."""
 
@@ -141,29 +161,51 @@ def train_and_tune(
         Utterances of speakers who are neither in `material` nor in a test set.
     """
     usual = _usual_aligner(mixtures)
+    tried = [candidate for hybrid in hybrids for candidate in hybrid.candidates()]
     if dev is None:
         inner, held_out = hold_out(material, workshop.config.tuning.held_out, workshop.config.seed)
-        twins, aligners = _train_all(workshop, f"{name}-tuning", inner, mixtures, hybrids)
-        tuned = _tune_all(workshop, f"{name}-tuning", twins, hybrids, aligners, usual, held_out, make_grammars(inner))
-        trained, _ = _train_all(workshop, name, material, mixtures, hybrids)
+        twins, aligners = _train_all(workshop, f"{name}-tuning", inner, mixtures, tried)
+        tuned = _tune_all(workshop, f"{name}-tuning", twins, tried, aligners, usual, held_out, make_grammars(inner))
+        chosen = _choose(hybrids, tuned)
+        trained, _ = _train_all(
+            workshop, name, material, mixtures, [one for one in tried if one.name in chosen.values()]
+        )
     else:
-        trained, aligners = _train_all(workshop, name, material, mixtures, hybrids)
-        tuned = _tune_all(workshop, f"{name}-tuning", trained, hybrids, aligners, usual, dev, make_grammars(material))
+        trained, aligners = _train_all(workshop, name, material, mixtures, tried)
+        tuned = _tune_all(workshop, f"{name}-tuning", trained, tried, aligners, usual, dev, make_grammars(material))
+        chosen = _choose(hybrids, tuned)
     kinds: dict[str, Kind] = {hybrid.name: hybrid.kind for hybrid in hybrids}
     adaptations = _adaptations(hybrids)
+    found = {family.system(n): family.system(n) for family in mixtures for n in family.components} | chosen
     return [
         System(
             system,
             kinds.get(system, "gmm"),
-            trained[system],
-            {grammar: SearchSettings(**value["search"]) for grammar, value in tuned[system]["grammars"].items()},
-            {grammar: value["errors"] for grammar, value in tuned[system]["grammars"].items()},
-            tuned[system]["frame_accuracy"],
+            trained[candidate],
+            {grammar: SearchSettings(**value["search"]) for grammar, value in tuned[candidate]["grammars"].items()},
+            {grammar: value["errors"] for grammar, value in tuned[candidate]["grammars"].items()},
+            tuned[candidate]["frame_accuracy"],
             adaptations.get(system),
-            tuned[system]["in_context"],
+            tuned[candidate]["in_context"],
+            candidate.removeprefix(f"{system}-") if candidate != system else "",
         )
-        for system in trained
+        for system, candidate in found.items()
     ]
+
+
+def _choose(hybrids: Sequence[HybridSpecification], tuned: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """For every hybrid the name of its candidate with the fewest errors; of several, the first."""
+    chosen = {}
+    for hybrid in hybrids:
+        errors = {
+            candidate.name: sum(value["errors"] for value in tuned[candidate.name]["grammars"].values())
+            for candidate in hybrid.candidates()
+        }
+        chosen[hybrid.name] = min(errors, key=errors.__getitem__)
+        if len(errors) > 1:
+            every = ", ".join(f"{name} {count}" for name, count in errors.items())
+            log.info("%s is %s; errors on held-out speakers: %s", hybrid.name, chosen[hybrid.name], every)
+    return chosen
 
 
 def _adaptations(hybrids: Sequence[HybridSpecification]) -> dict[str, AdaptationSettings]:
@@ -396,7 +438,7 @@ def _tune_all(
     usual: str,
     held_out: Material,
     grammars: Mapping[str, Grammar],
-) -> dict[str, dict]:  # type: ignore[type-arg]
+) -> dict[str, dict[str, Any]]:
     adaptations = _adaptations(hybrids)
     aligner_of = {hybrid.name: hybrid.aligner or usual for hybrid in hybrids}
     stage = f"{name}-search"

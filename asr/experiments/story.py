@@ -195,6 +195,7 @@ def open_story(
                 "features": hybrid.features.model_dump(mode="json"),
                 **({"aligner": hybrid.aligner} if hybrid.aligner else {}),
                 **({"adaptation": hybrid.adaptation.model_dump(mode="json")} if hybrid.adaptation else {}),
+                **({"tried": hybrid.tried} if hybrid.tried else {}),
             }
             for hybrid in hybrids
         },

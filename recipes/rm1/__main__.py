@@ -1,18 +1,19 @@
 """Resource Management 1: naval commands and questions of 991 words by 72 or 109 training speakers, word-pair grammar.
 
     python -m recipes.rm1 --corpus-dir DIR --work-dir W [--systems ours|table-4.2] [--train-speakers 72|109]
-                          [--download]
+                          [--widths 6 8 12] [--download]
 
 DIR holds the discs of LDC93S3A (`rm1_audio1`, `rm1_audio2`) or CMU's published cepstra (`rm1`, `RM_G.fst`), which
 `--download` fetches. The set-up is that of Andelić (2007, section 4.4.1): frames of 25 ms every 10 ms, 12 cepstra and
 energy with their first and second differences, normalized with the training data's means and deviations, three states a
-phone, aligned by Gaussian mixtures. Scales, penalties and the primary system are chosen on the test set of October 1989
-where there is one, else on training speakers held out. The other tests are decoded last.
+phone, aligned by Gaussian mixtures. Widths of kernels, scales, penalties and the primary system are chosen on the test
+set of October 1989 where there is one, else on training speakers held out. The other tests are decoded last.
 """
 
 import argparse
 import hashlib
 import logging
+import math
 from collections.abc import Mapping, Sequence
 
 from asr.acoustic.gmm_training import GmmSettings
@@ -28,7 +29,7 @@ from asr.experiments.comparison import (
     pooled_row,
     train_and_tune,
 )
-from asr.experiments.story import finish, open_story, parse_arguments, run_recipe
+from asr.experiments.story import Arguments, finish, open_story, parse_arguments, run_recipe
 from asr.experiments.table_4_2 import CHOICE, table_4_2
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar
@@ -45,6 +46,7 @@ log = logging.getLogger("recipes.rm1")
 DEV = "oct89"
 MIXTURES, ITERATIONS = (1, 2, 4, 8, 16), (10, 5, 5, 6, 6)
 WARPS = (0.92, 1.08)
+WIDTHS = (6.0, 8.0, 12.0)  # of 39 features of unit deviation
 
 
 def kernel_logistic(loss: str, mixtures: int = 0) -> HybridSettings:
@@ -91,12 +93,37 @@ def options(group: argparse._ArgumentGroup) -> None:
         default=72,
         help="109 adds those of dev_aug, as HTK's and Kaldi's figures do (discs only; default: 72)",
     )
+    group.add_argument(
+        "--widths",
+        type=float,
+        nargs="+",
+        metavar="SIGMA",
+        help="of the Gaussian kernel, for --systems table-4.2: every kernel machine is trained with each of them, and "
+        "the one is kept that makes the fewest errors where scales are chosen "
+        f"(default: {' '.join(f'{width:g}' for width in WIDTHS)})",
+    )
+
+
+def _widths(arguments: Arguments) -> Sequence[float] | None:
+    """Those of the kernel machines of table 4.2; None for the project's own systems."""
+    given = arguments.given["widths"]
+    if arguments.systems == "ours":
+        if given:
+            raise ConfigError(
+                "--widths chooses among the kernel machines of --systems table-4.2: give both, or neither"
+            )
+        return None
+    wrong = [width for width in given or () if not 0.0 < width < math.inf]
+    if wrong:
+        raise ConfigError(f"--widths {wrong[0]:g}: a width of the Gaussian kernel is above 0 (8 suits 39 features)")
+    return tuple(dict.fromkeys(given or WIDTHS))
 
 
 def main() -> None:
     """Run the recipe."""
     arguments = parse_arguments(__doc__ or "", options=options, downloads=True, systems=CHOICE)
     assert arguments.corpus_dir is not None
+    widths = _widths(arguments)
     if arguments.download:
         download(arguments.corpus_dir)
     tree = FoldedTree(arguments.corpus_dir)
@@ -106,7 +133,7 @@ def main() -> None:
     corpus = read_discs(tree, n_speakers) if layout == "discs" else read_cepstra(tree)
     for note in corpus.notes:
         log.info("%s", note)
-    mixtures, hybrids = (table_4_2 if arguments.systems == "table-4.2" else ours)(corpus.features)
+    mixtures, hybrids = ours(corpus.features) if widths is None else table_4_2(corpus.features, widths)
     story = open_story(
         "Resource Management 1",
         arguments,
@@ -138,6 +165,7 @@ def main() -> None:
     notes = (
         f"{len(train.speakers)} training speakers, {train.seconds / 60:.1f} minutes, layout '{layout}'.",
         f"Scale, penalty and primary system were chosen on {chosen_on}.",
+        *(f"{system.name} is {system.chosen}, chosen there too." for system in systems if system.chosen),
         *corpus.notes,
     )
     finish(story, scored, systems, notes)

@@ -1,5 +1,7 @@
 """The common plot of the recipes with states of phones and of phones in context side by side."""
 
+import re
+
 import pytest
 
 from asr.acoustic import context_trees
@@ -83,3 +85,29 @@ def test_systems_with_and_without_context_and_maps_are_decoded_each_with_its_own
     for system in systems[3:-1]:
         assert system.frame_accuracy == pytest.approx(75.0, abs=25.0)
     story.resources.close()
+
+
+@pytest.mark.parametrize("with_dev", [False, True], ids=["held-out", "dev"])
+def test_of_what_is_tried_the_one_with_the_fewest_held_out_errors_is_the_system(tmp_path, caplog, with_dev):
+    corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=16, n_test_utterances=6)
+    widths = {
+        name: {"sigma": sigma} for name, sigma in {"narrow": 0.001, "usual": 8.0, "other": 8.5}.items()
+    }  # the first tells nothing apart
+    hybrids = (
+        HybridSpecification("klr", KERNEL, FEATURES, tried=widths),
+        HybridSpecification("plain", KERNEL, FEATURES),
+    )
+    story = open_story("toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, CONFIG, MIXTURES[:1], hybrids)
+    grammar = {"loop": word_loop(story.workshop.lexicon.words)}
+    dev = story.material("test") if with_dev else None
+    with caplog.at_level("INFO", "asr.experiments.comparison"):
+        systems = train_and_tune(
+            story.workshop, "toy", story.material("train"), MIXTURES[:1], hybrids, lambda inner: grammar, dev=dev
+        )
+    assert [(system.name, system.chosen) for system in systems] == [("gmm-1", ""), ("klr", "usual"), ("plain", "")]
+    assert systems[1].trained.load().hmm.acoustic_model.classifier.sigma == 8.0
+    told = next(message for message in caplog.messages if message.startswith("klr is klr-usual"))
+    errors = {name: int(number) for name, number in re.findall(r"(klr-\w+) (\d+)", told)}
+    assert errors["klr-usual"] == min(errors.values()) == systems[1].held_out_errors["loop"] < errors["klr-narrow"]
+    fitted = {path.name for path in (tmp_path / "run" / "stages").glob("toy-klr-*") if path.is_dir()}
+    assert fitted == ({f"toy-klr-{name}" for name in widths} if with_dev else {"toy-klr-usual"})

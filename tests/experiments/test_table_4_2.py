@@ -37,3 +37,12 @@ def test_a_recipe_that_does_not_offer_them_refuses(monkeypatch, tmp_path: Path, 
     with pytest.raises(SystemExit):
         parse_arguments("", needs_corpus=False)
     assert "--systems" in capsys.readouterr().err
+
+
+def test_widths_that_are_given_are_tried_for_every_hybrid():
+    _, hybrids = table_4_2(FeatureConfig(sample_rate=8000), widths=(6, 8.5))
+    for hybrid in hybrids:
+        assert [candidate.name for candidate in hybrid.candidates()] == [
+            f"{hybrid.name}-width-{w}" for w in ("6", "8_5")
+        ]
+        assert [candidate.settings.parameters["sigma"] for candidate in hybrid.candidates()] == [6.0, 8.5]

@@ -19,7 +19,7 @@ from asr.corpus.audio import read_audio
 from asr.corpus.folded_tree import FoldedTree
 from asr.corpus.sphinx_features import read_sphinx_features
 from asr.corpus.synth_sentences import read_sentence_grammar
-from asr.errors import CorpusError, FeatureError, GrammarError, LexiconError
+from asr.errors import ConfigError, CorpusError, FeatureError, GrammarError, LexiconError
 from asr.experiments.comparison import HybridSpecification, MixtureSpecification
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
@@ -460,3 +460,17 @@ def test_the_recipe_goes_from_files_to_a_table(tiny, tmp_path, monkeypatch, capl
     assert len(still) == (layout == "discs")
     if still:
         assert still[0].startswith("4 frames of 1 recordings")
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["--widths", "8"], "--systems table-4.2"),
+        (["--systems", "table-4.2", "--widths", "8", "0"], "--widths 0: a width of the Gaussian kernel is above 0"),
+        (["--systems", "table-4.2", "--widths", "nan"], "--widths nan"),
+    ],
+)
+def test_widths_that_serve_nothing_are_refused_before_the_corpus_is_read(tmp_path, monkeypatch, given, told):
+    monkeypatch.setattr("sys.argv", ["rm1", "--corpus-dir", str(tmp_path), "--work-dir", str(tmp_path / "w"), *given])
+    with pytest.raises(ConfigError, match=told):
+        recipe.main()
