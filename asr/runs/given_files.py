@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from asr.validation.findings import count
 
@@ -17,6 +17,17 @@ def describe_files(files: Mapping[str, Path]) -> dict[str, dict[str, Any]]:
             digest = hashlib.sha256(content).hexdigest()
             found[role] = {"path": str(path.absolute()), "lines": len(content.splitlines()), "sha256": digest}
     return found
+
+
+def are_described(files: Any) -> TypeGuard[dict[str, dict[str, Any]]]:
+    """Whether a value that was read from a file has the form of what `describe_files` gives."""
+    return isinstance(files, dict) and all(
+        isinstance(one, dict)
+        and isinstance(one.get("path"), str)
+        and isinstance(one.get("lines"), int)
+        and isinstance(one.get("sha256"), str)
+        for one in files.values()
+    )
 
 
 def changed_files(before: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

@@ -20,7 +20,7 @@ from typing import IO, Any, Self
 import asr
 from asr.errors import RunError
 from asr.files import atomic_directory
-from asr.runs.given_files import changed_files, describe_files
+from asr.runs.given_files import are_described, changed_files, describe_files
 from asr.runs.sealed import read_sealed, write_sealed
 from asr.runs.stage_digests import check_digests, write_digests
 
@@ -310,11 +310,13 @@ def _differences(old: Mapping[str, Any], new: Mapping[str, Any], keys: Sequence[
 
 def _changed_inputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """One phrase for every file from which inputs come that differ; for every input where no such file is known."""
-    before, after = old.get("inputs", {}), new["inputs"]
+    before, after = old.get("inputs"), new["inputs"]
+    before = before if isinstance(before, dict) else {}  # a record that somebody else wrote
     names = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
     if not names:
         return []
-    known = old.get("files", {})
+    files = old.get("files")
+    known = files if are_described(files) else {}
     also = ", as files that its lists name were replaced, added or removed" if known else ""
     return list(changed_files(known, new["files"] if known else {})) or [
         f"the input '{name}' has changed{also}" for name in names

@@ -46,6 +46,8 @@ def test_a_fault_of_a_data_directory_is_named_by_every_command(
         "align": ["--model", place.model, "--out", tmp_path / "out"],
         "decode": ["--model", place.model, "--out", tmp_path / "out"],
     }[command]
+    if command == "train":  # which looks at all lines first, as `asr validate` does
+        parts = tuple("10 of 10 lines have the same fault" if part == "none of its" else part for part in parts)
     check_one_sentence(asr(command, "--data", place.data, "--jobs", "1", *more), *parts)
 
 

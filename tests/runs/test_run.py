@@ -295,3 +295,18 @@ def test_allowing_changes_throws_checkpoints_away(tmp_path):
         run.checkpoint("hybrid").mkdir(parents=True)
     with open_run(tmp_path, seed=1, allow_changes=True) as run:
         assert not run.checkpoint("hybrid").exists()
+
+
+@pytest.mark.parametrize("files", [[], {"lexicon": 1}, {"lexicon": {"path": "x", "lines": "3", "sha256": "y"}}])
+@pytest.mark.parametrize("inputs", [[], {}, None])
+def test_a_record_with_inputs_and_files_of_another_form_is_refused_in_words(tmp_path, inputs, files):
+    from asr.runs.sealed import read_sealed, write_sealed
+
+    lexicon = tmp_path / "lexicon.txt"
+    lexicon.write_text("a A\n")
+    given = {"command": ["asr"], "configuration": {}, "inputs": {"lexicon": "1"}, "files": {"lexicon": lexicon}}
+    Run.open(tmp_path / "run", **given).close()
+    record = read_sealed(tmp_path / "run" / "run.json", "a record", "")
+    write_sealed(tmp_path / "run" / "run.json", record | {"inputs": inputs, "files": files})
+    with pytest.raises(RunError, match="belongs to another run"):
+        Run.open(tmp_path / "run", **given)
