@@ -30,6 +30,7 @@ from discriminants.selection.norm_penalty import with_norm_penalty
 from discriminants.selection.rules import make_rule
 
 _FEWEST_HELD_OUT = 3  # samples of half a class
+_LEAST_SHARE = 0.1  # of a column's energy in the other half, below which it is lifted; 0.03 let posteriors go wrong
 _RIDGE = 1e-9  # relative, on the diagonal of a half's normal equations, which may have fewer samples than columns
 # Of an output that is itself the log odds: with such densities in the two classes, Bayes' rule returns it.
 _LOG_ODDS_MEANS, _LOG_ODDS_VARIANCES = (-1.0, 1.0), (2.0, 2.0)
@@ -303,11 +304,15 @@ def _held_out_outputs(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Means and variances of the output in either class, (2,) each, when each half's weights come of the other half:
     the same centres, and the same penalty `lam` a sample on the orthogonal weights.
+
+    The half without a far-off sample that is a centre hardly sees that centre's column. Its weight would be huge, and
+    the output at the sample itself with it, so that such a column gets a ridge.
     """
     means, variances = [], []
-    for system, other in zip(systems, reversed(halves), strict=True):
+    energies_of = [np.diagonal(system.gram)[order] for system in systems]
+    for system, other, own, others in zip(systems, reversed(halves), energies_of, reversed(energies_of), strict=True):
         gram = system.gram[np.ix_(order, order)]
-        gram[np.diag_indices_from(gram)] *= 1.0 + _RIDGE
+        gram[np.diag_indices_from(gram)] += _RIDGE * own + np.maximum(_LEAST_SHARE * others - own, 0.0)
         factor = cholesky(gram, lower=True, check_finite=False)
         energies = np.diagonal(factor) ** 2
         z = solve_triangular(factor, system.correlation[order, 0], lower=True, check_finite=False)
