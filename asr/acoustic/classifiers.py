@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
+from types import MappingProxyType
 from typing import Any
 
 from asr.errors import ConfigError
@@ -78,11 +79,20 @@ def _bayesian_lssvm(**parameters: Any) -> Any:
     return BayesianLSSVMClassifier(**parameters)
 
 
-def _one_vs_one(learner: str) -> Callable[..., Any]:
+# Of states of phones, by words of three held-out parts of AN4's training speakers (docs/acoustic-models.md).
+PAIRS_LOGISTIC: Mapping[str, Any] = {
+    "loss": "logistic",
+    "candidates_per_class": 80,
+    "norm_penalty": 0.1,
+    "max_samples_per_class": 3000,
+}
+
+
+def _one_vs_one(learner: str, defaults: Mapping[str, Any] = MappingProxyType({})) -> Callable[..., Any]:
     def make(**parameters: Any) -> Any:
         from discriminants.one_vs_one import OneVsOneKernelClassifier
 
-        return OneVsOneKernelClassifier(learner, **parameters)
+        return OneVsOneKernelClassifier(**{"learner": learner, **defaults, **parameters})
 
     return make
 
@@ -118,6 +128,7 @@ BUILT_IN: Mapping[str, Callable[..., Any]] = {
     "bayesian-lssvm": _bayesian_lssvm,
     "npd-ovo": _one_vs_one("npd"),
     "orols-ovo": _one_vs_one("orols"),
+    "npd-ovo-logistic": _one_vs_one("npd", PAIRS_LOGISTIC),
     "svm-ovo": _svm_ovo,
     "mlp": _mlp,
 }

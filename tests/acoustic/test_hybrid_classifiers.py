@@ -69,6 +69,8 @@ def test_the_built_in_classifiers_are_known_by_name() -> None:
         assert make_classifier(name, {"n_centers": 7}).n_centers == 7
     for name in ("npd-ovo", "orols-ovo"):
         assert make_classifier(name, {"n_centers": 7}).learner == name.removesuffix("-ovo")
+    logistic = make_classifier("npd-ovo-logistic", {"candidates_per_class": 7})
+    assert (logistic.learner, logistic.loss, logistic.candidates_per_class) == ("npd", "logistic", 7)
     assert make_classifier("krls", {"nu": 0.2}).max_centers == 2000
 
 
@@ -79,8 +81,8 @@ def test_support_vectors_for_pairs_draw_their_own_frames() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "npd-ovo", "orols-ovo", "svm-ovo", "krls", "kfd", "sparse-greedy-kfd", "ksod", "fixed-size-lssvm",
-        "bayesian-lssvm",
+        "npd-ovo", "orols-ovo", "npd-ovo-logistic", "svm-ovo", "krls", "kfd", "sparse-greedy-kfd", "ksod",
+        "fixed-size-lssvm", "bayesian-lssvm",
     ],
 )  # fmt: skip
 def test_built_in_machines_are_a_hybrid_that_a_model_file_brings_back(name: str) -> None:
