@@ -1,6 +1,6 @@
-"""Artificial speakers: an accent of English, a variant of the voice, a speaking rate and a pitch.
+"""Artificial speakers: an accent of English, a variant of the voice, a vocal tract, a speaking rate and a pitch.
 
-Training and test speakers share neither accent nor variant.
+Those of "train" and of "test" share neither accent nor variant; "all" is the population of both.
 """
 
 import math
@@ -25,7 +25,10 @@ VARIANTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """One artificial speaker; rate in words a minute, pitch and range on eSpeak NG's scale of 0 to 100."""
+    """One artificial speaker; rate in words a minute, pitch and range on eSpeak NG's scale of 0 to 100.
+
+    Formants and pitch are `formants` times the voice's own: vocal tracts differ in length.
+    """
 
     id: str
     gender: str
@@ -33,6 +36,7 @@ class Speaker:
     rate: float
     pitch: float
     pitch_range: float
+    formants: float = 1.0
 
 
 def draw_speakers(
@@ -43,14 +47,19 @@ def draw_speakers(
     rate: tuple[float, float],
     pitch: tuple[float, float],
     pitch_range: tuple[float, float],
+    formants: tuple[float, float] | None = None,
 ) -> tuple[Speaker, ...]:
-    """Speakers of `split` ("train" or "test"): men and women in turn, rate, pitch and range uniform between
-    the bounds.
+    """Speakers of `split` ("train", "test" or "all"): men and women in turn, rate, pitch, range and formants uniform
+    between the bounds.
 
     Neither sex repeats a voice before each of its variants has been heard with each accent.
     """
-    accents = [str(accent) for accent in rng.permutation(ACCENTS[split])]
-    variants = {sex: [str(name) for name in rng.permutation(names)] for sex, names in VARIANTS[split].items()}
+    splits = tuple(ACCENTS) if split == "all" else (split,)
+    accents = [str(accent) for accent in rng.permutation([accent for one in splits for accent in ACCENTS[one]])]
+    variants = {
+        sex: [str(name) for name in rng.permutation([name for one in splits for name in VARIANTS[one][sex]])]
+        for sex in ("m", "f")
+    }
     speakers = []
     for number in range(n_speakers):
         sex = "mf"[number % 2]
@@ -62,6 +71,7 @@ def draw_speakers(
                 rate=float(rng.uniform(*rate)),
                 pitch=float(rng.uniform(*pitch)),
                 pitch_range=float(rng.uniform(*pitch_range)),
+                formants=1.0 if formants is None else float(rng.uniform(*formants)),
             )
         )
     return tuple(speakers)

@@ -234,7 +234,7 @@ def record_speaker(
     requests = [
         Sentence(
             " ".join(sentence).lower() + ".",
-            rate=_vary(speaker.rate, settings.rate_spread, (80, 450), rng),
+            rate=_vary(speaker.rate / speaker.formants, settings.rate_spread, (80, 450), rng),
             pitch=_vary(speaker.pitch, settings.pitch_spread, (0, 99), rng),
             range=round(speaker.pitch_range),
         )
@@ -243,7 +243,8 @@ def record_speaker(
     slope = rng.uniform(*settings.spectral_slope)
     speech = []
     for samples in speak(speaker.voice, requests):
-        dry = soxr.resample(np.frombuffer(samples, "<i2") / 32768, SAMPLE_RATE, settings.sample_rate)
+        # Read faster or slower than it was made, which moves formants and pitch; the rate asked for makes up for that.
+        dry = soxr.resample(np.frombuffer(samples, "<i2") / 32768, SAMPLE_RATE * speaker.formants, settings.sample_rate)
         speech.append(tilt_spectrum(dry, slope))
     return [_soil(dry, speech, settings, rng) for dry in speech]
 

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from asr.corpus.data_directory import read_data_directory
 from asr.corpus.synth_channel import NOISES, add_noise, draw_noise, tilt_spectrum, to_int16
 from asr.corpus.synth_espeak import Sentence, speak
 from asr.corpus.synth_speakers import ACCENTS, VARIANTS, draw_speakers
-from asr.corpus.synthesis import CorpusSettings, make_naval_corpus
+from asr.corpus.synthesis import CorpusSettings, make_naval_corpus, record_speaker
 from asr.errors import ConfigError, CorpusError
 from asr.lexicon.reading import read_lexicon
 from asr.resources import resource
@@ -159,6 +160,33 @@ def test_voices_repeat_only_when_they_must(split):
     n_speakers = 2 * min(map(len, VARIANTS[split].values())) * n_accents
     speakers = draw_speakers(split, n_speakers, np.random.default_rng(1), **BOUNDS)
     assert len({speaker.voice for speaker in speakers}) == n_speakers
+
+
+def test_speakers_of_the_whole_population_have_a_voice_and_a_vocal_tract_each():
+    speakers = draw_speakers("all", 92, np.random.default_rng(1), **BOUNDS, formants=(0.9, 1.1))
+    assert {speaker.voice.partition("+")[0] for speaker in speakers} == {*ACCENTS["train"], *ACCENTS["test"]}
+    assert len({speaker.voice for speaker in speakers}) == len({speaker.formants for speaker in speakers}) == 92
+    formants = [speaker.formants for speaker in speakers]
+    assert 0.9 <= min(formants) < 0.92 < 1.08 < max(formants) <= 1.1
+
+
+@needs_espeak
+def test_a_shorter_vocal_tract_moves_the_spectrum_and_not_the_rate():
+    quiet = CorpusSettings(snr_db=(90.0, 90.0), rate_spread=0.0, pitch_spread=0.0, silence_s=(0.0, 0.0))
+    speaker = draw_speakers("train", 1, np.random.default_rng(0), **BOUNDS)[0]
+    sentences = [("show", "every", "ship", "in", "the", "harbor")]
+
+    def recorded(formants: float) -> np.ndarray:
+        longer = replace(speaker, formants=formants)
+        return record_speaker(longer, sentences, quiet, np.random.SeedSequence(0))[0].astype(float)
+
+    def centroid(samples: np.ndarray) -> float:
+        power = np.abs(np.fft.rfft(samples)) ** 2
+        return float(power @ np.arange(len(power)) / power.sum() * quiet.sample_rate / len(samples))
+
+    plain, short = recorded(1.0), recorded(1.2)
+    assert len(short) == pytest.approx(len(plain), rel=0.06)
+    assert centroid(short) > 1.08 * centroid(plain)
 
 
 @pytest.mark.parametrize(
