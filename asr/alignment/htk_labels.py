@@ -25,6 +25,7 @@ LATEST = 1e8
 LARGEST_SCORE = 1e30
 _UNITS = 10**7  # of a second
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+_ESCAPED = re.compile(r"(?:\\[23][0-7]{2})+")  # bytes beyond ASCII
 _IN_NO_NAME = frozenset('"*?/\\')
 
 Lines = Sequence[tuple[int, str]]
@@ -41,10 +42,11 @@ class LabelSegment:
 
 
 def read_labels(path: Path | str, *, level: int = 1) -> dict[str, list[LabelSegment]]:
-    """Read the labels of every utterance of a master label file, or of the one utterance of a label file.
+    r"""Read the labels of every utterance of a master label file, or of the one utterance of a label file.
 
-    An utterance is named by the last part of its pattern without its ending: `"*/anna-1.lab"` is `anna-1`. A label file
-    is named by itself. `level` says which labels of a line are taken, as HTK's TRANSLEV: 1 for the first.
+    An utterance is named by the last part of its pattern without its ending: `"*/anna-1.lab"` is `anna-1`, and
+    `"*/ren\303\251.lab"` is `rené`. A label file is named by itself. `level` says which labels of a line are taken, as
+    HTK's TRANSLEV: 1 for the first.
 
     Raises
     ------
@@ -139,7 +141,11 @@ def _entries(path: Path | str, lines: Sequence[str]) -> Iterator[tuple[int, str,
 
 
 def _named(path: Path | str, number: int, line: str) -> str:
-    """The utterance that a pattern stands for. Between the quotes nothing is escaped, as in HTK."""
+    """The utterance that a pattern stands for.
+
+    HTK writes and reads what is between the quotes as it is, and a backslash parts folders there, as a slash does.
+    Other programs escape it as labels are: after a slash, octal escapes of characters beyond ASCII are read as these.
+    """
     pattern, quote, rest = line[1:].partition('"')
     if line[0] != '"' or not quote:
         raise CorpusError(f'{path}:{number}: {line!r} must be a pattern in quotes, such as "*/name.lab"')
@@ -148,8 +154,18 @@ def _named(path: Path | str, number: int, line: str) -> str:
             f"{path}:{number}: {rest.strip()!r} follows the pattern; references to other files are not read, write the "
             "labels below the pattern"
         )
-    last = re.split(r"[/\\]", pattern)[-1]
+    _, slash, last = pattern.rpartition("/")
+    last = (_ESCAPED.sub(_unescaped, last) if slash else last).rpartition("\\")[2]
     return _checked(path, number, last.rpartition(".")[0] or last)
+
+
+def _unescaped(escapes: re.Match[str]) -> str:
+    """The characters that octal escapes stand for; the escapes themselves where they are no UTF-8."""
+    octets = bytes(int(digits, 8) for digits in escapes[0].split("\\")[1:])
+    try:
+        return octets.decode()
+    except UnicodeDecodeError:
+        return escapes[0]
 
 
 def _checked(path: Path | str, number: int, name: str) -> str:

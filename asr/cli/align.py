@@ -25,7 +25,9 @@ from asr.shortage import require_address_space
 def align(
     model: Model,
     data: Data,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the alignments go.", show_default=False)],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Folder for all files that are written.", show_default=False)
+    ],
     lexicon: Annotated[
         Path | None,
         typer.Option(
@@ -36,7 +38,7 @@ def align(
         ),
     ] = None,
     textgrid: Annotated[
-        bool, typer.Option("--textgrid", help="Write a Praat TextGrid for every utterance too.")
+        bool, typer.Option("--textgrid", help="Also write a TextGrid for Praat for every utterance.")
     ] = False,
     root: Root = None,
     upsample: Upsample = False,
@@ -46,9 +48,9 @@ def align(
     """Find the times of the words and phones of a corpus whose transcripts are known.
 
     Writes words.ctm and phones.ctm (utterance, channel, start and duration in seconds, label) and states.npz
-    (one state number a frame); scores.tsv, how well every transcript fits, and suspects.tsv, those that are probably
-    not of their audio, of which a line tells at the end. An utterance that cannot be aligned is left out and listed
-    in failed.tsv.
+    (one state number a frame). Also writes scores.tsv (how well every transcript fits its audio) and suspects.tsv
+    (transcripts that are probably not of their audio); a line tells how well all of them fit. An utterance that
+    cannot be aligned is left out and listed, with the reason, in failed.tsv.
 
     \b
     Example:

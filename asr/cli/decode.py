@@ -40,7 +40,13 @@ class LatticeFormat(Enum):
 def decode(
     model: Model,
     out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Where hyp.txt and hyp.ctm go.", show_default=False)
+        Path,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Folder for hyp.txt, hyp.ctm, failed.tsv and what else is asked for.",
+            show_default=False,
+        ),
     ],
     audio: Annotated[
         list[Path] | None,
@@ -55,9 +61,9 @@ def decode(
         typer.Option(
             "--speakers",
             metavar="file|directory|one|PATTERN",
-            help="Whose audio files count as one speaker's: every file by itself, those of a directory, all, or those "
-            "for which the group of a regular expression, searched in the path, is the same.  [default: file; "
-            "directory where the model is adapted]",
+            help="Which AUDIO files are of one speaker: 'file', each is of its own; 'directory', those of a folder "
+            "are; 'one', all are; or a regular expression with one group, searched in the path: those with the same "
+            "text in the group are.  [default: file; directory with --adapt or a model with maps of speakers]",
             show_default=False,
         ),
     ] = None,
@@ -97,7 +103,8 @@ def decode(
             "--beam",
             min=0.0,
             metavar="X",
-            help="Drop hypotheses this much below the best, in natural log.  [default: the model's]",
+            help="Drop hypotheses more than this below the best, in natural log: less is faster, but loses words.  "
+            "[default: the model's]",
             show_default=False,
         ),
     ] = None,
@@ -115,11 +122,11 @@ def decode(
         bool,
         typer.Option(
             "--adapt",
-            help="Recognize every speaker several times, each time with the model adapted to what was recognized "
-            "before. Pays from about a minute of speech a speaker whom training has not heard; on speakers of training "
-            "it can do harm. By itself, or followed by 'input-network': for kernel-logistic hybrids. Followed by "
-            "'fmllr', or by 'vtln' where there are seconds of speech a speaker and not minutes: for mixtures; a model "
-            "trained with maps of speakers uses them without being told.",
+            help="Recognize every speaker several times, each time with the model adapted to the words found before. "
+            "Pays from about a minute of speech of a speaker whom training has not heard. On speakers of training, or "
+            "in noise that training lacks, it can do harm. Hybrids of kernel-logistic: --adapt by itself, or followed "
+            "by 'input-network'. Mixtures (gmm.safetensors): followed by 'fmllr', or by 'vtln', to which seconds of "
+            "speech are enough. A model trained with maps of speakers uses them without this option.",
         ),
     ] = False,
     transforms: Annotated[
@@ -127,9 +134,9 @@ def decode(
         typer.Option(
             "--transforms",
             metavar="FILE",
-            help="The maps of the speakers that 'fmllr' and 'vtln' find: those that FILE has are used as they are, "
-            "others are added. Speakers have the names of utt2spk; of audio files, those that --speakers gives: the "
-            "path of the folder, as it is given, unless a pattern says otherwise.",
+            help="File that keeps the maps of speakers that 'fmllr' and 'vtln' find. Speakers in it are not adapted "
+            "to again; others are added. Speakers are named as in utt2spk. Those of AUDIO files are named as "
+            "--speakers tells them apart: by the path of the folder, if nothing else is asked for.",
             show_default=False,
         ),
     ] = None,
@@ -145,7 +152,8 @@ def decode(
         bool, typer.Option("--mlf", help="Write hyp.mlf too: words and times as a master label file of HTK.")
     ] = False,
     confidence: Annotated[
-        bool, typer.Option("--confidence", help="Write how sure each word is as the sixth column of hyp.ctm.")
+        bool,
+        typer.Option("--confidence", help="Write the probability that a word is right as the sixth column of hyp.ctm."),
     ] = False,
     mbr: Annotated[
         bool,
@@ -173,8 +181,8 @@ def decode(
         typer.Option(
             "--rescore",
             metavar="NAME|FILE",
-            help="Put the scores of this grammar, named as for --grammar, in the place of those of the search: a "
-            "larger n-gram, say.",
+            help="Search with --grammar, then choose among what was found by the scores of this one, named in the "
+            "same way: a larger n-gram, say.",
             show_default=False,
         ),
     ] = None,
@@ -188,15 +196,15 @@ def decode(
         ),
     ] = None,
     lattice_format: Annotated[
-        LatticeFormat, typer.Option("--format", help="Format of the lattices: HTK's standard one, or Kaldi's text.")
+        LatticeFormat, typer.Option("--format", help="Format of --lattices: HTK's standard one (slf), or Kaldi's text.")
     ] = LatticeFormat.slf,
     lattice_beam: Annotated[
         float | None,
         typer.Option(
             "--lattice-beam",
             metavar="B",
-            help="Keep what is at most this much below the best path, in natural log.  [default: eight times the "
-            "grammar's scale, and less in speech where that would be too much]",
+            help="Keep in lattices what is at most this much below the best path, in natural log.  [default: eight "
+            "times the grammar's scale, and less where lattices would become too large]",
             show_default=False,
         ),
     ] = None,

@@ -11,27 +11,36 @@ import typer
 from asr.errors import MODEL_NEEDED, AsrError, ConfigError, CorpusError, GrammarError, ModelFormatError
 from asr.runs.cores import ALL_CORES as ALL_CORES
 
-Data = Annotated[Path, typer.Option("--data", metavar="DIR", help="Kaldi data directory.", show_default=False)]
+_LISTS = "Kaldi data directory: a folder with the lists wav.scp (or feats.scp), utt2spk and text"
+Data = Annotated[Path, typer.Option("--data", metavar="DIR", help=f"{_LISTS}.", show_default=False)]
 OptionalData = Annotated[
-    Path | None, typer.Option("--data", metavar="DIR", help="Kaldi data directory.", show_default=False)
+    Path | None,
+    typer.Option("--data", metavar="DIR", help=f"{_LISTS}; to decode, the first is enough.", show_default=False),
 ]
 Model = Annotated[
     Path,
-    typer.Option("--model", metavar="FILE", help="Model file made by `asr train`.", show_default=False),
+    typer.Option(
+        "--model", metavar="FILE", help="Model file that asr train or asr tune has written.", show_default=False
+    ),
 ]
 Root = Annotated[
     Path | None,
     typer.Option(
         "--root",
         metavar="DIR",
-        help="Folder that relative audio paths start from.  [default: the folder above the data directory, "
-        "then the data directory itself]",
+        help="Folder from which relative paths in wav.scp or feats.scp start. A file that is not there is looked for "
+        "in the folder above the data directory, then in the data directory itself.",
         show_default=False,
     ),
 ]
 Config = Annotated[
     Path | None,
-    typer.Option("--config", metavar="FILE", help="Settings in TOML.", show_default=False),
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="File with settings, in TOML; those that it lacks keep their defaults.",
+        show_default=False,
+    ),
 ]
 
 
@@ -39,8 +48,8 @@ Upsample = Annotated[
     bool,
     typer.Option(
         "--upsample",
-        help="Convert audio of a lower sampling rate than the features' instead of refusing it; nothing is heard in "
-        "the upper part of the band then, and words are lost.",
+        help="Convert audio of a lower sampling rate than that of the features instead of refusing it. Such audio has "
+        "nothing in the upper part of the band, so more words are recognized wrongly.",
     ),
 ]
 
@@ -62,7 +71,7 @@ Jobs = Annotated[
         min=1,
         metavar="N",
         show_default="all cores",
-        help="Threads and processes of this machine to work in; the result is the same for any number.",
+        help="How many cores of this machine to work on; the result is the same for any number.",
     ),
 ]
 
@@ -71,8 +80,9 @@ Cluster = Annotated[
     typer.Option(
         "--cluster",
         metavar="tcp://HOST:PORT",
-        help="Work on the machines of this dask scheduler instead: start `dask scheduler`, and `dask worker ADDRESS "
-        "--nthreads 1` wherever this project is installed and the same files are seen. The result is the same.",
+        help="Work on the machines of this dask scheduler instead of this one. Start `dask scheduler` once, and `dask "
+        "worker ADDRESS --nthreads 1` for every core; asr must be installed there, and find the files at the same "
+        "paths. The result is the same.",
         show_default=False,
     ),
 ]

@@ -24,7 +24,9 @@ def train(
     ],
     work_dir: Annotated[
         Path,
-        typer.Option("--work-dir", metavar="DIR", help="Where the run keeps its stages.", show_default=False),
+        typer.Option(
+            "--work-dir", metavar="DIR", help="Folder for the models and all that training keeps.", show_default=False
+        ),
     ],
     config: Config = None,
     strip_stress: StripStress = None,
@@ -44,9 +46,8 @@ def train(
             "--seed",
             min=0,
             metavar="N",
-            help="Of everything that is drawn: which utterances are held out, and what a hybrid begins with. The same "
-            "seed gives the same model.  "
-            "[default: the one in the settings, 0 if there is none]",
+            help="Seed of all random numbers: they decide which utterances are held out, and what a hybrid begins "
+            "with. The same seed gives the same model.  [default: the one in the settings, 0 if there is none]",
             show_default=False,
         ),
     ] = None,
@@ -57,16 +58,16 @@ def train(
         bool,
         typer.Option(
             "--allow-changes",
-            help="Go on in a work directory begun with other settings or data, or whose record is damaged: what was "
-            "done there is thrown away, and the run begins anew.",
+            help="Take a work directory that was begun with other settings or data, or whose record is damaged, too: "
+            "what was done there is deleted, and training begins anew.",
         ),
     ] = False,
     no_validate: Annotated[
         bool,
         typer.Option(
             "--no-validate",
-            help="Do not read the audio to check it before the first stage; lists, lexicon, settings and the headers "
-            "of audio files are checked all the same.",
+            help="Save the time of reading all audio to check it before the first stage. Lists, lexicon, settings and "
+            "the headers of audio files are still checked.",
         ),
     ] = False,
 ) -> None:
@@ -78,11 +79,11 @@ def train(
     \b
     The work directory then holds
       model.safetensors  the hybrid
-      gmm.safetensors    the Gaussian mixtures, its baseline
+      gmm.safetensors    the Gaussian mixtures, to compare the hybrid with
       grammar.arpa       the n-gram of the transcripts, the grammar of both
-      report.html        both on held-out speech, with the worst utterances and training curves
-      results.json       the table of the page, for programs
-      held-out.json      what was chosen for the search, and errors that were not minimized over
+      report.html        word errors of both on held-out speech, the worst utterances, training curves
+      results.json       the table of report.html, for programs
+      held-out.json      settings of the search chosen on held-out speech, and the word errors there
       suspects.tsv       transcripts that are probably not those of their audio
       failed.tsv         utterances left out, each with the reason
 

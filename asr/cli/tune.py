@@ -25,14 +25,17 @@ def tune(
     data: Data,
     output: Annotated[
         Path,
-        typer.Option("--output", metavar="FILE", help="Model file to write, with what is chosen.", show_default=False),
+        typer.Option(
+            "--output", metavar="FILE", help="Model file to write: the model, with what is chosen.", show_default=False
+        ),
     ],
     grammar: Annotated[
         str | None,
         typer.Option(
             "--grammar",
             metavar="NAME|N|FILE",
-            help="Tune for this grammar, named as for asr decode.  [default: the model's own]",
+            help="Tune for this grammar: 'loop', 'one', a number of words or a file, as for asr decode. The model "
+            "keeps its own.  [default: the model's own]",
             show_default=False,
         ),
     ] = None,
@@ -40,8 +43,8 @@ def tune(
         bool,
         typer.Option(
             "--stream-weights",
-            help="Of a model of two streams, a hybrid and mixtures (hybrid.mixtures), choose the share of the second "
-            "too: five are tuned one after the other.",
+            help="Of a model that scores by a hybrid and mixtures together (the setting hybrid.mixtures), choose the "
+            "share of the mixtures too. Five shares are tuned one after the other.",
         ),
     ] = False,
     overwrite: Annotated[
@@ -51,14 +54,15 @@ def tune(
     jobs: Jobs = ALL_CORES,
     cluster: Cluster = None,
 ) -> None:
-    """Choose scale, insertion penalty and width of the search of a finished model on transcribed speech.
+    """Choose the settings of the search of a finished model on transcribed speech.
 
-    The speech should be of speakers who are neither in training nor in the test, and like that to be recognized. Scale
-    and penalty are those with few word errors; beam and max_active are the narrowest with which the search finds the
-    words of a wide one, and some room. Confidences of words are fitted to which of them were right. The model stays as
-    it is; the one written differs in these settings alone.
+    The speech should be like that to be recognized, of speakers who are neither in training nor in the test.
+    Chosen are lm_scale and insertion_penalty, for few word errors, and beam and max_active, as narrow as they can be
+    without losing words. Confidences of words are fitted to which words were right. The model file stays as it is;
+    the one written differs in these settings alone.
 
-    With --stream-weights, the errors reported are those of the best of several shares, and somewhat too few for that.
+    With --stream-weights, the errors reported are those of the best of several shares, so expect some more on other
+    speech.
 
     \b
     Examples:

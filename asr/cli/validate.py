@@ -14,7 +14,12 @@ def validate(
     data: Data,
     lexicon: Annotated[
         Path,
-        typer.Option("--lexicon", metavar="FILE", help="Pronunciations, as for asr train.", show_default=False),
+        typer.Option(
+            "--lexicon",
+            metavar="FILE",
+            help="Pronunciations, in the format of Kaldi, HTK or the CMU dictionary.",
+            show_default=False,
+        ),
     ],
     config: Config = None,
     strip_stress: StripStress = None,
@@ -24,17 +29,21 @@ def validate(
         typer.Option(
             "--test",
             metavar="DIR",
-            help="Data directory that models will be tested on; may be given several times.",
+            help="Data directory that models will be tested on, to check it beside the training data; may be given "
+            "several times.",
             show_default=False,
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with sorted keys.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the findings and the summary as one JSON object.")
+    ] = False,
     jobs: Jobs = ALL_CORES,
 ) -> None:
     """List everything that is wrong with a corpus, its lexicon and settings, each with file and line.
 
-    An error is what training cannot use or would refuse, a warning what is probably not what was meant; then
-    comes a summary of the corpus. Nothing is written. The exit status is 1 if there are errors, 0 if there are none.
+    An error is what training refuses or has to leave out; a warning is what training takes, but is probably not what
+    was meant. A summary of the corpus comes last. No file is written. The exit status is 1 if there are errors, and 0
+    if there are none.
 
     \b
     Examples:

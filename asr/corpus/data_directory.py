@@ -5,7 +5,8 @@ Format: Povey et al. (2011), "The Kaldi speech recognition toolkit"; https://kal
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+import shlex
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -17,6 +18,7 @@ from asr.errors import CorpusError, Fault, sentence
 
 _MOST_DIGITS = 18  # of an offset: no file has as many bytes
 _LATEST = 1e9  # seconds: no recording is as long
+_OF_ROOT = "--root DIR (root=) says where relative paths begin"
 
 
 class _Problem(NamedTuple):
@@ -163,8 +165,9 @@ def read_data_directory(
     Where there is no `utt2spk` and speakers are not needed, every utterance is its own.
 
     An utterance that cannot be used (its file missing or empty, no transcript, no speaker, a name against the rule
-    of `asr.corpus.names`) is left out and listed in `problems`. Raises CorpusError for a malformed list (file, line
-    and value are named), a duplicate, or a pipe.
+    of `asr.corpus.names`) is left out and listed in `problems`; where none can be used since all files are elsewhere,
+    the problems name the root from which they are found. Raises CorpusError for a malformed list (file, line and value
+    are named), a duplicate, or a pipe.
     """
     path = nameable(Path(path))
     if not path.is_dir():
@@ -212,6 +215,8 @@ def read_data_directory(
         else:
             words = None if text is None else text[key]
             utterances.append(replace(source, speaker=speakers[key], words=words))
+    if not utterances:
+        problems = _with_root(problems, places)
     return DataDirectory(path, tuple(utterances), _read_gender(path / "spk2gender"), tuple(problems))
 
 
@@ -224,6 +229,7 @@ class Places:
     """Finds the files of a data directory's relative entries, and keeps what it found: an archive holds many."""
 
     def __init__(self, directory: Path, root: Path | str | None = None):
+        self.directory = directory
         self.bases = ([] if root is None else [Path(root)]) + [directory.resolve().parent, directory]
         self.found: dict[str, Path | Fault] = {}
 
@@ -232,6 +238,18 @@ class Places:
         if name not in self.found:
             self.found[name] = self._look(name)
         return self.found[name]
+
+    def root_of(self, names: Collection[str]) -> str:
+        """What to do where all these files are missing and all are found from another folder: the user's, or one above
+        the data directory. Empty where there is no such folder.
+        """
+        if not names or any(Path(name).is_absolute() for name in names):
+            return ""
+        for base in dict.fromkeys((Path.cwd(), *self.directory.absolute().parents)):
+            places = Places(self.directory, base)
+            if all(isinstance(places.find(name), Path) for name in names):
+                return f"all missing files are there from {base}, so give --root {shlex.quote(str(base))} (root=)"
+        return ""
 
     def _look(self, name: str) -> Path | Fault:
         candidates = [Path(name)] if Path(name).is_absolute() else [base / name for base in self.bases]
@@ -247,8 +265,15 @@ class Places:
                 return Fault("unreadable", f"{candidate} is {what}; a file is needed")
         first, *others = dict.fromkeys(map(str, candidates))
         elsewhere = f", nor does {' or '.join(others)}" if others else ""
-        remedy = "" if Path(name).is_absolute() else "; --root DIR (root=) says where relative paths begin"
+        remedy = "" if Path(name).is_absolute() else f"; {_OF_ROOT}"
         return Fault("missing-file", f"{first} does not exist{elsewhere}{remedy}")
+
+
+def _with_root(problems: Sequence[Problem], places: Places) -> list[Problem]:
+    """The problems, with the folder from which all missing files are found where there is one."""
+    faults = {name: found for name, found in places.found.items() if isinstance(found, Fault)}
+    root = places.root_of([name for name, fault in faults.items() if fault.code == "missing-file"]) or _OF_ROOT
+    return [Problem(name, code, reason.replace(_OF_ROOT, root)) for name, code, reason in problems]
 
 
 def _read_features(path: Path, places: Places) -> dict[str, Utterance | Fault]:

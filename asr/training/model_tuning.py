@@ -158,7 +158,8 @@ def tune_model(
 
 
 def _check_sentences(grammar: Grammar, name: str, corpus: DataDirectory) -> None:
-    """Log how many of the transcripts the grammar cannot say, and where the first of them fails.
+    """Log how many of the transcripts the grammar cannot say, where the first of them fails, and how many word errors
+    follow at least.
 
     Raises
     ------
@@ -181,7 +182,12 @@ def _check_sentences(grammar: Grammar, name: str, corpus: DataDirectory) -> None
     told = f"of the {count(len(places), 'transcript')} in {corpus.path}; of the first, '{first.id}': {reason}"
     if len(refused) == len(places):
         raise GrammarError(f"{name} can say none {told}; give a grammar of such sentences, or data that suits it")
-    log.warning("%s", printable(f"{name} cannot say {len(refused):,} {told}; these are never right"))
+    all_words = sum(len(one.words or ()) for one in corpus.utterances)
+    shares = f"{sum(len(one.words or ()) for one, _ in refused):,} of {count(all_words, 'word')}"
+    # A word that the grammar does not have is always an error; of the others it is known that not all can be right.
+    errors = sum(max(1, sum(word not in grammar.labels for word in one.words or ())) for one, _ in refused)
+    inevitable = f"each of these ({shares}) will have at least one error, {count(errors, 'error')} or more in all"
+    log.warning("%s", printable(f"{name} cannot say {len(refused):,} {told}; {inevitable}"))
 
 
 def _with_shares(model: SpeechModel) -> dict[float | None, SpeechModel]:

@@ -1,6 +1,5 @@
 """A fault that nearly all lines of a list have has one cause, such as a folder that is elsewhere: it is one finding."""
 
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -42,17 +41,11 @@ def _one_of(alike: Sequence[Finding], n_lines: int, remedy: str) -> Finding:
 
 
 def _root_remedy(directory: Directory, missing: Sequence[Finding]) -> str:
-    """The folder from which all the missing files are found: that of the user, or one above the data directory."""
+    """The root to give where all the missing files are found from one; empty where there is none."""
     file, lines = missing[0].file, {finding.line for finding in missing}
     entries = {key: entry for key, entry in directory.entries(file.name).items() if entry.line in lines}
     if file.name == "feats.scp":
         names = {parse_matrix_place(file, key, entry)[0] for key, entry in entries.items()}
     else:
         names = {entry.value for entry in entries.values()}
-    if any(Path(name).is_absolute() for name in names):
-        return ""
-    for base in dict.fromkeys((Path.cwd(), *directory.path.absolute().parents)):
-        places = Places(directory.path, base)
-        if all(isinstance(places.find(name), Path) for name in names):
-            return f"they are there from {base}, so give --root {shlex.quote(str(base))} (root=)"
-    return ""
+    return Places(directory.path).root_of(names)

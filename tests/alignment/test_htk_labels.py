@@ -71,6 +71,30 @@ def test_a_written_name_is_read_back_and_is_no_number(name):
     assert text.startswith('"') or not is_htk_number(text)
 
 
+@settings(max_examples=100, deadline=None)
+@given(names.filter(lambda name: not fault_in_pattern(name)), labels)
+def test_bytes_beyond_ascii_may_be_octal_escapes_in_patterns_and_labels(tmp_path_factory, name, label):
+    def escaped(text):
+        return "".join(chr(byte) if byte < 0x80 else f"\\{byte:o}" for byte in text.encode())
+
+    path = tmp_path_factory.getbasetemp() / "escaped.mlf"
+    path.write_text(f'#!MLF!#\n"*/{escaped(name)}.rec"\n{escaped(write_htk_string(label))}\n.\n', encoding="ascii")
+    assert read_labels(path) == {name: [LabelSegment(label)]}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name"),
+    [
+        (r"*/\303\251t\303\251.rec", "été"),
+        (r"C:\data\303\251.rec", "251"),
+        (r"C:/data\303\u-1.rec", "u-1"),
+        (r"*/\101\102.rec", "102"),
+    ],
+)
+def test_a_backslash_in_a_pattern_parts_folders_unless_it_makes_a_character_after_a_slash(write, pattern, name):
+    assert list(read_labels(write(f'#!MLF!#\n"{pattern}"\nONE\n.\n'))) == [name]
+
+
 def test_phones_have_times_and_scores(write):
     found = read_labels(write(HVITE))
     assert list(found) == ["anna-1", "bert.2", "empty"]

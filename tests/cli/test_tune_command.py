@@ -77,6 +77,19 @@ def test_transcripts_that_the_grammar_cannot_say_are_told_before_the_search(
     (line,) = [message for message in caplog.messages if "cannot say" in message]
     assert line.startswith(f"the grammar '{sentences}' cannot say 8 of the 10 transcripts in {toy_corpus}/test; ")
     assert "of the first, 'test0-000': 'SEVEN' cannot follow 'WISE TWO'" in line
+    assert line.endswith("; each of these (35 of 41 words) will have at least one error, 8 errors or more in all")
+    sentences.write_text("SEVEN SEVEN TWO\nTWO WISE SEVEN\n")
+    caplog.clear()
+    assert asr(*arguments, "--grammar", sentences)[0] == 130
+    (line,) = [message for message in caplog.messages if "cannot say" in message]
+    said = [text.split()[1:] for text in (toy_corpus / "test" / "text").read_text().splitlines()]
+    refused = [words for words in said if words not in (["SEVEN", "SEVEN", "TWO"], ["TWO", "WISE", "SEVEN"])]
+    assert 0 < len(refused) < len(said)
+    lacking = [sum(word not in ("SEVEN", "TWO", "WISE") for word in words) for words in refused]
+    least = sum(n_lacking or 1 for n_lacking in lacking)
+    assert least > len(refused)
+    shares = f"{sum(map(len, refused))} of {sum(map(len, said))} words"
+    assert line.endswith(f"each of these ({shares}) will have at least one error, {least} errors or more in all")
     sentences.write_text("WISE TWO SEVEN ONE NO\n")
     status, out, err = asr(*arguments, "--grammar", sentences)
     assert (status, out) == (1, "")

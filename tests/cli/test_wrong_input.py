@@ -51,6 +51,23 @@ def test_a_fault_of_a_data_directory_is_named_by_every_command(
     check_one_sentence(asr(command, "--data", place.data, "--jobs", "1", *more), *parts)
 
 
+@pytest.mark.parametrize("command", ["features", "train", "align", "decode", "tune"])
+def test_the_root_from_which_all_files_are_found_is_named_by_every_command(
+    asr: Asr, place: Place, tmp_path: Path, command: str
+) -> None:
+    (place.folder / "deeper").mkdir()
+    data = place.data.rename(place.folder / "deeper" / "test")
+    more = {
+        "features": ["--out", tmp_path / "out", "--config", place.folder / "settings.toml"],
+        "train": ["--lexicon", place.folder / "lexicon.txt", "--work-dir", tmp_path / "out"],
+        "align": ["--model", place.model, "--out", tmp_path / "out"],
+        "decode": ["--model", place.model, "--out", tmp_path / "out"],
+        "tune": ["--model", place.model, "--output", tmp_path / "out"],
+    }[command]
+    remedy = f"all missing files are there from {place.folder}, so give --root {place.folder} (root=)"
+    check_one_sentence(asr(command, "--data", data, "--jobs", "1", *more), remedy)
+
+
 LEXICONS = {
     "a word without phones": ("ONE W AH N\nTWO\n", ("lexicon.txt:2", "'TWO'", "no phones")),
     "nothing": ("", ("has no words",)),

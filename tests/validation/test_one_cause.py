@@ -23,8 +23,9 @@ def test_files_that_the_list_names_from_another_folder_are_one_finding_that_name
     first, second = (line.split()[1] for line in clean.lines("train/wav.scp")[:2])
     assert f"{clean.folder}/{first} does not exist" in only.message
     assert f"and in line 2 {clean.folder}/{second} does not exist" in only.message
-    assert only.remedy == f"they are there from {clean.folder.parent}, so give --root {clean.folder.parent} (root=)"
-    assert not clean.validate(root=clean.folder.parent).findings
+    above = clean.folder.parent
+    assert only.remedy == f"all missing files are there from {above}, so give --root {above} (root=)"
+    assert not clean.validate(root=above).findings
 
 
 def test_the_folder_where_the_user_stands_is_tried_too(
@@ -37,7 +38,7 @@ def test_the_folder_where_the_user_stands_is_tried_too(
     assert only.remedy == "--root DIR (root=) says where relative paths begin"
     monkeypatch.chdir(elsewhere)
     (only,) = clean.validate().findings
-    assert only.remedy == f"they are there from {elsewhere}, so give --root '{elsewhere}' (root=)"
+    assert only.remedy == f"all missing files are there from {elsewhere}, so give --root '{elsewhere}' (root=)"
 
 
 def test_a_training_ends_with_that_one_sentence(clean: Corpus, caplog: pytest.LogCaptureFixture) -> None:

@@ -1,0 +1,30 @@
+"""The help of a command says what somebody who has not read the guides must know to use it."""
+
+import pytest
+
+from tests.cli.place import Asr
+
+OF_DATA = ("a folder with the lists wav.scp (or feats.scp), utt2spk and text",)
+OF_ROOT = ("relative paths in wav.scp or feats.scp", "then in the data directory itself")
+TOLD = {
+    "train": (*OF_DATA, *OF_ROOT, "Seed of all random numbers", "Folder for the models", "the table of report.html"),
+    "decode": (
+        *OF_DATA,
+        *OF_ROOT,
+        "in noise that training lacks, it can do harm",
+        "directory with --adapt or a model with maps of speakers",
+        "the probability that a word is right",
+        "less is faster, but loses words",
+    ),
+    "tune": (*OF_DATA, *OF_ROOT, "lm_scale and insertion_penalty", "that asr train or asr tune has written"),
+    "validate": (*OF_DATA, *OF_ROOT, "is what training refuses or has to leave out", "to check it beside the training"),
+    "align": (*OF_DATA, *OF_ROOT, "how well every transcript fits its audio", "that asr train or asr tune has written"),
+}
+
+
+@pytest.mark.parametrize("command", TOLD)
+def test_the_help_of_a_command_tells_what_it_reads_and_chooses(asr: Asr, command: str) -> None:
+    status, out, _ = asr(command, "--help")
+    assert status == 0
+    text = " ".join(out.split())
+    assert [part for part in TOLD[command] if part not in text] == []
