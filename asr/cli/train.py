@@ -35,8 +35,8 @@ def train(
         typer.Option(
             "--classifier",
             metavar="NAME",
-            help="Frame classifier of the hybrid model, such as kernel-logistic, orols or mlp, or a name "
-            "that another package registers under asr.classifiers.  [default: the one in the settings]",
+            help="Frame classifier of the hybrid model, such as kernel-logistic, orols, npd-ovo-logistic or mlp, or a "
+            "name that another package registers under asr.classifiers.  [default: the one in the settings]",
             show_default=False,
         ),
     ] = None,

@@ -127,7 +127,11 @@ def confidence_on(scored: Sequence[Scored], search: SearchSettings) -> Confidenc
     found = fit_confidence(judged(lattices, references))
     if found is None:
         kept = "are posteriors" if search.confidence is None else "stay as they were fitted before"
-        log.info("too few held-out words, or too few wrong ones, to fit confidences to; they %s", kept)
+        log.info(
+            "confidences want %d held-out words to be fitted to, five of them right and five wrong; they %s",
+            FEWEST_WORDS,
+            kept,
+        )
         return search.confidence
     log.info(
         "confidences: posteriors at scale %g, slope %.3g, fit %.3g, duration %.3g, offset %.3g",

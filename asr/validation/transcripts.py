@@ -112,7 +112,10 @@ def _other_case(
                 f'for line in open({json.dumps(str(path))}, encoding="utf-8"): name, *words = line.split(); '
                 f"print(name, *map(str.{turn.__name__}, words))"
             )
-            remedy = f"put in the place of {path.name} what this prints: python3 -c {shlex.quote(code)}"
+            remedy = (
+                f"put in the place of {path.name} what this prints, by way of another file (a shell empties the one "
+                f"that it writes to before it is read): python3 -c {shlex.quote(code)}"
+            )
             break
     message = (
         f"letter case counts, and the lexicon has {count(len(spelled), 'word')} of the transcripts in another one "

@@ -1,5 +1,8 @@
 """The help of a command says what somebody who has not read the guides must know to use it."""
 
+import subprocess
+import sys
+
 import pytest
 
 from tests.cli.place import Asr
@@ -28,3 +31,8 @@ def test_the_help_of_a_command_tells_what_it_reads_and_chooses(asr: Asr, command
     assert status == 0
     text = " ".join(out.split())
     assert [part for part in TOLD[command] if part not in text] == []
+
+
+def test_the_package_run_as_a_module_is_the_command() -> None:
+    done = subprocess.run([sys.executable, "-m", "asr", "--version"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.split()[0], done.stderr) == (0, "asr", "")

@@ -37,6 +37,7 @@ FLOORS = (  # from the ground up
     "asr.interface",
     "asr.__init__",  # the front door: what it offers is loaded when it is asked for
     "asr.cli",
+    "asr.__main__",
     "recipes",
     "benchmarks",
     "examples",
