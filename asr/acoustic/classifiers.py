@@ -80,7 +80,7 @@ def _bayesian_lssvm(**parameters: Any) -> Any:
 
 
 # Of states of phones, by words of three held-out parts of AN4's training speakers (docs/acoustic-models.md).
-PAIRS_LOGISTIC: Mapping[str, Any] = {
+_PAIRS_LOGISTIC: Mapping[str, Any] = {
     "loss": "logistic",
     "candidates_per_class": 80,
     "norm_penalty": 0.1,
@@ -128,7 +128,7 @@ BUILT_IN: Mapping[str, Callable[..., Any]] = {
     "bayesian-lssvm": _bayesian_lssvm,
     "npd-ovo": _one_vs_one("npd"),
     "orols-ovo": _one_vs_one("orols"),
-    "npd-ovo-logistic": _one_vs_one("npd", PAIRS_LOGISTIC),
+    "npd-ovo-logistic": _one_vs_one("npd", _PAIRS_LOGISTIC),
     "svm-ovo": _svm_ovo,
     "mlp": _mlp,
 }

@@ -50,7 +50,7 @@ def draw_speakers(
     formants: tuple[float, float] | None = None,
 ) -> tuple[Speaker, ...]:
     """Speakers of `split` ("train", "test" or "all"): men and women in turn, rate, pitch, range and formants uniform
-    between the bounds.
+    between the bounds; without bounds of the formants they are the voices' own, and nothing is drawn for them.
 
     Neither sex repeats a voice before each of its variants has been heard with each accent.
     """

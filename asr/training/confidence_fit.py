@@ -25,7 +25,8 @@ log = logging.getLogger(__name__)
 SCALES = (0.5, 0.7, 1.0, 1.4, 2.0)
 """Of posteriors that are tried."""
 FEWEST_WORDS = 50
-"""Fewer words, or fewer than five right or wrong ones, say too little."""
+"""Fewer words say too little."""
+_FEWEST_OF_EACH = 5  # right words, and wrong ones
 ENOUGH_WORDS = 500
 """Of the references, for three numbers: of more, every second utterance is taken, or every third, since lattices of
 words that are hardly recognized take longer than all else."""
@@ -78,7 +79,7 @@ def fit_confidence(words: Judged) -> ConfidenceSettings | None:
     likelihood counts. None where there are too few words.
     """
     n_right = int(words.right.sum())
-    if len(words.right) < FEWEST_WORDS or min(n_right, len(words.right) - n_right) < 5:
+    if len(words.right) < FEWEST_WORDS or min(n_right, len(words.right) - n_right) < _FEWEST_OF_EACH:
         return None
     sign = np.where(words.right, -1.0, 1.0)
     best: tuple[float, ConfidenceSettings] | None = None
@@ -128,10 +129,9 @@ def confidence_on(scored: Sequence[Scored], search: SearchSettings) -> Confidenc
     if found is None:
         kept = "are posteriors" if search.confidence is None else "stay as they were fitted before"
         log.info(
-            "confidences want %d held-out words to be fitted to, five of them right and five wrong; they %s",
-            FEWEST_WORDS,
-            kept,
-        )
+            "confidences want %d held-out words to be fitted to, %d of them right and %d wrong; they %s",
+            FEWEST_WORDS, _FEWEST_OF_EACH, _FEWEST_OF_EACH, kept,
+        )  # fmt: skip
         return search.confidence
     log.info(
         "confidences: posteriors at scale %g, slope %.3g, fit %.3g, duration %.3g, offset %.3g",
