@@ -65,7 +65,7 @@ def read_text(path: Path | str, error: type[AsrError], *, largest: int = LARGEST
     if content.startswith(GZIP_MAGIC):
         content = _unpacked(path, content, error, largest)
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode().lstrip("\ufeff")  # a program that adds a mark may find one there
     except UnicodeDecodeError as problem:
         line = problem.object.count(b"\n", 0, problem.start) + 1
         value = problem.object[problem.start]

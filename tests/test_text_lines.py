@@ -154,3 +154,9 @@ def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     refused(tmp_path / "pipe", "it is no file")
     refused(tmp_path / ("x" * 500), "cannot be read")
+
+
+def test_a_second_byte_order_mark_is_no_text_either(tmp_path):
+    path = tmp_path / "text"
+    path.write_bytes(b"\xef\xbb\xbf\xef\xbb\xbfutt1 x\n")
+    assert read_text(path, CorpusError) == "utt1 x\n"
