@@ -1,6 +1,6 @@
 """What the metadata of a model file may hold, checked before anything is made of them."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -57,6 +57,9 @@ class SpeakerParts(BaseModel):
     """Left out where it is "fmllr"."""
 
 
+SAMPLED_UTTERANCES = 256
+
+
 class Provenance(BaseModel):
     """What a model was trained on; neither dates nor paths, so that equal trainings leave equal files."""
 
@@ -70,6 +73,8 @@ class Provenance(BaseModel):
     """Of audio."""
     version: str = Field(max_length=100)
     """Of this toolkit."""
+    sample: list[Annotated[int, Field(ge=0, lt=2**48)]] = Field([], max_length=SAMPLED_UTTERANCES)
+    """Digests of some of the utterances (`asr.training.training_sample`); empty in older files."""
 
 
 class ModelMetadata(HybridParts):

@@ -2,7 +2,7 @@
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -114,22 +114,34 @@ def fit_confidence(words: Judged) -> ConfidenceSettings | None:
     return best[1]
 
 
-def confidence_on(scored: Sequence[Scored], search: SearchSettings) -> ConfidenceSettings | None:
-    """What is fitted to the words that a search finds in held-out speech; where they are too few, what it had."""
+def confidence_on(
+    scored: Sequence[Scored], search: SearchSettings, *, leave_out: Container[str] = ()
+) -> ConfidenceSettings | None:
+    """What is fitted to the words that a search finds in held-out speech; where they are too few, what it had.
+
+    Utterances to `leave_out` are those that the grammar cannot say: they would teach that words are wrong however well
+    they fit.
+    """
     beam = default_lattice_beam(search)
     lattices: dict[str, Lattice] = {}
-    references = {name: words for each in scored for name, words in each.twin.held_out.references.items()}
+    references = {
+        name: words for each in scored for name, words in each.twin.held_out.references.items() if name not in leave_out
+    }
     every = max(1, math.ceil(sum(map(len, references.values())) / ENOUGH_WORDS))
     for each in scored:
-        chosen = [scores[::every] for scores in each.scores]
-        results = each.workers.map(lattice_batch, chosen, each.shared, search, beam)
-        for batch, of_batch in zip(each.batches, results, strict=True):
-            lattices |= {name: one for name, one in zip(batch.ids[::every], of_batch, strict=True) if one is not None}
+        chosen = [
+            [(name, scores) for name, scores in zip(batch.ids, of_batch, strict=True) if name in references][::every]
+            for batch, of_batch in zip(each.batches, each.scores, strict=True)
+        ]
+        batches = [[scores for _, scores in batch] for batch in chosen]
+        results = each.workers.map(lattice_batch, batches, each.shared, search, beam)
+        for batch, of_batch in zip(chosen, results, strict=True):
+            lattices |= {name: one for (name, _), one in zip(batch, of_batch, strict=True) if one is not None}
     found = fit_confidence(judged(lattices, references))
     if found is None:
         kept = "are posteriors" if search.confidence is None else "stay as they were fitted before"
         log.info(
-            "confidences want %d held-out words to be fitted to, %d of them right and %d wrong; they %s",
+            "confidences want %d words to be fitted to, %d of them right and %d wrong; they %s",
             FEWEST_WORDS, _FEWEST_OF_EACH, _FEWEST_OF_EACH, kept,
         )  # fmt: skip
         return search.confidence

@@ -18,6 +18,7 @@ from asr.recognition.vocabulary import recognizable
 from asr.training.confidence_fit import confidence_on
 from asr.training.config import TuningSettings
 from asr.training.search_width import SWEPT_ACTIVE, choose_width
+from asr.training.training_sample import trained_utterances
 from asr.training.tuning import Scored, Tuned, Twin, tune
 from asr.validation.findings import count
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -121,11 +122,22 @@ def tune_model(
     corpus, problems = trainable(listed, given.lexicon)
     lexicon = recognizable(given)
     wanted = chosen_grammar(given, lexicon, grammar)
-    _check_sentences(wanted, "the model's own grammar" if grammar is None else f"the grammar '{grammar}'", corpus)
+    refused = _check_sentences(
+        wanted, "the model's own grammar" if grammar is None else f"the grammar '{grammar}'", corpus
+    )
     graph = compile_graph(lexicon, wanted, given.hmm.topology)
     static, failed = static_frames(given, corpus, workers)
     transcripts = {utterance.id: utterance.words or () for utterance in corpus.utterances}
     material = Material(static, transcripts, given.front_end.config.shift_ms / 1000.0, corpus)
+    trained = trained_utterances(given.trained_on, material)
+    if trained:
+        log.warning(
+            "%s",
+            printable(
+                f"the model was trained on utterances of {data}, such as {', '.join(trained[:3])}: on speech that "
+                "it has heard it makes fewer errors and is surer than elsewhere; give data of other speakers"
+            ),
+        )
     best: tuple[SpeechModel, list[Scored], Tuned, float | None] | None = None
     shares = []
     for share, candidate in candidates.items():
@@ -139,7 +151,7 @@ def tune_model(
     assert best is not None
     chosen, scored, tuned, share = best
     search = choose_width(scored, tuned.search)
-    search = search.model_copy(update={"confidence": confidence_on(scored, search)})
+    search = search.model_copy(update={"confidence": confidence_on(scored, search, leave_out=refused)})
     save_model(output, replace(chosen, search=search))
     report = tuned.report
     return TunedModel(
@@ -157,9 +169,10 @@ def tune_model(
     )
 
 
-def _check_sentences(grammar: Grammar, name: str, corpus: DataDirectory) -> None:
-    """Log how many of the transcripts the grammar cannot say, where the first of them fails, and how many word errors
-    follow at least.
+def _check_sentences(grammar: Grammar, name: str, corpus: DataDirectory) -> set[str]:
+    """The utterances whose transcripts the grammar cannot say.
+
+    Their number is logged, where the first of them fails, and how many word errors follow at least.
 
     Raises
     ------
@@ -169,7 +182,7 @@ def _check_sentences(grammar: Grammar, name: str, corpus: DataDirectory) -> None
     places = refused_at(grammar, [utterance.words or () for utterance in corpus.utterances])
     refused = [(one, place) for one, place in zip(corpus.utterances, places, strict=True) if place is not None]
     if not refused:
-        return
+        return set()
     first, place = refused[0]
     words = first.words or ()
     before = f"{'... ' if place > _SHOWN else ''}{' '.join(words[max(0, place - _SHOWN) : place])}"
@@ -187,7 +200,9 @@ def _check_sentences(grammar: Grammar, name: str, corpus: DataDirectory) -> None
     # A word that the grammar does not have is always an error; of the others it is known that not all can be right.
     errors = sum(max(1, sum(word not in grammar.labels for word in one.words or ())) for one, _ in refused)
     inevitable = f"each of these ({shares}) will have at least one error, {count(errors, 'error')} or more in all"
-    log.warning("%s", printable(f"{name} cannot say {len(refused):,} {told}; {inevitable}"))
+    left_out = "confidences are fitted without them"
+    log.warning("%s", printable(f"{name} cannot say {len(refused):,} {told}; {inevitable}; {left_out}"))
+    return {one.id for one, _ in refused}
 
 
 def _with_shares(model: SpeechModel) -> dict[float | None, SpeechModel]:

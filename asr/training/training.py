@@ -33,6 +33,7 @@ from asr.training.hybrid_systems import check_copies, train_hybrid_system
 from asr.training.search_width import SWEPT_ACTIVE, choose_width
 from asr.training.systems import Mixtures, Trained, Workshop, with_search
 from asr.training.training_report import report_run
+from asr.training.training_sample import training_sample
 from asr.training.transcript_check import find_suspects
 from asr.training.tuning import Scored, Tuned, Twin, tune
 from asr.validation.directory import LISTS
@@ -168,6 +169,7 @@ def _provenance(material: Material, mixtures: Mixtures) -> Provenance:
         words=sum(map(len, used.references.values())),
         seconds=round(used.seconds, 2),
         version=asr.__version__,
+        sample=training_sample(used),
     )
 
 

@@ -121,7 +121,7 @@ def tune(scored: Sequence["Scored"], settings: TuningSettings, *, most_active: i
             if not new:
                 return surface
             pairs = count(len(new), "pair")
-            log.info("trying %s of scale and penalty on %d held-out words", pairs, surface.words.sum())
+            log.info("trying %s of scale and penalty on %d words", pairs, surface.words.sum())
             searches = [_search(swept, *pair) for pair in new]
             found: list[dict[str, tuple[str, ...]]] = [{} for _ in new]
             for each in scored:
@@ -286,7 +286,7 @@ def _remarks(surface: ErrorSurface, choice: Choice) -> tuple[str, ...]:
     remarks = []
     if choice.undecided > UNDECIDED:
         remarks.append(
-            f"the {surface.words.sum()} held-out words tell little of scale and penalty: others serve nearly as well"
+            f"the {surface.words.sum()} words tried on tell little of scale and penalty: others serve nearly as well"
         )
     for edge, name, values in zip(
         choice.at_edge, ("scale", "penalty"), (surface.scales, surface.penalties), strict=True

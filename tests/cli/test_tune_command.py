@@ -77,7 +77,8 @@ def test_transcripts_that_the_grammar_cannot_say_are_told_before_the_search(
     (line,) = [message for message in caplog.messages if "cannot say" in message]
     assert line.startswith(f"the grammar '{sentences}' cannot say 8 of the 10 transcripts in {toy_corpus}/test; ")
     assert "of the first, 'test0-000': 'SEVEN' cannot follow 'WISE TWO'" in line
-    assert line.endswith("; each of these (35 of 41 words) will have at least one error, 8 errors or more in all")
+    assert "; each of these (35 of 41 words) will have at least one error, 8 errors or more in all; " in line
+    assert line.endswith("; confidences are fitted without them")
     sentences.write_text("SEVEN SEVEN TWO\nTWO WISE SEVEN\n")
     caplog.clear()
     assert asr(*arguments, "--grammar", sentences)[0] == 130
@@ -89,9 +90,30 @@ def test_transcripts_that_the_grammar_cannot_say_are_told_before_the_search(
     least = sum(n_lacking or 1 for n_lacking in lacking)
     assert least > len(refused)
     shares = f"{sum(map(len, refused))} of {sum(map(len, said))} words"
-    assert line.endswith(f"each of these ({shares}) will have at least one error, {least} errors or more in all")
+    assert f"each of these ({shares}) will have at least one error, {least} errors or more in all; " in line
     sentences.write_text("WISE TWO SEVEN ONE NO\n")
     status, out, err = asr(*arguments, "--grammar", sentences)
     assert (status, out) == (1, "")
     assert "can say none of the 10 transcripts" in err
     assert "'test0-000': no sentence of the grammar ends after 'WISE TWO SEVEN ONE'" in err
+
+
+def test_confidences_are_not_fitted_to_transcripts_that_the_grammar_cannot_say(
+    toy_model, toy_corpus, tmp_path, asr, monkeypatch
+):
+    left_out = []
+
+    def fitted(scored, search, *, leave_out):
+        left_out.extend(sorted(leave_out))
+        return search.confidence
+
+    monkeypatch.setattr("asr.training.model_tuning.confidence_on", fitted)
+    said = dict(line.split(maxsplit=1) for line in (toy_corpus / "test" / "text").read_text().splitlines())
+    kept = list(said)[:4]
+    sentences = tmp_path / "sentences.txt"
+    sentences.write_text("".join(f"{said[name]}\n" for name in kept))
+    output = tmp_path / "tuned.safetensors"
+    arguments = ["tune", "--model", toy_model, "--data", toy_corpus / "test", "--output", output, "-j", 1]
+    assert asr(*arguments, "--grammar", sentences)[0] == 0
+    assert left_out == sorted(name for name, words in said.items() if words not in {said[other] for other in kept})
+    assert 0 < len(left_out) < len(said)

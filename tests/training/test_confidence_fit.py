@@ -1,5 +1,6 @@
 """Which held-out utterances confidences are fitted to."""
 
+from collections.abc import Collection
 from types import SimpleNamespace
 
 import pytest
@@ -9,9 +10,9 @@ from asr.training import confidence_fit
 from discriminants.parallel.workers import SerialWorkers
 
 
-@pytest.mark.parametrize(("words", "expected"), [(50, list(range(10))), (51, [0, 2, 4, 6, 8]), (100, [0, 2, 4, 6, 8])])
-def test_of_many_words_every_second_utterance_serves(monkeypatch, words, expected):
-    taken = []
+def taken_of_ten(monkeypatch: pytest.MonkeyPatch, words: int, leave_out: Collection[str] = ()) -> list[int]:
+    """Numbers of the utterances, of so many words each, that are searched."""
+    taken: list[int] = []
 
     def lattices(scores, _shared, _search, _beam):
         taken.extend(scores)
@@ -26,5 +27,16 @@ def test_of_many_words_every_second_utterance_serves(monkeypatch, words, expecte
         shared=None,
         workers=SerialWorkers(),
     )
-    assert confidence_fit.confidence_on([scored], SearchSettings()) is None
-    assert taken == expected
+    assert confidence_fit.confidence_on([scored], SearchSettings(), leave_out=leave_out) is None
+    return taken
+
+
+@pytest.mark.parametrize(("words", "expected"), [(50, list(range(10))), (51, [0, 2, 4, 6, 8]), (100, [0, 2, 4, 6, 8])])
+def test_of_many_words_every_second_utterance_serves(monkeypatch, words, expected):
+    assert taken_of_ten(monkeypatch, words) == expected
+
+
+def test_utterances_left_out_are_neither_searched_nor_counted(monkeypatch):
+    assert taken_of_ten(monkeypatch, 50, {"u0", "u7"}) == [1, 2, 3, 4, 5, 6, 8, 9]
+    assert taken_of_ten(monkeypatch, 70, {"u0", "u7"}) == [1, 3, 5, 6, 9]
+    assert taken_of_ten(monkeypatch, 51, {"u0"}) == list(range(1, 10))
