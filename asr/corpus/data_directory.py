@@ -6,7 +6,7 @@ Format: Povey et al. (2011), "The Kaldi speech recognition toolkit"; https://kal
 import hashlib
 import json
 import shlex
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -18,7 +18,6 @@ from asr.errors import CorpusError, Fault, sentence
 
 _MOST_DIGITS = 18  # of an offset: no file has as many bytes
 _LATEST = 1e9  # seconds: no recording is as long
-_OF_ROOT = "--root DIR (root=) says where relative paths begin"
 
 
 class _Problem(NamedTuple):
@@ -165,8 +164,8 @@ def read_data_directory(
     Where there is no `utt2spk` and speakers are not needed, every utterance is its own.
 
     An utterance that cannot be used (its file missing or empty, no transcript, no speaker, a name against the rule
-    of `asr.corpus.names`) is left out and listed in `problems`; where none can be used since all files are elsewhere,
-    the problems name the root from which they are found. Raises CorpusError for a malformed list (file, line and value
+    of `asr.corpus.names`) is left out and listed in `problems`; where files are missing and most of them are found
+    from another folder, the problems name it. Raises CorpusError for a malformed list (file, line and value
     are named), a duplicate, or a pipe.
     """
     path = nameable(Path(path))
@@ -215,8 +214,6 @@ def read_data_directory(
         else:
             words = None if text is None else text[key]
             utterances.append(replace(source, speaker=speakers[key], words=words))
-    if not utterances:
-        problems = _with_root(problems, places)
     return DataDirectory(path, tuple(utterances), _read_gender(path / "spk2gender"), tuple(problems))
 
 
@@ -226,34 +223,49 @@ def nameable(path: Path) -> Path:
 
 
 class Places:
-    """Finds the files of a data directory's relative entries, and keeps what it found: an archive holds many."""
+    """Finds the files of a data directory's entries."""
 
     def __init__(self, directory: Path, root: Path | str | None = None):
         self.directory = directory
         self.bases = ([] if root is None else [Path(root)]) + [directory.resolve().parent, directory]
-        self.found: dict[str, Path | Fault] = {}
 
     def find(self, name: str) -> Path | Fault:
         """The file's path, or why it cannot be used."""
-        if name not in self.found:
-            self.found[name] = self._look(name)
-        return self.found[name]
+        return self.find_all([name])[name]
 
-    def root_of(self, names: Collection[str]) -> str:
-        """What to do where all these files are missing and all are found from another folder: the user's, or one above
-        the data directory. Empty where there is no such folder.
+    def find_all(self, names: Iterable[str]) -> dict[str, Path | Fault]:
+        """Path of every file, or why it cannot be used; of those that are missing together with what mends most."""
+        looked = {name: self._look(name) for name in dict.fromkeys(names)}
+        missing = [name for name, found in looked.items() if found is None and not Path(name).is_absolute()]
+        remedy = f"; {self._remedy(missing)}" if missing else ""
+        return {name: self._missing(name, remedy) if found is None else found for name, found in looked.items()}
+
+    def _remedy(self, missing: Sequence[str]) -> str:
+        """What to do about missing files: the folder, the user's or one above the data directory, from which most are
+        found.
         """
-        if not names or any(Path(name).is_absolute() for name in names):
-            return ""
+        n_there = {}
         for base in dict.fromkeys((Path.cwd(), *self.directory.absolute().parents)):
             places = Places(self.directory, base)
-            if all(isinstance(places.find(name), Path) for name in names):
-                return f"all missing files are there from {base}, so give --root {shlex.quote(str(base))} (root=)"
-        return ""
+            n_there[base] = sum(isinstance(places._look(name), Path) for name in missing)
+            if n_there[base] == len(missing):
+                break
+        best = max(n_there, key=n_there.__getitem__)
+        if 2 * n_there[best] <= len(missing):
+            return "--root DIR (root=) says where relative paths begin"
+        which = "all" if n_there[best] == len(missing) else f"{n_there[best]:,} of the {len(missing):,}"
+        return f"{which} missing files are there from {best}, so give --root {shlex.quote(str(best))} (root=)"
 
-    def _look(self, name: str) -> Path | Fault:
-        candidates = [Path(name)] if Path(name).is_absolute() else [base / name for base in self.bases]
-        for candidate in candidates:
+    def _candidates(self, name: str) -> list[Path]:
+        return [Path(name)] if Path(name).is_absolute() else [base / name for base in self.bases]
+
+    def _missing(self, name: str, remedy: str) -> Fault:
+        first, *others = dict.fromkeys(map(str, self._candidates(name)))
+        elsewhere = f", nor does {' or '.join(others)}" if others else ""
+        return Fault("missing-file", f"{first} does not exist{elsewhere}{'' if Path(name).is_absolute() else remedy}")
+
+    def _look(self, name: str) -> Path | Fault | None:
+        for candidate in self._candidates(name):
             try:
                 size = candidate.stat().st_size if candidate.is_file() else -1
             except OSError as error:  # no name of a file, such as one of more than 255 bytes
@@ -263,24 +275,15 @@ class Places:
             if candidate.exists():
                 what = "a directory" if candidate.is_dir() else "no regular file"
                 return Fault("unreadable", f"{candidate} is {what}; a file is needed")
-        first, *others = dict.fromkeys(map(str, candidates))
-        elsewhere = f", nor does {' or '.join(others)}" if others else ""
-        remedy = "" if Path(name).is_absolute() else f"; {_OF_ROOT}"
-        return Fault("missing-file", f"{first} does not exist{elsewhere}{remedy}")
-
-
-def _with_root(problems: Sequence[Problem], places: Places) -> list[Problem]:
-    """The problems, with the folder from which all missing files are found where there is one."""
-    faults = {name: found for name, found in places.found.items() if isinstance(found, Fault)}
-    root = places.root_of([name for name, fault in faults.items() if fault.code == "missing-file"]) or _OF_ROOT
-    return [Problem(name, code, reason.replace(_OF_ROOT, root)) for name, code, reason in problems]
+        return None
 
 
 def _read_features(path: Path, places: Places) -> dict[str, Utterance | Fault]:
     sources: dict[str, Utterance | Fault] = {}
-    for key, entry in read_list(path).items():
-        name, offset = parse_matrix_place(path, key, entry)
-        found = places.find(name)
+    matrices = {key: parse_matrix_place(path, key, entry) for key, entry in read_list(path).items()}
+    files = places.find_all(name for name, _ in matrices.values())
+    for key, (name, offset) in matrices.items():
+        found = files[name]
         sources[key] = found if isinstance(found, Fault) else Utterance(key, "", None, archive=found, offset=offset)
     return sources
 
@@ -306,10 +309,11 @@ def parse_matrix_place(path: Path, key: str, entry: Entry) -> tuple[str, int]:
 
 def _read_recordings(path: Path, places: Places) -> dict[str, Utterance | Fault]:
     listed = path / "wav.scp"
-    recordings: dict[str, Path | Fault] = {}
-    for key, (line, value) in read_list(listed).items():
+    entries = read_list(listed)
+    for key, (line, value) in entries.items():
         refuse_pipe(listed, line, key, value)
-        recordings[key] = places.find(value)
+    files = places.find_all(entry.value for entry in entries.values())
+    recordings = {key: files[entry.value] for key, entry in entries.items()}
     segments = path / "segments"
     if not segments.is_file():
         return {

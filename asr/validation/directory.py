@@ -110,7 +110,7 @@ def read_directory_past_faults(path: Path, root: Path | None = None) -> Director
 
 
 def _recordings(given: ListFile, places: Places, faults: list[Finding]) -> dict[str, Path | Fault]:
-    found: dict[str, Path | Fault] = {}
+    names: dict[str, str] = {}
     for key, (line, value) in given.entries.items():
         if not value:
             continue
@@ -119,8 +119,9 @@ def _recordings(given: ListFile, places: Places, faults: list[Finding]) -> dict[
         except CorpusError as error:
             faults.append(stopping("pipe", given.path, line, without_place(error, given.path, line)))
             continue
-        found[key] = places.find(value)
-    return found
+        names[key] = value
+    files = places.find_all(names.values())
+    return {key: files[name] for key, name in names.items()}
 
 
 def _segments(
@@ -147,16 +148,18 @@ def _segments(
 
 
 def _archived(given: ListFile, places: Places, faults: list[Finding]) -> dict[str, Utterance | Fault]:
-    sources: dict[str, Utterance | Fault] = {}
+    matrices: dict[str, tuple[str, int]] = {}
     for key, entry in given.entries.items():
         if not entry.value:
             continue
         try:
-            name, offset = parse_matrix_place(given.path, key, entry)
+            matrices[key] = parse_matrix_place(given.path, key, entry)
         except CorpusError as error:
             code = "pipe" if "pipe" in str(error) else "malformed"
             faults.append(stopping(code, given.path, entry.line, without_place(error, given.path, entry.line)))
-            continue
-        found = places.find(name)
+    files = places.find_all(name for name, _ in matrices.values())
+    sources: dict[str, Utterance | Fault] = {}
+    for key, (name, offset) in matrices.items():
+        found = files[name]
         sources[key] = found if isinstance(found, Fault) else Utterance(key, "", None, archive=found, offset=offset)
     return sources

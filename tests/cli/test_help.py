@@ -33,6 +33,12 @@ def test_the_help_of_a_command_tells_what_it_reads_and_chooses(asr: Asr, command
     assert [part for part in TOLD[command] if part not in text] == []
 
 
+@pytest.mark.parametrize("command", ["features", "train", "tune", "align", "decode", "validate", "score", "info"])
+def test_every_command_that_reads_a_data_directory_takes_its_root(asr: Asr, command: str) -> None:
+    _, out, _ = asr(command, "--help")
+    assert ("--data DIR" in out) == ("--root DIR" in out) == (command not in ("score", "info"))
+
+
 def test_the_package_run_as_a_module_is_the_command() -> None:
     done = subprocess.run([sys.executable, "-m", "asr", "--version"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.split()[0], done.stderr) == (0, "asr", "")

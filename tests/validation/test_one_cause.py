@@ -28,6 +28,15 @@ def test_files_that_the_list_names_from_another_folder_are_one_finding_that_name
     assert not clean.validate(root=above).findings
 
 
+def test_one_file_that_is_nowhere_does_not_hide_where_the_others_are(clean: Corpus) -> None:
+    _deeper(clean)
+    clean.set_line("train/wav.scp", 4, f"{clean.lines('train/wav.scp')[3].split()[0]} gone/too.wav")
+    (only,) = clean.validate().findings
+    above = clean.folder.parent
+    assert only.message.startswith("9 of 9 lines have the same fault: ")
+    assert only.remedy == f"8 of the 9 missing files are there from {above}, so give --root {above} (root=)"
+
+
 def test_the_folder_where_the_user_stands_is_tried_too(
     clean: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
