@@ -43,8 +43,8 @@ def score(
     into the hypothesis, in % of the reference words; the sentence error rate (SER) is the share of utterances
     with any error. The interval comes from redrawing the utterances 10,000 times: it tells what other
     utterances of the same speakers would give. With --utt2spk a second one comes from redrawing the speakers, for
-    what other speakers would; fewer than five tell nothing of that. An utterance missing from HYP counts as
-    wholly deleted and is listed.
+    what other speakers would. Of fewer than five, utterances or speakers, there is none. An utterance missing
+    from HYP counts as wholly deleted; how many are missing is told.
 
     \b
     Example:
@@ -56,14 +56,15 @@ def score(
 
     import asr
     from asr.files import atomic_write
-    from asr.scoring.bootstrap import over_speakers, wer_interval
+    from asr.scoring.bootstrap import over_speakers, over_utterances
     from asr.scoring.files import read_transcripts
     from asr.scoring.letter_case import case_hint
     from asr.scoring.transcript import aligned_transcripts, speaker_summary
+    from asr.validation.findings import count, some
 
     references, hypotheses = read_transcripts(reference), read_transcripts(hypothesis)
     report = asr.score(reference, hypothesis, speakers=utt2spk, ignore_case=ignore_case)
-    interval = wer_interval(report, level=level)
+    interval = over_utterances(report, level)
     if utt2spk is not None:
         typer.echo(speaker_summary(report))
     if alignments is not None:
@@ -71,7 +72,7 @@ def score(
             temporary.write_text(aligned_transcripts(report), encoding="utf-8")
     totals = report.totals
     typer.echo(
-        f"WER {report.wer:.2f} %  [{interval.low:.2f}, {interval.high:.2f}] at {100 * level:g} %  "
+        f"WER {report.wer:.2f} %  {interval}  "
         f"({report.errors} errors in {report.words} words: {report.substitutions} substituted, "
         f"{report.deletions} deleted, {report.insertions} inserted)"
     )
@@ -81,5 +82,9 @@ def score(
     hint = "" if ignore_case else case_hint(report, references, hypotheses)
     if hint:
         typer.echo(f"asr: {hint}", err=True)
-    for problem in report.problems:
-        typer.echo(printable(f"asr: {problem.utterance_id}: {problem.reason}"), err=True)
+    for names, what in (
+        (report.missing, "without hypothesis, so that all words count as deleted"),
+        (report.extra, "of HYP without reference, so that they are not scored"),
+    ):
+        if names:
+            typer.echo(printable(f"asr: {count(len(names), 'utterance')} {what}: {some(names)}"), err=True)

@@ -12,7 +12,7 @@ from asr.scoring.wer import ScoreReport
 
 Unit = Literal["utterance", "speaker"]
 
-FEWEST_SPEAKERS = 5
+FEWEST_SPEAKERS = FEWEST_UTTERANCES = 5
 """That are redrawn for an interval: fewer say nothing of others."""
 
 _BLOCK = 1 << 20  # draws held in memory at a time
@@ -66,6 +66,15 @@ def wer_interval(
     counts = _counts_per_unit([report], unit)
     rates = np.concatenate([errors[:, 0] / words for errors, words in _redraw(counts, replicates, seed)])
     return _interval(report.wer, 100.0 * rates, level)
+
+
+def over_utterances(report: ScoreReport, level: float = 0.95) -> str:
+    """In brackets, the interval that other utterances would give, or that these are too few; errors as above."""
+    spoken = np.count_nonzero(_counts_per_unit([report], "utterance")[:, -1])
+    if spoken < FEWEST_UTTERANCES:
+        return f"[no interval: utterances with words are {spoken}, and {FEWEST_UTTERANCES} or more are needed]"
+    interval = wer_interval(report, level=level)
+    return f"[{interval.low:.2f}, {interval.high:.2f}] at {100 * level:g} %"
 
 
 def over_speakers(report: ScoreReport, level: float = 0.95) -> str:

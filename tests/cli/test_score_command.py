@@ -66,7 +66,19 @@ def test_a_missing_hypothesis_is_counted_and_listed(
     assert run(*files[:2]) == 0
     out, err = capsys.readouterr()
     assert "2 deleted" in out
-    assert "b-1" in err
+    assert err == "asr: 1 utterance without hypothesis, so that all words count as deleted: b-1\n"
+
+
+def test_a_reference_of_few_utterances_is_told_in_one_line_and_gives_no_interval(
+    files: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    files[0].write_text("u-01 one\n")
+    files[1].write_text("".join(f"u-{number:02d} one\n" for number in range(61)))
+    assert run(*files[:2]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("WER 0.00 %  [no interval: ")
+    told = "asr: 60 utterances of HYP without reference, so that they are not scored: u-00, u-02, u-03, u-04, u-05"
+    assert err == f"{told} and 55 more\n"
 
 
 def test_a_repeated_utterance_is_refused_with_its_line(

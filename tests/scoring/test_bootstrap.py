@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from asr.errors import CorpusError
-from asr.scoring.bootstrap import compare_systems, wer_interval, wer_standard_error
+from asr.scoring.bootstrap import compare_systems, over_utterances, wer_interval, wer_standard_error
 from asr.scoring.wer import score_utterances
 
 
@@ -109,6 +109,15 @@ def test_pairing_is_sharper_than_comparing_two_intervals():
 def test_systems_scored_on_different_references_are_not_compared():
     with pytest.raises(CorpusError, match="different references"):
         compare_systems(make_report(0.2), make_report(0.2, n_utterances=199))
+
+
+def test_few_utterances_give_no_interval():
+    five, four = ({str(n): ["ONE"] if n < words else [] for n in range(9)} for words in (5, 4))
+    assert over_utterances(score_utterances(five, five)) == "[0.00, 0.00] at 95 %"
+    told = "[no interval: utterances with words are 4, and 5 or more are needed]"
+    assert over_utterances(score_utterances(four, four)) == told
+    with pytest.raises(CorpusError, match="reference words"):
+        over_utterances(score_utterances({"a": []}, {}))
 
 
 def test_an_interval_without_reference_words_is_refused():
