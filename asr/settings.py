@@ -252,7 +252,10 @@ def _meant(parts: list[str], table: type[Settings]) -> str:
     place, name = ".".join(parts[:-1]), parts[-1]
     beside = [other.rpartition(".")[2] for other in names if other.rpartition(".")[0] == place]
     near = [f"{place}.{other}".removeprefix(".") for other in difflib.get_close_matches(name, beside, 1, 0.7)]
-    near = near or [other for other in names if other.rpartition(".")[2] == name]
+    if not near:
+        last = {other: other.rpartition(".")[2] for other in names}
+        like = difflib.get_close_matches(name, set(last.values()), 1, 0.7)  # the same name before a similar one
+        near = [other for other in names if last[other] in like]
     return f"; did you mean {' or '.join(near[:3])}?" if near else ""
 
 

@@ -152,6 +152,8 @@ def test_a_directory_or_binary_file_is_no_settings(tmp_path: Path, path: Path) -
         ("held_out = 0.1\n", "held_out is no setting; did you mean tuning.held_out?"),
         ("[hybrid]\nnoise = {directory = 'x', snrdb = [3.0]}\n", "did you mean hybrid.noise.snr_db?"),
         ("sed = 3\n", "did you mean seed?"),
+        ("clasifier = 'orols'\n", "clasifier is no setting; did you mean hybrid.classifier?"),
+        ("[tuning]\nclasifier = 'orols'\n", "did you mean hybrid.classifier?"),
     ],
 )
 def test_a_name_that_is_no_setting_comes_with_the_one_that_was_meant(path: Path, text: str, meant: str) -> None:
