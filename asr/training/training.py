@@ -3,7 +3,7 @@
 import json
 import logging
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -137,7 +137,11 @@ def train(
 
         if not (work_dir / "gmm.safetensors").exists():  # else it may be tuned already
             keep("gmm", mixtures.largest, {"gmm": config.gmm_search})
-            log.info("written to %s: gmm.safetensors (mixtures), which can be used already, and grammar.arpa", work_dir)
+            log.info(
+                "written to %s: gmm.safetensors (mixtures), which can be used already and is written again when its "
+                "search is tuned, and grammar.arpa",
+                work_dir,
+            )
         search, hypotheses, remarks = _tune(workshop, material)
         keep("gmm", mixtures.largest, search)
         check = find_suspects(workshop, "transcripts", material, mixtures)
@@ -197,8 +201,6 @@ def _tune(
         "most of the time; `held_out = 0` under [tuning] in the settings does without",
         count(len(parts), "pair"),
     )
-    if not workshop.run.is_done("tuning-1-gmm"):
-        _tell_time_of_mixtures(workshop, material, [inner for inner, _ in parts])
     twins: dict[str, list[tuple[Trained, Material]]] = {name: [] for name in defaults}
     for number, (inner, held_out) in enumerate(parts, 1):
         # What looks wrong is said of the model that is kept.
@@ -245,19 +247,6 @@ def _tune(
         {name: SearchSettings(**found[name]["search"]) for name in defaults},
         {name: {utterance: tuple(words) for utterance, words in of.items()} for name, of in written.items()},
         {name: found[name]["remarks"] for name in defaults},
-    )
-
-
-def _tell_time_of_mixtures(workshop: Workshop, material: Material, parts: Sequence[Material]) -> None:
-    """How long the mixtures of the tuning take, by those of all the speech; of hybrids there is none to go by yet."""
-    run = workshop.run
-    seconds = sum(run.stage_time(name).wall for name in run.done_stages() if name == "gmm" or name.startswith("gmm-"))
-    share = sum(part.static.n_frames for part in parts) / material.static.n_frames
-    log.info(
-        "the mixtures of these pairs take at most about %s, by the %s of those of all the speech; how long hybrids "
-        "take is known when the first pair is trained",
-        duration(share * seconds),
-        duration(seconds),
     )
 
 
