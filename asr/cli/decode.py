@@ -126,7 +126,8 @@ def decode(
             "Pays from about a minute of speech of a speaker whom training has not heard. On speakers of training, or "
             "in noise that training lacks, it can do harm. Hybrids of kernel-logistic: --adapt by itself, or followed "
             "by 'input-network'. Mixtures (gmm.safetensors): followed by 'fmllr', or by 'vtln', to which seconds of "
-            "speech are enough. A model trained with maps of speakers uses them without this option.",
+            "speech are enough. Hybrids of other classifiers cannot be adapted; their mixtures can. A model "
+            "trained with maps of speakers uses them without this option.",
         ),
     ] = False,
     transforms: Annotated[
@@ -149,7 +150,12 @@ def decode(
         ),
     ] = False,
     mlf: Annotated[
-        bool, typer.Option("--mlf", help="Write hyp.mlf too: words and times as a master label file of HTK.")
+        bool,
+        typer.Option(
+            "--mlf",
+            help="Write words and times as a master label file of HTK too: hyp.mlf in the folder of --out. Is followed "
+            "by no file.",
+        ),
     ] = False,
     confidence: Annotated[
         bool,
@@ -235,8 +241,13 @@ def decode(
             raise typer.BadParameter(
                 f"{word!r} is no file, and none of {', '.join(METHODS)}, by which models adapt", param_hint="--adapt"
             )
+    if mlf and (labels := [path for path in audio if path.suffix == ".mlf"]):
+        raise typer.BadParameter(
+            f"is followed by no file: it writes {out / 'hyp.mlf'}; leave '{labels[0]}' out", param_hint="--mlf"
+        )
     if bool(audio) == (data is not None):
-        raise typer.BadParameter("give either audio files or --data DIR", param_hint="AUDIO | --data")
+        taken = f"; '{audio[0]}' was taken for an audio file" if audio else ""
+        raise typer.BadParameter(f"give either audio files or --data DIR{taken}", param_hint="AUDIO | --data")
     require_model(model, "--model")
     require_directory(data, "--data")
     require_directory(root, "--root")

@@ -38,6 +38,9 @@ from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.sparse_logistic import SparseKernelLogisticClassifier
 
+OF_MIXTURES = (
+    'fMLLR or, to seconds of speech, by vocal-tract length: --adapt fmllr or vtln, adapt="fmllr" or "vtln" in Python'
+)
 _LEAST_PROBABILITY = 0.03
 _COUNTS_A_NAT = 10.0  # utterances by which counts of words stay apart for each nat that the scores are moved
 _MOST_WORDS = 200  # of a grammar of single words; each is searched for by itself
@@ -125,10 +128,12 @@ def recognize_adapted(
         If the model is no hybrid of a kernel logistic classifier, or its kernel is not Gaussian with one width.
     """
     hybrid = hybrid_stream(model.hmm.acoustic_model)
-    if hybrid is None or not isinstance(hybrid[1].classifier, SparseKernelLogisticClassifier):
+    if hybrid is None:
+        raise ConfigError(f"an input network adapts hybrids; mixtures adapt by {OF_MIXTURES}")
+    if not isinstance(hybrid[1].classifier, SparseKernelLogisticClassifier):
         raise ConfigError(
-            "an input network adapts hybrids of the classifier 'kernel-logistic' alone; mixtures adapt by fMLLR or, "
-            'to seconds of speech, by vocal-tract length: --adapt fmllr or vtln, adapt="fmllr" or "vtln" in Python'
+            f"a hybrid of {type(hybrid[1].classifier).__name__} cannot be adapted, but one of the classifier "
+            f"'kernel-logistic'; or take the mixtures of the same training (gmm.safetensors), by {OF_MIXTURES}"
         )
     kernel = hybrid[1].classifier.kernel_
     if not isinstance(kernel, GaussianKernel) or not kernel.centers_are_points:

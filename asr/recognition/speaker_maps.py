@@ -161,7 +161,8 @@ def adaptable(model: SpeechModel, maps: MapKind = "fmllr") -> SpeechModel:
     if not isinstance(mixtures, GaussianMixtures):
         raise ConfigError(
             f"{maps!r} maps the frames of Gaussian mixtures, and of a hybrid that was trained on mapped frames (maps = "
-            f"{maps!r} under [speakers] in the settings of the training); this hybrid was not"
+            f"{maps!r} under [speakers] in the settings of the training); this hybrid was not, so take the mixtures of "
+            "the same training (gmm.safetensors)"
         )
     speakers = SpeakerAdaptation(model.front_end, model.hmm, mixtures, model.search, FmllrSettings(), maps)
     frames = FrameTable.from_utterances(["a"], ["a"], [np.zeros((1, model.front_end.n_features_), np.float32)])

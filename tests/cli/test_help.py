@@ -18,6 +18,8 @@ TOLD = {
         "directory with --adapt or a model with maps of speakers",
         "the probability that a word is right",
         "less is faster, but loses words",
+        "hyp.mlf in the folder of --out. Is followed by no file",
+        "Hybrids of other classifiers cannot be adapted; their mixtures can",
     ),
     "tune": (*OF_DATA, *OF_ROOT, "lm_scale and insertion_penalty", "that asr train or asr tune has written"),
     "validate": (*OF_DATA, *OF_ROOT, "is what training refuses or has to leave out", "to check it beside the training"),

@@ -290,6 +290,17 @@ def test_a_back_off_weight_that_no_probability_has_is_named(
     check_one_sentence(finished, f"{grammar}, line 8", weight)
 
 
+def test_a_file_after_a_switch_that_takes_none_is_told(asr: Asr, place: Place, tmp_path: Path) -> None:
+    decode = ["decode", "--model", place.model, "--data", place.data, "--out", tmp_path / "out", "-j", 1]
+    status, _, err = asr(*decode, "--mlf", "words.mlf")
+    assert status == 2
+    told = " ".join(err.split())
+    assert f"--mlf: is followed by no file: it writes {tmp_path}/out/hyp.mlf; leave 'words.mlf' out" in told
+    status, _, err = asr(*decode, "--confidence", "words.ctm")
+    assert status == 2
+    assert "or --data DIR; 'words.ctm' was taken for an audio file" in " ".join(err.split())
+
+
 def test_an_infinite_beam_is_the_widest(asr: Asr, place: Place, tmp_path: Path) -> None:
     arguments = ["decode", "--model", place.model, "--out", tmp_path, place.wav(0), "--beam"]
     assert asr(*arguments, "inf")[:2] == asr(*arguments, "1e6")[:2] != (1, "")

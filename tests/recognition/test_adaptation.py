@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
 from asr.acoustic.composite import beside
 from asr.acoustic.gmm import single_gaussians
@@ -126,6 +127,17 @@ def test_words_of_the_longest_sentence(model, graph):
     for length in (1, 2, 5):
         assert compiled(str(length)).most_words == length
     assert adaptation._single_words(compiled("2")) == []
+
+
+def test_a_hybrid_of_another_classifier_is_refused_with_all_that_can_be_done(model, graph, strangers):
+    acoustic = copy.copy(model.hmm.acoustic_model)
+    acoustic.classifier = GaussianNB()
+    other = replace(model, hmm=replace(model.hmm, acoustic_model=acoustic))
+    with pytest.raises(
+        ConfigError, match=r"'kernel-logistic'; or .* \(gmm\.safetensors\).*--adapt fmllr or vtln"
+    ) as told:
+        recognize_adapted(other, strangers, graph)
+    assert "a hybrid of GaussianNB cannot be adapted" in str(told.value)
 
 
 def test_mixtures_are_refused(toy_run, graph, strangers):
