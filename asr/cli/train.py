@@ -59,7 +59,7 @@ def train(
         typer.Option(
             "--allow-changes",
             help="Take a work directory that was begun with other settings or data, or whose record is damaged, too: "
-            "what was done there is deleted, and training begins anew.",
+            "what depends on the changes is deleted and made again.",
         ),
     ] = False,
     no_validate: Annotated[

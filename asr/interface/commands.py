@@ -87,7 +87,7 @@ def train(
     seed : int, optional
         Of everything that is drawn, from 0 to 2**32 - 1; by default the one in the settings.
     allow_changes : bool
-        Begin anew where `output` was begun with other settings or data.
+        Where `output` was begun with other settings or data, make again what depends on them.
     check_samples : bool
         Whether to read all audio to check it before the first stage.
 

@@ -9,7 +9,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -69,6 +69,7 @@ class Run:
         files: Mapping[str, Path] | None = None,
         seed: int = 0,
         allow_changes: bool = False,
+        depends: Callable[[str, str], bool] = lambda stage, name: True,
     ) -> Self:
         """Start a run in an absent or empty directory, or resume the one that is there.
 
@@ -78,7 +79,9 @@ class Run:
         configuration : JSON values by name, nested as need be
         inputs : digest by input name
         files : the files that the inputs were read from, by role; where inputs differ, those that have changed are named
-        allow_changes : when seed, configuration or inputs differ, throw away all stages and start anew
+        allow_changes : when seed, configuration or inputs differ, throw away the stages that depend on what differs
+        depends : whether a stage depends on "seed", a dotted name of the configuration, or the name of an input; what a
+            stage depends on, all that are made of it must depend on too
 
         Raises
         ------
@@ -97,7 +100,7 @@ class Run:
         run = cls(directory, lock)
         try:
             run._remove_leftovers()
-            run._adopt(record, allow_changes)
+            run._adopt(record, allow_changes, depends)
         except BaseException:
             run.close()
             raise
@@ -207,7 +210,7 @@ class Run:
             else:
                 leftover.unlink(missing_ok=True)
 
-    def _adopt(self, record: dict[str, Any], allow_changes: bool) -> None:
+    def _adopt(self, record: dict[str, Any], allow_changes: bool, depends: Callable[[str, str], bool]) -> None:
         """Write the record of a new run, or hold it against the one on disk."""
         path = self.directory / _RECORD
         if not path.exists():
@@ -221,23 +224,40 @@ class Run:
                 raise
             existing = {}
         differences = [*_differences(existing, record, _SAME), *_changed_inputs(existing, record)]
-        if not differences:
-            for change in _differences(existing, record, ("versions",)):
-                logger.warning("resuming %s under another version: %s", self.directory, change)
-            return
+        changed = _changed_names(existing, record)
         done = self.done_stages()
-        if not allow_changes:
+        lost = [stage for stage in done if any(depends(stage, name) for name in changed)]
+        kept = [stage for stage in done if stage not in lost]
+        if differences and not allow_changes:
             raise RunError(
                 f"{path}: this directory belongs to another run ({'; '.join(differences)}); put back what it was begun "
-                f"with, use another directory, or allow changes (--allow-changes, allow_changes=True), which throws away what is done ({', '.join(done) or 'nothing yet'})"
+                "with, use another directory, or allow changes (--allow-changes, allow_changes=True), which throws away "
+                f"what depends on them ({', '.join(lost) or 'nothing yet'})"
             )
-        changes = "; ".join(differences)
-        logger.warning("%s: %s; thrown away: %s", path, changes, ", ".join(done) or "nothing was done yet")
-        if (self.directory / _STAGES).exists():
-            # All at once; file by file, a kill would leave part of a stage under the name of a whole one.
-            (self.directory / _STAGES).rename(self.directory / _DISCARDED)
+        if kept or not differences:
+            for change in _differences(existing, record, ("versions",)):
+                logger.warning("resuming %s under another version: %s", self.directory, change)
+        if not differences:
+            return
+        told = f"; kept: {', '.join(kept)}" if kept else ""
+        logger.warning(
+            "%s: %s; thrown away: %s%s", path, "; ".join(differences), ", ".join(lost) or "nothing was done yet", told
+        )
+        self._throw_away_all_but(kept)
         write_sealed(path, record)
         self._remove_leftovers()
+
+    def _throw_away_all_but(self, kept: Collection[str]) -> None:
+        """Rename what belongs to other stages out of the way, whole: a kill must not leave part of a stage."""
+        stages = self.directory / _STAGES
+        if not stages.exists():
+            return
+        discarded = self.directory / _DISCARDED
+        discarded.mkdir()
+        # A stage goes before the records beside it, since it is not to be without them.
+        for path in sorted(stages.iterdir(), key=lambda path: not path.is_dir()):
+            if path.name.partition(".")[0] not in kept:
+                path.rename(discarded / path.name)
 
 
 def _new_record(
@@ -306,6 +326,13 @@ def _differences(old: Mapping[str, Any], new: Mapping[str, Any], keys: Sequence[
         for key in sorted(before.keys() | after.keys())
         if before.get(key) != after.get(key)
     ]
+
+
+def _changed_names(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """What differs: "seed", dotted names of the configuration, names of inputs."""
+    before, after = (_leaves({key: record.get(key) for key in (*_SAME, "inputs")}) for record in (old, new))
+    differing = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
+    return sorted(name.removeprefix("configuration.").removeprefix("inputs.") for name in differing)
 
 
 def _changed_inputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

@@ -31,6 +31,7 @@ from asr.training.config import TrainingConfig, check_same_static
 from asr.training.held_out import folds
 from asr.training.hybrid_systems import check_copies, train_hybrid_system
 from asr.training.search_width import SWEPT_ACTIVE, choose_width
+from asr.training.stage_inputs import depends
 from asr.training.systems import Mixtures, Trained, Workshop, with_search
 from asr.training.training_report import report_run
 from asr.training.training_sample import training_sample
@@ -106,6 +107,7 @@ def train(
         files={"lexicon": lexicon, **{name: data / name for name in LISTS}},
         seed=config.seed,
         allow_changes=allow_changes,
+        depends=depends,
     ) as run:
         workshop = Workshop(run, pronunciations, config, "archive" if archive else "audio", workers)
 

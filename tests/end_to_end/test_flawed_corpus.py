@@ -101,7 +101,7 @@ def test_a_run_with_other_settings_is_refused_with_the_difference(train: Asr, co
     status, out, err = train()
     assert (status, out) == (1, "")
     assert "configuration.hybrid.parameters.n_centers was 30, is 31)" in err
-    assert "features, gmm, hybrid, hybrid-sequences, transcripts, tuning-1-gmm, tuning-1-hybrid, " in err
+    assert "depends on them (hybrid, hybrid-sequences, tuning-1-hybrid, tuning-1-hybrid-sequences, " in err
     assert len(err.splitlines()) == 1
 
 

@@ -159,7 +159,7 @@ def test_a_refused_run_keeps_its_stages_and_its_record(tmp_path):
     with open_run(tmp_path) as run:
         run.stage("features", write_one)
     record = (tmp_path / "run.json").read_bytes()
-    with pytest.raises(RunError, match="throws away what is done \\(features\\)"):
+    with pytest.raises(RunError, match="throws away what depends on them \\(features\\)"):
         open_run(tmp_path, seed=1)
     with open_run(tmp_path) as run:
         assert run.is_done("features")
@@ -173,9 +173,41 @@ def test_an_allowed_change_throws_the_stages_away_and_says_so(tmp_path, caplog):
     with open_run(tmp_path, seed=1, allow_changes=True) as run:
         assert not run.is_done("features")
     assert "seed was 0, is 1; thrown away: features, gmm" in caplog.text
-    assert {path.name for path in tmp_path.iterdir()} == {"run.json", ".lock"}
+    assert {path.name for path in tmp_path.iterdir()} == {"run.json", ".lock", "stages"}
+    assert not any((tmp_path / "stages").iterdir())
     with open_run(tmp_path, seed=1):
         pass
+
+
+def test_an_allowed_change_keeps_the_stages_that_do_not_depend_on_it(tmp_path, caplog):
+    asked = []
+
+    def depends(stage, name):
+        asked.append(name)
+        return stage != "features" and name in ("gmm.mixtures", "lexicon")
+
+    before = {"configuration": {"gmm": {"mixtures": 1}}, "inputs": {"lexicon": "abc"}, "depends": depends}
+    with open_run(tmp_path, **before) as run:
+        for name in ("features", "gmm"):
+            run.stage(name, write_one)
+        run.checkpoint("hybrid").mkdir()
+    gmm = {"configuration": {"gmm": {"mixtures": 2}}}
+    with pytest.raises(RunError, match="throws away what depends on them \\(gmm\\)"):
+        open_run(tmp_path, **(before | gmm))
+    with open_run(tmp_path, **(before | gmm), allow_changes=True) as run:
+        assert run.done_stages() == ["features"]
+        assert run.stage("features", lambda _: pytest.fail("built again")).is_dir()
+        assert run.stage_time("features").wall >= 0.0
+        assert {path.name for path in (tmp_path / "stages").iterdir()} == {
+            "features", "features.seconds", "features.digests"
+        }  # fmt: skip
+        run.stage("gmm", write_one)
+    assert "gmm.mixtures was 1, is 2; thrown away: gmm; kept: features" in caplog.text
+    with open_run(tmp_path, **(before | gmm | {"inputs": {"lexicon": "xyz"}}), allow_changes=True) as run:
+        assert run.done_stages() == ["features"]
+    with open_run(tmp_path, **before, seed=1, allow_changes=True) as run:
+        assert run.done_stages() == ["features"]
+    assert set(asked) == {"gmm.mixtures", "lexicon", "seed"}
 
 
 def test_an_unchanged_run_keeps_its_stages_even_if_changes_are_allowed(tmp_path):
