@@ -78,7 +78,7 @@ class Run:
         command : the command line as it was given; recorded, and free to differ on resuming
         configuration : JSON values by name, nested as need be
         inputs : digest by input name
-        files : the files that the inputs were read from, by role; where inputs differ, those that have changed are named
+        files : the files that the inputs were read from, by role; where inputs differ, those that changed are named
         allow_changes : when seed, configuration or inputs differ, throw away the stages that depend on what differs
         depends : whether a stage depends on "seed", a dotted name of the configuration, or the name of an input; what a
             stage depends on, all that are made of it must depend on too
@@ -216,7 +216,9 @@ class Run:
         if not path.exists():
             write_sealed(path, record)
             return
-        remedy = "start in another directory, or throw away what was done in this one (--allow-changes, allow_changes=True)"
+        remedy = (
+            "start in another directory, or throw away what was done in this one (--allow-changes, allow_changes=True)"
+        )
         try:
             existing = read_sealed(path, "the record of a run", remedy)
         except RunError:
@@ -231,8 +233,8 @@ class Run:
         if differences and not allow_changes:
             raise RunError(
                 f"{path}: this directory belongs to another run ({'; '.join(differences)}); put back what it was begun "
-                "with, use another directory, or allow changes (--allow-changes, allow_changes=True), which throws away "
-                f"what depends on them ({', '.join(lost) or 'nothing yet'})"
+                "with, use another directory, or allow changes (--allow-changes, allow_changes=True), which throws "
+                f"away what depends on them ({', '.join(lost) or 'nothing yet'})"
             )
         if kept or not differences:
             for change in _differences(existing, record, ("versions",)):
