@@ -18,6 +18,7 @@ from asr.alignment.aligned_table import AlignedTable, align_table, flat_alignmen
 from asr.alignment.forced_alignment import no_path_fault
 from asr.alignment.forward_backward import forward_backward
 from asr.alignment.pauses import CERTAIN
+from asr.alignment.sound_changes import changes_alignment
 from asr.errors import Fault, attempt
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
@@ -34,7 +35,9 @@ FEWEST_FRAMES = 20.0
 VARIANCE_PRIOR = 20.0
 """Frames, as which the variance of a state's frames counts in that of each of its Gaussians."""
 FEWEST_PAUSES = 0.05  # of the frames: with less there is nothing to begin from, and nothing to lose
+MOST_PAUSES = 0.4  # of the frames, above which pauses, of many kinds, are no longer told by their mean
 PAUSES_KEPT = 0.85  # part of what sounds much like a pause that silence has to have after equal division
+LITTLE_SPEECH = 500.0  # frames a state, below which equal division is too blurred to begin from
 
 Models = tuple[GaussianMixtures, np.ndarray]  # of the states, and self-loops of the units
 
@@ -92,9 +95,10 @@ class GrowthSettings(Settings):
 class GmmSettings(GrowthSettings):
     """How the mixtures are grown, and from what."""
 
-    start: Literal["auto", "pauses", "equal"] = "auto"
-    """What the first models are made of: `equal` (every utterance divided evenly among its states), `pauses` (frames
-    that sound like one are silence, the rest is divided softly), or `auto`: the former, unless it loses the silence."""
+    start: Literal["auto", "changes", "pauses", "equal"] = "auto"
+    """What the first models are made of: `equal` (every utterance divided evenly among its states), `changes` (where
+    the sound changes), `pauses` (frames that sound like one are silence, the rest is divided softly), or `auto`:
+    `changes` of little speech, else `equal`, unless that loses the silence."""
 
 
 class TiedGmmSettings(GrowthSettings):
@@ -188,22 +192,29 @@ def train_gmm(
             models = first_models(guided, graphs, topology, overall, floor, workers=workers)
             return grow(models, settings.iterations[0], guided)
 
-        def from_equal_parts() -> tuple[Models, Occupancy, list[float]]:
-            flat = _hard_occupancy(flat_alignment(table, graphs, topology), topology.n_states)
-            models = reestimate((overall, uniform_self_loops(topology)), flat)
+        def from_division(aligned: AlignedTable) -> tuple[Models, Occupancy, list[float]]:
+            occupancy = _hard_occupancy(aligned, topology.n_states)
+            models = reestimate((overall, uniform_self_loops(topology)), occupancy)
             return grow(models, settings.iterations[0], None)
 
-        from_flat = first is None and settings.start != "equal"
-        guided = with_evidence(table, graphs, frame_shift) if from_flat else None
-        if guided is not None and pause_share(guided) < FEWEST_PAUSES:
-            guided = None
         if first is not None:
             grown = grow(first, settings.iterations[0], None)
-        elif guided is not None and settings.start == "pauses":
-            grown = from_pauses(guided)
+        elif settings.start == "equal":
+            grown = from_division(flat_alignment(table, graphs, topology))
         else:
-            grown = from_equal_parts()
-            if guided is not None:
+            guided = with_evidence(table, graphs, frame_shift)
+            paused = pause_share(guided)
+            start = settings.start if paused >= FEWEST_PAUSES else "equal"
+            if start == "auto" and paused <= MOST_PAUSES and _is_little(table, graphs):
+                start = "changes"
+            if start == "changes":
+                log.info("flat start: utterances are divided where the sound changes")
+                grown = from_division(changes_alignment(guided, graphs, topology, workers=workers))
+            elif start == "pauses":
+                grown = from_pauses(guided)
+            else:
+                grown = from_division(flat_alignment(table, graphs, topology))
+            if start == "auto":
                 kept = _pauses_kept(grown[1], guided, len(topology.silence_states))
                 log.info("flat start: silence has %.0f %% of the frames that sound much like a pause", 100.0 * kept)
                 if kept < PAUSES_KEPT:
@@ -336,6 +347,11 @@ def _hard_occupancy(aligned: AlignedTable, n_states: int) -> Occupancy:
     return Occupancy(
         starts, order, None, aligned.stays, aligned.visits, aligned.log_likelihood_per_frame, aligned.failed
     )
+
+
+def _is_little(table: FrameTable, graphs: Mapping[str, StateGraph]) -> bool:
+    n_units = len(np.unique(np.concatenate([graphs[name].arc_unit for name in table.ids])))
+    return table.n_frames < LITTLE_SPEECH * n_units
 
 
 def _pauses_kept(occupancy: Occupancy, guided: FrameTable, n_silence_states: int) -> float:

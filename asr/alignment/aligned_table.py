@@ -67,7 +67,7 @@ def align_table(
     workers = in_threads(workers)
     shared = workers.share(log_likelihood), workers.share((topology, self_loops, beams))
     results = [result for batch in workers.map(_align_batch, items, *shared) for result in batch]
-    return _collect(table, topology, [runs for runs, _ in results], sum(score for _, score in results))
+    return collect_runs(table, topology, [runs for runs, _ in results], sum(score for _, score in results))
 
 
 def _align_batch(
@@ -100,7 +100,7 @@ def flat_alignment(table: FrameTable, graphs: Mapping[str, StateGraph], topology
     for name, length in zip(table.ids, np.diff(table.offsets).tolist(), strict=True):
         flat = equal_runs(graphs[name], topology, length)
         found.append(no_path_fault(length, graphs[name]) if flat is None else flat)
-    return _collect(table, topology, found, 0.0)
+    return collect_runs(table, topology, found)
 
 
 def none_aligned(failed: Mapping[str, Fault], n_utterances: int) -> AlignmentError:
@@ -109,9 +109,16 @@ def none_aligned(failed: Mapping[str, Fault], n_utterances: int) -> AlignmentErr
     return AlignmentError(f"none of the {n_utterances} utterances can be aligned; the first, {name}: {fault.reason}")
 
 
-def _collect(
-    table: FrameTable, topology: Topology, found: Sequence[UnitRuns | Fault], total_score: float
+def collect_runs(
+    table: FrameTable, topology: Topology, found: Sequence[UnitRuns | Fault], total_score: float = 0.0
 ) -> AlignedTable:
+    """The table of what was found for each of its utterances, units and lengths or a fault.
+
+    Raises
+    ------
+    AlignmentError
+        If all are faults.
+    """
     states = np.full(table.n_frames, -1, np.int32)
     stays, visits = np.zeros(topology.n_units), np.zeros(topology.n_units)
     failed = {}

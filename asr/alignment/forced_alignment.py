@@ -99,15 +99,19 @@ def equal_runs(graph: StateGraph, topology: Topology, n_frames: int) -> tuple[np
     The first pronunciation of every word is taken and no pause between words. Where silence leaves too few frames it
     is left out; None if even then there are too few. An utterance without words is all one silence.
     """
-    for silence_at_ends in (True, False):
-        units = _straight_units(graph, topology, silence_at_ends)
-        if 0 < len(units) <= n_frames:
-            return units, np.bincount(np.arange(n_frames) * len(units) // n_frames)
+    units, _ = straight_units(graph, topology)
+    silence = topology.silence_states
+    with_silence = np.concatenate([silence, units, silence] if len(units) else [silence]).astype(np.int32)
+    for found in (with_silence, units):
+        if 0 < len(found) <= n_frames:
+            return found, np.bincount(np.arange(n_frames) * len(found) // n_frames)
     return None
 
 
-def _straight_units(graph: StateGraph, topology: Topology, silence_at_ends: bool) -> np.ndarray:
+def straight_units(graph: StateGraph, topology: Topology) -> tuple[np.ndarray, np.ndarray]:
+    """Units of the first pronunciations, without silence, int32 (n,), and which of them begin a word, bool (n,)."""
     units: list[int] = []
+    begins: list[bool] = []
     node = graph.initial
     silence = topology.silence_states
     while True:
@@ -116,11 +120,9 @@ def _straight_units(graph: StateGraph, topology: Topology, silence_at_ends: bool
         speech = [arc for arc in arcs if topology.unit_state[graph.arc_unit[arc]] not in silence]
         if speech:
             units.append(int(graph.arc_unit[speech[0]]))
+            begins.append(bool(graph.arc_begins_word[speech[0]]))
             node = int(graph.arc_end[speech[0]])
         elif len(jumps):
             node = int(graph.jump_end[jumps[0]])
         else:
-            break
-    if silence_at_ends:
-        units = [*silence, *units, *silence] if units else [*silence]
-    return np.asarray(units, np.int32)
+            return np.array(units, np.int32), np.array(begins, bool)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from asr.acoustic import flat_start
+from asr.acoustic import flat_start, gmm_training
 from asr.acoustic.flat_start import GuidedMixtures, first_models, with_evidence
 from asr.acoustic.gmm import single_gaussians
 from asr.acoustic.gmm_training import GmmSettings, train_gmm
@@ -75,10 +75,18 @@ def test_where_an_even_division_loses_it_training_begins_again_from_the_pauses()
     assert (auto == corpus.silent).mean() > 0.8
 
 
-def test_where_an_even_division_keeps_it_training_goes_on_from_there():
+def test_where_an_even_division_of_much_speech_keeps_it_training_goes_on_from_there(monkeypatch):
+    monkeypatch.setattr(gmm_training, "LITTLE_SPEECH", 0.0)
     corpus = PaddedCorpus(seed=0, silence=(10, 26))
     equal, auto = (silence_found(corpus, start) for start in ("equal", "auto"))
     np.testing.assert_array_equal(auto, equal)
+
+
+def test_little_speech_is_divided_where_the_sound_changes():
+    corpus = PaddedCorpus(seed=0, silence=(10, 26))
+    changes, auto, equal = (silence_found(corpus, start) for start in ("changes", "auto", "equal"))
+    np.testing.assert_array_equal(auto, changes)
+    assert (auto == corpus.silent).mean() > max(0.95, (equal == corpus.silent).mean())
 
 
 def first(corpus: PaddedCorpus, workers=SerialWorkers()):  # noqa: B008

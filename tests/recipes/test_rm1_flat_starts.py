@@ -1,0 +1,22 @@
+"""Flat starts against the phones of the real sentences of Resource Management."""
+
+import json
+import sys
+
+import pytest
+
+from recipes.rm1 import flat_starts
+
+
+def test_of_little_speech_the_start_where_the_sound_changes_finds_most_phones(speech_data, monkeypatch, capsys):
+    if not (speech_data / "rm1_sample").is_dir():
+        pytest.skip("no hundred utterances of Resource Management")
+    monkeypatch.setattr(flat_starts, "SHARES", (0.4,))
+    monkeypatch.setattr(flat_starts, "STARTS", ("equal", "auto"))
+    monkeypatch.setattr(
+        sys, "argv", ["flat_starts", "--corpus-dir", str(speech_data / "rm1_sample"), "--seeds", "0", "1"]
+    )
+    flat_starts.main()
+    right = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert min(right["auto"]["0.4"]) > 82.0  # 84.8 and 86.2
+    assert max(right["equal"]["0.4"]) < 70.0  # 58.8 and 63.4
