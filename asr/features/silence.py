@@ -6,6 +6,7 @@ from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.mfcc import mfcc
 
+SILENT_WORDS = "is digital silence, all its samples are 0, but its transcript has words"
 _SAME = 1e-3  # of cepstra about 1 in size: products of other shapes differ in rounding only
 
 

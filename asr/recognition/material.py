@@ -12,6 +12,7 @@ from asr.features.augmentation import Augmentation
 from asr.features.config import FeatureConfig
 from asr.features.extraction import extract_static
 from asr.features.frame_table import FrameTable
+from asr.features.silence import SILENT_WORDS, silent_utterances
 from asr.features.warping import warped_copies
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
@@ -156,11 +157,20 @@ def build_static(
     config: FeatureConfig,
     *,
     augmentation: Augmentation | None = None,
+    silent_too: bool = True,
     workers: Workers,
     progress: Callable[[int], None] | None = None,
 ) -> None:
-    """Stage: write the static features of a corpus as a table, and a list of what could not be used."""
+    """Stage: write the static features of a corpus as a table, and a list of what could not be used.
+
+    Without `silent_too`, audio is of no use where all samples are 0 although the transcript has words.
+    """
     table, problems = extract_static(corpus, config, augmentation=augmentation, workers=workers, progress=progress)
+    if not silent_too:
+        spoken = {utterance.id for utterance in corpus.utterances if utterance.words and utterance.audio is not None}
+        silent = silent_utterances(table, config) & spoken
+        problems += [Problem(name, "silent", SILENT_WORDS) for name in sorted(silent)]
+        table = table.subset([name for name in table.ids if name not in silent]) if silent else table
     table.save(directory)
     (directory / _LEFT_OUT).write_text(json.dumps(problems), encoding="utf-8")
 

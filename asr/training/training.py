@@ -117,7 +117,7 @@ def train(
 
         def build_features(directory: Path) -> None:
             with counted(len(corpus.utterances), "features") as finished:
-                build_static(directory, corpus, config.features, workers=workers, progress=finished)
+                build_static(directory, corpus, config.features, silent_too=False, workers=workers, progress=finished)
 
         features = run.stage("features", build_features)
         material = load_material(features, corpus, config.features)

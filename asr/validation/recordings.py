@@ -8,6 +8,7 @@ from pathlib import Path
 from asr.corpus.data_directory import Utterance
 from asr.errors import Fault, attempt
 from asr.features.config import FeatureConfig
+from asr.features.silence import SILENT_WORDS
 from asr.validation.directory import Directory
 from asr.validation.findings import Finding, costing, count, some, warning
 from asr.validation.measuring import Measured, measure
@@ -66,11 +67,13 @@ def check_readable(directory: Directory, measured: Mapping[str, Measured | Fault
         yield costing(fault.code, file, line, fault.reason, names)
 
 
-def check_sound(directory: Directory, measured: Mapping[str, Measured]) -> Iterator[Finding]:
+def check_sound(directory: Directory, measured: Mapping[str, Measured], *, training: bool) -> Iterator[Finding]:
     """Audio that is no speech, or was damaged when it was recorded."""
     for name, found in measured.items():
         file, line = directory.place(name)
-        if found.peak == 0.0:
+        if found.peak == 0.0 and training and directory.words.get(name):
+            yield costing("silent", file, line, f"'{name}' {SILENT_WORDS}; record it again, or leave it out", [name])
+        elif found.peak == 0.0:
             message = f"'{name}' is digital silence, all its samples are 0; record it again, or leave it out"
             yield warning("silent", file, line, message)
         elif found.cancelling:

@@ -163,7 +163,7 @@ def _directory(directory: Directory, found: Found, features: FeatureConfig | Non
     audio = {name: result for name, result in found.items() if not isinstance(result, Matrix)}
     heard = {name: result for name, result in audio.items() if not isinstance(result, Fault)}
     yield from with_one_cause(directory, recordings.check_readable(directory, audio), training=training)
-    yield from recordings.check_sound(directory, heard)
+    yield from recordings.check_sound(directory, heard, training=training)
     yield from recordings.check_segments_apart(directory, heard)
     yield from recordings.check_told_apart(directory, heard)
     if features is not None:

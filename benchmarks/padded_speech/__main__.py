@@ -62,7 +62,9 @@ def main() -> None:
     parser.add_argument("--data-dir", type=Path, required=True, help="holds fsdd, speechocean762 and noise_esc10")
     parser.add_argument("--work-dir", type=Path, required=True, help="where audio, models and stages are kept")
     parser.add_argument("--corpora", nargs="+", choices=("fsdd", "speechocean"), default=["fsdd", "speechocean"])
-    parser.add_argument("--starts", nargs="+", choices=("auto", "changes", "pauses", "equal"), default=["equal", "auto"])
+    parser.add_argument(
+        "--starts", nargs="+", choices=("auto", "changes", "pauses", "equal"), default=["equal", "auto"]
+    )
     parser.add_argument("--seeds", nargs="+", type=int, default=[0], help="of strings, padding and noise")
     parser.add_argument("--folds", type=int, default=6, help="speakers of fsdd that are left out in turn")
     parser.add_argument("--share", type=float, default=1.0, help="part of the recordings that is used")

@@ -217,7 +217,7 @@ AUDIO: dict[str, tuple[Spoil, Expected]] = {
     ),
     "digital silence": (
         lambda c: c.record(4, np.zeros(12000)),
-        ("warning", "silent", "train/wav.scp", 4, "digital silence"),
+        ("error", "silent", "train/wav.scp", 4, "digital silence"),
     ),
     "direct current": (
         lambda c: c.record(4, np.full(12000, 0.25)),
