@@ -67,8 +67,8 @@ def at_rate(samples: np.ndarray, native: int, rate: int, *, source: Path | str, 
         raise CorpusError(
             f"{source}: has {native} samples a second, fewer than the {rate} of the features (sample_rate), which "
             f"would hear nothing above {native / 2:g} Hz; give recordings of at least {rate} Hz, or a model trained "
-            f"with sample_rate = {native}, or go on with --upsample (upsample=True from Python, upsample = true in "
-            "the settings)",
+            f"with sample_rate = {native}, or go on with --upsample (from Python "
+            "Recognizer.load(..., upsample=True), in the settings upsample = true)",
             code="low-rate",
         )
     if native != rate:

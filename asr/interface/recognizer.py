@@ -206,11 +206,11 @@ class Recognizer:
         Raises
         ------
         CorpusError, FeatureError
-            When the audio cannot be read or is too short.
+            When the audio cannot be read, is none, has no rate (an array) or is too short.
         DecodeError
             When no sentence of the grammar fits it, as where it is too short.
         ConfigError
-            When an array has no rate, the model was trained on archived features, or it cannot be adapted.
+            When the model was trained on archived features, or cannot be adapted.
         """
         if (speaker is None) != (transforms is None):
             raise ConfigError("speaker= and transforms= go together: whose map it is, and the file that it is kept in")

@@ -36,7 +36,7 @@ def recognized(
 ) -> Result:
     """The words of one utterance, normalized by itself.
 
-    Raises CorpusError, FeatureError or ConfigError as `load_sound`, DecodeError where no path fits.
+    Raises CorpusError or FeatureError as `load_sound`, DecodeError where no path fits.
     """
     sound = load_sound(audio, rate, model.front_end.config)
     found = _recognized_sound(sound, model, graph, LatticeWishes(confidence=confidence))
