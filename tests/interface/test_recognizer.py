@@ -333,6 +333,30 @@ def test_a_pronunciation_of_phones_that_the_model_lacks_is_refused(recognizer):
         recognizer.add_word("TWO WORDS", "W AH N")
 
 
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [
+        ("<s>", "in grammars it is the beginning or end of a sentence"),
+        ("SENT-END", "in grammars it is the beginning or end of a sentence"),
+        ("!NULL", "in grammars it is nothing said"),
+        ("<eps>", "in grammars it is nothing said"),
+        ("#0", "in grammars it is a symbol of automata"),
+        ("<unk>", "in grammars it is any word that is not known"),
+        ("<NOISE>", "angle brackets is a mark.*allow_untrained=True"),
+    ],
+)
+def test_a_mark_is_not_added_as_a_word(recognizer, word, reason):
+    with pytest.raises(LexiconError, match=f"'{word}' cannot be added as a word: .*{reason}"):
+        recognizer.add_word(word, "W AH N")
+    assert word not in recognizer.words
+
+
+def test_a_name_in_angle_brackets_is_added_where_all_words_are_recognized(toy_model):
+    recognizer = Recognizer.load(toy_model, allow_untrained=True)
+    recognizer.add_word("<NOISE>", "W AH N")
+    assert "<NOISE>" in recognizer.with_grammar("loop").graph.words
+
+
 def test_alignment_gives_times_of_words_and_phones(recognizer, wavs, said, toy_corpus, toy_model, tmp_path, asr):
     alignment = recognizer.align(wavs[0], said[wavs[0].stem])
     assert [word.word for word in alignment.words] == said[wavs[0].stem].split()
@@ -340,8 +364,12 @@ def test_alignment_gives_times_of_words_and_phones(recognizer, wavs, said, toy_c
     for phone, following in zip(alignment.phones, alignment.phones[1:], strict=False):
         assert phone.end == following.start
     assert json.dumps(alignment.to_dict())
-    with pytest.raises(LexiconError, match="HYBRID"):
+    with pytest.raises(LexiconError, match="no pronunciation for HYBRID; give each to add_word first"):
         recognizer.align(wavs[0], "ONE HYBRID")
+    with pytest.raises(
+        LexiconError, match="no pronunciation for seven; letter case counts, and the model's lexicon has seven as SEVEN"
+    ):
+        recognizer.align(wavs[0], "ONE seven")
     with pytest.raises(AlignmentError, match="needs at the least"):
         recognizer.align(wavs[0], "SEVEN " * 100)
     with pytest.raises(AlignmentError, match="no words"):
