@@ -197,7 +197,8 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted:
     acoustic = acoustic_from_arrays(arrays, metadata, topology.n_states, front_end, trusted)
     _check_scores(acoustic, front_end.n_features_, topology.n_states)
     lexicon = Lexicon(
-        {word: tuple(tuple(variant) for variant in variants) for word, variants in metadata.lexicon.items()}
+        {word: tuple(tuple(variant) for variant in variants) for word, variants in metadata.lexicon.items()},
+        "the model's lexicon",
     )
     lexicon.require_phones(topology.phones)
     if lexicon.digest() != metadata.lexicon_digest:

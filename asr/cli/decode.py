@@ -19,6 +19,7 @@ from asr.cli.options import (
     require_grammar,
     require_model,
 )
+from asr.corpus.audio_kinds import READABLE
 from asr.errors import CorpusError, printable
 from asr.shortage import require_address_space
 
@@ -52,7 +53,7 @@ def decode(
         list[Path] | None,
         typer.Argument(
             metavar="AUDIO",
-            help="Audio files (WAV, FLAC or SPHERE, of the model's sampling rate or a higher one), or folders of them.",
+            help=f"Audio files ({READABLE}, of the model's sampling rate or a higher one), or folders of them.",
         ),
     ] = None,
     data: OptionalData = None,

@@ -10,6 +10,7 @@ import numpy as np
 import soundfile
 import soxr
 
+from asr.corpus.audio_kinds import READABLE
 from asr.corpus.opening import open_for_reading
 from asr.corpus.wav_header import missing_bytes
 from asr.errors import CorpusError
@@ -67,8 +68,8 @@ def at_rate(samples: np.ndarray, native: int, rate: int, *, source: Path | str, 
         raise CorpusError(
             f"{source}: has {native} samples a second, fewer than the {rate} of the features (sample_rate), which "
             f"would hear nothing above {native / 2:g} Hz; give recordings of at least {rate} Hz, or a model trained "
-            f"with sample_rate = {native}, or go on with --upsample (upsample=True from Python, upsample = true in "
-            "the settings)",
+            f"with sample_rate = {native}, or go on with --upsample (from Python "
+            "Recognizer.load(..., upsample=True), in the settings upsample = true)",
             code="low-rate",
         )
     if native != rate:
@@ -146,7 +147,7 @@ def _opened(path: Path) -> Iterator[soundfile.SoundFile]:
         except soundfile.SoundFileError as error:
             if getattr(error, "code", None) == _OUT_OF_MEMORY:
                 raise MemoryError(f"{path}: no memory to read it") from error
-            remedy = "; WAV, FLAC and uncompressed NIST SPHERE are."
+            remedy = f"; {READABLE} can be, so convert it to one of these."
             if os.pread(opened.fileno(), len(_FLAC), 0) == _FLAC:
                 remedy = ": it begins as FLAC, but breaks off or is damaged; copy it again."
             raise CorpusError(f"{path}: cannot be read as audio ({_in_words(error)}){remedy}") from error

@@ -1,6 +1,7 @@
 """Samples that a program hands over as an array, as the same mono samples that a file would give."""
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ _MOST_CHANNELS = 64
 
 
 def samples_from_array(
-    array: Any, native: int, *, rate: int, source: str = "the array", observe: Observer | None = None
+    array: Any, native: Any, *, rate: int, source: str = "the array", observe: Observer | None = None
 ) -> np.ndarray:
     """Samples as float32 (n,): mono, of full scale 1, at their own rate, `native` Hz, as `read_native` gives them.
 
@@ -25,6 +26,8 @@ def samples_from_array(
     ----------
     array : (n,) or (n, n_channels)
         Floating-point numbers of full scale 1, or integers of 16 or 32 bits; channels are averaged.
+    native : int
+        Hz; whatever else is given is refused.
     rate : int
         Hz that they are to be converted to; as many as `MOST_SAMPLES` may be left then.
     source : str
@@ -38,9 +41,16 @@ def samples_from_array(
         For an array of another shape or type, without samples or with too many, with values that are not finite or
         far beyond full scale, and for a rate below 1 or above 768 kHz.
     """
-    if isinstance(native, bool) or int(native) != native or not LOWEST_RATE <= native <= HIGHEST_RATE:
-        raise CorpusError(f"{source}: its rate is {native}; whole numbers from {LOWEST_RATE} to {HIGHEST_RATE} are.")
-    channels = _channels(np.asarray(array), source)
+    if not _is_rate(native):
+        shown = str(native) if isinstance(native, Real) else f"{native!r} ({type(native).__name__})"
+        raise CorpusError(
+            f"{source}: its rate is {shown}; a whole number from {LOWEST_RATE} to {HIGHEST_RATE} is needed"
+        )
+    try:
+        given = np.asarray(array)
+    except (TypeError, ValueError) as error:
+        raise CorpusError(f"{source}: cannot be made an array of numbers ({error})") from error
+    channels = _channels(given, source)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later
         samples = channels[:, 0] if channels.shape[1] == 1 else channels.mean(axis=1, dtype=np.float32)
     if not samples.size:
@@ -63,6 +73,13 @@ def samples_from_array(
     if observe is not None:
         observe(channels)
     return samples
+
+
+def _is_rate(native: Any) -> bool:
+    rate = native.item() if getattr(native, "shape", None) == () else native  # of NumPy
+    if not isinstance(rate, int | float) or isinstance(rate, bool):
+        return False
+    return LOWEST_RATE <= rate <= HIGHEST_RATE and int(rate) == rate
 
 
 def _channels(array: np.ndarray, source: str) -> np.ndarray:

@@ -34,7 +34,7 @@ from asr.recognition import aligning, decoding
 from asr.recognition.decoding import SearchOptions, chosen_search
 from asr.recognition.lattice_results import LatticeWishes
 from asr.recognition.speaker_passes import AdaptationMethod
-from asr.recognition.vocabulary import recognizable
+from asr.recognition.vocabulary import recognizable, require_word
 from asr.runs.outcome import Outcome
 from discriminants.parallel.threads import ThreadWorkers
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -206,11 +206,11 @@ class Recognizer:
         Raises
         ------
         CorpusError, FeatureError
-            When the audio cannot be read or is too short.
+            When the audio cannot be read, is none, has no rate (an array) or is too short.
         DecodeError
             When no sentence of the grammar fits it, as where it is too short.
         ConfigError
-            When an array has no rate, the model was trained on archived features, or it cannot be adapted.
+            When the model was trained on archived features, or cannot be adapted.
         """
         if (speaker is None) != (transforms is None):
             raise ConfigError("speaker= and transforms= go together: whose map it is, and the file that it is kept in")
@@ -436,8 +436,9 @@ class Recognizer:
         Raises
         ------
         LexiconError
-            For a phone that the model lacks, no phones, or a word with white space.
+            For a phone that the model lacks, no phones, or a word with white space or that grammars take for a mark.
         """
+        require_word(word, allow_untrained=self._allow_untrained)
         phones = tuple(pronunciation.split()) if isinstance(pronunciation, str) else tuple(pronunciation)
         unknown = [phone for phone in phones if phone not in self.phones]
         if unknown:

@@ -5,14 +5,15 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, TypeAlias, TypeGuard
 
 import numpy as np
 
 from asr.corpus.audio import at_rate, read_native
 from asr.corpus.samples import samples_from_array
-from asr.errors import AsrError, ConfigError, CorpusError, Fault, MissingAudioError
+from asr.errors import AsrError, CorpusError, Fault, MissingAudioError
 from asr.features.config import FeatureConfig
 from asr.features.extraction import signal_features
 from asr.recognition.hearing import unusual
@@ -42,7 +43,7 @@ def source_of(audio: Audio) -> str:
     if _is_file(audio):
         name = getattr(audio, "name", None)
         return name if isinstance(name, str) else "file object"
-    return "array"
+    return "array" if _may_hold_samples(audio) else type(audio).__name__
 
 
 def load_sound(audio: Audio, rate: int | None, config: FeatureConfig) -> Sound:
@@ -51,31 +52,64 @@ def load_sound(audio: Audio, rate: int | None, config: FeatureConfig) -> Sound:
     Raises
     ------
     CorpusError
-        When the audio cannot be read, or is nothing that can hold audio; MissingAudioError when there is no such file.
+        When the audio cannot be read, is nothing that can hold audio, or is samples without their rate (code "no-rate")
+        or a file with one; MissingAudioError when there is no such file.
     FeatureError
         When it is shorter than one window.
-    ConfigError
-        When samples come without their rate, or a file with one.
     """
     source = source_of(audio)
-    if isinstance(audio, tuple) and len(audio) == 2 and isinstance(audio[1], int | np.integer):
+    if _is_pair(audio):
+        samples, own = audio
         if rate is not None:
-            raise ConfigError(f"rate={rate} goes with samples alone; these come with their own, {audio[1]}")
-        return _of_samples(audio[0], int(audio[1]), config, source)
+            raise CorpusError(f"{source}: rate={rate} goes with samples alone; these come with their own, {own}")
+        return _of_samples(samples, own, config, source)
     is_path = isinstance(audio, str | os.PathLike)
     if is_path or _is_file(audio):
         if rate is not None:
-            raise ConfigError(f"{source}: a file says its own rate; rate={rate} goes with samples alone")
+            raise CorpusError(f"{source}: a file says its own rate; rate={rate} goes with samples alone")
         if is_path:
             return _of_file(Path(audio), config, source)  # type: ignore[arg-type]
         return _of_file_object(audio, config, source)
+    if not _may_hold_samples(audio):
+        raise CorpusError(_no_audio(audio))
     if rate is None:
-        raise ConfigError("samples say nothing of their rate; give it in Hz, as in recognize(samples, rate=16000)")
+        raise CorpusError(
+            f"{source}: samples say nothing of their rate; give it in Hz, as in recognize(samples, rate=16000) or as a "
+            "pair (samples, 16000)",
+            code="no-rate",
+        )
     return _of_samples(audio, rate, config, source)
 
 
 def _is_file(audio: Any) -> bool:
     return hasattr(audio, "read")
+
+
+def _is_pair(audio: Any) -> TypeGuard[tuple[Any, Any]]:
+    """Whether these are samples and their rate, which is still to be checked."""
+    return (
+        isinstance(audio, tuple)
+        and len(audio) == 2
+        and isinstance(audio[1], str | Real)
+        and not isinstance(audio[0], str | Real)
+    )
+
+
+def _may_hold_samples(audio: Any) -> bool:
+    whole = isinstance(audio, bytes | bytearray | Real)
+    return not whole and (isinstance(audio, Sequence) or hasattr(audio, "__array__"))
+
+
+def _no_audio(given: Any) -> str:
+    if isinstance(given, bytes | bytearray):
+        return (
+            f"{len(given)} bytes ({type(given).__name__}) are no audio by themselves: wrap what a file holds in "
+            "io.BytesIO, or make an array of samples (numpy.frombuffer) and give it with its rate"
+        )
+    return (
+        f"{given!r} ({type(given).__name__}) is no audio; a path, a file open in binary, or an array of samples "
+        "with its rate in Hz would be"
+    )
 
 
 def _of_samples(array: Any, native: int, config: FeatureConfig, source: str) -> Sound:

@@ -14,7 +14,7 @@ from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.frame_times import FrameTimes
 from asr.alignment.transcript_graph import transcript_graph
 from asr.decode.path_segments import Segment, phone_segments, word_segments
-from asr.errors import AlignmentError, AudioWarning, ConfigError, DecodeError, Fault, attempt
+from asr.errors import AlignmentError, AudioWarning, ConfigError, DecodeError, Fault, LexiconError, attempt
 from asr.features.frame_table import FrameTable
 from asr.features.spoilt import spoilt
 from asr.hmm.state_graph import StateGraph
@@ -26,6 +26,7 @@ from asr.recognition.lattice_results import LatticeWishes, with_lattices
 from asr.recognition.recognition import Recognition, recognize
 from asr.recognition.speaker_maps import aligned_maps, frames_of
 from asr.recognition.speaker_passes import AdaptationMethod, adaptable_model, recognize_speakers
+from asr.recognition.vocabulary import other_case
 from asr.runs.progress import counted
 from discriminants.blas_threads import one_blas_thread
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -36,7 +37,7 @@ def recognized(
 ) -> Result:
     """The words of one utterance, normalized by itself.
 
-    Raises CorpusError, FeatureError or ConfigError as `load_sound`, DecodeError where no path fits.
+    Raises CorpusError or FeatureError as `load_sound`, DecodeError where no path fits.
     """
     sound = load_sound(audio, rate, model.front_end.config)
     found = _recognized_sound(sound, model, graph, LatticeWishes(confidence=confidence))
@@ -171,6 +172,10 @@ def _recognized_sounds(
 
 def aligned(audio: Audio, words: tuple[str, ...], rate: int | None, model: SpeechModel) -> Alignment:
     """When each word and phone of one utterance was spoken (see `Recognizer.align`)."""
+    unknown = sorted({word for word in words if word not in model.lexicon})
+    if unknown:
+        hint = other_case(unknown, model.lexicon) or "give each to add_word first"
+        raise LexiconError(f"the model has no pronunciation for {', '.join(unknown)}; {hint}")
     sound = load_sound(audio, rate, model.front_end.config)
     topology = model.hmm.topology
     graph = transcript_graph(words, model.lexicon, topology)

@@ -104,6 +104,11 @@ class Lexicon:
         """All words, sorted."""
         return tuple(sorted(self.pronunciations))
 
+    @cached_property
+    def by_folded(self) -> dict[str, str]:
+        """A word of the lexicon by what it is without letter case (Unicode's case folding)."""
+        return {word.casefold(): word for word in self.words}
+
     @property
     def notes(self) -> tuple[str, ...]:
         """What was done in reading, a sentence each."""

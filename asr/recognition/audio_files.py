@@ -1,13 +1,18 @@
 """Audio files by themselves as a corpus: their names, folders and patterns of them, and who is taken to speak."""
 
 import glob
+import logging
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from asr.corpus.audio_kinds import READABLE
 from asr.corpus.data_directory import DataDirectory, Problem, Utterance
 from asr.corpus.names import fault_in_name
-from asr.errors import ConfigError, CorpusError
+from asr.errors import ConfigError, CorpusError, printable
+from asr.validation.findings import count
+
+log = logging.getLogger(__name__)
 
 ENDINGS = frozenset(".wav .flac .sph .wv1 .nist .ogg .oga .opus .mp3 .aif .aiff .aifc .au .snd .caf .w64 .rf64".split())
 """Of the files that are taken from a folder; a file that is named is taken whatever it is called."""
@@ -87,9 +92,14 @@ def _of_folder(folder: Path) -> list[tuple[Path, str, str]]:
     for name in LISTS:
         if (folder / name).is_file():
             raise CorpusError(f"{folder}: is a data directory, as it holds {name}; give it as --data (data=)")
-    found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file())
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    found = [path for path in files if path.suffix.lower() in ENDINGS]
     if not found:
         return [(folder, folder.absolute().name, f"is a folder without audio files ({', '.join(sorted(ENDINGS))})")]
+    others = [path for path in files if path.suffix.lower() not in ENDINGS and not path.name.startswith(".")]
+    if others:
+        told = f"{folder}: {count(len(others), 'file')} of other kinds passed over, such as {others[0].name}"
+        log.info("%s", printable(f"{told}; {READABLE} are taken"))
     return [(path, "_".join(path.relative_to(folder).with_suffix("").parts), "") for path in found]
 
 

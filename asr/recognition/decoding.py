@@ -158,7 +158,7 @@ def chosen_search(model: SpeechModel, **wanted: Unpack[SearchOptions]) -> Search
 
 def corpus_for(model: SpeechModel, data: Path, root: Path | None) -> DataDirectory:
     """A data directory's audio or archived features, whichever the model was trained on if there are both."""
-    if not (data / "utt2spk").exists():
+    if data.is_dir() and not (data / "utt2spk").exists():
         log.warning(
             "%s", printable(f"{data / 'utt2spk'}: No such file; every utterance counts as a speaker of its own")
         )

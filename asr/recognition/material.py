@@ -17,6 +17,7 @@ from asr.features.warping import warped_copies
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
+from asr.recognition.vocabulary import other_case
 from discriminants.parallel.workers import Workers
 
 _LEFT_OUT = "left-out.json"
@@ -131,7 +132,8 @@ def trainable(corpus: DataDirectory, lexicon: Lexicon) -> tuple[DataDirectory, l
         if not utterance.words:
             problems.append(Problem(utterance.id, "no-transcript", "it has no transcript"))
         elif missing:
-            reason = f"the lexicon has no pronunciation for {' '.join(missing)}"
+            hint = other_case(missing, lexicon)
+            reason = f"the lexicon has no pronunciation for {' '.join(missing)}{hint and '; '}{hint}"
             problems.append(Problem(utterance.id, "unknown-word", reason))
         else:
             kept.append(utterance.id)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from asr.acoustic.model_file import SpeechModel
 from asr.errors import LexiconError, printable
+from asr.grammar.marks import meaning
 from asr.lexicon import Lexicon
 from asr.lexicon.lexicon import Pronunciation
 from asr.validation.findings import count, some
@@ -44,6 +45,18 @@ def recognizable(model: SpeechModel, *, allow_untrained: bool = False) -> Lexico
     return Lexicon(kept, model.lexicon.source)
 
 
+def require_word(word: str, *, allow_untrained: bool = False) -> None:
+    """Raise LexiconError, with the reason, for a name that could be added to a model but never be recognized."""
+    stands_for = meaning(word)
+    if stands_for:
+        raise LexiconError(f"{word!r} cannot be added as a word: in grammars it is {stands_for}; take another name")
+    if _NO_WORD.fullmatch(word) and not allow_untrained:
+        raise LexiconError(
+            f"{word!r} cannot be added as a word: a name in angle brackets is a mark, which is not recognized; take "
+            "another name, or load the model with allow_untrained=True"
+        )
+
+
 def vocabulary_line(model: SpeechModel, transcripts: Iterable[Iterable[str]]) -> str:
     """What training knows of the model's words, in one line: how many it heard, and which cannot be recognized."""
     said = {word for words in transcripts for word in words}
@@ -60,12 +73,12 @@ def vocabulary_line(model: SpeechModel, transcripts: Iterable[Iterable[str]]) ->
 
 def other_case(words: Iterable[str], lexicon: Lexicon) -> str:
     """A hint at words that the lexicon has in another letter case only; empty if there is none."""
-    spelt = {word.casefold(): word for word in lexicon.words}
+    spelt = lexicon.by_folded
     meant = sorted(word for word in set(words) if word not in lexicon and word.casefold() in spelt)
     if not meant:
         return ""
     pairs = some((f"{word} as {spelt[word.casefold()]}" for word in meant), 3)
-    return f"letter case counts, and the model's lexicon has {pairs}"
+    return f"letter case counts, and {lexicon.source} has {pairs}"
 
 
 def _divided(model: SpeechModel) -> tuple[dict[str, tuple[Pronunciation, ...]], list[str], list[str]]:

@@ -14,6 +14,15 @@ from asr.text_lines import read_text_lines
 TranscriptFormat = Literal["auto", "kaldi", "trn", "mlf"]
 
 _TRN_LINE = re.compile(r"(?P<words>(?:.*\s)?)\((?P<id>[^\s()]+)\)")
+_SECONDS = re.compile(r"\d*\.\d+", re.ASCII)  # a digit alone may be a word
+_OTHER_BEGINNINGS = {
+    'File type = "ooTextFile"': "a TextGrid",
+    "VERSION=": "a lattice",
+    "utterance\tstart\t": "confusion networks",
+    "utterance\trank\t": "a list of the best sentences",
+    "utterance\tcode\t": "a list of utterances left out",
+}
+"""Of files that `asr decode` and `asr align` write beside the transcripts, and what each is."""
 
 
 def read_transcripts(path: Path | str, *, format: TranscriptFormat = "auto") -> dict[str, tuple[str, ...]]:
@@ -34,7 +43,8 @@ def read_transcripts(path: Path | str, *, format: TranscriptFormat = "auto") -> 
     ------
     CorpusError
         When the file is no text (see `asr.text_lines`), or a line, which is named, is malformed, repeats an utterance
-        or names one so that no line could begin with it (`;;`, what cannot be printed).
+        or names one so that no line could begin with it (`;;`, what cannot be printed). With "auto" also for a CTM
+        file, whose times would be words, and for other results that are no transcripts.
     """
     path = Path(path)
     text_lines = read_text_lines(path, CorpusError)
@@ -43,6 +53,7 @@ def read_transcripts(path: Path | str, *, format: TranscriptFormat = "auto") -> 
     lines = _numbered_lines(text_lines)
     spoken = [(number, line) for number, line in lines if not line.startswith(";;")]
     if format == "auto":
+        _refuse_other_results(path, spoken)
         format = _guess_format(path, spoken)
     if format == "trn":
         lines = spoken
@@ -106,6 +117,26 @@ def _check_key(path: Path, number: int, role: str, name: str) -> None:
     fault = fault_in_key(name)
     if fault is not None:
         raise CorpusError(f"{path}:{number}: the {role} {_shorten(name)} {fault}")
+
+
+def _refuse_other_results(path: Path, lines: list[tuple[int, str]]) -> None:
+    """CorpusError for a CTM file, of which every line has two times, and for what begins as no transcript does."""
+    if not lines:
+        return
+    number, first = lines[0]
+    what = next((what for beginning, what in _OTHER_BEGINNINGS.items() if first.startswith(beginning)), None)
+    if what is None and all(_is_of_ctm(line) for _, line in lines):
+        what = "a CTM file (utterance, channel, start, duration, word)"
+    if what is not None:
+        raise CorpusError(
+            f"{path}:{number}: {_shorten(first)} is of {what}; a transcript is needed, an utterance a line with its id "
+            "and its words, such as the hyp.txt of asr decode"
+        )
+
+
+def _is_of_ctm(line: str) -> bool:
+    fields = line.split()
+    return len(fields) in (5, 6) and all(_SECONDS.fullmatch(field) for field in fields[2:4])
 
 
 def _guess_format(path: Path, lines: list[tuple[int, str]]) -> TranscriptFormat:

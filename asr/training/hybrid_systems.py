@@ -78,6 +78,7 @@ def train_hybrid_system(
                     checkpoint=workshop.run.checkpoint(name),
                     progress=lambda done, total: finished(100 * done // total),
                 )
+                finished(100)  # not every classifier tells how far it is
             hmm, curves = result.hmm, list(result.curves)
         else:
             hmm, curves = one_stream.load().hmm, [tuple(curve) for curve in one_stream.curves.values()]

@@ -61,7 +61,11 @@ def choose_width(scored: Sequence[Scored], search: SearchSettings, name: str = "
     n_words = sum(map(len, right.values()))
     if n_words < FEWEST_WORDS:
         log.info(
-            "%s: beam %g and max_active %d stay: %d words are too few to narrow them", name, *_width(search), n_words
+            "%s: beam %g and max_active %d stay: a wide search recognizes %d words, and %d are needed to narrow them",
+            name,
+            *_width(search),
+            n_words,
+            FEWEST_WORDS,
         )
         return search
     allowed = math.floor(TOLERATED * n_words)

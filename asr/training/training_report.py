@@ -30,6 +30,8 @@ _DISCRIMINANTS = (
     "fixed-size-lssvm", "bayesian-lssvm",
 )  # fmt: skip
 FEW_WORDS = 300  # on which models of another seed can differ by several points
+HARDLY_ANYTHING = 80.0
+"""% of word errors; where even the best system makes more, the models are of little use."""
 _TWINS = (
     "the errors are those of models trained without a part of the speech, each on the part that it lacked; the models "
     "that are kept had all of it"
@@ -112,6 +114,7 @@ def report_training(
     lines = _table(rows, scored, unit)
     remarks = [f"{system.name}: {remark}" for system, _ in scored for remark in system.remarks]
     if rows:
+        remarks += _little_recognized(rows)
         remarks.append(_TWINS)
         if unit == "utterance":
             remarks.append(_ONE_VOICE)
@@ -256,6 +259,18 @@ def _table(
             f"{doubt}"
         )
     return lines
+
+
+def _little_recognized(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A sentence where no system recognizes much."""
+    best = min(row["wer"] for row in rows)
+    if best <= HARDLY_ANYTHING:
+        return []
+    return [
+        f"so little is recognized ({best:.1f} % word errors at the best) that the models are of little use under this "
+        f"grammar, the {rows[0]['grammar']} of the training transcripts; more speech, more speakers, or a grammar that "
+        "allows less (--grammar, grammar=) helps"
+    ]
 
 
 def _more_or_fewer(difference: float) -> str:

@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+import asr
 from asr.cli import main
 from asr.cli.reporting import report_failures
 from asr.corpus.data_directory import Problem
+from asr.errors import CorpusError
 from asr.runs.outcome import Outcome
 
 
@@ -48,6 +50,19 @@ def test_master_label_files_are_scored_as_text_is(
     assert run(*files[:2]) == run(files[0], mlf) == 0
     first, second = capsys.readouterr().out.split("WER")[1:]
     assert first == second
+
+
+def test_a_ctm_file_is_refused_from_the_command_and_from_python(
+    files: tuple[Path, Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ctm = tmp_path / "hyp.ctm"
+    ctm.write_text("a-2 1 0.100 0.300 four\nb-1 1 0.200 0.250 five\n")
+    assert run(files[0], ctm) == 1
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert f"asr: error: {ctm}:1: 'a-2 1 0.100 0.300 four' is of a CTM file" in err
+    with pytest.raises(CorpusError, match=r"hyp\.ctm:1: .*such as the hyp\.txt of asr decode"):
+        asr.score(files[0], ctm)
 
 
 def test_a_speaker_table_and_alignments_are_written_on_request(

@@ -5,6 +5,7 @@ import pytest
 import soundfile
 
 from asr.corpus.audio import read_audio
+from asr.corpus.audio_kinds import READABLE
 from asr.corpus.data_directory import read_data_directory
 from asr.errors import CorpusError
 
@@ -66,8 +67,28 @@ def test_shorten_compressed_sphere_is_refused_with_the_way_out(tmp_path):
 @pytest.mark.parametrize("name", ["x.wav", "x.raw", "x.flac"])
 def test_what_is_no_audio_is_refused(tmp_path, name):
     (tmp_path / name).write_bytes(b"this is not audio at all, whatever its name may say")
-    with pytest.raises(CorpusError, match="cannot be read as audio"):
+    with pytest.raises(CorpusError, match=f"cannot be read as audio .*; {READABLE} can be"):
         read_audio(tmp_path / name, rate=16000)
+
+
+@pytest.mark.parametrize(
+    ("name", "format", "subtype"),
+    [
+        ("WAV", "WAV", "PCM_16"),
+        ("FLAC", "FLAC", "PCM_16"),
+        ("MP3", "MP3", "MPEG_LAYER_III"),
+        ("Ogg", "OGG", "VORBIS"),
+        ("Opus", "OGG", "OPUS"),
+        ("AIFF", "AIFF", "PCM_16"),
+        ("AU", "AU", "PCM_16"),
+        ("CAF", "CAF", "PCM_16"),
+        ("SPHERE", "NIST", "PCM_16"),
+    ],
+)
+def test_the_kinds_that_messages_name_can_be_read(tmp_path, name, format, subtype):
+    assert name in READABLE
+    soundfile.write(tmp_path / "audio", np.tile(SAMPLES, 2), 16000, format=format, subtype=subtype)
+    assert len(read_audio(tmp_path / "audio", rate=16000)) == pytest.approx(2 * len(SAMPLES), rel=0.2)
 
 
 def test_empty_missing_and_infinite_audio_is_refused(tmp_path):

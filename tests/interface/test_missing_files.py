@@ -40,6 +40,13 @@ def test_what_is_missing_is_an_error_of_ours_from_every_entry(entries):
             print(name, call())
 
 
+@pytest.mark.parametrize("name", ["align", "decode", "tune"])
+def test_of_a_data_directory_that_is_missing_nothing_is_said_before(entries, name, caplog):
+    with pytest.raises(AsrError, match="nowhere"):
+        entries[name]()
+    assert not caplog.messages
+
+
 @pytest.mark.parametrize(
     ("name", "kind"),
     [

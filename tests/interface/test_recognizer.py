@@ -98,8 +98,19 @@ def test_an_array_of_a_higher_rate_is_converted_as_a_file_is(recognizer, wavs, t
 @pytest.mark.parametrize(
     ("audio", "rate", "kind", "told"),
     [
-        (np.zeros(8000), None, ConfigError, "rate=16000"),
-        (np.zeros(8000), 10, CorpusError, "its rate is 10"),
+        (np.zeros(8000), None, CorpusError, "rate=16000"),
+        (np.zeros(8000), 10, CorpusError, "its rate is 10; a whole number from 1000 to 768000"),
+        (np.zeros(8000), "8000", CorpusError, r"its rate is '8000' \(str\); a whole number"),
+        ((np.zeros(8000), "8000"), None, CorpusError, r"its rate is '8000' \(str\)"),
+        (np.zeros(8000), np.nan, CorpusError, "its rate is nan"),
+        ((np.zeros(8000), RATE), RATE, CorpusError, "come with their own, 8000"),
+        (b"RIFF", None, CorpusError, r"4 bytes \(bytes\) are no audio.*io\.BytesIO"),
+        (b"RIFF", RATE, CorpusError, r"io\.BytesIO"),
+        (None, None, CorpusError, r"None \(NoneType\) is no audio; a path, .* array of samples with its rate"),
+        (None, RATE, CorpusError, r"None \(NoneType\) is no audio"),
+        (7, None, CorpusError, r"7 \(int\) is no audio"),
+        ({"samples": [0.0]}, RATE, CorpusError, r"\(dict\) is no audio"),
+        ([[0.0, 0.0], [0.0]], RATE, CorpusError, "cannot be made an array"),
         (np.zeros(8000, np.int64), RATE, CorpusError, "int64"),
         (np.zeros((2, 8000)), RATE, CorpusError, r"\(2, 8000\)"),
         (np.zeros(0), RATE, CorpusError, "no samples"),
@@ -107,7 +118,7 @@ def test_an_array_of_a_higher_rate_is_converted_as_a_file_is(recognizer, wavs, t
         (np.full(8000, 20000.0), RATE, CorpusError, "divide them"),
         (np.zeros(50), RATE, FeatureError, "less than one window"),
         ("nowhere.wav", None, CorpusError, "nowhere.wav does not exist"),
-        ("nowhere.wav", RATE, ConfigError, "a file says its own rate"),
+        ("nowhere.wav", RATE, CorpusError, "a file says its own rate"),
         (io.BytesIO(b"no audio"), None, CorpusError, "file object: cannot be read as audio"),
         (io.StringIO("text"), None, CorpusError, "'rb'"),
     ],
@@ -124,6 +135,22 @@ def test_many_are_recognized_in_order_and_a_bad_one_costs_itself_alone(recognize
     assert [results[0], results[3]] == [recognizer.recognize(wavs[0]), recognizer.recognize(wavs[1])]
     assert results[1].to_dict()["error"] == {"code": "missing-file", "reason": "nowhere.wav does not exist"}
     assert list(recognizer.recognize_all(audios, jobs=3)) == results
+
+
+@pytest.mark.parametrize("options", [{}, {"jobs": 2}, {"speakers": "one"}])
+def test_what_is_no_audio_costs_itself_alone_too(recognizer, wavs, options):
+    wrong = [None, 7, b"RIFF", np.zeros(8000), (np.zeros(8000), "8000"), [[0.0], []]]
+    results = list(recognizer.recognize_all([wavs[0], *wrong, wavs[1]], **options))
+    assert results[0].text and results[-1].text
+    assert [result.source for result in results[1:-1]] == ["NoneType", "int", "bytes", "array", "array", "array"]
+    assert [result.error.code for result in results[1:-1]] == [*3 * ["unreadable"], "no-rate", "unreadable", "no-rate"]
+
+
+def test_whoever_has_audio_of_a_lower_rate_is_told_what_takes_it(toy_model, recognizer, wavs):
+    samples, _ = soundfile.read(wavs[0])
+    with pytest.raises(CorpusError, match=r"Recognizer\.load\(\.\.\., upsample=True\)"):
+        recognizer.recognize(samples[::2], rate=RATE // 2)
+    assert Recognizer.load(toy_model, upsample=True).recognize(samples[::2], rate=RATE // 2).seconds
 
 
 def test_audio_is_taken_as_results_are_asked_for(recognizer, wavs):
@@ -306,6 +333,30 @@ def test_a_pronunciation_of_phones_that_the_model_lacks_is_refused(recognizer):
         recognizer.add_word("TWO WORDS", "W AH N")
 
 
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [
+        ("<s>", "in grammars it is the beginning or end of a sentence"),
+        ("SENT-END", "in grammars it is the beginning or end of a sentence"),
+        ("!NULL", "in grammars it is nothing said"),
+        ("<eps>", "in grammars it is nothing said"),
+        ("#0", "in grammars it is a symbol of automata"),
+        ("<unk>", "in grammars it is any word that is not known"),
+        ("<NOISE>", "angle brackets is a mark.*allow_untrained=True"),
+    ],
+)
+def test_a_mark_is_not_added_as_a_word(recognizer, word, reason):
+    with pytest.raises(LexiconError, match=f"'{word}' cannot be added as a word: .*{reason}"):
+        recognizer.add_word(word, "W AH N")
+    assert word not in recognizer.words
+
+
+def test_a_name_in_angle_brackets_is_added_where_all_words_are_recognized(toy_model):
+    recognizer = Recognizer.load(toy_model, allow_untrained=True)
+    recognizer.add_word("<NOISE>", "W AH N")
+    assert "<NOISE>" in recognizer.with_grammar("loop").graph.words
+
+
 def test_alignment_gives_times_of_words_and_phones(recognizer, wavs, said, toy_corpus, toy_model, tmp_path, asr):
     alignment = recognizer.align(wavs[0], said[wavs[0].stem])
     assert [word.word for word in alignment.words] == said[wavs[0].stem].split()
@@ -313,8 +364,12 @@ def test_alignment_gives_times_of_words_and_phones(recognizer, wavs, said, toy_c
     for phone, following in zip(alignment.phones, alignment.phones[1:], strict=False):
         assert phone.end == following.start
     assert json.dumps(alignment.to_dict())
-    with pytest.raises(LexiconError, match="HYBRID"):
+    with pytest.raises(LexiconError, match="no pronunciation for HYBRID; give each to add_word first"):
         recognizer.align(wavs[0], "ONE HYBRID")
+    with pytest.raises(
+        LexiconError, match="no pronunciation for seven; letter case counts, and the model's lexicon has seven as SEVEN"
+    ):
+        recognizer.align(wavs[0], "ONE seven")
     with pytest.raises(AlignmentError, match="needs at the least"):
         recognizer.align(wavs[0], "SEVEN " * 100)
     with pytest.raises(AlignmentError, match="no words"):

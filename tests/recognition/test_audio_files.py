@@ -1,5 +1,6 @@
 """Audio files by themselves as a corpus."""
 
+import logging
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,16 @@ def test_a_rule_that_is_none_is_refused(folder: Path, pattern: str, said: str):
 
 def test_a_folder_gives_its_audio_files_by_their_paths_within_it(folder: Path):
     assert list(speakers(files_as_corpus([folder]))) == ["anna_one", "anna_two", "boris_one_2"]
+
+
+def test_files_of_other_kinds_in_a_folder_are_counted_in_one_line(folder: Path, caplog: pytest.LogCaptureFixture):
+    (folder / "anna" / "video.m4a").write_bytes(b"x")
+    (folder / ".hidden").write_bytes(b"x")
+    with caplog.at_level(logging.INFO):
+        files_as_corpus([folder])
+        files_as_corpus([folder / "anna" / "one.wav"])
+    (line,) = caplog.messages
+    assert line.startswith(f"{folder}: 2 files of other kinds passed over, such as video.m4a; WAV, ")
 
 
 def test_a_pattern_that_no_shell_expanded_gives_the_files_it_matches(folder: Path):

@@ -1,10 +1,12 @@
-"""Sentences of a grammar file that cannot be said are counted and named."""
+"""Words that the lexicon has in another letter case are named, in grammars and in transcripts."""
 
 import logging
 
 import pytest
 
 from asr.acoustic.model_file import load_model
+from asr.errors import CorpusError
+from asr.recognition.aligning import align
 from asr.recognition.decoding import chosen_grammar
 
 
@@ -20,3 +22,12 @@ def test_sentences_left_out_for_their_letter_case_are_counted_and_named(
     assert "2 of 4 sentences cannot be said and are left out: 'seven one', 'NO UP'" in line
     assert "no pronunciation for UP one seven" in line
     assert "letter case counts, and the model's lexicon has one as ONE, seven as SEVEN" in line
+
+
+def test_transcripts_in_another_letter_case_than_the_lexicon_are_told_so(toy_model, toy_corpus, tmp_path) -> None:
+    lexicon = tmp_path / "lower.txt"
+    pairs = (line.split(maxsplit=1) for line in (toy_corpus / "lexicon.txt").read_text().splitlines())
+    lexicon.write_text("".join(f"{word.lower()} {phones}\n" for word, phones in pairs))
+    told = r"no pronunciation for .*ONE.*; letter case counts, and \S*lower\.txt has .*ONE as one"
+    with pytest.raises(CorpusError, match=told):
+        align(toy_model, toy_corpus / "test", tmp_path / "out", lexicon=lexicon)

@@ -53,6 +53,28 @@ def test_a_master_label_file_is_recognized_by_its_first_line(write):
         read_transcripts(write('#!MLF!#\n"*/u1.lab"\nONE\n'))
 
 
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        ("u1 1 0.210 0.340 ONE\n\nu1 1 0.550 0.300 TWO\nu2 A .5 1.25 ONE 0.98\n", "a CTM file"),
+        ('File type = "ooTextFile"\nObject class = "TextGrid"\n', "a TextGrid"),
+        ("VERSION=1.0\nUTTERANCE=u1\n", "a lattice"),
+        ("utterance\tstart\tend\twords\nu1\t0.1\t0.2\tONE:1\n", "confusion networks"),
+        ("utterance\trank\tscore\tacoustic\tgrammar\twords\n", "a list of the best sentences"),
+        ("utterance\tcode\treason\n", "a list of utterances left out"),
+    ],
+)
+def test_other_results_of_a_recognition_are_no_transcripts(write, content, what):
+    with pytest.raises(CorpusError, match=rf"text:1: .* is of {what}.*; a transcript is needed.*hyp\.txt") as found:
+        read_transcripts(write(content))
+    assert repr(content.split("\n")[0])[1:-1] in str(found.value)
+
+
+def test_transcripts_of_digits_are_no_ctm_file(write):
+    assert read_transcripts(write("u1 1 2 3 4\nu2 5 6 7 8 9\n"))["u1"] == ("1", "2", "3", "4")
+    assert read_transcripts(write("u1 A 0.5 1.5 B\nu2 A\n"))["u1"] == ("A", "0.5", "1.5", "B")
+
+
 def test_a_repeated_utterance_is_refused_with_both_lines(write):
     with pytest.raises(CorpusError, match=r"text:3: utterance 'u1' was already given on line 1"):
         read_transcripts(write("u1 ONE\nu2 TWO\nu1 THREE\n"))

@@ -1,5 +1,6 @@
 """Systems that recipes compare: what is trained once and what comes of it."""
 
+import logging
 from collections.abc import Iterator
 
 import numpy as np
@@ -50,6 +51,13 @@ def test_a_second_stream_beside_a_trained_classifier_is_as_if_both_were_trained_
     assert beside.path.read_bytes() == together.path.read_bytes()
     assert beside.curves == together.curves
     assert beside.seconds > alone.seconds
+
+
+def test_a_fit_that_tells_no_progress_is_told_as_finished(ground, caplog):
+    workshop, material, mixtures = ground
+    with caplog.at_level(logging.INFO, logger="asr.runs.progress"):
+        train_hybrid_system(workshop, "svm", material, mixtures, CALIBRATED, FEATURES)
+    assert "svm: fitting, in %: 100 in " in caplog.text
 
 
 def test_mixtures_of_discriminant_frames_stand_on_the_alignment_by_earlier_ones(ground):

@@ -1,5 +1,6 @@
 """The width chosen finds the words of a wide search, and is no wider than speech of this kind needs."""
 
+import logging
 from dataclasses import replace
 
 import pytest
@@ -80,6 +81,9 @@ def test_an_infinite_beam_becomes_a_finite_one(model, graph, material):
     assert choose_width([Scored.of(Twin(model, material, graph), SerialWorkers())], infinite).beam < WIDEST / WIDER
 
 
-def test_few_words_narrow_nothing(model, graph, material, monkeypatch):
+def test_few_words_narrow_nothing(model, graph, material, monkeypatch, caplog):
     monkeypatch.setattr(search_width, "FEWEST_WORDS", 200)
-    assert choose_width([Scored.of(Twin(model, material, graph), SerialWorkers())], model.search) == model.search
+    with caplog.at_level(logging.INFO, logger="asr.training.search_width"):
+        assert choose_width([Scored.of(Twin(model, material, graph), SerialWorkers())], model.search) == model.search
+    n_words = sum(map(len, words(model, material, graph, beam=2 * model.search.beam).values()))
+    assert f"a wide search recognizes {n_words} words, and 200 are needed to narrow them" in caplog.text

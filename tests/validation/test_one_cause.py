@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from asr.corpus.audio_kinds import READABLE
 from asr.errors import AsrError
 from asr.training.checking import log_findings
 from tests.validation.corpora import Corpus
@@ -65,7 +66,7 @@ def test_what_nearly_all_files_have_is_one_finding_and_what_most_have_is_not(cle
     clean.audio(9).write_bytes(b"rubbish" * 99)
     (only,) = clean.validate().errors
     assert only.message.startswith("9 of 9 lines have the same fault: ")
-    assert only.remedy == "WAV, FLAC and uncompressed NIST SPHERE are"
+    assert only.remedy == f"{READABLE} can be, so convert it to one of these"
 
 
 def test_a_test_directory_without_its_files_does_not_stop_the_training(clean: Corpus) -> None:

@@ -1,0 +1,23 @@
+"""Names that are no words in grammars, and what they stand for there."""
+
+import re
+
+from asr.grammar.arpa import UNKNOWN_WORDS
+from asr.grammar.network import NULL, SENTENCE_MARKS
+
+_OF_AUTOMATA = re.compile(r"#\d+", re.ASCII)
+
+
+def meaning(name: str) -> str:
+    """What a name stands for that some format of grammars takes for no word; empty for all others.
+
+    >>> meaning("<s>"), meaning("ONE")
+    ('the beginning or end of a sentence', '')
+    """
+    if name in SENTENCE_MARKS:
+        return "the beginning or end of a sentence"
+    if name in (NULL, "<eps>"):
+        return "nothing said"
+    if name in UNKNOWN_WORDS:
+        return "any word that is not known"
+    return "a symbol of automata" if _OF_AUTOMATA.fullmatch(name) else ""
