@@ -81,7 +81,7 @@ class TrainingConfig(Settings):
     ngram_order: int = Field(2, ge=1, le=10)
     """Order of the default grammar, estimated from the training transcripts."""
     lexicon: LexiconSettings = LexiconSettings()
-    features: FeatureConfig = FeatureConfig(dynamic_range_db=DYNAMIC_RANGE_DB)
+    features: FeatureConfig = FeatureConfig(dynamic_range_db=DYNAMIC_RANGE_DB, normalize="speaker")
     """Frames of the Gaussian mixtures."""
     hybrid_features: FeatureConfig = FeatureConfig(
         dynamic_range_db=DYNAMIC_RANGE_DB, normalize="speaker", context=7, lda_dimension=60

@@ -41,6 +41,11 @@ def test_what_is_said_of_features_holds_for_the_hybrid_s_too_unless_it_says_othe
     assert config.hybrid_features.context == TrainingConfig().hybrid_features.context
 
 
+def test_both_kinds_of_frames_are_normalized_by_speaker():
+    config = TrainingConfig()
+    assert (config.features.normalize, config.hybrid_features.normalize) == ("speaker", "speaker")
+
+
 def test_a_settings_file_may_use_the_name_that_a_setting_had_before(tmp_path):
     path = tmp_path / "settings.toml"
     path.write_text("[features]\nnormalise = 'utterance'\n")
