@@ -258,7 +258,8 @@ def _tell_time_left(workshop: Workshop, n_pairs: int) -> None:
     seconds = sum(run.stage_time(name).wall for name in run.done_stages() if name.startswith("tuning-1-"))
     log.info(
         "the first of the %d pairs took %s, so the others take about %s; after them come the search on held-out speech "
-        "and the hybrid that is kept, which usually take longer than a pair",
+        "and the hybrid that is kept, which usually take longer than a pair, and several times as long where little is "
+        "recognized",
         n_pairs,
         duration(seconds),
         duration((n_pairs - 1) * seconds),
