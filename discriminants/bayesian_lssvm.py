@@ -5,6 +5,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
 
+from discriminants.blas_threads import one_blas_thread_for_few
 from discriminants.evidence.inputs import selected_inputs
 from discriminants.evidence.penalty import Inference, most_probable
 from discriminants.evidence.posterior_variance import PosteriorVariance
@@ -230,7 +231,7 @@ class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
         own = None if weight is None else weight[rows]
         pairwise = isinstance(make_kernel(self.kernel, self.sigma), PrecomputedKernel)
         samples = X if rows.shape[0] == X.shape[0] else X[np.ix_(rows, rows)] if pairwise else X[rows]
-        with memory_of_whole_matrix(rows.shape[0]):
+        with memory_of_whole_matrix(rows.shape[0]), one_blas_thread_for_few(rows.shape[0]):
             learnt = self._infer(samples, targets[rows], own, noise_known=known)
         if pairwise:
             self.kernel_ = PrecomputedKernel(rows)

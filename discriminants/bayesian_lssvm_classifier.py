@@ -9,6 +9,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
 from discriminants.bayesian_lssvm import BayesianLSSVM, Learnt
+from discriminants.blas_threads import one_blas_thread_for_few
 from discriminants.evidence.posterior_variance import PosteriorVariance
 from discriminants.expansion import FLOATS
 from discriminants.kernels import PrecomputedKernel, make_kernel
@@ -109,7 +110,7 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
         self.classes_, codes = class_codes(y)
         self.class_log_prior_ = np.log(np.bincount(codes) / codes.shape[0])
         targets = one_vs_rest_targets(codes, self.classes_.shape[0]).astype(np.float64)
-        with memory_of_whole_matrix(X.shape[0]):
+        with memory_of_whole_matrix(X.shape[0]), one_blas_thread_for_few(X.shape[0]):
             learnt = self._infer(X, targets)
         penalties = learnt.found.regularization
         self.posterior_ = None

@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 Result = TypeVar("Result")
+_FEW = 1000  # samples of which the many small steps of a decomposition gain little from a second thread
 
 
 def _controller() -> Any:
@@ -26,6 +27,11 @@ def one_blas_thread() -> AbstractContextManager[Any]:
     where cores are shared.
     """
     return _controller().limit(limits=1, user_api="blas")
+
+
+def one_blas_thread_for_few(n_samples: int) -> AbstractContextManager[Any]:
+    """`one_blas_thread` where matrices of n_samples x n_samples are decomposed and these are small, else nothing."""
+    return one_blas_thread() if n_samples <= _FEW else nullcontext()
 
 
 def blas_threads_allowed() -> int:

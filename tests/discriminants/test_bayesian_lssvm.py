@@ -4,17 +4,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.linalg import eigh
 from scipy.stats import norm
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+from threadpoolctl import threadpool_limits
 
 from discriminants import (
     ARDGaussianKernel,
+    BayesianLSSVMClassifier,
     BayesianLSSVMRegressor,
     CompactGaussianKernel,
     GaussianKernel,
     LSSVMRegressor,
 )
+from discriminants.blas_threads import blas_threads_allowed, one_blas_thread_for_few
+from discriminants.evidence import spectrum
 from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
 
 RANDOM = np.random.default_rng(0)
@@ -216,3 +221,22 @@ def test_the_relevance_of_an_input_is_its_mean_part_of_the_exponent() -> None:
     assert (model.input_relevances_[model.removed_inputs_] == 0).all()
     with pytest.raises(AttributeError, match="takes a width for every input"):
         BayesianLSSVMRegressor().fit(X, Y[:, 0]).input_relevances_  # noqa: B018
+
+
+@pytest.mark.parametrize(("n_samples", "n_threads"), [(1000, 1), (1001, 2)])
+def test_few_samples_are_decomposed_on_one_blas_thread(n_samples: int, n_threads: int) -> None:
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads_allowed()
+        with one_blas_thread_for_few(n_samples):
+            assert blas_threads_allowed() == min(before, n_threads)
+        assert blas_threads_allowed() == before
+
+
+def test_the_inference_keeps_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    monkeypatch.setattr(spectrum, "eigh", lambda *a, **k: seen.append(blas_threads_allowed()) or eigh(*a, **k))
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 2
+    with threadpool_limits(2, user_api="blas"):
+        BayesianLSSVMRegressor().fit(X, y)
+        BayesianLSSVMClassifier().fit(X, y)
+    assert set(seen) == {1}
