@@ -62,7 +62,8 @@ class NPDClassifier(_PseudoDiscriminant, OneVsRestClassifier):
         speech (4.4.1).
     criterion : {"gcv", "bic", "mdl", "cv"}, optional
         Keep the number of centres, up to `n_centers`, that is best by generalised cross-validation, an
-        information criterion or `cv`-fold cross-validation; None keeps all.
+        information criterion or `cv`-fold cross-validation; None keeps all. The default of classifiers is None, that
+        of regressors "cv", which takes `cv` further selections.
     cv : int
         Folds.
     dictionary : {"shared", "private"}
@@ -162,7 +163,7 @@ class NPDRegressor(_PseudoDiscriminant, KernelRegressor):
         epsilon: float = 0.0,
         norm_penalty: float = 0.0,
         residual_threshold: float | None = None,
-        criterion: str | None = None,
+        criterion: str | None = "cv",
         cv: int = 5,
         dictionary: str = "shared",
         rule: Any = "error_reduction",

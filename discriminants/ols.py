@@ -111,7 +111,7 @@ class OLSRegressor(_OrthogonalLeastSquares, KernelRegressor):
         sigma: Any = "scale",
         epsilon: float = 0.0,
         unexplained: float = 0.0,
-        criterion: str | None = None,
+        criterion: str | None = "cv",
         cv: int = 5,
         dictionary: str = "shared",
         n_candidates: int | None = None,

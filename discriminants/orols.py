@@ -173,7 +173,7 @@ class OROLSRegressor(_RegularizedLeastSquares, KernelRegressor):
         tol: float = 1e-4,
         patience: int = 10,
         max_condition: float = 1e8,
-        criterion: str | None = None,
+        criterion: str | None = "cv",
         cv: int = 5,
         dictionary: str = "shared",
         rule: Any = "error_reduction",

@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     fit_axes.plot(x, y, ".", color="0.8")
     fit_axes.plot(grid, truth, "k--", label="truth")
     for kernel in (*map(GaussianKernel, WIDTHS), MultiscaleGaussianKernel(WIDTHS)):
-        model = OROLSRegressor(N_CENTERS, kernel=kernel).fit(x[:, None], y)
+        model = OROLSRegressor(N_CENTERS, kernel=kernel, criterion=None).fit(x[:, None], y)
         outputs = model.predict(grid[:, None])
         single = isinstance(kernel, GaussianKernel)
         name = f"one width, {kernel.sigma}" if single else "three widths"
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for sigma in compact_widths:
         kernel = CompactGaussianKernel(sigma)
         shares.append(100 * np.count_nonzero(kernel(x[:, None], x[:, None])) / x.shape[0] ** 2)
-        model = OROLSRegressor(200, kernel=kernel, n_candidates=400).fit(x[:, None], y)
+        model = OROLSRegressor(200, kernel=kernel, n_candidates=400, criterion=None).fit(x[:, None], y)
         errors.append(rmse(model.predict(grid[:, None]), truth))
         print(
             f"compact support, width {sigma}: {shares[-1]:4.1f} % of the kernel matrix is not zero,"

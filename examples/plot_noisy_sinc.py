@@ -30,7 +30,8 @@ def draw(n_samples: int, noise: float, random: np.random.Generator) -> tuple[np.
 
 def chosen_width(n_draws: int, random: np.random.Generator) -> float:
     """The width with the least squared error in cross-validation, over several draws of 50 points."""
-    search = GridSearchCV(OROLSRegressor(50), {"sigma": WIDTHS}, cv=5, scoring="neg_mean_squared_error", refit=False)
+    learner = OROLSRegressor(50, criterion=None)
+    search = GridSearchCV(learner, {"sigma": WIDTHS}, cv=5, scoring="neg_mean_squared_error", refit=False)
     scores = [search.fit(*draw(50, 0.1, random)).cv_results_["mean_test_score"] for _ in range(n_draws)]
     return WIDTHS[int(np.mean(scores, axis=0).argmax())]
 
@@ -42,7 +43,7 @@ def mean_error(n_samples: int, noise: float, sigma: float, n_runs: int) -> tuple
         random = np.random.default_rng(run)
         X, y = draw(n_samples, noise, random)
         X_test, truth = draw(1000, 0.0, random)
-        errors.append(rmse(OROLSRegressor(50, sigma=sigma).fit(X, y).predict(X_test), truth))
+        errors.append(rmse(OROLSRegressor(50, sigma=sigma, criterion=None).fit(X, y).predict(X_test), truth))
     return float(np.mean(errors)), float(np.std(errors))
 
 
@@ -59,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     fit_axes, size_axes, noise_axes = figure.subplots(1, 3)
 
     X, y = draw(50, 0.1, random)
-    model = OROLSRegressor(50, sigma=sigma).fit(X, y)
+    model = OROLSRegressor(50, sigma=sigma, criterion=None).fit(X, y)
     x = np.linspace(-10, 10, 400)
     error = rmse(model.predict(x[:, None]), np.sinc(x / np.pi))
     print(f"one fit: {model.n_centers_[0]} of 50 points are centres, RMSE {error:.4f} (noise 0.1)")

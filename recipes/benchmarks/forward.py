@@ -15,7 +15,7 @@ def npd_search(
     learner: Any, sigmas: Sequence[float], epsilons: Sequence[float], max_centers: int, **options: Any
 ) -> Search:
     """NPD: width, epsilon on the diagonal, number of centres."""
-    estimator = learner(random_state=SEED, **options)
+    estimator = learner(random_state=SEED, criterion=None, **options)
     return Search("npd", estimator, grid(sigma=sigmas, epsilon=epsilons), tuple(sizes_up_to(max_centers)))
 
 
@@ -23,13 +23,13 @@ def penalised_npd_search(
     learner: Any, sigmas: Sequence[float], penalties: Sequence[float], sizes: Sequence[int], **options: Any
 ) -> Search:
     """NPD: width, penalty on the norm, number of centres."""
-    estimator = learner(random_state=SEED, **options)
+    estimator = learner(random_state=SEED, criterion=None, **options)
     return Search("npd", estimator, grid(sigma=sigmas, norm_penalty=penalties), tuple(sizes))
 
 
 def ols_search(learner: Any, sigmas: Sequence[float], max_centers: int, **options: Any) -> Search:
     """OLS: width and number of centres."""
-    estimator = learner(random_state=SEED, **options)
+    estimator = learner(random_state=SEED, criterion=None, **options)
     return Search("ols", estimator, grid(sigma=sigmas), tuple(sizes_up_to(max_centers)))
 
 
@@ -43,7 +43,7 @@ def orols_search(
     **options: Any,
 ) -> Search:
     """OROLS: width, epsilon, how lambda is re-estimated, and number of centres."""
-    estimator = learner(random_state=SEED, **(_OROLS_END | options))
+    estimator = learner(random_state=SEED, criterion=None, **(_OROLS_END | options))
     settings = grid(sigma=sigmas, epsilon=epsilons, reestimation=reestimations)
     return Search("orols", estimator, settings, tuple(sizes_up_to(max_centers)))
 
@@ -58,7 +58,7 @@ def penalised_orols_search(
     **options: Any,
 ) -> Search:
     """OROLS: width, penalty on the norm, how lambda is re-estimated, and number of centres."""
-    estimator = learner(random_state=SEED, **(_OROLS_END | options))
+    estimator = learner(random_state=SEED, criterion=None, **(_OROLS_END | options))
     settings = grid(sigma=sigmas, norm_penalty=penalties, reestimation=reestimations)
     return Search("orols", estimator, settings, tuple(sizes_up_to(max_centers)))
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.datasets import load_diabetes, make_friedman1, make_friedman2, make_friedman3
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
@@ -110,12 +111,41 @@ def test_a_ridge_that_sets_itself_beats_plain_least_squares_and_support_vectors_
         y = np.sinc(samples[:, 0] / np.pi) + 0.1 * random.normal(size=100)
         learners: dict[str, Any] = {
             "orols": OROLSRegressor(60, sigma=1.5),
-            "npd": NPDRegressor(60, sigma=1.5),
+            "npd": NPDRegressor(60, sigma=1.5, criterion=None),
             "svr": SVR(C=1.0, gamma=1 / (2 * 1.5**2), epsilon=0.1),
         }
         for name, learner in learners.items():
             errors[name] += ((learner.fit(samples, y).predict(grid) - truth) ** 2).mean()
     assert errors["orols"] < min(errors["npd"], errors["svr"])
+
+
+@pytest.mark.parametrize("learner", [NPDRegressor(), OROLSRegressor(), OLSRegressor()], ids=name_of)
+def test_the_defaults_keep_off_the_noise(learner: Any) -> None:
+    draws = [
+        load_diabetes(return_X_y=True),
+        make_friedman1(200, noise=1.0, random_state=0),
+        make_friedman2(200, noise=125.0, random_state=0),
+        make_friedman3(200, noise=0.1, random_state=0),
+    ]
+    folds = KFold(5, shuffle=True, random_state=0)
+    for samples, y in draws:
+        found, peer = (
+            cross_val_score(make_pipeline(StandardScaler(), model), samples, (y - y.mean()) / y.std(), cv=folds).mean()
+            for model in (clone(learner), SVR())
+        )
+        assert found > peer - 0.05
+
+
+def test_the_number_of_centres_is_found_where_a_dense_fit_fails_at_the_edges() -> None:
+    random = np.random.default_rng(1)
+    samples = random.uniform(-10, 10, size=(100, 1))
+    y = np.sinc(samples[:, 0] / np.pi) + 0.1 * random.normal(size=100)
+    grid = np.linspace(-10, 10, 400)[:, None]
+    truth = np.sinc(grid[:, 0] / np.pi)
+    all_kept = NPDRegressor(60, sigma=1.5, criterion=None).fit(samples, y)
+    found = NPDRegressor(60, sigma=1.5).fit(samples, y)
+    assert ((all_kept.predict(grid) - truth) ** 2).mean() > 100 * ((found.predict(grid) - truth) ** 2).mean()
+    assert ((found.predict(grid) - truth) ** 2).mean() < 0.01
 
 
 def test_a_stream_takes_several_targets_and_refuses_what_fit_refuses() -> None:

@@ -26,7 +26,8 @@ def test_candidates_by_residual_go_where_the_target_is_hard():
     X_test, y_test = two_scales(2000, 1)
     error = {}
     for candidates in ("random", "residual"):
-        model = NPDRegressor(60, n_candidates=60, candidates=candidates, sigma=0.01, random_state=0).fit(X, y)
+        model = NPDRegressor(60, n_candidates=60, candidates=candidates, sigma=0.01, criterion=None, random_state=0)
+        model.fit(X, y)
         error[candidates] = ((model.predict(X_test) - y_test) ** 2).mean()
         inside = (np.abs(model.basis_centers_[:, 0]) < 0.06).mean()
         assert (inside > 0.4) == (candidates == "residual")
@@ -69,7 +70,8 @@ def test_the_pilot_is_a_quarter_of_the_candidates_and_repeated_rows_count_once(m
         return selected(self, X, targets, rows, kernel, random)
 
     monkeypatch.setattr(learner.ForwardSelectionLearner, "_selected", spy)
-    OROLSRegressor(30, n_candidates=80, candidates="residual", sigma=0.05, random_state=0).fit(X, y)
+    settings = {"candidates": "residual", "sigma": 0.05, "criterion": None, "random_state": 0}
+    OROLSRegressor(30, n_candidates=80, **settings).fit(X, y)
     pilot, rows = drawn
     assert 15 <= pilot.shape[0] <= 20
     assert set(X[pilot, 0]) <= set(X[rows, 0])

@@ -79,7 +79,7 @@ def best_size(criterion: str, order: np.ndarray, Y: np.ndarray) -> int:
 def test_a_criterion_keeps_the_size_at_which_it_is_smallest(
     learner_class: Any, criterion: str, form: dict[str, Any]
 ) -> None:
-    learner = learner_class(MOST, sigma=SIGMA, **form)
+    learner = learner_class(MOST, sigma=SIGMA, criterion=None, **form)
     y, Y = targets(learner)
     order = clone(learner).fit(X, y).center_indices_
     size = best_size(criterion, order, Y)
@@ -102,7 +102,7 @@ def test_every_private_dictionary_has_the_size_that_is_best_for_its_output(
     y, Y = targets(learner)
     learner.fit(X, y)
     for s in range(3):
-        order = NPDRegressor(MOST, sigma=SIGMA, **form).fit(X, Y[:, s]).center_indices_
+        order = NPDRegressor(MOST, sigma=SIGMA, criterion=None, **form).fit(X, Y[:, s]).center_indices_
         size = best_size(criterion, order, Y[:, s : s + 1])
         assert learner.n_centers_[s] == size
         used = learner.center_indices_[learner.dual_coef_[:, s] != 0]
@@ -111,7 +111,7 @@ def test_every_private_dictionary_has_the_size_that_is_best_for_its_output(
 
 @pytest.mark.parametrize("learner_class", [OROLSClassifier, OROLSRegressor])
 def test_the_criteria_of_regularized_models_count_the_trace_of_the_smoother(learner_class: Any) -> None:
-    learner = learner_class(MOST, sigma=SIGMA, tol=0.0)
+    learner = learner_class(MOST, sigma=SIGMA, tol=0.0, criterion=None)
     y, Y = targets(learner)
     tss = ((Y - Y.mean(axis=0)) ** 2).sum(axis=0)
     values: dict[str, list[float]] = {name: [] for name in CRITERIA}
@@ -136,7 +136,7 @@ def test_the_criteria_of_regularized_models_count_the_trace_of_the_smoother(lear
 def test_cross_validation_keeps_the_size_that_a_plain_loop_over_the_folds_finds(
     learner_class: Any, dictionary: str
 ) -> None:
-    learner = learner_class(7, sigma=SIGMA, dictionary=dictionary, n_candidates=None)
+    learner = learner_class(7, sigma=SIGMA, dictionary=dictionary, n_candidates=None, criterion=None)
     y, _ = targets(learner)
     splitter: Any = StratifiedKFold if is_classifier(learner) else KFold
     losses = np.zeros(7)
@@ -173,7 +173,7 @@ def test_cross_validation_works_where_each_sample_has_its_own_width_or_the_kerne
 def test_selection_ends_with_the_first_centre_that_brings_every_residual_below_the_threshold(
     learner_class: Any, form: dict[str, Any], rule: str
 ) -> None:
-    learner = learner_class(60, sigma=SIGMA, rule=rule, **form)
+    learner = learner_class(60, sigma=SIGMA, rule=rule, criterion=None, **form)
     y, Y = targets(learner)
     order = clone(learner).fit(X, y).center_indices_
     largest = [np.abs(residuals(order[:m], Y)).max() for m in range(1, order.shape[0] + 1)]
@@ -186,7 +186,7 @@ def test_selection_ends_with_the_first_centre_that_brings_every_residual_below_t
 @pytest.mark.parametrize("learner_class", [OLSClassifier, OLSRegressor])
 @pytest.mark.parametrize("share", [0.5, 0.1, 0.02])
 def test_orthogonal_least_squares_ends_when_enough_is_explained(learner_class: Any, share: float) -> None:
-    learner = learner_class(60, sigma=SIGMA)
+    learner = learner_class(60, sigma=SIGMA, criterion=None)
     y, Y = targets(learner)
     order = clone(learner).fit(X, y).center_indices_
     total = ((Y - Y.mean(axis=0)) ** 2).sum()
@@ -200,7 +200,7 @@ def test_orthogonal_least_squares_ends_when_enough_is_explained(learner_class: A
 @pytest.mark.parametrize("learner_class", [OROLSClassifier, OROLSRegressor])
 def test_orols_ends_when_lambda_has_settled_for_as_many_steps_as_asked(learner_class: Any, patience: int) -> None:
     tol = 0.02
-    learner = learner_class(50, sigma=SIGMA, tol=0.0)
+    learner = learner_class(50, sigma=SIGMA, tol=0.0, criterion=None)
     y, _ = targets(learner)
     order = clone(learner).fit(X, y).center_indices_
     before, settled, expected = 0.0, 0, order.shape[0]
@@ -219,7 +219,7 @@ def test_orols_ends_when_lambda_has_settled_for_as_many_steps_as_asked(learner_c
 @pytest.mark.parametrize("limit", [3.0, 30.0])
 @pytest.mark.parametrize("learner_class", [OROLSClassifier, OROLSRegressor])
 def test_orols_ends_when_the_orthogonal_columns_differ_too_much_in_length(learner_class: Any, limit: float) -> None:
-    learner = learner_class(50, sigma=SIGMA, tol=0.0)
+    learner = learner_class(50, sigma=SIGMA, tol=0.0, criterion=None)
     y, _ = targets(learner)
     order = clone(learner).fit(X, y).center_indices_
     lengths = np.abs(np.diagonal(np.linalg.qr(design(order))[1]))[1:]
@@ -233,7 +233,7 @@ def test_orols_ends_when_the_orthogonal_columns_differ_too_much_in_length(learne
 def test_the_condition_of_the_columns_does_not_depend_on_the_scale_of_the_kernel(
     learner_class: Any, size: float
 ) -> None:
-    learner = learner_class(20, kernel="precomputed", tol=0.0)
+    learner = learner_class(20, kernel="precomputed", tol=0.0, criterion=None)
     y, _ = targets(learner)
     scaled = clone(learner).fit(size * gaussians(X, X), y)
     assert scaled.n_centers_[0] == learner.fit(gaussians(X, X), y).n_centers_[0] == 20
