@@ -46,15 +46,15 @@ def test_a_clean_corpus_has_status_0_and_a_summary(validate: Asr, corpus: Corpus
 
 
 def test_warnings_have_status_0_and_errors_1(validate: Asr, corpus: Corpus) -> None:
-    corpus.record(3, np.zeros(9000))
+    corpus.record(3, np.full(9000, 0.25))
     status, out, _ = validate()
     assert status == 0
-    assert out.startswith(f"{corpus.folder}/train/wav.scp:3: warning: ") and "[silent]\n" in out
+    assert out.startswith(f"{corpus.folder}/train/wav.scp:3: warning: ") and "[constant]\n" in out
     corpus.audio(4).unlink()
     status, out, err = validate()
     assert (status, err) == (1, "")
     assert f"\n{corpus.folder}/train/wav.scp:4: error: " in out
-    assert "1 error, 1 warning (1 missing-file, 1 silent)" in out
+    assert "1 error, 1 warning (1 missing-file, 1 constant)" in out
 
 
 def test_the_json_has_the_same_findings(validate: Asr, corpus: Corpus) -> None:
