@@ -205,7 +205,7 @@ def train_gmm(
             guided = with_evidence(table, graphs, frame_shift)
             paused = pause_share(guided)
             start = settings.start if paused >= FEWEST_PAUSES else "equal"
-            if start == "auto" and paused <= MOST_PAUSES and _is_little(table, graphs):
+            if start == "auto" and paused <= MOST_PAUSES and _is_little(table, graphs, topology.n_units):
                 start = "changes"
             if start == "changes":
                 log.info("flat start: utterances are divided where the sound changes")
@@ -349,9 +349,12 @@ def _hard_occupancy(aligned: AlignedTable, n_states: int) -> Occupancy:
     )
 
 
-def _is_little(table: FrameTable, graphs: Mapping[str, StateGraph]) -> bool:
-    n_units = len(np.unique(np.concatenate([graphs[name].arc_unit for name in table.ids])))
-    return table.n_frames < LITTLE_SPEECH * n_units
+def _is_little(table: FrameTable, graphs: Mapping[str, StateGraph], n_units: int) -> bool:
+    """Whether there are few frames for each of the units that the transcripts have."""
+    used = np.zeros(n_units, bool)
+    for name in table.ids:
+        used[graphs[name].arc_unit] = True
+    return table.n_frames < LITTLE_SPEECH * int(used.sum())
 
 
 def _pauses_kept(occupancy: Occupancy, guided: FrameTable, n_silence_states: int) -> float:

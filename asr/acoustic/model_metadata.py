@@ -58,6 +58,7 @@ class SpeakerParts(BaseModel):
 
 
 SAMPLED_UTTERANCES = 256
+"""Of a training, whose digests a model file has at most."""
 
 
 class Provenance(BaseModel):

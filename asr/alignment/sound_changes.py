@@ -52,10 +52,8 @@ def changes_alignment(
         If no utterance is long enough for its transcript.
     """
     heard = guided.frames[:, -1] != 0.0  # not those that are too short for their transcripts
-    deviation = (
-        guided.frames[heard, :-1].std(axis=0, dtype=np.float64) if heard.any() else np.ones(guided.n_features - 1)
-    )
-    deviation[deviation == 0.0] = 1.0
+    deviation = guided.frames[:, :-1].std(axis=0, dtype=np.float64, where=heard[:, None]) if heard.any() else 1.0
+    deviation = np.where(deviation > 0.0, deviation, 1.0)
     items = ((batch, [graphs[name] for name in batch.ids]) for batch in guided.batches())
     workers = in_threads(workers)
     shared = workers.share((topology, deviation))
