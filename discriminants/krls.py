@@ -260,7 +260,7 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
         than 0 on eight of fourteen sets (the two-class benchmarks but titanic, ten partitions of each, and three times
         2000 samples of optdigits and satimage) by more than two standard errors of the difference, such as 10.6 for
         14.2 % on waveform; more on banana (12.0 for 11.6), image (5.8 for 5.1) and satimage (13.2 for 11.9), where 0.01
-        costs nothing. Posteriors gain most: the log loss on waveform is 0.95 with it and 5.1 without.
+        costs hardly anything. Posteriors gain most: the log loss on waveform is 0.95 with it and 5.1 without.
     posterior : str
         As in `NPDClassifier`. For "gaussian" the means and variances of the outputs over all samples seen are worked
         out exactly from moments of the coordinates, also in `partial_fit`: an m x m matrix for each class is kept.
