@@ -1,5 +1,5 @@
 """Kernel recursive least squares: a sparse kernel machine learnt from a stream (Andelic 2007, section 3.4.3; Engel,
-Mannor and Meir 2004).
+Mannor and Meir 2004), with a ridge on the weights (Liu, Principe and Haykin 2010, chapter 4).
 """
 
 from collections.abc import Callable, Iterator
@@ -37,7 +37,9 @@ class _RecursiveLearner(KernelExpansion):
         "max_centers": [Interval(Integral, 1, None, closed="left"), None],
         "form": [StrOptions({"one_pass", "two_pass", "thesis"})],
         "block_size": [Interval(Integral, 1, None, closed="left")],
+        "penalty": [Interval(Real, 0, None, closed="left")],
     }
+    _free_bias: ClassVar[bool]
 
     kernel: Any
     sigma: Any
@@ -45,6 +47,7 @@ class _RecursiveLearner(KernelExpansion):
     max_centers: int | None
     form: str
     block_size: int
+    penalty: float
     recursion_: KernelRecursion
 
     def _begin(self, X: np.ndarray, n_outputs: int) -> None:
@@ -55,7 +58,8 @@ class _RecursiveLearner(KernelExpansion):
             raise ValueError(
                 f"recursive least squares needs a symmetric kernel, the same for all centres, got {kernel}"
             )
-        self.recursion_ = KernelRecursion(kernel).start(X.shape[1], n_outputs, X.dtype)
+        recursion = KernelRecursion(kernel, self.penalty, self._free_bias and self.penalty > 0)
+        self.recursion_ = recursion.start(X.shape[1], n_outputs, X.dtype)
 
     def _begin_stream(self, X: np.ndarray, n_outputs: int) -> None:
         kernel = make_kernel(self.kernel, self.sigma)
@@ -81,7 +85,7 @@ class _RecursiveLearner(KernelExpansion):
                 for rows in self._blocks(X):
                     phi = recursion.extend(X[rows], self.nu, self.max_centers)
                     if self.form == "thesis":
-                        recursion.add(phi, np.zeros_like(targets[rows]))  # P holds the samples, alpha is still zero
+                        recursion.add(phi, None)  # P holds the samples, alpha is still zero
             for rows in self._blocks(X):
                 block = X[rows]
                 phi = recursion.extend(block, self.nu, self.max_centers) if online else recursion.coordinates(block)
@@ -89,7 +93,7 @@ class _RecursiveLearner(KernelExpansion):
                 if observe is not None:
                     observe(phi, rows)
         alpha = recursion.dual_weights(recursion.weights())
-        bias = alpha.sum(axis=0)
+        bias = alpha.sum(axis=0) + recursion.bias()
         self._keep_expansion(recursion.kernel.at(recursion.indices_), recursion.centers_, alpha, bias)
         self.recursion_ = recursion
         self.center_indices_ = recursion.indices_
@@ -111,14 +115,16 @@ class _RecursiveLearner(KernelExpansion):
 
 
 class KRLSRegressor(_RecursiveLearner, KernelRegressor):
-    """Kernel recursive least squares: centres are the samples that depend on no others so far, weights are the
-    least-squares ones over everything seen.
+    """Kernel recursive least squares: centres are the samples that depend on no others so far, weights are those
+    of ridge regression over everything seen.
 
     A sample joins the dictionary when its image in feature space is further than nu (squared) from the span of the
     entries (3.94). Nothing else of it is kept: memory is O(m^2) and a block of samples, however long the stream.
-    The bias is part of the kernel, k + 1 (3.92): a constant lies in the span of the dictionary only approximately, so
-    targets whose mean is large beside their deviation should be centred first. The source's inverses are replaced by
-    triangular factors (see `KernelRecursion`), so that small nu costs no accuracy.
+    The kernel is k + 1 (3.92). With a penalty there is another bias that bears none of it: a constant added to the
+    targets is added to the outputs. With `penalty=0`, the source's recursion, the bias is that of the kernel alone. A
+    constant lies in the span of the dictionary only approximately then, so targets whose mean is large beside their
+    deviation should be centred first. The source's inverses are replaced by triangular factors (see `KernelRecursion`),
+    so that small nu costs no accuracy.
 
     Parameters
     ----------
@@ -138,6 +144,26 @@ class KRLSRegressor(_RecursiveLearner, KernelRegressor):
         outputs shrink to about half of the least-squares ones; it is here for comparison.
     block_size : int
         Samples at a time; speed and memory depend on it, the result does not (up to rounding).
+    penalty : float
+        lambda of a penalty lambda alpha'K alpha, the squared norm in feature space, on the summed squared error; K is
+        the matrix of k + 1 on the dictionary. 0 is plain least squares, which fits noise as soon as the dictionary
+        is large. The units are those of k(x, x): the default is for kernels with k(x, x) = 1. A stream keeps the
+        penalty that it began with. On standardized features and with the other defaults, R2 of five folds, drawn twice
+        (`SVR` on standardized targets):
+
+        =====================  =====  =====  =====  =====  =====  =====
+        data                   0      0.01   0.1    0.3    1      SVR()
+        =====================  =====  =====  =====  =====  =====  =====
+        diabetes               -0.41  0.23   0.43   0.46   0.49   0.46
+        abalone                0.56   0.56   0.57   0.57   0.57   0.55
+        boston                 0.86   0.88   0.87   0.85   0.82   0.82
+        friedman1, 200, 1.0    0.84   0.84   0.80   0.75   0.69   0.74
+        friedman2, 500, 10     1.00   1.00   1.00   0.99   0.98   0.99
+        friedman2, 500, 125    0.87   0.89   0.89   0.89   0.89   0.89
+        friedman3, 200, 0.1    0.76   0.81   0.80   0.76   0.71   0.71
+        =====================  =====  =====  =====  =====  =====  =====
+
+        (number of samples and deviation of the noise of those that are drawn).
 
     Attributes
     ----------
@@ -147,7 +173,7 @@ class KRLSRegressor(_RecursiveLearner, KernelRegressor):
         Their numbers among all samples seen.
     dual_coef_ : ndarray of float64 of shape (m, n_outputs)
     intercept_ : ndarray of float64 of shape (n_outputs,)
-        Sum of the dual coefficients.
+        Sum of the dual coefficients, and the bias that bears no penalty.
     recursion_ : KernelRecursion
         What `partial_fit` goes on from.
     sigma_ : float
@@ -159,10 +185,12 @@ class KRLSRegressor(_RecursiveLearner, KernelRegressor):
     References
     ----------
     Y. Engel, S. Mannor, R. Meir, The kernel recursive least-squares algorithm, IEEE Transactions on Signal Processing
-    52, 2004. E. Andelic, Sparse Nonlinear Discriminants, 2007, section 3.4.3.
+    52, 2004. E. Andelic, Sparse Nonlinear Discriminants, 2007, section 3.4.3. W. Liu, J. C. Principe, S. Haykin, Kernel
+    Adaptive Filtering, 2010, chapter 4, where P is I / lambda at first.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _RecursiveLearner._parameter_constraints
+    _free_bias: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -173,6 +201,7 @@ class KRLSRegressor(_RecursiveLearner, KernelRegressor):
         sigma: Any = "scale",
         form: str = "one_pass",
         block_size: int = 1024,
+        penalty: float = 0.1,
     ) -> None:
         self.nu = nu
         self.max_centers = max_centers
@@ -180,6 +209,7 @@ class KRLSRegressor(_RecursiveLearner, KernelRegressor):
         self.sigma = sigma
         self.form = form
         self.block_size = block_size
+        self.penalty = penalty
 
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
         self._begin(X, targets.shape[1])
@@ -225,6 +255,12 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
     ----------
     nu, max_centers, kernel, sigma, form, block_size
         As in `KRLSRegressor`.
+    penalty : float
+        As in `KRLSRegressor`, but the bias is that of the kernel alone. By the other defaults, 0.1 makes fewer errors
+        than 0 on eight of fourteen sets (the two-class benchmarks but titanic, ten partitions of each, and three times
+        2000 samples of optdigits and satimage) by more than two standard errors of the difference, such as 10.6 for
+        14.2 % on waveform; more on banana (12.0 for 11.6), image (5.8 for 5.1) and satimage (13.2 for 11.9), where 0.01
+        costs hardly anything. Posteriors gain most: the log loss on waveform is 0.95 with it and 5.1 without.
     posterior : str
         As in `NPDClassifier`. For "gaussian" the means and variances of the outputs over all samples seen are worked
         out exactly from moments of the coordinates, also in `partial_fit`: an m x m matrix for each class is kept.
@@ -253,6 +289,7 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
         **_RecursiveLearner._parameter_constraints,
         **OneVsRestClassifier._parameter_constraints,
     }
+    _free_bias: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -263,6 +300,7 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
         sigma: Any = "scale",
         form: str = "one_pass",
         block_size: int = 1024,
+        penalty: float = 0.1,
         posterior: str = "gaussian",
     ) -> None:
         self.nu = nu
@@ -271,6 +309,7 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
         self.sigma = sigma
         self.form = form
         self.block_size = block_size
+        self.penalty = penalty
         self.posterior = posterior
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:

@@ -1,5 +1,5 @@
 """Kernel recursive least squares in square-root form: a dictionary that grows, and least squares on it (Andelic 2007,
-section 3.4.3; Engel, Mannor and Meir 2004).
+section 3.4.3; Engel, Mannor and Meir 2004), with a ridge on request (Liu, Principe and Haykin 2010, chapter 4).
 """
 
 from typing import Self
@@ -13,6 +13,7 @@ from discriminants.kernels import Kernel
 _PANEL = 64  # samples offered to the dictionary together
 _REFLECTOR_BLOCK = 32  # columns whose Householder reflections are applied together
 _INDEFINITE = 1e-6  # a residual this far below zero, relative to k(x, x), is no rounding
+_BIAS_ROUNDING = 1e-13  # root mean square of the residual of ones; less may be rounding
 
 
 class KernelRecursion(BaseEstimator):
@@ -25,10 +26,19 @@ class KernelRecursion(BaseEstimator):
     triangular factor R of all coordinates is kept, with R w = z the least-squares solution. A sample seen before an
     entry joined has a zero in that entry's coordinate: that is Engel's recursion exactly, since L grows by a row.
 
+    A penalty lambda |w|^2 on the summed squared error is R = sqrt(lambda) I before the first sample, which is
+    P = I / lambda. To it belongs a bias c that bears no penalty: a target of ones is carried beside the others. With e
+    and e_1 the parts of targets and ones that are orthogonal to all of R's columns, c = e_1'e / e_1'e_1, and the
+    weights are R^-1 (z - c z_1).
+
     Parameters
     ----------
     kernel : Kernel
         With its parameters as numbers; positive definite.
+    penalty : float
+        lambda; 0 or more.
+    free_bias : bool
+        Whether there is a bias beside that of the kernel; needs a penalty.
 
     Attributes
     ----------
@@ -42,12 +52,18 @@ class KernelRecursion(BaseEstimator):
         R, upper triangular; R'R is the inverse of the source's P in these coordinates.
     projected_targets_ : ndarray of shape (m, n_outputs)
         z.
+    projected_ones_ : ndarray of shape (m, 1)
+        z_1; with a free bias alone.
+    residual_products_ : ndarray of shape (n_outputs + 1,)
+        e_1'e of every target, and e_1'e_1; with a free bias alone.
     n_samples_seen_ : int
         Samples that the dictionary was offered.
     """
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, penalty: float = 0.0, free_bias: bool = False) -> None:
         self.kernel = kernel
+        self.penalty = penalty
+        self.free_bias = free_bias
 
     def start(self, n_features: int, n_outputs: int, dtype: np.dtype) -> Self:
         """No dictionary and no samples yet."""
@@ -56,6 +72,9 @@ class KernelRecursion(BaseEstimator):
         self.gram_factor_ = np.empty((0, 0))
         self.information_ = np.empty((0, 0))
         self.projected_targets_ = np.zeros((0, n_outputs))
+        if self.free_bias:
+            self.projected_ones_ = np.zeros((0, 1))
+            self.residual_products_ = np.zeros(n_outputs + 1)
         self.n_samples_seen_ = 0
         return self
 
@@ -112,28 +131,54 @@ class KernelRecursion(BaseEstimator):
         self.n_samples_seen_ += X.shape[0]
         return phi
 
-    def add(self, phi: np.ndarray, targets: np.ndarray) -> None:
+    def add(self, phi: np.ndarray, targets: np.ndarray | None) -> None:
         """Take samples into the least-squares problem: the triangular factor of [R z; Phi y] (in place of 3.106-3.110).
 
         Parameters
         ----------
         phi : ndarray of shape (n_samples, m)
-        targets : ndarray of shape (n_samples, n_outputs)
+        targets : ndarray of shape (n_samples, n_outputs), optional
+            Without them all columns of targets are zero, that of ones included.
         """
+        columns = [self.projected_targets_, self.projected_ones_] if self.free_bias else [self.projected_targets_]
+        projected = np.hstack(columns)
+        below = np.zeros((phi.shape[0], projected.shape[1]), order="F")
+        if targets is not None:
+            below[:, : targets.shape[1]] = targets
+            below[:, targets.shape[1] :] = 1.0
         rows = np.array(phi, order="F")
         self.information_, reflectors, scales, _ = lapack.dtpqrt(
             0, min(_REFLECTOR_BLOCK, phi.shape[1]), self.information_, rows, overwrite_b=True
         )
-        self.projected_targets_, _, _ = lapack.dtpmqrt(
-            0, reflectors, scales, self.projected_targets_, np.array(targets, dtype=np.float64, order="F"), trans="T"
-        )
+        projected, residual, _ = lapack.dtpmqrt(0, reflectors, scales, projected, below, trans="T")
+        if self.free_bias:
+            self.projected_targets_, self.projected_ones_ = projected[:, :-1], projected[:, -1:]
+            self.residual_products_ = self.residual_products_ + residual[:, -1] @ residual
+        else:
+            self.projected_targets_ = projected
+
+    def bias(self) -> np.ndarray:
+        """c, the bias beside that of the kernel, shape (n_outputs,); zero without a free bias, and where the kernel's
+        takes all of it but for rounding.
+        """
+        if not self.free_bias:
+            return np.zeros(self.projected_targets_.shape[1])
+        products, square = self.residual_products_[:-1], self.residual_products_[-1]
+        if square <= _BIAS_ROUNDING**2 * self.n_samples_seen_:
+            return np.zeros_like(products)
+        return products / square
 
     def weights(self) -> np.ndarray:
-        """w = R^-1 z, weights of the coordinates, shape (m, n_outputs)."""
-        return self._solve(self.information_, self.projected_targets_, lower=False)
+        """w = R^-1 (z - c z_1), weights of the coordinates, shape (m, n_outputs)."""
+        right = self.projected_targets_
+        if self.free_bias:
+            right = right - self.projected_ones_ * self.bias()
+        return self._solve(self.information_, right, lower=False)
 
     def dual_weights(self, weights: np.ndarray) -> np.ndarray:
-        """alpha = L^-T w, weights of the kernels on the dictionary, shape (m, n_outputs); their sum is the bias."""
+        """alpha = L^-T w, weights of the kernels on the dictionary, shape (m, n_outputs); their sum is the bias of
+        the kernel.
+        """
         return self._solve(self.gram_factor_.T, weights, lower=False)
 
     def _entries(
@@ -176,6 +221,10 @@ class KernelRecursion(BaseEstimator):
         self.gram_factor_ = np.vstack([np.pad(self.gram_factor_, ((0, 0), (0, m - old))), coordinates])
         self.information_ = np.pad(self.information_, (0, m - old))
         self.projected_targets_ = np.pad(self.projected_targets_, ((0, m - old), (0, 0)))
+        if self.penalty:
+            self.information_[range(old, m), range(old, m)] = np.sqrt(self.penalty)
+        if self.free_bias:
+            self.projected_ones_ = np.pad(self.projected_ones_, ((0, m - old), (0, 0)))
 
     def _kernel_between(self, X: np.ndarray, centers: np.ndarray, indices: np.ndarray) -> np.ndarray:
         """K + 1 in float64, whatever the data are."""

@@ -4,7 +4,7 @@
 
 Samples of a noisy two-dimensional surface arrive in small chunks and are thrown away once learnt. The dictionary
 grows while the inputs still show it something new and then stands still; the error goes on falling towards that of
-plain least squares in the dictionary's kernels, because every sample moves the weights. Writes `krls_stream.png`.
+ridge regression in the dictionary's kernels, because every sample moves the weights. Writes `krls_stream.png`.
 """
 
 from collections.abc import Sequence

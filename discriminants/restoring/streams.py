@@ -1,6 +1,7 @@
 """Learners that go on with a stream, and the sums that they go on from: what each must hold."""
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ def _recursion_of(learner: Any) -> None:
         refuse(learner, "recursion_", "is of another dictionary or other outputs")
     if recursion.centers_.shape[1] != learner.n_features_in_:
         refuse(learner, "recursion_", f"is of {recursion.centers_.shape[1]} features, not {learner.n_features_in_}")
+    learner.penalty = recursion.penalty  # which files from before there was one do not tell
 
 
 def _recursion(recursion: Any) -> None:
@@ -42,6 +44,8 @@ def _recursion(recursion: Any) -> None:
 
     if not isinstance(recursion.kernel, Kernel):
         refuse(recursion, "kernel", f"is a {type(recursion.kernel).__name__}, not a kernel")
+    if not (isinstance(recursion.penalty, Real) and 0 <= float(recursion.penalty) < np.inf):
+        refuse(recursion, "penalty", f"is {recursion.penalty!r}")
     shapes: dict[str, tuple[int | str, ...]] = {
         "centers_": ("centers", "columns"),
         "gram_factor_": ("centers", "centers"),
@@ -50,6 +54,9 @@ def _recursion(recursion: Any) -> None:
     }
     sizes: dict[str, int] = {}
     check_arrays(recursion, shapes, sizes)
+    if recursion.free_bias:
+        n_products = sizes["targets"] + 1
+        check_arrays(recursion, {"projected_ones_": ("centers", 1), "residual_products_": (n_products,)}, sizes)
     check_indices(recursion, "indices_", recursion.indices_, ("centers",), sizes)
     if type(recursion.n_samples_seen_) is not int or recursion.n_samples_seen_ < 0:
         refuse(recursion, "n_samples_seen_", f"is {recursion.n_samples_seen_!r}")

@@ -64,5 +64,8 @@ def penalised_orols_search(
 
 
 def krls_search(learner: Any, sigmas: Sequence[float], max_centers: int, n_samples: int) -> Search:
-    """KRLS: width and the threshold nu of the dictionary; of few samples the dictionary is smaller, too."""
-    return Search("krls", learner(max_centers=max_centers), grid(sigma=sigmas, nu=_THRESHOLDS), n_samples=n_samples)
+    """KRLS without a penalty, as the source has it: width and the threshold nu of the dictionary; of few samples the
+    dictionary is smaller, too.
+    """
+    estimator = learner(max_centers=max_centers, penalty=0.0)
+    return Search("krls", estimator, grid(sigma=sigmas, nu=_THRESHOLDS), n_samples=n_samples)

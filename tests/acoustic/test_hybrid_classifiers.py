@@ -71,7 +71,8 @@ def test_the_built_in_classifiers_are_known_by_name() -> None:
         assert make_classifier(name, {"n_centers": 7}).learner == name.removesuffix("-ovo")
     logistic = make_classifier("npd-ovo-logistic", {"candidates_per_class": 7})
     assert (logistic.learner, logistic.loss, logistic.candidates_per_class) == ("npd", "logistic", 7)
-    assert make_classifier("krls", {"nu": 0.2}).max_centers == 2000
+    recursive = make_classifier("krls", {"nu": 0.2})
+    assert (recursive.max_centers, recursive.penalty) == (2000, 0)
 
 
 def test_support_vectors_for_pairs_draw_their_own_frames() -> None:

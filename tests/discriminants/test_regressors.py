@@ -69,9 +69,9 @@ def test_outputs_scale_with_the_targets(learner: Any, factor: float) -> None:
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("learner", [SELECTING[0], SELECTING[1], SELECTING[4]], ids=name_of)
+@pytest.mark.parametrize("learner", [SELECTING[0], SELECTING[1], SELECTING[4], *STREAMING], ids=name_of)
 @pytest.mark.parametrize("offset", [-10.0, 1e6])
-def test_outputs_of_plain_least_squares_move_with_the_targets(learner: Any, offset: float) -> None:
+def test_outputs_whose_bias_is_free_move_with_the_targets(learner: Any, offset: float) -> None:
     expected = clone(learner).fit(X, Y)
     found = clone(learner).fit(X, Y + offset)
     np.testing.assert_array_equal(found.center_indices_, expected.center_indices_)
@@ -119,7 +119,7 @@ def test_a_ridge_that_sets_itself_beats_plain_least_squares_and_support_vectors_
     assert errors["orols"] < min(errors["npd"], errors["svr"])
 
 
-@pytest.mark.parametrize("learner", [NPDRegressor(), OROLSRegressor(), OLSRegressor()], ids=name_of)
+@pytest.mark.parametrize("learner", [NPDRegressor(), OROLSRegressor(), OLSRegressor(), KRLSRegressor()], ids=name_of)
 def test_the_defaults_keep_off_the_noise(learner: Any) -> None:
     draws = [
         load_diabetes(return_X_y=True),

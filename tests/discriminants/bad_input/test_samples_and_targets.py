@@ -109,9 +109,7 @@ def test_the_scale_of_the_targets_is_that_of_the_outputs(name: str, size: float,
 @pytest.mark.parametrize("value", [0.0, 3.7, -1e6])
 def test_constant_targets_give_a_constant_function(name: str, value: float, data: Data) -> None:
     found = fitted(name, data[0], np.full(45, value)).predict(np.vstack([data[0], data[0] + 0.1]))
-    # A constant is not quite in the span of k + 1, the kernel of recursive least squares.
-    tolerance = 1e-2 if name.startswith("KRLS") else 1e-9
-    np.testing.assert_allclose(found, value, rtol=tolerance)
+    np.testing.assert_allclose(found, value, rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
