@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from asr.errors import LexiconError
+from asr.grammar.network import SENTENCE_MARKS
 from asr.hmm.topology import SHORT_PAUSE, SILENCE
 from asr.lexicon import Lexicon, formats, read_lexicon
 from asr.lexicon.lexicon import STRESSED_PHONE, VOWELS, Pronunciation, without_stress
@@ -15,7 +16,7 @@ from asr.lexicon.reading import comma_separated, guess_format, line_parser, stri
 from asr.validation.findings import Finding, count, some, stopping, warning, without_place
 from asr.validation.lists import read_text_past_faults
 
-_NO_WORDS = {"<sil>", "!sil", "sent-start", "sent-end", "!enter", "!exit", "<s>", "</s>", "<eps>"}
+_NO_WORDS = {"<sil>", "!sil", "<eps>"} | {mark.lower() for mark in SENTENCE_MARKS}
 _RESERVED = {SILENCE, SHORT_PAUSE}
 _SILENT = {"SIL", "SP"}
 _TONE = re.compile(r".*\D[3-9]", re.DOTALL)
