@@ -99,8 +99,8 @@ class TrainingConfig(Settings):
         prior_ceiling=2.0,
         sequence_passes="auto",
     )
-    gmm_search: SearchSettings = SearchSettings()
-    hybrid_search: SearchSettings = SearchSettings(insertion_penalty=-8.0)
+    gmm_search: SearchSettings = SearchSettings(lm_scale=10.0, insertion_penalty=-25.0)
+    hybrid_search: SearchSettings = SearchSettings(insertion_penalty=-16.0)
     tuning: TuningSettings = TuningSettings()
 
     @field_validator("questions", mode="before")

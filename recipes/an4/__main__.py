@@ -38,6 +38,7 @@ BY_SPEAKER = FEATURES.model_copy(update={"normalize": "speaker"})
 CONFIG = TrainingConfig(
     features=FEATURES,
     gmm=GmmSettings(start="equal"),  # trimmed recordings
+    gmm_search=SearchSettings(),
     hybrid_search=SearchSettings(lm_scale=4.0, beam=100.0),
     tuning=TuningSettings(held_out=0.15),
 )

@@ -56,6 +56,7 @@ FEATURES = PLAIN.model_copy(update={"dynamic_range_db": DYNAMIC_RANGE_DB})
 CONFIG = TrainingConfig(
     features=FEATURES,
     gmm=GmmSettings(mixtures=(1, 2, 4, 8), iterations=(10, 5, 5, 6)),
+    gmm_search=SearchSettings(),
     hybrid_search=SearchSettings(lm_scale=4.0, beam=100.0),
     tuning=TuningSettings(held_out=0.2),
 )

@@ -33,6 +33,7 @@ FEATURES = FeatureConfig()
 CONFIG = TrainingConfig(
     features=FEATURES,
     gmm=GmmSettings(mixtures=(1, 2, 4, 8), iterations=(10, 5, 5, 6), start="equal"),
+    gmm_search=SearchSettings(),
     hybrid_search=SearchSettings(lm_scale=4.0, beam=100.0),
     tuning=TuningSettings(held_out=0.15),
 )

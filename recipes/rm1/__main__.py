@@ -77,6 +77,7 @@ def training_config(features: FeatureConfig, mixtures: Sequence[MixtureSpecifica
     return TrainingConfig(
         features=features,
         gmm=GmmSettings(mixtures=MIXTURES[:n_grown], iterations=ITERATIONS[:n_grown]),
+        gmm_search=SearchSettings(),
         hybrid_search=SearchSettings(lm_scale=4.0, beam=100.0),
         tuning=TuningSettings(
             held_out=0.15, scale_factors=(0.5, 0.7, 1.0, 1.4), penalty_factors=(-1.25, -0.5, 0.0, 0.5)
