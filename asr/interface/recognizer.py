@@ -484,7 +484,7 @@ class Recognizer:
         if self._model.source == "archive":
             raise ConfigError(
                 "the model was trained on archived features (feats.scp), and says nothing of how audio becomes these; "
-                "decode a data directory that has them"
+                "decode a data directory that has them, or train a model on the audio itself"
             )
         return self._model
 

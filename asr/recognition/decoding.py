@@ -183,7 +183,8 @@ def static_frames(
     if archived != (model.source == "archive"):
         had, given = ("feats.scp", "audio") if model.source == "archive" else ("audio", "feats.scp")
         raise CorpusError(
-            f"{corpus.path}: gives {given}, but the model was trained on {had}; features must be made the same way"
+            f"{corpus.path}: gives {given}, but the model was trained on {had}; features must be made the same way, so "
+            f"give a data directory with {had}, or train on {given}"
         )
     config = model.front_end.config
     if not archived:
