@@ -37,6 +37,9 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
 
+_NAMED = 20
+"""Words of a grammar that are named, of those that the lexicon lacks: a large n-gram may have thousands."""
+
 
 class SearchOptions(TypedDict, total=False):
     """Search settings that take the place of a model's own, unless None; see `SearchSettings`."""
@@ -226,7 +229,8 @@ def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | os.PathLi
     unknown = [word for word in found.left_out if word not in model.lexicon]  # of the others was told before
     reasons = []
     if unknown:
-        reasons.append(f"the model has no pronunciation for {' '.join(unknown)}")
+        more = f" and {len(unknown) - _NAMED:,} more ({count(len(unknown), 'word')})" if len(unknown) > _NAMED else ""
+        reasons.append(f"the model has no pronunciation for {' '.join(unknown[:_NAMED])}{more}")
         reasons.append(other_case(unknown, model.lexicon))
     if found.name == "sentences":
         reasons.insert(0, _left_out_sentences(Path(wanted), set(words)))
