@@ -27,6 +27,9 @@ def features(
     belong to the model and are computed when it is trained or used. Transcripts and speakers are copied, so that
     DIR is a data directory itself, and the audio is not read again.
 
+    A model trained on such archives recognizes such archives, and no audio: to recognize audio files, train on
+    the audio itself.
+
     \b
     Example:
       asr features --data data/train --out features/train

@@ -34,7 +34,7 @@ from asr.recognition import aligning, decoding
 from asr.recognition.decoding import SearchOptions, chosen_search
 from asr.recognition.lattice_results import LatticeWishes
 from asr.recognition.speaker_passes import AdaptationMethod
-from asr.recognition.vocabulary import recognizable, require_word
+from asr.recognition.vocabulary import recognizable, require_word, warn_of_unheard
 from asr.runs.outcome import Outcome
 from discriminants.parallel.threads import ThreadWorkers
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -455,6 +455,7 @@ class Recognizer:
             self._recognizable = self._graph = None
             if not isinstance(self._choice, Grammar):
                 self._grammar = None
+        warn_of_unheard(word, phones, () if self._allow_untrained else self._model.untrained)
 
     def _copy(self, **search: Unpack[SearchOptions]) -> Self:
         """The same model, without its grammar."""
@@ -484,7 +485,7 @@ class Recognizer:
         if self._model.source == "archive":
             raise ConfigError(
                 "the model was trained on archived features (feats.scp), and says nothing of how audio becomes these; "
-                "decode a data directory that has them"
+                "decode a data directory that has them, or train a model on the audio itself"
             )
         return self._model
 

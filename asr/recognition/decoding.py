@@ -37,6 +37,9 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
 
+_NAMED = 20
+"""Words of a grammar that are named, of those that the lexicon lacks: a large n-gram may have thousands."""
+
 
 class SearchOptions(TypedDict, total=False):
     """Search settings that take the place of a model's own, unless None; see `SearchSettings`."""
@@ -183,7 +186,8 @@ def static_frames(
     if archived != (model.source == "archive"):
         had, given = ("feats.scp", "audio") if model.source == "archive" else ("audio", "feats.scp")
         raise CorpusError(
-            f"{corpus.path}: gives {given}, but the model was trained on {had}; features must be made the same way"
+            f"{corpus.path}: gives {given}, but the model was trained on {had}; features must be made the same way, so "
+            f"give a data directory with {had}, or train on {given}"
         )
     config = model.front_end.config
     if not archived:
@@ -225,7 +229,8 @@ def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | os.PathLi
     unknown = [word for word in found.left_out if word not in model.lexicon]  # of the others was told before
     reasons = []
     if unknown:
-        reasons.append(f"the model has no pronunciation for {' '.join(unknown)}")
+        more = f" and {len(unknown) - _NAMED:,} more ({count(len(unknown), 'word')})" if len(unknown) > _NAMED else ""
+        reasons.append(f"the model has no pronunciation for {' '.join(unknown[:_NAMED])}{more}")
         reasons.append(other_case(unknown, model.lexicon))
     if found.name == "sentences":
         reasons.insert(0, _left_out_sentences(Path(wanted), set(words)))

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from asr.acoustic.model_file import SpeechModel
 from asr.errors import LexiconError, printable
@@ -55,6 +55,15 @@ def require_word(word: str, *, allow_untrained: bool = False) -> None:
             f"{word!r} cannot be added as a word: a name in angle brackets is a mark, which is not recognized; take "
             "another name, or load the model with allow_untrained=True"
         )
+
+
+def warn_of_unheard(word: str, phones: Iterable[str], untrained: Collection[str]) -> None:
+    """Log that a pronunciation serves to align alone, if it has phones that training never heard."""
+    unheard = [phone for phone in dict.fromkeys(phones) if phone in untrained]
+    if unheard:
+        told = f"{word} with this pronunciation can be aligned, but not recognized, as training never heard "
+        remedy = "load the model with allow_untrained=True, or take other phones"
+        log.warning("%s", printable(f"{told}{' '.join(unheard)}; {remedy}"))
 
 
 def vocabulary_line(model: SpeechModel, transcripts: Iterable[Iterable[str]]) -> str:

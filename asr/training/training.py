@@ -15,6 +15,7 @@ from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
 from asr.acoustic.model_metadata import Provenance
 from asr.corpus.data_directory import Problem, read_data_directory
 from asr.decode.graph_compiler import compile_graph
+from asr.errors import printable
 from asr.files import atomic_write
 from asr.grammar import ArpaModel, arpa_grammar, estimate_ngram, write_arpa
 from asr.hmm.topology import Topology
@@ -98,6 +99,10 @@ def train(
     given = read_data_directory(data, root=root)
     corpus, problems = trainable(given, pronunciations)
     archive = any(utterance.archive is not None for utterance in corpus.utterances)
+    if archive:
+        told = f"the features are those of {data / 'feats.scp'}: the models will recognize such features, and no audio"
+        remedy = "to recognize audio, train on audio (a data directory with wav.scp and without feats.scp)"
+        log.info("%s", printable(f"{told}; {remedy}"))
     check_copies(config.hybrid, "archive" if archive else "audio")
     with Run.open(
         work_dir,

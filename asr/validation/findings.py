@@ -88,14 +88,15 @@ def warning(code: str, file: Path, line: int | None, message: str) -> Finding:
 def lines_by_kind(findings: Iterable[Finding]) -> Iterator[str]:
     """A line for every finding, those of a kind together; a remedy that several share stands once, after their lines.
 
-    Kinds come in the order of their first findings, and those of a kind as they were given.
+    Kinds come in the order of their first findings. Within a kind come those that share a remedy before those that
+    have one of their own, so that "each of these" are the lines right above, and otherwise as they were given.
     """
     kinds: dict[tuple[Severity, str], dict[str, list[Finding]]] = {}
     for finding in findings:
         of_kind = kinds.setdefault((finding.severity, finding.code), {})
         of_kind.setdefault(finding.remedy, []).append(finding)
     for of_kind in kinds.values():
-        for remedy, alike in of_kind.items():
+        for remedy, alike in sorted(of_kind.items(), key=lambda item: not item[0] or len(item[1]) == 1):
             if not remedy or len(alike) == 1:
                 yield from map(str, alike)
                 continue

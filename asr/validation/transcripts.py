@@ -16,6 +16,8 @@ FASTEST = 8.0
 _FEWEST_WORDS = 3  # for a rate to mean anything: a word cut out tightly lasts a tenth of a second
 LONGEST_PAUSES, SECONDS_A_WORD = 10.0, 2.0
 """Seconds that audio may last, for itself and for each word, before words seem to be missing."""
+_MARKS = '.,;:!?\u2026"\u201c\u201d\u201e\u00ab\u00bb()[]\u2013\u2014\u00a1\u00bf'
+"""Punctuation around a word. Apostrophes and hyphens are none: they may belong to it."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ def check_words_known(
 ) -> Iterator[Finding]:
     """Words that the lexicon lacks, each where it stands first; in a test directory they cost errors only.
 
-    Where nearly all of them are there in another letter case, that is one finding.
+    Where nearly all of them are there in another letter case or without the marks around them, that is one finding.
 
     `damaged` are words of lines of the lexicon that could not be read, of which nothing is said.
     """
@@ -66,18 +68,18 @@ def check_words_known(
     if places:
         for word in lexicon.words:
             folded[word.casefold()].append(word)
-    spelled = {word: folded[word.casefold()] for word in places if word.casefold() in folded}
+    spelled = {}
+    for word in places:
+        similar = folded.get(word.casefold()) or folded.get(word.strip(_MARKS).casefold())
+        if similar:
+            spelled[word] = similar
     if len(spelled) >= max(FEWEST_CASES, NEARLY_ALL * len(places)):
-        of_case = {word: places.pop(word) for word in spelled}
-        yield _other_case(directory, lexicon, {word: spelled[word][0] for word in spelled}, of_case, training=training)
+        of_spelling = {word: places.pop(word) for word in spelled}
+        known = {word: similar[0] for word, similar in spelled.items()}
+        yield _other_spelling(directory, lexicon, known, of_spelling, training=training)
     for word, names in places.items():
         path, line = directory.lists["text"].path, directory.entries("text")[names[0]].line
-        similar = spelled.get(word, [])
-        remedy = (
-            f"it is in the lexicon as {some(similar)}, and letter case counts"
-            if similar
-            else "add its pronunciation, or correct the word"
-        )
+        remedy = _remedy(word, spelled.get(word, []))
         how_often = f"{count(n_times[word], 'time')}, in {count(len(names), 'utterance')}"
         message = f"the lexicon has no pronunciation for '{word}' ({how_often}); {remedy}"
         yield (
@@ -87,7 +89,18 @@ def check_words_known(
         )
 
 
-def _other_case(
+def _remedy(word: str, similar: Sequence[str]) -> str:
+    """What mends a word that the lexicon lacks; `similar` are its words that differ in letter case or marks alone."""
+    if not similar:
+        return "add its pronunciation, or correct the word"
+    there = f"it is in the lexicon as {some(similar)}"
+    if word.casefold() in {known.casefold() for known in similar}:
+        return f"{there}, and letter case counts"
+    case = "" if word.strip(_MARKS) in similar else ", and letter case counts"
+    return f"{there}: the marks around a word are no part of it{case}"
+
+
+def _other_spelling(
     directory: Directory,
     lexicon: Lexicon,
     spelled: Mapping[str, str],
@@ -95,7 +108,7 @@ def _other_case(
     *,
     training: bool,
 ) -> Finding:
-    """One finding for all words that the lexicon has in another letter case: they have one cause.
+    """One finding for all words that differ from the lexicon's in letter case or marks alone: they have one cause.
 
     `spelled` is how the lexicon spells every such word, `places` the utterances with it.
     """
@@ -103,28 +116,43 @@ def _other_case(
     lost = {name for names in places.values() for name in names}
     entries = directory.entries("text")
     pairs = some((f"'{word}', there {known}" for word, known in spelled.items()), 3)
-    said = {word for words in directory.words.values() for word in words}
-    meant = [word for word in said if word in spelled or word in lexicon.pronunciations]
-    remedy = "write them as it does"
-    for turn in (str.upper, str.lower):
-        if all(turn(word) in lexicon.pronunciations for word in meant):
-            code = (
-                f'for line in open({json.dumps(str(path))}, encoding="utf-8"): name, *words = line.split(); '
-                f"print(name, *map(str.{turn.__name__}, words))"
-            )
-            remedy = (
-                f"put in the place of {path.name} what this prints, by way of another file (a shell empties the one "
-                f"that it writes to before it is read): python3 -c {shlex.quote(code)}"
-            )
-            break
-    message = (
-        f"letter case counts, and the lexicon has {count(len(spelled), 'word')} of the transcripts in another one "
-        f"({pairs}), which costs {count(len(lost), 'utterance')}; {remedy}"
+    marked = [word for word in spelled if spelled[word].casefold() != word.casefold()]
+    marks = "".join(mark for mark in _MARKS if any(mark in word for word in marked))
+    words = count(len(spelled), "word")
+    fact = (
+        "letter case counts and marks around a word are no part of it, and the lexicon has "
+        f"{words} of the transcripts in another case or without marks"
+        if marked
+        else f"letter case counts, and the lexicon has {words} of the transcripts in another one"
     )
+    message = f"{fact} ({pairs}), which costs {count(len(lost), 'utterance')}; "
+    message += _rewriting(directory, lexicon, spelled, marks)
     line = min(entries[name].line for name in lost)
     if training:
         return costing("unknown-word", path, line, message, lost)
     return warning("unknown-word", path, line, message)
+
+
+def _rewriting(directory: Directory, lexicon: Lexicon, spelled: Mapping[str, str], marks: str) -> str:
+    """What makes the lexicon's words of those of `spelled`: a command, if one does and spoils no word that is right."""
+    path = directory.lists["text"].path
+    said = {word for words in directory.words.values() for word in words}
+    meant = [word for word in said if word in spelled or word in lexicon.pronunciations]
+    if any(word in lexicon.pronunciations and word != word.strip(marks) for word in meant if marks):
+        return "write them as it does"
+    for turn in (str, str.upper, str.lower):
+        if all(turn(word.strip(marks) if marks else word) in lexicon.pronunciations for word in meant):
+            stripped = f"[word.strip({json.dumps(marks)}) for word in words]" if marks else "words"
+            turned = stripped if turn is str else f"map(str.{turn.__name__}, {stripped})"
+            code = (
+                f'for line in open({json.dumps(str(path))}, encoding="utf-8"): name, *words = line.split(); '
+                f"print(name, *{turned})"
+            )
+            return (
+                f"put in the place of {path.name} what this prints, by way of another file (a shell empties the one "
+                f"that it writes to before it is read): python3 -c {shlex.quote(code)}"
+            )
+    return "write them as it does"
 
 
 def check_lengths(

@@ -1,6 +1,7 @@
 """The whole way through the command line, from a corpus to word errors, on speech made for the purpose."""
 
 import json
+import logging
 import re
 import shutil
 import subprocess
@@ -276,7 +277,7 @@ def test_the_same_run_with_more_jobs_gives_the_same_bytes(
 
 
 def test_archived_features_train_the_same_models_as_audio(
-    asr: Asr, toy_corpus: Path, toy_run: Path, decoded: Path, tmp_path: Path
+    asr: Asr, toy_corpus: Path, toy_run: Path, decoded: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     corpus = tmp_path / "features"
     for split in ("train", "test"):
@@ -287,7 +288,9 @@ def test_archived_features_train_the_same_models_as_audio(
         assert (corpus / split / "text").read_text() == (toy_corpus / split / "text").read_text()
     for name in ("lexicon.txt", "settings.toml"):
         shutil.copy(toy_corpus / name, corpus)
-    train(asr, corpus, tmp_path / "run")
+    with caplog.at_level(logging.INFO, "asr"):
+        train(asr, corpus, tmp_path / "run")
+    assert f"{corpus / 'train' / 'feats.scp'}: the models will recognize such features, and no audio" in caplog.text
     for name in MODELS:
         arrays, metadata = load_arrays(tmp_path / "run" / name)
         expected_arrays, expected_metadata = load_arrays(toy_run / name)

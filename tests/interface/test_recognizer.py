@@ -357,6 +357,19 @@ def test_a_name_in_angle_brackets_is_added_where_all_words_are_recognized(toy_mo
     assert "<NOISE>" in recognizer.with_grammar("loop").graph.words
 
 
+def test_a_pronunciation_that_can_only_be_aligned_is_told_so(toy_model, caplog):
+    model = replace(Recognizer.load(toy_model).model, untrained=("IY",))
+    Recognizer(model).add_word("SUNNY", "S AH N IY")
+    (line,) = caplog.messages
+    assert line.startswith(
+        "SUNNY with this pronunciation can be aligned, but not recognized, as training never heard IY; "
+    )
+    caplog.clear()
+    Recognizer(model).add_word("SUN", "S AH N")
+    Recognizer(model, allow_untrained=True).add_word("SUNNY", "S AH N IY")
+    assert not caplog.messages
+
+
 def test_alignment_gives_times_of_words_and_phones(recognizer, wavs, said, toy_corpus, toy_model, tmp_path, asr):
     alignment = recognizer.align(wavs[0], said[wavs[0].stem])
     assert [word.word for word in alignment.words] == said[wavs[0].stem].split()
@@ -390,7 +403,7 @@ def test_threads_may_share_a_recognizer_that_learns_words_meanwhile(toy_model, w
 
 def test_a_model_of_archived_features_takes_no_audio(toy_model, wavs):
     model = replace(Recognizer.load(toy_model).model, source="archive")
-    with pytest.raises(ConfigError, match=r"feats\.scp"):
+    with pytest.raises(ConfigError, match=r"feats\.scp.*train a model on the audio"):
         Recognizer(model).recognize(wavs[0])
 
 

@@ -24,6 +24,17 @@ def test_sentences_left_out_for_their_letter_case_are_counted_and_named(
     assert "letter case counts, and the model's lexicon has one as ONE, seven as SEVEN" in line
 
 
+def test_of_many_words_that_the_lexicon_lacks_the_first_are_named_and_all_counted(
+    toy_model, tmp_path, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = load_model(toy_model)
+    path = tmp_path / "sentences.txt"
+    path.write_text("".join(f"NO{number:04}\n" for number in range(1021)) + "NO\n")
+    with caplog.at_level(logging.WARNING):
+        chosen_grammar(model, model.lexicon, path)
+    assert caplog.messages[0].endswith(" NO0018 NO0019 and 1,001 more (1,021 words)")
+
+
 def test_transcripts_in_another_letter_case_than_the_lexicon_are_told_so(toy_model, toy_corpus, tmp_path) -> None:
     lexicon = tmp_path / "lower.txt"
     pairs = (line.split(maxsplit=1) for line in (toy_corpus / "lexicon.txt").read_text().splitlines())

@@ -297,6 +297,14 @@ TRANSCRIPTS: dict[str, tuple[Spoil, Expected]] = {
         lambda c: c.append_word(6, "one"),
         ("error", "unknown-word", "train/text", 6, "it is in the lexicon as ONE, and letter case counts"),
     ),
+    "a word with marks": (
+        lambda c: c.append_word(6, "(ONE,"),
+        ("error", "unknown-word", "train/text", 6, "; it is in the lexicon as ONE: the marks around a word are no"),
+    ),
+    "a word with marks in another case": (
+        lambda c: c.append_word(6, "One."),
+        ("error", "unknown-word", "train/text", 6, "as ONE: the marks around a word are no part of it, and"),
+    ),
     "many words in another case": (
         in_lower_case,
         ("error", "unknown-word", "train/text", 1, "words of the transcripts in another one ('"),
@@ -478,6 +486,29 @@ def test_transcripts_in_another_letter_case_are_mended_by_the_command_that_is_to
     done = subprocess.run([sys.executable, *shlex.split(told)], capture_output=True, text=True, check=True)
     (clean.folder / "train/text").write_text(done.stdout)
     assert not clean.validate().errors
+
+
+@pytest.mark.parametrize("turn", [str, str.lower, str.upper])
+def test_transcripts_with_punctuation_are_mended_by_the_command_that_is_told(clean: Corpus, turn) -> None:
+    names_and_words = [line.split() for line in clean.lines("train/text")]
+    lines = [[name, f'"{words[0]},', *words[1:-1], f"{words[-1]}\u2026"] for name, *words in names_and_words]
+    clean.write("train/text", [" ".join([name, *map(turn, words)]) for name, *words in lines])
+    unknown = [finding for finding in clean.validate().findings if finding.code == "unknown-word"]
+    assert [finding.utterances for finding in unknown] == [tuple(sorted(clean.names))]
+    assert "in another case or without marks" in unknown[0].message
+    told = unknown[0].message.partition("python3 ")[2]
+    done = subprocess.run([sys.executable, *shlex.split(told)], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [" ".join(parts) for parts in names_and_words]
+    (clean.folder / "train/text").write_text(done.stdout)
+    assert not clean.validate().errors
+
+
+def test_no_command_is_told_that_would_take_marks_from_words_of_the_lexicon(clean: Corpus) -> None:
+    clean.append("lexicon.txt", "MR. W AH N")
+    clean.write("train/text", [f"{line}." for line in clean.lines("train/text")])
+    clean.append_word(6, "MR.")
+    (unknown,) = [finding for finding in clean.validate().findings if finding.code == "unknown-word"]
+    assert unknown.message.endswith("; write them as it does")
 
 
 def test_unknown_words_beside_others_in_another_letter_case_are_told_one_by_one(clean: Corpus) -> None:

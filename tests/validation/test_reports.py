@@ -338,6 +338,7 @@ def test_nothing_is_remarked_of_enough_speech() -> None:
 def test_a_remedy_that_several_faults_share_is_told_once_after_them_and_the_settings_come_last(clean: Corpus) -> None:
     clean.settings("seed = 'one'")
     clean.set_line("train/text", 3, f"{clean.lines('train/text')[2]} one")
+    clean.set_line("train/text", 1, f"{clean.lines('train/text')[0]} two")
     for line, word in ((2, "ELEVEN"), (4, "TWELVE"), (5, "TWENTY")):
         clean.append_word(line, word)
     report = clean.validate()
@@ -347,8 +348,9 @@ def test_a_remedy_that_several_faults_share_is_told_once_after_them_and_the_sett
     assert [word in line for word, line in zip(("'ELEVEN'", "'TWELVE'", "'TWENTY'"), lines, strict=False)] == [True] * 3
     assert lines[3] == "  for each of these 3: add its pronunciation, or correct the word"
     assert "add its" not in "".join(lines[:3])
-    assert lines[4].startswith(f"{text}:3: ") and "in the lexicon as ONE" in lines[4]
-    assert lines[5].startswith(f"{clean.folder}/settings.toml:2: error: seed: ")
+    assert lines[4].startswith(f"{text}:1: ") and "in the lexicon as TWO" in lines[4]
+    assert lines[5].startswith(f"{text}:3: ") and "in the lexicon as ONE" in lines[5]
+    assert lines[6].startswith(f"{clean.folder}/settings.toml:2: error: seed: ")
     assert report.findings[0].code == "settings"  # in the order of files all the same
 
 
