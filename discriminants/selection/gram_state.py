@@ -10,6 +10,9 @@ from discriminants.selection.residual import OrthogonalResidual
 
 _PANEL = 64  # chosen columns between two downdates of the whole Gram matrix
 _PRECISION = 1e-10  # relative, of the Gram matrix: what is left of a column below it is noise
+_NEAR = 1e-4  # relative, of the column's energy: above it what is left is not looked at for noise
+_NOISE = 0.02  # so much of what is left may be rounding
+_EPS = float(np.finfo(np.float64).eps)
 _COMPACT = 0.75  # once no more than this share of the candidates held is available, the others are given up
 
 
@@ -69,6 +72,15 @@ def shrink(remaining: np.ndarray, kept: np.ndarray) -> np.ndarray:
     return flat[: n * n].reshape(n, n).T
 
 
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _in_terms_of_chosen(R: np.ndarray, column: np.ndarray) -> None:
+    """R^-1 column, over the column; R is upper triangular and F-ordered, and may be a part of a larger one."""
+    for j in range(column.shape[0] - 1, -1, -1):
+        column[j] /= R[j, j]
+        for i in range(j):
+            column[i] -= column[j] * R[i, j]
+
+
 class GramState:
     """The same order as Gram-Schmidt over stored columns, from products alone: O(P m^2 / 2 + P m S), N plays
     no part.
@@ -77,7 +89,9 @@ class GramState:
     -= l b_i' with b_i = B_i / sqrt(d_i), so that B_j always is the product of the targets with candidate j's
     orthogonal part, d_j that part's energy. L'L is taken off G in panels of columns by one symmetric product,
     so that a step reads one row of G and the rows of its own panel only. Candidates that are no longer
-    available leave G, L, d and B from time to time, which makes the products smaller.
+    available leave G, L, d and B from time to time, which makes the products smaller. A column of which little is left
+    is first asked how much of that may be rounding, O(m^2): the order is not that of the largest pivots, so that rounding
+    grows from column to column.
 
     Parameters
     ----------
@@ -129,6 +143,9 @@ class GramState:
         done = len(self.order)
         root = float(np.sqrt(pivot))
         coefficients = self._rows[:done, place].copy()
+        near = pivot <= _NEAR * self._gram.gram[candidate, candidate]
+        if near and self._noise(candidate, coefficients) > _NOISE * pivot:
+            return False
         row = self._rows[done]
         _new_row(self._remaining, self._rows[self._panel : done], place, root, row)
         projection = self._correlation[place] / root
@@ -143,6 +160,16 @@ class GramState:
         if done + 1 == self._panel + _PANEL:
             self._end_panel()
         return True
+
+    def _noise(self, candidate: int, coefficients: np.ndarray) -> float:
+        """What rounding adds to a candidate's pivot: that is v'G v, v being the candidate less the chosen columns as it
+        follows from them, and every entry of v brings the rounding of its own column's energy. Where columns are
+        chosen for the targets and not by size, v becomes large long before the pivot is small.
+        """
+        energies = np.diagonal(self._gram.gram)
+        v = coefficients.copy()
+        _in_terms_of_chosen(self.system.R[1:, 1:], v)
+        return _EPS * float(v**2 @ energies[self.order] + energies[candidate])
 
     def _end_panel(self) -> None:
         done = self._panel + _PANEL
