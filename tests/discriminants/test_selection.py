@@ -159,8 +159,8 @@ def test_weights_and_residual_equal_least_squares_in_the_chosen_columns_after_ev
 
 @pytest.mark.parametrize("n_samples", [1000, 2000, 5000])
 def test_columns_that_depend_on_each_other_ever_more_do_not_end_in_rounding(n_samples: int) -> None:
-    # A wide kernel: the order that lowers the error most takes columns of which next to nothing is left. Rounding in the
-    # products grows from one to the next; where nobody looks, a squared error of 1.6e6 comes of it here.
+    # A wide kernel: the order that lowers the error most takes columns of which next to nothing is left. Rounding in
+    # the products grows from one to the next; where nobody looks, a squared error of 1.6e6 comes of it here.
     random = np.random.default_rng(0)
     X = random.uniform(-2, 2, size=(n_samples, 2))
     Y = 1.0 - 2.0 * (np.floor(X).sum(axis=1, keepdims=True) % 2)
