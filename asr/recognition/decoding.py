@@ -229,8 +229,7 @@ def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | os.PathLi
     unknown = [word for word in found.left_out if word not in model.lexicon]  # of the others was told before
     reasons = []
     if unknown:
-        more = f" and {len(unknown) - _NAMED:,} more ({count(len(unknown), 'word')})" if len(unknown) > _NAMED else ""
-        reasons.append(f"the model has no pronunciation for {' '.join(unknown[:_NAMED])}{more}")
+        reasons.append(f"the model has no pronunciation for {some(unknown, _NAMED)}")
         reasons.append(other_case(unknown, model.lexicon))
     if found.name == "sentences":
         reasons.insert(0, _left_out_sentences(Path(wanted), set(words)))

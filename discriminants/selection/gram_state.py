@@ -74,7 +74,9 @@ def shrink(remaining: np.ndarray, kept: np.ndarray) -> np.ndarray:
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def _in_terms_of_chosen(R: np.ndarray, column: np.ndarray) -> None:
-    """R^-1 column, over the column; R is upper triangular and F-ordered, and may be a part of a larger one."""
+    """R^-1 column, (m,), in its place; R (m, m) is upper triangular and may be a part of a larger F-ordered matrix,
+    which LAPACK's wrappers would copy for every column.
+    """
     for j in range(column.shape[0] - 1, -1, -1):
         column[j] /= R[j, j]
         for i in range(j):
@@ -162,8 +164,11 @@ class GramState:
         return True
 
     def _noise(self, candidate: int, coefficients: np.ndarray) -> float:
-        """What rounding adds to a candidate's pivot: that is v'G v, v being the candidate less the chosen columns as it
-        follows from them, and every entry of v brings the rounding of its own column's energy. Where columns are
+        """What rounding may add to a candidate's pivot, in units of G (first order; Higham, Accuracy and Stability of
+        Numerical Algorithms, 2002, section 10.3).
+
+        The pivot is v'G v, with v = (-R^-1 coefficients, 1) the candidate less what the chosen columns, `coefficients`
+        (m,) of it in Q, make of it. Each entry of v brings the rounding of its own column's energy. Where columns are
         chosen for the targets and not by size, v becomes large long before the pivot is small.
         """
         energies = np.diagonal(self._gram.gram)

@@ -77,14 +77,6 @@ class Printed:
         self.alpha = self.alpha + self.K_inverse @ q * (target - kx @ self.alpha)
 
 
-@pytest.fixture(scope="module")
-def wave() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-3, 3, size=(400, 2))
-    y = np.sin(X[:, 0]) * X[:, 1] + 0.1 * rng.normal(size=400) + 2.0
-    return X, y, rng.uniform(-3, 3, size=(50, 2))
-
-
 @pytest.mark.parametrize("block_size", [1, 13, 1024])
 @pytest.mark.parametrize(("nu", "max_centers"), [(0.3, None), (0.01, None), (0.01, 20)])
 def test_one_pass_is_engels_recursion(

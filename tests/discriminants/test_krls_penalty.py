@@ -23,14 +23,6 @@ def k(X: np.ndarray, C: np.ndarray) -> np.ndarray:
     return 1 + np.exp(-((X[:, None] - C[None]) ** 2).sum(axis=2) / (2 * SIGMA**2))
 
 
-@pytest.fixture(scope="module")
-def wave() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-3, 3, size=(400, 2))
-    y = np.sin(X[:, 0]) * X[:, 1] + 0.1 * rng.normal(size=400) + 2.0
-    return X, y, rng.uniform(-3, 3, size=(50, 2))
-
-
 def ridge(learner: Any, X: np.ndarray, y: np.ndarray, X_test: np.ndarray, *, free_bias: bool) -> np.ndarray:
     """Outputs by the normal equations in the coordinates of the learner's dictionary."""
     entries = learner.center_indices_

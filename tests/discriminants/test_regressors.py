@@ -137,15 +137,21 @@ def test_the_defaults_keep_off_the_noise(learner: Any) -> None:
 
 
 def test_the_number_of_centres_is_found_where_a_dense_fit_fails_at_the_edges() -> None:
-    random = np.random.default_rng(1)
-    samples = random.uniform(-10, 10, size=(100, 1))
-    y = np.sinc(samples[:, 0] / np.pi) + 0.1 * random.normal(size=100)
     grid = np.linspace(-10, 10, 400)[:, None]
     truth = np.sinc(grid[:, 0] / np.pi)
-    all_kept = NPDRegressor(60, sigma=1.5, criterion=None).fit(samples, y)
-    found = NPDRegressor(60, sigma=1.5).fit(samples, y)
-    assert ((all_kept.predict(grid) - truth) ** 2).mean() > 2 * ((found.predict(grid) - truth) ** 2).mean()
-    assert ((found.predict(grid) - truth) ** 2).mean() < 0.01
+    errors = np.empty((5, 2))
+    for seed in range(5):
+        random = np.random.default_rng(seed)
+        samples = random.uniform(-10, 10, size=(100, 1))
+        y = np.sinc(samples[:, 0] / np.pi) + 0.1 * random.normal(size=100)
+        for column, criterion in enumerate((None, "cv")):
+            npd = NPDRegressor(60, sigma=1.5, criterion=criterion, random_state=0).fit(samples, y)
+            # However many are kept, they are the least-squares fit: no worse on its own samples than the curve is.
+            assert ((npd.predict(samples) - y) ** 2).mean() < 0.012
+            errors[seed, column] = ((npd.predict(grid) - truth) ** 2).mean()
+    all_kept, found = errors.T
+    assert all_kept.mean() > 2 * found.mean()
+    assert found.max() < 0.01
 
 
 def test_a_stream_takes_several_targets_and_refuses_what_fit_refuses() -> None:

@@ -20,7 +20,7 @@ def test_sentences_left_out_for_their_letter_case_are_counted_and_named(
         assert chosen_grammar(model, model.lexicon, path).words == ("NO", "SEVEN", "TWO")
     (line,) = caplog.messages
     assert "2 of 4 sentences cannot be said and are left out: 'seven one', 'NO UP'" in line
-    assert "no pronunciation for UP one seven" in line
+    assert "no pronunciation for UP, one, seven" in line
     assert "letter case counts, and the model's lexicon has one as ONE, seven as SEVEN" in line
 
 
@@ -32,7 +32,7 @@ def test_of_many_words_that_the_lexicon_lacks_the_first_are_named_and_all_counte
     path.write_text("".join(f"NO{number:04}\n" for number in range(1021)) + "NO\n")
     with caplog.at_level(logging.WARNING):
         chosen_grammar(model, model.lexicon, path)
-    assert caplog.messages[0].endswith(" NO0018 NO0019 and 1,001 more (1,021 words)")
+    assert caplog.messages[0].endswith(" NO0018, NO0019 and 1001 more")
 
 
 def test_transcripts_in_another_letter_case_than_the_lexicon_are_told_so(toy_model, toy_corpus, tmp_path) -> None:

@@ -1,5 +1,8 @@
-"""Faults that nearly all files of a list have alike: one finding, with what mends them all."""
+"""Faults that nearly all files of a list, or nearly all words, have alike: one finding, with what mends them all."""
 
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -76,3 +79,44 @@ def test_a_test_directory_without_its_files_does_not_stop_the_training(clean: Co
     findings = clean.validate(tests=[clean.folder / "test"]).findings
     assert not any(finding.stops for finding in findings)
     assert len([finding for finding in findings if finding.code == "missing-file"]) == (1 if lines >= 3 else lines)
+
+
+@pytest.mark.parametrize("turn", [str.lower, str.upper, str.title])
+def test_transcripts_in_another_letter_case_are_mended_by_the_command_that_is_told(clean: Corpus, turn) -> None:
+    lexicon = [(word, phones) for word, phones in (line.split(maxsplit=1) for line in clean.lines("lexicon.txt"))]
+    clean.write("lexicon.txt", [f"{turn(word)} {phones}" for word, phones in lexicon])
+    other = str.upper if turn is str.lower else str.lower
+    names_and_words = [line.split(maxsplit=1) for line in clean.lines("train/text")]
+    clean.write("train/text", [f"{name} {other(words)}" for name, words in names_and_words])
+    unknown = [finding for finding in clean.validate().findings if finding.code == "unknown-word"]
+    assert [finding.utterances for finding in unknown] == [tuple(sorted(clean.names))]
+    if turn is str.title:
+        assert unknown[0].message.endswith("; write them as it does")
+        return
+    told = unknown[0].message.partition("python3 ")[2]
+    done = subprocess.run([sys.executable, *shlex.split(told)], capture_output=True, text=True, check=True)
+    (clean.folder / "train/text").write_text(done.stdout)
+    assert not clean.validate().errors
+
+
+@pytest.mark.parametrize("turn", [str, str.lower, str.upper])
+def test_transcripts_with_punctuation_are_mended_by_the_command_that_is_told(clean: Corpus, turn) -> None:
+    names_and_words = [line.split() for line in clean.lines("train/text")]
+    lines = [[name, f'"{words[0]},', *words[1:-1], f"{words[-1]}\u2026"] for name, *words in names_and_words]
+    clean.write("train/text", [" ".join([name, *map(turn, words)]) for name, *words in lines])
+    unknown = [finding for finding in clean.validate().findings if finding.code == "unknown-word"]
+    assert [finding.utterances for finding in unknown] == [tuple(sorted(clean.names))]
+    assert "in another case or without marks" in unknown[0].message
+    told = unknown[0].message.partition("python3 ")[2]
+    done = subprocess.run([sys.executable, *shlex.split(told)], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [" ".join(parts) for parts in names_and_words]
+    (clean.folder / "train/text").write_text(done.stdout)
+    assert not clean.validate().errors
+
+
+def test_no_command_is_told_that_would_take_marks_from_words_of_the_lexicon(clean: Corpus) -> None:
+    clean.append("lexicon.txt", "MR. W AH N")
+    clean.write("train/text", [f"{line}." for line in clean.lines("train/text")])
+    clean.append_word(6, "MR.")
+    (unknown,) = [finding for finding in clean.validate().findings if finding.code == "unknown-word"]
+    assert unknown.message.endswith("; write them as it does")

@@ -1,9 +1,5 @@
 """Every kind of fault, each by itself in a clean corpus, is named with file and line, and nothing else is."""
 
-import shlex
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import soundfile
@@ -468,47 +464,6 @@ def test_a_byte_order_mark_is_no_fault(clean: Corpus) -> None:
         path = clean.folder / name
         path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
     assert clean.validate().findings == ()
-
-
-@pytest.mark.parametrize("turn", [str.lower, str.upper, str.title])
-def test_transcripts_in_another_letter_case_are_mended_by_the_command_that_is_told(clean: Corpus, turn) -> None:
-    lexicon = [(word, phones) for word, phones in (line.split(maxsplit=1) for line in clean.lines("lexicon.txt"))]
-    clean.write("lexicon.txt", [f"{turn(word)} {phones}" for word, phones in lexicon])
-    other = str.upper if turn is str.lower else str.lower
-    names_and_words = [line.split(maxsplit=1) for line in clean.lines("train/text")]
-    clean.write("train/text", [f"{name} {other(words)}" for name, words in names_and_words])
-    unknown = [finding for finding in clean.validate().findings if finding.code == "unknown-word"]
-    assert [finding.utterances for finding in unknown] == [tuple(sorted(clean.names))]
-    if turn is str.title:
-        assert unknown[0].message.endswith("; write them as it does")
-        return
-    told = unknown[0].message.partition("python3 ")[2]
-    done = subprocess.run([sys.executable, *shlex.split(told)], capture_output=True, text=True, check=True)
-    (clean.folder / "train/text").write_text(done.stdout)
-    assert not clean.validate().errors
-
-
-@pytest.mark.parametrize("turn", [str, str.lower, str.upper])
-def test_transcripts_with_punctuation_are_mended_by_the_command_that_is_told(clean: Corpus, turn) -> None:
-    names_and_words = [line.split() for line in clean.lines("train/text")]
-    lines = [[name, f'"{words[0]},', *words[1:-1], f"{words[-1]}\u2026"] for name, *words in names_and_words]
-    clean.write("train/text", [" ".join([name, *map(turn, words)]) for name, *words in lines])
-    unknown = [finding for finding in clean.validate().findings if finding.code == "unknown-word"]
-    assert [finding.utterances for finding in unknown] == [tuple(sorted(clean.names))]
-    assert "in another case or without marks" in unknown[0].message
-    told = unknown[0].message.partition("python3 ")[2]
-    done = subprocess.run([sys.executable, *shlex.split(told)], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == [" ".join(parts) for parts in names_and_words]
-    (clean.folder / "train/text").write_text(done.stdout)
-    assert not clean.validate().errors
-
-
-def test_no_command_is_told_that_would_take_marks_from_words_of_the_lexicon(clean: Corpus) -> None:
-    clean.append("lexicon.txt", "MR. W AH N")
-    clean.write("train/text", [f"{line}." for line in clean.lines("train/text")])
-    clean.append_word(6, "MR.")
-    (unknown,) = [finding for finding in clean.validate().findings if finding.code == "unknown-word"]
-    assert unknown.message.endswith("; write them as it does")
 
 
 def test_unknown_words_beside_others_in_another_letter_case_are_told_one_by_one(clean: Corpus) -> None:
