@@ -106,7 +106,10 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
         if isinstance(make_kernel(self.kernel, self.sigma), PrecomputedKernel):
-            raise ValueError("moderated probabilities need k(x, x) of new samples, which no precomputed kernel has")
+            raise ValueError(
+                "kernel = 'precomputed' does not serve: moderated probabilities need k(x, x) of new samples, which it "
+                "does not have; take a kernel by name, an object or a function"
+            )
         self.classes_, codes = class_codes(y)
         self.class_log_prior_ = np.log(np.bincount(codes) / codes.shape[0])
         targets = one_vs_rest_targets(codes, self.classes_.shape[0]).astype(np.float64)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 from discriminants.chosen_centers import BLOCK, ChosenCenters
 from discriminants.class_moments import ClassMoments
 from discriminants.expansion import FLOATS
+from discriminants.few_samples import are_few
 from discriminants.kernels import Kernel, PrecomputedKernel
 from discriminants.kernels.kernel import KernelColumns
 from discriminants.linear_systems.ridge_sums import LeaveOneOut, RidgePath, RidgeSums
@@ -44,7 +45,7 @@ class _FixedSize(ChosenCenters):
         "centers": ["array-like", None],
         "regularization": [
             Interval(Real, 0, None, closed="neither"),
-            StrOptions({"gcv", "leave_one_out"}),
+            StrOptions({"auto", "gcv", "leave_one_out"}),
         ],
         "penalties": ["array-like", None],
     }
@@ -60,7 +61,7 @@ class _FixedSize(ChosenCenters):
         sigma: Any = "scale",
         chooser: Any = "k-means",
         centers: Any = None,
-        regularization: Any = "gcv",
+        regularization: Any = "auto",
         penalties: Any = None,
         n_candidates: int | None = 20_000,
         tol: float = 1e-10,
@@ -80,7 +81,7 @@ class _FixedSize(ChosenCenters):
     def _validate_params(self) -> None:
         if not isinstance(self.regularization, str) and np.ndim(self.regularization):
             raise ValueError(
-                f"regularization of {type(self).__name__} is one number, 'gcv' or 'leave_one_out', got "
+                f"regularization of {type(self).__name__} is one number, 'auto', 'gcv' or 'leave_one_out', got "
                 f"{self.regularization!r}; values to choose from are given as penalties"
             )
         super()._validate_params()
@@ -93,7 +94,7 @@ class _FixedSize(ChosenCenters):
         for rows, features in basis.blocks(X):
             sums.add(features, targets[rows])
         path = sums.path()
-        by_leaving_out = isinstance(self.regularization, str) and self.regularization == "leave_one_out"
+        by_leaving_out = self._leaves_out(X.shape[0], basis.whitening.shape[1])
         if by_leaving_out:
             errors = LeaveOneOut(path, penalties)
             for rows, features in basis.blocks(X):
@@ -135,6 +136,13 @@ class _FixedSize(ChosenCenters):
                     f"(n_centers, {X.shape[1]}) are needed"
                 )
         return _Features(*self._basis(X, int(self.n_centers), targets, centers))
+
+    def _leaves_out(self, n_samples: int, n_features: int) -> bool:
+        """Whether the penalty is chosen by the errors of samples left out."""
+        if not isinstance(self.regularization, str):
+            return False
+        few = self.regularization == "auto" and are_few(n_samples, n_features)
+        return few or self.regularization == "leave_one_out"
 
     def _penalties(self) -> np.ndarray:
         """Those to choose from, or the one given."""
@@ -211,9 +219,11 @@ class FixedSizeLSSVMRegressor(_FixedSize, KernelRegressor):
     centers : array-like of shape (m, n_features), optional
         Centres in place of a choice. With `partial_fit` the choice, and the width "scale", are by the first samples
         alone; with centres and a width of one's own a stream may be cut in any way.
-    regularization : float, "gcv" or "leave_one_out"
+    regularization : float, "auto", "gcv" or "leave_one_out"
         mu, or how it is found among `penalties`, for all outputs together: by generalised cross-validation, or by the
-        errors of every sample left out, in closed form, which takes a second pass over the samples.
+        errors of every sample left out, in closed form, which takes a second pass over the samples. "auto" leaves out
+        where there are fewer than ten samples a centre, for then the former may choose no penalty at all; with
+        `partial_fit` it is "gcv".
     penalties : array-like, optional
         Default 25 from 1e-8 to 1e4; each costs O(m) time, or O(N m) with "leave_one_out".
 
@@ -320,7 +330,7 @@ class FixedSizeLSSVMClassifier(_FixedSize, OneVsRestClassifier):
         sigma: Any = "scale",
         chooser: Any = "k-means",
         centers: Any = None,
-        regularization: Any = "gcv",
+        regularization: Any = "auto",
         penalties: Any = None,
         n_candidates: int | None = 20_000,
         tol: float = 1e-10,

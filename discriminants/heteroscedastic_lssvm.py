@@ -99,9 +99,12 @@ class HeteroscedasticLSSVMRegressor(RegressorMixin, BaseEstimator):
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C", y_numeric=True)
-        for kernel, sigma in ((self.kernel, self.sigma), (self.noise_kernel, self.noise_sigma)):
-            if isinstance(make_kernel(kernel, sigma), PrecomputedKernel):
-                raise ValueError("error bars need k(x, x) of new samples, which no precomputed kernel has")
+        for kernel, width in (("kernel", "sigma"), ("noise_kernel", "noise_sigma")):
+            if isinstance(make_kernel(getattr(self, kernel), getattr(self, width)), PrecomputedKernel):
+                raise ValueError(
+                    f"{kernel} = 'precomputed' does not serve: error bars need k(x, x) of new samples, which it does "
+                    "not have; take a kernel by name, an object or a function"
+                )
         targets, wide = checked_targets(y, X.dtype)[:, 0], X.astype(np.float64, copy=False)
         self.regressor_ = self._curve().fit(wide, targets)
         self.noise_regressor_, self.noise_factor_ = None, float(self.regressor_.noise_variance_[0])

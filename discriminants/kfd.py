@@ -98,7 +98,7 @@ class KFDClassifier(ThresholdedClassifier):
         *,
         kernel: Any = "gaussian",
         sigma: Any = "scale",
-        regularization: float = 1e-3,
+        regularization: float = 0.03,
         penalty: str = "identity",
         threshold: str = "least_squares",
         calibrate_on: str = "training",

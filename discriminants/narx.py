@@ -227,7 +227,7 @@ class NARX(BaseEstimator):
         with_deviations = "return_std" in signature(regressor.predict).parameters
         if residuals is None and not with_deviations:
             raise ValueError(
-                f"a {type(regressor).__name__} does not say how far it may be off: its predict has no return_std, and "
+                f"{type(regressor).__name__} does not say how far it may be off: its predict has no return_std, and "
                 "it keeps no leave-one-out residuals. BayesianLSSVMRegressor and scikit-learn's "
                 "GaussianProcessRegressor have the first, LSSVMRegressor with solver = 'direct' the second"
             )

@@ -60,10 +60,11 @@ class NPDClassifier(_PseudoDiscriminant, OneVsRestClassifier):
     residual_threshold : float, optional
         Stop once no residual (at the candidates) is larger in absolute value, the source's criterion for
         speech (4.4.1).
-    criterion : {"gcv", "bic", "mdl", "cv"}, optional
+    criterion : {"gcv", "bic", "mdl", "cv", "auto"}, optional
         Keep the number of centres, up to `n_centers`, that is best by generalised cross-validation, an
-        information criterion or `cv`-fold cross-validation; None keeps all. The default of classifiers is None, that
-        of regressors "cv", which takes `cv` further selections.
+        information criterion or `cv`-fold cross-validation, which takes `cv` further selections; None keeps all. The
+        default of classifiers is "auto": "cv" where there are fewer than ten samples for each of `n_centers`, else
+        None. That of regressors is "cv".
     cv : int
         Folds.
     dictionary : {"shared", "private"}
@@ -122,7 +123,7 @@ class NPDClassifier(_PseudoDiscriminant, OneVsRestClassifier):
         epsilon: float = 0.0,
         norm_penalty: float = 0.0,
         residual_threshold: float | None = None,
-        criterion: str | None = None,
+        criterion: str | None = "auto",
         cv: int = 5,
         dictionary: str = "shared",
         rule: Any = "error_reduction",

@@ -76,7 +76,7 @@ class OLSClassifier(_OrthogonalLeastSquares, OneVsRestClassifier):
         sigma: Any = "scale",
         epsilon: float = 0.0,
         unexplained: float = 0.0,
-        criterion: str | None = None,
+        criterion: str | None = "auto",
         cv: int = 5,
         dictionary: str = "shared",
         n_candidates: int | None = None,

@@ -123,7 +123,7 @@ class OROLSClassifier(_RegularizedLeastSquares, OneVsRestClassifier):
         tol: float = 1e-4,
         patience: int = 10,
         max_condition: float = 1e8,
-        criterion: str | None = None,
+        criterion: str | None = "auto",
         cv: int = 5,
         dictionary: str = "shared",
         rule: Any = "error_reduction",

@@ -104,7 +104,7 @@ class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
         *,
         kernel: Any = "gaussian",
         sigma: Any = "scale",
-        regularization: float = 1e-3,
+        regularization: float = 0.03,
         penalty: str = "identity",
         tol: float = 1e-3,
         patience: int = 5,

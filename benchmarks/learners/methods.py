@@ -117,11 +117,11 @@ def _targets(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
 
 def _orols(**parameters: Any) -> OROLSClassifier:
-    return OROLSClassifier(tol=0.0, max_condition=1e12, random_state=0, **parameters)
+    return OROLSClassifier(tol=0.0, max_condition=1e12, criterion=None, random_state=0, **parameters)
 
 
 def _npd(**parameters: Any) -> NPDClassifier:
-    return NPDClassifier(random_state=0, **parameters)
+    return NPDClassifier(criterion=None, random_state=0, **parameters)
 
 
 def _svc(**parameters: Any) -> SVC:

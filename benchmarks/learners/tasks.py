@@ -81,7 +81,7 @@ def selection(n_samples: int, n_candidates: int, n_centers: int) -> dict[str, An
 def orols_memory(n_samples: int, n_candidates: int, n_centers: int) -> dict[str, Any]:
     """The whole process's peak while a shared dictionary is fitted, ten classes, 40 features, float32."""
     X, y = clusters(n_samples, 40, 10, seed=3)
-    model = OROLSClassifier(n_centers, n_candidates=n_candidates, tol=0.0, random_state=0)
+    model = OROLSClassifier(n_centers, n_candidates=n_candidates, tol=0.0, criterion=None, random_state=0)
     seconds = timed(lambda: model.fit(X, y))
     return {"seconds": seconds, "peak": peak_bytes(), "n_centers": int(model.n_centers_[0])}
 
@@ -126,7 +126,7 @@ def greedy(n_samples: int, n_candidates: int, n_centers: int) -> dict[str, Any]:
     common: dict[str, Any] = {"n_candidates": n_candidates, "tol": 0.0, "random_state": 0}
     found: dict[str, Any] = {}
     for name, model in (
-        ("orols", OROLSClassifier(n_centers, max_condition=1e12, **common)),
+        ("orols", OROLSClassifier(n_centers, max_condition=1e12, criterion=None, **common)),
         ("greedy", SparseGreedyKFDClassifier(n_centers, **common)),
     ):
         model.set_params(n_centers=10).fit(X[:_WARM_UP], y[:_WARM_UP])

@@ -21,17 +21,15 @@ class BorderedSystem:
 
     Raises
     ------
-    ValueError
-        If H has no Cholesky factor, or columns of P depend on each other.
+    LinAlgError
+        If H has no Cholesky factor; a ValueError if columns of P depend on each other.
     """
 
     def __init__(self, H: np.ndarray, border: np.ndarray | None = None) -> None:
         try:  # of a C-ordered H the transpose is in Fortran order: the factor takes its place
             self._factor = cho_factor(H if H.flags.f_contiguous else H.T, overwrite_a=True, check_finite=False)
         except LinAlgError:
-            raise ValueError(
-                "the matrix is not positive definite: the penalty is too small, or the kernel has negative eigenvalues"
-            ) from None
+            raise LinAlgError("the matrix is not positive definite") from None
         self._border = np.ones((H.shape[0], 1)) if border is None else border
         self._E = cho_solve(self._factor, self._border, check_finite=False)
         try:

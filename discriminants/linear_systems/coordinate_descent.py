@@ -3,10 +3,12 @@
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
 from discriminants.kernels import Kernel
 from discriminants.linear_systems.bordered_system import BorderedSystem
 from discriminants.linear_systems.kernel_values import kernel_matrix
+from discriminants.linear_systems.weighted_ridge import too_small
 from discriminants.linear_systems.working_set import working_set
 
 
@@ -86,7 +88,10 @@ def block_descent(
         columns = kernel_matrix(kernel.at(block), X, X[block])
         H = columns[block]
         H.flat[:: block.shape[0] + 1] += regularization
-        step, _ = BorderedSystem(H).solve(-gradient[block])
+        try:
+            step, _ = BorderedSystem(H).solve(-gradient[block])
+        except LinAlgError:
+            raise ValueError(too_small(regularization)) from None
         alpha[block] += step
         products += columns @ step
         n_blocks += 1

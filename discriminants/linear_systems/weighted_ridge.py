@@ -1,8 +1,17 @@
 """Regularized least squares in the space of a kernel, with a weight for every sample."""
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
 from discriminants.linear_systems.bordered_system import BorderedSystem
+
+
+def too_small(regularization: float) -> str:
+    """What to say of a penalty with which a kernel matrix has no Cholesky factor."""
+    return (
+        f"regularization = {regularization:g} is too small for kernel values of this size and number, or the kernel "
+        "has negative eigenvalues"
+    )
 
 
 class WeightedRidge:
@@ -31,7 +40,7 @@ class WeightedRidge:
     Raises
     ------
     ValueError
-        If the matrix has no Cholesky factor.
+        If the matrix has no Cholesky factor, as `too_small` says.
     """
 
     def __init__(
@@ -44,7 +53,10 @@ class WeightedRidge:
         K -= column_means
         K -= (K @ share)[:, None]
         K.flat[:: K.shape[0] + 1] += self._ridge
-        self._system = BorderedSystem(K)
+        try:
+            self._system = BorderedSystem(K)
+        except LinAlgError:
+            raise ValueError(too_small(regularization)) from None
         means = share @ targets
         self.alpha, _ = self._system.solve(targets - means)
         self.bias = means - column_means @ self.alpha

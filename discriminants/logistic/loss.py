@@ -124,3 +124,17 @@ def log_posteriors(outputs: np.ndarray, loss: str | Factored) -> np.ndarray:
     if isinstance(loss, Factored):
         return loss.log_posteriors(outputs)
     return log_softmax_in_place(log_sigmoid(outputs) if loss == "ovr" else outputs.copy())
+
+
+def bias_of_priors(prior: np.ndarray, loss: str, groups: np.ndarray | None = None) -> np.ndarray:
+    """Log priors (n_classes,), or their logits where each class has a loss of its own; with groups those of the groups,
+    and behind them the log priors of the classes within theirs.
+    """
+
+    def of_outputs(shares: np.ndarray) -> np.ndarray:
+        return np.log(shares) - (np.log1p(-shares) if loss == "ovr" else 0.0)
+
+    if groups is None:
+        return of_outputs(prior)
+    of_groups = np.bincount(groups, prior)
+    return np.append(of_outputs(of_groups), np.log(prior / of_groups[groups]))

@@ -126,7 +126,7 @@ def within_memory(max_memory: int | None, size: FitSize, workers: Workers) -> Wo
         )
         advice = f"{fits} centres would fit"
     raise ValueError(
-        f"max_memory = {max_memory / 1e6:.0f} MB is too little: {name} needs {most / 1e6:.0f} MB; "
+        f"max_memory = {max_memory} bytes is too little: {name} needs {most / 1e6:.0f} MB; "
         + (advice if fits else f"the samples alone take {_SAMPLE_BYTES * size.n_samples / 1e6:.0f} MB")
     )
 

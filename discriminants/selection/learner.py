@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from discriminants.expansion import KernelExpansion
+from discriminants.few_samples import are_few
 from discriminants.kernels import Kernel, make_kernel
 from discriminants.kernels.kernel import SMALLEST
 from discriminants.kernels.named import NAMED
@@ -45,7 +46,7 @@ class ForwardSelectionLearner(KernelExpansion):
         "sigma": [StrOptions({"scale"}), Interval(Real, 0, None, closed="neither"), np.ndarray],
         "epsilon": [Interval(Real, 0, None, closed="left")],
         "norm_penalty": [Interval(Real, 0, None, closed="left")],
-        "criterion": [StrOptions({*CRITERIA, "cv"}), None],
+        "criterion": [StrOptions({*CRITERIA, "cv", "auto"}), None],
         "cv": [Interval(Integral, 2, None, closed="left")],
         "dictionary": [StrOptions({"shared", "private"})],
         "rule": [StrOptions(set(RULES)), callable],
@@ -105,7 +106,7 @@ class ForwardSelectionLearner(KernelExpansion):
             raise ValueError(f"{type(self).__name__} needs at least two samples, got 1 sample")
         if self.norm_penalty and self.n_candidates is None:
             raise ValueError("norm_penalty needs n_candidates: the penalty is added to their Gram matrix")
-        if self.norm_penalty and self.criterion not in (None, "cv"):
+        if self.norm_penalty and self.criterion in CRITERIA:
             raise ValueError(f"criterion = {self.criterion!r} knows nothing of norm_penalty; take criterion = 'cv'")
         random = check_random_state(self.random_state)
         kernel = make_kernel(self.kernel, self.sigma).resolved(X)
@@ -115,7 +116,7 @@ class ForwardSelectionLearner(KernelExpansion):
                 "no centre could be chosen: every kernel column is constant over the samples "
                 f"({kernel}; are all rows of X equal, or is the width far too large?)"
             )
-        if self.criterion == "cv":
+        if self.criterion == "cv" or (self.criterion == "auto" and self._decides_by_folds(targets)):
             best = self._cross_validated_size(X, targets, kernel, random, max(path.n_centers for path in paths))
             sizes = [min(best, path.n_centers) for path in paths]
         else:
@@ -230,11 +231,16 @@ class ForwardSelectionLearner(KernelExpansion):
         return make
 
     def _criterion_size(self, path: SelectionPath) -> int:
-        if self.criterion is None:
+        if self.criterion not in CRITERIA:
             return path.n_centers
         criterion = CRITERIA[self.criterion]
         values = [criterion(path.system(size), path.lam(size)) for size in range(1, path.n_centers + 1)]
         return 1 + int(np.argmin(values)) if values else 0
+
+    def _decides_by_folds(self, targets: np.ndarray) -> bool:
+        """Whether "auto" is "cv": of few samples, where every class has two."""
+        smallest = int(np.bincount(winners(targets)).min()) if is_classifier(self) else targets.shape[0]
+        return smallest > 1 and are_few(targets.shape[0], int(self.n_centers))
 
     def _cross_validated_size(
         self, X: np.ndarray, targets: np.ndarray, kernel: Kernel, random: np.random.RandomState, largest: int

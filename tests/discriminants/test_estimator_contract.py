@@ -134,6 +134,7 @@ _ESTIMATORS = [
     OneVsOneSVC(random_state=0),
     # Few centres: with as many as distinct points the last choice is a tie, which rounding decides.
     SparseKernelLogisticClassifier(n_centers=5, n_candidates=60, learning_rate=0.03),
+    SparseKernelLogisticClassifier(n_centers=5, n_candidates=60, learning_rate=0.03, alpha=1e-7),
     SparseKernelLogisticClassifier(n_centers=20, selection="random", loss="ovr", learning_rate=0.03),
     # Separable classes: with little ridge float32 posteriors underflow to 0 before Newton's method has converged.
     SparseKernelLogisticClassifier(n_centers=5, n_candidates=60, solver="irls", alpha=1e-3),
@@ -145,6 +146,8 @@ def _expected_failures(estimator: Any) -> dict[str, str]:
     weighted = {}
     if isinstance(estimator, PrunedLSSVMClassifier | PrunedLSSVMRegressor):
         weighted["check_sample_weight_equivalence_on_dense_data"] = "of several equal samples some may be left out"
+    elif isinstance(estimator, SparseKernelLogisticClassifier) and estimator.alpha == "auto":
+        weighted["check_sample_weight_equivalence_on_dense_data"] = "equal samples may lie in different folds"
     elif isinstance(estimator, LSSVMClassifier) and estimator.calibrate_on != "training":
         weighted["check_sample_weight_equivalence_on_dense_data"] = (
             "what is left out is a sample with its whole weight, and not one of as many equal samples"

@@ -132,7 +132,7 @@ def test_outputs_scores_and_parameters_are_those_of_the_smoother() -> None:
     X, _, targets = samples()
     penalties = np.array([1e-3, 1e-1, 10.0])
     common = {"sigma": SIGMA, "chooser": first_rows, "penalties": penalties}
-    by_gcv = FixedSizeLSSVMRegressor(12, **common).fit(X, targets)
+    by_gcv = FixedSizeLSSVMRegressor(12, regularization="gcv", **common).fit(X, targets)
     by_leaving_out = FixedSizeLSSVMRegressor(12, regularization="leave_one_out", **common).fit(X, targets)
     n = X.shape[0]
     for number, mu in enumerate(penalties):
@@ -164,7 +164,7 @@ def test_leaving_out_is_training_without_the_sample() -> None:
 @pytest.mark.parametrize("sizes", [[90], [2, 88], [30, 1, 40, 19], [2, *[11] * 8]])
 def test_a_stream_cut_anywhere_gives_the_regressor_of_all_samples(sizes: list[int]) -> None:
     X, _, targets = samples()
-    model = FixedSizeLSSVMRegressor(sigma=SIGMA, centers=X[:10])
+    model = FixedSizeLSSVMRegressor(sigma=SIGMA, centers=X[:10], regularization="gcv")
     expected = clone(model).fit(X, targets)
     for rows in np.split(np.arange(90), np.cumsum(sizes)[:-1]):
         model.partial_fit(X[rows], targets[rows])
@@ -176,7 +176,7 @@ def test_a_stream_cut_anywhere_gives_the_regressor_of_all_samples(sizes: list[in
 @pytest.mark.parametrize("sizes", [[90], [30, 1, 40, 19]])
 def test_a_stream_cut_anywhere_gives_the_classifier_of_all_samples(sizes: list[int], n_classes: int) -> None:
     X, y, _ = samples(n_classes=n_classes)
-    model = FixedSizeLSSVMClassifier(sigma=SIGMA, centers=X[:10])
+    model = FixedSizeLSSVMClassifier(sigma=SIGMA, centers=X[:10], regularization="gcv")
     expected = clone(model).fit(X, y)
     for rows in np.split(np.arange(90), np.cumsum(sizes)[:-1]):
         model.partial_fit(X[rows], y[rows], classes=np.arange(n_classes))

@@ -1,0 +1,60 @@
+"""The ridge of a kernel logistic classifier where it is left to "auto"."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold
+
+from discriminants.few_samples import are_few
+from discriminants.kernels import make_kernel
+
+OF_MANY_SAMPLES = 1e-7
+"""An early end of the descent does the rest."""
+TIMES_SAMPLES = (1.0, 1e-1, 1e-2, 1e-3, 1e-4)
+"""Those tried on few samples, times their number, while the loss falls; each fit goes on from the one before."""
+_FOLDS = 5
+_TOL = 1e-3  # of the gradient: near enough to compare
+
+
+def chosen_alpha(classifier: Any, X: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> float:
+    """The classifier's own ridge, or what "auto" stands for.
+
+    Of few samples it is the one of least cross-entropy on held-out folds, the dictionary chosen anew in each of them.
+    With samples that cannot be taken from their kernel (precomputed values, a width for each), and where a class has a
+    single sample, it is that of many.
+
+    Parameters
+    ----------
+    classifier : SparseKernelLogisticClassifier
+    X : ndarray of shape (n_samples, n_features)
+    codes : ndarray of int of shape (n_samples,)
+    weight : ndarray of shape (n_samples,)
+        Positive.
+    """
+    if classifier.alpha != "auto":
+        return float(classifier.alpha)
+    n_folds = min(_FOLDS, int(np.bincount(codes).min()))
+    by_itself = make_kernel(classifier.kernel, classifier.sigma).centers_are_points
+    if n_folds < 2 or not by_itself or not are_few(X.shape[0], classifier.n_centers + classifier.n_extra_centers):
+        return OF_MANY_SAMPLES
+    learner = clone(classifier).set_params(warm_start=True, random_state=0, tol=_TOL)
+    if classifier.groups is None:
+        learner.set_params(solver="irls")
+    parts = list(StratifiedKFold(n_folds, shuffle=True, random_state=0).split(X, codes))
+    learners = [clone(learner) for _ in parts]
+    best, least = TIMES_SAMPLES[0], np.inf
+    for times in TIMES_SAMPLES:
+        loss = 0.0
+        for one, (train, held_out) in zip(learners, parts, strict=True):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                one.set_params(alpha=times / train.shape[0]).fit(X[train], codes[train], weight[train])
+            told = one.predict_log_proba(X[held_out])[np.arange(held_out.shape[0]), codes[held_out]]
+            loss -= float(weight[held_out] @ told.astype(np.float64))
+        if loss > least:
+            break
+        best, least = times, loss
+    return best / X.shape[0]
