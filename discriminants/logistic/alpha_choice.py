@@ -10,12 +10,15 @@ from sklearn.model_selection import StratifiedKFold
 
 from discriminants.few_samples import are_few
 from discriminants.kernels import make_kernel
+from discriminants.sampling import spread_sample
 
 OF_MANY_SAMPLES = 1e-7
 """An early end of the descent does the rest."""
 TIMES_SAMPLES = (1.0, 1e-1, 1e-2, 1e-3, 1e-4)
 """Those tried on few samples, times their number, while the loss falls; each fit goes on from the one before."""
 _FOLDS = 5
+# With so many centres and samples they are compared: how smooth outputs should be hardly hangs on more.
+_MOST_CENTERS, _MOST_SAMPLES = 200, 2000
 _TOL = 1e-3  # of the gradient: near enough to compare
 
 
@@ -36,11 +39,17 @@ def chosen_alpha(classifier: Any, X: np.ndarray, codes: np.ndarray, weight: np.n
     """
     if classifier.alpha != "auto":
         return float(classifier.alpha)
-    n_folds = min(_FOLDS, int(np.bincount(codes).min()))
+    n_samples, n_classes = X.shape[0], int(codes.max()) + 1
     by_itself = make_kernel(classifier.kernel, classifier.sigma).centers_are_points
-    if n_folds < 2 or not by_itself or not are_few(X.shape[0], classifier.n_centers + classifier.n_extra_centers):
+    if not by_itself or not are_few(n_samples, classifier.n_centers + classifier.n_extra_centers):
         return OF_MANY_SAMPLES
-    learner = clone(classifier).set_params(warm_start=True, random_state=0, tol=_TOL)
+    drawn = spread_sample(codes, _MOST_SAMPLES)
+    X, codes, weight = X[drawn], codes[drawn], weight[drawn]
+    n_folds = min(_FOLDS, int(np.bincount(codes, minlength=n_classes).min()))
+    if n_folds < 2:
+        return OF_MANY_SAMPLES
+    learner = clone(classifier).set_params(warm_start=True, random_state=0, tol=_TOL, n_extra_centers=0)
+    learner.set_params(n_centers=min(classifier.n_centers, _MOST_CENTERS))
     if classifier.groups is None:
         learner.set_params(solver="irls")
     parts = list(StratifiedKFold(n_folds, shuffle=True, random_state=0).split(X, codes))
@@ -57,4 +66,4 @@ def chosen_alpha(classifier: Any, X: np.ndarray, codes: np.ndarray, weight: np.n
         if loss > least:
             break
         best, least = times, loss
-    return best / X.shape[0]
+    return best / n_samples
