@@ -96,7 +96,7 @@ class KernelDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         *,
         kernel: Any = "gaussian",
         sigma: Any = "scale",
-        regularization: float = 1e-3,
+        regularization: float = 0.03,
         penalty: str = "identity",
         solver: str = "least_squares",
         n_centers: int | None = None,

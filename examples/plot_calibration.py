@@ -25,7 +25,7 @@ def learners(n_centers: int, sigma: Any, alpha: float) -> Iterator[tuple[str, An
     for posterior in ("gaussian", "platt", "multinomial"):
         yield (
             f"least squares, {posterior}",
-            OROLSClassifier(n_centers=n_centers, sigma=sigma, posterior=posterior, random_state=0),
+            OROLSClassifier(n_centers, sigma=sigma, criterion=None, posterior=posterior, random_state=0),
         )
     yield (
         "logistic loss",

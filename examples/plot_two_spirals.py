@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sizes = (60, 90, 120)
     figure = Figure(figsize=(13, 4.6), layout="constrained")
     for ax, n_centers in zip(figure.subplots(1, len(sizes)), sizes, strict=True):
-        model = NPDClassifier(n_centers, sigma=1.0, rule="largest_residual").fit(X, y)
+        model = NPDClassifier(n_centers, sigma=1.0, rule="largest_residual", criterion=None).fit(X, y)
         right = int((model.predict(X) == y).sum())
         between = 100 * model.score(X_between, y_between)
         print(

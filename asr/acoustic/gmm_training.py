@@ -40,6 +40,7 @@ PAUSES_KEPT = 0.85  # part of what sounds much like a pause that silence has to 
 LITTLE_SPEECH = 500.0  # frames a state, below which equal division is too blurred to begin from
 
 Models = tuple[GaussianMixtures, np.ndarray]  # of the states, and self-loops of the units
+Transform = Literal["none", "lda-mllt"]
 
 
 class GrowthSettings(Settings):
@@ -54,7 +55,7 @@ class GrowthSettings(Settings):
     """`viterbi` (best path) or `baum-welch` (expected occupancies)."""
     variance_floor: float = Field(0.01, ge=1e-6, le=1)
     """Smallest variance, as a fraction of the variance over all frames."""
-    transform: Literal["none", "lda-mllt"] = "none"
+    transform: Transform = "none"
     """`lda-mllt`: mixtures of these states are grown anew from spliced frames with LDA and MLLT."""
     fewest_frames: float = Field(FEWEST_FRAMES, ge=1, le=1e9)
     """Of a Gaussian; one that accounts for fewer is dropped, unless it is its state's only one."""

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from asr.acoustic.gmm_training import Transform
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
 from asr.decode.graph_compiler import compile_graph
@@ -41,14 +42,15 @@ class MixtureSpecification:
     """A family of mixtures to be compared: what their names begin with, their frames, and which ones are shown.
 
     With `tied_states` they are of so many states of phones in context, and grow from the alignment by the last family
-    of the phones' own states, whose frames they see. With `maps` they have the states of the family before them, and
-    its frames mapped by speaker.
+    of the phones' own states, whose frames they see, turned by `transform` if there is one (`TiedGmmSettings`). With
+    `maps` they have the states of the family before them, and its frames mapped by speaker.
     """
 
     name: str
     features: FeatureConfig
     components: tuple[int, ...]
     tied_states: int = 0
+    transform: Transform = "none"
     maps: bool = False
 
     def system(self, n_components: int) -> str:
@@ -379,7 +381,8 @@ def _train_all(
         if family.maps:
             grown = train_mapped_mixtures(workshop, stage, material, aligners[mixtures[number - 1].name])
         elif family.tied_states:
-            config = workshop.config.model_copy(update={"tied_states": family.tied_states})
+            settings = workshop.config.tied_gmm.model_copy(update={"transform": family.transform})
+            config = workshop.config.model_copy(update={"tied_states": family.tied_states, "tied_gmm": settings})
             first = aligners[_usual_aligner(mixtures[:number])]
             grown = train_tied_mixtures(replace(workshop, config=config), stage, material, first)
         else:

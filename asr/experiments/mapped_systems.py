@@ -17,7 +17,7 @@ TIED_COMPONENTS = (8,)
 def mapped_systems(
     features: FeatureConfig, spliced: FeatureConfig, settings: HybridSettings, *, tied_states: int
 ) -> tuple[tuple[MixtureSpecification, ...], tuple[HybridSpecification, ...]]:
-    """Four families of mixtures, and two hybrids: `ovr-mapped` and, of so many tied states, `ovr-tied-mapped`.
+    """Five families of mixtures, and two hybrids: `ovr-mapped` and, of so many tied states, `ovr-tied-mapped`.
 
     Parameters
     ----------
@@ -31,6 +31,9 @@ def mapped_systems(
     mixtures = (
         MixtureSpecification("gmm-speaker", features, COMPONENTS),
         MixtureSpecification("gmm-mapped", features, COMPONENTS, maps=True),
+        MixtureSpecification(
+            "gmm-tied-lda-mllt", features, TIED_COMPONENTS, tied_states=tied_states, transform="lda-mllt"
+        ),
         MixtureSpecification("gmm-tied", features, TIED_COMPONENTS, tied_states=tied_states),
         MixtureSpecification("gmm-tied-mapped", features, TIED_COMPONENTS, maps=True),
     )

@@ -126,9 +126,13 @@ def within_memory(max_memory: int | None, size: FitSize, workers: Workers) -> Wo
         )
         advice = f"{fits} centres would fit"
     raise ValueError(
-        f"max_memory = {max_memory} bytes is too little: {name} needs {most / 1e6:.0f} MB; "
-        + (advice if fits else f"the samples alone take {_SAMPLE_BYTES * size.n_samples / 1e6:.0f} MB")
+        f"max_memory = {_size(max_memory)} is too little: {name} needs {_size(most)}; "
+        + (advice if fits else f"the samples alone take {_size(_SAMPLE_BYTES * size.n_samples)}")
     )
+
+
+def _size(n_bytes: float) -> str:
+    return f"{n_bytes / 1e6:.0f} MB" if n_bytes >= 1e6 else f"{n_bytes:.0f} bytes"
 
 
 def _largest(size: Callable[[int], FitSize], max_memory: int, below: int) -> int:

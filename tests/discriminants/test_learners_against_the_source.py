@@ -89,7 +89,9 @@ def generalised_cross_validation(A: np.ndarray, Y: np.ndarray, lam: float) -> fl
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("epsilon", [0.0, 0.3])
-@pytest.mark.parametrize("learner", [NPDClassifier(), NPDRegressor(criterion=None)], ids=["classifier", "regressor"])
+@pytest.mark.parametrize(
+    "learner", [NPDClassifier(criterion=None), NPDRegressor(criterion=None)], ids=["classifier", "regressor"]
+)
 def test_npd_is_least_squares_in_the_chosen_columns_after_every_step(
     learner: Any, epsilon: float, form: str, kernel: str
 ) -> None:
@@ -112,7 +114,9 @@ def test_npd_is_least_squares_in_the_chosen_columns_after_every_step(
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("reestimation", ["gcv", "evidence"])
 @pytest.mark.parametrize(
-    "learner", [OROLSClassifier(), OROLSRegressor(criterion=None)], ids=["classifier", "regressor"]
+    "learner",
+    [OROLSClassifier(criterion=None), OROLSRegressor(criterion=None)],
+    ids=["classifier", "regressor"],
 )
 def test_orols_is_the_penalised_solution_under_its_lambda_after_every_step(
     learner: Any, reestimation: str, form: str, kernel: str

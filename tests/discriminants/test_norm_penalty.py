@@ -73,7 +73,8 @@ def test_orols_takes_the_penalty_for_further_samples_with_target_zero(learner: A
 @pytest.mark.parametrize("rule", ["error_reduction", "largest_residual", "matching_pursuit"])
 @pytest.mark.parametrize("dictionary", ["shared", "private"])
 def test_with_all_centres_it_is_the_dense_discriminant(rule: str, dictionary: str) -> None:
-    sparse = NPDClassifier(70, sigma=WIDTH, norm_penalty=PENALTY, rule=rule, dictionary=dictionary).fit(X, CODES)
+    sparse = NPDClassifier(70, sigma=WIDTH, norm_penalty=PENALTY, rule=rule, dictionary=dictionary, criterion=None)
+    sparse.fit(X, CODES)
     dense = KFDClassifier(sigma=WIDTH, regularization=PENALTY, penalty="kernel").fit(X, CODES)
     assert sparse.basis_centers_.shape == (70, 3)
     new = X + 0.1

@@ -75,15 +75,16 @@ def test_outputs_posteriors_and_labels_fit_together(learner_class: Any, posterio
 
 def test_the_residual_threshold_stops_the_selection() -> None:
     X, y = make_blobs(200, centers=2, cluster_std=0.5, random_state=2)
-    for form in ({"n_candidates": None}, {"n_candidates": 500}):
-        loose = NPDClassifier(100, residual_threshold=0.5, rule="largest_residual", **form).fit(X, y)
-        tight = NPDClassifier(100, residual_threshold=0.05, rule="largest_residual", **form).fit(X, y)
+    for n_candidates in (None, 500):
+        learner = NPDClassifier(100, rule="largest_residual", n_candidates=n_candidates, criterion=None)
+        loose = clone(learner).set_params(residual_threshold=0.5).fit(X, y)
+        tight = clone(learner).set_params(residual_threshold=0.05).fit(X, y)
         assert loose.basis_centers_.shape[0] < tight.basis_centers_.shape[0] < 100
 
 
 def test_orols_stops_by_itself_when_lambda_has_settled() -> None:
     X, y = make_blobs(400, centers=2, cluster_std=3.0, random_state=3)
-    settled = OROLSClassifier(300, sigma=1.5, random_state=0).fit(X, y)
+    settled = OROLSClassifier(300, sigma=1.5, criterion=None, random_state=0).fit(X, y)
     endless = clone(settled).set_params(tol=0.0, n_centers=150).fit(X, y)
     assert settled.basis_centers_.shape[0] < 150
     assert endless.basis_centers_.shape[0] == 150
@@ -92,8 +93,8 @@ def test_orols_stops_by_itself_when_lambda_has_settled() -> None:
 
 def test_the_condition_guard_ends_the_selection() -> None:
     X, y = make_blobs(200, centers=2, random_state=4)
-    strict = OROLSClassifier(100, tol=0.0, max_condition=100.0).fit(X, y)
-    free = OROLSClassifier(100, tol=0.0, max_condition=1e6).fit(X, y)
+    strict = OROLSClassifier(100, tol=0.0, max_condition=100.0, criterion=None).fit(X, y)
+    free = OROLSClassifier(100, tol=0.0, max_condition=1e6, criterion=None).fit(X, y)
     assert strict.basis_centers_.shape[0] < free.basis_centers_.shape[0]
 
 

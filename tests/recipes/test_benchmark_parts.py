@@ -127,7 +127,7 @@ def test_the_choice_is_that_of_fitting_every_setting_and_size(kind):
         forward, peer = NPDRegressor(random_state=0, criterion=None), SVR()
     else:
         y, folds = codes, StratifiedKFold(5, shuffle=True, random_state=0)
-        forward, peer = NPDClassifier(random_state=0), SVC()
+        forward, peer = NPDClassifier(random_state=0, criterion=None), SVC()
     partitions = tuple(Partition(p[:90], p[90:]) for p in (random.permutation(180) for _ in range(2)))
     problem = Problem(X, y, partitions)
     sizes = (1, 2, 5, 12)
