@@ -1,5 +1,6 @@
 """Fixed-size least-squares support vector machines: as many centres as were asked for, any number of samples."""
 
+import warnings
 from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -113,6 +114,12 @@ class _FixedSize(ChosenCenters):
         if hasattr(self, "sums_"):
             basis, sums = _Features(self.kernel_, self.basis_centers_, self.whitening_), self.sums_.copied()
         else:
+            if self.centers is None and X.shape[0] < self.n_centers:
+                warnings.warn(
+                    f"the first call of partial_fit has {X.shape[0]} samples, from which n_centers = {self.n_centers} "
+                    "centres cannot be chosen; begin with more samples, or give centers",
+                    stacklevel=3,
+                )
             basis = self._features(X, targets)
             sums = basis.sums(targets)
         for rows, features in basis.blocks(X):
@@ -218,7 +225,7 @@ class FixedSizeLSSVMRegressor(_FixedSize, KernelRegressor):
         As in `GreedyNystroem`; "entropy" is the source's.
     centers : array-like of shape (m, n_features), optional
         Centres in place of a choice. With `partial_fit` the choice, and the width "scale", are by the first samples
-        alone; with centres and a width of one's own a stream may be cut in any way.
+        alone, which should be n_centers at least; with centres and a width of one's own a stream may be cut in any way.
     regularization : float, "auto", "gcv" or "leave_one_out"
         mu, or how it is found among `penalties`, for all outputs together: by generalised cross-validation, or by the
         errors of every sample left out, in closed form, which takes a second pass over the samples. "auto" leaves out

@@ -195,6 +195,14 @@ def test_the_centres_of_a_stream_are_chosen_from_its_first_samples() -> None:
     assert model.sums_.n_samples_ == 90
 
 
+def test_a_stream_that_begins_with_too_few_samples_for_its_centres_says_so() -> None:
+    X, _, targets = samples()
+    with pytest.warns(UserWarning, match=r"has 8 samples, from which n_centers = 10 centres cannot be chosen"):
+        model = FixedSizeLSSVMRegressor(10).partial_fit(X[:8], targets[:8])
+    model.partial_fit(X[8:], targets[8:])  # says nothing more
+    assert model.basis_centers_.shape[0] == 8
+
+
 def test_what_a_stream_cannot_do_is_said() -> None:
     X, y, targets = samples()
     fitted = FixedSizeLSSVMClassifier(10, chooser="random", random_state=0).fit(X, y)
