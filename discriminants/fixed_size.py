@@ -19,7 +19,7 @@ from discriminants.kernels.kernel import KernelColumns
 from discriminants.linear_systems.ridge_sums import LeaveOneOut, RidgePath, RidgeSums
 from discriminants.multiclass.labels import announced_classes, codes_among
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, one_vs_rest_targets
-from discriminants.posteriors import unit_length_outputs
+from discriminants.posteriors import POSTERIORS, unit_length_outputs
 from discriminants.regression import KernelRegressor, checked_targets
 from discriminants.streaming import can_stream
 
@@ -300,7 +300,8 @@ class FixedSizeLSSVMClassifier(_FixedSize, OneVsRestClassifier):
     n_centers, kernel, sigma, chooser, centers, regularization, penalties, n_candidates, tol, random_state
         As in `FixedSizeLSSVMRegressor`.
     posterior : str
-        As in `NPDClassifier`. With `partial_fit` it is "gaussian", and an m x m matrix for each class is kept.
+        As in `NPDClassifier`. "auto" is "multinomial"; with `partial_fit`, which has only that, it is "gaussian", for
+        which an m x m matrix for each class is kept.
 
     Attributes
     ----------
@@ -325,6 +326,7 @@ class FixedSizeLSSVMClassifier(_FixedSize, OneVsRestClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_FixedSize._parameter_constraints,
         **OneVsRestClassifier._parameter_constraints,
+        "posterior": [StrOptions({"auto", *POSTERIORS})],
     }
 
     moments_: ClassMoments
@@ -341,7 +343,7 @@ class FixedSizeLSSVMClassifier(_FixedSize, OneVsRestClassifier):
         penalties: Any = None,
         n_candidates: int | None = 20_000,
         tol: float = 1e-10,
-        posterior: str = "gaussian",
+        posterior: str = "auto",
         random_state: Any = None,
     ) -> None:
         super().__init__(
@@ -375,8 +377,8 @@ class FixedSizeLSSVMClassifier(_FixedSize, OneVsRestClassifier):
             For NaN or infinite input, another number of features than before, labels that are not among the classes,
             or missing or different `classes`.
         AttributeError
-            After `fit`, if `posterior` is not "gaussian", if the penalty is found by leaving out, or if the kernel is
-            precomputed.
+            After `fit`, if `posterior` is "platt" or "multinomial", if the penalty is found by leaving out, or if the
+            kernel is precomputed.
         """
         self._validate_params()
         first = not hasattr(self, "sums_")

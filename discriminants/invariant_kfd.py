@@ -87,7 +87,7 @@ class InvariantKFDClassifier(ThresholdedClassifier):
         invariance: float = 1e-3,
         threshold: str = "least_squares",
         calibrate_on: str = "training",
-        posterior: str = "gaussian",
+        posterior: str = "multinomial",
         random_state: Any = None,
     ) -> None:
         self.n_centers = n_centers

@@ -48,10 +48,11 @@ class KFDClassifier(ThresholdedClassifier):
     threshold : {"least_squares", "least_error", "soft_margin"}
         Where an output is zero: the bias of least squares; least errors, then the widest gap; or the support vector
         machine on the one output (`discriminants.thresholds`).
-    calibrate_on : {"training", "leave_one_out", "held_out"}
+    calibrate_on : {"auto", "training", "leave_one_out", "held_out"}
         The outputs that the threshold and the posterior model are fitted to: those of the training samples; those of
         each sample by the discriminant of all others, in closed form, for which the factor is inverted; or those of
-        samples held out in five folds.
+        samples held out in five folds. "auto" leaves one out, but for classes of fewer than five samples, where the
+        solver is "direct"; else it is "training".
     solver : {"direct", "coordinate_descent"}
         One factorisation, or descent in blocks of samples, for which 1600 N bytes serve (penalty "kernel" only;
         Mika 2002, section 3.5.3).
@@ -59,7 +60,7 @@ class KFDClassifier(ThresholdedClassifier):
         On which the primal and the dual objective have to agree for the descent to end; one is enough for
         classification (Mika 2002, figure 5.9).
     posterior : str
-        How outputs become posteriors, a name of `discriminants.posteriors.POSTERIORS`.
+        As in `NPDClassifier`.
 
     Attributes
     ----------
@@ -88,7 +89,7 @@ class KFDClassifier(ThresholdedClassifier):
         **ThresholdedClassifier._parameter_constraints,
         "regularization": [Interval(Real, 0, None, closed="neither")],
         "penalty": [StrOptions(set(PENALTIES))],
-        "calibrate_on": [StrOptions({"training", "leave_one_out", "held_out"})],
+        "calibrate_on": [StrOptions({"auto", "training", "leave_one_out", "held_out"})],
         "solver": [StrOptions({"direct", "coordinate_descent"})],
         "significant_figures": [Interval(Integral, 1, 12, closed="both")],
     }
@@ -101,10 +102,10 @@ class KFDClassifier(ThresholdedClassifier):
         regularization: float = 0.03,
         penalty: str = "identity",
         threshold: str = "least_squares",
-        calibrate_on: str = "training",
+        calibrate_on: str = "auto",
         solver: str = "direct",
         significant_figures: int = 1,
-        posterior: str = "gaussian",
+        posterior: str = "multinomial",
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -124,7 +125,7 @@ class KFDClassifier(ThresholdedClassifier):
         K = kernel_matrix(kernel, X, centers)
         solution = RidgeSolution(K, targets, self.regularization, self.penalty)
         self._keep_expansion(kernel, centers, solution.alpha, solution.bias)
-        if self.calibrate_on == "leave_one_out":
+        if self._leaves_one_out():
             self._left_out = solution.leave_one_out_outputs()
 
     def _descend(self, X: np.ndarray, targets: np.ndarray) -> None:
@@ -141,7 +142,7 @@ class KFDClassifier(ThresholdedClassifier):
         self._keep_expansion(kernel, centers, found.alpha, found.bias)
 
     def _calibration_outputs(self, X: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        if self.calibrate_on != "leave_one_out":
+        if not self._leaves_one_out():
             return super()._calibration_outputs(X, targets)
         outputs = self._left_out
         del self._left_out

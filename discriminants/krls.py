@@ -264,7 +264,8 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
     posterior : str
         As in `NPDClassifier`. For "gaussian" the means and variances of the outputs over all samples seen are worked
         out exactly from moments of the coordinates, also in `partial_fit`: an m x m matrix for each class is kept.
-        The others need all outputs at once and are for `fit` alone.
+        The others need all outputs at once and are for `fit` alone. "auto" is "multinomial" after `fit`, and "gaussian"
+        after `partial_fit`, for which it keeps the moments too.
 
     Attributes
     ----------
@@ -288,6 +289,7 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_RecursiveLearner._parameter_constraints,
         **OneVsRestClassifier._parameter_constraints,
+        "posterior": [StrOptions({"auto", *POSTERIORS})],
     }
     _free_bias: ClassVar[bool] = False
 
@@ -301,7 +303,7 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
         form: str = "one_pass",
         block_size: int = 1024,
         penalty: float = 0.1,
-        posterior: str = "gaussian",
+        posterior: str = "auto",
     ) -> None:
         self.nu = nu
         self.max_centers = max_centers
@@ -330,11 +332,13 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
         self.classes_, codes = class_codes(y)
         self._begin(X, _n_outputs(self.classes_))
         self._learn_classes(X, codes)
+        if self.posterior != "gaussian":
+            self._fit_posterior(self._outputs(X), codes)
         return self
 
     @available_if(_can_stream)
     def partial_fit(self, X: np.ndarray, y: np.ndarray, classes: np.ndarray | None = None) -> Self:
-        """Learn further samples; however a stream is cut, the model is that of `fit` on all of it.
+        """Learn further samples; however a stream is cut, the outputs are those of `fit` on all of it.
 
         Parameters
         ----------
@@ -350,12 +354,12 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
             For NaN or infinite input, another number of features than before, labels that are not among the classes,
             or missing or different `classes`.
         AttributeError
-            If `form` is not "one_pass", `posterior` is not "gaussian", or the kernel is precomputed.
+            If `form` is not "one_pass", `posterior` is "platt" or "multinomial", or the kernel is precomputed.
         """
         self._validate_params()
         first = not hasattr(self, "recursion_")
         if not first and not hasattr(self, "moments_"):
-            raise ValueError("partial_fit cannot go on from a fit with another posterior than 'gaussian': fit anew")
+            raise ValueError("partial_fit cannot go on from a fit with posterior = 'platt' or 'multinomial': fit anew")
         known = announced_classes(classes, None if first else self.classes_)
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C", reset=first)
         codes = codes_among(known, y)
@@ -367,22 +371,21 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
 
     def _begin(self, X: np.ndarray, n_outputs: int) -> None:
         super()._begin(X, n_outputs)
-        if self.posterior == "gaussian":
+        if self.posterior in ("auto", "gaussian"):
             self.moments_ = ClassMoments().start(max(2, n_outputs))
         elif hasattr(self, "moments_"):
             del self.moments_
 
     def _learn_classes(self, X: np.ndarray, codes: np.ndarray) -> None:
         targets = one_vs_rest_targets(codes, self.classes_.shape[0])
-        if self.posterior == "gaussian":
-            moments = self.moments_.copied()
-            self._learn(X, targets, lambda phi, rows: moments.add(phi, codes[rows]))
-            self.moments_ = moments
-            unit_weights = unit_length_outputs(self.recursion_.weights(), self.dual_coef_)
-            self.posterior_ = self.moments_.output_model(unit_weights)
-        else:
+        if not hasattr(self, "moments_"):
             self._learn(X, targets)
-            self.posterior_ = POSTERIORS[self.posterior]().fit(self._posterior_inputs(self._outputs(X)), codes)
+            return
+        moments = self.moments_.copied()
+        self._learn(X, targets, lambda phi, rows: moments.add(phi, codes[rows]))
+        self.moments_ = moments
+        unit_weights = unit_length_outputs(self.recursion_.weights(), self.dual_coef_)
+        self.posterior_ = self.moments_.output_model(unit_weights)
 
 
 def _n_outputs(classes: np.ndarray) -> int:

@@ -96,7 +96,7 @@ class KSODClassifier(OneVsRestClassifier):
         n_rhos: int = 21,
         n_components: Any = None,
         validation: Any = 0.2,
-        posterior: str = "gaussian",
+        posterior: str = "multinomial",
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel

@@ -334,7 +334,7 @@ class LSSVMClassifier(LSSVM, ThresholdedClassifier):
         **LSSVM._parameter_constraints,
         "coding": [StrOptions({"one-vs-rest", "one-vs-one", "minimum-output", "error-correcting"})],
         "decoding": [StrOptions({"loss", "hamming"})],
-        "calibrate_on": [StrOptions({"training", "leave_one_out", "held_out"})],
+        "calibrate_on": [StrOptions({"auto", "training", "leave_one_out", "held_out"})],
         "random_state": ["random_state"],
     }
 
@@ -348,10 +348,10 @@ class LSSVMClassifier(LSSVM, ThresholdedClassifier):
         coding: str = "one-vs-rest",
         decoding: str = "loss",
         threshold: str = "least_squares",
-        calibrate_on: str = "training",
+        calibrate_on: str = "auto",
         solver: str = "direct",
         tol: float = 1e-4,
-        posterior: str = "gaussian",
+        posterior: str = "multinomial",
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -406,8 +406,8 @@ class LSSVMClassifier(LSSVM, ThresholdedClassifier):
         left_out = self._fit_weighted(X, targets, weight)
         if self.calibrate_on == "held_out":
             outputs = self._held_out_outputs(X, codes, targets, weight)
-        elif left_out is not None and self.calibrate_on == "leave_one_out":
-            outputs = left_out[rows]
+        elif left_out is not None and self._leaves_one_out():
+            outputs = self._small_classes_kept(left_out[rows], X[rows], codes)
         else:
             outputs = self._outputs(X[rows])
         before = self.intercept_

@@ -81,7 +81,8 @@ class NPDClassifier(_PseudoDiscriminant, OneVsRestClassifier):
         the others where the model with those has large residuals, as the source's rule would choose. Fewer
         candidates and centres do then, unless most large residuals are noise.
     posterior : {"gaussian", "platt", "multinomial"}
-        How outputs become posteriors.
+        How outputs become posteriors (`discriminants.posteriors`): by normal densities, the source's; by a sigmoid of
+        each; or by a multinomial logistic layer on all of them.
     random_state : int, RandomState or None
         Draws the candidates, and the samples of `rule="best_of_59"`.
 
@@ -129,7 +130,7 @@ class NPDClassifier(_PseudoDiscriminant, OneVsRestClassifier):
         rule: Any = "error_reduction",
         n_candidates: int | None = 3000,
         candidates: str = "random",
-        posterior: str = "gaussian",
+        posterior: str = "multinomial",
         random_state: Any = None,
     ) -> None:
         self.n_centers = n_centers

@@ -80,7 +80,7 @@ class OLSClassifier(_OrthogonalLeastSquares, OneVsRestClassifier):
         cv: int = 5,
         dictionary: str = "shared",
         n_candidates: int | None = None,
-        posterior: str = "gaussian",
+        posterior: str = "multinomial",
         random_state: Any = None,
     ) -> None:
         self.n_centers = n_centers

@@ -129,7 +129,7 @@ class OROLSClassifier(_RegularizedLeastSquares, OneVsRestClassifier):
         rule: Any = "error_reduction",
         n_candidates: int | None = 3000,
         candidates: str = "random",
-        posterior: str = "gaussian",
+        posterior: str = "multinomial",
         random_state: Any = None,
     ) -> None:
         self.n_centers = n_centers

@@ -1,5 +1,6 @@
 """From the outputs of discriminants to class posteriors."""
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -205,7 +206,7 @@ def _newton(
 
 
 class LogisticOutputModel(BaseEstimator):
-    """A full multinomial logistic layer on the outputs; for two classes Platt's sigmoid.
+    """A full multinomial logistic layer on the outputs; for two classes the sigmoid of `PlattOutputModel`.
 
     Parameters
     ----------
@@ -213,6 +214,8 @@ class LogisticOutputModel(BaseEstimator):
         Inverse strength of the ridge on the layer's weights (outputs are standardized first).
     max_samples : int
         At most this many samples, evenly spaced, are used: the layer is small.
+
+    With two classes neither is used.
 
     Attributes
     ----------
@@ -236,6 +239,10 @@ class LogisticOutputModel(BaseEstimator):
         from sklearn.linear_model import LogisticRegression
 
         outputs, y, n_classes = _checked(outputs, y)
+        if n_classes == 2:
+            sigmoid = PlattOutputModel().fit(outputs, y, sample_weight)
+            self.coef_, self.intercept_ = sigmoid.slopes_ * [[-0.5, 0.5]], sigmoid.offsets_ * [-0.5, 0.5]
+            return self
         outputs = outputs.astype(np.float64)
         weight = np.ones(y.shape[0]) if sample_weight is None else sample_weight
         mean, variance = np.array([_moments(output, weight) for output in outputs.T]).T
@@ -247,12 +254,11 @@ class LogisticOutputModel(BaseEstimator):
         deviation = np.sqrt(variance)
         deviation[deviation == 0] = 1.0
         layer: Any = LogisticRegression(C=self.C, max_iter=300)
-        layer.fit((outputs[rows] - mean) / deviation, y[rows], None if sample_weight is None else weight[rows])
-        coef = (layer.coef_ / deviation).T
-        intercept = layer.intercept_ - mean @ coef
-        if n_classes == 2:
-            coef, intercept = np.hstack([-coef, coef]) / 2, np.concatenate([-intercept, intercept]) / 2
-        self.coef_, self.intercept_ = coef, intercept
+        with warnings.catch_warnings():  # of a class for every other sample: they are classes
+            warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+            layer.fit((outputs[rows] - mean) / deviation, y[rows], None if sample_weight is None else weight[rows])
+        self.coef_ = (layer.coef_ / deviation).T
+        self.intercept_ = layer.intercept_ - mean @ self.coef_
         return self
 
     def predict_log_proba(self, outputs: np.ndarray) -> np.ndarray:

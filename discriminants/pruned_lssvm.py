@@ -236,7 +236,7 @@ class PrunedLSSVMClassifier(_Pruned, LSSVMClassifier):
         decoding: str = "loss",
         threshold: str = "least_squares",
         calibrate_on: str = "training",
-        posterior: str = "gaussian",
+        posterior: str = "multinomial",
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel

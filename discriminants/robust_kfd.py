@@ -77,7 +77,7 @@ class RobustKFDClassifier(ThresholdedClassifier):
         tol: float = 1e-3,
         threshold: str = "least_squares",
         calibrate_on: str = "training",
-        posterior: str = "gaussian",
+        posterior: str = "multinomial",
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma

@@ -50,7 +50,7 @@ class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
         None: every distinct sample is a candidate, and the chosen columns are kept.
     threshold : {"least_squares", "least_error", "soft_margin"}
         As in `KFDClassifier`.
-    calibrate_on : {"training", "leave_one_out", "held_out"}
+    calibrate_on : {"auto", "training", "leave_one_out", "held_out"}
         As in `KFDClassifier`; with "leave_one_out" the sample's label is left out, not its column.
     posterior : str
         As in `KFDClassifier`.
@@ -90,7 +90,7 @@ class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
         "tol": [Interval(Real, 0, None, closed="left")],
         "patience": [Interval(Integral, 1, None, closed="left")],
         "rule": [StrOptions({"best_of_59", "error_reduction"})],
-        "calibrate_on": [StrOptions({"training", "leave_one_out", "held_out"})],
+        "calibrate_on": [StrOptions({"auto", "training", "leave_one_out", "held_out"})],
     }
 
     epsilon = 0.0
@@ -112,8 +112,8 @@ class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
         rule: str = "best_of_59",
         n_candidates: int | None = None,
         threshold: str = "least_squares",
-        calibrate_on: str = "training",
-        posterior: str = "gaussian",
+        calibrate_on: str = "auto",
+        posterior: str = "multinomial",
         random_state: Any = None,
     ) -> None:
         self.n_centers = n_centers
@@ -165,7 +165,7 @@ class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
         super()._keep(X, points, kernel, paths, sizes)
         self.objective_ = np.array(self._objectives)
         del self._objectives
-        self._paths = paths if self.calibrate_on == "leave_one_out" else None
+        self._paths = paths if self._leaves_one_out() else None
 
     def _calibration_outputs(self, X: np.ndarray, targets: np.ndarray) -> np.ndarray:
         paths = self._paths

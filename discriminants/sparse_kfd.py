@@ -147,7 +147,7 @@ class SparseKFDClassifier(_SparseKFD, ThresholdedClassifier):
         loss: str = "squared",
         threshold: str = "least_squares",
         calibrate_on: str = "training",
-        posterior: str = "gaussian",
+        posterior: str = "multinomial",
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma

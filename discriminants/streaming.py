@@ -22,10 +22,11 @@ def can_stream(learner: Any, obstacles: Mapping[str, bool]) -> bool:
         Where something does, with the first obstacle; what is asked for shall not merely be missing.
     """
     posterior = getattr(learner, "posterior", "gaussian")
+    at_once = posterior not in ("auto", "gaussian")
     precomputed = isinstance(learner.kernel, str) and learner.kernel == "precomputed"
     common = {
         "a precomputed kernel, which has no points": precomputed or isinstance(learner.kernel, PrecomputedKernel),
-        f"posterior = {posterior!r}, which needs all outputs at once; 'gaussian' does not": posterior != "gaussian",
+        f"posterior = {posterior!r}, which needs all outputs at once; 'gaussian' does not": at_once,
     }
     for obstacle, stands in {**obstacles, **common}.items():
         if stands:

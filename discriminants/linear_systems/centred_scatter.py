@@ -1,5 +1,7 @@
 """The matrix C of regularized least squares in kernel columns, with the constant column projected out."""
 
+from functools import cached_property
+
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, lapack
 
@@ -101,9 +103,14 @@ class RidgeSolution:
         y_i - f^(-i)(x_i) = beta_i / (G_ii - c / N), with G the inverse of C + mu I and c its eigenvalue along the
         constant vector, which belongs to the bias. With the penalty "kernel" that is the model trained without the
         sample; with "identity" the sample's kernel column stays in the dictionary and only its label is left out. Takes
-        O(N^3) time and 8 N^2 bytes more.
+        O(N^3) time, and no memory: the inverse takes the place of the factor.
         """
-        factor, lower = self._factor
-        inverse, _ = lapack.dpotri(factor, lower=lower)
-        diagonal = inverse.diagonal() - 1.0 / (self._along_constant * inverse.shape[0])
+        diagonal = self._inverse_diagonal - 1.0 / (self._along_constant * self.beta.shape[0])
         return self._targets - self.beta / diagonal[:, None]
+
+    @cached_property
+    def _inverse_diagonal(self) -> np.ndarray:
+        factor, lower = self._factor
+        del self._factor
+        inverse, _ = lapack.dpotri(factor, lower=lower, overwrite_c=True)
+        return inverse.diagonal().copy()

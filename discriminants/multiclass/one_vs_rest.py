@@ -53,7 +53,12 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
 
     def _calibrate(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray) -> None:
         """Fit the posterior model, once the expansion stands."""
-        self.posterior_ = POSTERIORS[self.posterior]().fit(self._posterior_inputs(self._outputs(X)), codes)
+        self._fit_posterior(self._outputs(X), codes)
+
+    def _fit_posterior(self, outputs: np.ndarray, codes: np.ndarray, weight: np.ndarray | None = None) -> None:
+        """The posterior model on outputs all known at once; "auto" is then "multinomial"."""
+        model = POSTERIORS["multinomial" if self.posterior == "auto" else self.posterior]()
+        self.posterior_ = model.fit(self._posterior_inputs(outputs), codes, weight)
 
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
         """Learn to give `targets` (n_samples, n_outputs) for the checked X."""

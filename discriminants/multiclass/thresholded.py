@@ -8,10 +8,10 @@ from sklearn.utils._param_validation import StrOptions
 
 from discriminants.kernels import PrecomputedKernel, make_kernel
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
-from discriminants.posteriors import POSTERIORS
 from discriminants.thresholds import THRESHOLDS
 
 _FOLDS = 5
+_FEWEST_LEFT_OUT = 5  # samples of a class; with fewer, each moves its class's outputs too far
 
 
 class ThresholdedClassifier(OneVsRestClassifier):
@@ -27,7 +27,8 @@ class ThresholdedClassifier(OneVsRestClassifier):
         The outputs that the threshold and the posterior model are fitted to: those of the training samples, or of
         samples that were held out, in five folds. Outputs of training samples part the classes better than those of
         new ones do, so that posteriors come out too sure and thresholds too near the smaller class. A subclass may
-        offer "leave_one_out", in closed form.
+        offer "leave_one_out", in closed form, and "auto": that for classes of five samples or more, and "training" for
+        smaller ones, of which one sample is too large a part, and where the solver has no closed form.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -45,8 +46,22 @@ class ThresholdedClassifier(OneVsRestClassifier):
         if self.calibrate_on == "held_out":
             outputs = self._held_out_outputs(X, codes, targets)
         else:
-            outputs = self._calibration_outputs(X, targets)
+            outputs = self._small_classes_kept(self._calibration_outputs(X, targets), X, codes)
         self._fit_calibration(outputs, codes, targets, None)
+
+    def _leaves_one_out(self) -> bool:
+        """Whether the outputs of samples left out, in closed form, are wanted, and the solver has them."""
+        has_them = getattr(self, "solver", "direct") == "direct"
+        return self.calibrate_on == "leave_one_out" or (self.calibrate_on == "auto" and has_them)
+
+    def _small_classes_kept(self, outputs: np.ndarray, X: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """Outputs of samples left out, where "auto" has plain ones for classes that are too small to leave one out."""
+        small = np.bincount(codes)[codes] < _FEWEST_LEFT_OUT
+        if self.calibrate_on != "auto" or not small.any():
+            return outputs
+        outputs = outputs.copy()
+        outputs[small] = self._outputs(X[small])
+        return outputs
 
     def _fit_calibration(
         self, outputs: np.ndarray, codes: np.ndarray, targets: np.ndarray, weight: np.ndarray | None
@@ -56,7 +71,7 @@ class ThresholdedClassifier(OneVsRestClassifier):
             shift = np.array([self._shift(outputs[:, s], targets[:, s], weight) for s in range(targets.shape[1])])
             self.intercept_ = (self.intercept_ - shift).astype(self.intercept_.dtype)
             outputs = outputs - shift
-        self.posterior_ = POSTERIORS[self.posterior]().fit(self._posterior_inputs(outputs), codes, weight)
+        self._fit_posterior(outputs, codes, weight)
 
     def _shift(self, output: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> float:
         """The threshold of one output, on the samples of which it has a target."""

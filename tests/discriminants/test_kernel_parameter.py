@@ -223,7 +223,8 @@ def test_a_stream_that_meets_a_sample_it_must_refuse_stays_as_it_was() -> None:
 
     far = X[40:60].copy()
     far[15] = 100.0
-    for learner in (KRLSClassifier(kernel=broken_far_away, block_size=5), KRLSRegressor(kernel=broken_far_away)):
+    classifier = KRLSClassifier(kernel=broken_far_away, block_size=5, posterior="gaussian")
+    for learner in (classifier, KRLSRegressor(kernel=broken_far_away)):
         y = targets(learner)
         first = {"classes": np.unique(CLASSES)} if is_classifier(learner) else {}
         learner.partial_fit(X[:40], y[:40], **first)

@@ -1,10 +1,12 @@
 """The dense kernel Fisher discriminant against its definitions."""
 
 import tracemalloc
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.linalg import eigh
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_blobs, make_classification, make_moons
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV
@@ -13,8 +15,10 @@ from discriminants.kernels import GaussianKernel, MultiscaleGaussianKernel
 from discriminants.kfd import KFDClassifier
 from discriminants.linear_discriminant import LinearDiscriminant
 from discriminants.linear_systems.penalty_path import PenaltyPath
+from discriminants.lssvm import LSSVMClassifier
 from discriminants.multiclass.thresholded import stratified_folds
 from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.sparse_greedy_kfd import SparseGreedyKFDClassifier
 from discriminants.thresholds import THRESHOLDS
 
 PENALTIES = ["identity", "kernel"]
@@ -280,11 +284,26 @@ def test_held_out_or_left_out_outputs_set_threshold_and_posterior() -> None:
             elif calibrate_on == "training":
                 assert shift == pytest.approx(THRESHOLDS[threshold](plain.decision_function(X), y == 1), abs=1e-6)
             learner.posterior_.predict_log_proba(learner.decision_function(X)[:, None])
+    normal = KFDClassifier(sigma=3.0, regularization=1e-3, posterior="gaussian")
     deviations = [
-        np.sqrt(KFDClassifier(sigma=3.0, regularization=1e-3, calibrate_on=c).fit(X, y).posterior_.variances_[0, 0])
-        for c in ("training", "leave_one_out", "held_out")
+        np.sqrt(normal.set_params(calibrate_on=calibrate_on).fit(X, y).posterior_.variances_[0, 0])
+        for calibrate_on in ("training", "leave_one_out", "held_out")
     ]
     assert deviations[0] < 0.8 * min(deviations[1:])  # outputs of training samples vary less
+
+
+@pytest.mark.parametrize("learner", [KFDClassifier(), SparseGreedyKFDClassifier(random_state=0), LSSVMClassifier()])
+def test_one_is_left_out_where_classes_have_five_samples(learner: Any) -> None:
+    random = np.random.default_rng(0)
+    for counts, alike in (([5, 9], "leave_one_out"), ([4, 4, 4], "training"), ([4, 9, 9], None)):
+        y = np.arange(len(counts)).repeat(counts)
+        X = random.normal(size=(len(y), 2)) + y[:, None]
+        probabilities = {
+            name: clone(learner).set_params(calibrate_on=name).fit(X, y).predict_proba(X)
+            for name in ("auto", "leave_one_out", "training")
+        }
+        for name in ("leave_one_out", "training"):
+            assert np.array_equal(probabilities["auto"], probabilities[name]) == (name == alike)
 
 
 def test_outputs_held_out_are_those_of_a_model_without_the_fold() -> None:

@@ -138,7 +138,7 @@ def test_however_a_stream_is_cut_the_model_is_that_of_one_fit(cuts: list[int], b
     rng = np.random.default_rng(3)
     X = rng.normal(size=(300, 2))
     codes = (X[:, 0] * X[:, 1] > 0).astype(int) + (X[:, 0] > 1)
-    whole = KRLSClassifier(sigma=1.0).fit(X, codes)
+    whole = KRLSClassifier(sigma=1.0, posterior="gaussian").fit(X, codes)
     pieces = KRLSClassifier(sigma=1.0, block_size=block_size)
     for rows in np.split(np.arange(300), sorted(set(cuts))):
         pieces.partial_fit(X[rows], codes[rows], classes=[0, 1, 2])

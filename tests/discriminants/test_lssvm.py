@@ -293,7 +293,7 @@ def test_thresholds_and_posteriors_from_samples_left_out(coding: str) -> None:
         learner = LSSVMClassifier(sigma=0.3, coding=coding, threshold="least_error", calibrate_on=calibrate_on)
         learner.fit(IRIS_X, IRIS_Y)
         assert learner.score(IRIS_X, IRIS_Y) > 0.95
-        plain = LSSVMClassifier(sigma=0.3, coding=coding).fit(IRIS_X, IRIS_Y)
+        plain = LSSVMClassifier(sigma=0.3, coding=coding, calibrate_on="training").fit(IRIS_X, IRIS_Y)
         assert not np.allclose(learner.predict_proba(IRIS_X), plain.predict_proba(IRIS_X))
 
 
@@ -321,7 +321,7 @@ def test_weights_count_samples_of_classes(coding: str, posterior: str) -> None:
     counts = np.random.default_rng(2).integers(0, 3, size=75)
     samples, labels = IRIS_X[::2], IRIS_Y[::2]
     threshold = {"gaussian": "least_squares", "platt": "soft_margin", "multinomial": "least_error"}[posterior]
-    learner = LSSVMClassifier(coding=coding, posterior=posterior, threshold=threshold)
+    learner = LSSVMClassifier(coding=coding, posterior=posterior, threshold=threshold, calibrate_on="training")
     repeated = clone(learner).fit(samples.repeat(counts, axis=0), labels.repeat(counts))
     weighted = learner.fit(samples, labels, counts)
     np.testing.assert_allclose(weighted.decision_function(IRIS_X), repeated.decision_function(IRIS_X), atol=1e-8)

@@ -212,7 +212,7 @@ def _needed(name: str) -> list[Any]:
         (NPDClassifier(9), "dual_coef_", lambda a: a[:, :2].copy()),
         (NPDClassifier(9), "intercept_", lambda a: a[:1]),
         (NPDClassifier(9), "classes_", lambda a: a[[0, 0, 1]]),
-        (NPDClassifier(9), "posterior_.means_", lambda a: a[:, :1].copy()),
+        (NPDClassifier(9, posterior="gaussian"), "posterior_.means_", lambda a: a[:, :1].copy()),
         (SparseKernelLogisticClassifier(9), "dual_coef_", lambda a: a.astype(np.int64)),
         (KRLSClassifier(0.1), "recursion_.information_", lambda a: a[:2]),
         (KRLSClassifier(0.1), "recursion_.centers_", lambda a: a[:, :2].copy()),
