@@ -1,6 +1,8 @@
 """Least-squares support vector machines (Suykens et al. 2002): every sample a centre, one linear system."""
 
 import warnings
+from collections.abc import Callable
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -20,7 +22,7 @@ from discriminants.linear_systems.kernel_values import (
     memory_of_whole_matrix,
     one_column_a_sample,
 )
-from discriminants.linear_systems.penalty_choice import CRITERIA, expected_squares
+from discriminants.linear_systems.penalty_choice import CRITERIA, expected_squares, usual_penalties
 from discriminants.linear_systems.weighted_ridge import WeightedRidge
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.output_codes import class_scores, output_code
@@ -28,6 +30,7 @@ from discriminants.multiclass.thresholded import ThresholdedClassifier
 from discriminants.regression import KernelRegressor, checked_targets
 
 _WANTED_BY = "a least-squares support vector machine"
+_MOST_TO_CHOOSE_ON = 2000  # samples for the choice among the usual penalties
 
 
 class Group(NamedTuple):
@@ -52,7 +55,7 @@ class LSSVM(KernelExpansion):
     """Base: min sum_i v_i (y_i - f(x_i))^2 + mu |f|^2 for every target, all samples of a target being centres."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "regularization": [Interval(Real, 0, None, closed="neither"), "array-like"],
+        "regularization": [Interval(Real, 0, None, closed="neither"), "array-like", StrOptions({"auto"})],
         "choose_by": [StrOptions(set(CRITERIA))],
         "solver": [StrOptions({"direct", "conjugate_gradient"})],
         "tol": [Interval(Real, 0, 1, closed="neither")],
@@ -81,7 +84,7 @@ class LSSVM(KernelExpansion):
                 K = kernel_matrix(kernel, X, X)
                 check_values(K)
                 check_symmetric(K, _WANTED_BY)
-                self._choose(K, targets, groups, penalties)
+                self._choose(partial(_among, K), targets, groups, penalties)
                 for group in groups:
                     cell = np.ix_(group.rows, group.columns)
                     own = _among(K, group.rows)
@@ -92,7 +95,7 @@ class LSSVM(KernelExpansion):
                     left_out[cell] = solution.leave_one_out_residuals()
         else:
             check_some_columns(kernel, X, _WANTED_BY)
-            self.regularization_, self.criterion_ = penalties[0], None
+            self._choose(lambda rows: kernel_matrix(kernel.at(rows), X[rows], X[rows]), targets, groups, penalties)
             for group in groups:
                 cell = np.ix_(group.rows, group.columns)
                 weights[cell], bias[group.columns] = self._iterated(kernel, X, targets[cell], group)
@@ -100,16 +103,33 @@ class LSSVM(KernelExpansion):
         self._keep_expansion(kernel.at(kept), X[kept], weights[kept], bias)
         return left_out
 
-    def _choose(self, K: np.ndarray, targets: np.ndarray, groups: list[Group], penalties: list[float]) -> None:
+    def _choose(
+        self,
+        kernel_values: Callable[[np.ndarray], np.ndarray],
+        targets: np.ndarray,
+        groups: list[Group],
+        penalties: list[float],
+    ) -> None:
         """Keep the penalty of least expected error, the mean over all pairs of a target and one of its samples."""
-        self.regularization_, self.criterion_ = penalties[0], None
         if len(penalties) == 1:
+            self.regularization_, self.criterion_ = penalties[0], None
             return
+        parts = [np.arange(group.rows.shape[0]) for group in groups]
+        if not penalties:
+            most = _MOST_TO_CHOOSE_ON / np.cbrt(len(groups))
+            parts = [
+                _some(part, most if group.weight is None else most / 2)
+                for group, part in zip(groups, parts, strict=True)
+            ]
+            every = np.unique(np.concatenate([group.rows for group in groups]))
+            counts = np.concatenate([np.ones(1) if group.weight is None else group.weight for group in groups])
+            penalties = usual_penalties(kernel_values(_some(every, _MOST_TO_CHOOSE_ON)), float(counts.mean()))
         total, n_values = np.zeros(len(penalties)), 0
-        for group in groups:
-            K_own, own = _among(K, group.rows), targets[np.ix_(group.rows, group.columns)]
-            total += own.shape[0] * expected_squares(K_own, own, penalties, self.choose_by, group.weight)
-            n_values += own.size
+        for group, part in zip(groups, parts, strict=True):
+            rows, weight = group.rows[part], None if group.weight is None else group.weight[part]
+            own = targets[np.ix_(rows, group.columns)]
+            total += group.rows.shape[0] * expected_squares(kernel_values(rows), own, penalties, self.choose_by, weight)
+            n_values += group.rows.shape[0] * group.columns.shape[0]
         self.criterion_ = total / n_values
         self.regularization_ = penalties[int(np.argmin(total))]
 
@@ -138,7 +158,9 @@ class LSSVM(KernelExpansion):
         return one_column_a_sample(make_kernel(self.kernel, self.sigma).resolved(X, weight), X, _WANTED_BY)
 
     def _penalties(self) -> list[float]:
-        """The values of `regularization`, one or several."""
+        """The values of `regularization`, one or several; none for "auto"."""
+        if isinstance(self.regularization, str):
+            return []
         penalties = np.atleast_1d(np.asarray(self.regularization))
         if penalties.ndim != 1 or not penalties.size or penalties.dtype.kind not in "iuf":
             raise ValueError(f"regularization must be a number or a list of numbers, got {self.regularization!r}")
@@ -157,6 +179,13 @@ def _among(K: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return K if rows.shape[0] == K.shape[0] else K[np.ix_(rows, rows)]
 
 
+def _some(rows: np.ndarray, most: float) -> np.ndarray:
+    """All of these rows, or so many drawn from them, the same ones every time."""
+    if rows.shape[0] <= most:
+        return rows
+    return np.sort(np.random.default_rng(0).choice(rows, max(2, int(most)), replace=False))
+
+
 class LSSVMRegressor(LSSVM, KernelRegressor):
     """Least-squares support vector machine for regression: ridge regression in the space of a kernel with a free bias.
 
@@ -164,8 +193,8 @@ class LSSVMRegressor(LSSVM, KernelRegressor):
     3.28-3.32): kernel ridge regression on centred features. All targets share one factorisation, from which the
     residuals of each sample by the machine of all others come in closed form as well.
 
-    Time is O(N^3), memory 16 N^2 bytes; with several values of `regularization` a few times as much, whatever their
-    number. Every sample is a centre, so a prediction takes N kernel values.
+    Time is O(N^3), memory 16 N^2 bytes; with a list of penalties a few times as much, whatever its length. Every sample
+    is a centre, so a prediction takes N kernel values.
 
     Parameters
     ----------
@@ -174,9 +203,11 @@ class LSSVMRegressor(LSSVM, KernelRegressor):
         semidefinite. The source's Gaussian exp(-|x - z|^2 / s^2) is the one of width sigma = s / sqrt(2).
     sigma : float or "scale"
         Width of a kernel given by name, in the units of X.
-    regularization : float or array-like of float
+    regularization : "auto", float or array-like of float
         mu > 0, the inverse of the source's gamma: larger is smoother. The errors are summed, so that the same mu weighs
-        less the more samples there are. Of several the one of least `choose_by` is taken.
+        less the more samples there are. Of several the one of least `choose_by` is taken. "auto" takes it from 17 that
+        fit the kernel's scale (`linear_systems.penalty_choice.usual_penalties`), by 2000 samples at most, about a
+        second.
     choose_by : {"leave_one_out", "gcv"}
         The mean square of the leave-one-out residuals, or generalised cross-validation.
     solver : {"direct", "conjugate_gradient"}
@@ -217,7 +248,7 @@ class LSSVMRegressor(LSSVM, KernelRegressor):
         *,
         kernel: Any = "gaussian",
         sigma: Any = "scale",
-        regularization: Any = 0.1,
+        regularization: Any = "auto",
         choose_by: str = "leave_one_out",
         solver: str = "direct",
         tol: float = 1e-6,
@@ -343,7 +374,7 @@ class LSSVMClassifier(LSSVM, ThresholdedClassifier):
         *,
         kernel: Any = "gaussian",
         sigma: Any = "scale",
-        regularization: Any = 0.1,
+        regularization: Any = "auto",
         choose_by: str = "leave_one_out",
         coding: str = "one-vs-rest",
         decoding: str = "loss",

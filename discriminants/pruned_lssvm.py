@@ -120,7 +120,7 @@ class PrunedLSSVMRegressor(_Pruned, LSSVMRegressor):
     ----------
     kernel, sigma, choose_by
         As in `LSSVMRegressor`; a width "scale" is that of all samples.
-    regularization : float or array-like of float
+    regularization : "auto", float or array-like of float
         As in `LSSVMRegressor`; of several the choice falls with all samples, and stays.
     share : float
         Of the samples still there, to be left out at a time: those of least |alpha|, relative to the largest of each
@@ -158,7 +158,7 @@ class PrunedLSSVMRegressor(_Pruned, LSSVMRegressor):
         *,
         kernel: Any = "gaussian",
         sigma: Any = "scale",
-        regularization: Any = 0.1,
+        regularization: Any = "auto",
         choose_by: str = "leave_one_out",
         share: float = 0.05,
         significance: float = 0.05,
@@ -228,7 +228,7 @@ class PrunedLSSVMClassifier(_Pruned, LSSVMClassifier):
         *,
         kernel: Any = "gaussian",
         sigma: Any = "scale",
-        regularization: Any = 0.1,
+        regularization: Any = "auto",
         choose_by: str = "leave_one_out",
         share: float = 0.05,
         significance: float = 0.05,

@@ -24,8 +24,9 @@ class WeightedLSSVMRegressor(LSSVMRegressor):
     ----------
     kernel, sigma, choose_by, solver, tol
         As in `LSSVMRegressor`.
-    regularization : float or array-like of float
-        As in `LSSVMRegressor`; of several the choice falls without weights, and stays.
+    regularization : "auto", float or array-like of float
+        As in `LSSVMRegressor`. "auto" chooses anew in every round, by the weights of the round, so that samples far
+        off have no say; of a list the choice falls without weights, and stays.
     loss : {"cut", "huber", "hampel", "tukey"}
         What a sample weighs whose residual is t robust scales: all up to 2.5 and nothing from 3 on, the source's; or by
         the losses of these names (`discriminants.robust_weights`). Huber's falls most slowly and has one minimum.
@@ -59,7 +60,7 @@ class WeightedLSSVMRegressor(LSSVMRegressor):
         *,
         kernel: Any = "gaussian",
         sigma: Any = "scale",
-        regularization: Any = 0.1,
+        regularization: Any = "auto",
         choose_by: str = "leave_one_out",
         loss: str = "cut",
         max_reweightings: int = 1,
@@ -74,7 +75,8 @@ class WeightedLSSVMRegressor(LSSVMRegressor):
 
     def _fit_weighted(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray | None:
         left_out = super()._fit_weighted(X, targets, weight)
-        kernel, criterion, penalty = self._resolved_kernel(X, weight), self.criterion_, self.regularization_
+        kernel, criterion = self._resolved_kernel(X, weight), self.criterion_
+        penalties = self._penalties() and [self.regularization_]
         weight = np.ones(X.shape[0]) if weight is None else weight
         rows = np.flatnonzero(weight)
         own = weight[rows]
@@ -85,10 +87,11 @@ class WeightedLSSVMRegressor(LSSVMRegressor):
             if np.abs(robust - before).max() < _SETTLED:
                 break
             groups = [Group(rows, np.array([s]), own * robust[:, s]) for s in range(targets.shape[1])]
-            found = self._fit_groups(X, targets, groups, kernel, [penalty])
+            found = self._fit_groups(X, targets, groups, kernel, penalties)
             if left_out is not None and found is not None:
                 left_out[rows] = found[rows]
-        self.criterion_ = criterion
+        if penalties:
+            self.criterion_ = criterion
         others = np.flatnonzero(weight == 0)
         if left_out is not None and others.size:
             left_out[others] = targets[others] - self._outputs(X[others])

@@ -8,6 +8,23 @@ from discriminants.linear_systems.penalty_path import PenaltyPath
 from discriminants.linear_systems.weighted_ridge import WeightedRidge
 
 CRITERIA = ("leave_one_out", "gcv")
+_RELATIVE = 10.0 ** np.arange(-6, 2.5, 0.5)
+
+
+def usual_penalties(K: np.ndarray, weight: float = 1.0) -> list[float]:
+    """Seventeen to choose from where none are given, for samples that weigh so much on the average: 1e-6 to 100 times
+    their variance in the space of the kernel, half a decade apart.
+
+    The penalty of kernel ridge regression is the variance of the noise over that of the curve (as of a Gaussian
+    process), so that the best one hardly depends on the number of samples.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n_samples, n_samples)
+    weight : float
+    """
+    variance = K.diagonal().mean() - K.mean()
+    return [float(penalty) for penalty in _RELATIVE * weight * (variance if variance > 0 else 1.0)]
 
 
 def expected_squares(

@@ -23,7 +23,7 @@ from discriminants import (
     PairwiseClassifier,
 )
 from discriminants.linear_systems.kernel_conjugate_gradients import kernel_conjugate_gradients
-from discriminants.linear_systems.penalty_choice import expected_squares
+from discriminants.linear_systems.penalty_choice import expected_squares, usual_penalties
 from discriminants.linear_systems.weighted_ridge import WeightedRidge
 from discriminants.multiclass.output_codes import class_scores, output_code
 from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
@@ -82,8 +82,8 @@ def test_leave_one_out_residuals_are_those_of_refitting(weight: np.ndarray | Non
 
 def test_weights_count_samples() -> None:
     counts = np.random.default_rng(1).integers(0, 4, size=60)
-    weighted = LSSVMRegressor().fit(X, Y, counts)
-    repeated = LSSVMRegressor().fit(X.repeat(counts, axis=0), Y.repeat(counts, axis=0))
+    weighted = LSSVMRegressor(regularization=0.1).fit(X, Y, counts)
+    repeated = LSSVMRegressor(regularization=0.1).fit(X.repeat(counts, axis=0), Y.repeat(counts, axis=0))
     np.testing.assert_allclose(weighted.predict(NEW), repeated.predict(NEW), atol=1e-8)
     np.testing.assert_array_equal(weighted.basis_centers_, X[counts > 0])
     absent = counts == 0
@@ -109,6 +109,40 @@ def test_every_penalty_from_one_decomposition_is_each_by_itself(criterion: str) 
     if criterion == "leave_one_out":
         expected = (learner.leave_one_out_residuals_**2).mean()
         assert learner.criterion_.min() == pytest.approx(expected, rel=1e-8)
+
+
+def test_the_usual_penalties_fit_the_scale_of_kernel_and_weights() -> None:
+    usual = usual_penalties(K)
+    assert len(usual) == 17
+    assert usual[12] == pytest.approx(np.trace(K) / 60 - K.mean())
+    np.testing.assert_allclose(usual_penalties(7 * K, 2.0), np.multiply(14, usual))
+    assert usual_penalties(np.ones((5, 5)))[12] == 1.0
+    chosen = LSSVMRegressor(sigma=1.0).fit(X, Y)
+    expected = LSSVMRegressor(sigma=1.0, regularization=usual).fit(X, Y)
+    np.testing.assert_array_equal(chosen.criterion_, expected.criterion_)
+    np.testing.assert_array_equal(chosen.predict(NEW), expected.predict(NEW))
+    for solver in ("direct", "conjugate_gradient"):
+        scaled = LSSVMRegressor(kernel="precomputed", solver=solver, tol=1e-10).fit(1e4 * K, Y, np.full(60, 1e-3))
+        assert scaled.regularization_ == pytest.approx(10 * chosen.regularization_)
+        np.testing.assert_allclose(scaled.predict(1e4 * K), chosen.predict(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+def test_of_many_samples_some_choose_the_penalty(coding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discriminants.lssvm._MOST_TO_CHOOSE_ON", 60)
+    sizes = []
+
+    def counted(K: np.ndarray, *arguments: Any) -> np.ndarray:
+        sizes.append(K.shape[0])
+        return expected_squares(K, *arguments)
+
+    monkeypatch.setattr("discriminants.lssvm.expected_squares", counted)
+    learner = LSSVMClassifier(coding=coding).fit(IRIS_X, IRIS_Y)
+    assert sizes == ([41] * 3 if coding == "one-vs-one" else [60])
+    assert 1e-4 < learner.regularization_ < 10
+    assert learner.basis_centers_.shape[0] == 150
+    again = LSSVMClassifier(coding=coding, solver="conjugate_gradient").fit(IRIS_X, IRIS_Y)
+    assert again.regularization_ == learner.regularization_
 
 
 def test_generalised_cross_validation_counts_samples_by_weight() -> None:
@@ -245,21 +279,25 @@ def test_tasks_on_the_same_samples_are_those_fitted_one_by_one(coding: str, monk
         return WeightedRidge(*arguments)
 
     monkeypatch.setattr("discriminants.lssvm.WeightedRidge", counted)
-    learner = LSSVMClassifier(sigma=1.5, coding=coding).fit(IRIS_X, IRIS_Y)
+    learner = LSSVMClassifier(sigma=1.5, regularization=0.1, coding=coding).fit(IRIS_X, IRIS_Y)
     assert len(factored) == 1
     for task, sides in enumerate(learner.code_.T):
-        alone = LSSVMRegressor(sigma=1.5).fit(IRIS_X, sides[IRIS_Y].astype(float))
+        alone = LSSVMRegressor(sigma=1.5, regularization=0.1).fit(IRIS_X, sides[IRIS_Y].astype(float))
         np.testing.assert_allclose(learner.dual_coef_[:, task], alone.dual_coef_[:, 0], atol=1e-8)
 
 
 def test_pairs_see_their_two_classes_alone() -> None:
-    learner = LSSVMClassifier(sigma=1.5, coding="one-vs-one", decoding="hamming").fit(IRIS_X, IRIS_Y)
+    learner = LSSVMClassifier(sigma=1.5, regularization=0.1, coding="one-vs-one", decoding="hamming").fit(
+        IRIS_X, IRIS_Y
+    )
     for task, (first, second) in enumerate(combinations(range(3), 2)):
         rows = np.isin(IRIS_Y, (first, second))
-        alone = LSSVMRegressor(sigma=1.5).fit(IRIS_X[rows], np.where(IRIS_Y[rows] == second, 1.0, -1.0))
+        alone = LSSVMRegressor(sigma=1.5, regularization=0.1).fit(
+            IRIS_X[rows], np.where(IRIS_Y[rows] == second, 1.0, -1.0)
+        )
         np.testing.assert_allclose(learner.dual_coef_[rows, task], alone.dual_coef_[:, 0], atol=1e-8)
         assert not learner.dual_coef_[~rows, task].any()
-    voting = PairwiseClassifier(LSSVMClassifier(sigma=1.5)).fit(IRIS_X, IRIS_Y)
+    voting = PairwiseClassifier(LSSVMClassifier(sigma=1.5, regularization=0.1)).fit(IRIS_X, IRIS_Y)
     assert (learner.predict(IRIS_X) == voting.predict(IRIS_X)).mean() > 0.99  # ties are broken otherwise
 
 
@@ -321,7 +359,9 @@ def test_weights_count_samples_of_classes(coding: str, posterior: str) -> None:
     counts = np.random.default_rng(2).integers(0, 3, size=75)
     samples, labels = IRIS_X[::2], IRIS_Y[::2]
     threshold = {"gaussian": "least_squares", "platt": "soft_margin", "multinomial": "least_error"}[posterior]
-    learner = LSSVMClassifier(coding=coding, posterior=posterior, threshold=threshold, calibrate_on="training")
+    learner = LSSVMClassifier(
+        regularization=0.1, coding=coding, posterior=posterior, threshold=threshold, calibrate_on="training"
+    )
     repeated = clone(learner).fit(samples.repeat(counts, axis=0), labels.repeat(counts))
     weighted = learner.fit(samples, labels, counts)
     np.testing.assert_allclose(weighted.decision_function(IRIS_X), repeated.decision_function(IRIS_X), atol=1e-8)
@@ -347,7 +387,7 @@ def test_a_sample_of_weight_zero_is_as_none(calibrate_on: str) -> None:
 
 def test_leave_one_out_outputs_are_those_of_refitting() -> None:
     labels, weight = (IRIS_Y == 1)[::5], RANDOM.uniform(0.5, 2, size=30)
-    learner = LSSVMClassifier(sigma=1.0).fit(IRIS_X[::5], labels, weight)
+    learner = LSSVMClassifier(sigma=1.0, regularization=0.1).fit(IRIS_X[::5], labels, weight)
     for i in (3, 20):
         others = np.arange(30) != i
         without = clone(learner).fit(IRIS_X[::5][others], labels[others], weight[others])

@@ -54,19 +54,33 @@ def test_equal_residuals_have_no_scale_and_weigh_the_same() -> None:
 @pytest.mark.parametrize("loss", LOSSES)
 def test_outliers_do_not_turn_the_curve(loss: str) -> None:
     X, y, wrong = _sinc()
-    plain = LSSVMRegressor(sigma=0.5).fit(X, y)
-    once = WeightedLSSVMRegressor(sigma=0.5, loss=loss).fit(X, y)
-    often = WeightedLSSVMRegressor(sigma=0.5, loss=loss, max_reweightings=20).fit(X, y)
+    plain = LSSVMRegressor(sigma=0.5, regularization=0.1).fit(X, y)
+    once = WeightedLSSVMRegressor(sigma=0.5, regularization=0.1, loss=loss).fit(X, y)
+    often = WeightedLSSVMRegressor(sigma=0.5, regularization=0.1, loss=loss, max_reweightings=20).fit(X, y)
     assert _error(once) < 0.7 * _error(plain)
     assert _error(often) < 0.6 * _error(plain)
     assert once.robust_weights_[wrong].max() < np.delete(once.robust_weights_, wrong).mean()
 
 
+@pytest.mark.parametrize("sigma", [0.5, "scale"])
+def test_a_penalty_chosen_by_the_weights_of_the_round_is_not_led_astray(sigma: float | str) -> None:
+    X, y, _ = _sinc()
+    learner = WeightedLSSVMRegressor(sigma=sigma, max_reweightings=5).fit(X, y)
+    stays = WeightedLSSVMRegressor(
+        sigma=sigma, max_reweightings=5, regularization=LSSVMRegressor(sigma=sigma).fit(X, y).regularization_
+    ).fit(X, y)
+    assert _error(learner) < 0.3 * _error(stays)
+    assert learner.criterion_ is not None
+    assert learner.criterion_.shape == (17,)
+
+
 def test_it_is_the_plain_machine_with_the_weights_found() -> None:
     X, y, _ = _sinc()
     for solver in ("direct", "conjugate_gradient"):
-        learner = WeightedLSSVMRegressor(sigma=0.5, max_reweightings=3, solver=solver, tol=1e-11).fit(X, y)
-        plain = LSSVMRegressor(sigma=0.5).fit(X, y, learner.robust_weights_)
+        learner = WeightedLSSVMRegressor(
+            sigma=0.5, regularization=0.1, max_reweightings=3, solver=solver, tol=1e-11
+        ).fit(X, y)
+        plain = LSSVMRegressor(sigma=0.5, regularization=0.1).fit(X, y, learner.robust_weights_)
         np.testing.assert_allclose(learner.predict(GRID), plain.predict(GRID), atol=1e-8)
         if solver == "direct":
             np.testing.assert_allclose(
@@ -76,7 +90,7 @@ def test_it_is_the_plain_machine_with_the_weights_found() -> None:
 
 def test_reweighting_ends_at_weights_that_give_themselves() -> None:
     X, y, _ = _sinc()
-    learner = WeightedLSSVMRegressor(sigma=0.5, loss="huber", max_reweightings=100).fit(X, y)
+    learner = WeightedLSSVMRegressor(sigma=0.5, regularization=0.1, loss="huber", max_reweightings=100).fit(X, y)
     again = robust_weights(y - learner.predict(X), "huber", np.ones(100))
     np.testing.assert_allclose(again, learner.robust_weights_, atol=2e-3)
 
@@ -98,7 +112,7 @@ def test_every_target_has_weights_of_its_own_and_the_penalty_is_that_of_the_plai
 def test_sample_weights_count_samples() -> None:
     X, y, _ = _sinc()
     counts = np.random.default_rng(1).integers(0, 4, size=100)
-    learner = WeightedLSSVMRegressor(sigma=0.5, loss="hampel", max_reweightings=3)
+    learner = WeightedLSSVMRegressor(sigma=0.5, regularization=0.1, loss="hampel", max_reweightings=3)
     weighted = clone(learner).fit(X, y, counts)
     repeated = clone(learner).fit(X.repeat(counts, axis=0), y.repeat(counts))
     np.testing.assert_allclose(weighted.predict(GRID), repeated.predict(GRID), atol=1e-8)
@@ -107,7 +121,7 @@ def test_sample_weights_count_samples() -> None:
 
 def test_files() -> None:
     X, y, _ = _sinc()
-    learner = WeightedLSSVMRegressor(sigma=0.5).fit(X, y)
+    learner = WeightedLSSVMRegressor(sigma=0.5, regularization=0.1).fit(X, y)
     again = estimator_from_arrays(*estimator_to_arrays(learner))
     np.testing.assert_array_equal(again.predict(GRID), learner.predict(GRID))
     np.testing.assert_array_equal(again.robust_weights_, learner.robust_weights_)
