@@ -22,7 +22,12 @@ from discriminants.linear_systems.kernel_values import (
     memory_of_whole_matrix,
     one_column_a_sample,
 )
-from discriminants.linear_systems.penalty_choice import CRITERIA, expected_squares, usual_penalties
+from discriminants.linear_systems.penalty_choice import (
+    CRITERIA,
+    distinct_samples,
+    expected_squares,
+    usual_penalties,
+)
 from discriminants.linear_systems.weighted_ridge import WeightedRidge
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.output_codes import class_scores, output_code
@@ -84,7 +89,7 @@ class LSSVM(KernelExpansion):
                 K = kernel_matrix(kernel, X, X)
                 check_values(K)
                 check_symmetric(K, _WANTED_BY)
-                self._choose(partial(_among, K), targets, groups, penalties)
+                self._choose(partial(_among, K), X, targets, groups, penalties)
                 for group in groups:
                     cell = np.ix_(group.rows, group.columns)
                     own = _among(K, group.rows)
@@ -95,7 +100,7 @@ class LSSVM(KernelExpansion):
                     left_out[cell] = solution.leave_one_out_residuals()
         else:
             check_some_columns(kernel, X, _WANTED_BY)
-            self._choose(lambda rows: kernel_matrix(kernel.at(rows), X[rows], X[rows]), targets, groups, penalties)
+            self._choose(lambda rows: kernel_matrix(kernel.at(rows), X[rows], X[rows]), X, targets, groups, penalties)
             for group in groups:
                 cell = np.ix_(group.rows, group.columns)
                 weights[cell], bias[group.columns] = self._iterated(kernel, X, targets[cell], group)
@@ -106,6 +111,7 @@ class LSSVM(KernelExpansion):
     def _choose(
         self,
         kernel_values: Callable[[np.ndarray], np.ndarray],
+        X: np.ndarray,
         targets: np.ndarray,
         groups: list[Group],
         penalties: list[float],
@@ -114,20 +120,14 @@ class LSSVM(KernelExpansion):
         if len(penalties) == 1:
             self.regularization_, self.criterion_ = penalties[0], None
             return
-        parts = [np.arange(group.rows.shape[0]) for group in groups]
+        parts = [(group.rows, targets[np.ix_(group.rows, group.columns)], group.weight) for group in groups]
         if not penalties:
-            most = _MOST_TO_CHOOSE_ON / np.cbrt(len(groups))
-            parts = [
-                _some(part, most if group.weight is None else most / 2)
-                for group, part in zip(groups, parts, strict=True)
-            ]
             every = np.unique(np.concatenate([group.rows for group in groups]))
-            counts = np.concatenate([np.ones(1) if group.weight is None else group.weight for group in groups])
-            penalties = usual_penalties(kernel_values(_some(every, _MOST_TO_CHOOSE_ON)), float(counts.mean()))
+            weights = np.concatenate([np.ones(1) if group.weight is None else group.weight for group in groups])
+            penalties = usual_penalties(kernel_values(_some(every, _MOST_TO_CHOOSE_ON)), float(weights.mean()))
+            parts = [_part(X, part, _MOST_TO_CHOOSE_ON / np.cbrt(len(groups))) for part in parts]
         total, n_values = np.zeros(len(penalties)), 0
-        for group, part in zip(groups, parts, strict=True):
-            rows, weight = group.rows[part], None if group.weight is None else group.weight[part]
-            own = targets[np.ix_(rows, group.columns)]
+        for group, (rows, own, weight) in zip(groups, parts, strict=True):
             total += group.rows.shape[0] * expected_squares(kernel_values(rows), own, penalties, self.choose_by, weight)
             n_values += group.rows.shape[0] * group.columns.shape[0]
         self.criterion_ = total / n_values
@@ -186,6 +186,16 @@ def _some(rows: np.ndarray, most: float) -> np.ndarray:
     return np.sort(np.random.default_rng(0).choice(rows, max(2, int(most)), replace=False))
 
 
+def _part(
+    X: np.ndarray, whole: tuple[np.ndarray, np.ndarray, np.ndarray | None], most: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Of the rows of a group, their targets and weights what a choice is made on: so many, equal samples as one."""
+    rows, targets, weight = whole
+    part = _some(np.arange(rows.shape[0]), most if weight is None else most / 2)  # weights take a factorisation each
+    distinct, targets, weight = distinct_samples(X[rows[part]], targets[part], None if weight is None else weight[part])
+    return rows[part[distinct]], targets, weight
+
+
 class LSSVMRegressor(LSSVM, KernelRegressor):
     """Least-squares support vector machine for regression: ridge regression in the space of a kernel with a free bias.
 
@@ -207,7 +217,7 @@ class LSSVMRegressor(LSSVM, KernelRegressor):
         mu > 0, the inverse of the source's gamma: larger is smoother. The errors are summed, so that the same mu weighs
         less the more samples there are. Of several the one of least `choose_by` is taken. "auto" takes it from 17 that
         fit the kernel's scale (`linear_systems.penalty_choice.usual_penalties`), by 2000 samples at most, about a
-        second.
+        second; of equal samples all are left out together.
     choose_by : {"leave_one_out", "gcv"}
         The mean square of the leave-one-out residuals, or generalised cross-validation.
     solver : {"direct", "conjugate_gradient"}
@@ -451,6 +461,9 @@ class LSSVMClassifier(LSSVM, ThresholdedClassifier):
         kernel = self._resolved_kernel(X, weight)
         left_out = self._fit_groups(X, targets, _groups(targets, weight), kernel, self._penalties())
         return None if left_out is None else np.where(targets != 0, targets - left_out, self._outputs(X))
+
+    def _posteriors_decide(self) -> bool:
+        return self.decoding == "loss" and super()._posteriors_decide()
 
     def _class_scores(self, outputs: np.ndarray) -> np.ndarray:
         return class_scores(outputs, self.code_, self.decoding)

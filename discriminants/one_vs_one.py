@@ -30,6 +30,7 @@ from discriminants.selection.norm_penalty import with_norm_penalty
 from discriminants.selection.rules import make_rule
 
 _FEWEST_HELD_OUT = 3  # samples of half a class
+_SAMPLES_A_CENTRE = 5
 _LEAST_SHARE = 0.1  # of a column's energy in the other half, below which it is lifted; 0.03 let posteriors go wrong
 _RIDGE = 1e-9  # relative, on the diagonal of a half's normal equations, which may have fewer samples than columns
 # Of an output that is itself the log odds: with such densities in the two classes, Bayes' rule returns it.
@@ -63,8 +64,10 @@ class OneVsOneKernelClassifier(PairExpansion):
     learner : {"npd", "orols"}
         How a pair is learnt: least squares (`NPDClassifier`), or with a ridge that generalised cross-validation sets
         (`OROLSClassifier`).
-    n_centers : int, optional
-        Most centres of a pair; None takes all that the selection takes.
+    n_centers : int, "auto" or None
+        Most centres of a pair; None takes all that the selection takes. "auto" with the squared loss takes one for
+        every five samples of the pair at most, two at least: by as many centres as samples either half of these is
+        fitted exactly, and its outputs on the other half are noise.
     candidates_per_class : int
         Centres in the pool of a class, chosen by forward selection against the rest.
     kernel, sigma
@@ -116,7 +119,7 @@ class OneVsOneKernelClassifier(PairExpansion):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "learner": [StrOptions(set(_LEARNERS))],
-        "n_centers": [Interval(Integral, 1, None, closed="left"), None],
+        "n_centers": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "candidates_per_class": [Interval(Integral, 1, None, closed="left")],
         "kernel": [StrOptions(set(NAMED) - {"precomputed"}), Kernel],
         "sigma": [StrOptions({"scale"}), Interval(Real, 0, None, closed="neither")],
@@ -133,7 +136,7 @@ class OneVsOneKernelClassifier(PairExpansion):
         self,
         learner: str = "npd",
         *,
-        n_centers: int | None = None,
+        n_centers: int | str | None = "auto",
         candidates_per_class: int = 14,
         kernel: Any = "gaussian",
         sigma: Any = "scale",
@@ -261,7 +264,12 @@ def _pairs_of(
             K = kernel(centers[columns], centers[columns]).astype(np.float64)
         system = _penalised(whole.system(scatter.rounding), K, learner.norm_penalty)
         targets = np.where(columns < pools[j][0], -1.0, 1.0)[:, None]
-        most = columns.shape[0] if n_centers is None else min(n_centers, columns.shape[0])
+        most = columns.shape[0]
+        if n_centers == "auto":
+            n_samples = members[i].shape[0] + members[j].shape[0]
+            most = most if logistic_penalty is not None else min(most, max(2, n_samples // _SAMPLES_A_CENTRE))
+        elif n_centers is not None:
+            most = min(most, n_centers)
         state = GramState(system, most, points=None if K is None else (K, targets))
         learner.select(state, make_rule(learner.rule, np.random.RandomState(seed)), most)
         weights = np.zeros(columns.shape[0])

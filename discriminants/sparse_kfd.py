@@ -48,13 +48,15 @@ class _SparseKFD(KernelExpansion):
         self.n_centers_ = np.array([expansion.columns.shape[0] for expansion in found])
 
     def _expansion(self, columns: Columns, target: np.ndarray) -> Expansion:
+        middle = (float(target.max()) + float(target.min())) / 2
+        target = target - middle
         size = float(np.abs(target).max()) or 1.0
         target = target / size
         squared = self.loss == "squared"
         start = target - target.mean() if squared else _signs(target)
         solve = self._least_squares if squared else self._least_deviations
         found = generate_columns(columns, target, float(self.regularization), solve, start)
-        return found._replace(alpha=size * found.alpha, bias=size * found.bias)
+        return found._replace(alpha=size * found.alpha, bias=size * found.bias + middle)
 
     def _least_squares(self, K: np.ndarray, target: np.ndarray) -> Restricted:
         """The Lasso on centred columns."""
@@ -162,7 +164,7 @@ class SparseKFDRegressor(_SparseKFD, KernelRegressor):
     """The same for real targets: the discriminant is a regression onto the labels (Mika 2002, sections 3.6.3 and 5).
 
     Parameters, attributes and references are those of `SparseKFDClassifier`, without the classes and posteriors; y may
-    have several columns. C is meant for targets of largest absolute value one; others are scaled to that and back.
+    have several columns. C is meant for targets from -1 to 1; others are moved and scaled to these, and back.
     """
 
     def __init__(

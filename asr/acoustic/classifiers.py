@@ -98,7 +98,7 @@ def _one_vs_one(learner: str, defaults: Mapping[str, Any] = MappingProxyType({})
     def make(**parameters: Any) -> Any:
         from discriminants.one_vs_one import OneVsOneKernelClassifier
 
-        return OneVsOneKernelClassifier(**{"learner": learner, **defaults, **parameters})
+        return OneVsOneKernelClassifier(**{"learner": learner, "n_centers": None, **defaults, **parameters})
 
     return make
 

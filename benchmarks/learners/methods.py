@@ -18,6 +18,9 @@ from discriminants import KRLSClassifier, NPDClassifier, OROLSClassifier
 _CACHE_MEGABYTES = 1000  # of kernel rows kept by SVC, five times its default
 _SMALL = {"n_centers": 100, "n_candidates": 200, "max_centers": 100, "n_components": 100, "n_columns": 200, "atoms": 40}
 
+# All centres, and the largest output wins, as with the peers.
+_SELECTING: Mapping[str, Any] = {"criterion": None, "posterior": "gaussian", "random_state": 0}
+
 
 class Method:
     """One classifier with its settings.
@@ -117,11 +120,11 @@ def _targets(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
 
 def _orols(**parameters: Any) -> OROLSClassifier:
-    return OROLSClassifier(tol=0.0, max_condition=1e12, criterion=None, random_state=0, **parameters)
+    return OROLSClassifier(tol=0.0, max_condition=1e12, **_SELECTING, **parameters)
 
 
 def _npd(**parameters: Any) -> NPDClassifier:
-    return NPDClassifier(criterion=None, random_state=0, **parameters)
+    return NPDClassifier(**_SELECTING, **parameters)
 
 
 def _svc(**parameters: Any) -> SVC:

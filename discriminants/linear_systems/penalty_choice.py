@@ -27,6 +27,32 @@ def usual_penalties(K: np.ndarray, weight: float = 1.0) -> list[float]:
     return [float(penalty) for penalty in _RELATIVE * weight * (variance if variance > 0 else 1.0)]
 
 
+def distinct_samples(
+    X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Equal samples as one, for a choice by leaving out: without one of them nothing would be missed.
+
+    Returns
+    -------
+    rows : ndarray of int of shape (n_distinct,)
+        The first of each, ascending.
+    targets : ndarray of shape (n_distinct, n_outputs)
+        Means over equal samples, by their weights.
+    weight : ndarray of shape (n_distinct,) or None
+        Their sums; None where there are none.
+    """
+    _, first, which = np.unique(X, axis=0, return_index=True, return_inverse=True)
+    if first.shape[0] == X.shape[0]:
+        return np.arange(X.shape[0]), targets, weight
+    rank = np.argsort(np.argsort(first))
+    which = rank[which.ravel()]
+    own = np.ones(X.shape[0]) if weight is None else weight
+    sums = np.zeros((first.shape[0], targets.shape[1]))
+    np.add.at(sums, which, own[:, None] * targets)
+    total = np.bincount(which, own)
+    return np.sort(first), sums / total[:, None], None if weight is None else total
+
+
 def expected_squares(
     K: np.ndarray,
     targets: np.ndarray,

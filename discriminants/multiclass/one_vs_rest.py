@@ -9,7 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from discriminants.expansion import FLOATS, KernelExpansion
 from discriminants.multiclass.labels import class_codes
-from discriminants.posteriors import POSTERIORS, unit_length_outputs
+from discriminants.posteriors import POSTERIORS, LogisticOutputModel, unit_length_outputs
 
 
 class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
@@ -70,9 +70,15 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """The class with the largest output."""
-        scores = self._class_scores(self._outputs(self._checked(X)))
-        return self.classes_[winners(scores)]
+        """Of three classes or more that of the largest posterior, if these are multinomial; else of the largest output.
+
+        A class that lies between two others may have the largest output nowhere (Hastie et al. 2009, section 4.2); the
+        multinomial layer sees that from the outputs of the others.
+        """
+        outputs = self._outputs(self._checked(X))
+        if self._posteriors_decide():
+            return self.classes_[self.posterior_.predict_log_proba(self._posterior_inputs(outputs)).argmax(axis=1)]
+        return self.classes_[winners(self._class_scores(outputs))]
 
     def predict_log_proba(self, X: np.ndarray) -> np.ndarray:
         """Natural log posteriors by the posterior model, shape (n_samples, n_classes)."""
@@ -82,6 +88,9 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """Posteriors, shape (n_samples, n_classes); rows sum to one."""
         return np.exp(self.predict_log_proba(X))
+
+    def _posteriors_decide(self) -> bool:
+        return len(self.classes_) > 2 and isinstance(self.posterior_, LogisticOutputModel)
 
     def _class_scores(self, outputs: np.ndarray) -> np.ndarray:
         """What the classes are compared by, shape (n_samples, n_classes), or (n_samples, 1) for two classes."""

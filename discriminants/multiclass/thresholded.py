@@ -73,6 +73,10 @@ class ThresholdedClassifier(OneVsRestClassifier):
             outputs = outputs - shift
         self._fit_posterior(outputs, codes, weight)
 
+    def _posteriors_decide(self) -> bool:
+        """Not where thresholds were asked for."""
+        return self.threshold == "least_squares" and super()._posteriors_decide()
+
     def _shift(self, output: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> float:
         """The threshold of one output, on the samples of which it has a target."""
         told = target != 0
@@ -119,7 +123,10 @@ def stratified_folds(codes: np.ndarray, n_folds: int, seed: int = 0) -> np.ndarr
     """
     counts = np.bincount(codes)
     if counts[counts > 0].min() < 2:
-        raise ValueError("holding samples out needs at least two samples of every class")
+        n_alone = int((counts == 1).sum())
+        raise ValueError(
+            f"holding samples out needs at least two samples of every class; {n_alone} of {(counts > 0).sum()} have one"
+        )
     order = np.random.default_rng(seed).permutation(codes.shape[0])
     by_class = order[np.argsort(codes[order], kind="stable")]
     fold = np.empty(codes.shape[0], dtype=np.intp)

@@ -238,9 +238,9 @@ class ForwardSelectionLearner(KernelExpansion):
         return 1 + int(np.argmin(values)) if values else 0
 
     def _decides_by_folds(self, targets: np.ndarray) -> bool:
-        """Whether "auto" is "cv": of few samples, where every class has two."""
-        smallest = int(np.bincount(winners(targets)).min()) if is_classifier(self) else targets.shape[0]
-        return smallest > 1 and are_few(targets.shape[0], int(self.n_centers))
+        """Whether "auto" is "cv": of few samples, where some can be held out."""
+        largest = int(np.bincount(winners(targets)).max()) if is_classifier(self) else targets.shape[0]
+        return largest > 1 and are_few(targets.shape[0], int(self.n_centers))
 
     def _cross_validated_size(
         self, X: np.ndarray, targets: np.ndarray, kernel: Kernel, random: np.random.RandomState, largest: int
@@ -258,10 +258,16 @@ class ForwardSelectionLearner(KernelExpansion):
         if not is_classifier(self):
             return list(KFold(min(self.cv, targets.shape[0]), shuffle=True, random_state=0).split(targets))
         codes = winners(targets)
-        n_folds = min(self.cv, int(np.bincount(codes).min()))
-        if n_folds < 2:
+        counts = np.bincount(codes)
+        if self.criterion == "cv" and counts.min() < 2:
             raise ValueError('criterion = "cv" needs at least two samples of every class')
-        return list(StratifiedKFold(n_folds, shuffle=True, random_state=0).split(targets, codes))
+        alone = np.flatnonzero(counts[codes] == 1)  # learnt from in every fold, and never held out
+        others = np.flatnonzero(counts[codes] > 1)
+        folds = StratifiedKFold(min(self.cv, int(counts[counts > 1].min())), shuffle=True, random_state=0)
+        return [
+            (np.sort(np.concatenate([others[train], alone])), others[held_out])
+            for train, held_out in folds.split(others, codes[others])
+        ]
 
     def _keep(
         self, X: np.ndarray, points: np.ndarray, kernel: Kernel, paths: list[SelectionPath], sizes: list[int]

@@ -48,6 +48,7 @@ class InvariantDigits(ClassifierMixin, BaseEstimator):
             regularization=self.regularization,
             penalty="kernel",
             invariance=self.invariance,
+            posterior="gaussian",  # so that the largest output wins, as in the source
             random_state=SEED,
         ).fit(X, y, copies=copies)
         self.classes_, self.basis_centers_ = self.model_.classes_, self.model_.basis_centers_
@@ -143,13 +144,20 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
         rule="error_reduction",
         tol=1e-3,
         n_candidates=problem.partitions[0].train.shape[0],
+        posterior="gaussian",
         random_state=SEED,
     )
     few: dict[str, Any] = {"n_samples": grids.n_choice}
     searches = (
         Search("greedy", greedy, settings, by="squared_outputs", **few),
         # Chosen by the direct solution on the subset, which is the same discriminant.
-        Search("descent", KFDClassifier(penalty="kernel"), settings, final={"solver": "coordinate_descent"}, **few),
+        Search(
+            "descent",
+            KFDClassifier(penalty="kernel", posterior="gaussian"),
+            settings,
+            final={"solver": "coordinate_descent"},
+            **few,
+        ),
         Search(
             "invariant",
             InvariantDigits(),

@@ -63,9 +63,9 @@ def penalised_orols_search(
     return Search("orols", estimator, settings, tuple(sizes_up_to(max_centers)))
 
 
-def krls_search(learner: Any, sigmas: Sequence[float], max_centers: int, n_samples: int) -> Search:
+def krls_search(learner: Any, sigmas: Sequence[float], max_centers: int, n_samples: int, **options: Any) -> Search:
     """KRLS without a penalty, as the source has it: width and the threshold nu of the dictionary; of few samples the
     dictionary is smaller, too.
     """
-    estimator = learner(max_centers=max_centers, penalty=0.0)
+    estimator = learner(max_centers=max_centers, penalty=0.0, **options)
     return Search("krls", estimator, grid(sigma=sigmas, nu=_THRESHOLDS), n_samples=n_samples)

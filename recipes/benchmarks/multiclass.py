@@ -70,6 +70,7 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
         problem = with_fewer(problem, grids.n_train)
     sigmas = widths(problem, grids.multiples)
     options: dict[str, Any] = {"rule": RULE, "dictionary": "shared", "n_candidates": grids.choice_candidates[name]}
+    options["posterior"] = "gaussian"  # so that the largest output wins, as in the source
     final = {"n_candidates": grids.final_candidates}
     most = grids.max_centers[name]
     orols = orols_search(OROLSClassifier, sigmas, grids.epsilons[name], most, **options)
@@ -77,7 +78,7 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
     searches = (
         replace(orols, final=final),
         replace(npd, final=final),
-        krls_search(KRLSClassifier, sigmas, most, grids.krls_samples),
+        krls_search(KRLSClassifier, sigmas, most, grids.krls_samples, posterior="gaussian"),
         svc_search(widths(problem, grids.svm_multiples), grids.costs, grids.svm_samples),
         kfd_search(sigmas, grids.regularizations),
     )

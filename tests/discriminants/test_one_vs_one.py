@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits, make_blobs
+from sklearn.datasets import load_digits, make_blobs, make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
@@ -291,3 +291,17 @@ def test_a_far_off_sample_among_the_centres_does_not_spoil_the_posteriors(learne
     machine = OneVsOneKernelClassifier(learner=learner, random_state=0).fit(X[:1200], y[:1200])
     plain = LogisticRegression(max_iter=200).fit(X[:1200], y[:1200])
     assert machine.score(X[1200:], y[1200:]) > plain.score(X[1200:], y[1200:]) - 0.03
+
+
+@pytest.mark.parametrize("learner", ["npd", "orols"])
+def test_few_samples_have_few_centres(learner: str) -> None:
+    X, y = make_classification(1060, 8, n_informative=5, n_redundant=0, n_classes=3, random_state=0)
+    machine = OneVsOneKernelClassifier(learner, random_state=0).fit(X[:60], y[:60])
+    counts = np.bincount(y[:60])
+    np.testing.assert_array_equal(
+        machine.n_centers_, [(counts[i] + counts[j]) // 5 for i, j in combinations(range(3), 2)]
+    )
+    every = OneVsOneKernelClassifier(learner, n_centers=None, random_state=0).fit(X[:60], y[:60])
+    assert machine.score(X[60:], y[60:]) > every.score(X[60:], y[60:]) + (0.1 if learner == "npd" else 0.0)
+    logistic = OneVsOneKernelClassifier(learner, loss="logistic", random_state=0).fit(X[:60], y[:60])
+    assert logistic.n_centers_.min() > counts.max() // 3

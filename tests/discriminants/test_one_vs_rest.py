@@ -5,11 +5,18 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_digits, make_blobs
+from sklearn.datasets import load_digits, make_blobs, make_gaussian_quantiles
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
-from discriminants import NPDClassifier, OROLSClassifier
+from discriminants import (
+    KFDClassifier,
+    KRLSClassifier,
+    KSODClassifier,
+    LSSVMClassifier,
+    NPDClassifier,
+    OROLSClassifier,
+)
 from discriminants.kernels import GaussianKernel
 
 LEARNERS = [NPDClassifier, OROLSClassifier]
@@ -66,11 +73,46 @@ def test_outputs_posteriors_and_labels_fit_together(learner_class: Any, posterio
     assert outputs.shape == ((300,) if len(names) == 2 else (300, len(names)))
     np.testing.assert_allclose(proba.sum(axis=1), 1.0)
     np.testing.assert_allclose(proba, np.exp(learner.predict_log_proba(X)))
-    best = (outputs > 0).astype(int) if len(names) == 2 else outputs.argmax(axis=1)
+    scores = proba if posterior == "multinomial" else outputs
+    best = (outputs > 0).astype(int) if len(names) == 2 else scores.argmax(axis=1)
     np.testing.assert_array_equal(learner.predict(X), np.array(names)[best])
     assert learner.score(X, y) > 0.9
     assert (np.array(names)[proba.argmax(axis=1)] == learner.predict(X)).mean() > 0.95
     assert log_loss(y, proba) < 0.3
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        NPDClassifier(50),
+        OROLSClassifier(50),
+        KFDClassifier(),
+        LSSVMClassifier(),
+        KRLSClassifier(),
+        KSODClassifier(random_state=0),
+    ],
+)
+def test_a_class_between_two_others_is_found(learner: Any) -> None:
+    X, y = make_gaussian_quantiles(n_samples=1300, n_features=4, n_classes=3, random_state=50)
+    fitted = clone(learner).fit(X[:300], y[:300])
+    by_outputs = np.mean(fitted.decision_function(X[300:]).argmax(axis=1) == y[300:])
+    assert fitted.score(X[300:], y[300:]) > max(0.85, by_outputs + 0.05)
+    source = clone(learner).set_params(posterior="gaussian").fit(X[:300], y[:300])
+    assert source.score(X[300:], y[300:]) == by_outputs
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        KFDClassifier(threshold="least_error"),
+        LSSVMClassifier(threshold="soft_margin"),
+        LSSVMClassifier(decoding="hamming"),
+    ],
+)
+def test_thresholds_and_votes_that_were_asked_for_decide(learner: Any) -> None:
+    X, y = make_blobs(200, centers=3, cluster_std=3.0, random_state=1)
+    outputs = learner.fit(X, y).decision_function(X)
+    np.testing.assert_array_equal(learner.predict(X), outputs.argmax(axis=1))
 
 
 def test_the_residual_threshold_stops_the_selection() -> None:

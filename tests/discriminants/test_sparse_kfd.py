@@ -184,3 +184,14 @@ def test_they_survive_being_written_as_arrays() -> None:
         learner = SparseKFDClassifier(loss=loss).fit(X, y)
         again = estimator_from_arrays(*estimator_to_arrays(learner))
         np.testing.assert_array_equal(again.predict_proba(X), learner.predict_proba(X))
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_where_targets_lie_and_how_far_they_spread_does_not_matter(loss: str) -> None:
+    random = np.random.default_rng(1)
+    x = random.uniform(-3, 3, (80, 2))
+    y = np.sin(x[:, 0]) + x[:, 1]
+    plain = SparseKFDRegressor(loss=loss).fit(x, y)
+    for offset, size in ((100.0, 1.0), (-1e4, 1.0), (5.0, 1e3)):
+        moved = SparseKFDRegressor(loss=loss).fit(x, offset + size * y)
+        np.testing.assert_allclose(moved.predict(x), offset + size * plain.predict(x), atol=1e-4 * size)

@@ -127,7 +127,7 @@ def test_the_choice_is_that_of_fitting_every_setting_and_size(kind):
         forward, peer = NPDRegressor(random_state=0, criterion=None), SVR()
     else:
         y, folds = codes, StratifiedKFold(5, shuffle=True, random_state=0)
-        forward, peer = NPDClassifier(random_state=0, criterion=None), SVC()
+        forward, peer = NPDClassifier(random_state=0, criterion=None, posterior="gaussian"), SVC()
     partitions = tuple(Partition(p[:90], p[90:]) for p in (random.permutation(180) for _ in range(2)))
     problem = Problem(X, y, partitions)
     sizes = (1, 2, 5, 12)
@@ -156,7 +156,7 @@ def test_a_choice_by_squared_outputs_tells_the_errors_and_takes_the_least_square
     codes, X = rings(np.random.default_rng(2), 120, 3)
     problem = Problem(X, codes, (Partition(np.arange(120), np.arange(0)),))
     settings = grid(sigma=(0.1, 0.3, 1.0, 4.0), regularization=(1e-3, 10.0))
-    learner = KFDClassifier(penalty="kernel")
+    learner = KFDClassifier(penalty="kernel", posterior="gaussian")
     squares, errors = [], []
     for setting in settings:
         model, outputs = clone(learner).set_params(**setting), np.empty((120, 3))
