@@ -9,10 +9,17 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_X_y
 
 from discriminants.expansion import FLOATS
-from discriminants.kernels import make_kernel
+from discriminants.kernels import Kernel, make_kernel
 from discriminants.linear_systems.centred_scatter import PENALTIES, RidgeSolution
 from discriminants.linear_systems.coordinate_descent import block_descent
 from discriminants.linear_systems.kernel_values import check_some_columns, dictionary, kernel_matrix
+from discriminants.linear_systems.penalty_choice import (
+    MOST_TO_CHOOSE_ON,
+    distinct_samples,
+    expected_squares,
+    some,
+    usual_penalties,
+)
 from discriminants.linear_systems.penalty_path import PenaltyPath
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import one_vs_rest_targets, winners
@@ -39,8 +46,10 @@ class KFDClassifier(ThresholdedClassifier):
         "gaussian", "precomputed", another name, a kernel object, or a function of two arrays.
     sigma : float, "scale" or ndarray
         Width of a kernel given by name, in the units of X.
-    regularization : float
-        mu > 0; the scatter is unnormalized, so the same mu weighs less the more samples there are.
+    regularization : "auto" or float
+        mu > 0; the scatter is unnormalized, so the same mu weighs less the more samples there are. "auto" takes that of
+        17 which fit the kernel's scale (`linear_systems.penalty_choice.usual_penalties`) with which samples left out
+        have the least squared error, 2000 of them at most; that takes about a second and 130 MB.
     penalty : {"identity", "kernel"}
         R = mu I, a penalty on the length of alpha (Mika 2002), or R = mu K, on the norm of the discriminant in the
         space of the kernel, which makes it the least-squares support vector machine (Suykens et al. 2002). The
@@ -71,6 +80,8 @@ class KFDClassifier(ThresholdedClassifier):
     intercept_ : ndarray of shape (n_outputs,)
     classes_ : ndarray of shape (n_classes,)
     kernel_ : Kernel
+    regularization_ : float
+        The one taken.
     sigma_ : float
     posterior_ : fitted output model
 
@@ -87,7 +98,7 @@ class KFDClassifier(ThresholdedClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ThresholdedClassifier._parameter_constraints,
-        "regularization": [Interval(Real, 0, None, closed="neither")],
+        "regularization": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "penalty": [StrOptions(set(PENALTIES))],
         "calibrate_on": [StrOptions({"auto", "training", "leave_one_out", "held_out"})],
         "solver": [StrOptions({"direct", "coordinate_descent"})],
@@ -99,7 +110,7 @@ class KFDClassifier(ThresholdedClassifier):
         *,
         kernel: Any = "gaussian",
         sigma: Any = "scale",
-        regularization: float = 0.03,
+        regularization: float | str = "auto",
         penalty: str = "identity",
         threshold: str = "least_squares",
         calibrate_on: str = "auto",
@@ -121,9 +132,11 @@ class KFDClassifier(ThresholdedClassifier):
         if self.solver == "coordinate_descent":
             self._descend(X, targets)
             return
-        kernel, centers = dictionary(make_kernel(self.kernel, self.sigma).resolved(X), X)
+        resolved = make_kernel(self.kernel, self.sigma).resolved(X)
+        self.regularization_ = self._chosen_penalty(resolved, X, targets)
+        kernel, centers = dictionary(resolved, X)
         K = kernel_matrix(kernel, X, centers)
-        solution = RidgeSolution(K, targets, self.regularization, self.penalty)
+        solution = RidgeSolution(K, targets, self.regularization_, self.penalty)
         self._keep_expansion(kernel, centers, solution.alpha, solution.bias)
         if self._leaves_one_out():
             self._left_out = solution.leave_one_out_outputs()
@@ -134,12 +147,27 @@ class KFDClassifier(ThresholdedClassifier):
                 "solver = 'coordinate_descent' is for penalty = 'kernel', and has no leave-one-out outputs: take "
                 "calibrate_on = 'held_out'"
             )
-        kernel, centers = dictionary(make_kernel(self.kernel, self.sigma).resolved(X), X)
+        resolved = make_kernel(self.kernel, self.sigma).resolved(X)
+        kernel, centers = dictionary(resolved, X)
         if centers.shape[0] != X.shape[0]:
             raise ValueError("penalty='kernel' needs one kernel column a sample; this kernel has several")
         check_some_columns(kernel, X, "penalty='kernel'")
-        found = block_descent(kernel, X, targets, self.regularization, figures=float(self.significant_figures))
+        self.regularization_ = self._chosen_penalty(resolved, X, targets)
+        found = block_descent(kernel, X, targets, self.regularization_, figures=float(self.significant_figures))
         self._keep_expansion(kernel, centers, found.alpha, found.bias)
+
+    def _chosen_penalty(self, kernel: Kernel, X: np.ndarray, targets: np.ndarray) -> float:
+        """The one given, or of the usual ones that of the least squared error of samples left out."""
+        if not isinstance(self.regularization, str):
+            return float(self.regularization)
+        part = some(np.arange(X.shape[0]), MOST_TO_CHOOSE_ON)
+        distinct, own, _ = distinct_samples(X[part], targets[part].astype(np.float64))
+        rows = part[distinct]
+        of_part, centers = dictionary(kernel.at(rows), X[rows])
+        K = kernel_matrix(of_part, X[rows], centers)
+        penalties = usual_penalties(K, penalty=self.penalty)
+        errors = expected_squares(K, own, penalties, "leave_one_out", penalty=self.penalty)
+        return penalties[int(np.argmin(errors))]
 
     def _calibration_outputs(self, X: np.ndarray, targets: np.ndarray) -> np.ndarray:
         if not self._leaves_one_out():

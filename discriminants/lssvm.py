@@ -24,8 +24,10 @@ from discriminants.linear_systems.kernel_values import (
 )
 from discriminants.linear_systems.penalty_choice import (
     CRITERIA,
+    MOST_TO_CHOOSE_ON,
     distinct_samples,
     expected_squares,
+    some,
     usual_penalties,
 )
 from discriminants.linear_systems.weighted_ridge import WeightedRidge
@@ -35,7 +37,6 @@ from discriminants.multiclass.thresholded import ThresholdedClassifier
 from discriminants.regression import KernelRegressor, checked_targets
 
 _WANTED_BY = "a least-squares support vector machine"
-_MOST_TO_CHOOSE_ON = 2000  # samples for the choice among the usual penalties
 
 
 class Group(NamedTuple):
@@ -124,8 +125,8 @@ class LSSVM(KernelExpansion):
         if not penalties:
             every = np.unique(np.concatenate([group.rows for group in groups]))
             weights = np.concatenate([np.ones(1) if group.weight is None else group.weight for group in groups])
-            penalties = usual_penalties(kernel_values(_some(every, _MOST_TO_CHOOSE_ON)), float(weights.mean()))
-            parts = [_part(X, part, _MOST_TO_CHOOSE_ON / np.cbrt(len(groups))) for part in parts]
+            penalties = usual_penalties(kernel_values(some(every, MOST_TO_CHOOSE_ON)), float(weights.mean()))
+            parts = [_part(X, part, MOST_TO_CHOOSE_ON / np.cbrt(len(groups))) for part in parts]
         total, n_values = np.zeros(len(penalties)), 0
         for group, (rows, own, weight) in zip(groups, parts, strict=True):
             total += group.rows.shape[0] * expected_squares(kernel_values(rows), own, penalties, self.choose_by, weight)
@@ -179,19 +180,12 @@ def _among(K: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return K if rows.shape[0] == K.shape[0] else K[np.ix_(rows, rows)]
 
 
-def _some(rows: np.ndarray, most: float) -> np.ndarray:
-    """All of these rows, or so many drawn from them, the same ones every time."""
-    if rows.shape[0] <= most:
-        return rows
-    return np.sort(np.random.default_rng(0).choice(rows, max(2, int(most)), replace=False))
-
-
 def _part(
     X: np.ndarray, whole: tuple[np.ndarray, np.ndarray, np.ndarray | None], most: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Of the rows of a group, their targets and weights what a choice is made on: so many, equal samples as one."""
     rows, targets, weight = whole
-    part = _some(np.arange(rows.shape[0]), most if weight is None else most / 2)  # weights take a factorisation each
+    part = some(np.arange(rows.shape[0]), most if weight is None else most / 2)  # weights take a factorisation each
     distinct, targets, weight = distinct_samples(X[rows[part]], targets[part], None if weight is None else weight[part])
     return rows[part[distinct]], targets, weight
 

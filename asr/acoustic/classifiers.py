@@ -46,7 +46,7 @@ def _npd(**parameters: Any) -> Any:
 # posterior keeps a matrix of centres by centres for each class (5 GB here), which sigmoids do without. There is no
 # penalty, as in the source's table 4.2.
 RECURSIVE: Mapping[str, Any] = {"nu": 0.1, "max_centers": 2000, "posterior": "platt", "penalty": 0.0}
-FISHER: Mapping[str, Any] = {"calibrate_on": "training", "posterior": "gaussian"}
+FISHER: Mapping[str, Any] = {"regularization": 0.03, "calibrate_on": "training", "posterior": "gaussian"}
 
 
 def _krls(**parameters: Any) -> Any:

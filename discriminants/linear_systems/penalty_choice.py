@@ -8,23 +8,34 @@ from discriminants.linear_systems.penalty_path import PenaltyPath
 from discriminants.linear_systems.weighted_ridge import WeightedRidge
 
 CRITERIA = ("leave_one_out", "gcv")
+MOST_TO_CHOOSE_ON = 2000
+"""Samples on which one of the usual penalties is chosen, at most."""
 _RELATIVE = 10.0 ** np.arange(-6, 2.5, 0.5)
 
 
-def usual_penalties(K: np.ndarray, weight: float = 1.0) -> list[float]:
+def usual_penalties(K: np.ndarray, weight: float = 1.0, penalty: str = "kernel") -> list[float]:
     """Seventeen to choose from where none are given, for samples that weigh so much on the average: 1e-6 to 100 times
-    their variance in the space of the kernel, half a decade apart.
+    their variance in the space of the kernel, half a decade apart; for the penalty "identity" the squares of these.
 
     The penalty of kernel ridge regression is the variance of the noise over that of the curve (as of a Gaussian
     process), so that the best one hardly depends on the number of samples.
 
     Parameters
     ----------
-    K : ndarray of shape (n_samples, n_samples)
+    K : ndarray of shape (n_samples, n_columns)
     weight : float
+    penalty : {"identity", "kernel"}
     """
     variance = K.diagonal().mean() - K.mean()
-    return [float(penalty) for penalty in _RELATIVE * weight * (variance if variance > 0 else 1.0)]
+    usual = _RELATIVE * weight * (variance if variance > 0 else 1.0)
+    return [float(value) for value in (usual**2 if penalty == "identity" else usual)]
+
+
+def some(rows: np.ndarray, most: float) -> np.ndarray:
+    """All of these rows, or so many drawn from them, the same ones every time."""
+    if rows.shape[0] <= most:
+        return rows
+    return np.sort(np.random.default_rng(0).choice(rows, max(2, int(most)), replace=False))
 
 
 def distinct_samples(
@@ -59,6 +70,7 @@ def expected_squares(
     regularizations: Sequence[float],
     criterion: str,
     weight: np.ndarray | None = None,
+    penalty: str = "kernel",
 ) -> np.ndarray:
     """Estimates of the mean squared error on a new sample, summed over the outputs.
 
@@ -67,7 +79,7 @@ def expected_squares(
 
     Parameters
     ----------
-    K : ndarray of shape (n_samples, n_samples), float64
+    K : ndarray of shape (n_samples, n_columns), float64
         Left as it is.
     targets : ndarray of shape (n_samples, n_outputs)
     regularizations : sequence of float
@@ -75,6 +87,8 @@ def expected_squares(
     criterion : {"leave_one_out", "gcv"}
         The mean square of the leave-one-out residuals, or generalised cross-validation (Suykens et al. 2002, 2.59).
     weight : ndarray of shape (n_samples,), optional
+    penalty : {"identity", "kernel"}
+        As in `PenaltyPath`; with weights "kernel".
 
     Returns
     -------
@@ -86,7 +100,7 @@ def expected_squares(
         As `PenaltyPath` and `WeightedRidge`.
     """
     if weight is None or (weight == 1).all():
-        path = PenaltyPath(K.copy(), "kernel")
+        path = PenaltyPath(K.copy(), penalty)
         if criterion == "gcv":
             return path.generalised_cross_validation(targets, regularizations)
         outputs = path.leave_one_out_outputs(targets, regularizations)

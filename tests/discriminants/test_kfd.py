@@ -14,6 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from discriminants.kernels import GaussianKernel, MultiscaleGaussianKernel
 from discriminants.kfd import KFDClassifier
 from discriminants.linear_discriminant import LinearDiscriminant
+from discriminants.linear_systems.penalty_choice import usual_penalties
 from discriminants.linear_systems.penalty_path import PenaltyPath
 from discriminants.lssvm import LSSVMClassifier
 from discriminants.multiclass.thresholded import stratified_folds
@@ -185,12 +186,35 @@ def test_float32_samples_are_solved_in_float64_and_stay_float32() -> None:
 @pytest.mark.parametrize(("penalty", "copies"), [("identity", 2), ("kernel", 1)])
 def test_memory_is_that_of_the_matrices_named(penalty: str, copies: int) -> None:
     X, y = make_moons(1000, noise=0.2, random_state=0)
-    KFDClassifier(penalty=penalty).fit(X[:50], y[:50])
+    learner = KFDClassifier(penalty=penalty, regularization=0.1)
+    learner.fit(X[:50], y[:50])
     tracemalloc.start()
-    KFDClassifier(penalty=penalty).fit(X, y)
+    learner.fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < (copies + 0.6) * 8e6
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_the_penalty_chosen_has_the_least_squared_error_left_out(penalty: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    X, y = X[::3], y[::3]
+    learner = KFDClassifier(sigma=1.0, penalty=penalty).fit(X, y)
+    K, targets = GaussianKernel(1.0)(X, X), np.where(y[:, None] == np.arange(3), 1.0, -1.0)
+    squares = {}
+    for mu in usual_penalties(K, penalty=penalty):
+        outputs = PenaltyPath(K.copy(), penalty).leave_one_out_outputs(targets, [mu])[0]
+        squares[mu] = ((targets - outputs) ** 2).sum()
+    assert learner.regularization_ == min(squares, key=lambda mu: squares[mu])
+    matrix = KFDClassifier(kernel="precomputed", penalty=penalty).fit(K, y)
+    assert matrix.regularization_ == pytest.approx(learner.regularization_)
+    twice = KFDClassifier(sigma=1.0, penalty=penalty).fit(X.repeat(2, axis=0), y.repeat(2))
+    assert 0.09 < twice.regularization_ / learner.regularization_ < 11
+    given = KFDClassifier(sigma=1.0, penalty=penalty, regularization=learner.regularization_).fit(X, y)
+    np.testing.assert_array_equal(given.dual_coef_, learner.dual_coef_)
+    if penalty == "kernel":
+        descent = clone(learner).set_params(solver="coordinate_descent", significant_figures=6).fit(X, y)
+        assert descent.regularization_ == learner.regularization_
 
 
 def test_duplicated_rows_are_no_trouble() -> None:
