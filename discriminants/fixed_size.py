@@ -16,6 +16,7 @@ from discriminants.expansion import FLOATS
 from discriminants.few_samples import are_few
 from discriminants.kernels import Kernel, PrecomputedKernel
 from discriminants.kernels.kernel import KernelColumns
+from discriminants.linear_systems.penalty_choice import distinct_samples
 from discriminants.linear_systems.ridge_sums import LeaveOneOut, RidgePath, RidgeSums
 from discriminants.multiclass.labels import announced_classes, codes_among
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, one_vs_rest_targets
@@ -91,16 +92,19 @@ class _FixedSize(ChosenCenters):
         self._forget()
         penalties = self._penalties()
         basis = self._features(X, targets)
-        sums = basis.sums(targets)
-        for rows, features in basis.blocks(X):
-            sums.add(features, targets[rows])
-        path = sums.path()
-        by_leaving_out = self._leaves_out(X.shape[0], basis.whitening.shape[1])
-        if by_leaving_out:
-            errors = LeaveOneOut(path, penalties)
+        path, scores = basis.path(X, targets), None
+        if self._leaves_out(X.shape[0], basis.whitening.shape[1]):
+            of_choice = path
+            if self.regularization == "auto":
+                distinct, targets, _ = distinct_samples(X, targets.astype(np.float64))
+                if distinct.shape[0] < X.shape[0]:
+                    X = X[distinct]
+                    of_choice = basis.path(X, targets)
+            errors = LeaveOneOut(of_choice, penalties)
             for rows, features in basis.blocks(X):
                 errors.add(features, targets[rows])
-        self._keep_solution(basis, path, penalties, errors.squares / X.shape[0] if by_leaving_out else None)
+            scores = errors.squares / X.shape[0]
+        self._keep_solution(basis, path, penalties, scores)
 
     def _learn(
         self, X: np.ndarray, targets: np.ndarray, moments: ClassMoments | None = None, codes: np.ndarray | None = None
@@ -200,6 +204,13 @@ class _Features:
             origin = (self._columns.block(self.centers) @ self.whitening).mean(axis=0)
         return RidgeSums().start(origin, targets.mean(axis=0, dtype=np.float64))
 
+    def path(self, X: np.ndarray, targets: np.ndarray) -> RidgePath:
+        """Of the sums over these samples."""
+        sums = self.sums(targets)
+        for rows, features in self.blocks(X):
+            sums.add(features, targets[rows])
+        return sums.path()
+
     def blocks(self, X: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield (rows, features) over all of X, float64."""
         for start in range(0, X.shape[0], BLOCK):
@@ -229,8 +240,8 @@ class FixedSizeLSSVMRegressor(_FixedSize, KernelRegressor):
     regularization : float, "auto", "gcv" or "leave_one_out"
         mu, or how it is found among `penalties`, for all outputs together: by generalised cross-validation, or by the
         errors of every sample left out, in closed form, which takes a second pass over the samples. "auto" leaves out
-        where there are fewer than ten samples a centre, for then the former may choose no penalty at all; with
-        `partial_fit` it is "gcv".
+        where there are fewer than ten samples a centre, for then the former may choose no penalty at all, and equal
+        samples together; with `partial_fit` it is "gcv".
     penalties : array-like, optional
         Default 25 from 1e-8 to 1e4; each costs O(m) time, or O(N m) with "leave_one_out".
 

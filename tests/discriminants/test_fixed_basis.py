@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, make_moons
 from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import RidgeClassifier
@@ -159,6 +159,14 @@ def test_leaving_out_is_training_without_the_sample() -> None:
         without = FixedSizeLSSVMRegressor(regularization=0.3, **common).fit(X[rest], targets[rest])
         errors += float(((without.predict(X[[row]]) - targets[row]) ** 2).sum())
     np.testing.assert_allclose(model.scores_[0], errors / 40)
+
+
+def test_copies_do_not_choose_a_small_penalty() -> None:
+    X, y = make_moons(1060, noise=0.3, random_state=1)
+    once = FixedSizeLSSVMClassifier(random_state=0).fit(X[:60], y[:60])
+    twice = FixedSizeLSSVMClassifier(random_state=0).fit(X[:60].repeat(2, axis=0), y[:60].repeat(2))
+    assert 0.09 < twice.regularization_ / once.regularization_ < 11
+    assert twice.score(X[60:], y[60:]) > 0.8
 
 
 @pytest.mark.parametrize("sizes", [[90], [2, 88], [30, 1, 40, 19], [2, *[11] * 8]])
