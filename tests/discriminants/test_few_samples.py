@@ -64,10 +64,9 @@ def test_the_criterion_is_cross_validation_of_few_samples_and_none_of_many(learn
         np.testing.assert_array_equal(by_itself.dual_coef_, named.dual_coef_)
 
 
-def test_a_class_of_one_sample_keeps_all_centres() -> None:
+def test_a_class_of_one_sample_leaves_the_penalty_of_many_samples() -> None:
     X, y = noisy(40)
     y[0] = 2
-    assert NPDClassifier(10).fit(X, y).n_centers_ == 10
     assert SparseKernelLogisticClassifier(10).fit(X, y).alpha_ == OF_MANY_SAMPLES
 
 
