@@ -49,7 +49,7 @@ class KFDClassifier(ThresholdedClassifier):
     regularization : "auto" or float
         mu > 0; the scatter is unnormalized, so the same mu weighs less the more samples there are. "auto" takes that of
         17 which fit the kernel's scale (`linear_systems.penalty_choice.usual_penalties`) with which samples left out
-        have the least squared error, 2000 of them at most; that takes about a second and 130 MB.
+        have the least squared error, 2000 of them at most; that takes about a second and 200 MB.
     penalty : {"identity", "kernel"}
         R = mu I, a penalty on the length of alpha (Mika 2002), or R = mu K, on the norm of the discriminant in the
         space of the kernel, which makes it the least-squares support vector machine (Suykens et al. 2002). The

@@ -210,8 +210,8 @@ class LSSVMRegressor(LSSVM, KernelRegressor):
     regularization : "auto", float or array-like of float
         mu > 0, the inverse of the source's gamma: larger is smoother. The errors are summed, so that the same mu weighs
         less the more samples there are. Of several the one of least `choose_by` is taken. "auto" takes it from 17 that
-        fit the kernel's scale (`linear_systems.penalty_choice.usual_penalties`), by 2000 samples at most, about a
-        second; of equal samples all are left out together.
+        fit the kernel's scale (`linear_systems.penalty_choice.usual_penalties`), by 2000 samples at most, in about
+        a second and 200 MB; of equal samples all are left out together.
     choose_by : {"leave_one_out", "gcv"}
         The mean square of the leave-one-out residuals, or generalised cross-validation.
     solver : {"direct", "conjugate_gradient"}
