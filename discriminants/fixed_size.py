@@ -93,6 +93,7 @@ class _FixedSize(ChosenCenters):
         penalties = self._penalties()
         basis = self._features(X, targets)
         path, scores = basis.path(X, targets), None
+        penalties = self._at_scale(penalties, path)
         if self._leaves_out(X.shape[0], basis.whitening.shape[1]):
             of_choice = path
             if self.regularization == "auto":
@@ -130,7 +131,8 @@ class _FixedSize(ChosenCenters):
             sums.add(features, targets[rows])
             if moments is not None and codes is not None:
                 moments.add(np.pad(features, ((0, 0), (0, 1)), constant_values=1.0), codes[rows])
-        weights = self._keep_solution(basis, sums.path(), penalties, None)
+        path = sums.path()
+        weights = self._keep_solution(basis, path, self._at_scale(penalties, path), None)
         self.sums_, self.whitening_ = sums, basis.whitening
         return weights
 
@@ -166,6 +168,13 @@ class _FixedSize(ChosenCenters):
         if penalties.ndim != 1 or not penalties.size or not ((penalties > 0) & np.isfinite(penalties)).all():
             raise ValueError(f"penalties must be positive finite numbers, got {self.penalties!r}")
         return penalties
+
+    def _at_scale(self, penalties: np.ndarray, path: RidgePath) -> np.ndarray:
+        """The default ones are for a kernel by which samples have a variance of one or less."""
+        if not isinstance(self.regularization, str) or self.penalties is not None:
+            return penalties
+        scaled: np.ndarray = penalties * max(1.0, float(path.values.sum()) / path.n_samples)
+        return scaled
 
     def _keep_solution(
         self, basis: "_Features", path: RidgePath, penalties: np.ndarray, scores: np.ndarray | None
@@ -243,7 +252,8 @@ class FixedSizeLSSVMRegressor(_FixedSize, KernelRegressor):
         where there are fewer than ten samples a centre, for then the former may choose no penalty at all, and equal
         samples together; with `partial_fit` it is "gcv".
     penalties : array-like, optional
-        Default 25 from 1e-8 to 1e4; each costs O(m) time, or O(N m) with "leave_one_out".
+        Default 25 from 1e-8 to 1e4, times the variance of the samples in the space of the kernel where that is above
+        one; each costs O(m) time, or O(N m) with "leave_one_out".
 
     Attributes
     ----------

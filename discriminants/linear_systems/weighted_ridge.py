@@ -67,10 +67,14 @@ class WeightedRidge:
         return self._system.leave_one_out_residuals(self.alpha)
 
     def generalised_cross_validation(self) -> float:
-        """W sum_i v_i e_i^2 / (W - p)^2 summed over the outputs: W the sum of the weights, p the effective parameters.
+        """N sum_i u_i e_i^2 / (N - p)^2 summed over the outputs: u the weights over their mean, p the effective
+        parameters.
 
-        p is the trace of the map from targets to fitted values, the bias included.
+        p is the trace of the map from targets to fitted values, the bias included. Samples count once whatever they
+        weigh, since p grows no further than their number: beside the sum of larger weights a curve through all samples
+        would look free of errors.
         """
-        total = self._weight.sum()
-        parameters = self._weight.shape[0] - self._ridge @ self._system.inverse_diagonal()
-        return float(total * (self._weight @ self.residuals**2).sum() / (total - parameters) ** 2)
+        n_samples = self._weight.shape[0]
+        left = self._ridge @ self._system.inverse_diagonal()  # N - p
+        relative = self._weight / self._weight.mean()
+        return float(n_samples * (relative @ self.residuals**2).sum() / left**2)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_digits, make_moons
+from sklearn.datasets import load_digits, make_moons, make_regression
 from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import RidgeClassifier
@@ -159,6 +159,18 @@ def test_leaving_out_is_training_without_the_sample() -> None:
         without = FixedSizeLSSVMRegressor(regularization=0.3, **common).fit(X[rest], targets[rest])
         errors += float(((without.predict(X[[row]]) - targets[row]) ** 2).sum())
     np.testing.assert_allclose(model.scores_[0], errors / 40)
+
+
+@pytest.mark.parametrize("regularization", ["gcv", "leave_one_out"])
+def test_the_units_of_the_features_do_not_matter_to_a_linear_kernel(regularization: str) -> None:
+    X, y = make_regression(150, 60, n_informative=10, noise=100.0, random_state=0)
+    outputs = [
+        FixedSizeLSSVMRegressor(100, kernel="linear", regularization=regularization, random_state=0)
+        .fit(units * X[:100], y[:100])
+        .predict(units * X[100:])
+        for units in (10.0, 1e4)
+    ]
+    np.testing.assert_allclose(outputs[1], outputs[0], rtol=1e-3, atol=1e-3 * np.ptp(y))
 
 
 def test_copies_do_not_choose_a_small_penalty() -> None:

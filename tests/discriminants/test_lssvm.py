@@ -168,18 +168,20 @@ def test_of_many_samples_some_choose_the_penalty(coding: str, monkeypatch: pytes
     assert again.regularization_ == learner.regularization_
 
 
-def test_generalised_cross_validation_counts_samples_by_weight() -> None:
-    counts = np.random.default_rng(1).integers(1, 4, size=60)
-    rows = np.arange(60).repeat(counts)
-    repeated = WeightedRidge(K[np.ix_(rows, rows)], Y[rows], 0.3).generalised_cross_validation()
-    weighted = WeightedRidge(K.copy(), Y, 0.3, counts.astype(float)).generalised_cross_validation()
-    assert weighted == pytest.approx(repeated, rel=1e-8)
+@pytest.mark.parametrize("weight", [None, np.full(60, 2.0), WEIGHT])
+def test_generalised_cross_validation_is_its_definition_whatever_samples_weigh(weight: np.ndarray | None) -> None:
     smoother = np.stack(
-        [WeightedRidge(K.copy(), unit[:, None], 0.3).residuals[:, 0] for unit in np.eye(60)], axis=1
+        [WeightedRidge(K.copy(), unit[:, None], 0.3, weight).residuals[:, 0] for unit in np.eye(60)], axis=1
     )  # I - S
-    residuals = WeightedRidge(K.copy(), Y, 0.3).residuals
-    naive = 60 * (residuals**2).sum() / np.trace(smoother) ** 2
-    assert WeightedRidge(K.copy(), Y, 0.3).generalised_cross_validation() == pytest.approx(naive, rel=1e-8)
+    found = WeightedRidge(K.copy(), Y, 0.3, weight)
+    own = np.ones(60) if weight is None else weight
+    naive = 60 * (own / own.mean() @ found.residuals**2).sum() / np.trace(smoother) ** 2
+    assert found.generalised_cross_validation() == pytest.approx(naive, rel=1e-8)
+    if weight is not None:
+        noisy = Y + RANDOM.normal(size=Y.shape)
+        plain = LSSVMRegressor(choose_by="gcv").fit(X, noisy)
+        weighted = LSSVMRegressor(choose_by="gcv").fit(X, noisy, weight)
+        assert 0.09 < weighted.regularization_ / plain.regularization_ / weight.mean() < 11
 
 
 @pytest.mark.parametrize("rank", [0, 5, 60])
