@@ -60,7 +60,7 @@ class KFDClassifier(ThresholdedClassifier):
     calibrate_on : {"auto", "training", "leave_one_out", "held_out"}
         The outputs that the threshold and the posterior model are fitted to: those of the training samples; those of
         each sample by the discriminant of all others, in closed form, for which the factor is inverted; or those of
-        samples held out in five folds. "auto" leaves one out, but for classes of fewer than five samples, where the
+        samples held out in five folds. "auto" leaves one out, but for classes of fewer than ten samples, where the
         solver is "direct"; else it is "training".
     solver : {"direct", "coordinate_descent"}
         One factorisation, or descent in blocks of samples, for which 1600 N bytes serve (penalty "kernel" only;

@@ -11,7 +11,7 @@ from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
 from discriminants.thresholds import THRESHOLDS
 
 _FOLDS = 5
-_FEWEST_LEFT_OUT = 5  # samples of a class; with fewer, each moves its class's outputs too far
+_FEWEST_LEFT_OUT = 10  # samples of a class; with fewer, each moves its class's outputs too far
 
 
 class ThresholdedClassifier(OneVsRestClassifier):
@@ -27,7 +27,7 @@ class ThresholdedClassifier(OneVsRestClassifier):
         The outputs that the threshold and the posterior model are fitted to: those of the training samples, or of
         samples that were held out, in five folds. Outputs of training samples part the classes better than those of
         new ones do, so that posteriors come out too sure and thresholds too near the smaller class. A subclass may
-        offer "leave_one_out", in closed form, and "auto": that for classes of five samples or more, and "training" for
+        offer "leave_one_out", in closed form, and "auto": that for classes of ten samples or more, and "training" for
         smaller ones, of which one sample is too large a part, and where the solver has no closed form.
     """
 

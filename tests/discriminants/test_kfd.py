@@ -317,9 +317,9 @@ def test_held_out_or_left_out_outputs_set_threshold_and_posterior() -> None:
 
 
 @pytest.mark.parametrize("learner", [KFDClassifier(), SparseGreedyKFDClassifier(random_state=0), LSSVMClassifier()])
-def test_one_is_left_out_where_classes_have_five_samples(learner: Any) -> None:
+def test_one_is_left_out_where_classes_have_ten_samples(learner: Any) -> None:
     random = np.random.default_rng(0)
-    for counts, alike in (([5, 9], "leave_one_out"), ([4, 4, 4], "training"), ([4, 9, 9], None)):
+    for counts, alike in (([10, 14], "leave_one_out"), ([9, 9, 9], "training"), ([9, 14, 14], None)):
         y = np.arange(len(counts)).repeat(counts)
         X = random.normal(size=(len(y), 2)) + y[:, None]
         probabilities = {
