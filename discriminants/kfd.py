@@ -13,13 +13,7 @@ from discriminants.kernels import Kernel, make_kernel
 from discriminants.linear_systems.centred_scatter import PENALTIES, RidgeSolution
 from discriminants.linear_systems.coordinate_descent import block_descent
 from discriminants.linear_systems.kernel_values import check_some_columns, dictionary, kernel_matrix
-from discriminants.linear_systems.penalty_choice import (
-    MOST_TO_CHOOSE_ON,
-    distinct_samples,
-    expected_squares,
-    some,
-    usual_penalties,
-)
+from discriminants.linear_systems.penalty_choice import expected_squares, part_to_choose_on, usual_penalties
 from discriminants.linear_systems.penalty_path import PenaltyPath
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import one_vs_rest_targets, winners
@@ -133,9 +127,9 @@ class KFDClassifier(ThresholdedClassifier):
             self._descend(X, targets)
             return
         resolved = make_kernel(self.kernel, self.sigma).resolved(X)
-        self.regularization_ = self._chosen_penalty(resolved, X, targets)
         kernel, centers = dictionary(resolved, X)
         K = kernel_matrix(kernel, X, centers)
+        self.regularization_ = self._chosen_penalty(resolved, X, targets, K)
         solution = RidgeSolution(K, targets, self.regularization_, self.penalty)
         self._keep_expansion(kernel, centers, solution.alpha, solution.bias)
         if self._leaves_one_out():
@@ -156,15 +150,18 @@ class KFDClassifier(ThresholdedClassifier):
         found = block_descent(kernel, X, targets, self.regularization_, figures=float(self.significant_figures))
         self._keep_expansion(kernel, centers, found.alpha, found.bias)
 
-    def _chosen_penalty(self, kernel: Kernel, X: np.ndarray, targets: np.ndarray) -> float:
-        """The one given, or of the usual ones that of the least squared error of samples left out."""
+    def _chosen_penalty(self, kernel: Kernel, X: np.ndarray, targets: np.ndarray, K: np.ndarray | None = None) -> float:
+        """The one given, or of the usual ones that of the least squared error of samples left out; K is the kernel
+        matrix of X, where it is at hand.
+        """
         if not isinstance(self.regularization, str):
             return float(self.regularization)
-        part = some(np.arange(X.shape[0]), MOST_TO_CHOOSE_ON)
-        distinct, own, _ = distinct_samples(X[part], targets[part].astype(np.float64))
-        rows = part[distinct]
-        of_part, centers = dictionary(kernel.at(rows), X[rows])
-        K = kernel_matrix(of_part, X[rows], centers)
+        rows, own, _ = part_to_choose_on(X, np.arange(X.shape[0]), targets.astype(np.float64))
+        if K is not None and K.shape[1] == X.shape[0]:
+            K = K[np.ix_(rows, rows)]
+        else:
+            of_part, centers = dictionary(kernel.at(rows), X[rows])
+            K = kernel_matrix(of_part, X[rows], centers)
         penalties = usual_penalties(K, penalty=self.penalty)
         errors = expected_squares(K, own, penalties, "leave_one_out", penalty=self.penalty)
         return penalties[int(np.argmin(errors))]

@@ -24,10 +24,8 @@ from discriminants.linear_systems.kernel_values import (
 )
 from discriminants.linear_systems.penalty_choice import (
     CRITERIA,
-    MOST_TO_CHOOSE_ON,
-    distinct_samples,
     expected_squares,
-    some,
+    part_to_choose_on,
     usual_penalties,
 )
 from discriminants.linear_systems.weighted_ridge import WeightedRidge
@@ -121,18 +119,19 @@ class LSSVM(KernelExpansion):
         if len(penalties) == 1:
             self.regularization_, self.criterion_ = penalties[0], None
             return
-        parts = [(group.rows, targets[np.ix_(group.rows, group.columns)], group.weight) for group in groups]
-        if not penalties:
-            every = np.unique(np.concatenate([group.rows for group in groups]))
-            weights = np.concatenate([np.ones(1) if group.weight is None else group.weight for group in groups])
-            penalties = usual_penalties(kernel_values(some(every, MOST_TO_CHOOSE_ON)), float(weights.mean()))
-            parts = [_part(X, part, MOST_TO_CHOOSE_ON / np.cbrt(len(groups))) for part in parts]
-        total, n_values = np.zeros(len(penalties)), 0
-        for group, (rows, own, weight) in zip(groups, parts, strict=True):
-            total += group.rows.shape[0] * expected_squares(kernel_values(rows), own, penalties, self.choose_by, weight)
+        squares, n_values, usual = [], 0, not penalties
+        weights = np.concatenate([np.ones(1) if group.weight is None else group.weight for group in groups])
+        for group in groups:
+            rows, own, weight = group.rows, targets[np.ix_(group.rows, group.columns)], group.weight
+            if usual:
+                rows, own, weight = part_to_choose_on(X, rows, own, weight, n_parts=len(groups))
+            K = kernel_values(rows)
+            if not penalties:  # at the scale of the first group, which serves for the others
+                penalties = usual_penalties(K, float(weights.mean()))
+            squares.append(group.rows.shape[0] * expected_squares(K, own, penalties, self.choose_by, weight))
             n_values += group.rows.shape[0] * group.columns.shape[0]
-        self.criterion_ = total / n_values
-        self.regularization_ = penalties[int(np.argmin(total))]
+        self.criterion_ = np.sum(squares, axis=0) / n_values
+        self.regularization_ = penalties[int(np.argmin(self.criterion_))]
 
     def _iterated(
         self, kernel: Kernel, X: np.ndarray, targets: np.ndarray, group: Group
@@ -178,16 +177,6 @@ class LSSVM(KernelExpansion):
 def _among(K: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The kernel values among these samples: K itself where they are all."""
     return K if rows.shape[0] == K.shape[0] else K[np.ix_(rows, rows)]
-
-
-def _part(
-    X: np.ndarray, whole: tuple[np.ndarray, np.ndarray, np.ndarray | None], most: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Of the rows of a group, their targets and weights what a choice is made on: so many, equal samples as one."""
-    rows, targets, weight = whole
-    part = some(np.arange(rows.shape[0]), most if weight is None else most / 2)  # weights take a factorisation each
-    distinct, targets, weight = distinct_samples(X[rows[part]], targets[part], None if weight is None else weight[part])
-    return rows[part[distinct]], targets, weight
 
 
 class LSSVMRegressor(LSSVM, KernelRegressor):

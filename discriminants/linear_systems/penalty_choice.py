@@ -25,23 +25,57 @@ def usual_penalties(K: np.ndarray, weight: float = 1.0, penalty: str = "kernel")
     K : ndarray of shape (n_samples, n_columns)
     weight : float
     penalty : {"identity", "kernel"}
+
+    Returns
+    -------
+    list of float
+        Ascending.
     """
     variance = K.diagonal().mean() - K.mean()
     usual = _RELATIVE * weight * (variance if variance > 0 else 1.0)
     return [float(value) for value in (usual**2 if penalty == "identity" else usual)]
 
 
-def some(rows: np.ndarray, most: float) -> np.ndarray:
-    """All of these rows, or so many drawn from them, the same ones every time."""
-    if rows.shape[0] <= most:
-        return rows
-    return np.sort(np.random.default_rng(0).choice(rows, max(2, int(most)), replace=False))
+def part_to_choose_on(
+    X: np.ndarray, rows: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None, n_parts: int = 1
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """So many of the samples that a choice among the usual penalties takes about a second, equal ones as one.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    rows : ndarray of int of shape (n_rows,)
+        Of X, those to choose on.
+    targets : ndarray of shape (n_rows, n_outputs)
+    weight : ndarray of shape (n_rows,), optional
+        With weights each penalty takes a factorisation of its own, and half as many samples serve.
+    n_parts : int
+        Between so many choices the second is divided.
+
+    Returns
+    -------
+    rows, targets, weight
+        As `distinct_samples`, rows of X. Where there are too many they are drawn, the same ones every time.
+    """
+    most = MOST_TO_CHOOSE_ON / np.cbrt(n_parts) / (1 if weight is None else 2)
+    part = np.arange(rows.shape[0])
+    if rows.shape[0] > most:
+        part = np.sort(np.random.default_rng(0).choice(part, max(2, int(most)), replace=False))
+    distinct, targets, weight = distinct_samples(X[rows[part]], targets[part], None if weight is None else weight[part])
+    return rows[part[distinct]], targets, weight
 
 
 def distinct_samples(
     X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Equal samples as one, for a choice by leaving out: without one of them nothing would be missed.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    targets : ndarray of shape (n_samples, n_outputs)
+    weight : ndarray of shape (n_samples,), optional
+        Positive.
 
     Returns
     -------

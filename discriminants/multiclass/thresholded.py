@@ -41,6 +41,7 @@ class ThresholdedClassifier(OneVsRestClassifier):
     sigma: Any
     threshold: str
     calibrate_on: str
+    solver: str = "direct"  # a parameter of some
 
     def _calibrate(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray) -> None:
         if self.calibrate_on == "held_out":
@@ -51,8 +52,7 @@ class ThresholdedClassifier(OneVsRestClassifier):
 
     def _leaves_one_out(self) -> bool:
         """Whether the outputs of samples left out, in closed form, are wanted, and the solver has them."""
-        has_them = getattr(self, "solver", "direct") == "direct"
-        return self.calibrate_on == "leave_one_out" or (self.calibrate_on == "auto" and has_them)
+        return self.calibrate_on == "leave_one_out" or (self.calibrate_on == "auto" and self.solver == "direct")
 
     def _small_classes_kept(self, outputs: np.ndarray, X: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Outputs of samples left out, where "auto" has plain ones for classes that are too small to leave one out."""

@@ -69,8 +69,12 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
     if grids.n_train is not None:
         problem = with_fewer(problem, grids.n_train)
     sigmas = widths(problem, grids.multiples)
-    options: dict[str, Any] = {"rule": RULE, "dictionary": "shared", "n_candidates": grids.choice_candidates[name]}
-    options["posterior"] = "gaussian"  # so that the largest output wins, as in the source
+    options: dict[str, Any] = {
+        "rule": RULE,
+        "dictionary": "shared",
+        "n_candidates": grids.choice_candidates[name],
+        "posterior": "gaussian",  # so that the largest output wins, as in the source
+    }
     final = {"n_candidates": grids.final_candidates}
     most = grids.max_centers[name]
     orols = orols_search(OROLSClassifier, sigmas, grids.epsilons[name], most, **options)
