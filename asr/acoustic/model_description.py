@@ -9,6 +9,7 @@ from asr.acoustic.acoustic_arrays import stream_arrays, topology_from
 from asr.acoustic.fmllr import FmllrSettings
 from asr.acoustic.model_metadata import HybridParts, ModelMetadata, Provenance
 from asr.acoustic.search_settings import SearchSettings
+from asr.acoustic.word_shares import WordShares
 from asr.errors import printable
 from asr.features.config import FeatureConfig
 from asr.hmm.state_tying import StateTying
@@ -27,6 +28,7 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
         "words": len(metadata.lexicon),
         **({"untrained phones": [printable(phone) for phone in metadata.untrained]} if metadata.untrained else {}),
         "trained on": _UNKNOWN if metadata.trained_on is None else _amount(metadata.trained_on),
+        **({} if metadata.word_shares is None else {"single words": _single_words(metadata.word_shares)}),
         "lexicon digest": printable(metadata.lexicon_digest),
         "features": _features(FeatureConfig.model_validate(metadata.front_end["config"])),
         "features from": metadata.source,
@@ -80,6 +82,11 @@ def _amount(trained_on: Provenance) -> dict[str, Any]:
         "words": trained_on.words,
         "by version": printable(trained_on.version),
     }
+
+
+def _single_words(known: WordShares) -> dict[str, Any]:
+    """Of how many it is known how often a speaker says them, and how far speakers differ in that."""
+    return {"words": len(known.shares), "spread": round(known.spread, 4)}
 
 
 def _hybrid(arrays: Mapping[str, np.ndarray], parts: HybridParts) -> dict[str, Any]:

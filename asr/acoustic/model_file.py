@@ -28,6 +28,7 @@ from asr.acoustic.search_settings import LARGEST_SCALE as LARGEST_SCALE
 from asr.acoustic.search_settings import WIDEST_BEAM as WIDEST_BEAM
 from asr.acoustic.search_settings import SearchSettings as SearchSettings
 from asr.acoustic.speaker_adaptation import SpeakerAdaptation, adaptation_from_arrays, adaptation_to_arrays
+from asr.acoustic.word_shares import WordShares
 from asr.errors import MODEL_NEEDED, AsrError, MissingModelError, ModelFormatError
 from asr.features.frontend import FrontEnd
 from asr.lexicon import Lexicon
@@ -59,6 +60,8 @@ class SpeechModel:
         Phones that training never heard, sorted.
     trained_on : Provenance or None
         How much speech it was trained on, and by which version; None of a model that does not say.
+    word_shares : WordShares or None
+        How often the speakers of the training said each word by itself; None where that does not follow from it.
     speakers : SpeakerAdaptation or None
         How frames are mapped by speaker before `front_end` takes them; None where it takes static features.
     """
@@ -71,6 +74,7 @@ class SpeechModel:
     arpa: str | None = None
     untrained: tuple[str, ...] = ()
     trained_on: Provenance | None = None
+    word_shares: WordShares | None = None
     speakers: SpeakerAdaptation | None = None
 
     @property
@@ -114,6 +118,8 @@ def _to_arrays(model: SpeechModel) -> tuple[dict[str, np.ndarray], dict[str, Any
         metadata["untrained"] = list(model.untrained)
     if model.trained_on is not None:
         metadata["trained_on"] = model.trained_on.model_dump()
+    if model.word_shares is not None:
+        metadata["word_shares"] = model.word_shares.model_dump()
     if model.speakers is not None:
         own, metadata["speakers"] = adaptation_to_arrays(model.speakers, model.hmm.acoustic_model)
         arrays |= prefixed("speakers", own)
@@ -225,6 +231,7 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted:
         arpa=metadata.arpa,
         untrained=tuple(metadata.untrained),
         trained_on=metadata.trained_on,
+        word_shares=metadata.word_shares,
         speakers=speakers,
     )
 

@@ -4,6 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from asr.acoustic.word_shares import WordShares
+
 
 class HybridScores(BaseModel):
     """How a classifier's posteriors become scores."""
@@ -96,6 +98,8 @@ class ModelMetadata(HybridParts):
     untrained: list[str] = []
     """Phones that training never heard; left out where there is none."""
     trained_on: Provenance | None = None
+    """Left out where nothing is known."""
+    word_shares: WordShares | None = None
     """Left out where nothing is known."""
     speakers: SpeakerParts | None = None
     """Left out where frames are not mapped by speaker."""

@@ -23,8 +23,9 @@ from asr.corpus.audio_kinds import READABLE
 from asr.errors import CorpusError, printable
 from asr.shortage import require_address_space
 
-METHODS: dict[str, Literal["input-network", "fmllr", "vtln"]] = {
+METHODS: dict[str, Literal["input-network", "balanced", "fmllr", "vtln"]] = {
     "input-network": "input-network",
+    "balanced": "balanced",
     "fmllr": "fmllr",
     "vtln": "vtln",
 }
@@ -126,8 +127,9 @@ def decode(
             help="Recognize every speaker several times, each time with the model adapted to the words found before. "
             "Pays from about a minute of speech of a speaker whom training has not heard. On speakers of training, or "
             "in noise that training lacks, it can do harm. Hybrids of kernel-logistic: --adapt by itself, or followed "
-            "by 'input-network'. Mixtures (gmm.safetensors): followed by 'fmllr', or by 'vtln', to which seconds of "
-            "speech are enough. Hybrids of other classifiers cannot be adapted; their mixtures can. A model "
+            "by 'input-network', or by 'balanced' where a speaker says single words, each about as often as the "
+            "speakers of the training did. Mixtures (gmm.safetensors): followed by 'fmllr', or by 'vtln', to which "
+            "seconds of speech are enough. Hybrids of other classifiers cannot be adapted; their mixtures can. A model "
             "trained with maps of speakers uses them without this option.",
         ),
     ] = False,

@@ -3,7 +3,8 @@
 Unsupervised and by speaker, as fMLLR is for mixtures (Gales 1998); the map is that of a linear input network (Neto et
 al. 1995). Where an utterance is a single word, each word that it may be counts with its posterior probability, which
 is kept flat at first, so that early errors do not confirm themselves; elsewhere the best path counts. A speaker of whom
-every word is taken for another is not helped by that, unless it is known that words are said alike often.
+every word is taken for another is not helped by that, unless it is known how often words are said: the speakers of the
+training may tell.
 """
 
 import time
@@ -22,9 +23,10 @@ from asr.acoustic.fmllr import SpeakerMaps
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
+from asr.acoustic.word_shares import MOST_WORDS
 from asr.decode.path_segments import frame_states
 from asr.decode.token_passing import BestPath
-from asr.errors import ConfigError, Fault
+from asr.errors import ConfigError, Fault, printable
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.lattices.generation import LatticeBeam
@@ -43,7 +45,6 @@ OF_MIXTURES = (
 )
 _LEAST_PROBABILITY = 0.03
 _COUNTS_A_NAT = 10.0  # utterances by which counts of words stay apart for each nat that the scores are moved
-_MOST_WORDS = 200  # of a grammar of single words; each is searched for by itself
 
 
 class AdaptationSettings(Settings):
@@ -57,10 +58,10 @@ class AdaptationSettings(Settings):
     """How strongly the map is held to the identity."""
     iterations: int = Field(15, ge=1, le=10_000)
     """Steps of each fit."""
-    words_alike: bool = False
-    """Whether a speaker says each word of a grammar of single words about as often as any other, as lists that are read
-    aloud have it. Words that are heard too often then count for less, those too seldom for more; where it is not so,
-    that does harm."""
+    balanced: bool = False
+    """Whether a speaker says each word of a grammar of single words about as often as the speakers of the training did,
+    as where all read the same list. Words that are heard too often then count for less, those too seldom for more,
+    the less so the more those speakers differed; where test and training differ in that, it does harm."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,8 @@ def recognize_adapted(
     Raises
     ------
     ConfigError
-        If the model is no hybrid of a kernel logistic classifier, or its kernel is not Gaussian with one width.
+        If the model is no hybrid of a kernel logistic classifier, or its kernel is not Gaussian with one width; or if
+        words are to be balanced and training does not tell how often each of the grammar's is said.
     """
     hybrid = hybrid_stream(model.hmm.acoustic_model)
     if hybrid is None:
@@ -153,10 +155,12 @@ def recognize_adapted(
     batches = [batch for table in tables for batch in table.batches(BATCH_FRAMES)]
     workers = in_threads(workers)
     chosen = model.search if search is None else search
-    readings = _single_words(graph) or [graph]
-    least = 0.0 if settings.words_alike else _LEAST_PROBABILITY
+    single_words = _single_words(graph)
+    readings = single_words or [graph]
+    expected = _expected_shares(model, graph) if settings.balanced and single_words else None
+    least = _LEAST_PROBABILITY if expected is None else 0.0
     searching = workers.share((model.hmm, readings, chosen, least))
-    fitting = workers.share((model.hmm.acoustic_model, settings))
+    fitting = workers.share((model.hmm.acoustic_model, settings, expected))
     deciding = workers.share((model.hmm, graph, chosen, lattice_beam))
     frame_maps = [identity_map(len(hybrid[1].classifier.basis_centers_[0])) for _ in tables]
     n_done = 0
@@ -201,12 +205,30 @@ def n_steps(n_utterances: int, settings: AdaptationSettings = AdaptationSettings
     return n_utterances * (2 * len(settings.sharpness) + 1)
 
 
+def _expected_shares(model: SpeechModel, graph: StateGraph) -> tuple[np.ndarray, float]:
+    """Shares of the graph's words among what training's speakers said, float (n_words,), and their spread."""
+    known = model.word_shares
+    if known is None:
+        raise ConfigError(
+            "the model does not tell how often a speaker says each word, as one does whose training had utterances of "
+            f"a single word by two speakers or more, of {MOST_WORDS} words at most; adapt without balancing words"
+        )
+    strange = sorted(set(graph.words) - set(known.shares))
+    if strange:
+        raise ConfigError(
+            f"no speaker of the training said {printable(strange[0])!r} by itself, so that nothing tells how often a "
+            "speaker says it; adapt without balancing words, or leave it out of the grammar"
+        )
+    return known.of(graph.words), known.spread
+
+
 def _fitted_map(
-    item: tuple[FrameTable, Sequence[Sequence[Reading]], InputMap], constants: tuple[AcousticModel, AdaptationSettings]
+    item: tuple[FrameTable, Sequence[Sequence[Reading]], InputMap],
+    constants: tuple[AcousticModel, AdaptationSettings, tuple[np.ndarray, float] | None],
 ) -> tuple[InputMap, float]:
     """The map of a speaker's frames from the readings of all batches, begun at the one before; and the time taken."""
     table, batches, start = item
-    whole, settings = constants
+    whole, settings, expected = constants
     started = time.thread_time()
     hybrid = hybrid_stream(whole)
     assert hybrid is not None
@@ -218,7 +240,7 @@ def _fitted_map(
         for first, batch in zip(firsts[:-1], batches, strict=True)
         for reading in batch
     ]
-    rows, states, weight = probable_states(readings, words_alike=settings.words_alike)
+    rows, states, weight = probable_states(readings, expected)
     codes = np.minimum(np.searchsorted(classifier.classes_, states), len(classifier.classes_) - 1)
     known = classifier.classes_[codes] == states  # a state without training frames has no output
     if not known.any():
@@ -263,7 +285,7 @@ def _recognize_mapped(
 
 def _single_words(graph: StateGraph) -> list[StateGraph]:
     """The graph with all words but one made impossible, for each; none unless its sentences are single words."""
-    if len(graph.words) > _MOST_WORDS or graph.most_words != 1:
+    if len(graph.words) > MOST_WORDS or graph.most_words != 1:
         return []
 
     def without_others(weights: np.ndarray, words: np.ndarray, word: int) -> np.ndarray:
@@ -312,15 +334,18 @@ def _readings(
 
 
 def probable_states(
-    readings: Sequence[Reading], *, words_alike: bool = False
+    readings: Sequence[Reading], expected: tuple[np.ndarray, float] | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows, their states under every reading that is probable enough, and with what probability; int, int and float."""
+    """Rows, their states under every reading that is probable enough, and with what probability; int, int and float.
+
+    `expected` are shares and spread of the words, if they are known.
+    """
     n_words = max((1 + int(reading.graphs.max()) for reading in readings), default=1)
-    scores = np.full((len(readings), n_words), -np.inf)
+    scores = np.full((len(readings), n_words if expected is None else expected[0].size), -np.inf)
     for row, reading in zip(scores, readings, strict=True):
         row[reading.graphs] = reading.scores
-    if words_alike:
-        scores += balancing_offsets(scores)
+    if expected is not None:
+        scores += balancing_offsets(scores, *expected)
     rows, all_states, weight = [np.zeros(0, np.intp)], [np.zeros(0, np.int32)], [np.zeros(0)]
     for reading, probability in zip(readings, softmax(scores, axis=1), strict=True):
         for word, states in reading.states.items():
@@ -331,25 +356,31 @@ def probable_states(
     return np.concatenate(rows), np.concatenate(all_states), np.concatenate(weight)
 
 
-def balancing_offsets(scores: np.ndarray) -> np.ndarray:
-    """What to add to the scores of every word, float (n_words,), so that posteriors count the words of a speaker alike.
+def balancing_offsets(scores: np.ndarray, shares: np.ndarray, spread: float = 0.0) -> np.ndarray:
+    """What to add to the scores of every word, float (n_words,), so that posteriors count the words by their shares.
 
-    With posteriors p = softmax(scores + b) over the words of an utterance, N utterances and W words, b solves
-    N / W - sum_n p_nw = 10 b_w: counts that are as far from N / W as chance has them hardly move it. That is the
-    dual of posterior regularization with a quadratic penalty on the counts (Ganchev, Graça, Gillenwater, Taskar 2010).
+    With posteriors p = softmax(scores + b) over the words of an utterance and N utterances, b solves
+    N s_w - sum_n p_nw = (10 + rho N^2 s_w (1 - s_w)) b_w for shares s and spread rho: counts that are as far from N s
+    as chance has them, or as speakers differ, hardly move it. That is the dual of posterior regularization with a
+    quadratic penalty on the counts (Ganchev, Graça, Gillenwater, Taskar 2010).
 
     Parameters
     ----------
     scores : float (n_utterances, n_words)
         Natural logarithms; -inf where a word is impossible.
+    shares : float (n_words,)
+        Positive, summing to one.
+    spread : float
+        0 to 1, as of `WordShares`.
     """
-    n_utterances, n_words = scores.shape
+    wanted = scores.shape[0] * shares
+    stiffness = _COUNTS_A_NAT + spread * scores.shape[0] * wanted * (1.0 - shares)
 
     def objective(offsets: np.ndarray) -> tuple[float, np.ndarray]:
         moved = scores + offsets
-        value = logsumexp(moved, axis=1).sum() - offsets.sum() * n_utterances / n_words
-        gradient = softmax(moved, axis=1).sum(axis=0) - n_utterances / n_words
-        return value + 0.5 * _COUNTS_A_NAT * offsets @ offsets, gradient + _COUNTS_A_NAT * offsets
+        value = logsumexp(moved, axis=1).sum() - offsets @ wanted
+        gradient = softmax(moved, axis=1).sum(axis=0) - wanted
+        return value + 0.5 * offsets @ (stiffness * offsets), gradient + stiffness * offsets
 
-    found: np.ndarray = minimize(objective, np.zeros(n_words), jac=True, method="L-BFGS-B").x
+    found: np.ndarray = minimize(objective, np.zeros(shares.size), jac=True, method="L-BFGS-B").x
     return found

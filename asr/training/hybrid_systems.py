@@ -16,6 +16,7 @@ from asr.acoustic.model_file import SpeechModel, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.sequence_training import train_sequences
 from asr.acoustic.speaker_adaptation import SpeakerAdaptation, of_mapped_frames
+from asr.acoustic.word_shares import word_shares
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError
 from asr.features.augmentation import Augmentation, between_silences, carried_over, read_noise
@@ -93,14 +94,15 @@ def train_hybrid_system(
                 workers=workshop.workers,
             )
             hmm = PhoneHmm(hmm.topology, acoustic, hmm.self_loops)
-        heard = [words for name, words in material.references.items() if name not in mixtures.failed]
+        heard = {name: words for name, words in material.references.items() if name not in mixtures.failed}
         model = SpeechModel(
             hmm,
             front_end,
             workshop.lexicon,
             workshop.config.hybrid_search,
             workshop.source,
-            untrained=workshop.lexicon.untrained_phones(heard),
+            untrained=workshop.lexicon.untrained_phones(heard.values()),
+            word_shares=word_shares(heard, material.utterance_speaker),
             speakers=speakers,
         )
         save_model(directory / "hybrid.safetensors", model)

@@ -17,6 +17,7 @@ from asr.acoustic.gmm_training import GmmSettings, mixtures_of_states, train_gmm
 from asr.acoustic.mllt import lda_mllt
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
 from asr.acoustic.speaker_adaptation import SpeakerAdaptation
+from asr.acoustic.word_shares import word_shares
 from asr.alignment.aligned_table import align_table
 from asr.alignment.alignment_check import check_alignment
 from asr.alignment.phone_contexts import spoken_phones
@@ -205,6 +206,7 @@ def grow(
                 workshop.config.gmm_search,
                 workshop.source,
                 untrained=workshop.lexicon.untrained_phones(material.references.values()),
+                word_shares=word_shares(material.references, material.utterance_speaker),
                 speakers=speakers,
             )
             save_model(directory / f"gmm-{n_components}.safetensors", model)

@@ -7,9 +7,9 @@ DIR holds Kaldi data directories `train` and `test` and `lexicon.txt`. Split `of
 tested on all of the sixth, and pooled. Grammars: exactly one digit, and a free loop of digits.
 
 The states of the systems `*-word` belong to one word each: in ten digits few phones recur, and where they do they
-sound different. `*-adapted` is adapted to each test speaker, without transcripts, as the peers' fMLLR is, and
-`*-adapted-alike` is told besides that a speaker says every digit about as often as any other, which is so here, but
-which no peer knows; it is never the primary system. Whole-word HMMs are the classical baseline for isolated words.
+sound different. `*-adapted` is adapted to each test speaker, without transcripts, as the peers' fMLLR is;
+`*-adapted-balanced` expects besides, in the grammar of single digits, that a speaker says each about as often as the
+speakers of its training did. Whole-word HMMs are the classical baseline for isolated words.
 `--systems fisher` and `least-squares` compare families of kernel machines (`asr.experiments.kernel_families`), with one
 speaker left out and grammar `one` alone.
 """
@@ -86,11 +86,10 @@ WORD_HYBRIDS = (
     HybridSpecification("ovr-word", ONE_VS_REST, WORD_FRAMES),
     HybridSpecification("ovr-word-adapted", ONE_VS_REST, WORD_FRAMES, adaptation=AdaptationSettings()),
     HybridSpecification(
-        "ovr-word-adapted-alike",
+        "ovr-word-adapted-balanced",
         ONE_VS_REST,
         WORD_FRAMES,
-        adaptation=AdaptationSettings(words_alike=True),
-        kind="other",
+        adaptation=AdaptationSettings(balanced=True),
     ),
 )
 
