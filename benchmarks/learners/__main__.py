@@ -154,12 +154,13 @@ def _fisher(progress: Progress, found: argparse.Namespace) -> list[report.Requir
     return [
         *(
             report.Requirement(
-                f"path of KFD over {path['n_penalties']} penalties in fits, penalty {penalty}",
-                rows["kfd_path"][f"{penalty}_path"] / rows["kfd_path"][f"{penalty}_fit"],
+                f"path of KFD over {path['n_penalties']} penalties in fits {text}, penalty {penalty}",
+                rows["kfd_path"][f"{penalty}_path"] / rows["kfd_path"][f"{penalty}_{key}"],
                 _MOST_FITS,
                 False,
                 "x",
             )
+            for text, key in (("by the defaults", "default"), ("with mu given", "fit"))
             for penalty in ("identity", "kernel")
         ),
         report.Requirement(
