@@ -11,6 +11,7 @@ from pydantic import Field
 from scipy.special import softmax
 
 from asr.acoustic.gmm import GaussianMixtures
+from asr.acoustic.map_prior import MapPrior, expected_under
 from asr.acoustic.row_updates import RowStatistics, best_of, best_transform
 from asr.features.frame_table import FrameTable
 from asr.settings import Settings
@@ -29,7 +30,11 @@ class FmllrSettings(Settings):
     """How the map of a speaker is estimated."""
 
     prior: float = Field(50.0, ge=0, le=1e9)
-    """Frames that the mixtures themselves count beside a speaker's own; they hold the map to the identity."""
+    """Frames that the mixtures themselves count beside a speaker's own; they hold the map to the identity. For maps
+    whose prior is not learnt."""
+    learnt_prior: float = Field(2000.0, ge=0, le=1e9)
+    """Frames that count beside a speaker's own where the maps of many training speakers are known; they hold the map to
+    the likeliest of those that differ as these do, which is found first."""
     iterations: int = Field(3, ge=1, le=1000)
     """How often the posteriors of the Gaussians are computed anew."""
 
@@ -86,30 +91,40 @@ def fit_fmllr(
     start: InputMap | None = None,
     expected: RowStatistics | None = None,
     among: np.ndarray | None = None,
+    prior: MapPrior | None = None,
 ) -> InputMap:
     """The map of one speaker, whose frames belong to these states; parameters as of `fmllr_statistics`.
 
-    Without frames, and where the statistics do not determine it, it is the identity. `expected` are the statistics that
-    `expected_statistics` finds, where they are known already. With `among`, float64 (m, n_features, n_features), the
-    matrix is one of these, with the scale and the offset of its rows that are best for it.
+    Without frames, and where the statistics do not determine it, it is the identity, or with `prior` its mean.
+    `expected` are the statistics that `expected_statistics` finds, where they are known already. With `among`, float64
+    (m, n_features, n_features), the matrix is one of these, with the scale and the offset of its rows that are best for
+    it.
     """
     n_features = frames.shape[1]
-    frame_map = identity_map(n_features) if start is None else start
-    prior = (expected_statistics(mixtures) if expected is None else expected) * settings.prior
+    usual = identity_map(n_features) if prior is None else _as_map(prior.mean.astype(np.float64))
+    frame_map = usual if start is None else start
+    one_frame = expected_statistics(mixtures) if expected is None else expected
     for _ in range(settings.iterations):
-        statistics = fmllr_statistics(mixtures, frames, states, frame_map) + prior
+        statistics = fmllr_statistics(mixtures, frames, states, frame_map)
         try:
-            np.linalg.cholesky(statistics.second)
-            if among is None:
-                found = best_transform(statistics, np.column_stack([frame_map.matrix, frame_map.offset]))
+            if prior is None:
+                near = np.column_stack([frame_map.matrix, frame_map.offset])
+                statistics += one_frame * settings.prior
             else:
-                found = best_of(statistics, among)
+                near = prior.likeliest(statistics)
+                statistics += expected_under(one_frame, near) * settings.learnt_prior
+            np.linalg.cholesky(statistics.second)
+            found = best_transform(statistics, near) if among is None else best_of(statistics, among)
         except np.linalg.LinAlgError:
-            return identity_map(n_features)
+            return usual
         if not np.isfinite(found).all():
-            return identity_map(n_features)
-        frame_map = InputMap(found[:, :n_features], found[:, n_features])
+            return usual
+        frame_map = _as_map(found)
     return frame_map
+
+
+def _as_map(transform: np.ndarray) -> InputMap:
+    return InputMap(transform[:, :-1], transform[:, -1])
 
 
 def fit_speakers(
@@ -120,6 +135,7 @@ def fit_speakers(
     *,
     start: SpeakerMaps | None = None,
     among: np.ndarray | None = None,
+    prior: MapPrior | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> dict[str, InputMap]:
     """The map of every speaker of a table of frames.
@@ -132,6 +148,8 @@ def fit_speakers(
         Where to begin; the identity unless given.
     among : float64 (m, n_features, n_features), optional
         The matrices to choose from; any is allowed unless given.
+    prior : MapPrior, optional
+        What is known of speakers' maps.
     """
     rows: dict[str, list[np.ndarray]] = {}
     for number, speaker in enumerate(table.speakers):
@@ -144,17 +162,17 @@ def fit_speakers(
     with one_blas_thread():
         expected = expected_statistics(mixtures)
     workers = in_threads(workers)
-    maps = workers.map(_fit_speaker, items, workers.share((mixtures, settings, expected, among)))
+    maps = workers.map(_fit_speaker, items, workers.share((mixtures, settings, expected, among, prior)))
     return dict(zip(own, maps, strict=True))
 
 
 def _fit_speaker(
     item: tuple[np.ndarray, np.ndarray, InputMap | None],
-    constants: tuple[GaussianMixtures, FmllrSettings, RowStatistics, np.ndarray | None],
+    constants: tuple[GaussianMixtures, FmllrSettings, RowStatistics, np.ndarray | None, MapPrior | None],
 ) -> InputMap:
     frames, states, start = item
-    mixtures, settings, expected, among = constants
-    return fit_fmllr(mixtures, frames, states, settings, start=start, expected=expected, among=among)
+    mixtures, settings, expected, among, prior = constants
+    return fit_fmllr(mixtures, frames, states, settings, start=start, expected=expected, among=among, prior=prior)
 
 
 def mapped_table(table: FrameTable, maps: SpeakerMaps) -> FrameTable:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Literal
 
@@ -10,8 +10,9 @@ import numpy as np
 from pydantic import Field
 
 from asr.acoustic.acoustic_arrays import Arrays, check_array, gmm_arrays, mixtures_from, prefixed, without_prefix
-from asr.acoustic.fmllr import FmllrSettings, SpeakerMaps, fit_speakers, mapped_table
+from asr.acoustic.fmllr import FmllrSettings, SpeakerMaps, expected_statistics, fit_speakers, mapped_table
 from asr.acoustic.gmm import GaussianMixtures
+from asr.acoustic.map_prior import MOST_DIRECTIONS, MapPrior, learnt_prior
 from asr.acoustic.model_metadata import MapKind, SpeakerParts
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.acoustic.search_settings import SearchSettings
@@ -20,6 +21,7 @@ from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.hmm.topology import Topology
+from discriminants.blas_threads import one_blas_thread
 from discriminants.logistic.input_map import InputMap
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -27,9 +29,10 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 class SpeakerSettings(FmllrSettings):
     """Whether models are trained on frames that are mapped by speaker, and how."""
 
-    maps: Literal["none", MapKind] = "none"
+    maps: Literal["auto", "none", MapKind] = "auto"
     """`fmllr`: speaker-adaptive training of the mixtures, and a hybrid of mapped frames; `vtln`: the same with maps
-    that warp the frequency axis, as another length of the vocal tract does."""
+    that warp the frequency axis, as another length of the vocal tract does. "auto" is "fmllr" where there are twenty
+    speakers, half of whom say ten seconds or more, and half an hour of speech."""
     rounds: int = Field(1, ge=1, le=100)
     """How often the maps of the training speakers are estimated and the mixtures grown anew from mapped frames."""
 
@@ -51,6 +54,8 @@ class SpeakerAdaptation:
     settings : FmllrSettings
     maps : {"fmllr", "vtln"}
         FeatureError where frames are to be warped that cannot be.
+    prior : MapPrior or None
+        What the maps of training's speakers tell of others.
     """
 
     front_end: FrontEnd
@@ -59,6 +64,7 @@ class SpeakerAdaptation:
     search: SearchSettings
     settings: FmllrSettings
     maps: MapKind = "fmllr"
+    prior: MapPrior | None = None
 
     def __post_init__(self) -> None:
         if self.maps == "vtln":
@@ -101,7 +107,28 @@ class SpeakerAdaptation:
         if self.maps == "vtln":
             mixtures, among = mixtures.collapsed(), warps_of_frames(self.front_end)
             settings = settings.model_copy(update={"iterations": 1})  # a single Gaussian has no posteriors
-        return fit_speakers(mixtures, frames, states, settings, start=start, among=among, workers=workers)
+        return fit_speakers(
+            mixtures, frames, states, settings, start=start, among=among, prior=self.prior, workers=workers
+        )
+
+    def with_prior(
+        self,
+        static: FrameTable,
+        states: np.ndarray,
+        *,
+        workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+    ) -> "SpeakerAdaptation":
+        """The same with what the speakers of static features, in the states of their frames, tell of others' maps.
+
+        Warps need no prior, and where there are too few speakers nothing is learnt.
+        """
+        if self.maps == "vtln":
+            return self
+        plain = replace(self, prior=None)
+        maps = plain.of_states(static, states, workers=workers)
+        transforms = [np.column_stack([one.matrix, one.offset]) for one in maps.values()]
+        with one_blas_thread():
+            return replace(plain, prior=learnt_prior(transforms, expected_statistics(self.mapped)))
 
     def frames(self, static: FrameTable, maps: SpeakerMaps) -> FrameTable:
         """Mapped frames of static features; those of a speaker without a map stay as the front end gives them."""
@@ -130,6 +157,8 @@ def adaptation_to_arrays(adaptation: SpeakerAdaptation, acoustic: AcousticModel)
     arrays |= prefixed("first", gmm_arrays(adaptation.first.acoustic_model))
     if adaptation.mapped is not acoustic:
         arrays |= prefixed("mapped", gmm_arrays(adaptation.mapped))
+    if adaptation.prior is not None:
+        arrays |= {"prior.mean": adaptation.prior.mean, "prior.directions": adaptation.prior.directions}
     return arrays, {
         "front_end": front_metadata,
         "search": adaptation.search.model_dump(),
@@ -160,4 +189,16 @@ def adaptation_from_arrays(
         SearchSettings(**parts.search),
         FmllrSettings(**parts.settings),
         parts.maps,
+        _prior(without_prefix("prior", arrays), front_end.n_features_),
     )
+
+
+def _prior(arrays: Mapping[str, np.ndarray], n_features: int) -> MapPrior | None:
+    if not arrays:
+        return None
+    shape, n_directions = (n_features, n_features + 1), len(arrays["directions"])
+    if n_directions > MOST_DIRECTIONS:
+        raise ValueError(f"the prior of maps has {n_directions} directions, and {MOST_DIRECTIONS} can be")
+    check_array("prior.mean", arrays["mean"], shape)
+    check_array("prior.directions", arrays["directions"], (n_directions, *shape))
+    return MapPrior(arrays["mean"], arrays["directions"])

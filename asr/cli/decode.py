@@ -65,7 +65,7 @@ def decode(
             metavar="file|directory|one|PATTERN",
             help="Which AUDIO files are of one speaker: 'file', each is of its own; 'directory', those of a folder "
             "are; 'one', all are; or a regular expression with one group, searched in the path: those with the same "
-            "text in the group are.  [default: file; directory with --adapt or a model with maps of speakers]",
+            "text in the group are.  [default: file; directory with --adapt, or a model with maps of few speakers]",
             show_default=False,
         ),
     ] = None,

@@ -77,8 +77,8 @@ def decode(
         Each is an utterance named after its file.
     speakers : "file", "directory", "one" or a regular expression
         Whose files count as one speaker's, see `asr.recognition.audio_files`; by default every file by itself, so that
-        what is recognized in it does not depend on the others, or, where the model is adapted to the speaker, those of
-        a directory
+        what is recognized in it does not depend on the others, or, where the model is adapted to the speaker, or was
+        trained with maps of few speakers, those of a directory
     data : path of a Kaldi data directory, instead of `audio`
     grammar : "loop", "one", a number of words such as "7", or the path of a file `asr.grammar.read_grammar` takes; None
         for the model's own
@@ -104,7 +104,8 @@ def decode(
         )
     speech_model = model if isinstance(model, SpeechModel) else load_model(model)
     speech_model = adaptable_model(speech_model, adapt, transforms)
-    rule = speakers or ("directory" if adapt or speech_model.speakers is not None else "file")
+    needs_minutes = adapt or (speech_model.speakers is not None and speech_model.speakers.prior is None)
+    rule = speakers or ("directory" if needs_minutes else "file")
     corpus = files_as_corpus(audio, rule) if data is None else corpus_for(speech_model, data, root)
     settings = chosen_search(speech_model, **search)
     if (lattices.confidence or lattices.mbr) and settings.confidence is None:

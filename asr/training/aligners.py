@@ -4,6 +4,8 @@ import logging
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from asr.acoustic.context_trees import states_for
 from asr.acoustic.fmllr import FmllrSettings
 from asr.acoustic.gmm import GaussianMixtures
@@ -16,7 +18,7 @@ from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.recognition.material import Material
 from asr.training.systems import Mixtures, Start, Workshop, grow, grown, train_mixtures, train_tied_mixtures
-from asr.validation.amount import SECONDS_FOR_CONTEXT, SPEAKERS_FOR_MAPS
+from asr.validation.amount import SECONDS_FOR_CONTEXT, SECONDS_OF_A_SPEAKER, SPEAKERS_FOR_MAPS
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +44,30 @@ def with_context(workshop: Workshop, material: Material) -> Workshop:
     )
 
 
+def with_maps(workshop: Workshop, material: Material) -> Workshop:
+    """The workshop with a kind of maps, or none, in the place of `speakers.maps = "auto"`; that there are is logged."""
+    config = workshop.config
+    if config.speakers.maps != "auto":
+        return workshop
+    frames: dict[str, int] = {}
+    for speaker, length in zip(material.static.speakers, np.diff(material.static.offsets), strict=True):
+        frames[speaker] = frames.get(speaker, 0) + int(length)
+    enough = (
+        len(frames) >= SPEAKERS_FOR_MAPS
+        and material.seconds >= SECONDS_FOR_CONTEXT
+        and float(np.median(list(frames.values()))) * material.frame_shift >= SECONDS_OF_A_SPEAKER
+    )
+    if enough:
+        log.info(
+            '%d speakers and %.0f minutes of speech are enough for maps of speakers (speakers.maps = "fmllr"); '
+            'speakers.maps = "none" in the settings does without',
+            len(frames),
+            material.seconds / 60,
+        )
+    speakers = config.speakers.model_copy(update={"maps": "fmllr" if enough else "none"})
+    return replace(workshop, config=config.model_copy(update={"speakers": speakers}))
+
+
 def train_aligner(workshop: Workshop, name: str, material: Material, *, complain: bool = True) -> Mixtures:
     """Stages `name`, with LDA and MLLT `name`-turned, with context `name`-tied, with maps of speakers `name`-mapped-1
     and so on: the mixtures that align for a hybrid; as `train_mixtures`.
@@ -51,7 +77,7 @@ def train_aligner(workshop: Workshop, name: str, material: Material, *, complain
         mixtures = train_turned_mixtures(workshop, f"{name}-turned", material, mixtures)
     if workshop.config.context == 3:
         mixtures = train_tied_mixtures(workshop, f"{name}-tied", material, mixtures, complain=complain)
-    if workshop.config.speakers.maps != "none":
+    if workshop.config.speakers.maps in ("fmllr", "vtln"):
         for number in range(1, workshop.config.speakers.rounds + 1):
             stage, first = f"{name}-mapped-{number}", number == 1
             mixtures = train_mapped_mixtures(workshop, stage, material, mixtures, complain=complain and first)
@@ -94,7 +120,7 @@ def train_mapped_mixtures(
         assert isinstance(acoustic, GaussianMixtures)
         fmllr = FmllrSettings(**workshop.config.speakers.model_dump(include=set(FmllrSettings.model_fields)))
         maps = workshop.config.speakers.maps
-        kind: MapKind = "fmllr" if maps == "none" else maps
+        kind: MapKind = "vtln" if maps == "vtln" else "fmllr"
         speakers = earlier.speakers or SpeakerAdaptation(
             earlier.front_end, earlier.hmm, acoustic, workshop.config.gmm_search, fmllr, kind
         )
@@ -121,5 +147,7 @@ def _regrow(
     settings = workshop.config.gmm if topology.tying is None else workshop.config.tied_gmm
     shorter = {**settings.model_dump(), "iterations": [min(n, MOST_REALIGNMENTS) for n in settings.iterations]}
     gaussians = mixtures_of_states(table.frames, mixtures.states, topology.n_states, 1, workers=workshop.workers)
-    start = Start(topology, GmmSettings(**shorter), (gaussians, earlier.hmm.self_loops), earlier.speakers)
+    start = Start(
+        topology, GmmSettings(**shorter), (gaussians, earlier.hmm.self_loops), earlier.speakers, mixtures.states
+    )
     grow(workshop, name, directory, material, front_end, table, start, complain=False)

@@ -167,6 +167,8 @@ class Start:
     settings: GmmSettings
     first: tuple[GaussianMixtures, np.ndarray] | None = None
     speakers: SpeakerAdaptation | None = None
+    states: np.ndarray | None = None
+    """Of the frames, where they are mapped."""
 
 
 def grow(
@@ -198,7 +200,9 @@ def grow(
             speakers = start.speakers
             if speakers is not None:
                 assert isinstance(hmm.acoustic_model, GaussianMixtures)
+                assert start.states is not None
                 speakers = replace(speakers, mapped=hmm.acoustic_model)
+                speakers = speakers.with_prior(material.static, start.states, workers=workshop.workers)
             model = SpeechModel(
                 hmm,
                 front_end,

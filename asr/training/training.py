@@ -25,7 +25,7 @@ from asr.recognition.vocabulary import vocabulary_line
 from asr.runs.outcome import Outcome, account
 from asr.runs.progress import counted
 from asr.runs.run import Run
-from asr.training.aligners import train_aligner, with_context
+from asr.training.aligners import train_aligner, with_context, with_maps
 from asr.training.checking import check_inputs, log_findings
 from asr.training.confidence_fit import confidence_on
 from asr.training.config import TrainingConfig, check_same_static
@@ -126,7 +126,7 @@ def train(
 
         features = run.stage("features", build_features)
         material = load_material(features, corpus, config.features)
-        workshop = with_context(workshop, material)
+        workshop = with_maps(with_context(workshop, material), material)
         problems += left_out(features)
         account(given.listed, material.static.ids, problems, work_dir)
         grammar = work_dir / "grammar.arpa"

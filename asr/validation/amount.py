@@ -15,9 +15,13 @@ LARGE_VOCABULARY, WORDS_A_WORD = 500, 10
 FEWEST_SPEAKERS = 4
 """With fewer, training holds out utterances: a model of one or two speakers says little about one of three."""
 SPEAKERS_FOR_MAPS = 20
-"""From 60 on, frames mapped by speaker have been seen to help a hybrid; with four in training they did harm."""
+"""`speakers.maps = "auto"` wants as many; with sixty, frames mapped by speaker helped a hybrid, with four they did
+harm."""
+SECONDS_OF_A_SPEAKER = 10.0
+"""`speakers.maps = "auto"` wants as much of half of the speakers."""
 SECONDS_FOR_CONTEXT = 1800.0
-"""`context = "auto"` wants as much; with less, states in context hardly find frames enough."""
+"""`context = "auto"` and `speakers.maps = "auto"` want as much; with less, states in context hardly find frames
+enough."""
 
 
 def remarks_on_amount(summary: Summary) -> Iterator[str]:
@@ -66,18 +70,6 @@ def remarks_on_context(
             )
     elif tied_states != "auto" and tied_states <= plain:
         yield f"{told}, and tied_states = {tied_states} are no more, {remedy}, or set `tied_states` above {plain}"
-
-
-def remarks_on_maps(summary: Summary) -> Iterator[str]:
-    """A sentence where there is speech enough for maps of speakers, which are not asked for."""
-    seconds = summary.seconds or 0.0
-    if summary.usable and summary.speakers >= SPEAKERS_FOR_MAPS and seconds >= SECONDS_FOR_CONTEXT:
-        yield (
-            f"{summary.speakers} speakers and {seconds / 60:.0f} minutes are enough for maps of speakers (maps = "
-            "'fmllr' under [speakers], in the settings): with them and states in context hybrids of two corpora of "
-            "this kind made 8 and 34 % fewer errors than with neither; recognition then takes three passes and wants "
-            "to know who speaks"
-        )
 
 
 def remarks_on_silent_tests(tests: list[Directory]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from asr.errors import AsrError, Fault
 from asr.features.config import FeatureConfig
 from asr.lexicon import Lexicon
 from asr.validation import archives, membership, recordings, settings, speakers, transcripts
-from asr.validation.amount import remarks_on_amount, remarks_on_context, remarks_on_maps, remarks_on_silent_tests
+from asr.validation.amount import remarks_on_amount, remarks_on_context, remarks_on_silent_tests
 from asr.validation.archives import Matrix
 from asr.validation.causes import with_one_cause
 from asr.validation.directory import Directory, read_directory_past_faults
@@ -115,8 +115,6 @@ def validate(
     if config is not None and summary.rates:
         summary = replace(summary, sample_rate=features.sample_rate)
     remarks = [*remarks_on_amount(summary), *remarks_on_silent_tests(others)]
-    if config is not None and config.speakers.maps == "none":
-        remarks += remarks_on_maps(summary)
     if config is not None and (config.context == 3 or config.asks_for_context):
         remarks += remarks_on_context(summary, config.tied_states, config.states_per_phone, features.shift_ms)
     return Report(tuple(dict.fromkeys(findings)), summary, tuple(remarks))

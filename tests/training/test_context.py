@@ -10,12 +10,13 @@ from asr.acoustic import context_trees
 from asr.acoustic.gmm_training import GmmSettings, TiedGmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import load_model, save_model
+from asr.acoustic.speaker_adaptation import SpeakerSettings
 from asr.errors import ConfigError, ModelFormatError
 from asr.experiments.story import Arguments, open_story
 from asr.features.config import FeatureConfig
 from asr.lexicon import read_lexicon
 from asr.training import aligners
-from asr.training.aligners import train_aligner, with_context
+from asr.training.aligners import train_aligner, with_context, with_maps
 from asr.training.config import TrainingConfig
 from asr.training.hybrid_systems import train_hybrid_system
 from discriminants.model_file import load_arrays, save_arrays
@@ -92,6 +93,35 @@ def test_half_an_hour_of_speech_has_states_in_context_unless_told_otherwise(tmp_
     assert "minutes of speech are enough for states that depend on a phone's neighbours (context = 3)" in caplog.text
     assert chosen(context=1).context == 1
     assert context_trees.states_for(10**9) == context_trees.MOST_STATES  # hours of speech train in hours
+    story.resources.close()
+
+
+def test_many_speakers_have_maps_unless_told_otherwise(tmp_path, monkeypatch, caplog):
+    corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=8)
+    config = TrainingConfig(features=FEATURES, gmm=MIXTURES)
+    story = open_story("toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, config, (), (), ("train",))
+    workshop, material = story.workshop, story.material("train")
+
+    def chosen(**settings):
+        config = TrainingConfig(features=FEATURES, speakers=SpeakerSettings(**settings))
+        return with_maps(replace(workshop, config=config), material).config.speakers.maps
+
+    enough = {
+        "SPEAKERS_FOR_MAPS": len(material.speakers),
+        "SECONDS_FOR_CONTEXT": material.seconds,
+        "SECONDS_OF_A_SPEAKER": 1.0,
+    }
+    assert chosen() == "none"
+    for name, value in enough.items():
+        monkeypatch.setattr(aligners, name, value)
+    caplog.set_level("INFO")
+    assert chosen() == "fmllr"
+    assert "minutes of speech are enough for maps of speakers" in caplog.text
+    assert (chosen(maps="none"), chosen(maps="vtln")) == ("none", "vtln")
+    for name, value in enough.items():
+        monkeypatch.setattr(aligners, name, 100 * value)
+        assert chosen() == "none"
+        monkeypatch.setattr(aligners, name, value)
     story.resources.close()
 
 

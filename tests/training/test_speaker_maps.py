@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from asr import Recognizer
-from asr.acoustic import context_trees
+from asr.acoustic import context_trees, map_prior
 from asr.acoustic.gmm_training import GmmSettings, TiedGmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import load_model, save_model
@@ -49,9 +49,10 @@ def story_in(directory, context: int, maps: str = "fmllr"):
     return open_story("toy", arguments, corpus, config, (), (), ("train", "test"))
 
 
-@pytest.mark.parametrize("context", [1, 3])
-def test_mixtures_and_a_hybrid_of_mapped_frames_recognize_in_passes(tmp_path, monkeypatch, context):
+@pytest.mark.parametrize(("context", "fewest_speakers"), [(1, 4), (3, 10)])
+def test_mixtures_and_a_hybrid_of_mapped_frames_recognize_in_passes(tmp_path, monkeypatch, context, fewest_speakers):
     monkeypatch.setattr(context_trees, "FEWEST_FRAMES", 20)
+    monkeypatch.setattr(map_prior, "FEWEST_SPEAKERS", fewest_speakers)
     story = story_in(tmp_path, context)
     workshop, material, test = story.workshop, story.material("train"), story.material("test")
     mixtures = train_aligner(workshop, "gmm", material)
@@ -60,6 +61,7 @@ def test_mixtures_and_a_hybrid_of_mapped_frames_recognize_in_passes(tmp_path, mo
     for trained in (mixtures.largest, hybrid):
         model = trained.load()
         assert model.speakers is not None
+        assert (model.speakers.prior is not None) == (fewest_speakers == 4)  # who are in training
         assert model.speakers.first.topology == model.hmm.topology == mixtures.topology
         graph = compile_graph(model.lexicon, word_loop(model.lexicon.words), model.hmm.topology)
         found = recognize(model, test.static, graph)
@@ -107,7 +109,8 @@ def test_mixtures_grow_from_frames_warped_by_speaker_and_warp_them_again_to_reco
     story.resources.close()
 
 
-def test_a_spoilt_file_of_a_model_with_maps_is_refused(tmp_path):
+def test_a_spoilt_file_of_a_model_with_maps_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(map_prior, "FEWEST_SPEAKERS", 4)
     story = story_in(tmp_path, 1)
     path = train_aligner(story.workshop, "gmm", story.material("train")).largest.path
     arrays, metadata = load_arrays(path)
@@ -120,6 +123,12 @@ def test_a_spoilt_file_of_a_model_with_maps_is_refused(tmp_path):
 
     refused({"speakers.first.gmm.means": arrays["speakers.first.gmm.means"][:, :, :5].copy()}, "gmm.means")
     refused({"speakers.self_loops": np.ones(3)}, "self_loops")
+    directions = arrays["speakers.prior.directions"]
+    refused({"speakers.prior.mean": np.zeros((3, 4), np.float32)}, "prior.mean")
+    refused({"speakers.prior.directions": directions[:, :, 1:].copy()}, "prior.directions")
+    refused({"speakers.prior.directions": np.full_like(directions, np.nan)}, "prior.directions")
+    refused({"speakers.prior.directions": np.tile(directions[:1], (101, 1, 1))}, "101 directions")
+    refused({"speakers.prior.directions": np.zeros(0)}, "is missing|directions")
     refused({"speakers.first.gmm.means": np.zeros(0)}, "is missing")
     model = load_model(path)
     other = replace(model.speakers, mapped=model.speakers.first.acoustic_model)

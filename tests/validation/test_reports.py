@@ -16,7 +16,7 @@ from asr.training import held_out
 from asr.training.checking import check_inputs, log_findings
 from asr.training.config import TrainingConfig
 from asr.validation import Report, Summary, validate
-from asr.validation.amount import FEWEST_SPEAKERS, remarks_on_amount, remarks_on_context, remarks_on_maps
+from asr.validation.amount import FEWEST_SPEAKERS, remarks_on_amount, remarks_on_context
 from asr.validation.findings import warning
 from discriminants.parallel.workers import LocalWorkers
 from tests.validation.corpora import Corpus
@@ -304,13 +304,6 @@ def test_context_that_the_speech_is_too_little_for_is_told_before_training(clean
     enough = Summary(listed=900, usable=900, words=9000, speakers=30, seconds=250.0, phones={"A": 9, "B": 9})
     assert len(list(remarks_on_context(enough, "auto", 12, 10.0))) == 0
     assert len(list(remarks_on_context(enough, "auto", 13, 10.0))) == 1
-
-
-def test_speech_that_bears_maps_is_remarked(clean: Corpus) -> None:
-    (told,) = remarks_on_maps(Summary(listed=900, usable=900, words=9000, speakers=20, seconds=1800.0))
-    assert told.startswith("20 speakers and 30 minutes are enough for maps of speakers")
-    for less in ({"speakers": 19, "seconds": 1800.0}, {"speakers": 20, "seconds": 1799.0}, {"speakers": 20}):
-        assert not list(remarks_on_maps(Summary(listed=900, usable=900, words=9000, **less)))
 
 
 def test_what_other_warnings_follow_from_is_logged_first(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,0 +1,128 @@
+"""What the maps of training's speakers foretell of another speaker's, so that seconds of speech are enough for a map.
+
+Maps of speakers differ in few directions. They are found by principal components, in the metric of the auxiliary
+function, as of the basis for maps of Povey and Yao (2012), "A basis representation of constrained MLLR transforms for
+robust adaptation"; beside them each direction has its variance among the speakers, so that a map's coordinates have a
+normal prior (maximum a posteriori: Chesta, Siohan and Lee 1999; eigenspaces of speakers: Kuhn, Junqua, Nguyen and
+Niedzielski 2000), and nothing has to be decided by how long a speaker has spoken.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from asr.acoustic.row_updates import RowStatistics
+
+FEWEST_SPEAKERS = 10
+"""From whose maps a prior is learnt; fewer tell too little of how speakers differ."""
+MOST_DIRECTIONS = 100
+_STEPS, _HALVINGS, _SMALLEST_GAIN = 20, 30, 1e-6
+
+
+@dataclass(frozen=True)
+class MapPrior:
+    """A normal distribution of maps (A b): their mean, and directions in which they differ.
+
+    Attributes
+    ----------
+    mean : float32 (n, n + 1)
+    directions : float32 (m, n, n + 1)
+        Each times the deviation of the speakers' maps along it.
+    """
+
+    mean: np.ndarray
+    directions: np.ndarray
+
+    def likeliest(self, statistics: RowStatistics) -> np.ndarray:
+        """The map mean + sum_k d_k directions_k of the largest auxiliary function less |d|^2 / 2, float64 (n, n + 1).
+
+        Newton's method, each step halved until it gains. The second derivative is that of the auxiliary function's
+        quadratic part and of log|det A|, count tr(A^-1 D_k A^-1 D_l), where that is positive definite, and else without
+        the latter. Raises LinAlgError where the mean cannot be inverted.
+        """
+        mean, directions = self.mean.astype(np.float64), self.directions.astype(np.float64)
+        n_rows = len(mean)
+        flat = directions.reshape(len(directions), -1)
+        gradient_at_mean = flat @ (statistics.first - np.einsum("ijk,ik->ij", statistics.second, mean)).ravel()
+        curved = np.matmul(directions.transpose(1, 0, 2), statistics.second)  # (n, m, n + 1)
+        quadratic = curved.transpose(1, 0, 2).reshape(flat.shape) @ flat.T + np.eye(len(flat))
+        squares = directions[:, :, :n_rows]
+
+        def value(coordinates: np.ndarray) -> float:
+            _, log_determinant = np.linalg.slogdet(mean[:, :n_rows] + np.tensordot(coordinates, squares, 1))
+            linear = (gradient_at_mean - 0.5 * quadratic @ coordinates) @ coordinates
+            return float(statistics.count * log_determinant + linear)
+
+        coordinates = np.zeros(len(flat))
+        found = value(coordinates)
+        for _ in range(_STEPS):
+            inverse = np.linalg.inv(mean[:, :n_rows] + np.tensordot(coordinates, squares, 1))
+            turned = np.matmul(inverse, squares)
+            gradient = gradient_at_mean - quadratic @ coordinates
+            gradient += statistics.count * np.trace(turned, axis1=1, axis2=2)
+            crossed = turned.reshape(len(flat), -1) @ turned.transpose(0, 2, 1).reshape(len(flat), -1).T
+            step = _solved(quadratic + statistics.count * crossed, gradient)
+            if step is None:
+                step = np.linalg.solve(quadratic, gradient)
+            for _ in range(_HALVINGS):
+                moved = value(coordinates + step)
+                if moved > found:
+                    break
+                step *= 0.5
+            else:
+                break
+            coordinates, gain, found = coordinates + step, moved - found, moved
+            if gain < _SMALLEST_GAIN * max(statistics.count, 1.0):
+                break
+        return mean + np.tensordot(coordinates, directions, 1)
+
+
+def learnt_prior(maps: Sequence[np.ndarray], expected: RowStatistics) -> MapPrior | None:
+    """The prior that maps of speakers have in common; None of fewer than 10.
+
+    Parameters
+    ----------
+    maps : float64 (n, n + 1) each
+    expected : RowStatistics
+        Of one frame, as the mixtures expect it (`asr.acoustic.fmllr.expected_statistics`): its second derivatives are
+        the metric in which maps differ.
+    """
+    if len(maps) < FEWEST_SPEAKERS:
+        return None
+    stacked = np.stack(maps)
+    mean = stacked.mean(axis=0)
+    factors = np.linalg.cholesky(expected.second)
+    apart = np.matmul((stacked - mean).transpose(1, 0, 2), factors).transpose(1, 0, 2)
+    _, deviations, components = np.linalg.svd(apart.reshape(len(maps), -1), full_matrices=False)
+    deviations = deviations[: min(len(maps) - 1, MOST_DIRECTIONS)] / np.sqrt(len(maps) - 1.0)
+    kept = int((deviations > 1e-6 * deviations[0]).sum())
+    scaled = (deviations[:kept, None] * components[:kept]).reshape(kept, *mean.shape)
+    directions = np.stack(
+        [np.linalg.solve(factor.T, rows.T).T for factor, rows in zip(factors, scaled.transpose(1, 0, 2), strict=True)],
+        axis=1,
+    )
+    return MapPrior(mean.astype(np.float32), directions.astype(np.float32))
+
+
+def expected_under(expected: RowStatistics, transform: np.ndarray) -> RowStatistics:
+    """What mixtures expect of one frame for which this map, float64 (n, n + 1), is the best one.
+
+    `expected` has the identity as its best map; its frames y come from frames x with y = A x + b.
+    """
+    n_rows = len(transform)
+    inverse = np.eye(n_rows + 1)
+    inverse[:n_rows, :n_rows] = np.linalg.inv(transform[:, :n_rows])
+    inverse[:n_rows, n_rows] = -inverse[:n_rows, :n_rows] @ transform[:, n_rows]
+    second = np.matmul(np.matmul(inverse, expected.second), inverse.T)
+    return RowStatistics(expected.count, expected.first @ inverse.T, second)
+
+
+def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray | None:
+    """The solution by Cholesky's factors; None where the matrix is not positive definite."""
+    try:
+        solution: np.ndarray = cho_solve(cho_factor(matrix), right)
+    except LinAlgError:
+        return None
+    return solution
