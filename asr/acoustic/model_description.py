@@ -42,6 +42,7 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
         described["speakers"] = {
             "maps": metadata.speakers.maps,
             "Gaussians a state of the first pass": _gaussians(arrays["speakers.first.gmm.log_weights"]),
+            "directions of the learnt prior": len(arrays.get("speakers.prior.directions", ())),
             **FmllrSettings.model_validate(metadata.speakers.settings).model_dump(),
         }
     for number, parts in enumerate(metadata.streams):

@@ -12,10 +12,11 @@ from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import load_model, save_model
 from asr.acoustic.speaker_adaptation import SpeakerSettings
 from asr.decode.graph_compiler import compile_graph
-from asr.errors import ModelFormatError
+from asr.errors import ConfigError, ModelFormatError
 from asr.experiments.story import Arguments, open_story
 from asr.features.config import FeatureConfig
 from asr.grammar import word_loop
+from asr.recognition import decoding
 from asr.recognition.adaptation import AdaptationSettings, recognize_adapted
 from asr.recognition.recognition import recognize
 from asr.recognition.speaker_maps import frames_of_states
@@ -95,7 +96,15 @@ def test_mixtures_and_a_hybrid_of_mapped_frames_recognize_in_passes(tmp_path, mo
     with np.load(tmp_path / "aligned" / "states.npz") as written:
         mine = states[test.static.rows(test.static.ids[0])]
         np.testing.assert_array_equal(written[test.static.ids[0]], mine)
-    assert recognizer.info()["speakers"]["maps"] == "fmllr"
+    told = recognizer.info()["speakers"]
+    assert (told["maps"], told["directions of the learnt prior"]) == ("fmllr", 3 if fewest_speakers == 4 else 0)
+
+    def stop(audio, rule):
+        raise ConfigError(f"speakers by {rule}")
+
+    monkeypatch.setattr(decoding, "files_as_corpus", stop)
+    with pytest.raises(ConfigError, match="by file" if fewest_speakers == 4 else "by directory"):
+        recognizer.decode(tmp_path / "out", audio=list(wavs.values()))
     story.resources.close()
 
 
