@@ -155,9 +155,8 @@ def recognize_adapted(
     batches = [batch for table in tables for batch in table.batches(BATCH_FRAMES)]
     workers = in_threads(workers)
     chosen = model.search if search is None else search
-    single_words = _single_words(graph)
-    readings = single_words or [graph]
-    expected = _expected_shares(model, graph) if settings.balanced and single_words else None
+    readings = _single_words(graph) or [graph]
+    expected = _expected_shares(model, graph) if settings.balanced and graph.most_words == 1 else None
     least = _LEAST_PROBABILITY if expected is None else 0.0
     searching = workers.share((model.hmm, readings, chosen, least))
     fitting = workers.share((model.hmm.acoustic_model, settings, expected))
