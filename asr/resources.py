@@ -4,6 +4,7 @@ from importlib import resources
 from pathlib import Path
 
 from asr.errors import CorpusError
+from discriminants.paths import exists
 
 
 def resource(*parts: str) -> Path:
@@ -14,7 +15,7 @@ def resource(*parts: str) -> Path:
     package = Path(str(resources.files("asr")))
     for root in (package / "data", package.parent / "data"):
         path = root.joinpath(*parts)
-        if path.exists():
+        if exists(path):
             return path
     raise CorpusError(
         f"no shipped resource '{'/'.join(parts)}' in {package / 'data'} or {package.parent / 'data'}; "

@@ -17,6 +17,8 @@ import time
 from pathlib import Path
 from typing import NoReturn
 
+from discriminants.paths import exists
+
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _WATCHED = (*_ENDING, signal.SIGTSTP)
 _OWN_STATUSES = (0, 1, 2)  # those with which a command ends by itself
@@ -79,7 +81,7 @@ class _Watch:
         self._asked: int | None = None
         self._short = 0
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-        if limit != resource.RLIM_INFINITY and Path("/proc/self/statm").exists():
+        if limit != resource.RLIM_INFINITY and exists(Path("/proc/self/statm")):
             self._limit = limit
             signal.signal(signal.SIGALRM, self._look_at_memory)
             signal.setitimer(signal.ITIMER_REAL, 1.0, 1.0)

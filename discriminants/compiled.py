@@ -26,6 +26,8 @@ from typing import IO, Any, Self
 from numba import njit
 from numba.core import caching as _caching
 
+from discriminants.paths import exists
+
 __all__ = ["njit"]
 
 logger = logging.getLogger(__name__)
@@ -104,7 +106,7 @@ class _TemporaryCacheLocator(caching._SourceFileBackedLocatorMixin, caching._Cac
 
     @classmethod
     def from_function(cls, function: Any, file: str) -> Self | None:
-        if not Path(file).exists():
+        if not exists(Path(file)):
             return None
         self = cls(function, file)
         with suppress(OSError):

@@ -12,6 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from discriminants.paths import is_dir
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -141,7 +143,7 @@ def _remove_leftovers(directory: Path, name: str) -> None:
         if found is None or found["name"] != name or not _is_gone(int(found["process"])):
             continue
         leftover = directory / entry
-        if leftover.is_dir():
+        if is_dir(leftover):
             shutil.rmtree(leftover, ignore_errors=True)
         else:
             leftover.unlink(missing_ok=True)

@@ -7,6 +7,7 @@ import typer
 
 from asr.cli.options import require_file
 from asr.errors import CorpusError
+from discriminants.paths import exists
 
 
 def combine(
@@ -95,7 +96,7 @@ def _weights(systems: list[Path], given: str | None) -> tuple[list[Path], list[f
         return systems, None
     if given == "auto":
         return systems, "auto"
-    further = [path for path in systems if _is_number(str(path)) and not path.exists()]
+    further = [path for path in systems if _is_number(str(path)) and not exists(path)]
     numbers = [*given.replace(",", " ").split(), *map(str, further)]
     if not numbers or not all(map(_is_number, numbers)):
         raise typer.BadParameter(f"{given!r} is neither 'auto' nor numbers", param_hint="--weights")

@@ -22,6 +22,7 @@ from asr.cli.options import (
 from asr.corpus.audio_kinds import READABLE
 from asr.errors import CorpusError, printable
 from asr.shortage import require_address_space
+from discriminants.paths import exists
 
 METHODS: dict[str, Literal["input-network", "balanced", "fmllr", "vtln"]] = {
     "input-network": "input-network",
@@ -235,11 +236,11 @@ def decode(
       asr decode --model runs/mine/model.safetensors --out out --data data/test --confidence --lattices out/lattices
     """
     audio = audio or []
-    methods = [path for path in audio if adapt and str(path) in METHODS and not path.exists()]
+    methods = [path for path in audio if adapt and str(path) in METHODS and not exists(path)]
     if len(methods) > 1:
         raise typer.BadParameter(f"is followed by one of {' and '.join(METHODS)}", param_hint="--adapt")
     audio = [path for path in audio if path not in methods]
-    for word in (str(path) for path in audio if adapt and not path.exists()):
+    for word in (str(path) for path in audio if adapt and not exists(path)):
         if word.replace("-", "").isalpha():
             raise typer.BadParameter(
                 f"{word!r} is no file, and none of {', '.join(METHODS)}, by which models adapt", param_hint="--adapt"
@@ -255,12 +256,12 @@ def decode(
     require_directory(data, "--data")
     require_directory(root, "--root")
     # One among others that is none costs itself alone.
-    if not any(path.exists() or set("*?[").intersection(str(path)) for path in audio):
+    if not any(exists(path) or set("*?[").intersection(str(path)) for path in audio):
         for path in audio:
             require_file(path, "AUDIO", CorpusError)
     require_grammar(grammar)
     require_grammar(rescore, "--rescore")
-    if lattices is not None and lattices.exists():
+    if lattices is not None and exists(lattices):
         require_directory(lattices, "--lattices")
 
     require_address_space()

@@ -10,6 +10,7 @@ import typer
 
 from asr.errors import MODEL_NEEDED, AsrError, ConfigError, CorpusError, GrammarError, ModelFormatError
 from asr.runs.cores import ALL_CORES as ALL_CORES
+from discriminants.paths import exists, is_dir, is_file
 
 _LISTS = "Kaldi data directory: a folder with the lists wav.scp (or feats.scp), utt2spk and text"
 Data = Annotated[Path, typer.Option("--data", metavar="DIR", help=f"{_LISTS}.", show_default=False)]
@@ -92,27 +93,27 @@ _LARGEST_PIPED = 64 << 20  # bytes; each reader has a limit of its own
 
 def require_directory(path: Path | None, option: str, error: type[AsrError] = CorpusError) -> None:
     """Raise `error` unless `path` is None or a directory."""
-    if path is None or path.is_dir():
+    if path is None or is_dir(path):
         return
-    found = "is a file" if path.exists() else "does not exist"
+    found = "is a file" if exists(path) else "does not exist"
     raise error(f"{option}: '{path}' {found}; a directory is needed")
 
 
 def require_file(path: Path | None, option: str, error: type[AsrError] = ConfigError) -> None:
     """Raise `error` unless `path` is None or a file; a pipe that the shell has opened (`<(command)`) becomes one."""
-    if path is None or path.is_file():
+    if path is None or is_file(path):
         return
     if path.is_fifo():
         _keep_what_is_piped(path, option, error)
         return
-    found = "is a directory" if path.is_dir() else "is no regular file" if path.exists() else "does not exist"
+    found = "is a directory" if is_dir(path) else "is no regular file" if exists(path) else "does not exist"
     raise error(f"{option}: '{path}' {found}; a file is needed")
 
 
 def _keep_what_is_piped(path: Path, option: str, error: type[AsrError]) -> None:
     """Put a file without a name in the place of an open pipe: what it gives is read more than once."""
     opened = re.fullmatch(r"/(?:dev|proc/self)/fd/(\d{1,9})", "/dev/fd/0" if path == Path("/dev/stdin") else str(path))
-    if opened is None or not Path("/proc/self/fd").exists():
+    if opened is None or not exists(Path("/proc/self/fd")):
         raise error(f"{option}: '{path}' is a pipe; write what comes through it to a file, and give that")
     with open(int(opened[1]), "rb", closefd=False) as pipe, TemporaryFile() as kept:
         content = pipe.read(_LARGEST_PIPED + 1)
@@ -128,12 +129,12 @@ def _keep_what_is_piped(path: Path, option: str, error: type[AsrError]) -> None:
 
 def require_model(path: Path, option: str) -> None:
     """Raise ModelFormatError unless `path` is a file."""
-    if path.is_file():
+    if is_file(path):
         return
     inside = path / "model.safetensors"
-    if inside.is_file():
+    if is_file(inside):
         raise ModelFormatError(f"{option}: '{path}' is a directory; give the model file in it, '{inside}'")
-    found = "is a directory" if path.is_dir() else "is no file" if path.exists() else "does not exist"
+    found = "is a directory" if is_dir(path) else "is no file" if exists(path) else "does not exist"
     raise ModelFormatError(f"{option}: '{path}' {found}; {MODEL_NEEDED}")
 
 
@@ -141,7 +142,7 @@ def require_grammar(grammar: str | None, option: str = "--grammar") -> None:
     """Raise GrammarError unless the grammar of a command line is None, a name, a number of words, or a file."""
     if grammar is None or grammar in ("loop", "one") or re.fullmatch("[0-9]{1,4}", grammar):
         return
-    if not Path(grammar).exists():
+    if not exists(Path(grammar)):
         if re.fullmatch(r"-.*|[+]?[\d.,]+", grammar):
             raise GrammarError(
                 f"{option}: '{grammar}' is no number of words; it takes loop (any words in any order), one (exactly "

@@ -15,6 +15,7 @@ from asr.corpus.list_file import Entry, read_list, refuse_pipe
 from asr.corpus.names import fault_in_name
 from asr.corpus.opening import faulty_file
 from asr.errors import CorpusError, Fault, sentence
+from discriminants.paths import exists, is_dir, is_file
 
 _MOST_DIGITS = 18  # of an offset: no file has as many bytes
 _LATEST = 1e9  # seconds: no recording is as long
@@ -115,7 +116,7 @@ class DataDirectory:
         for utterance in self.utterances:
             source = utterance.source
             if source not in sizes:
-                sizes[source] = source.stat().st_size if source.exists() else -1
+                sizes[source] = source.stat().st_size if exists(source) else -1
             rows.append(
                 [
                     utterance.id,
@@ -169,12 +170,12 @@ def read_data_directory(
     are named), a duplicate, or a pipe.
     """
     path = nameable(Path(path))
-    if not path.is_dir():
+    if not is_dir(path):
         raise CorpusError(
             f"{path}: is not a directory; a data directory holding utt2spk and wav.scp or feats.scp is needed."
         )
     places = Places(path, root)
-    has_features, has_audio = (path / "feats.scp").is_file(), (path / "wav.scp").is_file()
+    has_features, has_audio = is_file(path / "feats.scp"), is_file(path / "wav.scp")
     if not has_features and not has_audio:
         raise CorpusError(
             f"{path}: holds neither wav.scp nor feats.scp; one of them must say where the utterances are."
@@ -183,18 +184,18 @@ def read_data_directory(
         sources = _read_features(path / "feats.scp", places)
     else:
         sources = _read_recordings(path, places)
-    if needs_speakers and not (path / "utt2spk").exists():
+    if needs_speakers and not exists(path / "utt2spk"):
         raise CorpusError(
             f"{path / 'utt2spk'}: No such file; it must say who said every utterance, 'UTTERANCE SPEAKER' a line; if "
             "nobody knows, give every utterance a speaker of its own, 'UTTERANCE UTTERANCE'"
         )
-    if (path / "utt2spk").exists():
+    if exists(path / "utt2spk"):
         listed = read_list(path / "utt2spk").items()
         speakers = {key: _single(path / "utt2spk", key, entry) for key, entry in listed}
     else:
         speakers = {key: key for key in sources}
     text = None
-    if (path / "text").is_file():
+    if is_file(path / "text"):
         text = {key: tuple(entry.value.split()) for key, entry in read_list(path / "text", allow_empty=True).items()}
 
     utterances, problems = [], []
@@ -267,13 +268,13 @@ class Places:
     def _look(self, name: str) -> Path | Fault | None:
         for candidate in self._candidates(name):
             try:
-                size = candidate.stat().st_size if candidate.is_file() else -1
+                size = candidate.stat().st_size if is_file(candidate) else -1
             except OSError as error:  # no name of a file, such as one of more than 255 bytes
                 return Fault("unreadable", str(faulty_file(candidate, error)))
             if size >= 0:
                 return candidate if size else Fault("empty-file", f"{candidate} is an empty file")
-            if candidate.exists():
-                what = "a directory" if candidate.is_dir() else "no regular file"
+            if exists(candidate):
+                what = "a directory" if is_dir(candidate) else "no regular file"
                 return Fault("unreadable", f"{candidate} is {what}; a file is needed")
         return None
 
@@ -315,7 +316,7 @@ def _read_recordings(path: Path, places: Places) -> dict[str, Utterance | Fault]
     files = places.find_all(entry.value for entry in entries.values())
     recordings = {key: files[entry.value] for key, entry in entries.items()}
     segments = path / "segments"
-    if not segments.is_file():
+    if not is_file(segments):
         return {
             key: found if isinstance(found, Fault) else Utterance(key, "", None, audio=found)
             for key, found in recordings.items()
@@ -350,7 +351,7 @@ def parse_segment(path: Path, key: str, entry: Entry) -> tuple[str, float, float
 
 
 def _read_gender(path: Path) -> dict[str, str]:
-    if not path.is_file():
+    if not is_file(path):
         return {}
     gender = {}
     for key, entry in read_list(path).items():

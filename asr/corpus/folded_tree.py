@@ -6,6 +6,7 @@ from pathlib import Path
 
 from asr.corpus.opening import faulty_file
 from asr.errors import CorpusError
+from discriminants.paths import is_dir
 
 
 class FoldedTree:
@@ -33,7 +34,7 @@ class FoldedTree:
     def folder(self, name: str) -> Path | None:
         """As `find`, None for what is no folder."""
         found = self.find(name)
-        return found if found is not None and found.is_dir() else None
+        return found if found is not None and is_dir(found) else None
 
     def names(self, folder: Path) -> list[str]:
         """Names in a folder as they are spelled, sorted."""
@@ -43,7 +44,7 @@ class FoldedTree:
         if folder not in self._listings:
             names: dict[str, list[str]] = defaultdict(list)
             try:
-                for entry in sorted(folder.iterdir()) if folder.is_dir() else ():
+                for entry in sorted(folder.iterdir()) if is_dir(folder) else ():
                     names[entry.name.casefold()].append(entry.name)
             except OSError as error:
                 raise faulty_file(folder, error) from error

@@ -10,6 +10,7 @@ from asr.corpus.folded_tree import FoldedTree
 from asr.corpus.names import fault_in_name
 from asr.corpus.sphinx_lists import FileId, Transcript, read_fileids, read_transcription
 from asr.errors import CorpusError, Fault, attempt, printable
+from discriminants.paths import is_dir
 
 Words = tuple[str, ...]
 
@@ -47,7 +48,7 @@ def read_sphinx_corpus(
         `features_root` that is no folder.
     """
     fileids, root = Path(fileids), Path(features_root)
-    if not root.is_dir():
+    if not is_dir(root):
         raise CorpusError(f"{root}: is not a directory; the folder that holds speaker/sentence.mfc is needed.")
     listed = read_fileids(fileids)
     words = None if transcription is None else _Transcripts(Path(transcription), listed)

@@ -25,6 +25,7 @@ from asr.corpus.writing import write_data_directory
 from asr.errors import ConfigError, CorpusError
 from asr.files import atomic_directory
 from asr.resources import resource
+from discriminants.paths import exists
 
 RESOURCES = ("lexicon.txt", "wordpair.txt", "phones.txt")
 
@@ -151,7 +152,7 @@ def make_naval_corpus(
     """
     settings = settings or CorpusSettings()
     directory = Path(directory)
-    if directory.exists():
+    if exists(directory):
         raise CorpusError(f"{directory}: exists already; remove it, or name another directory for the corpus")
     grammar = read_sentence_grammar(resource("naval", "sentences.txt"))
     sessions = _plan(settings, grammar)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from asr.errors import DecodeError
+from discriminants.paths import is_dir
 
 if TYPE_CHECKING:
     import kaldifst
@@ -89,7 +90,7 @@ def _arc_by_arc(fst: "kaldifst.StdVectorFst") -> AutomatonArrays:
 @contextmanager
 def _scratch_file() -> Iterator[Path]:
     """In memory where the system can: a disk may be full or not writable."""
-    if hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir():
+    if hasattr(os, "memfd_create") and is_dir(Path("/proc/self/fd")):
         number = os.memfd_create("automaton")
         try:
             yield Path(f"/proc/self/fd/{number}")

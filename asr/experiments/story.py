@@ -27,6 +27,7 @@ from asr.scoring.wer import ScoreReport
 from asr.supervisor import supervise
 from asr.training.config import TrainingConfig
 from asr.training.systems import Workshop
+from discriminants.paths import is_dir
 
 log = logging.getLogger(__name__)
 
@@ -142,7 +143,7 @@ def parse_arguments(
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     corpus_dir = found.corpus_dir if needs_corpus else None
     download = bool(downloads and found.download)
-    if corpus_dir is not None and not corpus_dir.is_dir() and not download:
+    if corpus_dir is not None and not is_dir(corpus_dir) and not download:
         parser.error(f"--corpus-dir {corpus_dir} is not a directory")
     noise_dir = found.noise_dir if takes_noise else None
     return Arguments(

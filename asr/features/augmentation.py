@@ -17,6 +17,7 @@ import soxr
 from asr.corpus.audio import read_audio
 from asr.corpus.list_file import read_list, refuse_pipe
 from asr.errors import ConfigError, CorpusError, FeatureError
+from discriminants.paths import is_file
 
 
 def change_speed(signal: np.ndarray, factor: float, rate: int) -> np.ndarray:
@@ -96,7 +97,7 @@ def read_noise(directory: Path) -> NoiseClips:
 
 def _is_file(path: Path) -> bool:
     try:
-        return path.is_file()
+        return is_file(path)
     except OSError:  # such as a name that no file can have
         return False
 

@@ -13,6 +13,7 @@ from asr.grammar.automaton import IMPOSSIBLE, Arc, Grammar, build_grammar
 from asr.grammar.determinization import determinize, ranks_or_cycle
 from asr.grammar.openfst import OpenFst, SymbolTable, read_openfst, unambiguous
 from asr.text_lines import read_text_lines
+from discriminants.paths import exists
 
 BACK_OFF = "#0"
 _UNHEARD = re.compile(r"<eps>|<s>|</s>|#\d+")
@@ -95,7 +96,7 @@ def _words_of_arcs(fst: OpenFst, path: Path | str, symbols: SymbolTable | None) 
     inputs, outputs = fst.input_symbols, fst.output_symbols
     if inputs is None and outputs is None:
         beside = Path(path).with_name("words.txt")
-        if beside.exists():
+        if exists(beside):
             inputs = read_words(beside)
         elif symbols is not None:
             inputs = symbols

@@ -18,6 +18,7 @@ from asr.features.config import FeatureConfig
 from asr.features.extraction import signal_features
 from asr.recognition.hearing import unusual
 from asr.validation.measuring import Channels
+from discriminants.paths import exists, is_file
 
 Samples: TypeAlias = np.ndarray | Sequence[float]
 Audio: TypeAlias = str | os.PathLike[str] | BinaryIO | Samples | tuple[Samples, int]
@@ -119,8 +120,8 @@ def _of_samples(array: Any, native: int, config: FeatureConfig, source: str) -> 
 
 
 def _of_file(path: Path, config: FeatureConfig, source: str) -> Sound:
-    if not path.is_file():
-        if path.exists():
+    if not is_file(path):
+        if exists(path):
             raise CorpusError(f"{source} is no regular file", code="unreadable")
         raise MissingAudioError(f"{source} does not exist")
     channels = Channels()

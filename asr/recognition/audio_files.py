@@ -11,6 +11,7 @@ from asr.corpus.data_directory import DataDirectory, Problem, Utterance
 from asr.corpus.names import fault_in_name
 from asr.errors import ConfigError, CorpusError, printable
 from asr.validation.findings import count
+from discriminants.paths import exists, is_dir, is_file
 
 log = logging.getLogger(__name__)
 
@@ -59,9 +60,9 @@ def files_as_corpus(audio: Sequence[Path], speakers: str = "file") -> DataDirect
             problems.append(Problem(name, "bad-name", f"{path}: the name of the file, without its ending, {bad_name}"))
         elif fault:
             problems.append(Problem(name, "missing-file", f"{path}: {fault}"))
-        elif not path.is_file():
-            found = "is no regular file" if path.exists() else "does not exist"
-            problems.append(Problem(name, "unreadable" if path.exists() else "missing-file", f"{path} {found}"))
+        elif not is_file(path):
+            found = "is no regular file" if exists(path) else "does not exist"
+            problems.append(Problem(name, "unreadable" if exists(path) else "missing-file", f"{path} {found}"))
         elif speaker is None:
             problems.append(Problem(name, "no-speaker", f"{path}: nothing in its path is like {speakers!r}"))
         else:
@@ -71,7 +72,7 @@ def files_as_corpus(audio: Sequence[Path], speakers: str = "file") -> DataDirect
 
 def is_pattern(path: Path) -> bool:
     """Whether a path that leads nowhere is a pattern of file names."""
-    return not path.exists() and glob.has_magic(str(path))
+    return not exists(path) and glob.has_magic(str(path))
 
 
 def _expanded(audio: Sequence[Path]) -> list[tuple[Path, str, str]]:
@@ -84,15 +85,15 @@ def _expanded(audio: Sequence[Path]) -> list[tuple[Path, str, str]]:
             if not matching:
                 files.append((path, path.stem, "no file has a name like that"))
         for found in matching:
-            files += _of_folder(found) if found.is_dir() else [(found, found.stem, "")]
+            files += _of_folder(found) if is_dir(found) else [(found, found.stem, "")]
     return files
 
 
 def _of_folder(folder: Path) -> list[tuple[Path, str, str]]:
     for name in LISTS:
-        if (folder / name).is_file():
+        if is_file(folder / name):
             raise CorpusError(f"{folder}: is a data directory, as it holds {name}; give it as --data (data=)")
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    files = sorted(path for path in folder.rglob("*") if is_file(path))
     found = [path for path in files if path.suffix.lower() in ENDINGS]
     if not found:
         return [(folder, folder.absolute().name, f"is a folder without audio files ({', '.join(sorted(ENDINGS))})")]

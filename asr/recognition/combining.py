@@ -17,6 +17,7 @@ from asr.recognition.result_directory import SystemResult, read_results
 from asr.recognition.word_files import write_words
 from asr.runs.outcome import account
 from asr.validation.findings import count, some
+from discriminants.paths import exists
 
 log = logging.getLogger(__name__)
 
@@ -121,9 +122,9 @@ def _start(
     """The vote that is wanted, or that a choice begins with; ConfigError for what cannot be."""
     if len(systems) < 2:
         raise ConfigError(f"{count(len(systems), 'directory')} to combine; give two or more, one for each system")
-    if out.exists():
+    if exists(out):
         for path in systems:
-            if path.exists() and path.samefile(out):
+            if exists(path) and path.samefile(out):
                 raise ConfigError(f"the output '{out}' is one of the systems, whose words would be replaced")
     null = NULL if null is None else null
     if not 0 <= null <= 1e6:

@@ -34,6 +34,7 @@ from asr.settings import faults
 from asr.text_lines import read_text_lines
 from asr.validation.findings import count, some
 from discriminants.parallel.workers import SerialWorkers, Workers
+from discriminants.paths import exists, is_dir
 
 log = logging.getLogger(__name__)
 
@@ -162,7 +163,7 @@ def chosen_search(model: SpeechModel, **wanted: Unpack[SearchOptions]) -> Search
 
 def corpus_for(model: SpeechModel, data: Path, root: Path | None) -> DataDirectory:
     """A data directory's audio or archived features, whichever the model was trained on if there are both."""
-    if data.is_dir() and not (data / "utt2spk").exists():
+    if is_dir(data) and not exists(data / "utt2spk"):
         log.warning(
             "%s", printable(f"{data / 'utt2spk'}: No such file; every utterance counts as a speaker of its own")
         )

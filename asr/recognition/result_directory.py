@@ -16,6 +16,7 @@ from asr.recognition.lattice_results import CONFUSIONS
 from asr.recognition.word_files import HYPOTHESES, TIMES
 from asr.scoring.files import read_transcripts
 from asr.validation.findings import some
+from discriminants.paths import exists, is_dir
 
 LATTICES = "lattices"
 _LEAST = 1e-4  # of a word's confidence, which its file rounds to three digits: the word is possible in any case
@@ -51,13 +52,13 @@ def read_results(path: Path) -> SystemResult:
     AsrError
         One of its kinds, for a file that is missing or malformed, or that is of other utterances or words.
     """
-    if not path.is_dir():
-        found = "is a file" if path.exists() else "does not exist"
+    if not is_dir(path):
+        found = "is a file" if exists(path) else "does not exist"
         raise CorpusError(f"'{path}' {found}; a directory is needed in which asr decode wrote {HYPOTHESES}")
     hypotheses = read_transcripts(path / HYPOTHESES, format="kaldi")
     if not hypotheses:
         raise CorpusError(f"{path / HYPOTHESES}: has no utterance")
-    if (path / CONFUSIONS).exists():
+    if exists(path / CONFUSIONS):
         networks = read_confusions(path / CONFUSIONS)
         _check_utterances(path / CONFUSIONS, networks, hypotheses)
         networks = {name: _in_milliseconds(networks.get(name, [])) for name in hypotheses}

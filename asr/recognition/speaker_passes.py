@@ -22,6 +22,7 @@ from asr.runs.progress import counted
 from asr.validation.findings import count, some
 from discriminants.logistic.input_map import InputMap
 from discriminants.parallel.workers import SerialWorkers, Workers
+from discriminants.paths import exists
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +112,7 @@ def _speaker_maps(
     """The maps of the speakers, those of a file as they are, and the processor time that the others took."""
     if model.speakers is None:
         return {}, 0.0
-    known = {} if transforms is None or not transforms.exists() else load_maps(transforms, model.speakers)
+    known = {} if transforms is None or not exists(transforms) else load_maps(transforms, model.speakers)
     n_strange = sum(speaker not in known for speaker in static.speakers)
     if not n_strange:
         return recognized_maps(model, static, graph, known=known, workers=workers)

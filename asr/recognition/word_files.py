@@ -10,6 +10,7 @@ from asr.alignment.htk_labels import LabelSegment, fault_in_pattern, write_mlf
 from asr.errors import CorpusError, printable
 from asr.scoring.files import read_transcripts, write_transcripts
 from asr.validation.findings import count, some
+from discriminants.paths import is_file
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +46,7 @@ def _write_hyp_mlf(path: Path, rows: Mapping[str, Sequence[CtmRow]]) -> None:
 def _keep_earlier(path: Path, hypotheses: Mapping[str, Sequence[str]]) -> None:
     """Move an earlier outcome out of the way if the new one is another, and say so."""
     try:
-        if not path.is_file() or read_transcripts(path) == dict(hypotheses):
+        if not is_file(path) or read_transcripts(path) == dict(hypotheses):
             return
     except CorpusError:
         pass  # whatever it is, it is not ours to throw away

@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from asr.validation.findings import count
+from discriminants.paths import is_file
 
 
 def describe_files(files: Mapping[str, Path]) -> dict[str, dict[str, Any]]:
     """Place, number of lines and SHA-256 of each file by its role; those that are not there are left out."""
     found = {}
     for role, path in files.items():
-        if path.is_file():
+        if is_file(path):
             content = path.read_bytes()
             digest = hashlib.sha256(content).hexdigest()
             found[role] = {"path": str(path.absolute()), "lines": len(content.splitlines()), "sha256": digest}

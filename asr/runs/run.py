@@ -23,6 +23,7 @@ from asr.files import atomic_directory
 from asr.runs.given_files import are_described, changed_files, describe_files
 from asr.runs.sealed import read_sealed, write_sealed
 from asr.runs.stage_digests import check_digests, write_digests
+from discriminants.paths import exists, is_dir
 
 logger = logging.getLogger(__name__)
 
@@ -119,7 +120,7 @@ class Run:
             `build` raises passes through, and the stage stays absent.
         """
         path = self._stage_path(name)
-        if path.is_dir():
+        if is_dir(path):
             if name not in self._checked:
                 check_digests(path, self._digests_path(name))
                 self._checked.add(name)
@@ -155,11 +156,11 @@ class Run:
 
     def is_done(self, name: str) -> bool:
         """Whether stage `name` is whole."""
-        return self._stage_path(name).is_dir()
+        return is_dir(self._stage_path(name))
 
     def done_stages(self) -> list[str]:
         """Names of the stages that are done, sorted."""
-        return sorted(path.name for path in (self.directory / _STAGES).glob("[!.]*") if path.is_dir())
+        return sorted(path.name for path in (self.directory / _STAGES).glob("[!.]*") if is_dir(path))
 
     def stage_time(self, name: str) -> StageTime:
         """Time that stage `name` took, in this process or an earlier one; RunError if it is not done, or the record
@@ -205,7 +206,7 @@ class Run:
         partials = (*self.directory.glob(".*.partial-*"), *stages.glob("**/.*.partial-*"))
         outlived = (self.checkpoint(name) for name in self.done_stages() if _STAGE_NAME.fullmatch(name))
         for leftover in (*partials, *outlived, self.directory / _DISCARDED):
-            if leftover.is_dir():
+            if is_dir(leftover):
                 shutil.rmtree(leftover)
             else:
                 leftover.unlink(missing_ok=True)
@@ -213,7 +214,7 @@ class Run:
     def _adopt(self, record: dict[str, Any], allow_changes: bool, depends: Callable[[str, str], bool]) -> None:
         """Write the record of a new run, or hold it against the one on disk."""
         path = self.directory / _RECORD
-        if not path.exists():
+        if not exists(path):
             write_sealed(path, record)
             return
         remedy = (
@@ -252,12 +253,12 @@ class Run:
     def _throw_away_all_but(self, kept: Collection[str]) -> None:
         """Rename what belongs to other stages out of the way, whole: a kill must not leave part of a stage."""
         stages = self.directory / _STAGES
-        if not stages.exists():
+        if not exists(stages):
             return
         discarded = self.directory / _DISCARDED
         discarded.mkdir()
         # A stage goes before the records beside it, since it is not to be without them.
-        for path in sorted(stages.iterdir(), key=lambda path: not path.is_dir()):
+        for path in sorted(stages.iterdir(), key=lambda path: not is_dir(path)):
             if path.name.partition(".")[0] not in kept:
                 path.rename(discarded / path.name)
 
@@ -290,9 +291,9 @@ def _new_record(
 
 def _check_is_run_or_empty(directory: Path) -> None:
     """Refuse to work among somebody's other files; what a run killed at its birth leaves counts as empty."""
-    if directory.exists() and not directory.is_dir():
+    if exists(directory) and not is_dir(directory):
         raise RunError(f"{directory}: is a file; a run needs a directory")
-    if not directory.exists() or (directory / _RECORD).exists():
+    if not exists(directory) or exists(directory / _RECORD):
         return
     ours = re.compile(rf"{re.escape(_LOCK)}|\.{re.escape(_RECORD)}\.partial-\d+")
     foreign = sorted(child.name for child in directory.iterdir() if not ours.fullmatch(child.name))

@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from asr.errors import RunError
 from asr.files import atomic_write
+from discriminants.paths import is_dir
 
 _ALGORITHM = "blake2b"
 
@@ -53,7 +54,7 @@ def _read(stage: Path, record: Path) -> dict[str, str]:
 
 def _files(stage: Path) -> list[str]:
     """Paths relative to the stage of everything in it that is not a directory, sorted."""
-    return sorted(path.relative_to(stage).as_posix() for path in stage.rglob("*") if not path.is_dir())
+    return sorted(path.relative_to(stage).as_posix() for path in stage.rglob("*") if not is_dir(path))
 
 
 def _digest(path: Path) -> str:

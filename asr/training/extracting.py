@@ -18,6 +18,7 @@ from asr.runs.outcome import Outcome, account
 from asr.runs.progress import counted
 from asr.training.config import TrainingConfig, load_config, sets_nothing
 from discriminants.parallel.workers import Workers
+from discriminants.paths import exists
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +59,7 @@ def extract_features(
         table, problems = extract_static(corpus, features, workers=workers, progress=finished)
     out.mkdir(parents=True, exist_ok=True)
     write_archive(out / "feats.ark", out / "feats.scp", ((name, table.utterance(name)) for name in table.ids))
-    if not (out / "wav.scp").exists():
+    if not exists(out / "wav.scp"):
         offsets = {name: int(entry.value.rpartition(":")[2]) for name, entry in read_list(out / "feats.scp").items()}
         archived = [
             replace(u, audio=None, start=None, end=None, archive=out / "feats.ark", offset=offsets[u.id])

@@ -15,6 +15,7 @@ from asr.acoustic.phone_hmm import PhoneHmm
 from asr.errors import RunError
 from asr.hmm.state_graph import StateGraph
 from asr.runs.sealed import read_sealed, write_sealed
+from discriminants.paths import exists
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +82,7 @@ class KeptSearches:
         return self._directory / f"{key}-{first}.json"
 
     def _read(self, file: Path) -> list[Words]:
-        if not file.exists():
+        if not exists(file):
             return []
         try:
             found: list[Words] = read_sealed(file, "a record of searches", "these searches are made again")["batches"]

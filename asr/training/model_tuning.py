@@ -22,6 +22,7 @@ from asr.training.training_sample import trained_utterances
 from asr.training.tuning import Scored, Tuned, Twin, tune
 from asr.validation.findings import count
 from discriminants.parallel.workers import SerialWorkers, Workers
+from discriminants.paths import exists, is_dir
 
 log = logging.getLogger(__name__)
 
@@ -218,9 +219,9 @@ def _with_shares(model: SpeechModel) -> dict[float | None, SpeechModel]:
 
 def check_output(model: Path, output: Path, *, overwrite: bool) -> None:
     """Refuse, with ConfigError, to write over a file unless told to, and over the model itself in any case."""
-    if output.is_dir():
+    if is_dir(output):
         raise ConfigError(f"the output '{output}' is a directory; give the name of a file, such as tuned.safetensors")
-    if output.exists() and model.exists() and output.samefile(model):
+    if exists(output) and exists(model) and output.samefile(model):
         raise ConfigError(f"the output '{output}' is the model itself; give another name, since it stays as it is")
-    if output.exists() and not overwrite:
+    if exists(output) and not overwrite:
         raise ConfigError(f"the output '{output}' exists already; give another name, or --overwrite (overwrite=True)")

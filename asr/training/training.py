@@ -41,6 +41,7 @@ from asr.training.tuning import Scored, Tuned, Twin, tune
 from asr.validation.directory import LISTS
 from asr.validation.findings import count
 from discriminants.parallel.workers import SerialWorkers, Workers
+from discriminants.paths import exists, is_dir
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +76,7 @@ def train(
     AsrError
         One of its kinds, with the cause in one sentence.
     """
-    begun = (work_dir / "stages" / "features").is_dir()
+    begun = is_dir(work_dir / "stages" / "features")
     report, config = check_inputs(
         data,
         lexicon,
@@ -142,7 +143,7 @@ def train(
             save_model(work_dir / f"{name}.safetensors", model)
             return model
 
-        if not (work_dir / "gmm.safetensors").exists():  # else it may be tuned already
+        if not exists(work_dir / "gmm.safetensors"):  # else it may be tuned already
             keep("gmm", mixtures.largest, {"gmm": config.gmm_search})
             log.info(
                 "written to %s: gmm.safetensors (mixtures), which can be used already and is written again when its "

@@ -11,6 +11,7 @@ from asr.corpus.names import fault_in_name
 from asr.errors import CorpusError, Fault
 from asr.validation.findings import Finding, stopping, without_place
 from asr.validation.lists import ListFile, read_list_past_faults
+from discriminants.paths import is_file
 
 LISTS = ("wav.scp", "segments", "feats.scp", "utt2spk", "text", "spk2gender")
 
@@ -86,10 +87,8 @@ def read_directory_past_faults(path: Path, root: Path | None = None) -> Director
     Where there are features, nobody looks at the audio, whose entries are pipes in many a directory of Kaldi's.
     """
     path = nameable(path)
-    unread = {"wav.scp", "segments"} if (path / "feats.scp").is_file() else set()
-    lists = {
-        name: read_list_past_faults(path / name) for name in LISTS if name not in unread and (path / name).is_file()
-    }
+    unread = {"wav.scp", "segments"} if is_file(path / "feats.scp") else set()
+    lists = {name: read_list_past_faults(path / name) for name in LISTS if name not in unread and is_file(path / name)}
     # Absolute, for workers that began in another directory.
     places = Places(path.absolute(), None if root is None else root.absolute())
     faults: list[Finding] = []

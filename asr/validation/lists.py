@@ -10,6 +10,7 @@ from asr.corpus.list_file import Entry
 from asr.errors import CorpusError
 from asr.text_lines import GZIP_MAGIC, LARGEST_TEXT, read_text_lines
 from asr.validation.findings import Finding, count, stopping, warning, without_place
+from discriminants.paths import is_file
 
 
 class Line(NamedTuple):
@@ -63,7 +64,7 @@ def read_text_past_faults(path: Path) -> TextFile:
     except CorpusError as error:
         whole = TextFile(path, (), (stopping("unreadable", path, None, without_place(error, path)),))
     try:
-        if not path.is_file() or path.stat().st_size > LARGEST_TEXT:
+        if not is_file(path) or path.stat().st_size > LARGEST_TEXT:
             return whole
         content = path.read_bytes()
     except OSError:

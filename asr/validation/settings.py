@@ -16,6 +16,7 @@ from asr.lexicon import Lexicon
 from asr.validation.findings import Finding, count, some, stopping, warning, without_place
 from asr.validation.lists import check_format, read_list_past_faults
 from asr.validation.measuring import measure
+from discriminants.paths import is_file
 
 
 class StressSettings(Protocol):
@@ -161,7 +162,7 @@ def check_questions(config: Settings, lexicon: Lexicon, file: Path | None) -> It
 def check_noise(noise: NoiseSettings, rate: int, file: Path | None, *, samples_too: bool) -> Iterator[Finding]:
     """Whether the folder of noise is there, and every clip can be read and is heard."""
     listed = noise.directory / "noise.scp"
-    if not listed.is_file():
+    if not is_file(listed):
         message = f"the noise folder {noise.directory} has no list noise.scp of its clips ('ID PATH' a line)"
         yield stopping("noise", *setting_place(file, "hybrid.noise"), message)
         return
@@ -176,7 +177,7 @@ def check_noise(noise: NoiseSettings, rate: int, file: Path | None, *, samples_t
             yield stopping("pipe", listed, line, without_place(error, listed, line))
             continue
         path = noise.directory / value
-        if not path.is_file():
+        if not is_file(path):
             yield stopping("noise", listed, line, f"the clip '{name}' should be {path}, which is no file")
             continue
         found = attempt(measure, Utterance(name, "", None, audio=path), rate, samples_too)

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 
 from discriminants.errors import ModelFormatError
 from discriminants.model_file import load_arrays, save_arrays
+from discriminants.paths import exists
 
 INTERVAL = 30.0  # seconds between two writings of a stage that is under way
 _FORMAT = "unfinished fit, 1"
@@ -94,7 +95,7 @@ class Checkpoint:
 
     def _read(self, file: Path) -> Stage:
         """The arrays of a file, none if it cannot be used."""
-        if not file.exists():
+        if not exists(file):
             return {}
         try:
             arrays, metadata = load_arrays(file)

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from discriminants.blas_threads import one_blas_thread
+from discriminants.paths import exists
 
 # MiB of address space
 _BUFFERS = 2 * 34  # of two copies of OpenBLAS, with what an allocation of 32 costs besides
@@ -25,7 +26,7 @@ def claim_blas_buffers(n_threads: int) -> None:
     """
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     pages = Path("/proc/self/statm")
-    if limit == resource.RLIM_INFINITY or not pages.exists():
+    if limit == resource.RLIM_INFINITY or not exists(pages):
         return
     n_bytes = int(pages.read_text().split()[0]) * resource.getpagesize()
     left, needed = (limit - n_bytes) >> 20, _BUFFERS * n_threads + _THREAD * (n_threads - 1)

@@ -21,6 +21,7 @@ from pathlib import Path
 from asr.errors import ConfigError, CorpusError, RunError
 from asr.experiments.story import run_recipe
 from asr.files import atomic_write
+from discriminants.paths import is_dir, is_file
 from recipes.benchmarks import digits, fisher, lssvm_uci, multiclass, partitions, regression, second_order, sinc
 from recipes.benchmarks.results import ResultFiles
 from recipes.benchmarks.study import Table, run_study, study_settings
@@ -78,10 +79,10 @@ def _wanted(tables: Sequence[Table], names: Sequence[str] | None) -> list[tuple[
 
 def _check_files(folder: Path, wanted: Sequence[tuple[Table, str]]) -> None:
     """See that nothing is missing before the first hour is spent."""
-    if not folder.is_dir():
+    if not is_dir(folder):
         raise CorpusError(f"--data-dir {folder} is not a folder; it is to hold the benchmark sets")
     paths = [table.path(folder, name) for table, name in wanted]
-    missing = [path for path in paths if path is not None and not path.is_file()]
+    missing = [path for path in paths if path is not None and not is_file(path)]
     if missing:
         raise CorpusError(f"missing in the folder of the benchmark sets: {', '.join(map(str, missing))}")
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from asr.errors import CorpusError
+from discriminants.paths import is_file
 
 LARGEST_ARRAY = 1 << 27
 """Bytes; the largest of the benchmark sets has a fifth of it."""
@@ -33,7 +34,7 @@ def read_arrays(path: Path, names: tuple[str, ...]) -> list[np.ndarray]:
         If the file is missing, is no .npz file or lacks an array, if an array is larger than `LARGEST_ARRAY`, or a
         value is no finite number within `LARGEST_VALUE` of 0.
     """
-    if not path.is_file():
+    if not is_file(path):
         raise CorpusError(f"{path}: no such file; --data-dir is to name the folder of the benchmark sets")
     try:
         with zipfile.ZipFile(path) as archive:

@@ -11,6 +11,7 @@ import numpy as np
 from asr.errors import RunError
 from asr.files import atomic_write
 from asr.text_lines import read_text
+from discriminants.paths import exists
 from recipes.benchmarks.published import PUBLISHED
 from recipes.benchmarks.study import Outcome, Table
 
@@ -112,7 +113,7 @@ class ResultFiles:
 
 
 def _read(path: Path, default: Any) -> Any:
-    if not path.exists():
+    if not exists(path):
         return default
     try:
         return json.loads(read_text(path, RunError), parse_constant=_finite, parse_float=_finite)

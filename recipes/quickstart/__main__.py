@@ -27,6 +27,7 @@ from asr.grammar import Grammar, read_word_pair, word_pair
 from asr.recognition.material import Material
 from asr.runs.progress import counted
 from asr.training.config import TrainingConfig, TuningSettings
+from discriminants.paths import is_dir
 
 CORPUS = CorpusSettings()
 FEATURES = FeatureConfig()
@@ -55,7 +56,7 @@ def main() -> None:
     """Run the recipe."""
     arguments = parse_arguments(__doc__ or "", needs_corpus=False)
     corpus_dir = arguments.work_dir.with_name(f"{arguments.work_dir.name}-corpus-{CORPUS.digest()}")
-    if not corpus_dir.is_dir():
+    if not is_dir(corpus_dir):
         n_utterances = CORPUS.n_train_utterances + CORPUS.n_test_utterances
         with counted(n_utterances, "synthesising speech") as finished:
             make_naval_corpus(corpus_dir, CORPUS, jobs=arguments.jobs, progress=finished)

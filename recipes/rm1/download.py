@@ -25,6 +25,7 @@ from asr.files import DISK_TROUBLE, atomic_directory, atomic_write
 from asr.grammar.openfst_magic import FST_MAGIC
 from asr.runs.progress import Progress
 from asr.text_lines import GZIP_MAGIC, read_text
+from discriminants.paths import exists, is_dir, is_file
 
 log = logging.getLogger("recipes.rm1")
 
@@ -75,10 +76,10 @@ def download(corpus_dir: Path, sources: Sequence[Source] = (CEPSTRA, WORD_PAIRS)
     for source in sources:
         path = corpus_dir / source.name
         archive = source.magic == GZIP_MAGIC
-        if archive and (corpus_dir / _TOP).is_dir():
+        if archive and is_dir(corpus_dir / _TOP):
             log.info("%s is there", corpus_dir / _TOP)
             continue
-        if not path.is_file():
+        if not is_file(path):
             fetch(source, path)
         record_digest(path, source)
         if archive:
@@ -126,7 +127,7 @@ def _fetch_from(url: str, part: Path) -> None:
 
 
 def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
+    return path.stat().st_size if exists(path) else 0
 
 
 def _transfer(url: str, part: Path, have: int) -> bool:
@@ -200,7 +201,7 @@ def record_digest(path: Path, source: Source) -> None:
             digest.update(piece)
     record = path.with_name(f"{path.name}.sha256")
     found = digest.hexdigest()
-    if record.is_file():
+    if is_file(record):
         told = (read_text(record, CorpusError, largest=1 << 12).split() or [""])[0]
         if told != found:
             raise CorpusError(
@@ -249,7 +250,7 @@ def _write_member(members: tarfile.TarFile, member: tarfile.TarInfo, root: Path,
     if member.isdir():
         target.mkdir(parents=True, exist_ok=True)
         return
-    if str(name) in seen or target == root or target.exists():
+    if str(name) in seen or target == root or exists(target):
         raise CorpusError(f"{shown} is there twice")
     seen.add(str(name))
     content = members.extractfile(member)

@@ -35,6 +35,7 @@ from asr.grammar.word_pair import SENTENCE_END, write_word_pair
 from asr.lexicon import Lexicon, read_lexicon
 from asr.resources import resource
 from asr.runs.progress import counted
+from discriminants.paths import exists
 from recipes.rm1 import discs
 from recipes.rm1.cepstra import DICTIONARY, FEATURES, FEATURES_FOLDER, GRAMMARS, LISTS
 from recipes.rm1.layout import TEST_SETS, Layout
@@ -94,7 +95,7 @@ def make_mimic(
     Raises CorpusError when `out` exists, or eSpeak NG is missing or fails.
     """
     out = Path(out)
-    if out.exists():
+    if exists(out):
         raise CorpusError(f"{out}: exists already; remove it, or name another directory for the corpus")
     grammar = read_sentence_grammar(resource("fleet", "sentences.txt"))
     settings = difficulty(seed)

@@ -36,6 +36,7 @@ from asr.lexicon import Lexicon, read_lexicon
 from asr.lexicon.lexicon import without_stress
 from asr.recognition.material import Material
 from asr.training.config import TrainingConfig, TuningSettings
+from discriminants.paths import is_dir
 
 log = logging.getLogger("recipes.speechocean")
 
@@ -131,7 +132,7 @@ def noise_clips(arguments: Arguments) -> NoiseClips | None:
         return read_noise(arguments.noise_dir)
     assert arguments.corpus_dir is not None
     beside = arguments.corpus_dir.resolve().parent / "noise_esc10"
-    if beside.is_dir():
+    if is_dir(beside):
         return read_noise(beside)
     log.info("no noise clips at %s: the table of noise is left out", beside)
     return None
