@@ -48,10 +48,13 @@ def _of_the_system(error: OSError) -> str:
 
 
 def drop_unwritten_output() -> None:
-    """Send what standard output could not take nowhere, lest the interpreter tries again at its end and complains."""
-    if sys.stdout is not None and not _can_be_flushed():
-        with suppress(OSError, ValueError), Path(os.devnull).open("wb") as nowhere:
-            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+    """Send what the standard streams could not take nowhere, lest the interpreter tries again at its end and
+    complains.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and not _can_be_flushed(stream):
+            with suppress(OSError, ValueError), Path(os.devnull).open("wb") as nowhere:
+                os.dup2(nowhere.fileno(), stream.fileno())
 
 
 @contextmanager
@@ -61,10 +64,18 @@ def standard_output_named() -> Iterator[None]:
     sys.stdout = cast(TextIO, stream and _Named(stream))
     try:
         yield
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        _flush_output()
+    except SystemExit as stop:
+        if not stop.code:
+            _flush_output()
+        raise
     finally:
         sys.stdout = stream
+
+
+def _flush_output() -> None:
+    if sys.stdout is not None:
+        sys.stdout.flush()
 
 
 class _Named:
@@ -95,9 +106,9 @@ def _naming() -> Iterator[None]:
         raise OSError(error.errno, error.strerror, "standard output") from error
 
 
-def _can_be_flushed() -> bool:
+def _can_be_flushed(stream: TextIO) -> bool:
     try:
-        sys.stdout.flush()
+        stream.flush()
     except (OSError, ValueError):
         return False
     return True

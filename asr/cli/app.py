@@ -77,6 +77,12 @@ def main(arguments: list[str] | None = None) -> NoReturn:
             supervise("asr")
         with standard_output_named():
             app(args=arguments, prog_name="asr")
+    except SystemExit:
+        drop_unwritten_output()
+        raise
+    except BrokenPipeError:  # nobody listens
+        drop_unwritten_output()
+        sys.exit(1)
     except KeyboardInterrupt:
         _fail(f"interrupted; {GOES_ON}", status=130)
     except Exception as error:

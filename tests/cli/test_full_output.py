@@ -10,9 +10,12 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def run(arguments: list[object], output: int | None, error: int = subprocess.PIPE) -> tuple[int, str]:
+def run(
+    arguments: list[object], output: int | None, error: int = subprocess.PIPE, *, unbuffered: bool = False
+) -> tuple[int, str]:
     """Exit status and standard error of a command with this standard output."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    environment["PYTHONUNBUFFERED"] = "1" if unbuffered else ""  # where empty, the same as not set
     command = [sys.executable, "-m", "asr.cli", *map(str, arguments)]
     done = subprocess.run(command, stdout=output, stderr=error, env=environment, text=True, check=False)
     return done.returncode, done.stderr or ""
@@ -32,27 +35,32 @@ def transcript(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize("unbuffered", [False, True])
 @pytest.mark.parametrize("arguments", ["--version", "--help", "train --help", "score TEXT TEXT"])
-def test_a_full_standard_output_is_one_sentence(full: int, transcript: Path, arguments: str) -> None:
+def test_a_full_standard_output_is_one_sentence(full: int, transcript: Path, arguments: str, unbuffered: bool) -> None:
     words = [transcript if word == "TEXT" else word for word in arguments.split()]
-    status, err = run(words, full)
+    status, err = run(words, full, unbuffered=unbuffered)
     assert status == 1
     sentence = "asr: error: standard output: No space left on device; free some space, the same command goes on\n"
     assert err == sentence
 
 
-def test_a_full_standard_error_changes_no_exit_status(full: int, transcript: Path) -> None:
+@pytest.mark.parametrize("unbuffered", [False, True])
+def test_a_full_standard_error_changes_no_exit_status(full: int, transcript: Path, unbuffered: bool) -> None:
     missing = transcript.with_name("none")
-    assert run(["score", transcript, missing], subprocess.DEVNULL, full)[0] == 1
-    assert run(["score", transcript, transcript], subprocess.DEVNULL, full)[0] == 0
+    assert run(["score", transcript, missing], subprocess.DEVNULL, full, unbuffered=unbuffered)[0] == 1
+    assert run(["score", transcript, transcript], subprocess.DEVNULL, full, unbuffered=unbuffered)[0] == 0
 
 
+@pytest.mark.parametrize("unbuffered", [False, True])
 @pytest.mark.parametrize("arguments", ["--help", "score TEXT TEXT"])
-def test_a_closed_pipe_is_silence_and_a_status_that_is_not_0(transcript: Path, arguments: str) -> None:
+def test_a_closed_pipe_is_silence_and_a_status_that_is_not_0(
+    transcript: Path, arguments: str, unbuffered: bool
+) -> None:
     words = [transcript if word == "TEXT" else word for word in arguments.split()]
     reading, writing = os.pipe()
     os.close(reading)
-    status, err = run(words, writing)
+    status, err = run(words, writing, unbuffered=unbuffered)
     os.close(writing)
     assert status == 1
     assert err == ""
