@@ -61,7 +61,7 @@ class BayesianLSSVM(KernelExpansion):
         """
         if not isinstance(self.kernel_, ARDGaussianKernel):
             raise AttributeError(f"input_relevances_ takes a width for every input, which the {self.kernel_} has not")
-        relevances: np.ndarray = (self.basis_centers_.std(axis=0) / self.kernel_.sigma) ** 2
+        relevances: np.ndarray = (self.basis_centers_.std(axis=0) / np.asarray(self.kernel_.sigma)) ** 2
         return relevances
 
     def _infer(
