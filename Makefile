@@ -1,5 +1,5 @@
 # Every target sets up what it needs: a virtual environment in .venv, with this project installed in it.
-# Needs GNU make and Python 3.11, 3.12 or 3.13; another interpreter is named by `make PYTHON=/path/to/python ...`.
+# Needs GNU make and Python 3.11, 3.12, 3.13 or 3.14; another interpreter is named by `make PYTHON=/path/to/python ...`.
 
 .DEFAULT_GOAL := help
 
@@ -7,8 +7,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 
-PYTHONS := $(if $(PYTHON),$(PYTHON),python3.13 python3.12 python3.11 python3 python)
-FITS := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
+# 3.14 comes after the others: hmmlearn, which whole-word models need, has no wheel for it.
+PYTHONS := $(if $(PYTHON),$(PYTHON),python3.13 python3.12 python3.11 python3.14 python3 python)
+FITS := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))
 QUICKSTART_DIR ?= runs/quickstart
 PYTEST_JOBS ?= 2
 PYTEST_FLAGS ?=
@@ -61,7 +62,7 @@ $(STAMP): pyproject.toml
 	        if [ -n "$$python" ] && "$$python" -c '$(FITS)' 2>/dev/null; then break; fi; \
 	    done; \
 	    if [ -z "$$python" ]; then \
-	        echo "make: no Python 3.11, 3.12 or 3.13 with its venv module among: $(PYTHONS)." >&2; \
+	        echo "make: no Python 3.11, 3.12, 3.13 or 3.14 with its venv module among: $(PYTHONS)." >&2; \
 	        echo "make: install one (on Debian also python3-venv) or name it: make PYTHON=/path/to/python" >&2; \
 	        exit 1; \
 	    fi; \

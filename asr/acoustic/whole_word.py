@@ -6,6 +6,7 @@ plain arrays. Recognition compares the words' likelihoods, for all utterances at
 
 import logging
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from typing import Self
 
 import numpy as np
@@ -20,6 +21,16 @@ log = logging.getLogger(__name__)
 
 WordHmm = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """Start probabilities (n,), transitions (n, n), means and variances (n, n_features)."""
+
+HMMLEARN_NEEDED = (
+    "whole-word models need the package hmmlearn, which has no wheel for Python 3.14: use Python 3.13, or where there "
+    "is a compiler: pip install hmmlearn"
+)
+
+
+def can_train() -> bool:
+    """Whether hmmlearn is installed."""
+    return find_spec("hmmlearn") is not None
 
 
 class WholeWordHmms:
@@ -94,8 +105,11 @@ class WholeWordHmms:
         FeatureError
             If a frame is not finite.
         ConfigError
-            If a number of states, mixtures or iterations is below 1, or training ends with numbers that are not finite.
+            If hmmlearn is not installed, a number of states, mixtures or iterations is below 1, or training ends with
+            numbers that are not finite.
         """
+        if not can_train():
+            raise ConfigError(HMMLEARN_NEEDED)
         for name in ("n_states", "n_mixtures", "n_iter"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}, but must be at least 1")

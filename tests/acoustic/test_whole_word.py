@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+
+pytest.importorskip("hmmlearn", reason="hmmlearn is not installed; it has no wheel for Python 3.14")
+
 from hmmlearn.hmm import GaussianHMM
 
 from asr.acoustic.whole_word import WholeWordHmms

@@ -1,0 +1,38 @@
+"""The recipe of spoken digits, its trainings left out."""
+
+from contextlib import ExitStack
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from asr.acoustic import whole_word
+from asr.experiments.story import Arguments, Story
+from asr.lexicon import Lexicon
+from asr.training.systems import Workshop
+from recipes.fsdd import __main__ as fsdd
+
+
+@pytest.mark.parametrize("installed", [False, True])
+def test_whole_word_models_are_left_out_and_told_of_where_hmmlearn_is_missing(monkeypatch, caplog, installed):
+    workshop = Workshop(None, Lexicon({"ONE": (("w", "ah", "n"),)}), fsdd.CONFIG, "audio", None)
+    material = SimpleNamespace(speakers=("anna", "bob"), of_speakers=lambda names: material)
+    ended = {}
+    monkeypatch.setattr(whole_word, "find_spec", lambda name: object() if installed else None)
+    monkeypatch.setattr(Story, "material", lambda self, name: material)
+    monkeypatch.setattr(fsdd, "parse_arguments", lambda *_, **__: Arguments(Path(), Path(), 1, False))
+    monkeypatch.setattr(fsdd, "open_story", lambda *_: Story("", Path(), workshop, {}, ExitStack()))
+    monkeypatch.setattr(fsdd, "joined", lambda parts: material)
+    monkeypatch.setattr(fsdd, "train_and_tune", lambda *_: [])
+    monkeypatch.setattr(fsdd, "choose_primary", lambda systems: None)
+    monkeypatch.setattr(fsdd, "decode_test", lambda *_: [])
+    monkeypatch.setattr(fsdd, "whole_word_row", lambda story, split, folds: (split, sorted(folds)))
+    monkeypatch.setattr(fsdd, "finish", lambda story, scored, systems, notes: ended.update(rows=scored, notes=notes))
+    fsdd.main()
+    if installed:
+        assert ended == {"rows": [("official", ["official"]), ("loso", ["loso-anna", "loso-bob"])], "notes": []}
+    else:
+        assert ended["rows"] == []
+        (note,) = ended["notes"]
+        assert note.startswith("hmmlearn-words is left out: whole-word models need the package hmmlearn")
+        assert note in caplog.text
