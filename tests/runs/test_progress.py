@@ -48,6 +48,7 @@ def test_a_terminal_shows_a_bar_once_the_work_takes_long(monkeypatch, capsys):
     monkeypatch.setattr(module, "_on_terminal", lambda: True)
     monkeypatch.setattr(module, "_PATIENCE", 0.0)
     monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")  # a dumb one shows none
     monkeypatch.setenv("COLUMNS", "100")
     list(progress(range(3), "decoding"))
     shown = capsys.readouterr()
