@@ -6,6 +6,7 @@ from asr.errors import LexiconError
 from asr.files import atomic_write
 from asr.lexicon.formats import MODEL_PAUSES, is_comment, is_probability
 from asr.lexicon.lexicon import Lexicon
+from asr.lexicon.reading import comma_separated
 
 
 def write_lexicon(lexicon: Lexicon, path: Path | str) -> None:
@@ -16,8 +17,8 @@ def write_lexicon(lexicon: Lexicon, path: Path | str) -> None:
     Raises
     ------
     LexiconError
-        When the format cannot tell a word from a comment, or the first phones from probabilities, or a phone is one of
-        those reserved for silence.
+        When the format cannot tell a word from a comment, the first phones from probabilities, or the lines from CSV,
+        or a phone is one of those reserved for silence.
     """
     reserved = sorted(MODEL_PAUSES.intersection(lexicon.phones))
     if reserved:
@@ -27,7 +28,11 @@ def write_lexicon(lexicon: Lexicon, path: Path | str) -> None:
         raise LexiconError(f"The word {comment!r} would read as a comment in {path}; rename it.")
     if all(is_probability(variant[0]) for word in lexicon.words for variant in lexicon[word]):
         raise LexiconError(f"Every first phone would read as a probability in {path}; rename the phones.")
+    lines = [" ".join((word, *variant)) for word in lexicon.words for variant in lexicon[word]]
+    commas = comma_separated(list(enumerate(lines)))
+    if commas is not None:
+        raise LexiconError(
+            f"{lines[commas[0]]!r} and nearly all lines would read as CSV in {path}; rename the words with , or ;"
+        )
     with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
-        for word in lexicon.words:
-            for variant in lexicon[word]:
-                stream.write(" ".join((word, *variant)) + "\n")
+        stream.writelines(f"{line}\n" for line in lines)
