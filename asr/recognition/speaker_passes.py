@@ -84,8 +84,8 @@ def recognize_speakers(
     """
     if adapt == "balanced" and graph.most_words != 1:
         raise ConfigError(
-            "words are balanced (--adapt balanced) under a grammar of single words, and this one has longer sentences; "
-            "--grammar one, or --adapt alone"
+            'words are balanced (--adapt balanced, adapt="balanced") under a grammar of single words, and this one has '
+            'longer sentences; take --grammar one, grammar="one", or --adapt alone, adapt=True'
         )
     maps, seconds = _speaker_maps(model, static, graph, transforms, workers)
     by_input_network = adapt in (True, "input-network", "balanced")

@@ -9,8 +9,8 @@ tested on all of the sixth, and pooled. Grammars: exactly one digit, and a free 
 The states of the systems `*-word` belong to one word each: in ten digits few phones recur, and where they do they
 sound different. `*-adapted` is adapted to each test speaker, without transcripts, as the peers' fMLLR is;
 `*-adapted-balanced` expects besides, in the grammar of single digits, that a speaker says each about as often as the
-speakers of its training did. Whole-word HMMs are the classical baseline for isolated words; they are left
-out, saying so, where hmmlearn is not installed.
+speakers of its training did. Whole-word HMMs are the classical baseline for isolated words; they are left out, saying
+so, where hmmlearn is not installed.
 `--systems fisher` and `least-squares` compare families of kernel machines (`asr.experiments.kernel_families`), with one
 speaker left out and grammar `one` alone.
 """
