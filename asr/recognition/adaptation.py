@@ -131,7 +131,7 @@ def recognize_adapted(
     """
     hybrid = hybrid_stream(model.hmm.acoustic_model)
     if hybrid is None:
-        raise ConfigError(f"an input network adapts hybrids; mixtures adapt by {OF_MIXTURES}")
+        raise ConfigError(f"an input network, balanced or not, adapts hybrids; mixtures adapt by {OF_MIXTURES}")
     if not isinstance(hybrid[1].classifier, SparseKernelLogisticClassifier):
         raise ConfigError(
             f"a hybrid of {type(hybrid[1].classifier).__name__} cannot be adapted, but one of the classifier "

@@ -107,6 +107,8 @@ def decode(
     speech_model = adaptable_model(speech_model, adapt, transforms)
     needs_minutes = adapt or (speech_model.speakers is not None and speech_model.speakers.prior is None)
     rule = speakers or ("directory" if needs_minutes else "file")
+    if data is None and speakers is None and needs_minutes:
+        log.info("files of a folder count as one speaker's, whom the model adapts to; others by --speakers, speakers=")
     corpus = files_as_corpus(audio, rule) if data is None else corpus_for(speech_model, data, root)
     settings = chosen_search(speech_model, **search)
     if (lattices.confidence or lattices.mbr) and settings.confidence is None:
