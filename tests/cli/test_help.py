@@ -15,7 +15,7 @@ TOLD = {
         *OF_DATA,
         *OF_ROOT,
         "in noise that training lacks, it can do harm",
-        "directory with --adapt or a model with maps of speakers",
+        "directory with --adapt, or a model with maps of few speakers",
         "the probability that a word is right",
         "less is faster, but loses words",
         "hyp.mlf in the folder of --out. Is followed by no file",
