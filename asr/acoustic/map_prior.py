@@ -28,6 +28,7 @@ class MapPrior:
     Attributes
     ----------
     mean : float32 (n, n + 1)
+        Its matrix can be inverted.
     directions : float32 (m, n, n + 1)
         Each times the deviation of the speakers' maps along it.
     """
@@ -40,7 +41,7 @@ class MapPrior:
 
         Newton's method, each step halved until it gains. The second derivative is that of the auxiliary function's
         quadratic part and of log|det A|, count tr(A^-1 D_k A^-1 D_l), where that is positive definite, and else without
-        the latter. Raises LinAlgError where the mean cannot be inverted.
+        the latter.
         """
         mean, directions = self.mean.astype(np.float64), self.directions.astype(np.float64)
         n_rows = len(mean)
@@ -80,7 +81,7 @@ class MapPrior:
 
 
 def learnt_prior(maps: Sequence[np.ndarray], expected: RowStatistics) -> MapPrior | None:
-    """The prior that maps of speakers have in common; None of fewer than 10.
+    """The prior that maps of speakers have in common; None of fewer than 10, and of maps that do not differ.
 
     Parameters
     ----------
@@ -98,6 +99,8 @@ def learnt_prior(maps: Sequence[np.ndarray], expected: RowStatistics) -> MapPrio
     _, deviations, components = np.linalg.svd(apart.reshape(len(maps), -1), full_matrices=False)
     deviations = deviations[: min(len(maps) - 1, MOST_DIRECTIONS)] / np.sqrt(len(maps) - 1.0)
     kept = int((deviations > 1e-6 * deviations[0]).sum())
+    if not kept:
+        return None
     scaled = (deviations[:kept, None] * components[:kept]).reshape(kept, *mean.shape)
     directions = np.stack(
         [np.linalg.solve(factor.T, rows.T).T for factor, rows in zip(factors, scaled.transpose(1, 0, 2), strict=True)],
@@ -122,7 +125,7 @@ def expected_under(expected: RowStatistics, transform: np.ndarray) -> RowStatist
 def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray | None:
     """The solution by Cholesky's factors; None where the matrix is not positive definite."""
     try:
-        solution: np.ndarray = cho_solve(cho_factor(matrix), right)
+        solution: np.ndarray = cho_solve(cho_factor(matrix, check_finite=False), right, check_finite=False)
     except LinAlgError:
         return None
     return solution

@@ -197,8 +197,10 @@ def _prior(arrays: Mapping[str, np.ndarray], n_features: int) -> MapPrior | None
     if not arrays:
         return None
     shape, n_directions = (n_features, n_features + 1), len(arrays["directions"])
-    if n_directions > MOST_DIRECTIONS:
-        raise ValueError(f"the prior of maps has {n_directions} directions, and {MOST_DIRECTIONS} can be")
+    if not 1 <= n_directions <= MOST_DIRECTIONS:
+        raise ValueError(f"the prior of maps has {n_directions} directions, and 1 to {MOST_DIRECTIONS} can be")
     check_array("prior.mean", arrays["mean"], shape)
     check_array("prior.directions", arrays["directions"], (n_directions, *shape))
+    if not np.linalg.slogdet(arrays["mean"][:, :-1].astype(np.float64))[0]:
+        raise ValueError("prior.mean is a map that cannot be inverted")
     return MapPrior(arrays["mean"], arrays["directions"])

@@ -43,14 +43,15 @@ def word_shares(transcripts: Mapping[str, Sequence[str]], utterance_speaker: Map
     Returns
     -------
     WordShares or None
-        None where there are fewer than two such words or two speakers of them, or more than 200 words.
+        None where there are fewer than two such words or two speakers of them, more than 200 words, or no speaker with
+        two utterances, since nothing then tells how speakers differ.
     """
     counts: dict[str, Counter[str]] = {}
     for name, words in transcripts.items():
         if len(words) == 1:
             counts.setdefault(utterance_speaker[name], Counter())[words[0]] += 1
     every = sorted({word for of_speaker in counts.values() for word in of_speaker})
-    if len(counts) < 2 or not 2 <= len(every) <= MOST_WORDS:
+    if len(counts) < 2 or not 2 <= len(every) <= MOST_WORDS or max(map(Counter.total, counts.values())) < 2:
         return None
     table = np.array([[counts[speaker][word] for word in every] for speaker in sorted(counts)], dtype=np.float64)
     said, total = table.sum(axis=1), table.sum()
@@ -58,5 +59,5 @@ def word_shares(transcripts: Mapping[str, Sequence[str]], utterance_speaker: Map
     expected = np.outer(said, shares)
     by_chance = ((table - expected) ** 2 / expected).sum() / ((len(said) - 1) * (len(every) - 1))
     usual = (total - (said**2).sum() / total) / (len(said) - 1)
-    spread = (by_chance - 1.0) / (usual - 1.0) if usual > 1.0 else 0.0
+    spread = (by_chance - 1.0) / (usual - 1.0)
     return WordShares(shares=dict(zip(every, shares.tolist(), strict=True)), spread=float(np.clip(spread, 0.0, 1.0)))

@@ -210,7 +210,8 @@ def _expected_shares(model: SpeechModel, graph: StateGraph) -> tuple[np.ndarray,
     if known is None:
         raise ConfigError(
             "the model does not tell how often a speaker says each word, as one does whose training had utterances of "
-            f"a single word by two speakers or more, of {MOST_WORDS} words at most; adapt without balancing words"
+            f"a single word, several by each of two speakers or more, of {MOST_WORDS} words at most; adapt without "
+            "balancing words"
         )
     strange = sorted(set(graph.words) - set(known.shares))
     if strange:

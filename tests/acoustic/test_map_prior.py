@@ -102,8 +102,14 @@ def test_few_speakers_teach_no_prior_and_very_many_no_more_directions_than_are_k
     assert learnt_prior(maps[:FEWEST_SPEAKERS], expected).directions.shape == (FEWEST_SPEAKERS - 1, N, N + 1)
     monkeypatch.setattr(map_prior, "MOST_DIRECTIONS", 7)
     assert learnt_prior(maps, expected).directions.shape == (7, N, N + 1)
-    same = learnt_prior([np.eye(N, N + 1)] * 12, expected)
-    assert same is None or np.allclose(same.directions, 0.0)
+    assert learnt_prior([np.eye(N, N + 1)] * 12, expected) is None
+
+
+def test_numbers_without_sense_leave_the_mean(known):
+    _, mixtures, prior, *_ = known
+    huge = np.full((30, N), 3e38, np.float32)
+    found = fit_fmllr(mixtures, huge, np.zeros(30, np.int32), FmllrSettings(learnt_prior=0.0), prior=prior)
+    np.testing.assert_allclose(np.column_stack([found.matrix, found.offset]), prior.mean, atol=1e-6)
 
 
 def test_what_is_expected_under_a_map_has_it_as_the_best(known):

@@ -44,6 +44,7 @@ def test_nothing_is_told_by_one_speaker_sentences_one_word_or_very_many() -> Non
     both = {"1": "x", "2": "x", "3": "y", "4": "y"}
     assert word_shares(ids, both) is not None
     assert word_shares(ids, dict.fromkeys(ids, "x")) is None
+    assert word_shares(ids, {name: name for name in ids}) is None  # every utterance a speaker of its own
     assert word_shares({name: (*words, "c") for name, words in ids.items()}, both) is None
     assert word_shares(dict.fromkeys(ids, ("a",)), both) is None
     many = {f"{speaker}-{k}": (f"w{k}",) for speaker in "xy" for k in range(MOST_WORDS + 1)}

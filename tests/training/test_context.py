@@ -74,10 +74,14 @@ def test_a_hybrid_of_states_in_context_recognizes_what_mixtures_aligned(tmp_path
         load_model(tmp_path / "spoilt.safetensors")
 
 
-def test_half_an_hour_of_speech_has_states_in_context_unless_told_otherwise(tmp_path, monkeypatch, caplog):
-    corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=8)
+def small_story(directory):
+    corpus = make_toy_corpus(directory / "corpus", n_utterances=8)
     config = TrainingConfig(features=FEATURES, gmm=MIXTURES)
-    story = open_story("toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, config, (), (), ("train",))
+    return open_story("toy", Arguments(corpus, directory / "run", 1, False), corpus, config, (), (), ("train",))
+
+
+def test_half_an_hour_of_speech_has_states_in_context_unless_told_otherwise(tmp_path, monkeypatch, caplog):
+    story = small_story(tmp_path)
     workshop, material = story.workshop, story.material("train")
 
     def chosen(**settings):
@@ -97,9 +101,7 @@ def test_half_an_hour_of_speech_has_states_in_context_unless_told_otherwise(tmp_
 
 
 def test_many_speakers_have_maps_unless_told_otherwise(tmp_path, monkeypatch, caplog):
-    corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=8)
-    config = TrainingConfig(features=FEATURES, gmm=MIXTURES)
-    story = open_story("toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, config, (), (), ("train",))
+    story = small_story(tmp_path)
     workshop, material = story.workshop, story.material("train")
 
     def chosen(**settings):

@@ -134,6 +134,7 @@ def test_a_spoilt_file_of_a_model_with_maps_is_refused(tmp_path, monkeypatch):
     refused({"speakers.self_loops": np.ones(3)}, "self_loops")
     directions = arrays["speakers.prior.directions"]
     refused({"speakers.prior.mean": np.zeros((3, 4), np.float32)}, "prior.mean")
+    refused({"speakers.prior.mean": np.zeros_like(directions[0])}, "cannot be inverted")
     refused({"speakers.prior.directions": directions[:, :, 1:].copy()}, "prior.directions")
     refused({"speakers.prior.directions": np.full_like(directions, np.nan)}, "prior.directions")
     refused({"speakers.prior.directions": np.tile(directions[:1], (101, 1, 1))}, "101 directions")
