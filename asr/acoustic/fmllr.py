@@ -4,7 +4,7 @@ Gales (1998), "Maximum likelihood linear transformations for HMM-based speech re
 model-space transforms").
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from pydantic import Field
@@ -21,6 +21,8 @@ from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 _BLOCK_FRAMES = 1024
+MOST_SILENCE = 0.25
+"""Frames of silence that count in a map for each frame of speech: what lies between words is seldom the speaker's."""
 
 SpeakerMaps = Mapping[str, InputMap]
 """By name of the speaker."""
@@ -136,6 +138,7 @@ def fit_speakers(
     start: SpeakerMaps | None = None,
     among: np.ndarray | None = None,
     prior: MapPrior | None = None,
+    silence: Sequence[int] = (),
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> dict[str, InputMap]:
     """The map of every speaker of a table of frames.
@@ -150,13 +153,15 @@ def fit_speakers(
         The matrices to choose from; any is allowed unless given.
     prior : MapPrior, optional
         What is known of speakers' maps.
+    silence : sequence of int, optional
+        States of silence, most frames of which are left out where they are many beside those of speech.
     """
     rows: dict[str, list[np.ndarray]] = {}
     for number, speaker in enumerate(table.speakers):
         rows.setdefault(speaker, []).append(np.arange(table.offsets[number], table.offsets[number + 1]))
     own = {speaker: np.concatenate(parts) for speaker, parts in rows.items()}
     items = (
-        (table.frames[rows], states[rows], None if start is None else start.get(speaker))
+        (table.frames[rows], mostly_speech(states[rows], silence), None if start is None else start.get(speaker))
         for speaker, rows in own.items()
     )
     with one_blas_thread():
@@ -164,6 +169,19 @@ def fit_speakers(
     workers = in_threads(workers)
     maps = workers.map(_fit_speaker, items, workers.share((mixtures, settings, expected, among, prior)))
     return dict(zip(own, maps, strict=True))
+
+
+def mostly_speech(states: np.ndarray, silence: Sequence[int]) -> np.ndarray:
+    """States of frames, int32 (n_frames,), with -1 for silence beyond `MOST_SILENCE` of the speech, evenly spaced."""
+    silent = np.flatnonzero(np.isin(states, silence))
+    n_kept = int(MOST_SILENCE * (np.count_nonzero(states >= 0) - len(silent)))
+    if len(silent) <= n_kept:
+        return states
+    kept = silent[(np.arange(n_kept) * len(silent)) // max(n_kept, 1)]
+    left = np.array(states)
+    left[silent] = -1
+    left[kept] = states[kept]
+    return left
 
 
 def _fit_speaker(

@@ -15,7 +15,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from asr.acoustic.row_updates import RowStatistics
 
-FEWEST_SPEAKERS = 10
+FEWEST_SPEAKERS = 4
 """From whose maps a prior is learnt; fewer tell too little of how speakers differ."""
 MOST_DIRECTIONS = 100
 _STEPS, _HALVINGS, _SMALLEST_GAIN = 20, 30, 1e-6
@@ -80,8 +80,10 @@ class MapPrior:
         return mean + np.tensordot(coordinates, directions, 1)
 
 
-def learnt_prior(maps: Sequence[np.ndarray], expected: RowStatistics) -> MapPrior | None:
-    """The prior that maps of speakers have in common; None of fewer than 10, and of maps that do not differ.
+def learnt_prior(
+    maps: Sequence[np.ndarray], expected: RowStatistics, others: Sequence[np.ndarray] = ()
+) -> MapPrior | None:
+    """The prior that maps of speakers have in common; None of fewer than four, and of maps that do not differ.
 
     Parameters
     ----------
@@ -89,15 +91,17 @@ def learnt_prior(maps: Sequence[np.ndarray], expected: RowStatistics) -> MapPrio
     expected : RowStatistics
         Of one frame, as the mixtures expect it (`asr.acoustic.fmllr.expected_statistics`): its second derivatives are
         the metric in which maps differ.
+    others : float64 (n, n + 1) each
+        Further maps, of speakers who are made up of these.
     """
     if len(maps) < FEWEST_SPEAKERS:
         return None
-    stacked = np.stack(maps)
+    stacked = np.stack([*maps, *others])
     mean = stacked.mean(axis=0)
     factors = np.linalg.cholesky(expected.second)
     apart = np.matmul((stacked - mean).transpose(1, 0, 2), factors).transpose(1, 0, 2)
-    _, deviations, components = np.linalg.svd(apart.reshape(len(maps), -1), full_matrices=False)
-    deviations = deviations[: min(len(maps) - 1, MOST_DIRECTIONS)] / np.sqrt(len(maps) - 1.0)
+    _, deviations, components = np.linalg.svd(apart.reshape(len(stacked), -1), full_matrices=False)
+    deviations = deviations[: min(len(stacked) - 1, MOST_DIRECTIONS)] / np.sqrt(len(stacked) - 1.0)
     kept = int((deviations > 1e-6 * deviations[0]).sum())
     if not kept:
         return None

@@ -16,7 +16,7 @@ from asr.acoustic.map_prior import MOST_DIRECTIONS, MapPrior, learnt_prior
 from asr.acoustic.model_metadata import MapKind, SpeakerParts
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.acoustic.search_settings import SearchSettings
-from asr.acoustic.vtln import require_cepstra, warps_of_frames
+from asr.acoustic.vtln import maps_of_other_lengths, require_cepstra, warps_of_frames, why_not_warped
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
@@ -31,8 +31,8 @@ class SpeakerSettings(FmllrSettings):
 
     maps: Literal["auto", "none", MapKind] = "auto"
     """`fmllr`: speaker-adaptive training of the mixtures, and a hybrid of mapped frames; `vtln`: the same with maps
-    that warp the frequency axis, as another length of the vocal tract does. "auto" is "fmllr" where there are twenty
-    speakers, half of whom say ten seconds or more, and half an hour of speech."""
+    that warp the frequency axis, as another length of the vocal tract does. "auto" is "fmllr" where there are ten
+    speakers, half of whom say ten seconds or more."""
     rounds: int = Field(1, ge=1, le=100)
     """How often the maps of the training speakers are estimated and the mixtures grown anew from mapped frames."""
 
@@ -108,7 +108,15 @@ class SpeakerAdaptation:
             mixtures, among = mixtures.collapsed(), warps_of_frames(self.front_end)
             settings = settings.model_copy(update={"iterations": 1})  # a single Gaussian has no posteriors
         return fit_speakers(
-            mixtures, frames, states, settings, start=start, among=among, prior=self.prior, workers=workers
+            mixtures,
+            frames,
+            states,
+            settings,
+            start=start,
+            among=among,
+            prior=self.prior,
+            silence=self.first.topology.silence_states,
+            workers=workers,
         )
 
     def with_prior(
@@ -120,7 +128,8 @@ class SpeakerAdaptation:
     ) -> "SpeakerAdaptation":
         """The same with what the speakers of static features, in the states of their frames, tell of others' maps.
 
-        Warps need no prior, and where there are too few speakers nothing is learnt.
+        Where frames can be warped, each speaker counts with a longer and a shorter vocal tract too. Maps that are warps
+        need no prior, and where there are too few speakers nothing is learnt.
         """
         if self.maps == "vtln":
             return self
@@ -128,7 +137,8 @@ class SpeakerAdaptation:
         maps = plain.of_states(static, states, workers=workers)
         transforms = [np.column_stack([one.matrix, one.offset]) for one in maps.values()]
         with one_blas_thread():
-            return replace(plain, prior=learnt_prior(transforms, expected_statistics(self.mapped)))
+            others = [] if why_not_warped(self.front_end) else maps_of_other_lengths(self.front_end, transforms)
+            return replace(plain, prior=learnt_prior(transforms, expected_statistics(self.mapped), others))
 
     def frames(self, static: FrameTable, maps: SpeakerMaps) -> FrameTable:
         """Mapped frames of static features; those of a speaker without a map stay as the front end gives them."""

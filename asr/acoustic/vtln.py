@@ -9,6 +9,8 @@ The mixtures are taken as one Gaussian a state: some of many have learnt how eac
 is then hardly seen (Welling, Ney and Kanthak 2002, "Speaker adaptive modeling by vocal tract normalization").
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from asr.errors import FeatureError
@@ -18,6 +20,8 @@ from asr.features.warping import warping_matrix
 
 WARPS = tuple(round(0.8 + 0.02 * number, 2) for number in range(21))
 """Those that are tried, as of `asr.features.warping.warping_matrix`."""
+LONGER_AND_SHORTER = (0.92, 1.08)
+"""Warps as far apart as the voices of men and women from the mean of all."""
 
 
 def why_no_warps(config: FeatureConfig) -> str | None:
@@ -32,12 +36,18 @@ def why_no_warps(config: FeatureConfig) -> str | None:
     return None
 
 
-def require_cepstra(front_end: FrontEnd) -> None:
-    """Raise FeatureError for frames that one matrix cannot warp, and those that are not of cepstra and energy."""
+def why_not_warped(front_end: FrontEnd) -> str | None:
+    """As `why_no_warps`, of a front end that knows its features."""
     config, n_static = front_end.config, front_end.static_dimension_
     reason = why_no_warps(config)
     if reason is None and n_static != config.static_dimension:
         reason = f"it needs {config.static_dimension} columns, cepstra and energy, but the features have {n_static}"
+    return reason
+
+
+def require_cepstra(front_end: FrontEnd) -> None:
+    """Raise FeatureError for frames that one matrix cannot warp, and those that are not of cepstra and energy."""
+    reason = why_not_warped(front_end)
     if reason is not None:
         raise FeatureError(f"no vocal-tract length can be told from these features: {reason}")
 
@@ -49,11 +59,25 @@ def warps_of_frames(front_end: FrontEnd) -> np.ndarray:
     the deviations of training stand for those of the speaker, and the offset is left to be found. Raises FeatureError
     as `require_cepstra` does.
     """
+    return _matrices(front_end, WARPS)
+
+
+def maps_of_other_lengths(front_end: FrontEnd, transforms: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The maps of the same speakers, float64 (n, n + 1), if their vocal tracts were longer, and shorter.
+
+    Frames that are warped by W are taken by A W^-1 where those of the speaker are taken by A. Raises FeatureError as
+    `require_cepstra` does.
+    """
+    unwarped = np.linalg.inv(_matrices(front_end, LONGER_AND_SHORTER))
+    return [np.column_stack([one[:, :-1] @ inverse, one[:, -1]]) for one in transforms for inverse in unwarped]
+
+
+def _matrices(front_end: FrontEnd, warps: Sequence[float]) -> np.ndarray:
     require_cepstra(front_end)
     config, n_static = front_end.config, front_end.static_dimension_
     cepstra = slice(1, None) if config.energy_first else slice(0, config.n_cepstra)
-    static = np.tile(np.eye(n_static), (len(WARPS), 1, 1))
-    static[:, cepstra, cepstra] = [warping_matrix(warp, config) for warp in WARPS]
+    static = np.tile(np.eye(n_static), (len(warps), 1, 1))
+    static[:, cepstra, cepstra] = [warping_matrix(warp, config) for warp in warps]
     n_blocks = front_end.n_features_ // n_static
     matrices = np.kron(np.eye(n_blocks), static)
     deviation = front_end.deviation_ if front_end.prior_ is None else front_end.prior_.deviation

@@ -52,17 +52,14 @@ def with_maps(workshop: Workshop, material: Material) -> Workshop:
     frames: dict[str, int] = {}
     for speaker, length in zip(material.static.speakers, np.diff(material.static.offsets), strict=True):
         frames[speaker] = frames.get(speaker, 0) + int(length)
-    enough = (
-        len(frames) >= SPEAKERS_FOR_MAPS
-        and material.seconds >= SECONDS_FOR_CONTEXT
-        and float(np.median(list(frames.values()))) * material.frame_shift >= SECONDS_OF_A_SPEAKER
-    )
+    seconds = float(np.median(list(frames.values()))) * material.frame_shift
+    enough = len(frames) >= SPEAKERS_FOR_MAPS and seconds >= SECONDS_OF_A_SPEAKER
     if enough:
         log.info(
-            '%d speakers and %.0f minutes of speech are enough for maps of speakers (speakers.maps = "fmllr"); '
-            'speakers.maps = "none" in the settings does without',
+            "%d speakers, half of them with %.0f s of speech or more, are enough for maps of speakers "
+            '(speakers.maps = "fmllr"); speakers.maps = "none" in the settings does without',
             len(frames),
-            material.seconds / 60,
+            seconds,
         )
     speakers = config.speakers.model_copy(update={"maps": "fmllr" if enough else "none"})
     return replace(workshop, config=config.model_copy(update={"speakers": speakers}))
@@ -111,8 +108,8 @@ def train_mapped_mixtures(
     def build(directory: Path) -> None:
         if complain and len(material.speakers) < SPEAKERS_FOR_MAPS:
             log.warning(
-                "%s: %d speakers are few to learn from frames that are mapped by speaker: on four, hybrids made more "
-                "errors than without maps; compare with speakers.maps = \"none\"",
+                "%s: %d speakers are few to learn from frames that are mapped by speaker: of four who said little, "
+                "hybrids made more errors than without maps; compare with speakers.maps = \"none\"",
                 name, len(material.speakers),
             )  # fmt: skip
         earlier = mixtures.largest.load()

@@ -60,9 +60,9 @@ def train_hybrid_system(
         aligner = mixtures.largest.load()
         speakers = aligner.speakers
         copies, states = training_copies(workshop, material, mixtures.states, settings, features)
-        static = _mapped(workshop, speakers, copies.static, states)
-        front_end = _front_end(speakers, features, static, states)
-        table = front_end.transform(_alone(static, material, settings, speakers))
+        static = _heard(workshop, speakers, material, copies, states, settings)
+        front_end = _front_end(speakers, features, copies.static if speakers is None else static, states)
+        table = front_end.transform(static)
         if one_stream is None:
             graphs = copies.graphs(workshop.lexicon, mixtures.topology) if settings.realignments else {}
             with counted(100, f"{name}: fitting, in %") as finished:
@@ -139,8 +139,7 @@ def train_on_sequences(
         model = hybrid.load()
         states = np.where(mixtures.states < 0, -1, aligned_states(workshop, hybrid, material))
         copies, states = training_copies(workshop, material, states, settings, workshop.config.features)
-        static = _mapped(workshop, model.speakers, copies.static, states)
-        table = model.front_end.transform(_alone(static, material, settings, model.speakers))
+        table = model.front_end.transform(_heard(workshop, model.speakers, material, copies, states, settings))
         heard = [words for name, words in material.references.items() if name not in mixtures.failed]
         grammar = arpa_grammar(estimate_ngram(heard, 1))
         passes = settings.passes_over_sequences
@@ -265,7 +264,7 @@ def frame_accuracy(model: SpeechModel, material: Material, states: np.ndarray) -
 def _front_end(
     speakers: SpeakerAdaptation | None, config: FeatureConfig, static: FrameTable, states: np.ndarray
 ) -> FrontEnd:
-    """Fitted to static features as `_mapped` gives them."""
+    """Fitted to static features, or to mapped frames."""
     return FrontEnd(config if speakers is None else of_mapped_frames(config)).fit(static, states)
 
 
@@ -278,13 +277,26 @@ def _mapped(
     return speakers.frames(static, speakers.of_states(static, states, workers=workshop.workers))
 
 
-def _alone(
-    static: FrameTable, material: Material, settings: HybridSettings, speakers: SpeakerAdaptation | None
+def _heard(
+    workshop: Workshop,
+    speakers: SpeakerAdaptation | None,
+    material: Material,
+    copies: Material,
+    states: np.ndarray,
+    settings: HybridSettings,
 ) -> FrameTable:
-    """The same, with copies as if each were all that is known of its speaker where the settings want it, and no map."""
-    if speakers is not None or not settings.copies_alone:
-        return static
-    return static.each_alone(static.ids[len(material.static) :])
+    """What a front end starts from: the material and its copies, behind it, as the classifier is to hear them.
+
+    Where the settings want it, each copy is as if it were all that is known of its speaker, who has no map then: so the
+    classifier learns of speech that maps do not fit, too.
+    """
+    if not settings.copies_alone:
+        return _mapped(workshop, speakers, copies.static, states)
+    alone = copies.static.each_alone(copies.static.ids[len(material.static) :])
+    if speakers is None:
+        return alone
+    maps = speakers.of_states(material.static, states[: material.static.n_frames], workers=workshop.workers)
+    return speakers.frames(alone, maps)
 
 
 def check_copies(settings: HybridSettings, source: Literal["audio", "archive"]) -> None:

@@ -7,12 +7,14 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 from asr.acoustic.fmllr import (
+    MOST_SILENCE,
     FmllrSettings,
     expected_statistics,
     fit_fmllr,
     fit_speakers,
     fmllr_statistics,
     mapped_table,
+    mostly_speech,
 )
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.row_updates import RowStatistics, best_transform
@@ -205,3 +207,19 @@ def test_maps_of_speakers_are_those_of_their_frames_whoever_computes_them():
     mapped = mapped_table(table, {"b": maps["b"]})
     np.testing.assert_array_equal(mapped.utterance("v"), maps["b"](table.utterance("v")))
     np.testing.assert_array_equal(mapped.utterance("u"), table.utterance("u"))
+
+
+def test_silence_counts_as_a_quarter_of_the_speech_at_most():
+    rng = np.random.default_rng(3)
+    states = np.where(rng.random(900) < 0.6, rng.integers(0, 2, 900), rng.integers(2, 7, 900)).astype(np.int32)
+    states[::11] = -1
+    left = mostly_speech(states, (0, 1))
+    silent, kept = np.isin(states, (0, 1)), np.isin(left, (0, 1))
+    np.testing.assert_array_equal(left[~silent], states[~silent])
+    assert kept.sum() == int(MOST_SILENCE * (states >= 2).sum())
+    np.testing.assert_array_equal(left[kept], states[kept])
+    assert np.ptp(np.diff(np.cumsum(silent)[kept])) <= 1  # evenly spaced
+    np.testing.assert_array_equal(mostly_speech(np.full(5, 1, np.int32), (0, 1)), np.full(5, -1))
+    some = np.array([2, 3, 4, 5, 0, 2, 3, 4, 5, 1], np.int32)
+    np.testing.assert_array_equal(mostly_speech(some, (0, 1)), some)
+    np.testing.assert_array_equal(mostly_speech(states, ()), states)

@@ -105,6 +105,16 @@ def test_few_speakers_teach_no_prior_and_very_many_no_more_directions_than_are_k
     assert learnt_prior([np.eye(N, N + 1)] * 12, expected) is None
 
 
+def test_speakers_who_are_made_up_count_beside_those_who_are_there(known):
+    *_, maps = known
+    expected = expected_statistics(mixtures_of(np.random.default_rng(0)))
+    own, others = list(maps[:6]), list(maps[6:])
+    both, together = learnt_prior(own, expected, others), learnt_prior([*own, *others], expected)
+    np.testing.assert_array_equal(both.mean, together.mean)
+    np.testing.assert_array_equal(both.directions, together.directions)
+    assert learnt_prior(own[: FEWEST_SPEAKERS - 1], expected, others) is None
+
+
 def test_numbers_without_sense_leave_the_mean(known):
     _, mixtures, prior, *_ = known
     huge = np.full((30, N), 3e38, np.float32)

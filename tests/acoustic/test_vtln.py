@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from asr.acoustic.fmllr import FmllrSettings, fit_fmllr
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.row_updates import best_of
-from asr.acoustic.vtln import WARPS, warps_of_frames
+from asr.acoustic.vtln import LONGER_AND_SHORTER, WARPS, maps_of_other_lengths, warps_of_frames
 from asr.errors import ConfigError, FeatureError
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
@@ -58,6 +58,20 @@ def test_a_matrix_gives_the_frames_of_warped_cepstra_up_to_an_offset(changed):
         if changed.get("normalize") != "speaker":  # where every speaker has an offset of their own
             np.testing.assert_allclose(error, np.broadcast_to(error[0], error.shape), atol=1e-4)
         np.testing.assert_allclose(error[:30], np.broadcast_to(error[0], error[:30].shape), atol=1e-4)
+
+
+def test_the_map_of_a_speaker_with_another_vocal_tract_undoes_the_difference():
+    config = SMALL.model_copy(update={"normalize": "corpus"})
+    rng = np.random.default_rng(1)
+    static = static_of(config, rng)
+    front_end = FrontEnd(config).fit(static)
+    frames, n = front_end.transform(static).frames, front_end.n_features_
+    own = np.column_stack([np.eye(n) + 0.1 * rng.normal(size=(n, n)), rng.normal(size=n)])
+    for warp, other in zip(LONGER_AND_SHORTER, maps_of_other_lengths(front_end, [own]), strict=True):
+        warped = front_end.transform(warped_copies(static, [warp], config)).frames[static.n_frames :]
+        error = warped @ other[:, :n].T - frames @ own[:, :n].T
+        np.testing.assert_allclose(error, np.broadcast_to(error[0], error.shape), atol=1e-4)
+        np.testing.assert_array_equal(other[:, n], own[:, n])
 
 
 def test_the_best_of_some_matrices_is_the_one_that_an_optimizer_finds_for_their_scales_and_offsets():

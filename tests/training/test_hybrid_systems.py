@@ -9,10 +9,12 @@ from threadpoolctl import threadpool_info
 
 from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings, classifier_of, train_hybrid
+from asr.acoustic.sequence_training import train_sequences
 from asr.errors import ConfigError
 from asr.experiments.story import Arguments, Story, open_story
 from asr.features.config import FeatureConfig
 from asr.recognition.material import Material
+from asr.training.aligners import train_mapped_mixtures
 from asr.training.config import TrainingConfig
 from asr.training.hybrid_systems import train_hybrid_system, train_mixtures_of_states, training_copies
 from asr.training.systems import Mixtures, Workshop, train_mixtures
@@ -97,6 +99,34 @@ def test_copies_may_be_normalized_as_recordings_of_which_no_more_is_known(ground
     np.testing.assert_array_equal(by_speaker[:n_own], alone[:n_own])
     assert np.abs(by_speaker[n_own:] - alone[n_own:]).max() > 0.01
     assert seen[1].speakers[len(material.static) :] == seen[1].ids[len(material.static) :]
+
+
+def test_copies_that_are_alone_have_no_maps_of_speakers(ground, monkeypatch):
+    workshop, material, mixtures = ground
+    mapped = train_mapped_mixtures(workshop, "mapped", material, mixtures)
+    settings, seen = KERNEL.model_copy(update={"copies_alone": True, "sequence_passes": 1}), {}
+
+    def noted(table, *arguments, **options):
+        seen["frames"] = table
+        return train_hybrid(table, *arguments, **options)
+
+    def noted_too(hmm, table, *arguments, **options):
+        seen["sequences"] = table
+        return train_sequences(hmm, table, *arguments, **options)
+
+    monkeypatch.setattr("asr.training.hybrid_systems.train_hybrid", noted)
+    monkeypatch.setattr("asr.training.hybrid_systems.train_sequences", noted_too)
+    train_hybrid_system(workshop, "alone", material, mapped, settings, FEATURES)
+    speakers = mapped.largest.load().speakers
+    copies, _ = training_copies(workshop, material, mapped.states, settings, FEATURES)
+    plain = speakers.front_end.transform(copies.static.each_alone(copies.static.ids)).frames
+    own = speakers.frames(material.static, speakers.of_states(material.static, mapped.states)).frames
+    n_own = material.static.n_frames
+    for table in seen.values():
+        np.testing.assert_allclose(table.frames[n_own:], plain[n_own:], atol=1e-5)
+        assert np.abs(table.frames[:n_own] - plain[:n_own]).max() > 0.05
+    np.testing.assert_allclose(seen["frames"].frames[:n_own], own, atol=1e-5)
+    assert len(seen) == 2
 
 
 def test_warped_copies_may_begin_and_end_with_silence(ground):
