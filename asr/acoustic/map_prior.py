@@ -15,7 +15,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from asr.acoustic.row_updates import RowStatistics
 
-FEWEST_SPEAKERS = 4
+FEWEST_SPEAKERS = 3
 """From whose maps a prior is learnt; fewer tell too little of how speakers differ."""
 MOST_DIRECTIONS = 100
 _STEPS, _HALVINGS, _SMALLEST_GAIN = 20, 30, 1e-6
@@ -83,7 +83,7 @@ class MapPrior:
 def learnt_prior(
     maps: Sequence[np.ndarray], expected: RowStatistics, others: Sequence[np.ndarray] = ()
 ) -> MapPrior | None:
-    """The prior that maps of speakers have in common; None of fewer than four, and of maps that do not differ.
+    """The prior that maps of speakers have in common; None of fewer than three, and of maps that do not differ.
 
     Parameters
     ----------

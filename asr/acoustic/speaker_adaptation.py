@@ -31,8 +31,8 @@ class SpeakerSettings(FmllrSettings):
 
     maps: Literal["auto", "none", MapKind] = "auto"
     """`fmllr`: speaker-adaptive training of the mixtures, and a hybrid of mapped frames; `vtln`: the same with maps
-    that warp the frequency axis, as another length of the vocal tract does. "auto" is "fmllr" where there are ten
-    speakers, half of whom say ten seconds or more."""
+    that warp the frequency axis, as another length of the vocal tract does. "auto" is "fmllr" where there are four
+    speakers, half of whom say ten seconds or more, in utterances of mostly a second or more."""
     rounds: int = Field(1, ge=1, le=100)
     """How often the maps of the training speakers are estimated and the mixtures grown anew from mapped frames."""
 

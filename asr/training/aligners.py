@@ -18,7 +18,12 @@ from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.recognition.material import Material
 from asr.training.systems import Mixtures, Start, Workshop, grow, grown, train_mixtures, train_tied_mixtures
-from asr.validation.amount import SECONDS_FOR_CONTEXT, SECONDS_OF_A_SPEAKER, SPEAKERS_FOR_MAPS
+from asr.validation.amount import (
+    SECONDS_FOR_CONTEXT,
+    SECONDS_OF_A_SPEAKER,
+    SECONDS_OF_AN_UTTERANCE,
+    SPEAKERS_FOR_MAPS,
+)
 
 log = logging.getLogger(__name__)
 
@@ -49,16 +54,21 @@ def with_maps(workshop: Workshop, material: Material) -> Workshop:
     config = workshop.config
     if config.speakers.maps != "auto":
         return workshop
-    frames: dict[str, int] = {}
-    for speaker, length in zip(material.static.speakers, np.diff(material.static.offsets), strict=True):
-        frames[speaker] = frames.get(speaker, 0) + int(length)
-    seconds = float(np.median(list(frames.values()))) * material.frame_shift
-    enough = len(frames) >= SPEAKERS_FOR_MAPS and seconds >= SECONDS_OF_A_SPEAKER
+    lengths = np.diff(material.static.offsets) * material.frame_shift
+    of_speaker: dict[str, float] = {}
+    for speaker, length in zip(material.static.speakers, lengths, strict=True):
+        of_speaker[speaker] = of_speaker.get(speaker, 0.0) + float(length)
+    seconds = float(np.median(list(of_speaker.values())))
+    enough = (
+        len(of_speaker) >= SPEAKERS_FOR_MAPS
+        and seconds >= SECONDS_OF_A_SPEAKER
+        and np.median(lengths) >= SECONDS_OF_AN_UTTERANCE
+    )
     if enough:
         log.info(
             "%d speakers, half of them with %.0f s of speech or more, are enough for maps of speakers "
             '(speakers.maps = "fmllr"); speakers.maps = "none" in the settings does without',
-            len(frames),
+            len(of_speaker),
             seconds,
         )
     speakers = config.speakers.model_copy(update={"maps": "fmllr" if enough else "none"})
@@ -108,8 +118,8 @@ def train_mapped_mixtures(
     def build(directory: Path) -> None:
         if complain and len(material.speakers) < SPEAKERS_FOR_MAPS:
             log.warning(
-                "%s: %d speakers are few to learn from frames that are mapped by speaker: of four who said little, "
-                "hybrids made more errors than without maps; compare with speakers.maps = \"none\"",
+                "%s: %d speakers are few to learn from frames that are mapped by speaker; compare with "
+                "speakers.maps = \"none\"",
                 name, len(material.speakers),
             )  # fmt: skip
         earlier = mixtures.largest.load()

@@ -14,11 +14,12 @@ LARGE_VOCABULARY, WORDS_A_WORD = 500, 10
 """From so many words on an n-gram is little worth where each was said fewer times on the average."""
 FEWEST_SPEAKERS = 4
 """With fewer, training holds out utterances: a model of one or two speakers says little about one of three."""
-SPEAKERS_FOR_MAPS = 10
-"""`speakers.maps = "auto"` wants as many; from ten on, frames mapped by speaker helped hybrids, with four they did
-harm where each said a few digits."""
+SPEAKERS_FOR_MAPS = 4
+"""`speakers.maps = "auto"` wants as many; of fewer a stranger's maps cannot be foretold."""
 SECONDS_OF_A_SPEAKER = 10.0
 """`speakers.maps = "auto"` wants as much of half of the speakers."""
+SECONDS_OF_AN_UTTERANCE = 1.0
+"""`speakers.maps = "auto"` wants as much of half of the utterances; in half a second there is nothing to map by."""
 SECONDS_FOR_CONTEXT = 1800.0
 """`context = "auto"` wants as much; with less, states in context hardly find frames enough."""
 

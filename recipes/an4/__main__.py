@@ -74,7 +74,7 @@ def main() -> None:
     if arguments.systems in FAMILIES:
         mixtures, hybrids = kernel_family(arguments.systems, BY_SPEAKER, SPLICED)
     elif arguments.systems in MAPPED:
-        settings = kernel_logistic("ovr", mixtures=32, n_centers=2000)
+        settings = kernel_logistic("ovr", mixtures=32, n_centers=2000).model_copy(update={"copies_alone": True})
         mixtures, hybrids = mapped_systems(BY_SPEAKER, SPLICED, settings, tied_states=300)
     else:
         mixtures, hybrids = (MIXTURES, HYBRIDS) if arguments.systems == "ours" else table_4_2(FEATURES)

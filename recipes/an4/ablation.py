@@ -159,6 +159,14 @@ ROWS = (
         speakers=MAPPED,
         searches=OF_TIED_STATES,
     ),
+    Row(
+        "300 tied states, 2000 centres, warps, 32 Gaussians, maps of speakers, copies alone",
+        {"warps": (0.92, 1.08), "mixtures": 32, "copies_alone": True},
+        {"n_centers": 2000, "n_candidates": 4000},
+        tied_states=300,
+        speakers=MAPPED,
+        searches=OF_TIED_STATES,
+    ),
     Row("sequences", {"sequence_passes": 2}),
     Row(
         "300 tied states, 2000 centres, warps, 32 Gaussians, maps of speakers, sequences",

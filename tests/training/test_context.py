@@ -111,6 +111,7 @@ def test_many_speakers_have_maps_unless_told_otherwise(tmp_path, monkeypatch, ca
     enough = {
         "SPEAKERS_FOR_MAPS": len(material.speakers),
         "SECONDS_OF_A_SPEAKER": 1.0,
+        "SECONDS_OF_AN_UTTERANCE": 0.1,
     }
     assert chosen() == "none"
     for name, value in enough.items():
