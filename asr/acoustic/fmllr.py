@@ -137,6 +137,7 @@ def fit_speakers(
     *,
     start: SpeakerMaps | None = None,
     among: np.ndarray | None = None,
+    expected: RowStatistics | None = None,
     prior: MapPrior | None = None,
     silence: Sequence[int] = (),
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
@@ -151,6 +152,8 @@ def fit_speakers(
         Where to begin; the identity unless given.
     among : float64 (m, n_features, n_features), optional
         The matrices to choose from; any is allowed unless given.
+    expected : RowStatistics, optional
+        From `expected_statistics`, where they are known already.
     prior : MapPrior, optional
         What is known of speakers' maps.
     silence : sequence of int, optional
@@ -164,8 +167,9 @@ def fit_speakers(
         (table.frames[rows], mostly_speech(states[rows], silence), None if start is None else start.get(speaker))
         for speaker, rows in own.items()
     )
-    with one_blas_thread():
-        expected = expected_statistics(mixtures)
+    if expected is None:
+        with one_blas_thread():
+            expected = expected_statistics(mixtures)
     workers = in_threads(workers)
     maps = workers.map(_fit_speaker, items, workers.share((mixtures, settings, expected, among, prior)))
     return dict(zip(own, maps, strict=True))

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discriminants.compiled import njit
+
 _SMALLEST_GAIN = 1e-5  # a frame: a sweep over the rows that gains less is the last
 
 
@@ -60,19 +62,14 @@ def best_transform(statistics: RowStatistics, start: np.ndarray, *, sweeps: int 
     sweeps : int
         Over all rows, at most; fewer where one hardly gains anything.
     """
-    transform = start.astype(np.float64)
+    transform = np.array(start, np.float64, order="C")
     n_rows = len(transform)
     inverses = np.linalg.inv(statistics.second)
+    unconstrained = np.einsum("ijk,ik->ij", inverses, statistics.first)
     value = statistics.auxiliary(transform)
     for _ in range(sweeps):
         inverse = np.linalg.inv(transform[:, :n_rows])
-        for row in range(n_rows):
-            updated = _best_row(statistics, row, inverses[row], inverse[:, row])
-            change = updated[:n_rows] - transform[row, :n_rows]
-            # Sherman and Morrison: the inverse of the matrix with this row in the place of the old one.
-            column = inverse[:, row] / (1.0 + change @ inverse[:, row])
-            inverse -= np.outer(column, change @ inverse)
-            transform[row] = updated
+        _sweep(transform, inverse, inverses, unconstrained, np.ascontiguousarray(statistics.first), statistics.count)
         before, value = value, statistics.auxiliary(transform)
         if value - before < _SMALLEST_GAIN * statistics.count:
             break
@@ -104,14 +101,47 @@ def best_of(statistics: RowStatistics, matrices: np.ndarray) -> np.ndarray:
     return transforms[int(np.argmax([statistics.auxiliary(transform) for transform in transforms]))]
 
 
-def _best_row(statistics: RowStatistics, row: int, inverse_second: np.ndarray, cofactors: np.ndarray) -> np.ndarray:
-    """The best row for the others, whose cofactors are these up to a factor, which alpha takes up.
+@njit(cache=True, nogil=True)
+def _sweep(
+    transform: np.ndarray,
+    inverse: np.ndarray,
+    inverses: np.ndarray,
+    unconstrained: np.ndarray,
+    first: np.ndarray,
+    count: float,
+) -> None:
+    """Put the best row for the others in the place of each, in turn, and keep the inverse of the matrix.
 
-    Of the two solutions that under which the determinant keeps its sign; on its side the function is concave.
+    The cofactors of a row are its column of the inverse, up to a factor which alpha takes up. Of the two solutions that
+    is taken under which the determinant keeps its sign; on its side the function is concave. `unconstrained` are the
+    rows k G^-1.
     """
-    first, n_rows = statistics.first[row], len(cofactors)
-    from_cofactors = inverse_second[:, :n_rows] @ cofactors
-    square, cross = from_cofactors[:n_rows] @ cofactors, from_cofactors @ first
-    root = np.sqrt(cross**2 + 4.0 * square * statistics.count)
-    alpha = 2.0 * statistics.count / (cross + root) if cross >= 0 else (root - cross) / (2.0 * square)
-    return alpha * from_cofactors + inverse_second @ first
+    n_rows, n_columns = transform.shape
+    column, from_cofactors, change, changed = np.empty(n_rows), np.empty(n_columns), np.empty(n_rows), np.empty(n_rows)
+    for row in range(n_rows):
+        column[:] = inverse[:, row]
+        square, cross = 0.0, 0.0
+        for i in range(n_columns):
+            total = 0.0
+            for j in range(n_rows):
+                total += inverses[row, i, j] * column[j]
+            from_cofactors[i] = total
+            cross += total * first[row, i]
+            if i < n_rows:
+                square += total * column[i]
+        root = np.sqrt(cross**2 + 4.0 * square * count)
+        alpha = 2.0 * count / (cross + root) if cross >= 0 else (root - cross) / (2.0 * square)
+        for i in range(n_columns):
+            updated = alpha * from_cofactors[i] + unconstrained[row, i]
+            if i < n_rows:
+                change[i] = updated - transform[row, i]
+            transform[row, i] = updated
+        # Sherman and Morrison: the inverse of the matrix with this row in the place of the old one.
+        changed[:] = 0.0
+        for i in range(n_rows):
+            for j in range(n_rows):
+                changed[j] += change[i] * inverse[i, j]
+        for i in range(n_rows):
+            factor = column[i] / (1.0 + changed[row])
+            for j in range(n_rows):
+                inverse[i, j] -= factor * changed[j]

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Literal
 
@@ -15,6 +16,7 @@ from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.map_prior import MOST_DIRECTIONS, MapPrior, learnt_prior
 from asr.acoustic.model_metadata import MapKind, SpeakerParts
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
+from asr.acoustic.row_updates import RowStatistics
 from asr.acoustic.search_settings import SearchSettings
 from asr.acoustic.vtln import maps_of_other_lengths, require_cepstra, warps_of_frames, why_not_warped
 from asr.features.config import FeatureConfig
@@ -75,6 +77,12 @@ class SpeakerAdaptation:
         """The mixtures of mapped frames, with the durations of the first ones."""
         return PhoneHmm(self.first.topology, self.mapped, self.first.self_loops)
 
+    @cached_property
+    def expected(self) -> RowStatistics:
+        """Of one frame of the mixtures of mapped frames."""
+        with one_blas_thread():
+            return expected_statistics(self.mapped)
+
     @property
     def digest(self) -> str:
         """Of everything that maps depend on, hexadecimal."""
@@ -103,10 +111,12 @@ class SpeakerAdaptation:
         workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     ) -> dict[str, InputMap]:
         """As `of_states`, of the front end's frames; `start` is where to begin."""
-        mixtures, settings, among = self.mapped, self.settings, None
+        mixtures, settings, among, expected = self.mapped, self.settings, None, None
         if self.maps == "vtln":
             mixtures, among = mixtures.collapsed(), warps_of_frames(self.front_end)
             settings = settings.model_copy(update={"iterations": 1})  # a single Gaussian has no posteriors
+        else:
+            expected = self.expected
         return fit_speakers(
             mixtures,
             frames,
@@ -114,6 +124,7 @@ class SpeakerAdaptation:
             settings,
             start=start,
             among=among,
+            expected=expected,
             prior=self.prior,
             silence=self.first.topology.silence_states,
             workers=workers,
@@ -138,7 +149,7 @@ class SpeakerAdaptation:
         transforms = [np.column_stack([one.matrix, one.offset]) for one in maps.values()]
         with one_blas_thread():
             others = [] if why_not_warped(self.front_end) else maps_of_other_lengths(self.front_end, transforms)
-            return replace(plain, prior=learnt_prior(transforms, expected_statistics(self.mapped), others))
+            return replace(plain, prior=learnt_prior(transforms, self.expected, others))
 
     def frames(self, static: FrameTable, maps: SpeakerMaps) -> FrameTable:
         """Mapped frames of static features; those of a speaker without a map stay as the front end gives them."""
