@@ -63,13 +63,12 @@ def warps_of_frames(front_end: FrontEnd) -> np.ndarray:
 
 
 def maps_of_other_lengths(front_end: FrontEnd, transforms: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The maps of the same speakers, float64 (n, n + 1), if their vocal tracts were longer, and shorter.
+    """The maps of the same speakers, float64 (n, n + 1), if their vocal tracts were shorter, and longer.
 
-    Frames that are warped by W are taken by A W^-1 where those of the speaker are taken by A. Raises FeatureError as
-    `require_cepstra` does.
+    Of whom W x sounds as the speaker does, x is taken by A W. Raises FeatureError as `require_cepstra` does.
     """
-    unwarped = np.linalg.inv(_matrices(front_end, LONGER_AND_SHORTER))
-    return [np.column_stack([one[:, :-1] @ inverse, one[:, -1]]) for one in transforms for inverse in unwarped]
+    warps = _matrices(front_end, LONGER_AND_SHORTER)
+    return [np.column_stack([one[:, :-1] @ warp, one[:, -1]]) for one in transforms for warp in warps]
 
 
 def _matrices(front_end: FrontEnd, warps: Sequence[float]) -> np.ndarray:
