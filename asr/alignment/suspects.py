@@ -215,8 +215,8 @@ def _speakers(
             reason = f"the transcripts of {len(groups[speaker])} utterances fit about as well as those of others"
         elif len(groups) >= FEWEST_SPEAKERS and deviation < SPEAKER_OUTLIER:
             reason = (
-                f"{len(groups[speaker])} utterances fit much worse than those of other speakers: another language, "
-                "noise, or a fault of the recording?"
+                f"{len(groups[speaker])} utterances fit much worse than those of other speakers: there may be another "
+                "language, noise, or a fault of the recording"
             )
         else:
             continue

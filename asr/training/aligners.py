@@ -50,7 +50,7 @@ def with_context(workshop: Workshop, material: Material) -> Workshop:
 
 
 def with_maps(workshop: Workshop, material: Material) -> Workshop:
-    """The workshop with a kind of maps, or none, in the place of `speakers.maps = "auto"`; that there are is logged."""
+    """The workshop with a kind of maps, or none, in the place of `speakers.maps = "auto"`; which is logged."""
     config = workshop.config
     if config.speakers.maps != "auto":
         return workshop
@@ -71,6 +71,12 @@ def with_maps(workshop: Workshop, material: Material) -> Workshop:
             len(of_speaker),
             seconds,
         )
+    else:
+        log.info(
+            "no maps of speakers: they want %d speakers, half of them with %.0f s of speech or more, in utterances of "
+            "mostly %.0f s or more",
+            SPEAKERS_FOR_MAPS, SECONDS_OF_A_SPEAKER, SECONDS_OF_AN_UTTERANCE,
+        )  # fmt: skip
     speakers = config.speakers.model_copy(update={"maps": "fmllr" if enough else "none"})
     return replace(workshop, config=config.model_copy(update={"speakers": speakers}))
 

@@ -25,9 +25,22 @@ def test_stress_goes_where_the_phones_are_the_cmu_s_whatever_the_format(tmp_path
     assert "stress digits removed from 3 vowels" in note
 
 
+def test_a_vowel_whose_digit_was_forgotten_keeps_none_of_the_others(tmp_path: Path) -> None:
+    lexicon = read_lexicon(saved(tmp_path, CMU.replace("OW1", "OW")))
+    assert not any(phone[-1].isdigit() for phone in lexicon.phones)
+    assert "stress digits removed from 2 vowels" in lexicon.notes[0]
+
+
 @pytest.mark.parametrize(
     "text",
-    [CMU.replace("OW1", "OW"), CMU.replace("HH", "X"), CMU.replace("AH0", "AH4"), "A 2 B3\n", "A A1\nB B1\n", "P P\n"],
+    [
+        CMU.replace("OW1", "OW").replace("AH0", "AH"),
+        CMU.replace("HH", "X"),
+        CMU.replace("AH0", "AH4"),
+        "A 2 B3\n",
+        "A A1\nB B1\n",
+        "P P\n",
+    ],
 )
 def test_digits_stay_in_phones_that_are_not_the_cmu_s(tmp_path: Path, text: str) -> None:
     lexicon = read_lexicon(saved(tmp_path, text))

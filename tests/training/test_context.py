@@ -113,10 +113,11 @@ def test_many_speakers_have_maps_unless_told_otherwise(tmp_path, monkeypatch, ca
         "SECONDS_OF_A_SPEAKER": 1.0,
         "SECONDS_OF_AN_UTTERANCE": 0.1,
     }
+    caplog.set_level("INFO")
     assert chosen() == "none"
+    assert "no maps of speakers: they want 4 speakers" in caplog.text
     for name, value in enough.items():
         monkeypatch.setattr(aligners, name, value)
-    caplog.set_level("INFO")
     assert chosen() == "fmllr"
     assert "are enough for maps of speakers" in caplog.text
     assert (chosen(maps="none"), chosen(maps="vtln")) == ("none", "vtln")
