@@ -34,6 +34,7 @@ from asr.features.frame_table import FrameTable  # noqa: E402
 from asr.grammar import arpa_grammar, estimate_ngram  # noqa: E402
 from asr.hmm.state_graph import StateGraph  # noqa: E402
 from asr.recognition.material import trainable  # noqa: E402
+from asr.recognition.speaker_maps import aligned_maps, frames_of  # noqa: E402
 from benchmarks.recognize_calls import quickstart  # noqa: E402
 
 
@@ -85,9 +86,9 @@ def speech(model: SpeechModel, data: Path, most: int) -> tuple[FrameTable, np.nd
     corpus, _ = trainable(read_data_directory(data), model.lexicon)
     corpus = corpus.subset([utterance.id for utterance in corpus.utterances[:most]])
     static, _ = extract_static(corpus, model.front_end.config)
-    table = model.front_end.transform(static)
     words = {utterance.id: utterance.words or () for utterance in corpus.utterances}
-    graphs = {name: transcript_graph(words[name], model.lexicon, model.hmm.topology) for name in table.ids}
+    graphs = {name: transcript_graph(words[name], model.lexicon, model.hmm.topology) for name in static.ids}
+    table = frames_of(model, static, aligned_maps(model, static, graphs))
     aligned = align_table(model.hmm.log_likelihood, table, graphs, model.hmm.topology, model.hmm.self_loops)
     grammar = arpa_grammar(estimate_ngram([words[name] for name in table.ids], 1))
     return table, aligned.states, compile_graph(model.lexicon, grammar, model.hmm.topology)

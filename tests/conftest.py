@@ -65,6 +65,7 @@ def toy_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "gmm = {mixtures = [1, 2], iterations = [6, 4]}\n"
         "hybrid = {mixtures = 0, warps = [0.92, 1.08], copies_silence_ms = 0, "
         "parameters = {n_centers = 100, n_candidates = 300}}\n"
+        'speakers = {maps = "none"}\n'
     )
     return corpus
 

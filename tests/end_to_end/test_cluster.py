@@ -71,7 +71,7 @@ def test_a_model_trained_while_a_worker_is_killed_is_that_of_one_job(
     for name in ("model.safetensors", "gmm.safetensors", "grammar.arpa"):
         assert (tmp_path / "cluster" / name).read_bytes() == (tmp_path / "alone" / name).read_bytes(), name
     stages = {path.name for path in (tmp_path / "cluster" / "stages").iterdir() if path.is_dir()}
-    assert stages == {"features", "gmm", "transcripts", "hybrid", "hybrid-sequences"}
+    assert stages == {"features", "gmm", "gmm-mapped-1", "transcripts", "hybrid", "hybrid-sequences"}
 
 
 def test_features_alignments_and_hypotheses_do_not_depend_on_where_they_are_made(
