@@ -35,8 +35,8 @@ class FmllrSettings(Settings):
     """Frames that the mixtures themselves count beside a speaker's own; they hold the map to the identity. For maps
     whose prior is not learnt."""
     learnt_prior: float = Field(2000.0, ge=0, le=1e9)
-    """Frames that count beside a speaker's own where the maps of many training speakers are known; they hold the map to
-    the likeliest of those that differ as these do, which is found first."""
+    """Frames that count beside a speaker's own where the maps of three training speakers are known; they hold the map
+    to the likeliest of those that differ as these do, which is found first."""
     iterations: int = Field(3, ge=1, le=1000)
     """How often the posteriors of the Gaussians are computed anew."""
 

@@ -113,8 +113,23 @@ def _sweep(
     """Put the best row for the others in the place of each, in turn, and keep the inverse of the matrix.
 
     The cofactors of a row are its column of the inverse, up to a factor which alpha takes up. Of the two solutions that
-    is taken under which the determinant keeps its sign; on its side the function is concave. `unconstrained` are the
-    rows k G^-1.
+    is taken under which the determinant keeps its sign; on its side the function is concave (Gales 1998, equations 44
+    to 46).
+
+    Parameters
+    ----------
+    transform : float64 (n, d)
+        Changed in place.
+    inverse : float64 (n, n)
+        Of its first n columns; changed with it.
+    inverses : float64 (n, d, d)
+        G^-1 of every row.
+    unconstrained : float64 (n, d)
+        k G^-1 of every row.
+    first : float64 (n, d)
+        k of every row.
+    count : float
+        Frames.
     """
     n_rows, n_columns = transform.shape
     column, from_cofactors, change, changed = np.empty(n_rows), np.empty(n_columns), np.empty(n_rows), np.empty(n_rows)

@@ -149,7 +149,7 @@ class SpeakerAdaptation:
         transforms = [np.column_stack([one.matrix, one.offset]) for one in maps.values()]
         with one_blas_thread():
             others = [] if why_not_warped(self.front_end) else maps_of_other_lengths(self.front_end, transforms)
-            return replace(plain, prior=learnt_prior(transforms, self.expected, others))
+            return replace(plain, prior=learnt_prior(transforms, plain.expected, others))
 
     def frames(self, static: FrameTable, maps: SpeakerMaps) -> FrameTable:
         """Mapped frames of static features; those of a speaker without a map stay as the front end gives them."""

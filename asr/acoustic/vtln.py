@@ -21,7 +21,7 @@ from asr.features.warping import warping_matrix
 WARPS = tuple(round(0.8 + 0.02 * number, 2) for number in range(21))
 """Those that are tried, as of `asr.features.warping.warping_matrix`."""
 LONGER_AND_SHORTER = (0.92, 1.08)
-"""Warps as far apart as the voices of men and women from the mean of all."""
+"""Warps by which a speaker is made up of another; those of the copies that hybrids learn."""
 
 
 def why_no_warps(config: FeatureConfig) -> str | None:

@@ -16,6 +16,7 @@ from asr.acoustic.model_file import SpeechModel, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.sequence_training import train_sequences
 from asr.acoustic.speaker_adaptation import SpeakerAdaptation, of_mapped_frames
+from asr.acoustic.vtln import LONGER_AND_SHORTER
 from asr.acoustic.word_shares import word_shares
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError
@@ -29,8 +30,6 @@ from asr.recognition.speaker_maps import frames_of_states
 from asr.runs.progress import counted
 from asr.training.config import check_same_static
 from asr.training.systems import Mixtures, Trained, Workshop, aligned_states
-
-AUTOMATIC_WARPS = (0.92, 1.08)
 
 
 def train_hybrid_system(
@@ -207,7 +206,7 @@ def training_copies(
     """
     warps = settings.warps
     if warps == "auto":
-        warps = AUTOMATIC_WARPS if workshop.source == "audio" else ()
+        warps = LONGER_AND_SHORTER if workshop.source == "audio" else ()
     parts, labels = [material], [states]
     if warps:
         source, own = material, states
