@@ -37,7 +37,7 @@ class FmllrSettings(Settings):
     learnt_prior: float = Field(2000.0, ge=0, le=1e9)
     """Frames that count beside a speaker's own where the maps of three training speakers are known; they hold the map
     to the likeliest of those that differ as these do, which is found first."""
-    iterations: int = Field(3, ge=1, le=1000)
+    iterations: int = Field(2, ge=1, le=1000)
     """How often the posteriors of the Gaussians are computed anew."""
 
 
@@ -106,14 +106,19 @@ def fit_fmllr(
     usual = identity_map(n_features) if prior is None else _as_map(prior.mean.astype(np.float64))
     frame_map = usual if start is None else start
     one_frame = expected_statistics(mixtures) if expected is None else expected
-    for _ in range(settings.iterations):
+    coordinates = None
+    for left in reversed(range(settings.iterations)):
         statistics = fmllr_statistics(mixtures, frames, states, frame_map)
         try:
             if prior is None:
                 near = np.column_stack([frame_map.matrix, frame_map.offset])
                 statistics += one_frame * settings.prior
             else:
-                near = prior.likeliest(statistics)
+                coordinates = prior.likeliest(statistics, coordinates)
+                near = prior.at(coordinates)
+                if left and statistics.count < settings.learnt_prior:
+                    frame_map = _as_map(near)  # what rows add is little beside it, and dear
+                    continue
                 statistics += expected_under(one_frame, near) * settings.learnt_prior
             np.linalg.cholesky(statistics.second)
             found = best_transform(statistics, near) if among is None else best_of(statistics, among)

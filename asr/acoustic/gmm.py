@@ -75,6 +75,16 @@ class GaussianMixtures:
             offset.T.astype(np.float32).ravel(),
         )
 
+    @cached_property
+    def _state_projections(self) -> tuple[np.ndarray, np.ndarray]:
+        """As `_projection`, a state at a time and without what a state's components have in common."""
+        live = np.isfinite(self.log_weights)
+        precision = 1.0 / np.where(live[:, :, None], self.variances, 1.0)
+        scaled = self.means * precision
+        offset = self.log_weights + 0.5 * (np.log(precision).sum(-1) - (self.means * scaled).sum(-1))
+        weights = np.concatenate([-0.5 * precision, scaled], axis=-1)
+        return np.ascontiguousarray(weights.transpose(0, 2, 1)), offset
+
     def log_likelihood(self, frames: np.ndarray, block: int = 512) -> np.ndarray:
         """Natural log density of every frame under every state.
 
@@ -179,17 +189,12 @@ class GaussianMixtures:
 
     def responsibilities(self, state: int, frames: np.ndarray) -> np.ndarray:
         """P(component | frame, state), float64 (n_frames, n_components), of frames, float64 (n_frames, n_features)."""
-        live = np.isfinite(self.log_weights[state])
-        means, variances = self.means[state, live], self.variances[state, live]
-        precision = 1.0 / variances
-        offset = self.log_weights[state, live] - 0.5 * (np.log(variances).sum(-1) + (means**2 * precision).sum(-1))
-        of_live = -0.5 * (frames * frames) @ precision.T + frames @ (means * precision).T + offset
-        of_live -= of_live.max(axis=1, keepdims=True)
-        np.exp(of_live, out=of_live)
-        of_live /= of_live.sum(axis=1, keepdims=True)
-        responsibility = np.zeros((len(frames), self.n_components))
-        responsibility[:, live] = of_live
-        return responsibility
+        weights, offset = self._state_projections
+        found = np.concatenate([frames * frames, frames], axis=1) @ weights[state] + offset[state]
+        found -= found.max(axis=1, keepdims=True)
+        np.exp(found, out=found)
+        found /= found.sum(axis=1, keepdims=True)
+        return found
 
     def for_states(self, states: np.ndarray) -> "GaussianMixtures":
         """Mixtures of other states, each the same as that of one of these, int (n_states,)."""

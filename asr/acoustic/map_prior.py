@@ -9,6 +9,7 @@ Niedzielski 2000), and nothing has to be decided by how long a speaker has spoke
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -36,17 +37,22 @@ class MapPrior:
     mean: np.ndarray
     directions: np.ndarray
 
-    def likeliest(self, statistics: RowStatistics) -> np.ndarray:
-        """The map mean + sum_k d_k directions_k of the largest auxiliary function less |d|^2 / 2, float64 (n, n + 1).
+    def at(self, coordinates: np.ndarray) -> np.ndarray:
+        """The map mean + sum_k coordinates_k directions_k, float64 (n, n + 1)."""
+        mean, directions = self._doubles
+        return mean + np.tensordot(coordinates, directions, 1)
 
-        Newton's method, each step halved until it gains. The second derivative is that of the auxiliary function's
-        quadratic part and of log|det A|, count tr(A^-1 D_k A^-1 D_l), where that is positive definite, and else without
-        the latter.
+    def likeliest(self, statistics: RowStatistics, start: np.ndarray | None = None) -> np.ndarray:
+        """Coordinates of the map of the largest auxiliary function less half their square sum, float64 (m,).
+
+        Newton's method from `start` (the mean unless given), each step halved until it gains. The second derivative is
+        that of the auxiliary function's quadratic part and of log|det A|, count tr(A^-1 D_k A^-1 D_l), where that is
+        positive definite, and else without the latter.
         """
-        mean, directions = self.mean.astype(np.float64), self.directions.astype(np.float64)
+        mean, directions = self._doubles
         n_rows = len(mean)
         flat = directions.reshape(len(directions), -1)
-        gradient_at_mean = flat @ (statistics.first - np.einsum("ijk,ik->ij", statistics.second, mean)).ravel()
+        gradient_at_mean = flat @ (statistics.first - np.matmul(statistics.second, mean[:, :, None])[:, :, 0]).ravel()
         curved = np.matmul(directions.transpose(1, 0, 2), statistics.second)  # (n, m, n + 1)
         quadratic = curved.transpose(1, 0, 2).reshape(flat.shape) @ flat.T + np.eye(len(flat))
         squares = directions[:, :, :n_rows]
@@ -56,8 +62,9 @@ class MapPrior:
             linear = (gradient_at_mean - 0.5 * quadratic @ coordinates) @ coordinates
             return float(statistics.count * log_determinant + linear)
 
-        coordinates = np.zeros(len(flat))
+        coordinates = np.zeros(len(flat)) if start is None else start
         found = value(coordinates)
+        enough = _SMALLEST_GAIN * max(statistics.count, 1.0)
         for _ in range(_STEPS):
             inverse = np.linalg.inv(mean[:, :n_rows] + np.tensordot(coordinates, squares, 1))
             turned = np.matmul(inverse, squares)
@@ -67,6 +74,8 @@ class MapPrior:
             step = _solved(quadratic + statistics.count * crossed, gradient)
             if step is None:
                 step = np.linalg.solve(quadratic, gradient)
+            if 0.5 * (step @ gradient) < enough:  # what Newton's parabola promises
+                break
             for _ in range(_HALVINGS):
                 moved = value(coordinates + step)
                 if moved > found:
@@ -74,10 +83,12 @@ class MapPrior:
                 step *= 0.5
             else:
                 break
-            coordinates, gain, found = coordinates + step, moved - found, moved
-            if gain < _SMALLEST_GAIN * max(statistics.count, 1.0):
-                break
-        return mean + np.tensordot(coordinates, directions, 1)
+            coordinates, found = coordinates + step, moved
+        return coordinates
+
+    @cached_property
+    def _doubles(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.mean.astype(np.float64), self.directions.astype(np.float64)
 
 
 def learnt_prior(

@@ -30,7 +30,7 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
         "trained on": _UNKNOWN if metadata.trained_on is None else _amount(metadata.trained_on),
         **({} if metadata.word_shares is None else {"single words": _single_words(metadata.word_shares)}),
         "lexicon digest": printable(metadata.lexicon_digest),
-        "features": _features(FeatureConfig.model_validate(metadata.front_end["config"])),
+        "features": _features(metadata),
         "features from": metadata.source,
         "grammar": "the training transcripts' n-gram" if metadata.arpa else "free word loop",
         "search": SearchSettings(**metadata.search).model_dump(),
@@ -60,8 +60,15 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
     return described
 
 
-def _features(config: FeatureConfig) -> dict[str, Any]:
-    """The settings, where the range of the filters that was not given is that which holds."""
+def _features(metadata: ModelMetadata) -> dict[str, Any]:
+    """The settings, where the range of the filters that was not given is that which holds.
+
+    Where frames are mapped by speaker, differences and normalization are in what is mapped.
+    """
+    config = FeatureConfig.model_validate(metadata.front_end["config"])
+    if metadata.speakers is not None:
+        mapped = FeatureConfig.model_validate(metadata.speakers.front_end["config"])
+        config = config.model_copy(update={"delta_order": mapped.delta_order, "normalize": mapped.normalize})
     high = config.sample_rate / 2 if config.high_hz is None else config.high_hz
     return config.model_dump(mode="json") | {"high_hz": high}
 

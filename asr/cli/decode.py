@@ -1,5 +1,6 @@
 """`asr decode`: recognize audio files or a data directory."""
 
+import logging
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Literal
@@ -270,6 +271,10 @@ def decode(
     from asr.cli.reporting import report_failures
     from asr.runs.workers import open_workers
 
+    # What was taken for granted is said too, such as who speaks in which file.
+    logging.basicConfig(level=logging.WARNING, format="asr: %(message)s")
+    for room in ("decoding", "audio_files"):
+        logging.getLogger(f"asr.recognition.{room}").setLevel(logging.INFO)
     with open_workers(jobs, cluster) as workers:
         recognizer = Recognizer.load(
             model,

@@ -21,7 +21,7 @@ from asr.grammar.arpa_file import parse_arpa
 from asr.grammar.sentences import read_sentences
 from asr.hmm.state_graph import StateGraph
 from asr.lexicon import Lexicon
-from asr.recognition.audio_files import files_as_corpus
+from asr.recognition.audio_files import files_as_corpus, is_pattern
 from asr.recognition.hearing import warn_of_few_words, warn_of_sound
 from asr.recognition.lattice_results import LatticeWishes, with_lattices, write_lattices
 from asr.recognition.material import require_some
@@ -107,8 +107,8 @@ def decode(
     speech_model = adaptable_model(speech_model, adapt, transforms)
     needs_minutes = adapt or (speech_model.speakers is not None and speech_model.speakers.prior is None)
     rule = speakers or ("directory" if needs_minutes else "file")
-    if data is None and speakers is None and needs_minutes:
-        log.info("files of a folder count as one speaker's, whom the model adapts to; others by --speakers, speakers=")
+    if data is None and speakers is None:
+        _tell_whose_files(speech_model, rule, audio)
     corpus = files_as_corpus(audio, rule) if data is None else corpus_for(speech_model, data, root)
     settings = chosen_search(speech_model, **search)
     if (lattices.confidence or lattices.mbr) and settings.confidence is None:
@@ -118,6 +118,8 @@ def decode(
     if graph is None:
         lexicon = recognizable(speech_model, allow_untrained=allow_untrained)
         graph = compile_graph(lexicon, chosen_grammar(speech_model, lexicon, grammar), speech_model.hmm.topology)
+    if not corpus.utterances:
+        account(corpus.listed, (), corpus.problems, out)
     static, problems = static_frames(speech_model, corpus, workers, upsample=upsample)
     times = frame_times(speech_model.front_end.config, corpus.utterances, static)
     warn_of_few_words({name: utterance.duration for name, utterance in times.items()}, graph)
@@ -145,6 +147,17 @@ def decode(
     write_lattices(lattices, recognition.lattices, times, out, settings)
     audio_seconds = sum(utterance.duration for utterance in times.values())
     return Outcome(len(recognition.words), failures, recognition.cpu_seconds / audio_seconds)
+
+
+def _tell_whose_files(model: SpeechModel, rule: str, audio: Sequence[Path]) -> None:
+    """Log what is taken for one speaker's, where it matters and was not said."""
+    if rule == "directory":
+        log.info("files of a folder count as one speaker's, whom the model adapts to; others by --speakers, speakers=")
+    elif model.speakers is not None and (len(audio) > 1 or any(is_dir(path) or is_pattern(path) for path in audio)):
+        log.info(
+            "every file counts as a speaker of its own; this model recognizes a speaker better by all files together, so "
+            "where several are of one speaker, say so by --speakers (speakers=), such as directory"
+        )
 
 
 def chosen_search(model: SpeechModel, **wanted: Unpack[SearchOptions]) -> SearchSettings:

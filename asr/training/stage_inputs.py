@@ -2,6 +2,7 @@
 
 _OF_HYBRIDS = ("hybrid", "hybrid_features", "hybrid_search")
 _OF_FOLDS = ("tuning.held_out", "tuning.words")
+_OF_PLAIN_FRAMES = ("gmm", "turned", "tied")
 
 
 def depends(stage: str, name: str) -> bool:
@@ -18,6 +19,8 @@ def depends(stage: str, name: str) -> bool:
         return False
     if table == "tuning":
         return parts[0] == "tuning" and name in _OF_FOLDS
+    if table == "speakers":  # plain mixtures, from which the maps are found first
+        return parts[-1] not in _OF_PLAIN_FRAMES
     if table in _OF_HYBRIDS:
         return "hybrid" in parts or name == "hybrid.factored"  # which asks for states in context
     return True

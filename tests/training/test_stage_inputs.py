@@ -39,6 +39,7 @@ def changed(table: str, values: Any) -> dict[str, Any]:
         (changed("hybrid", OTHER_CLASSIFIER), {"features", "gmm", "transcripts", "tuning-1-gmm"}),
         (changed("tuning", {"words": 10**6}), {"features", "gmm", "transcripts", "hybrid"}),
         (changed("ngram_order", 1), {"features", "gmm", "transcripts", "hybrid", "tuning-1-gmm", "tuning-1-hybrid"}),
+        (changed("speakers", {"maps": "fmllr"}), {"features", "gmm", "tuning-1-gmm"}),
         (changed("hybrid", FACTORED), {"features"}),
         (changed("gmm_search", {"lm_scale": 3.0}), {"features"}),
     ],
