@@ -145,7 +145,8 @@ def train_gmm(
     graphs : mapping of utterance id to StateGraph
         Transcript graphs of all utterances of the table.
     first : Models, optional
-        Single Gaussians of the states and self-loops of the units, in the place of a flat start.
+        Single Gaussians of the states (those of silence have as many as `silence_factor` says) and self-loops of the
+        units, in the place of a flat start.
     frame_shift : float
         Seconds from one frame to the next.
     progress : callable, optional
@@ -224,7 +225,10 @@ def train_gmm(
         factor = settings.silence_factor
         for n_components, iterations in zip(settings.mixtures, settings.iterations, strict=True):
             if n_components > 1:
-                models = _doubled(grown[0][0], n_components, topology.silence_states, factor), grown[0][1]
+                mixtures = grown[0][0].split()
+                if first is None and n_components <= factor:
+                    mixtures = mixtures.split(0.1, topology.silence_states)
+                models = mixtures, grown[0][1]
                 grown = grow(models, iterations, None)
             done += iterations
             models, occupancy, curve = grown
@@ -269,7 +273,7 @@ def mixtures_of_states(
     variance_prior : float
         Frames, as which the variance of all of a state's counts in that of each of its Gaussians; see `update`.
     silence, silence_factor
-        States that have so many times as many components.
+        States that have so many times as many components, from the beginning.
     """
     mixtures, floor = _flat_start(frames, n_states, variance_floor)
     order = np.argsort(states, kind="stable")
@@ -290,21 +294,14 @@ def mixtures_of_states(
             )
 
         mixtures = updated(mixtures)
-        grown = 1
-        while grown < n_components:
-            grown *= 2
-            mixtures = _doubled(mixtures, grown, silence, silence_factor)
+        doublings: list[Sequence[int] | None] = [None] * (n_components.bit_length() - 1)
+        if silence:
+            doublings = [silence] * (silence_factor.bit_length() - 1) + doublings
+        for chosen in doublings:
+            mixtures = mixtures.split(states=chosen)
             for _ in range(iterations):
                 mixtures = updated(mixtures)
     return mixtures
-
-
-def _doubled(
-    mixtures: GaussianMixtures, n_components: int, silence: Sequence[int], silence_factor: int
-) -> GaussianMixtures:
-    """Split to `n_components`; silence is split twice each time until it has `silence_factor` times as many."""
-    mixtures = mixtures.split()
-    return mixtures.split(0.1, silence) if silence and n_components <= silence_factor else mixtures
 
 
 def _flat_start(frames: np.ndarray, n_states: int, variance_floor: float) -> tuple[GaussianMixtures, np.ndarray]:

@@ -159,7 +159,15 @@ def _regrow(
     topology = earlier.hmm.topology
     settings = workshop.config.gmm if topology.tying is None else workshop.config.tied_gmm
     shorter = {**settings.model_dump(), "iterations": [min(n, MOST_REALIGNMENTS) for n in settings.iterations]}
-    gaussians = mixtures_of_states(table.frames, mixtures.states, topology.n_states, 1, workers=workshop.workers)
+    gaussians = mixtures_of_states(
+        table.frames,
+        mixtures.states,
+        topology.n_states,
+        1,
+        silence=topology.silence_states,  # between words lies more than one Gaussian tells from speech
+        silence_factor=settings.silence_factor,
+        workers=workshop.workers,
+    )
     start = Start(
         topology, GmmSettings(**shorter), (gaussians, earlier.hmm.self_loops), earlier.speakers, mixtures.states
     )

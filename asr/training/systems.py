@@ -151,7 +151,15 @@ def train_tied_mixtures(
         if config.tied_gmm.transform == "lda-mllt":
             front_end = lda_mllt(front_end.config, material.static, states, tied.n_states, workers=workshop.workers)
             table = front_end.transform(material.static)
-        gaussians = mixtures_of_states(table.frames, states, tied.n_states, 1, workers=workshop.workers)
+        gaussians = mixtures_of_states(
+            table.frames,
+            states,
+            tied.n_states,
+            1,
+            silence=tied.silence_states,
+            silence_factor=config.tied_gmm.silence_factor,
+            workers=workshop.workers,
+        )
         like = tied.unit_position + topology.states_per_phone * tied.unit_phone  # the unit of the phone without context
         start = Start(tied, GmmSettings(**config.tied_gmm.model_dump()), (gaussians, earlier.hmm.self_loops[like]))
         grow(workshop, name, directory, material, front_end, table, start, complain=False)
