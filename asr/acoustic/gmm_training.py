@@ -294,11 +294,9 @@ def mixtures_of_states(
             )
 
         mixtures = updated(mixtures)
-        doublings: list[Sequence[int] | None] = [None] * (n_components.bit_length() - 1)
-        if silence:
-            doublings = [silence] * (silence_factor.bit_length() - 1) + doublings
-        for chosen in doublings:
-            mixtures = mixtures.split(states=chosen)
+        n_first = silence_factor.bit_length() - 1 if silence else 0
+        for number in range(n_first + n_components.bit_length() - 1):
+            mixtures = mixtures.split(states=silence if number < n_first else None)
             for _ in range(iterations):
                 mixtures = updated(mixtures)
     return mixtures

@@ -13,7 +13,7 @@ from pydantic import Field
 from asr.acoustic.acoustic_arrays import Arrays, check_array, gmm_arrays, mixtures_from, prefixed, without_prefix
 from asr.acoustic.fmllr import FmllrSettings, SpeakerMaps, expected_statistics, fit_speakers, mapped_table
 from asr.acoustic.gmm import GaussianMixtures
-from asr.acoustic.map_prior import MOST_DIRECTIONS, MapPrior, learnt_prior
+from asr.acoustic.map_prior import MapPrior, learnt_prior
 from asr.acoustic.model_metadata import MapKind, SpeakerParts
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.acoustic.row_updates import RowStatistics
@@ -26,6 +26,9 @@ from asr.hmm.topology import Topology
 from discriminants.blas_threads import one_blas_thread
 from discriminants.logistic.input_map import InputMap
 from discriminants.parallel.workers import SerialWorkers, Workers
+
+_MOST_IN_FILES = 100
+"""Directions of a prior."""
 
 
 class SpeakerSettings(FmllrSettings):
@@ -218,8 +221,8 @@ def _prior(arrays: Mapping[str, np.ndarray], n_features: int) -> MapPrior | None
     if not arrays:
         return None
     shape, n_directions = (n_features, n_features + 1), len(arrays["directions"])
-    if not 1 <= n_directions <= MOST_DIRECTIONS:
-        raise ValueError(f"the prior of maps has {n_directions} directions, and 1 to {MOST_DIRECTIONS} can be")
+    if not 1 <= n_directions <= _MOST_IN_FILES:
+        raise ValueError(f"the prior of maps has {n_directions} directions, and 1 to {_MOST_IN_FILES} can be")
     check_array("prior.mean", arrays["mean"], shape)
     check_array("prior.directions", arrays["directions"], (n_directions, *shape))
     if not np.linalg.slogdet(arrays["mean"][:, :-1].astype(np.float64))[0]:
