@@ -1,11 +1,13 @@
 """Recognition of mapped frames: better for speakers unlike those of training, and maps that a later run takes over."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from asr import Recognizer
+from asr.acoustic.map_prior import MapPrior
 from asr.acoustic.model_file import SpeechModel, describe_model, load_model, save_model
 from asr.corpus.data_directory import read_data_directory
 from asr.decode.graph_compiler import compile_graph
@@ -169,6 +171,28 @@ def test_a_word_after_adapt_is_the_method_only_where_it_is_no_file(asr, toy_mode
     assert "'fmlr' is no file, and none of input-network, balanced, fmllr, vtln" in " ".join(
         err.replace("│", " ").split()
     )
+
+
+def test_a_model_of_mapped_frames_says_whose_files_are_taken_for_one_speakers(
+    asr, mixtures, toy_corpus, tmp_path, caplog
+):
+    wavs = sorted((toy_corpus / "audio" / "test").glob("*.wav"))[:2]
+    mapped = adaptable(mixtures)
+    assert mapped.speakers is not None
+    prior = MapPrior(np.eye(39, 40, dtype=np.float32), np.full((1, 39, 40), 0.01, np.float32))
+
+    def told(name: str, *arguments: object) -> str:
+        caplog.clear()
+        code, _, err = asr("decode", "--model", tmp_path / name, "--out", tmp_path / "out", *arguments)
+        assert code == 0, err
+        return caplog.text
+
+    for name, own, words in (("few", None, "files of a folder count as one"), ("many", prior, "every file counts as")):
+        save_model(tmp_path / name, replace(mapped, speakers=replace(mapped.speakers, prior=own)))
+        assert words in told(name, *wavs)
+        assert words not in told(name, *wavs, "--speakers", "one")
+    assert "every file counts as" not in told("many", wavs[0])
+    assert describe_model(tmp_path / "few")["features"]["normalize"] == mixtures.front_end.config.normalize
 
 
 def test_who_speaks_in_a_data_directory_is_not_said_a_second_time(toy_model, toy_corpus, tmp_path):
