@@ -61,9 +61,9 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
     squared = SparseKFDClassifier(loss="squared", threshold=THRESHOLD)
     absolute = SparseKFDClassifier(loss="absolute", threshold=THRESHOLD)
     searches = (
-        Search("kfd", dense, grid(sigma=sigmas, regularization=grids.regularizations)),
-        Search("skfd", squared, grid(sigma=sparse_sigmas, regularization=grids.squared)),
-        Search("lskfd", absolute, grid(sigma=sparse_sigmas, regularization=grids.absolute)),
+        Search("kfd", dense, grid(sigma=sigmas, regularization=grids.regularizations), by="log_loss"),
+        Search("skfd", squared, grid(sigma=sparse_sigmas, regularization=grids.squared), by="log_loss"),
+        Search("lskfd", absolute, grid(sigma=sparse_sigmas, regularization=grids.absolute), by="log_loss"),
         svc_search(sigmas, grids.costs),
     )
     repeats = REPEATS if n_train <= SMALL and not quick else 1

@@ -17,6 +17,7 @@ from recipes.benchmarks.parallel import in_parallel
 from recipes.benchmarks.problem import Problem, summed_loss
 
 FOLDS = 5
+SMALLEST_POSTERIOR = 1e-6  # of the right class: one sample alone must not decide
 SEED = 0  # of the folds, the subsets and the candidates drawn
 
 
@@ -41,9 +42,10 @@ class Search:
         Parameters for the fit with the chosen setting, where they differ from those of the choice.
     like : str, optional
         The method whose choice serves for this one, which then is not searched.
-    by : {"loss", "squared_outputs"}
-        What makes a setting the best: the loss that the table is about, or the squared error of `decision_function`
-        from +-1, one output a class, which tells settings apart that err on equally few of the samples held out.
+    by : {"loss", "squared_outputs", "log_loss"}
+        What makes a setting the best: the loss that the table is about; or, as these tell settings apart that err on
+        equally few of the samples held out, the squared error of `decision_function` from +-1, one output a class, or
+        minus the logarithm of the right class's posterior.
     """
 
     method: str
@@ -53,7 +55,7 @@ class Search:
     n_samples: int | None = None
     final: Mapping[str, Any] = field(default_factory=dict)
     like: str | None = None
-    by: Literal["loss", "squared_outputs"] = "loss"
+    by: Literal["loss", "squared_outputs", "log_loss"] = "loss"
 
     def __post_init__(self) -> None:
         if self.sizes is not None and self.by != "loss":
@@ -191,6 +193,9 @@ def _held_out(
             outputs = estimator.decision_function(X[held_out])
             targets = one_vs_rest_targets(y[held_out], int(y.max()) + 1)
             deciding = np.array([((outputs.reshape(targets.shape) - targets) ** 2).sum()])
+        elif by == "log_loss":
+            right = estimator.predict_proba(X[held_out])[np.arange(len(held_out)), y[held_out]]
+            deciding = np.array([-np.log(np.maximum(right, SMALLEST_POSTERIOR)).sum()])
     else:
         deciding = losses = _losses_by_size(estimator, X, y, train, held_out, sizes)
     return losses, deciding, time.perf_counter() - started
