@@ -43,9 +43,10 @@ class Search:
     like : str, optional
         The method whose choice serves for this one, which then is not searched.
     by : {"loss", "squared_outputs", "log_loss"}
-        What makes a setting the best: the loss that the table is about; or, as these tell settings apart that err on
-        equally few of the samples held out, the squared error of `decision_function` from +-1, one output a class, or
-        minus the logarithm of the right class's posterior.
+        What makes a setting the best: the loss that the table is about; or the squared error of `decision_function`
+        from +-1, one output a class, which tells settings apart that err on equally few of the samples held out; or,
+        among the settings that err no oftener than the best one and a standard error, minus the logarithm of the right
+        class's posterior.
     """
 
     method: str
@@ -132,7 +133,7 @@ def choose(
                 pieces.append((estimator, problem.X, problem.y, *fold, search.sizes, search.by))
                 owners.append((search.method, setting, fold[1].shape[0]))
     found = in_parallel(_held_out, pieces, jobs=jobs, description=description)
-    totals = {search.method: _Total(search) for search in searched}
+    totals = {search.method: _Total(search, repeats) for search in searched}
     for (method, setting, n_held_out), (losses, deciding, seconds) in zip(owners, found, strict=True):
         totals[method].add(setting, losses, deciding, n_held_out, seconds)
     best = {method: total.best() for method, total in totals.items()}
@@ -142,8 +143,9 @@ def choose(
 class _Total:
     """Losses of all settings (rows) and sizes (columns), and what decides among them, summed over the folds."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: Search, repeats: int) -> None:
         self._search = search
+        self._repeats = repeats
         self._losses = np.zeros((len(search.grid), len(search.sizes or (0,))))
         self._deciding = np.zeros_like(self._losses)
         self._held_out = 0
@@ -156,7 +158,13 @@ class _Total:
         self._seconds += seconds
 
     def best(self) -> Choice:
-        setting, size = np.unravel_index(int(np.argmin(self._deciding)), self._deciding.shape)
+        deciding = self._deciding
+        if self._search.by == "log_loss":
+            rates = self._losses / self._held_out
+            least = rates.min()
+            error = np.sqrt(least * (1.0 - least) * self._repeats / self._held_out)  # of each sample once
+            deciding = np.where(rates <= least + error, deciding, np.inf)
+        setting, size = np.unravel_index(int(np.argmin(deciding)), deciding.shape)
         parameters: dict[str, float | str] = dict(self._search.grid[setting])
         if self._search.sizes is not None:
             parameters["n_centers"] = self._search.sizes[size]
