@@ -76,8 +76,8 @@ class MapPrior:
             if factors is None or promised > _LITTLE:
                 turned = np.matmul(inverse, squares.reshape(-1, n_rows, n_rows))
                 crossed = turned.reshape(squares.shape) @ turned.transpose(0, 2, 1).reshape(squares.shape).T
-                factors = _factors(quadratic + statistics.count * crossed) or cho_factor(quadratic)
-            step = cho_solve(factors, gradient)
+                factors = _factors(quadratic + statistics.count * crossed) or cho_factor(quadratic, check_finite=False)
+            step = cho_solve(factors, gradient, check_finite=False)
             promised = 0.5 * (step @ gradient)  # by Newton's parabola
             if promised < enough:
                 break
