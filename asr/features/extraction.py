@@ -58,7 +58,9 @@ def extract_static(
     problems += [Problem(kept[number][0].id, *fault) for number, fault in faults.items()]
     kept = [pair for number, pair in enumerate(kept) if number not in faults]
     if not kept:
-        why = f"; the first: '{problems[0].utterance_id}': {problems[0].reason}" if problems else ""
+        if len(problems) == 1:
+            raise FeatureError(f"{corpus.path}: {problems[0].utterance_id!r}: {problems[0].reason}")
+        why = f"; the first: {problems[0].utterance_id!r}: {problems[0].reason}" if problems else ""
         raise FeatureError(f"{corpus.path}: none of its {len(utterances)} utterances gave features{why}.")
     table = FrameTable.from_utterances(
         [u.id for u, _ in kept], [u.speaker for u, _ in kept], [matrix for _, matrix in kept]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, Unpack
 
 from asr.acoustic.model_file import describe_model
-from asr.errors import CorpusError
+from asr.errors import CorpusError, printable
 from asr.interface.recognizer import Recognizer, RecognizerOptions
 from asr.recognition import combining
 from asr.recognition.combining import Combination
@@ -298,7 +298,11 @@ def score(
         raise CorpusError(f"{len(references)} references and {len(hypotheses)} hypotheses; give one for each")
     if references.keys().isdisjoint(hypotheses):
         said, found = _named(reference, "the reference"), _named(hypothesis, "the hypothesis")
-        raise CorpusError(f"{found}: has no utterance of {said}; give two files of the same corpus")
+        ours, theirs = (printable(repr(next(iter(one)))) if one else "none" for one in (hypotheses, references))
+        raise CorpusError(
+            f"{found}: has no utterance of {said}, there are {ours} and so on here and {theirs} and so on there; give "
+            "two files of the same corpus, with the same names of utterances"
+        )
     if ignore_case:
         references, hypotheses = without_case(references), without_case(hypotheses)
     of_utterance = speakers if speakers is None or isinstance(speakers, Mapping) else read_utt2spk(Path(speakers))

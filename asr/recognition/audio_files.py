@@ -23,6 +23,8 @@ LISTS = ("wav.scp", "feats.scp")
 def files_as_corpus(audio: Sequence[Path], speakers: str = "file") -> DataDirectory:
     """The corpus of some audio files, each an utterance named after its file without the ending.
 
+    Where files of several folders have one name, all names begin with as many folders as tell them apart.
+
     Parameters
     ----------
     audio : paths
@@ -43,18 +45,12 @@ def files_as_corpus(audio: Sequence[Path], speakers: str = "file") -> DataDirect
     ConfigError
         For a regular expression that is none, or has not one group.
     CorpusError
-        When two files have one name, or a folder is a data directory.
+        When two files cannot be told apart by their names, or a folder is a data directory.
     """
     speaker_of = _speaker_rule(speakers)
-    named: dict[str, Path] = {}
     utterances, problems = [], []
-    for path, stem, fault in _expanded(audio):
-        name = "_".join(stem.split())
-        if name in named:
-            raise CorpusError(
-                f"two files are named {name!r}: {named[name].absolute()} and {path.absolute()}; rename one"
-            )
-        named[name] = path
+    files = _expanded(audio)
+    for name, (path, _, fault) in zip(_names(files), files, strict=True):
         bad_name, speaker = fault_in_name(name), speaker_of(path)
         if bad_name is not None:
             problems.append(Problem(name, "bad-name", f"{path}: the name of the file, without its ending, {bad_name}"))
@@ -75,33 +71,62 @@ def is_pattern(path: Path) -> bool:
     return not exists(path) and glob.has_magic(str(path))
 
 
-def _expanded(audio: Sequence[Path]) -> list[tuple[Path, str, str]]:
-    """Every file, what it is called without its ending, and what is wrong with it before it is looked at."""
-    files: list[tuple[Path, str, str]] = []
+def _expanded(audio: Sequence[Path]) -> list[tuple[Path, Path, str]]:
+    """Every file, the folder below which its path is its name, and what is wrong with it before it is looked at."""
+    files: list[tuple[Path, Path, str]] = []
     for path in audio:
         matching = [path]
         if is_pattern(path):
             matching = sorted(Path(found) for found in glob.glob(str(path), recursive=True))  # noqa: PTH207 (also from /)
             if not matching:
-                files.append((path, path.stem, "no file has a name like that"))
+                files.append((path, path.parent, "no file has a name like that"))
         for found in matching:
-            files += _of_folder(found) if is_dir(found) else [(found, found.stem, "")]
+            files += _of_folder(found) if is_dir(found) else [(found, found.parent, "")]
     return files
 
 
-def _of_folder(folder: Path) -> list[tuple[Path, str, str]]:
+def _of_folder(folder: Path) -> list[tuple[Path, Path, str]]:
     for name in LISTS:
         if is_file(folder / name):
             raise CorpusError(f"{folder}: is a data directory, as it holds {name}; give it as --data (data=)")
     files = sorted(path for path in folder.rglob("*") if is_file(path))
     found = [path for path in files if path.suffix.lower() in ENDINGS]
     if not found:
-        return [(folder, folder.absolute().name, f"is a folder without audio files ({', '.join(sorted(ENDINGS))})")]
+        return [(folder, folder.absolute().parent, f"is a folder without audio files ({', '.join(sorted(ENDINGS))})")]
     others = [path for path in files if path.suffix.lower() not in ENDINGS and not path.name.startswith(".")]
     if others:
         told = f"{folder}: {count(len(others), 'file')} of other kinds passed over, such as {others[0].name}"
         log.info("%s", printable(f"{told}; {READABLE} are taken"))
-    return [(path, "_".join(path.relative_to(folder).with_suffix("").parts), "") for path in found]
+    return [(path, folder, "") for path in found]
+
+
+def _names(files: Sequence[tuple[Path, Path, str]]) -> list[str]:
+    """What the files are called: their paths below their folders, or, where that is not enough, with some of these."""
+    names: list[str] = []
+    for n_folders in range(max((len(base.absolute().parts) for _, base, _ in files), default=1)):
+        earlier, names = names, [_name(path, base, n_folders) for path, base, _ in files]
+        if len(set(names)) == len(names):
+            if n_folders:
+                twin = next(name for name in earlier if earlier.count(name) > 1)
+                told = f"files of several folders are named {twin!r}, so all are named with their folders: {names[0]!r}"
+                log.info("%s", printable(told))
+            return names
+    known: dict[str, Path] = {}
+    for name, (path, base, _) in zip(names, files, strict=True):
+        if name in known:
+            first, second = known[name].absolute(), path.absolute()
+            if first == second:
+                raise CorpusError(f"{first} is given twice")
+            raise CorpusError(f"two files are named {_name(path, base, 0)!r}: {first} and {second}; rename one")
+        known[name] = path
+    raise AssertionError("names that are not all different have a first one that another has")
+
+
+def _name(path: Path, base: Path, n_folders: int) -> str:
+    """Of a file, with so many of the folders above its own part of the path."""
+    folders = base.absolute().parts[1:]
+    own = path.absolute().relative_to(base.absolute()).with_suffix("").parts
+    return "_".join("_".join((*folders[len(folders) - min(n_folders, len(folders)) :], *own)).split())
 
 
 def _speaker_rule(speakers: str) -> Callable[[Path], str | None]:

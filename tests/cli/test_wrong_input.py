@@ -332,12 +332,10 @@ def test_a_search_setting_out_of_range_is_named(
     check_one_sentence(finished, option[2:].replace("-", "_"), value)
 
 
-def test_two_audio_files_of_one_name_are_refused(asr: Asr, place: Place, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    other.mkdir()
-    shutil.copy(place.wav(0), other)
-    finished = asr("decode", "--model", place.model, "--out", tmp_path / "out", place.wav(0), other / place.wav(0).name)
-    check_one_sentence(finished, str(place.wav(0)), str(other / place.wav(0).name), "rename one")
+def test_two_audio_files_of_one_name_and_folder_are_refused(asr: Asr, place: Place, tmp_path: Path) -> None:
+    twin = shutil.copy(place.wav(0), tmp_path / "one.wav"), shutil.copy(place.wav(0), tmp_path / "one.flac")
+    finished = asr("decode", "--model", place.model, "--out", tmp_path / "out", *twin)
+    check_one_sentence(finished, str(twin[0]), str(twin[1]), "rename one")
 
 
 def test_an_output_directory_that_cannot_be_made_is_named(asr: Asr, place: Place) -> None:

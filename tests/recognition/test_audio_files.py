@@ -56,6 +56,32 @@ def test_files_of_other_kinds_in_a_folder_are_counted_in_one_line(folder: Path, 
     assert line.startswith(f"{folder}: 2 files of other kinds passed over, such as video.m4a; WAV, ")
 
 
+def test_files_of_one_name_are_told_apart_by_as_many_folders_as_it_takes(
+    folder: Path, caplog: pytest.LogCaptureFixture
+):
+    (folder / "boris" / "one.wav").write_bytes(b"x")
+    with caplog.at_level(logging.INFO):
+        names = list(speakers(files_as_corpus([folder / "*" / "one.wav", folder / "boris" / "one_2.sph"])))
+    assert names == ["anna_one", "boris_one", "boris_one_2"]
+    (line,) = caplog.messages
+    assert line == "files of several folders are named 'one', so all are named with their folders: 'anna_one'"
+    assert list(speakers(files_as_corpus([folder / "anna", folder / "boris"]))) == [
+        *("anna_one", "anna_two", "boris_one", "boris_one_2")
+    ]
+    (folder / "anna" / "x").mkdir()
+    (folder / "boris" / "x").mkdir()
+    deep = [folder / one / "x" / "a b.wav" for one in ("anna", "boris")]
+    assert [problem.utterance_id for problem in files_as_corpus(deep).problems] == ["anna_x_a_b", "boris_x_a_b"]
+
+
+def test_files_that_no_folder_tells_apart_are_refused(folder: Path):
+    (folder / "anna" / "one.flac").write_bytes(b"x")
+    with pytest.raises(CorpusError, match=r"two files are named 'one': .*one.wav and .*one.flac; rename one"):
+        files_as_corpus([folder / "anna" / "one.wav", folder / "anna" / "one.flac"])
+    with pytest.raises(CorpusError, match=r"one.wav is given twice"):
+        files_as_corpus([folder / "anna" / "two.FLAC", *[folder / "anna" / "one.wav"] * 2])
+
+
 def test_a_pattern_that_no_shell_expanded_gives_the_files_it_matches(folder: Path):
     assert list(speakers(files_as_corpus([folder / "*" / "one*"]))) == ["one", "one_2"]
     (problem,) = files_as_corpus([folder / "*.mp3"]).problems
