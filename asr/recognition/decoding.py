@@ -155,8 +155,8 @@ def _tell_whose_files(model: SpeechModel, rule: str, audio: Sequence[Path]) -> N
         log.info("files of a folder count as one speaker's, whom the model adapts to; others by --speakers, speakers=")
     elif model.speakers is not None and (len(audio) > 1 or any(is_dir(path) or is_pattern(path) for path in audio)):
         log.info(
-            "every file counts as a speaker of its own; where several are of one speaker, --speakers (speakers=), such as "
-            "directory, says so, and most speakers are recognized better by all of their files"
+            "every file counts as a speaker of its own; where several are of one speaker, --speakers (speakers=) says "
+            "so, by directory for example, and most speakers are recognized better by all of their files"
         )
 
 
