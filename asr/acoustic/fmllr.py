@@ -224,8 +224,5 @@ def _soft_gaussians(
         precisions, means = np.empty_like(block), np.empty_like(block)
         present, starts = np.unique(states[rows], return_index=True)
         for state, part in zip(present, np.split(np.arange(len(rows)), starts[1:]), strict=True):
-            share = mixtures.responsibilities(state, mapped[part])
-            precision = 1.0 / mixtures.variances[state]
-            precisions[part] = share @ precision
-            means[part] = share @ (mixtures.means[state] * precision)
+            precisions[part], means[part] = mixtures.mean_gaussians(state, mapped[part])
         yield block, precisions, means

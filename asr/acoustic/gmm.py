@@ -196,6 +196,16 @@ class GaussianMixtures:
         found /= found.sum(axis=1, keepdims=True)
         return found
 
+    def mean_gaussians(self, state: int, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean precision of the components, and of precision times mean, by their responsibilities for every frame.
+
+        frames and both results : float64 (n_frames, n_features)
+        """
+        weights, _ = self._state_projections
+        found = self.responsibilities(state, frames) @ weights[state].T
+        n_features = frames.shape[1]
+        return -2.0 * found[:, :n_features], found[:, n_features:]
+
     def for_states(self, states: np.ndarray) -> "GaussianMixtures":
         """Mixtures of other states, each the same as that of one of these, int (n_states,)."""
         return GaussianMixtures(self.log_weights[states], self.means[states], self.variances[states])

@@ -18,8 +18,8 @@ from asr.acoustic.row_updates import RowStatistics
 
 FEWEST_SPEAKERS = 3
 """From whose maps a prior is learnt; fewer tell too little of how speakers differ."""
-MOST_DIRECTIONS = 50
-"""That are kept: fifty recognize as a hundred do."""
+MOST_DIRECTIONS = 30
+"""That are kept: thirty recognize as a hundred do."""
 _STEPS, _HALVINGS, _SMALLEST_GAIN = 20, 30, 1e-6
 _LITTLE = 1.0
 """Of the log-likelihood: a step that promises less is near enough that the second derivative hardly changes."""
