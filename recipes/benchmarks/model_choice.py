@@ -17,7 +17,6 @@ from recipes.benchmarks.parallel import in_parallel
 from recipes.benchmarks.problem import Problem, summed_loss
 
 FOLDS = 5
-SMALLEST_POSTERIOR = 1e-6  # of the right class: one sample alone must not decide
 SEED = 0  # of the folds, the subsets and the candidates drawn
 
 
@@ -42,11 +41,9 @@ class Search:
         Parameters for the fit with the chosen setting, where they differ from those of the choice.
     like : str, optional
         The method whose choice serves for this one, which then is not searched.
-    by : {"loss", "squared_outputs", "log_loss"}
-        What makes a setting the best: the loss that the table is about; or the squared error of `decision_function`
-        from +-1, one output a class, which tells settings apart that err on equally few of the samples held out; or,
-        among the settings that err no oftener than the best one and a standard error, minus the logarithm of the right
-        class's posterior.
+    by : {"loss", "squared_outputs"}
+        What makes a setting the best: the loss that the table is about, or the squared error of `decision_function`
+        from +-1, one output a class, which tells settings apart that err on equally few of the samples held out.
     """
 
     method: str
@@ -56,7 +53,7 @@ class Search:
     n_samples: int | None = None
     final: Mapping[str, Any] = field(default_factory=dict)
     like: str | None = None
-    by: Literal["loss", "squared_outputs", "log_loss"] = "loss"
+    by: Literal["loss", "squared_outputs"] = "loss"
 
     def __post_init__(self) -> None:
         if self.sizes is not None and self.by != "loss":
@@ -133,7 +130,7 @@ def choose(
                 pieces.append((estimator, problem.X, problem.y, *fold, search.sizes, search.by))
                 owners.append((search.method, setting, fold[1].shape[0]))
     found = in_parallel(_held_out, pieces, jobs=jobs, description=description)
-    totals = {search.method: _Total(search, repeats) for search in searched}
+    totals = {search.method: _Total(search) for search in searched}
     for (method, setting, n_held_out), (losses, deciding, seconds) in zip(owners, found, strict=True):
         totals[method].add(setting, losses, deciding, n_held_out, seconds)
     best = {method: total.best() for method, total in totals.items()}
@@ -143,9 +140,8 @@ def choose(
 class _Total:
     """Losses of all settings (rows) and sizes (columns), and what decides among them, summed over the folds."""
 
-    def __init__(self, search: Search, repeats: int) -> None:
+    def __init__(self, search: Search) -> None:
         self._search = search
-        self._repeats = repeats
         self._losses = np.zeros((len(search.grid), len(search.sizes or (0,))))
         self._deciding = np.zeros_like(self._losses)
         self._held_out = 0
@@ -158,13 +154,7 @@ class _Total:
         self._seconds += seconds
 
     def best(self) -> Choice:
-        deciding = self._deciding
-        if self._search.by == "log_loss":
-            rates = self._losses / self._held_out
-            least = rates.min()
-            error = np.sqrt(least * (1.0 - least) * self._repeats / self._held_out)  # of each sample once
-            deciding = np.where(rates <= least + error, deciding, np.inf)
-        setting, size = np.unravel_index(int(np.argmin(deciding)), deciding.shape)
+        setting, size = np.unravel_index(int(np.argmin(self._deciding)), self._deciding.shape)
         parameters: dict[str, float | str] = dict(self._search.grid[setting])
         if self._search.sizes is not None:
             parameters["n_centers"] = self._search.sizes[size]
@@ -201,9 +191,6 @@ def _held_out(
             outputs = estimator.decision_function(X[held_out])
             targets = one_vs_rest_targets(y[held_out], int(y.max()) + 1)
             deciding = np.array([((outputs.reshape(targets.shape) - targets) ** 2).sum()])
-        elif by == "log_loss":
-            right = estimator.predict_proba(X[held_out])[np.arange(len(held_out)), y[held_out]]
-            deciding = np.array([-np.log(np.maximum(right, SMALLEST_POSTERIOR)).sum()])
     else:
         deciding = losses = _losses_by_size(estimator, X, y, train, held_out, sizes)
     return losses, deciding, time.perf_counter() - started

@@ -178,32 +178,6 @@ def test_a_choice_by_squared_outputs_serves_two_classes_too():
     assert choose([search], problem, [0], jobs=1, description="choosing")["kfd"].parameters == {"sigma": 0.5}
 
 
-def test_a_choice_by_posteriors_is_among_those_that_err_no_oftener_than_chance_tells():
-    random = np.random.default_rng(4)
-    codes, X = rings(random, 200, 2)
-    codes = np.where(random.random(200) < 0.15, 1 - codes, codes)  # so that many settings err about as often
-    problem = Problem(X, codes, (Partition(np.arange(200), np.arange(0)),))
-    settings = grid(sigma=(0.1, 0.3, 0.6, 1.0, 20.0), regularization=(1e-2, 1.0, 100.0))
-    learner = KFDClassifier(penalty="kernel")
-    surprise, errors = [], []
-    for setting in settings:
-        right, wrong = np.empty(200), np.empty(200)
-        for seed in (0, 1):
-            for train, held_out in StratifiedKFold(5, shuffle=True, random_state=seed).split(X, codes):
-                model = clone(learner).set_params(**setting).fit(X[train], codes[train])
-                right[held_out] = model.predict_proba(X[held_out])[np.arange(len(held_out)), codes[held_out]]
-                wrong[held_out] = model.predict(X[held_out]) != codes[held_out]
-            surprise.append(-np.log(right).sum())
-            errors.append(wrong.mean())
-    surprise, errors = (np.reshape(values, (-1, 2)).mean(axis=1) for values in (surprise, errors))
-    limit = errors.min() + np.sqrt(errors.min() * (1 - errors.min()) / 200)
-    best = int(np.argmin(np.where(errors <= limit, surprise, np.inf)))
-    search = Search("kfd", learner, settings, by="log_loss")
-    choice = choose([search], problem, [0], repeats=2, jobs=1, description="choosing")["kfd"]
-    assert choice.parameters == settings[best]
-    assert choice.loss == pytest.approx(errors[best])
-
-
 def test_a_choice_on_a_subset_keeps_the_classes_and_the_final_parameters():
     codes, X = rings(np.random.default_rng(0), 300, 3)
     problem = Problem(X, codes, (Partition(np.arange(240), np.arange(240, 300)),))
