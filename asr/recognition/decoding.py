@@ -118,8 +118,6 @@ def decode(
     if graph is None:
         lexicon = recognizable(speech_model, allow_untrained=allow_untrained)
         graph = compile_graph(lexicon, chosen_grammar(speech_model, lexicon, grammar), speech_model.hmm.topology)
-    if not corpus.utterances:
-        account(corpus.listed, (), corpus.problems, out)
     static, problems = static_frames(speech_model, corpus, workers, upsample=upsample)
     times = frame_times(speech_model.front_end.config, corpus.utterances, static)
     warn_of_few_words({name: utterance.duration for name, utterance in times.items()}, graph)
