@@ -67,8 +67,7 @@ def with_maps(workshop: Workshop, material: Material) -> Workshop:
     if enough:
         log.info(
             "%d speakers, half of them with %.0f s of speech or more, are enough for maps of speakers "
-            '(speakers.maps = "fmllr"); speakers.maps = "none" in the settings does without: try it where all that '
-            "will be recognized is by speakers of the training",
+            '(speakers.maps = "fmllr"); speakers.maps = "none" in the settings does without',
             len(of_speaker),
             seconds,
         )
