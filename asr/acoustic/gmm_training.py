@@ -37,7 +37,6 @@ VARIANCE_PRIOR = 20.0
 FEWEST_PAUSES = 0.05  # of the frames: with less there is nothing to begin from, and nothing to lose
 MOST_PAUSES = 0.4  # of the frames, above which pauses, of many kinds, are no longer told by their mean
 PAUSES_KEPT = 0.85  # part of what sounds much like a pause that silence has to have after equal division
-BROADENING = 4  # re-estimations after silence is split, and realignments when it has all its Gaussians
 LITTLE_SPEECH = 500.0  # frames a state, below which equal division is too blurred to begin from
 
 Models = tuple[GaussianMixtures, np.ndarray]  # of the states, and self-loops of the units
@@ -66,8 +65,8 @@ class GrowthSettings(Settings):
     sharper than their frames can tell."""
 
     silence_factor: Literal[1, 2, 4, 8] = 1
-    """Times as many components have the states of silence, where there are frames for them: between words may lie the
-    noise of every room."""
+    """Times as many components have the states of silence, where there are as many as that and frames for them: between
+    words may lie the noise of every room."""
 
     @model_validator(mode="before")
     @classmethod
@@ -191,17 +190,6 @@ def train_gmm(
                     progress(done + number)
             return models, occupancy, curve
 
-        def with_broad_silence(models: Models, occupancy: Occupancy) -> tuple[Models, Occupancy]:
-            """All of silence's Gaussians, before the others grow: these must not learn the noise between words."""
-            for _ in range(settings.silence_factor.bit_length() - 1):
-                models = models[0].split(states=topology.silence_states), models[1]
-                for _ in range(BROADENING):
-                    models = reestimate(models, occupancy)
-            for _ in range(BROADENING):
-                occupancy = occupy(models, None)
-                models = reestimate(models, occupancy)
-            return models, occupancy
-
         def from_pauses(guided: FrameTable) -> tuple[Models, Occupancy, list[float]]:
             models = first_models(guided, graphs, topology, overall, floor, workers=workers)
             return grow(models, settings.iterations[0], guided)
@@ -234,12 +222,14 @@ def train_gmm(
                 if kept < PAUSES_KEPT:
                     log.info("flat start: it begins again from what sounds like a pause; nothing has to be done")
                     grown = from_pauses(guided)
-        if first is None and settings.silence_factor > 1:
-            grown = (*with_broad_silence(*grown[:2]), grown[2])
+        factor = settings.silence_factor
         for n_components, iterations in zip(settings.mixtures, settings.iterations, strict=True):
             if n_components > 1:
-                mixtures, self_loops = grown[0]
-                grown = grow((mixtures.split(), self_loops), iterations, None)
+                mixtures = grown[0][0].split()
+                if first is None and n_components <= factor:
+                    mixtures = mixtures.split(0.1, topology.silence_states)
+                models = mixtures, grown[0][1]
+                grown = grow(models, iterations, None)
             done += iterations
             models, occupancy, curve = grown
             log.info(
