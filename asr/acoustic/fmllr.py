@@ -97,7 +97,9 @@ def fit_fmllr(
 ) -> InputMap:
     """The map of one speaker, whose frames belong to these states; parameters as of `fmllr_statistics`.
 
-    Without frames, and where the statistics do not determine it, it is the identity, or with `prior` its mean.
+    Without frames, and where the statistics do not determine it, it is the identity, or with `prior` its mean. Where
+    the prior counts more than the frames, the posteriors follow from the likeliest map of those that it foretells, and
+    rows are found once, at the end.
     `expected` are the statistics that `expected_statistics` finds, where they are known already. With `among`, float64
     (m, n_features, n_features), the matrix is one of these, with the scale and the offset of its rows that are best for
     it.

@@ -125,8 +125,9 @@ def _names(files: Sequence[tuple[Path, Path, str]]) -> list[str]:
 def _name(path: Path, base: Path, n_folders: int) -> str:
     """Of a file, with so many of the folders above its own part of the path."""
     folders = base.absolute().parts[1:]
-    own = path.absolute().relative_to(base.absolute()).with_suffix("").parts
-    return "_".join("_".join((*folders[len(folders) - min(n_folders, len(folders)) :], *own)).split())
+    own = path.absolute().relative_to(base.absolute())
+    parts = (*folders[max(len(folders) - n_folders, 0) :], *own.parent.parts, own.stem)
+    return "_".join("_".join(parts).split())
 
 
 def _speaker_rule(speakers: str) -> Callable[[Path], str | None]:

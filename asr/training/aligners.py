@@ -9,7 +9,7 @@ import numpy as np
 from asr.acoustic.context_trees import states_for
 from asr.acoustic.fmllr import FmllrSettings
 from asr.acoustic.gmm import GaussianMixtures
-from asr.acoustic.gmm_training import GmmSettings, mixtures_of_states
+from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.mllt import lda_mllt
 from asr.acoustic.model_file import SpeechModel
 from asr.acoustic.model_metadata import MapKind
@@ -17,7 +17,16 @@ from asr.acoustic.speaker_adaptation import SpeakerAdaptation, as_they_are
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.recognition.material import Material
-from asr.training.systems import Mixtures, Start, Workshop, grow, grown, train_mixtures, train_tied_mixtures
+from asr.training.systems import (
+    Mixtures,
+    Start,
+    Workshop,
+    first_gaussians,
+    grow,
+    grown,
+    train_mixtures,
+    train_tied_mixtures,
+)
 from asr.validation.amount import (
     SECONDS_FOR_CONTEXT,
     SECONDS_OF_A_SPEAKER,
@@ -159,15 +168,7 @@ def _regrow(
     topology = earlier.hmm.topology
     settings = workshop.config.gmm if topology.tying is None else workshop.config.tied_gmm
     shorter = {**settings.model_dump(), "iterations": [min(n, MOST_REALIGNMENTS) for n in settings.iterations]}
-    gaussians = mixtures_of_states(
-        table.frames,
-        mixtures.states,
-        topology.n_states,
-        1,
-        silence=topology.silence_states,  # between words lies more than one Gaussian tells from speech
-        silence_factor=settings.silence_factor,
-        workers=workshop.workers,
-    )
+    gaussians = first_gaussians(table, mixtures.states, topology, settings, workshop.workers)
     start = Start(
         topology, GmmSettings(**shorter), (gaussians, earlier.hmm.self_loops), earlier.speakers, mixtures.states
     )

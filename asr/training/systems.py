@@ -13,7 +13,7 @@ import numpy as np
 
 from asr.acoustic.context_trees import FRAMES_A_STATE, grow_trees, states_for, tied_states
 from asr.acoustic.gmm import GaussianMixtures
-from asr.acoustic.gmm_training import GmmSettings, mixtures_of_states, train_gmm
+from asr.acoustic.gmm_training import GmmSettings, GrowthSettings, mixtures_of_states, train_gmm
 from asr.acoustic.mllt import lda_mllt
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
 from asr.acoustic.speaker_adaptation import SpeakerAdaptation
@@ -151,20 +151,31 @@ def train_tied_mixtures(
         if config.tied_gmm.transform == "lda-mllt":
             front_end = lda_mllt(front_end.config, material.static, states, tied.n_states, workers=workshop.workers)
             table = front_end.transform(material.static)
-        gaussians = mixtures_of_states(
-            table.frames,
-            states,
-            tied.n_states,
-            1,
-            silence=tied.silence_states,
-            silence_factor=config.tied_gmm.silence_factor,
-            workers=workshop.workers,
-        )
+        gaussians = first_gaussians(table, states, tied, config.tied_gmm, workshop.workers)
         like = tied.unit_position + topology.states_per_phone * tied.unit_phone  # the unit of the phone without context
         start = Start(tied, GmmSettings(**config.tied_gmm.model_dump()), (gaussians, earlier.hmm.self_loops[like]))
         grow(workshop, name, directory, material, front_end, table, start, complain=False)
 
     return grown(workshop, name, build)
+
+
+def first_gaussians(
+    table: FrameTable, states: np.ndarray, topology: Topology, settings: GrowthSettings, workers: Workers
+) -> GaussianMixtures:
+    """Single Gaussians of the states of frames, but all that silence will have for each of the others.
+
+    Between words lies more than one Gaussian tells from speech: with one, phones take the noise there as soon as they
+    are realigned.
+    """
+    return mixtures_of_states(
+        table.frames,
+        states,
+        topology.n_states,
+        1,
+        silence=topology.silence_states,
+        silence_factor=settings.silence_factor,
+        workers=workers,
+    )
 
 
 @dataclass(frozen=True)

@@ -168,6 +168,20 @@ def test_more_gaussians_on_given_states_fit_better_and_are_the_same_for_any_work
     np.testing.assert_array_equal(alone.means, shared.means)
 
 
+def test_silence_has_all_of_its_components_before_the_others_grow():
+    rng = np.random.default_rng(3)
+    noises = rng.normal(scale=6.0, size=(4, 2))  # of four rooms, with the phone among them
+    frames = np.concatenate([rng.normal(noises[n % 4], 0.3) for n in range(800)] + [rng.normal(0.0, 0.3, 800)])
+    frames = frames.reshape(-1, 2).astype(np.float32)
+    states = np.repeat(np.arange(2, dtype=np.int32), [800, 400])
+    one, all_of_it = (mixtures_of_states(frames, states, 2, 1, silence=range(1), silence_factor=n) for n in (1, 4))
+    assert np.isfinite(all_of_it.log_weights).sum(axis=1).tolist() == [4, 1]
+    np.testing.assert_allclose(all_of_it.means[1, 0], one.means[1, 0])
+    of_noise = [(np.diff(found.log_likelihood(frames[:800]), axis=1) < 0).mean() for found in (one, all_of_it)]
+    assert of_noise[0] <= of_noise[1]
+    assert all_of_it.log_likelihood(frames[:800])[:, 0].mean() > one.log_likelihood(frames[:800])[:, 0].mean() + 1.0
+
+
 def test_silence_grows_more_components_where_its_frames_suffice():
     rng = np.random.default_rng(0)
     states = np.repeat(np.arange(3, dtype=np.int32), [2000, 60, 2000])
