@@ -38,9 +38,12 @@ FEWEST_PAUSES = 0.05  # of the frames: with less there is nothing to begin from,
 MOST_PAUSES = 0.4  # of the frames, above which pauses, of many kinds, are no longer told by their mean
 PAUSES_KEPT = 0.85  # part of what sounds much like a pause that silence has to have after equal division
 LITTLE_SPEECH = 500.0  # frames a state, below which equal division is too blurred to begin from
+BROADENING = 4  # re-estimations after silence is split, and realignments when it has all of its Gaussians
+LEARNT_BY = 4  # Gaussians a state, with which silence is told well enough to begin anew
 
 Models = tuple[GaussianMixtures, np.ndarray]  # of the states, and self-loops of the units
 Transform = Literal["none", "lda-mllt"]
+Start = Literal["auto", "changes", "pauses", "equal"]
 
 
 class GrowthSettings(Settings):
@@ -65,8 +68,8 @@ class GrowthSettings(Settings):
     sharper than their frames can tell."""
 
     silence_factor: Literal[1, 2, 4, 8] = 1
-    """Times as many components have the states of silence, where there are as many as that and frames for them: between
-    words may lie the noise of every room."""
+    """Times as many components have the states of silence, where there are frames for them: between words may lie the
+    noise of every room."""
 
     @model_validator(mode="before")
     @classmethod
@@ -96,10 +99,25 @@ class GrowthSettings(Settings):
 class GmmSettings(GrowthSettings):
     """How the mixtures are grown, and from what."""
 
-    start: Literal["auto", "changes", "pauses", "equal"] = "auto"
+    start: Start = "auto"
     """What the first models are made of: `equal` (every utterance divided evenly among its states), `changes` (where
     the sound changes), `pauses` (frames that sound like one are silence, the rest is divided softly), or `auto`:
     `changes` of little speech, else `equal`, unless that loses the silence."""
+    restarts: int = Field(0, ge=0, le=10)
+    """How often training then begins anew: silence is what models of four Gaussians took for it, and what lies between
+    is divided softly. What the first division gave to the wrong phone no realignment takes away."""
+
+    @property
+    def before_restart(self) -> list[tuple[int, int]]:
+        """Numbers of components, and re-alignments at each, after which training begins anew."""
+        return [pair for pair in zip(self.mixtures, self.iterations, strict=True) if pair[0] <= LEARNT_BY]
+
+    @property
+    def n_realignments(self) -> int:
+        """From a flat start to the last mixtures."""
+        broadening = BROADENING if self.silence_factor > 1 else 0
+        before = broadening + sum(iterations for _, iterations in self.before_restart)
+        return self.restarts * before + broadening + sum(self.iterations)
 
 
 class TiedGmmSettings(GrowthSettings):
@@ -150,7 +168,8 @@ def train_gmm(
     frame_shift : float
         Seconds from one frame to the next.
     progress : callable, optional
-        Called after every re-estimation with the number done so far, of `sum(settings.iterations)`.
+        Called after every realignment with the number done so far, of `settings.n_realignments` from a flat start, of
+        `sum(settings.iterations)` from Gaussians that are there.
 
     Yields
     ------
@@ -163,82 +182,142 @@ def train_gmm(
     AlignmentError
         If no utterance at all can be aligned.
     """
-    overall, floor = _flat_start(table.frames, topology.n_states, settings.variance_floor)
-    done = 0
     with ThreadPoolExecutor(_n_threads(workers)) as pool, threadpool_limits(1):
-
-        def occupy(models: Models, guided: FrameTable | None) -> Occupancy:
-            """With a guide, the evidence for pauses has a say in it."""
-            mixtures, self_loops = models
-            model = mixtures if guided is None else GuidedMixtures(mixtures, len(topology.silence_states))
-            seen = table if guided is None else guided
-            if settings.training == "baum-welch":
-                return _expected_occupancy(model, seen, graphs, topology, self_loops, workers)
-            aligned = align_table(model.log_likelihood, seen, graphs, topology, self_loops, workers=workers)
-            return _hard_occupancy(aligned, topology.n_states)
-
-        def reestimate(models: Models, occupancy: Occupancy) -> Models:
-            return _reestimate(models[0], table, occupancy, floor, settings, pool)
-
-        def grow(models: Models, iterations: int, guided: FrameTable | None) -> tuple[Models, Occupancy, list[float]]:
-            curve: list[float] = []
-            for number in range(1, iterations + 1):
-                occupancy = occupy(models, guided)
-                models = reestimate(models, occupancy)
-                curve.append(occupancy.log_likelihood_per_frame)
-                if progress is not None:
-                    progress(done + number)
-            return models, occupancy, curve
-
-        def from_pauses(guided: FrameTable) -> tuple[Models, Occupancy, list[float]]:
-            models = first_models(guided, graphs, topology, overall, floor, workers=workers)
-            return grow(models, settings.iterations[0], guided)
-
-        def from_division(aligned: AlignedTable) -> tuple[Models, Occupancy, list[float]]:
-            occupancy = _hard_occupancy(aligned, topology.n_states)
-            models = reestimate((overall, uniform_self_loops(topology)), occupancy)
-            return grow(models, settings.iterations[0], None)
-
-        if first is not None:
-            grown = grow(first, settings.iterations[0], None)
-        elif settings.start == "equal":
-            grown = from_division(flat_alignment(table, graphs, topology))
-        else:
-            guided = with_evidence(table, graphs, frame_shift)
-            paused = pause_share(guided)
-            start = settings.start if paused >= FEWEST_PAUSES else "equal"
-            if start == "auto" and paused <= MOST_PAUSES and _is_little(table, graphs, topology.n_units):
-                start = "changes"
-            if start == "changes":
-                log.info("flat start: utterances are divided where the sound changes")
-                grown = from_division(changes_alignment(guided, graphs, topology, workers=workers))
-            elif start == "pauses":
-                grown = from_pauses(guided)
-            else:
-                grown = from_division(flat_alignment(table, graphs, topology))
-            if start == "auto":
-                kept = _pauses_kept(grown[1], guided, len(topology.silence_states))
-                log.info("flat start: silence has %.0f %% of the frames that sound much like a pause", 100.0 * kept)
-                if kept < PAUSES_KEPT:
-                    log.info("flat start: it begins again from what sounds like a pause; nothing has to be done")
-                    grown = from_pauses(guided)
-        factor = settings.silence_factor
+        training = _Training(table, graphs, topology, settings, frame_shift, workers, pool, progress)
+        grown = training.begun() if first is None else training.realigned(first, settings.iterations[0])
         for n_components, iterations in zip(settings.mixtures, settings.iterations, strict=True):
             if n_components > 1:
-                mixtures = grown[0][0].split()
-                if first is None and n_components <= factor:
-                    mixtures = mixtures.split(0.1, topology.silence_states)
-                models = mixtures, grown[0][1]
-                grown = grow(models, iterations, None)
-            done += iterations
-            models, occupancy, curve = grown
+                grown = training.doubled(grown, iterations)
             log.info(
                 "trained %d Gaussians a state: log-likelihood per frame %.3f, %d of %d utterances not aligned",
-                n_components, curve[-1], len(occupancy.failed), len(table),
+                n_components, grown.curve[-1], len(grown.occupancy.failed), len(table),
             )  # fmt: skip
-            yield n_components, PhoneHmm(topology, *models), curve
-    for name, fault in sorted(occupancy.failed.items()):
+            yield n_components, PhoneHmm(topology, *grown.models), grown.curve
+    for name, fault in sorted(grown.occupancy.failed.items()):
         log.warning("%s: not aligned: %s", name, fault.reason)
+
+
+@dataclass(frozen=True)
+class _Grown:
+    """Models, the occupancy that they were last estimated from, and log-likelihoods per frame before each estimate."""
+
+    models: Models
+    occupancy: Occupancy
+    curve: list[float]
+
+
+class _Training:
+    """The steps of one training, which share its frames and transcripts."""
+
+    def __init__(
+        self,
+        table: FrameTable,
+        graphs: Mapping[str, StateGraph],
+        topology: Topology,
+        settings: GmmSettings,
+        frame_shift: float,
+        workers: Workers,
+        pool: ThreadPoolExecutor,
+        progress: Callable[[int], None] | None,
+    ) -> None:
+        self.table, self.graphs, self.topology, self.settings = table, graphs, topology, settings
+        self.frame_shift, self.workers, self.pool, self.progress = frame_shift, workers, pool, progress
+        self.overall, self.floor = _flat_start(table.frames, topology.n_states, settings.variance_floor)
+        self.n_silence_states = len(topology.silence_states)
+        self.done = 0
+
+    def begun(self) -> _Grown:
+        """Single Gaussians, but all of silence's, from nothing; as often anew as the settings want."""
+        guided = None if self.settings.start == "equal" else with_evidence(self.table, self.graphs, self.frame_shift)
+        grown = self.with_broad_silence(self.first(self.settings.start, guided))
+        for number in range(1, self.settings.restarts + 1):
+            for _, iterations in self.settings.before_restart[1:]:
+                grown = self.doubled(grown, iterations)
+            guided = self.heard_silence(grown.occupancy)
+            log.info("flat start: restart %d, silence has %.0f %% of the frames", number, 100.0 * pause_share(guided))
+            grown = self.with_broad_silence(self.first("pauses", guided))
+        return grown
+
+    def first(self, start: Start, guided: FrameTable | None) -> _Grown:
+        """Single Gaussians, realigned; the guide tells pauses from speech, and `start` what is made of that."""
+        if guided is None:
+            return self.from_division(flat_alignment(self.table, self.graphs, self.topology))
+        paused = pause_share(guided)
+        if paused < FEWEST_PAUSES:
+            start = "equal"
+        if start == "auto" and paused <= MOST_PAUSES and _is_little(self.table, self.graphs, self.topology.n_units):
+            start = "changes"
+        if start == "changes":
+            log.info("flat start: utterances are divided where the sound changes")
+            return self.from_division(changes_alignment(guided, self.graphs, self.topology, workers=self.workers))
+        if start == "pauses":
+            return self.from_pauses(guided)
+        grown = self.from_division(flat_alignment(self.table, self.graphs, self.topology))
+        if start == "auto":
+            kept = _pauses_kept(grown.occupancy, guided, self.n_silence_states)
+            log.info("flat start: silence has %.0f %% of the frames that sound much like a pause", 100.0 * kept)
+            if kept < PAUSES_KEPT:
+                log.info("flat start: it begins again from what sounds like a pause; nothing has to be done")
+                self.done -= self.settings.iterations[0]
+                grown = self.from_pauses(guided)
+        return grown
+
+    def from_pauses(self, guided: FrameTable) -> _Grown:
+        models = first_models(guided, self.graphs, self.topology, self.overall, self.floor, workers=self.workers)
+        return self.realigned(models, self.settings.iterations[0], guided)
+
+    def from_division(self, aligned: AlignedTable) -> _Grown:
+        occupancy = _hard_occupancy(aligned, self.topology.n_states)
+        models = self.reestimated((self.overall, uniform_self_loops(self.topology)), occupancy)
+        return self.realigned(models, self.settings.iterations[0])
+
+    def with_broad_silence(self, grown: _Grown) -> _Grown:
+        """All of silence's Gaussians, before the others grow: these must not learn the noise between words."""
+        if self.settings.silence_factor == 1:
+            return grown
+        models = grown.models
+        for _ in range(self.settings.silence_factor.bit_length() - 1):
+            models = models[0].split(states=self.topology.silence_states), models[1]
+            for _ in range(BROADENING):
+                models = self.reestimated(models, grown.occupancy)
+        return self.realigned(models, BROADENING, earlier=grown.curve)
+
+    def doubled(self, grown: _Grown, iterations: int) -> _Grown:
+        mixtures, self_loops = grown.models
+        return self.realigned((mixtures.split(), self_loops), iterations)
+
+    def realigned(
+        self, models: Models, iterations: int, guided: FrameTable | None = None, earlier: Sequence[float] = ()
+    ) -> _Grown:
+        """So often aligned and estimated anew. With a guide, the evidence for pauses has a say in it."""
+        curve = list(earlier)
+        for _ in range(iterations):
+            occupancy = self.occupied(models, guided)
+            models = self.reestimated(models, occupancy)
+            curve.append(occupancy.log_likelihood_per_frame)
+            self.done += 1
+            if self.progress is not None:
+                self.progress(self.done)
+        return _Grown(models, occupancy, curve)
+
+    def occupied(self, models: Models, guided: FrameTable | None) -> Occupancy:
+        mixtures, self_loops = models
+        model = mixtures if guided is None else GuidedMixtures(mixtures, self.n_silence_states)
+        seen = self.table if guided is None else guided
+        if self.settings.training == "baum-welch":
+            return _expected_occupancy(model, seen, self.graphs, self.topology, self_loops, self.workers)
+        aligned = align_table(model.log_likelihood, seen, self.graphs, self.topology, self_loops, workers=self.workers)
+        return _hard_occupancy(aligned, self.topology.n_states)
+
+    def reestimated(self, models: Models, occupancy: Occupancy) -> Models:
+        return _reestimate(models[0], self.table, occupancy, self.floor, self.settings, self.pool)
+
+    def heard_silence(self, occupancy: Occupancy) -> FrameTable:
+        """The table with what the models take for silence as evidence for pauses."""
+        silent = _silent_part(occupancy, self.table.n_frames, self.n_silence_states) > 0.5
+        evidence = np.where(silent, -CERTAIN, CERTAIN).astype(np.float32)
+        frames = np.hstack([self.table.frames, evidence[:, None]])
+        return FrameTable(self.table.ids, self.table.speakers, frames, self.table.offsets)
 
 
 def mixtures_of_states(
@@ -353,11 +432,16 @@ def _is_little(table: FrameTable, graphs: Mapping[str, StateGraph], n_units: int
     return table.n_frames < LITTLE_SPEECH * int(used.sum())
 
 
-def _pauses_kept(occupancy: Occupancy, guided: FrameTable, n_silence_states: int) -> float:
-    """Part of the frames that sound much like a pause which lies in the first states, those of silence."""
+def _silent_part(occupancy: Occupancy, n_frames: int, n_silence_states: int) -> np.ndarray:
+    """How much of every frame lies in the first states, those of silence, float64 (n_frames,)."""
     rows = slice(0, occupancy.starts[n_silence_states])
     weights = None if occupancy.weights is None else occupancy.weights[rows]
-    silence = np.bincount(occupancy.frames[rows], weights, minlength=guided.n_frames)
+    return np.bincount(occupancy.frames[rows], weights, minlength=n_frames).astype(np.float64)
+
+
+def _pauses_kept(occupancy: Occupancy, guided: FrameTable, n_silence_states: int) -> float:
+    """Part of the frames that sound much like a pause which lies in silence."""
+    silence = _silent_part(occupancy, guided.n_frames, n_silence_states)
     paused = guided.frames[:, -1] <= -0.5 * CERTAIN
     return float(silence[paused].mean()) if paused.any() else 1.0
 

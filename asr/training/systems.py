@@ -205,7 +205,8 @@ def grow(
     started = time.monotonic()
     graphs = material.graphs(workshop.lexicon, start.topology)
     record = {}
-    with counted(sum(start.settings.iterations), f"{name}: re-estimations") as finished:
+    n_realignments = start.settings.n_realignments if start.first is None else sum(start.settings.iterations)
+    with counted(n_realignments, f"{name}: realignments") as finished:
         for n_components, hmm, curve in train_gmm(
             table,
             graphs,
