@@ -7,6 +7,10 @@ little else than energy where a room is quiet; where it is not, it is what tells
 is missing, in another column or normalized away does no harm. Within an utterance, a long run of frames low on that
 axis is a pause, be it before, after or between words; what is low is measured between the two levels that its frames
 have, however much of it is a pause.
+
+What the noise of a room sounds like is then learnt: a small mixture of all pauses stands against one of speech, and in
+every recording a Gaussian of its own pauses beside it, for what sounds between the words of a recording sounds before
+and after them too.
 """
 
 from collections.abc import Iterator
@@ -16,6 +20,7 @@ import numpy as np
 from asr.errors import FeatureError
 from asr.features.frame_table import FrameTable
 from asr.features.lda import LdaStatistics
+from asr.features.small_mixture import FEWEST_FRAMES, SmallMixture, fit_mixture
 
 CERTAIN = 4.0  # natural log: evidence for speech of frames that lie in no pause, and the most there is for a pause
 
@@ -26,6 +31,11 @@ _SHORTEST = 0.2  # seconds of a pause; closures of stops and weak fricatives are
 _BORDER = 0.4  # position between the low and the high frames of an utterance below which one may be of a pause
 _SLOPE = 10.0  # evidence of a whole distance between the two
 _ENOUGH = 0.2  # part of the frames in pauses from which the axis is found anew; less than that has little to tell
+_ROUNDS = 3  # of mixtures learnt from what the last ones took for pauses
+_COMPONENTS = 8  # of each of the two mixtures
+_FLOOR = 0.01  # their least variance, in parts of that of all frames
+_FEWEST_OWN = 10  # frames of a recording's pauses from which they have a Gaussian of their own
+_OWN_PRIOR = 20.0  # frames, as which the usual variance within a recording's pauses counts beside its own
 
 
 def speech_axis(table: FrameTable, frame_shift: float = 0.01) -> np.ndarray | None:
@@ -61,6 +71,8 @@ def pause_evidence(table: FrameTable, frame_shift: float = 0.01) -> np.ndarray:
         axis = _direction(table, (evidence > 0).astype(np.int32))
         if axis is not None:
             evidence = _evidence_along(axis, table, frame_shift)
+    for _ in range(_ROUNDS):
+        evidence = _told_by_sound(evidence, table, frame_shift)
     return evidence
 
 
@@ -94,21 +106,64 @@ def _direction(table: FrameTable, speech: np.ndarray) -> np.ndarray | None:
 def _evidence_along(axis: np.ndarray, table: FrameTable, frame_shift: float) -> np.ndarray:
     """As `pause_evidence`, float32 (n_frames,), by the positions of the frames on one axis (n_features,)."""
     evidence = np.full(table.n_frames, CERTAIN, np.float32)
-    smoothed, shortest = max(1, round(_SMOOTHED / frame_shift)), max(1, round(_SHORTEST / frame_shift))
     for number in range(len(table)):
         rows = table.rows(number)
         if rows.stop - rows.start < 2:
             continue
-        position = _moving_average(table.frames[rows] @ axis, smoothed)
+        position = _smoothed(table.frames[rows] @ axis, frame_shift)
         low, high = _two_levels(position)
-        if high <= low:
-            continue
-        position = (position - low) / (high - low) - _BORDER
-        own = evidence[rows]
-        for start, end in runs(position < 0):
-            if end - start >= shortest:
-                own[start:end] = np.maximum(_SLOPE * position[start:end], -CERTAIN)
+        if high > low:
+            position = (position - low) / (high - low) - _BORDER
+            evidence[rows] = _in_long_runs(_SLOPE * position, frame_shift)
     return evidence
+
+
+def _told_by_sound(evidence: np.ndarray, table: FrameTable, frame_shift: float) -> np.ndarray:
+    """As `pause_evidence`, float32 (n_frames,), by what its pauses and its speech sound like.
+
+    A recording's own pauses count beside all others: what either of the two densities explains may be a pause.
+    """
+    paused = evidence < 0
+    if min(paused.sum(), (~paused).sum()) < _COMPONENTS * FEWEST_FRAMES:
+        return evidence
+    floor = _FLOOR * np.maximum(table.frames.var(axis=0, dtype=np.float64), np.finfo(np.float32).tiny)
+    pause, speech = (fit_mixture(table.frames[chosen], _COMPONENTS, floor) for chosen in (paused, ~paused))
+    found = np.full(table.n_frames, CERTAIN, np.float32)
+    spread = np.maximum(_spread_within(table, paused), floor)
+    for number in range(len(table)):
+        rows = table.rows(number)
+        frames = table.frames[rows].astype(np.float64)
+        of_pause, own = pause.log_density(frames), frames[paused[rows]]
+        if len(own) >= _FEWEST_OWN:
+            mean = own.mean(axis=0)
+            variance = (np.square(own - mean).sum(axis=0) + _OWN_PRIOR * spread) / (len(own) + _OWN_PRIOR)
+            of_own = SmallMixture(np.ones(1), mean[None], variance[None]).log_density(frames)
+            of_pause = np.logaddexp(of_pause, of_own)
+        if len(frames):
+            found[rows] = _in_long_runs(_smoothed(speech.log_density(frames) - of_pause, frame_shift), frame_shift)
+    return found
+
+
+def _spread_within(table: FrameTable, chosen: np.ndarray) -> np.ndarray:
+    """Variance of the chosen frames about their mean in each utterance, float64 (n_features,)."""
+    total, count = np.zeros(table.n_features), 0
+    for number in range(len(table)):
+        rows = table.rows(number)
+        own = table.frames[rows][chosen[rows]].astype(np.float64)
+        if len(own) >= _FEWEST_OWN:
+            total += np.square(own - own.mean(axis=0)).sum(axis=0)
+            count += len(own)
+    return total / max(count, 1)
+
+
+def _in_long_runs(evidence: np.ndarray, frame_shift: float) -> np.ndarray:
+    """The evidence of frames in runs below 0 that are long enough for a pause, at least `-CERTAIN`; else `CERTAIN`."""
+    found = np.full(len(evidence), CERTAIN, np.float32)
+    shortest = max(1, round(_SHORTEST / frame_shift))
+    for start, end in runs(evidence < 0):
+        if end - start >= shortest:
+            found[start:end] = np.maximum(evidence[start:end], -CERTAIN)
+    return found
 
 
 def _two_levels(values: np.ndarray) -> tuple[float, float]:
@@ -128,8 +183,9 @@ def runs(mask: np.ndarray) -> Iterator[tuple[int, int]]:
     yield from zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
 
 
-def _moving_average(values: np.ndarray, width: int) -> np.ndarray:
-    """Mean over `width` values around each, over fewer at the ends, float64 (n,)."""
+def _smoothed(values: np.ndarray, frame_shift: float) -> np.ndarray:
+    """Mean over 50 ms around each frame, over fewer at the ends, float64 (n,)."""
+    width = max(1, round(_SMOOTHED / frame_shift))
     before = width // 2
     total = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
     place = np.arange(len(values))

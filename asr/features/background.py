@@ -10,16 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from asr.features.small_mixture import STEPS, SmallMixture, fit_mixture
+
 N_COMPONENTS = 32
-FEWEST_FRAMES = 50  # a component
-MOST_FRAMES = 20_000  # to learn from: of a corpus, evenly chosen
 MOST_OF_SPEAKER = 4_000  # to estimate an offset from; with as many the speaker's own mean counts more
-STEPS = 4  # of expectation and maximization
 CORRELATION = 5.0
 """Neighbouring frames are alike: so many count as one."""
 LEAST_SPREAD = 1e-3
 """Variance of speakers' means beside that of frames: of differences, whose means are all alike, and of one speaker."""
-_SPLIT = 0.2  # deviations by which the halves of a component are moved apart
 _FLOOR = 0.01  # least variance, of one
 
 
@@ -47,10 +45,11 @@ class Background:
         one. Without frames it is 0.
         """
         frames = frames[:: -(-len(frames) // MOST_OF_SPEAKER) or 1].astype(np.float64)
+        mixture = SmallMixture(self.weights, self.means, self.variances)
         precisions = 1.0 / self.variances.astype(np.float64)
         found = np.zeros(frames.shape[1])
         for _ in range(STEPS):
-            occupied = _posteriors(frames - found, self.weights, self.means, self.variances)
+            occupied = mixture.posteriors(frames - found)
             counts = occupied.sum(axis=0)
             pull = ((occupied.T @ frames - counts[:, None] * self.means) * precisions).sum(axis=0) / CORRELATION
             certainty = (counts[:, None] * precisions).sum(axis=0) / CORRELATION
@@ -64,30 +63,9 @@ def fit_background(frames: np.ndarray, speaker_means: np.ndarray) -> Background:
     `speaker_means` (n_speakers, n_features) are the means before that, about the mean of all and in deviations of a
     speaker. Components are split in two until there are 32, or fewer where there are few frames.
     """
-    frames = frames[:: -(-len(frames) // MOST_FRAMES) or 1].astype(np.float64)
-    weights, means = np.ones(1), frames.mean(axis=0, keepdims=True)
-    variances = np.maximum(frames.var(axis=0, keepdims=True), _FLOOR)
-    while 2 * len(weights) <= min(N_COMPONENTS, len(frames) / FEWEST_FRAMES):
-        shift = _SPLIT * np.sqrt(variances)
-        weights, variances = np.tile(weights / 2, 2), np.tile(variances, (2, 1))
-        means = np.concatenate([means + shift, means - shift])
-        for _ in range(STEPS):
-            occupied = _posteriors(frames, weights, means, variances)
-            counts = np.maximum(occupied.sum(axis=0), 1e-3)
-            weights, means = counts / counts.sum(), occupied.T @ frames / counts[:, None]
-            second = occupied.T @ np.square(frames) / counts[:, None] - np.square(means)
-            variances = np.maximum(second, _FLOOR)
+    mixture = fit_mixture(frames, N_COMPONENTS, _FLOOR)
     known = np.square(speaker_means - speaker_means.mean(axis=0)).sum(axis=0)
     spread = np.maximum(known / max(1, len(speaker_means) - 1), LEAST_SPREAD)
-    return Background(*(part.astype(np.float32) for part in (weights, means, variances, spread)))
-
-
-def _posteriors(frames: np.ndarray, weights: np.ndarray, means: np.ndarray, variances: np.ndarray) -> np.ndarray:
-    """Probability of every component for every frame, float64 (n_frames, n_components)."""
-    precisions = 1.0 / variances.astype(np.float64)
-    constant = np.log(weights) - 0.5 * (np.log(variances).sum(axis=1) + (np.square(means) * precisions).sum(axis=1))
-    scores = np.square(frames) @ (-0.5 * precisions.T) + frames @ (means * precisions).T + constant
-    scores -= scores.max(axis=1, keepdims=True)
-    np.exp(scores, out=scores)
-    scores /= scores.sum(axis=1, keepdims=True)
-    return scores
+    return Background(
+        *(part.astype(np.float32) for part in (mixture.weights, mixture.means, mixture.variances, spread))
+    )

@@ -87,7 +87,7 @@ class TrainingConfig(Settings):
         dynamic_range_db=DYNAMIC_RANGE_DB, normalize="speaker", context=7, lda_dimension=60
     )
     """Frames of the classifier; what concerns static features has to agree with `features`."""
-    gmm: GmmSettings = GmmSettings(silence_factor=4, restarts=2)
+    gmm: GmmSettings = GmmSettings(silence_factor=4, restarts=1)
     tied_gmm: TiedGmmSettings = TiedGmmSettings(silence_factor=4)
     """With context = 3, the mixtures of the tied states, grown from the alignment by those of `gmm`."""
     speakers: SpeakerSettings = SpeakerSettings()

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from asr.features.background import FEWEST_FRAMES, Background, fit_background
+from asr.features.background import Background, fit_background
+from asr.features.small_mixture import FEWEST_FRAMES
 
 CENTRES = np.array([[-3.0, 0.0], [3.0, 1.0], [0.0, -4.0]])
 

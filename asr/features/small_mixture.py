@@ -1,0 +1,72 @@
+"""Gaussian mixtures of a few components with diagonal covariances: what frames of a kind are like, in a moment."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+FEWEST_FRAMES = 50  # a component
+MOST_FRAMES = 20_000  # to learn from: evenly chosen
+STEPS = 4  # of expectation and maximization
+_SPLIT = 0.2  # deviations by which the halves of a component are moved apart
+
+
+@dataclass(frozen=True)
+class SmallMixture:
+    """A mixture of Gaussians with diagonal covariances.
+
+    Attributes
+    ----------
+    weights : float (n_components,)
+    means, variances : float (n_components, n_features)
+    """
+
+    weights: np.ndarray
+    means: np.ndarray
+    variances: np.ndarray
+
+    def joint(self, frames: np.ndarray) -> np.ndarray:
+        """Natural log of the density of every component times its weight, float64 (n_frames, n_components).
+
+        Less `n_features / 2 log(2 pi)`, as the others here.
+        """
+        precisions = 1.0 / self.variances.astype(np.float64)
+        constant = np.log(self.weights) - 0.5 * (
+            np.log(self.variances).sum(axis=1) + (np.square(self.means) * precisions).sum(axis=1)
+        )
+        joint: np.ndarray = np.square(frames) @ (-0.5 * precisions.T) + frames @ (self.means * precisions).T + constant
+        return joint
+
+    def posteriors(self, frames: np.ndarray) -> np.ndarray:
+        """Probability of every component for every frame, float64 (n_frames, n_components)."""
+        scores = self.joint(frames)
+        scores -= scores.max(axis=1, keepdims=True)
+        np.exp(scores, out=scores)
+        scores /= scores.sum(axis=1, keepdims=True)
+        return scores
+
+    def log_density(self, frames: np.ndarray) -> np.ndarray:
+        """Natural log of the density of every frame, float64 (n_frames,)."""
+        found: np.ndarray = logsumexp(self.joint(frames), axis=1)
+        return found
+
+
+def fit_mixture(frames: np.ndarray, n_components: int, floor: float | np.ndarray) -> SmallMixture:
+    """Split components in two until there are `n_components`, a power of two, or fewer where there are few frames.
+
+    `floor` is the least variance, of all features or (n_features,).
+    """
+    frames = frames[:: -(-len(frames) // MOST_FRAMES) or 1].astype(np.float64)
+    weights, means = np.ones(1), frames.mean(axis=0, keepdims=True)
+    variances = np.maximum(frames.var(axis=0, keepdims=True), floor)
+    while 2 * len(weights) <= min(n_components, len(frames) / FEWEST_FRAMES):
+        shift = _SPLIT * np.sqrt(variances)
+        weights, variances = np.tile(weights / 2, 2), np.tile(variances, (2, 1))
+        means = np.concatenate([means + shift, means - shift])
+        for _ in range(STEPS):
+            occupied = SmallMixture(weights, means, variances).posteriors(frames)
+            counts = np.maximum(occupied.sum(axis=0), 1e-3)
+            weights, means = counts / counts.sum(), occupied.T @ frames / counts[:, None]
+            second = occupied.T @ np.square(frames) / counts[:, None] - np.square(means)
+            variances = np.maximum(second, floor)
+    return SmallMixture(weights, means, variances)
