@@ -23,33 +23,34 @@ LEXICON = Lexicon({"AB": (("a", "b"),), "CD": (("c", "d"),), "EAC": (("e", "a", 
 
 
 class PaddedCorpus:
-    """Sixty utterances of two to four words; long silence of two kinds of noise before, after and between them."""
+    """Utterances of two to four words; long silence of two kinds of noise before, after and between them."""
 
-    def __init__(self, seed: int = 2, silence: tuple[int, int] = (25, 90)) -> None:
+    def __init__(self, seed: int = 2, silence: tuple[int, int] = (25, 90), n: int = 60) -> None:
         rng = np.random.default_rng(seed)
         means = {phone: rng.normal(size=6) * 1.3 for phone in PHONES}
         self.graphs: dict[str, StateGraph] = {}
         matrices, truth = [], []
-        for number in range(60):
+        for number in range(n):
             words = rng.choice(LEXICON.words, rng.integers(2, 5)).tolist()
             parts: list[np.ndarray] = []
-            silent: list[np.ndarray] = []
+            phones: list[np.ndarray] = []
             gaps = [True, *(rng.random(len(words) - 1) < 0.4), True]
             room = rng.normal(size=6) * 0.7
             for gap, word in zip(gaps, [*words, None], strict=True):
                 if gap:
                     length = rng.integers(*silence)
                     parts.append(room + rng.normal(size=(length, 6)) * 0.6)
-                    silent.append(np.ones(length, bool))
+                    phones.append(np.full(length, -1))
                 for phone in LEXICON[word][0] if word else ():
                     length = rng.integers(6, 14)
                     parts.append(means[phone] + [0, 0, 2.5, 0, 0, 0] + rng.normal(size=(length, 6)))
-                    silent.append(np.zeros(length, bool))
+                    phones.append(np.full(length, PHONES.index(phone)))
             self.graphs[f"u{number:02d}"] = transcript_graph(words, LEXICON, TOPOLOGY)
             matrices.append(np.concatenate(parts))
-            truth.append(np.concatenate(silent))
-        self.table = FrameTable.from_utterances(sorted(self.graphs), ["s"] * 60, matrices)
-        self.silent = np.concatenate(truth)
+            truth.append(np.concatenate(phones))
+        self.table = FrameTable.from_utterances(sorted(self.graphs), ["s"] * n, matrices)
+        self.phones = np.concatenate(truth)
+        self.silent = self.phones < 0
 
 
 def silence_found(corpus: PaddedCorpus, start: str, training: str = "viterbi") -> np.ndarray:
@@ -87,6 +88,25 @@ def test_little_speech_is_divided_where_the_sound_changes():
     changes, auto, equal = (silence_found(corpus, start) for start in ("changes", "auto", "equal"))
     np.testing.assert_array_equal(auto, changes)
     assert (auto == corpus.silent).mean() > max(0.95, (equal == corpus.silent).mean())
+
+
+@pytest.mark.parametrize("training", ["viterbi", "baum-welch"])
+def test_a_restart_mends_what_the_first_division_gave_to_the_wrong_phones(training):
+    def wrong(restarts: int, seed: int) -> float:
+        corpus = PaddedCorpus(seed, silence=(25, 60), n=12)
+        settings = GmmSettings(
+            mixtures=(1, 2), iterations=(8, 4), start="equal", restarts=restarts, silence_factor=2, training=training
+        )
+        done: list[int] = []
+        (*_, (_, hmm, _)) = train_gmm(corpus.table, corpus.graphs, TOPOLOGY, settings, progress=done.append)
+        assert done == list(range(1, settings.n_realignments + 1))
+        aligned = align_table(hmm.log_likelihood, corpus.table, corpus.graphs, TOPOLOGY, hmm.self_loops)
+        phones = (aligned.states - len(TOPOLOGY.silence_states)) // TOPOLOGY.states_per_phone
+        return float(np.mean((phones != corpus.phones)[~corpus.silent]))
+
+    before, after = (np.array([wrong(restarts, seed) for seed in range(3)]) for restarts in (0, 1))
+    assert (after < before).all()
+    assert after.mean() < 0.75 * before.mean()
 
 
 def first(corpus: PaddedCorpus, workers=SerialWorkers()):  # noqa: B008
