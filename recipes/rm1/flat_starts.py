@@ -5,8 +5,8 @@
 DIR is the sample of Resource Management (`recipes.rm1.sample`): cepstra of 75 sentences by 40 speakers with phones that
 Sphinx aligned. Transcripts are the phones between its silences, each such run as one word, so that nothing is told of
 where phones lie. Mixtures of 8 Gaussians are grown from each start on all sentences and on random parts of them, as
-many parts as seeds; printed are % of the frames of the training sentences in the right phone, mean and least over the
-seeds, last the same as a JSON object.
+many parts as seeds, without and with a restart; printed are % of the frames of the training sentences in the right
+phone, mean and least over the seeds, last the same as a JSON object.
 """
 
 import argparse
@@ -33,6 +33,7 @@ from recipes.rm1.cepstra import FEATURES  # noqa: E402
 from recipes.rm1.sample_data import STATES_PER_PHONE, phone_sequence, read_sample  # noqa: E402
 
 STARTS = ("equal", "pauses", "changes", "auto")
+RESTARTS = (0, 1)
 SHARES = (1.0, 0.6, 0.4, 0.25)
 
 
@@ -46,23 +47,28 @@ def main() -> None:
     labelled, topology = splits["train"], Topology(lexicon.phones, STATES_PER_PHONE)
     whole = FrontEnd(FEATURES).fit(labelled.material.static).transform(labelled.material.static)
     graphs = {name: _graph(labelled.states[name], topology) for name in whole.ids}
-    right: dict[str, dict[float, list[float]]] = {start: {share: [] for share in SHARES} for start in STARTS}
+    ways = {
+        start + (", restarted" if restarts else ""): {"start": start, "restarts": restarts}
+        for restarts in RESTARTS
+        for start in STARTS
+    }
+    right: dict[str, dict[float, list[float]]] = {way: {share: [] for share in SHARES} for way in ways}
     for share in SHARES:
         for seed in found.seeds if share < 1.0 else [0]:
             drawn = np.random.default_rng(seed).permutation(whole.ids)[: int(share * len(whole))]
             table = whole.subset(sorted(drawn.tolist()))
             phones = np.concatenate([labelled.states[name] for name in table.ids]) // STATES_PER_PHONE
-            for start in STARTS:
-                settings = GmmSettings.model_validate({"mixtures": (1, 2, 4, 8), "start": start})
+            for way, chosen in ways.items():
+                settings = GmmSettings.model_validate({"mixtures": (1, 2, 4, 8), **chosen})
                 (*_, (_, hmm, _)) = train_gmm(table, graphs, topology, settings)
                 aligned = align_table(hmm.log_likelihood, table, graphs, topology, hmm.self_loops)
-                right[start][share].append(100.0 * float(np.mean(aligned.states // STATES_PER_PHONE == phones)))
+                right[way][share].append(100.0 * float(np.mean(aligned.states // STATES_PER_PHONE == phones)))
     printed = Table("start", *(f"{int(share * len(whole))} sentences" for share in SHARES))
-    for start, of_start in right.items():
+    for way, of_way in right.items():
         cells = (
-            f"{np.mean(rates):.1f}" + (f" ({min(rates):.1f})" if len(rates) > 1 else "") for rates in of_start.values()
+            f"{np.mean(rates):.1f}" + (f" ({min(rates):.1f})" if len(rates) > 1 else "") for rates in of_way.values()
         )
-        printed.add_row(start, *cells)
+        printed.add_row(way, *cells)
     Console().print(printed)
     print(json.dumps(right))
 

@@ -8,7 +8,9 @@ import pytest
 from recipes.rm1 import flat_starts
 
 
-def test_of_little_speech_the_start_where_the_sound_changes_finds_most_phones(speech_data, monkeypatch, capsys):
+def test_of_little_speech_division_by_changes_finds_most_phones_and_a_restart_helps_all(
+    speech_data, monkeypatch, capsys
+):
     if not (speech_data / "rm1_sample").is_dir():
         pytest.skip("no hundred utterances of Resource Management")
     monkeypatch.setattr(flat_starts, "SHARES", (0.4,))
@@ -20,3 +22,5 @@ def test_of_little_speech_the_start_where_the_sound_changes_finds_most_phones(sp
     right = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert min(right["auto"]["0.4"]) > 82.0  # 84.8 and 86.2
     assert max(right["equal"]["0.4"]) < 70.0  # 58.8 and 63.4
+    assert min(right["equal, restarted"]["0.4"]) > 80.0
+    assert min(right["auto, restarted"]["0.4"]) > 85.0
