@@ -18,6 +18,7 @@ import numpy as np
 from asr.acoustic.gmm import GaussianMixtures
 from asr.alignment.forced_alignment import equal_runs, no_path_fault, shortest_path_frames
 from asr.alignment.forward_backward import forward_backward
+from asr.alignment.pause_sounds import GUIDANCE
 from asr.alignment.pauses import pause_evidence
 from asr.errors import AlignmentError
 from asr.features.frame_table import FrameTable
@@ -25,8 +26,6 @@ from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology, estimate_self_loops
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
-
-GUIDANCE = 2.0  # weight of the evidence beside the log-likelihoods of single Gaussians
 
 _SILENCE_FRAMES = 10.0  # that a state of silence lasts on average at first: short pauses are left to later iterations
 _SPEECH_FRAMES = 1.5  # that a state of speech lasts on average, at least

@@ -17,7 +17,7 @@ from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.alignment.aligned_table import AlignedTable, align_table, flat_alignment, none_aligned
 from asr.alignment.forced_alignment import no_path_fault
 from asr.alignment.forward_backward import forward_backward
-from asr.alignment.pauses import CERTAIN
+from asr.alignment.pause_sounds import CERTAIN, PauseSounds
 from asr.alignment.sound_changes import changes_alignment
 from asr.errors import Fault, attempt
 from asr.features.frame_table import FrameTable
@@ -70,6 +70,10 @@ class GrowthSettings(Settings):
     silence_factor: Literal[1, 2, 4, 8] = 1
     """Times as many components have the states of silence, where there are frames for them: between words may lie the
     noise of every room."""
+
+    own_pauses: bool = False
+    """Whether the model learns what pauses sound like, so that a recording's own noise counts beside all others' when
+    it is recognized, and keeps words away where it is heard."""
 
     @model_validator(mode="before")
     @classmethod
@@ -192,7 +196,7 @@ def train_gmm(
                 "trained %d Gaussians a state: log-likelihood per frame %.3f, %d of %d utterances not aligned",
                 n_components, grown.curve[-1], len(grown.occupancy.failed), len(table),
             )  # fmt: skip
-            yield n_components, PhoneHmm(topology, *grown.models), grown.curve
+            yield n_components, PhoneHmm(topology, *grown.models, training.pause_sounds(grown)), grown.curve
     for name, fault in sorted(grown.occupancy.failed.items()):
         log.warning("%s: not aligned: %s", name, fault.reason)
 
@@ -312,9 +316,17 @@ class _Training:
     def reestimated(self, models: Models, occupancy: Occupancy) -> Models:
         return _reestimate(models[0], self.table, occupancy, self.floor, self.settings, self.pool)
 
+    def pause_sounds(self, grown: _Grown) -> PauseSounds | None:
+        """What silence and speech sound like, if the settings want the model to know."""
+        if not self.settings.own_pauses:
+            return None
+        silent = _part_in(grown.occupancy, self.table.n_frames, self.n_silence_states) > 0.5
+        aligned = _part_in(grown.occupancy, self.table.n_frames, self.topology.n_states) > 0.5
+        return PauseSounds.learnt(self.table, silent, aligned & ~silent, self.frame_shift)
+
     def heard_silence(self, occupancy: Occupancy) -> FrameTable:
         """The table with what the models take for silence as evidence for pauses."""
-        silent = _silent_part(occupancy, self.table.n_frames, self.n_silence_states) > 0.5
+        silent = _part_in(occupancy, self.table.n_frames, self.n_silence_states) > 0.5
         evidence = np.where(silent, -CERTAIN, CERTAIN).astype(np.float32)
         frames = np.hstack([self.table.frames, evidence[:, None]])
         return FrameTable(self.table.ids, self.table.speakers, frames, self.table.offsets)
@@ -432,16 +444,16 @@ def _is_little(table: FrameTable, graphs: Mapping[str, StateGraph], n_units: int
     return table.n_frames < LITTLE_SPEECH * int(used.sum())
 
 
-def _silent_part(occupancy: Occupancy, n_frames: int, n_silence_states: int) -> np.ndarray:
-    """How much of every frame lies in the first states, those of silence, float64 (n_frames,)."""
-    rows = slice(0, occupancy.starts[n_silence_states])
+def _part_in(occupancy: Occupancy, n_frames: int, n_states: int) -> np.ndarray:
+    """How much of every frame lies in the first states, such as those of silence, float64 (n_frames,)."""
+    rows = slice(0, occupancy.starts[n_states])
     weights = None if occupancy.weights is None else occupancy.weights[rows]
     return np.bincount(occupancy.frames[rows], weights, minlength=n_frames).astype(np.float64)
 
 
 def _pauses_kept(occupancy: Occupancy, guided: FrameTable, n_silence_states: int) -> float:
     """Part of the frames that sound much like a pause which lies in silence."""
-    silence = _silent_part(occupancy, guided.n_frames, n_silence_states)
+    silence = _part_in(occupancy, guided.n_frames, n_silence_states)
     paused = guided.frames[:, -1] <= -0.5 * CERTAIN
     return float(silence[paused].mean()) if paused.any() else 1.0
 

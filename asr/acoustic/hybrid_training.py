@@ -98,6 +98,8 @@ class HybridSettings(Settings):
     """Times as many Gaussians of that stream have the states of silence, where there are frames for them."""
     mixture_weight: float = Field(0.5, gt=0, lt=1)
     """Share of the mixtures in the score; the classifier has the rest."""
+    own_pauses: bool = False
+    """As of mixtures."""
     prior_exponent: float = Field(0.7, ge=0, le=100)
     prior_floor: float = Field(0.01, ge=1e-12, le=1)
     prior_ceiling: float | None = Field(None, ge=1, le=1e6)

@@ -29,6 +29,7 @@ from asr.acoustic.search_settings import WIDEST_BEAM as WIDEST_BEAM
 from asr.acoustic.search_settings import SearchSettings as SearchSettings
 from asr.acoustic.speaker_adaptation import SpeakerAdaptation, adaptation_from_arrays, adaptation_to_arrays
 from asr.acoustic.word_shares import WordShares
+from asr.alignment.pause_sounds import PauseSounds
 from asr.errors import MODEL_NEEDED, AsrError, MissingModelError, ModelFormatError
 from asr.features.frontend import FrontEnd
 from asr.lexicon import Lexicon
@@ -97,6 +98,8 @@ def _to_arrays(model: SpeechModel) -> tuple[dict[str, np.ndarray], dict[str, Any
     front_arrays, front_metadata = model.front_end.to_arrays()
     arrays, acoustic = acoustic_to_arrays(model.hmm.acoustic_model)
     arrays |= {"self_loops": model.hmm.self_loops, **prefixed("front_end", front_arrays)}
+    if model.hmm.pauses is not None:
+        arrays |= prefixed("pauses", model.hmm.pauses.to_arrays())
     tying = model.hmm.topology.tying
     if tying is not None:
         arrays |= prefixed("tying", tying.to_arrays())
@@ -120,6 +123,8 @@ def _to_arrays(model: SpeechModel) -> tuple[dict[str, np.ndarray], dict[str, Any
         metadata["trained_on"] = model.trained_on.model_dump()
     if model.word_shares is not None:
         metadata["word_shares"] = model.word_shares.model_dump()
+    if model.hmm.pauses is not None:
+        metadata["pauses"] = {"frame_shift": model.hmm.pauses.frame_shift}
     if model.speakers is not None:
         own, metadata["speakers"] = adaptation_to_arrays(model.speakers, model.hmm.acoustic_model)
         arrays |= prefixed("speakers", own)
@@ -202,6 +207,10 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted:
         raise ValueError(f"the front end gives frames of {front_end.n_features_} numbers, and {WIDEST_FRAME} can be")
     acoustic = acoustic_from_arrays(arrays, metadata, topology.n_states, front_end, trusted)
     _check_scores(acoustic, front_end.n_features_, topology.n_states)
+    pauses = None
+    if metadata.pauses is not None:
+        own = without_prefix("pauses", arrays)
+        pauses = PauseSounds.from_arrays(own, front_end.n_features_, metadata.pauses.frame_shift)
     lexicon = Lexicon(
         {word: tuple(tuple(variant) for variant in variants) for word, variants in metadata.lexicon.items()},
         "the model's lexicon",
@@ -223,7 +232,7 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted:
     if strange:
         raise ValueError(f"untrained: {strange[0]!r} is none of the phones")
     return SpeechModel(
-        hmm=PhoneHmm(topology, acoustic, self_loops),
+        hmm=PhoneHmm(topology, acoustic, self_loops, pauses),
         front_end=front_end,
         lexicon=lexicon,
         search=SearchSettings(**metadata.search),

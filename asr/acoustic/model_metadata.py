@@ -80,6 +80,15 @@ class Provenance(BaseModel):
     """Digests of some of the utterances (`asr.training.training_sample`); empty in older files."""
 
 
+class PauseParts(BaseModel):
+    """Of what pauses sound like, beside its arrays."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    frame_shift: float = Field(gt=0, le=1, allow_inf_nan=False)
+    """Seconds."""
+
+
 class ModelMetadata(HybridParts):
     """The JSON value beside the arrays; parts that have rules of their own are checked by those who read them."""
 
@@ -103,5 +112,7 @@ class ModelMetadata(HybridParts):
     """Left out where nothing is known."""
     speakers: SpeakerParts | None = None
     """Left out where frames are not mapped by speaker."""
+    pauses: PauseParts | None = None
+    """Left out where the model does not know what pauses sound like."""
     streams: list[StreamParts] = []
     """Of a composite."""

@@ -182,7 +182,7 @@ def aligned(audio: Audio, words: tuple[str, ...], rate: int | None, model: Speec
     with one_blas_thread():
         static = _table({"audio": sound}, {"audio": "speaker"})
         frames = frames_of(model, static, aligned_maps(model, static, {"audio": graph})).frames
-        scores = model.hmm.log_likelihood(frames)
+        scores = model.hmm.recording_scores(frames)
     found = align_utterance(scores, graph, topology, model.hmm.self_loops)
     if isinstance(found, Fault):
         raise AlignmentError(f"{sound.source}: {found.reason}", code=found.code)

@@ -259,7 +259,7 @@ def _fitted_map(
 
 
 def _through(hmm: PhoneHmm, frame_map: InputMap) -> PhoneHmm:
-    return PhoneHmm(hmm.topology, mapped(hmm.acoustic_model, frame_map), hmm.self_loops)
+    return replace(hmm, acoustic_model=mapped(hmm.acoustic_model, frame_map))
 
 
 def _read_batch(
@@ -317,7 +317,7 @@ def _readings(
         frames = table.utterance(number)
         if not np.isfinite(frames).all():
             continue
-        scores = hmm.log_likelihood(frames)
+        scores = hmm.recording_scores(frames)
         searched = [(word, search_path(hmm, scores, graph, search)) for word, graph in enumerate(graphs)]
         paths: dict[int, BestPath] = {word: path for word, path in searched if path is not None}
         if not paths:

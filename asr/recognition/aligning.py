@@ -203,7 +203,7 @@ def _align(
         return Fault("not-finite", NOT_FINITE)
     topology = hmm.topology
     graphs = [transcript_graph(words, lexicon, topology) for words in transcripts]
-    scores = hmm.log_likelihood(frames)
+    scores = hmm.recording_scores(frames)
     found = align_utterance(scores, graphs[0], topology, hmm.self_loops)
     if isinstance(found, Fault):
         return found

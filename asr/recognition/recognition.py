@@ -151,7 +151,7 @@ def _recognize(
 ) -> Found:
     if not np.isfinite(frames).all():
         raise FeatureError(NOT_FINITE, code="not-finite")
-    scores = hmm.log_likelihood(frames)
+    scores = hmm.recording_scores(frames)
     if lattice_beam is None:
         segments, lattice = search_words(hmm, scores, graph, search), None
     else:

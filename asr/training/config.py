@@ -87,8 +87,8 @@ class TrainingConfig(Settings):
         dynamic_range_db=DYNAMIC_RANGE_DB, normalize="speaker", context=7, lda_dimension=60
     )
     """Frames of the classifier; what concerns static features has to agree with `features`."""
-    gmm: GmmSettings = GmmSettings(silence_factor=4, restarts=1)
-    tied_gmm: TiedGmmSettings = TiedGmmSettings(silence_factor=4)
+    gmm: GmmSettings = GmmSettings(silence_factor=4, restarts=1, own_pauses=True)
+    tied_gmm: TiedGmmSettings = TiedGmmSettings(silence_factor=4, own_pauses=True)
     """With context = 3, the mixtures of the tied states, grown from the alignment by those of `gmm`."""
     speakers: SpeakerSettings = SpeakerSettings()
     hybrid: HybridSettings = HybridSettings(
@@ -98,6 +98,7 @@ class TrainingConfig(Settings):
         copies_silence_ms=100.0,
         prior_ceiling=2.0,
         sequence_passes="auto",
+        own_pauses=True,
     )
     gmm_search: SearchSettings = SearchSettings(lm_scale=10.0, insertion_penalty=-25.0)
     hybrid_search: SearchSettings = SearchSettings(insertion_penalty=-16.0)

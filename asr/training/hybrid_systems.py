@@ -18,6 +18,7 @@ from asr.acoustic.sequence_training import train_sequences
 from asr.acoustic.speaker_adaptation import SpeakerAdaptation, of_mapped_frames
 from asr.acoustic.vtln import LONGER_AND_SHORTER
 from asr.acoustic.word_shares import word_shares
+from asr.alignment.pause_sounds import PauseSounds
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError
 from asr.features.augmentation import Augmentation, between_silences, carried_over, read_noise
@@ -25,6 +26,7 @@ from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.grammar import arpa_grammar, estimate_ngram
+from asr.hmm.topology import Topology
 from asr.recognition.material import Material, joined
 from asr.recognition.speaker_maps import frames_of_states
 from asr.runs.progress import counted
@@ -93,6 +95,8 @@ def train_hybrid_system(
                 workers=workshop.workers,
             )
             hmm = PhoneHmm(hmm.topology, acoustic, hmm.self_loops)
+        if settings.own_pauses:
+            hmm = replace(hmm, pauses=_pause_sounds(table, material, states, hmm.topology))
         heard = {name: words for name, words in material.references.items() if name not in mixtures.failed}
         model = SpeechModel(
             hmm,
@@ -117,6 +121,13 @@ def train_hybrid_system(
     if not settings.passes_over_sequences:
         return of_frames
     return train_on_sequences(workshop, f"{name}-sequences", material, mixtures, of_frames, settings)
+
+
+def _pause_sounds(table: FrameTable, material: Material, states: np.ndarray, topology: Topology) -> PauseSounds | None:
+    """From the frames of the material, which the table begins with, and their states."""
+    own, states = table.subset(material.static.ids), states[: material.static.n_frames]
+    n_silence = len(topology.silence_states)
+    return PauseSounds.learnt(own, (states >= 0) & (states < n_silence), states >= n_silence, material.frame_shift)
 
 
 def train_on_sequences(

@@ -202,7 +202,7 @@ class Scored:
 def score_batch(batch: FrameTable, constants: tuple[PhoneHmm, StateGraph]) -> list[np.ndarray]:
     """State scores of every utterance."""
     hmm, _ = constants
-    return [hmm.log_likelihood(batch.utterance(number)) for number in range(len(batch))]
+    return [hmm.recording_scores(batch.utterance(number)) for number in range(len(batch))]
 
 
 def search_batch(

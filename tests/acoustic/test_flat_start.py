@@ -8,7 +8,7 @@ from asr.acoustic.flat_start import GuidedMixtures, first_models, with_evidence
 from asr.acoustic.gmm import single_gaussians
 from asr.acoustic.gmm_training import GmmSettings, train_gmm
 from asr.alignment.aligned_table import align_table
-from asr.alignment.pauses import CERTAIN
+from asr.alignment.pause_sounds import CERTAIN
 from asr.alignment.transcript_graph import transcript_graph
 from asr.errors import AlignmentError
 from asr.features.frame_table import FrameTable

@@ -197,7 +197,9 @@ def test_mixtures_given_alone_take_the_usual_iterations() -> None:
 def test_mixtures_alone_are_enough_in_a_file_too(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     path.write_text("[gmm]\nmixtures = [1, 2, 4]\n")
-    assert load_config(path).gmm == GmmSettings(mixtures=(1, 2, 4), iterations=(10, 5, 5), silence_factor=4, restarts=1)
+    assert load_config(path).gmm == GmmSettings(
+        mixtures=(1, 2, 4), iterations=(10, 5, 5), silence_factor=4, restarts=1, own_pauses=True
+    )
 
 
 def test_an_infinite_beam_is_kept_as_the_widest() -> None:
