@@ -22,10 +22,12 @@ from asr.acoustic.model_file import SearchSettings, SpeechModel, describe_model,
 from asr.acoustic.model_metadata import Provenance
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.word_shares import WordShares
+from asr.alignment.pause_sounds import PauseSounds
 from asr.errors import DecodeError, ModelFormatError
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
+from asr.features.small_mixture import fit_mixture
 from asr.hmm.topology import Topology, uniform_self_loops
 from asr.lexicon import Lexicon
 from discriminants.kernels import PolynomialKernel
@@ -92,6 +94,22 @@ def mixtures() -> SpeechModel:
     )
     hmm = PhoneHmm(TOPOLOGY, acoustic, uniform_self_loops(TOPOLOGY))
     return SpeechModel(hmm, front_end, LEXICON, SearchSettings(), "archive")
+
+
+def test_what_pauses_sound_like_comes_back_and_must_be_of_the_models_frames(tmp_path: Path) -> None:
+    model = mixtures()
+    frames = model.front_end.transform(training()[0]).frames
+    pause, speech = (fit_mixture(part, 2, 0.01) for part in np.array_split(frames, 2))
+    sounds = PauseSounds(pause, speech, frames.var(axis=0, dtype=np.float64))
+    save_model(tmp_path / "model", replace(model, hmm=replace(model.hmm, pauses=sounds)))
+    again = load_model(tmp_path / "model").hmm
+    assert again.pauses is not None
+    np.testing.assert_array_equal(again.pauses.of_recording(frames), sounds.of_recording(frames))
+    np.testing.assert_array_equal(again.log_likelihood(frames), model.hmm.log_likelihood(frames))
+    narrow = PauseSounds(fit_mixture(frames[:, :3], 1, 0.01), fit_mixture(frames[:, :3], 1, 0.01), np.ones(3))
+    save_model(tmp_path / "other", replace(model, hmm=replace(model.hmm, pauses=narrow)))
+    with pytest.raises(ModelFormatError, match=r"pauses\.pause\.means must be float64 of shape \(1, 15\)"):
+        load_model(tmp_path / "other")
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)

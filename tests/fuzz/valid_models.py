@@ -21,9 +21,11 @@ from asr.acoustic.gmm_training import mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
+from asr.alignment.pause_sounds import PauseSounds
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
+from asr.features.small_mixture import fit_mixture
 from asr.hmm.topology import Topology, uniform_self_loops
 from asr.lexicon import Lexicon
 from asr.recognition.speaker_maps import adaptable
@@ -107,6 +109,15 @@ def mixtures() -> SpeechModel:
     static, states = training()
     front_end = FrontEnd(CONFIG.model_copy(update={"context": 0, "lda_dimension": None})).fit(static)
     return _model(mixtures_of_states(front_end.transform(static).frames, states, TOPOLOGY.n_states, 2), front_end, None)
+
+
+def knowing_pauses() -> SpeechModel:
+    """Mixtures with what pauses sound like."""
+    model = mixtures()
+    frames = model.front_end.transform(training()[0]).frames
+    pause, speech = (fit_mixture(part, 2, 0.01) for part in np.array_split(frames, 2))
+    sounds = PauseSounds(pause, speech, frames.var(axis=0, dtype=np.float64))
+    return replace(model, hmm=replace(model.hmm, pauses=sounds))
 
 
 def tied_states() -> SpeechModel:

@@ -38,6 +38,7 @@ from tests.fuzz.valid_models import (
     fitted,
     hybrid,
     kernel_discriminants,
+    knowing_pauses,
     mapped,
     mixtures,
     model_bytes_of,
@@ -76,7 +77,7 @@ def use_model(path: Path) -> None:
     frames = frames_of(model, static, maps)
     if np.isnan(frames.frames).any():
         raise Unsound("frames that are not numbers")
-    scores = model.hmm.log_likelihood(frames.frames)
+    scores = model.hmm.recording_scores(frames.frames)
     if scores.shape != (len(frames.frames), model.hmm.topology.n_states) or scores.dtype != np.float32:
         raise Unsound(f"scores that are {scores.dtype} of shape {scores.shape}")
     if np.isnan(scores).any():
@@ -94,7 +95,10 @@ def _hybrid_seeds(name: str, folder: Path) -> Seeds:
 
 
 def _mixture_seeds(folder: Path) -> Seeds:
-    return {"gmm.safetensors": model_bytes_of(mixtures(), folder)}
+    return {
+        "gmm.safetensors": model_bytes_of(mixtures(), folder),
+        "pauses.safetensors": model_bytes_of(knowing_pauses(), folder),
+    }
 
 
 def _tied_seeds(folder: Path) -> Seeds:
