@@ -13,6 +13,7 @@ import numpy as np
 
 from asr.features.frame_table import FrameTable
 from asr.features.small_mixture import FEWEST_FRAMES, SmallMixture, fit_mixture
+from discriminants.blas_threads import one_blas_thread
 
 ROUNDS = 3  # in which pauses are found, each by what the last took for them
 GUIDANCE = 2.0  # weight of evidence beside the log-likelihoods of states
@@ -54,7 +55,8 @@ class PauseSounds:
         if min(paused.sum(), spoken.sum()) < _COMPONENTS * FEWEST_FRAMES:
             return None
         floor = _FLOOR * np.maximum(table.frames.var(axis=0, dtype=np.float64), np.finfo(np.float32).tiny)
-        pause, speech = (fit_mixture(table.frames[chosen], _COMPONENTS, floor) for chosen in (paused, spoken))
+        with one_blas_thread():
+            pause, speech = (fit_mixture(table.frames[chosen], _COMPONENTS, floor) for chosen in (paused, spoken))
         return cls(pause, speech, np.maximum(_spread_within(table, paused), floor), frame_shift)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
@@ -92,9 +94,10 @@ class PauseSounds:
     def of_table(self, table: FrameTable, paused: np.ndarray) -> np.ndarray:
         """Evidence for speech of frames some of which are taken for pauses, bool (n_frames,); float32 (n_frames,)."""
         found = np.full(table.n_frames, CERTAIN, np.float32)
-        for number in range(len(table)):
-            rows = table.rows(number)
-            found[rows] = self._evidence(*self._densities(table.frames[rows]), table.frames[rows], paused[rows])
+        with one_blas_thread():
+            for number in range(len(table)):
+                rows = table.rows(number)
+                found[rows] = self._evidence(*self._densities(table.frames[rows]), table.frames[rows], paused[rows])
         return found
 
     def of_recording(self, frames: np.ndarray) -> np.ndarray:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp
 
 FEWEST_FRAMES = 50  # a component
 MOST_FRAMES = 20_000  # to learn from: evenly chosen
@@ -47,7 +46,10 @@ class SmallMixture:
 
     def log_density(self, frames: np.ndarray) -> np.ndarray:
         """Natural log of the density of every frame, float64 (n_frames,)."""
-        found: np.ndarray = logsumexp(self.joint(frames), axis=1)
+        joint = self.joint(frames)
+        largest = joint.max(axis=1)
+        joint -= largest[:, None]
+        found: np.ndarray = largest + np.log(np.exp(joint, out=joint).sum(axis=1))
         return found
 
 

@@ -113,7 +113,8 @@ def decode(
     settings = chosen_search(speech_model, **search)
     if (lattices.confidence or lattices.mbr) and settings.confidence is None:
         log.info(
-            "no speech was held out to fit this model's confidences to, so they promise too much; asr tune fits them"
+            "this model's confidences are not fitted to words: none were held out in training, or too few of them were "
+            "wrong; so they promise too much, and asr tune --data fits them to other speech"
         )
     if graph is None:
         lexicon = recognizable(speech_model, allow_untrained=allow_untrained)

@@ -57,8 +57,8 @@ def test_a_table_of_files_and_transcripts_becomes_a_data_directory_as_shown(tmp_
     corpus = read_data_directory(Path("train"))
     assert not corpus.problems
     assert [(utterance.id, utterance.speaker, utterance.words) for utterance in corpus.utterances] == [
-        ("anna-001", "anna", ("SHOW", "ALL", "SHIPS")),
-        ("boris-001", "boris", ("IS", "THE", "ENTERPRISE", "IN", "PORT")),
+        ("anna_001", "anna", ("SHOW", "ALL", "SHIPS")),
+        ("boris_001", "boris", ("IS", "THE", "ENTERPRISE", "IN", "PORT")),
     ]
     assert corpus.utterances[0].audio == tmp_path / "audio/anna/001.wav"
 
