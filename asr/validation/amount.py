@@ -14,7 +14,7 @@ LARGE_VOCABULARY, WORDS_A_WORD = 500, 10
 """From so many words on an n-gram is little worth where each was said fewer times on the average."""
 FEWEST_SPEAKERS = 4
 """With fewer, training holds out utterances: a model of one or two speakers says little about one of three."""
-SPEAKERS_FOR_MAPS = 4
+SPEAKERS_FOR_MAPS = 3
 """`speakers.maps = "auto"` wants as many; of fewer a stranger's maps cannot be foretold."""
 SECONDS_OF_A_SPEAKER = 10.0
 """`speakers.maps = "auto"` wants as much of half of the speakers."""
