@@ -39,7 +39,7 @@ from asr.training.config import DYNAMIC_RANGE_DB, TrainingConfig, TuningSettings
 from asr.training.systems import Workshop  # noqa: E402
 from benchmarks.padded_speech.experiment import Options, Trial, digit_trials, sentence_trials  # noqa: E402
 
-GMM = GmmSettings(silence_factor=4)
+GMM = GmmSettings(silence_factor=4, restarts=1, own_pauses=True)  # as `asr train`
 FEATURES = FeatureConfig(normalize="speaker", dynamic_range_db=DYNAMIC_RANGE_DB)
 DIGITS = TrainingConfig(features=FEATURES.model_copy(update={"sample_rate": 8000}), gmm=GMM)
 SENTENCES = TrainingConfig(

@@ -33,7 +33,7 @@ from benchmarks.padded_speech.padding import Padded, Recording
 
 CONDITIONS = ("plain", "padded")
 HYBRID = HybridSettings(
-    classifier="kernel-logistic", parameters={"n_centers": 800, "n_candidates": 1600, "max_iter": 2}
+    own_pauses=True, classifier="kernel-logistic", parameters={"n_centers": 800, "n_candidates": 1600, "max_iter": 2}
 )
 
 
