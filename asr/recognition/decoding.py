@@ -141,6 +141,12 @@ def decode(
     account(corpus.listed, recognition.words, failures, out)
     if not recognition.words:
         raise DecodeError(f"no utterance could be decoded; the first: {failures[0].utterance_id}: {failures[0].reason}")
+    wordless = [name for name, segments in recognition.words.items() if not segments]
+    if wordless:
+        log.info(
+            "no word was heard in %d of %d utterances; the first: %s",
+            len(wordless), len(recognition.words), printable(wordless[0]),
+        )  # fmt: skip
     rows = {name: ctm_rows(name, segments, times[name]) for name, segments in recognition.words.items()}
     write_words(out, rows, mlf=mlf)
     write_lattices(lattices, recognition.lattices, times, out, settings)
