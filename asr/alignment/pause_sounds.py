@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 
 from asr.features.frame_table import FrameTable
-from asr.features.small_mixture import FEWEST_FRAMES, SmallMixture, fit_mixture
+from asr.features.small_mixture import FEWEST_FRAMES, SmallMixture, fit_mixture, thinned
 from discriminants.blas_threads import one_blas_thread
 
 ROUNDS = 3  # in which pauses are found, each by what the last took for them
@@ -54,9 +54,11 @@ class PauseSounds:
         """From frames `paused` and `spoken`, bool (n_frames,); None where either are too few to tell anything."""
         if min(paused.sum(), spoken.sum()) < _COMPONENTS * FEWEST_FRAMES:
             return None
-        floor = _FLOOR * np.maximum(table.frames.var(axis=0, dtype=np.float64), np.finfo(np.float32).tiny)
+        variance = thinned(table.frames).var(axis=0, dtype=np.float64)
+        floor = _FLOOR * np.maximum(variance, np.finfo(np.float32).tiny)
+        places = (thinned(np.flatnonzero(chosen)) for chosen in (paused, spoken))
         with one_blas_thread():
-            pause, speech = (fit_mixture(table.frames[chosen], _COMPONENTS, floor) for chosen in (paused, spoken))
+            pause, speech = (fit_mixture(table.frames[rows], _COMPONENTS, floor) for rows in places)
         return cls(pause, speech, np.maximum(_spread_within(table, paused), floor), frame_shift)
 
     def to_arrays(self) -> dict[str, np.ndarray]:

@@ -27,7 +27,7 @@ class SmallMixture:
     def joint(self, frames: np.ndarray) -> np.ndarray:
         """Natural log of the density of every component times its weight, float64 (n_frames, n_components).
 
-        Less `n_features / 2 log(2 pi)`, as the others here.
+        Without the constant, -n_features / 2 log(2 pi), as all densities here.
         """
         precisions = 1.0 / self.variances.astype(np.float64)
         constant = np.log(self.weights) - 0.5 * (
@@ -58,7 +58,7 @@ def fit_mixture(frames: np.ndarray, n_components: int, floor: float | np.ndarray
 
     `floor` is the least variance, of all features or (n_features,).
     """
-    frames = frames[:: -(-len(frames) // MOST_FRAMES) or 1].astype(np.float64)
+    frames = thinned(frames).astype(np.float64)
     weights, means = np.ones(1), frames.mean(axis=0, keepdims=True)
     variances = np.maximum(frames.var(axis=0, keepdims=True), floor)
     while 2 * len(weights) <= min(n_components, len(frames) / FEWEST_FRAMES):
@@ -72,3 +72,8 @@ def fit_mixture(frames: np.ndarray, n_components: int, floor: float | np.ndarray
             second = occupied.T @ np.square(frames) / counts[:, None] - np.square(means)
             variances = np.maximum(second, floor)
     return SmallMixture(weights, means, variances)
+
+
+def thinned(rows: np.ndarray) -> np.ndarray:
+    """Every so many rows, of frames or of their places, that no more are left than are learnt from."""
+    return rows[:: -(-len(rows) // MOST_FRAMES) or 1]

@@ -125,7 +125,9 @@ def train_hybrid_system(
 
 def _pause_sounds(table: FrameTable, material: Material, states: np.ndarray, topology: Topology) -> PauseSounds | None:
     """From the frames of the material, which the table begins with, and their states."""
-    own, states = table.subset(material.static.ids), states[: material.static.n_frames]
+    n_utterances, n_frames = len(material.static), material.static.n_frames
+    ids, speakers, offsets = table.ids[:n_utterances], table.speakers[:n_utterances], table.offsets[: n_utterances + 1]
+    own, states = FrameTable(ids, speakers, table.frames[:n_frames], offsets), states[:n_frames]
     n_silence = len(topology.silence_states)
     return PauseSounds.learnt(own, (states >= 0) & (states < n_silence), states >= n_silence, material.frame_shift)
 
