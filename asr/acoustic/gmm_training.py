@@ -108,8 +108,8 @@ class GmmSettings(GrowthSettings):
     the sound changes), `pauses` (frames that sound like one are silence, the rest is divided softly), or `auto`:
     `changes` of little speech, else `equal`, unless that loses the silence."""
     restarts: int = Field(0, ge=0, le=10)
-    """How often training then begins anew: silence is what models of four Gaussians took for it, and what lies between
-    is divided softly. What the first division gave to the wrong phone no realignment takes away."""
+    """How often training then begins anew: silence is what models of four Gaussians took for it or sounded like a pause
+    before, and what lies between is divided softly. What the first division gave to the wrong phone no realignment takes away."""
 
     @property
     def before_restart(self) -> list[tuple[int, int]]:
@@ -237,9 +237,9 @@ class _Training:
         for number in range(1, self.settings.restarts + 1):
             for _, iterations in self.settings.before_restart[1:]:
                 grown = self.doubled(grown, iterations)
-            guided = self.heard_silence(grown.occupancy)
-            log.info("flat start: restart %d, silence has %.0f %% of the frames", number, 100.0 * pause_share(guided))
-            grown = self.with_broad_silence(self.first("pauses", guided))
+            again = self.heard_silence(grown.occupancy, guided)
+            log.info("flat start: restart %d, silence has %.0f %% of the frames", number, 100.0 * pause_share(again))
+            grown = self.with_broad_silence(self.first("pauses", again))
         return grown
 
     def first(self, start: Start, guided: FrameTable | None) -> _Grown:
@@ -324,9 +324,11 @@ class _Training:
         aligned = _part_in(grown.occupancy, self.table.n_frames, self.topology.n_states) > 0.5
         return PauseSounds.learnt(self.table, silent, aligned & ~silent, self.frame_shift)
 
-    def heard_silence(self, occupancy: Occupancy) -> FrameTable:
-        """The table with what the models take for silence as evidence for pauses."""
+    def heard_silence(self, occupancy: Occupancy, guided: FrameTable | None) -> FrameTable:
+        """The table with evidence for pauses: what the models take for silence, and what sounded like one before."""
         silent = _part_in(occupancy, self.table.n_frames, self.n_silence_states) > 0.5
+        if guided is not None:
+            silent |= guided.frames[:, -1] < 0
         evidence = np.where(silent, -CERTAIN, CERTAIN).astype(np.float32)
         frames = np.hstack([self.table.frames, evidence[:, None]])
         return FrameTable(self.table.ids, self.table.speakers, frames, self.table.offsets)
