@@ -109,7 +109,8 @@ class GmmSettings(GrowthSettings):
     `changes` of little speech, else `equal`, unless that loses the silence."""
     restarts: int = Field(0, ge=0, le=10)
     """How often training then begins anew: silence is what models of four Gaussians took for it or sounded like a pause
-    before, and what lies between is divided softly. What the first division gave to the wrong phone no realignment takes away."""
+    before, and what lies between is divided softly. What the first division gave to the wrong phone no realignment
+    takes away."""
 
     @property
     def before_restart(self) -> list[tuple[int, int]]:
