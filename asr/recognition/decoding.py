@@ -114,7 +114,7 @@ def decode(
     if (lattices.confidence or lattices.mbr) and settings.confidence is None:
         log.info(
             "this model's confidences are not fitted to words: none were held out in training, or too few of them were "
-            "wrong; so they promise too much, and asr tune --data fits them to other speech"
+            "wrong; so they promise too much, and asr tune fits them to other speech"
         )
     if graph is None:
         lexicon = recognizable(speech_model, allow_untrained=allow_untrained)
