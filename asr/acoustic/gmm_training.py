@@ -1,7 +1,6 @@
 """GMM-HMM training from a flat start: align, re-estimate, split the mixtures, again."""
 
 import logging
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,8 +11,9 @@ from pydantic import Field, model_validator
 from threadpoolctl import threadpool_limits
 
 from asr.acoustic.flat_start import GuidedMixtures, first_models, pause_share, with_evidence
-from asr.acoustic.gmm import GaussianMixtures, single_gaussians
+from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
+from asr.acoustic.state_mixtures import FEWEST_FRAMES, VARIANCE_PRIOR, equal_gaussians, n_threads
 from asr.alignment.aligned_table import AlignedTable, align_table, flat_alignment, none_aligned
 from asr.alignment.forced_alignment import no_path_fault
 from asr.alignment.forward_backward import forward_backward
@@ -30,10 +30,6 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 log = logging.getLogger(__name__)
 
 SMALLEST_OCCUPANCY = 1e-4
-FEWEST_FRAMES = 20.0
-"""Of a Gaussian."""
-VARIANCE_PRIOR = 20.0
-"""Frames, as which the variance of a state's frames counts in that of each of its Gaussians."""
 FEWEST_PAUSES = 0.05  # of the frames: with less there is nothing to begin from, and nothing to lose
 MOST_PAUSES = 0.4  # of the frames, above which pauses, of many kinds, are no longer told by their mean
 PAUSES_KEPT = 0.85  # part of what sounds much like a pause that silence has to have after equal division
@@ -187,7 +183,7 @@ def train_gmm(
     AlignmentError
         If no utterance at all can be aligned.
     """
-    with ThreadPoolExecutor(_n_threads(workers)) as pool, threadpool_limits(1):
+    with ThreadPoolExecutor(n_threads(workers)) as pool, threadpool_limits(1):
         training = _Training(table, graphs, topology, settings, frame_shift, workers, pool, progress)
         grown = training.begun() if first is None else training.realigned(first, settings.iterations[0])
         for n_components, iterations in zip(settings.mixtures, settings.iterations, strict=True):
@@ -227,7 +223,7 @@ class _Training:
     ) -> None:
         self.table, self.graphs, self.topology, self.settings = table, graphs, topology, settings
         self.frame_shift, self.workers, self.pool, self.progress = frame_shift, workers, pool, progress
-        self.overall, self.floor = _flat_start(table.frames, topology.n_states, settings.variance_floor)
+        self.overall, self.floor = equal_gaussians(table.frames, topology.n_states, settings.variance_floor)
         self.n_silence_states = len(topology.silence_states)
         self.done = 0
 
@@ -333,79 +329,6 @@ class _Training:
         evidence = np.where(silent, -CERTAIN, CERTAIN).astype(np.float32)
         frames = np.hstack([self.table.frames, evidence[:, None]])
         return FrameTable(self.table.ids, self.table.speakers, frames, self.table.offsets)
-
-
-def mixtures_of_states(
-    frames: np.ndarray,
-    states: np.ndarray,
-    n_states: int,
-    n_components: int,
-    *,
-    iterations: int = 4,
-    variance_floor: float = 0.01,
-    fewest_frames: float = FEWEST_FRAMES,
-    variance_prior: float = VARIANCE_PRIOR,
-    silence: Sequence[int] = (),
-    silence_factor: int = 1,
-    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
-) -> GaussianMixtures:
-    """Mixtures grown on a given alignment, without realigning.
-
-    Parameters
-    ----------
-    frames : float32 (n_frames, n_features)
-    states : int32 (n_frames,)
-        State of every frame; -1 leaves a frame out.
-    n_components : int
-        A power of two.
-    iterations : int
-        Re-estimations at each number of components.
-    variance_floor : float
-        Smallest variance, as a fraction of the variance over all frames.
-    fewest_frames : float
-        Of a Gaussian; one that accounts for fewer is dropped, unless it is its state's only one.
-    variance_prior : float
-        Frames, as which the variance of all of a state's counts in that of each of its Gaussians; see `update`.
-    silence, silence_factor
-        States that have so many times as many components, from the beginning.
-    """
-    mixtures, floor = _flat_start(frames, n_states, variance_floor)
-    order = np.argsort(states, kind="stable")
-    starts = np.searchsorted(states[order], np.arange(n_states + 1))
-
-    def frames_of_state(state: int) -> tuple[np.ndarray, None]:
-        return frames[order[starts[state] : starts[state + 1]]], None
-
-    with ThreadPoolExecutor(_n_threads(workers)) as pool, threadpool_limits(1):
-
-        def updated(mixtures: GaussianMixtures) -> GaussianMixtures:
-            return mixtures.update(
-                frames_of_state,
-                variance_floor=floor,
-                minimum_count=fewest_frames,
-                variance_prior=variance_prior,
-                map_states=pool.map,
-            )
-
-        mixtures = updated(mixtures)
-        n_first = silence_factor.bit_length() - 1 if silence else 0
-        for number in range(n_first + n_components.bit_length() - 1):
-            mixtures = mixtures.split(states=silence if number < n_first else None)
-            for _ in range(iterations):
-                mixtures = updated(mixtures)
-    return mixtures
-
-
-def _flat_start(frames: np.ndarray, n_states: int, variance_floor: float) -> tuple[GaussianMixtures, np.ndarray]:
-    """One Gaussian of all frames for every state, and the smallest variances."""
-    mean = frames.mean(axis=0, dtype=np.float64)
-    variance = np.square(frames - mean.astype(np.float32)).mean(axis=0, dtype=np.float64)
-    variance[variance == 0.0] = 1.0  # a constant feature tells no state from another
-    return single_gaussians(mean, variance, n_states), variance_floor * variance
-
-
-def _n_threads(workers: Workers) -> int:
-    return min(workers.n_workers, os.cpu_count() or 1)
 
 
 def _reestimate(

@@ -13,9 +13,9 @@ from pydantic import AfterValidator, Field, field_validator
 from asr.acoustic.classifiers import BUILT_IN, make_classifier
 from asr.acoustic.composite import beside
 from asr.acoustic.fitting import draw_frames, frames_it_bears, signs_of_life
-from asr.acoustic.gmm_training import FEWEST_FRAMES, VARIANCE_PRIOR, mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
+from asr.acoustic.state_mixtures import FEWEST_FRAMES, VARIANCE_PRIOR, mixtures_of_states
 from asr.alignment.aligned_table import align_table
 from asr.errors import ConfigError
 from asr.features.frame_table import FrameTable

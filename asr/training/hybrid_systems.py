@@ -9,13 +9,13 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from asr.acoustic.composite import CompositeAcousticModel
-from asr.acoustic.gmm_training import mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.hybrid_training import HybridSettings, train_hybrid, with_second_stream
 from asr.acoustic.model_file import SpeechModel, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.sequence_training import train_sequences
 from asr.acoustic.speaker_adaptation import SpeakerAdaptation, of_mapped_frames
+from asr.acoustic.state_mixtures import mixtures_of_states
 from asr.acoustic.vtln import LONGER_AND_SHORTER
 from asr.acoustic.word_shares import word_shares
 from asr.alignment.pause_sounds import PauseSounds

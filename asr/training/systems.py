@@ -13,10 +13,11 @@ import numpy as np
 
 from asr.acoustic.context_trees import FRAMES_A_STATE, grow_trees, states_for, tied_states
 from asr.acoustic.gmm import GaussianMixtures
-from asr.acoustic.gmm_training import GmmSettings, GrowthSettings, mixtures_of_states, train_gmm
+from asr.acoustic.gmm_training import GmmSettings, GrowthSettings, train_gmm
 from asr.acoustic.mllt import lda_mllt
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
 from asr.acoustic.speaker_adaptation import SpeakerAdaptation
+from asr.acoustic.state_mixtures import mixtures_of_states
 from asr.acoustic.word_shares import word_shares
 from asr.alignment.aligned_table import align_table
 from asr.alignment.alignment_check import check_alignment

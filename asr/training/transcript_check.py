@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from asr.acoustic.gmm_training import mixtures_of_states
 from asr.acoustic.model_file import SpeechModel
+from asr.acoustic.state_mixtures import mixtures_of_states
 from asr.alignment.alignment_check import AlignmentCheck
 from asr.alignment.score_files import SCORES, SUSPECTS, tell, write_scores, write_suspects
 from asr.alignment.suspects import Suspect, TranscriptCheck, check_transcripts, first_rivals

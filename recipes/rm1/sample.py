@@ -20,10 +20,10 @@ from pathlib import Path
 
 import numpy as np
 
-from asr.acoustic.gmm_training import mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
+from asr.acoustic.state_mixtures import mixtures_of_states
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError
 from asr.experiments.comparison import HybridSpecification, MixtureSpecification, one_stream_of

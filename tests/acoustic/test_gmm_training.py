@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from asr.acoustic.gmm_training import GmmSettings, mixtures_of_states, train_gmm
+from asr.acoustic.gmm_training import GmmSettings, train_gmm
+from asr.acoustic.state_mixtures import mixtures_of_states
 from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.transcript_graph import transcript_graph
 from asr.decode.path_segments import Segment, phone_segments

@@ -6,8 +6,8 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
 from asr.acoustic.gmm import GaussianMixtures
-from asr.acoustic.gmm_training import mixtures_of_states
 from asr.acoustic.mllt import fit_mllt, lda_mllt
+from asr.acoustic.state_mixtures import mixtures_of_states
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd

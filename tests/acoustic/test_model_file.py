@@ -16,11 +16,11 @@ from sklearn.svm import SVC
 
 from asr.acoustic.composite import beside, hybrid_stream
 from asr.acoustic.gmm import GaussianMixtures
-from asr.acoustic.gmm_training import mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_file import SearchSettings, SpeechModel, describe_model, load_model, save_model
 from asr.acoustic.model_metadata import Provenance
 from asr.acoustic.phone_hmm import PhoneHmm
+from asr.acoustic.state_mixtures import mixtures_of_states
 from asr.acoustic.word_shares import WordShares
 from asr.alignment.pause_sounds import PauseSounds
 from asr.errors import DecodeError, ModelFormatError

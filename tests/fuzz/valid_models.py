@@ -17,10 +17,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from asr.acoustic.composite import CompositeAcousticModel, beside
-from asr.acoustic.gmm_training import mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
+from asr.acoustic.state_mixtures import mixtures_of_states
 from asr.alignment.pause_sounds import PauseSounds
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable

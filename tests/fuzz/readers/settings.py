@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from asr.acoustic.classifiers import make_classifier
-from asr.acoustic.gmm_training import mixtures_of_states
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.hybrid_training import classifier_of
 from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
+from asr.acoustic.state_mixtures import mixtures_of_states
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import AsrError
 from asr.features.augmentation import change_speed, mix_noise, read_noise
