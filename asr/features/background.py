@@ -22,20 +22,17 @@ _FLOOR = 0.01  # least variance, of one
 
 
 @dataclass(frozen=True)
-class Background:
+class Background(SmallMixture):
     """A mixture with diagonal covariances of frames whose speakers have mean 0 and deviation 1.
 
     Attributes
     ----------
-    weights : float32 (n_components,)
-    means, variances : float32 (n_components, n_features)
+    weights, means, variances : float32
+        As of `SmallMixture`.
     spread : float32 (n_features,)
         Variance of the means of speakers, beside that of a speaker's frames.
     """
 
-    weights: np.ndarray
-    means: np.ndarray
-    variances: np.ndarray
     spread: np.ndarray
 
     def offset(self, frames: np.ndarray) -> np.ndarray:
@@ -45,11 +42,10 @@ class Background:
         one. Without frames it is 0.
         """
         frames = frames[:: -(-len(frames) // MOST_OF_SPEAKER) or 1].astype(np.float64)
-        mixture = SmallMixture(self.weights, self.means, self.variances)
         precisions = 1.0 / self.variances.astype(np.float64)
         found = np.zeros(frames.shape[1])
         for _ in range(STEPS):
-            occupied = mixture.posteriors(frames - found)
+            occupied = self.posteriors(frames - found)
             counts = occupied.sum(axis=0)
             pull = ((occupied.T @ frames - counts[:, None] * self.means) * precisions).sum(axis=0) / CORRELATION
             certainty = (counts[:, None] * precisions).sum(axis=0) / CORRELATION
