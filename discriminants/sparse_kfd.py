@@ -1,7 +1,8 @@
 """Kernel Fisher discriminants with a penalty that makes coefficients zero (Mika 2002, section 3.4.8)."""
 
+from functools import partial
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -18,6 +19,16 @@ _NO_WEIGHT = 1e-6  # of the largest weight: an interior point leaves zeros so sm
 _NO_SHARE = 1e-9  # of the objective without columns: where all weights are zero, so small a penalty is left
 
 
+_NO_DISTANCE = 1e-10  # of the largest kernel value: class means of a column that are equal but for rounding
+
+
+class _ClassSums(NamedTuple):
+    """Deviations whose sum over each class counts `weight` times: so much that it is zero."""
+
+    classes: np.ndarray  # of shape (2, n_samples), one in its own class, zero in the other
+    weight: float
+
+
 class _SparseKFD(KernelExpansion):
     """min sum_i loss(y_i - f(x_i)) + C sum_j |alpha_j|, f = sum_j alpha_j k(., x_j) + b."""
 
@@ -30,6 +41,7 @@ class _SparseKFD(KernelExpansion):
     sigma: Any
     regularization: float
     loss: str
+    class_means: str = "free"  # a parameter of the classifier
 
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
         if X.shape[0] < 2:
@@ -52,10 +64,14 @@ class _SparseKFD(KernelExpansion):
         target = target - middle
         size = float(np.abs(target).max()) or 1.0
         target = target / size
-        squared = self.loss == "squared"
-        start = target - target.mean() if squared else _signs(target)
-        solve = self._least_squares if squared else self._least_deviations
-        found = generate_columns(columns, target, float(self.regularization), solve, start)
+        C = float(self.regularization)
+        if self.loss == "squared":
+            found = generate_columns(columns, target, C, self._least_squares, target - target.mean())
+        elif self.class_means == "fixed" and (first := self._farthest(columns, target)) is not None:
+            solve = partial(self._least_deviations, sums=first[1])
+            found = generate_columns(columns, target, C, solve, target, first=first[0])
+        else:
+            found = generate_columns(columns, target, C, self._least_deviations, _signs(target))
         return found._replace(alpha=size * found.alpha, bias=size * found.bias + middle)
 
     def _least_squares(self, K: np.ndarray, target: np.ndarray) -> Restricted:
@@ -65,19 +81,47 @@ class _SparseKFD(KernelExpansion):
         alpha = l1_least_squares(centred.T @ centred, rest @ centred, float(rest @ rest), float(self.regularization))
         return Restricted(alpha, mean - float(means @ alpha), rest - centred @ alpha)
 
-    def _least_deviations(self, K: np.ndarray, target: np.ndarray) -> Restricted:
-        """Least absolute deviations with a row C |alpha_j| for every column."""
+    def _farthest(self, columns: Columns, target: np.ndarray) -> tuple[np.ndarray, _ClassSums] | None:
+        """The column whose class means are farthest apart, and how much sums over the classes are to count so that they
+        are zero; None where no column has different class means.
+
+        The programme with fixed means is homogeneous: its value V goes with the distance of the means, so the
+        multipliers of the two sums are at most V / 2, and V is at most what one column alone reaches.
+        """
+        classes = np.stack([target > 0, target <= 0]).astype(np.float64)
+        shares = classes / classes.sum(axis=1, keepdims=True)
+        distances = columns.products(shares[0] - shares[1], np.arange(columns.n_candidates))
+        farthest = np.array([int(np.abs(distances).argmax())])
+        k = columns.at(farthest)[:, 0]
+        distance = float(distances[farthest[0]])
+        if not abs(distance) > _NO_DISTANCE * float(np.abs(k).max()):
+            return None
+        alpha = 2.0 / distance
+        deviations = target - alpha * k
+        deviations -= float(shares[0] @ deviations)
+        value = float(np.abs(deviations).sum()) + float(self.regularization) * abs(alpha)
+        return farthest, _ClassSums(classes, 2.0 * (1.0 + value / (2.0 * float(classes.sum(axis=1).min()))))
+
+    def _least_deviations(self, K: np.ndarray, target: np.ndarray, sums: _ClassSums | None = None) -> Restricted:
+        """Least absolute deviations with a row C |alpha_j| for every column, and one for each sum."""
         n_samples, n = K.shape
         rows = np.zeros((n_samples + n, n + 1))
         rows[:n_samples, :n] = K
         rows[:n_samples, n] = 1.0
         rows[n_samples:, :n].flat[:: n + 1] = self.regularization
-        found = least_absolute_deviations(rows, np.concatenate([target, np.zeros(n)]))
+        targets = np.concatenate([target, np.zeros(n)])
+        if sums is not None:
+            rows = np.concatenate([rows, sums.weight * (sums.classes @ rows[:n_samples])])
+            targets = np.concatenate([targets, sums.weight * (sums.classes @ target)])
+        found = least_absolute_deviations(rows, targets)
+        multipliers = found.multipliers[:n_samples]
+        if sums is not None:
+            multipliers = multipliers + sums.weight * (found.multipliers[n_samples + n :] @ sums.classes)
         alpha = found.theta[:n]
         sizes = np.abs(alpha)
         none = _NO_SHARE * float(np.abs(target).sum()) / float(self.regularization)
         alpha[sizes <= max(_NO_WEIGHT * sizes.max(initial=0.0), none)] = 0.0
-        return Restricted(alpha, float(found.theta[n]), found.multipliers[:n_samples])
+        return Restricted(alpha, float(found.theta[n]), multipliers)
 
 
 def _signs(target: np.ndarray) -> np.ndarray:
@@ -109,6 +153,11 @@ class SparseKFDClassifier(_SparseKFD, ThresholdedClassifier):
         C > 0. With `loss="squared"` no column is left from C = max_j |k_j'(y - mean)| on; with "absolute" from
         the same with the signs of the deviations from the median in place of y - mean.
     loss : {"squared", "absolute"}
+    class_means : {"free", "fixed"}
+        With "fixed" the mean output of either class is its target, as the authors first had it (Mika, Raetsch, Mueller
+        2001). That matters to absolute slacks: the bias alone errs by the smaller class only, so that with means left
+        free much regularization takes all weights away where classes are unequal; fixed ones keep the classes apart
+        with a few columns. With squared slacks both have the same solutions, under another C.
     threshold : {"least_squares", "least_error", "soft_margin"}
         As in `KFDClassifier`; "least_squares" keeps the bias found with the coefficients, whatever the loss.
     calibrate_on : {"training", "held_out"}
@@ -128,6 +177,8 @@ class SparseKFDClassifier(_SparseKFD, ThresholdedClassifier):
     References
     ----------
     S. Mika, Kernel Fisher Discriminants, dissertation, Berlin 2002.
+    S. Mika, G. Raetsch, K.-R. Mueller, A mathematical programming approach to the kernel Fisher algorithm, NIPS 13,
+    2001.
 
     See Also
     --------
@@ -138,6 +189,7 @@ class SparseKFDClassifier(_SparseKFD, ThresholdedClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_SparseKFD._parameter_constraints,
         **ThresholdedClassifier._parameter_constraints,
+        "class_means": [StrOptions({"free", "fixed"})],
     }
 
     def __init__(
@@ -147,6 +199,7 @@ class SparseKFDClassifier(_SparseKFD, ThresholdedClassifier):
         sigma: Any = "scale",
         regularization: float = 1.0,
         loss: str = "squared",
+        class_means: str = "fixed",
         threshold: str = "least_squares",
         calibrate_on: str = "training",
         posterior: str = "multinomial",
@@ -155,6 +208,7 @@ class SparseKFDClassifier(_SparseKFD, ThresholdedClassifier):
         self.sigma = sigma
         self.regularization = regularization
         self.loss = loss
+        self.class_means = class_means
         self.threshold = threshold
         self.calibrate_on = calibrate_on
         self.posterior = posterior

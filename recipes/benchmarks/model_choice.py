@@ -41,9 +41,11 @@ class Search:
         Parameters for the fit with the chosen setting, where they differ from those of the choice.
     like : str, optional
         The method whose choice serves for this one, which then is not searched.
-    by : {"loss", "squared_outputs"}
-        What makes a setting the best: the loss that the table is about, or the squared error of `decision_function`
-        from +-1, one output a class, which tells settings apart that err on equally few of the samples held out.
+    by : {"loss", "smoothed_loss", "squared_outputs"}
+        What makes a setting the best: the loss that the table is about; the same, averaged with that of the settings
+        beside it in the grid, since a setting that is good between worse ones was lucky on the samples held out; or
+        the squared error of `decision_function` from +-1, one output a class, which tells settings apart that err on
+        equally few of the samples held out.
     """
 
     method: str
@@ -53,7 +55,7 @@ class Search:
     n_samples: int | None = None
     final: Mapping[str, Any] = field(default_factory=dict)
     like: str | None = None
-    by: Literal["loss", "squared_outputs"] = "loss"
+    by: Literal["loss", "smoothed_loss", "squared_outputs"] = "loss"
 
     def __post_init__(self) -> None:
         if self.sizes is not None and self.by != "loss":
@@ -154,11 +156,45 @@ class _Total:
         self._seconds += seconds
 
     def best(self) -> Choice:
-        setting, size = np.unravel_index(int(np.argmin(self._deciding)), self._deciding.shape)
+        deciding = self._deciding
+        if self._search.by == "smoothed_loss":
+            deciding = smoothed(deciding[:, 0], self._search.grid)[:, None]
+        setting, size = np.unravel_index(int(np.argmin(deciding)), deciding.shape)
         parameters: dict[str, float | str] = dict(self._search.grid[setting])
         if self._search.sizes is not None:
             parameters["n_centers"] = self._search.sizes[size]
         return Choice(parameters, float(self._losses[setting, size]) / self._held_out, self._seconds)
+
+
+def smoothed(losses: np.ndarray, settings: Sequence[Mapping[str, float | str]]) -> np.ndarray:
+    """Each loss averaged with those beside it in the grid, which count half along each axis.
+
+    Parameters
+    ----------
+    losses : ndarray of shape (n_settings,)
+    settings : sequence of dict
+        All combinations of the values of some parameters, as `grid` orders them.
+
+    Returns
+    -------
+    ndarray of shape (n_settings,)
+    """
+    axes = [list(dict.fromkeys(setting[name] for setting in settings)) for name in settings[0]]
+    shape = tuple(len(values) for values in axes)
+    totals, weights = losses.reshape(shape), np.ones(shape)
+    for axis in range(len(shape)):
+        totals, weights = (_with_neighbours(values, axis) for values in (totals, weights))
+    averages: np.ndarray = totals / weights
+    return averages.ravel()
+
+
+def _with_neighbours(values: np.ndarray, axis: int) -> np.ndarray:
+    """Each value plus half of those before and after it."""
+    moved = np.moveaxis(values, axis, 0)
+    sums = moved.copy()
+    sums[1:] += 0.5 * moved[:-1]
+    sums[:-1] += 0.5 * moved[1:]
+    return np.moveaxis(sums, 0, axis)
 
 
 def _folds(problem: Problem, rows: np.ndarray, n_samples: int | None, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:

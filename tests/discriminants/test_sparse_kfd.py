@@ -47,11 +47,54 @@ def test_squared_slacks_are_the_lasso_on_the_kernel_matrix(C: float) -> None:
 def test_absolute_slacks_are_quantile_regression_on_the_kernel_matrix(C: float) -> None:
     X, y, K = _moons()
     targets = 2.0 * y - 1
-    learner = SparseKFDClassifier(sigma=0.5, regularization=C, loss="absolute").fit(X, y)
+    learner = SparseKFDClassifier(sigma=0.5, regularization=C, loss="absolute", class_means="free").fit(X, y)
     reference = QuantileRegressor(quantile=0.5, alpha=C / (2 * len(y)), solver="highs").fit(K, targets)
     best = np.abs(targets - reference.predict(K)).sum() + C * np.abs(reference.coef_).sum()
     assert _objective(K, targets, learner, X) == pytest.approx(best, rel=2e-3)
     assert learner.n_centers_[0] <= (np.abs(reference.coef_) > 1e-9).sum() + 5
+
+
+@pytest.mark.parametrize("C", [0.3, 3.0, 30.0])
+@pytest.mark.parametrize("sigma", [0.3, 2.0])
+def test_absolute_slacks_with_fixed_class_means_are_the_linear_programme(sigma: float, C: float) -> None:
+    X, y, _ = _moons()
+    K, targets, n = GaussianKernel(sigma)(X, X), 2.0 * y - 1, len(y)
+    slacks = np.hstack([np.eye(n), -np.eye(n)])
+    sums = np.stack([np.r_[np.zeros(2 * n + 1), 1.0 * (y == c), -1.0 * (y == c)] for c in (0, 1)])
+    programme = linprog(
+        np.r_[np.full(2 * n, C), 0.0, np.ones(2 * n)],
+        A_eq=np.vstack([np.hstack([K, -K, np.ones((n, 1)), slacks]), sums]),
+        b_eq=np.r_[targets, 0.0, 0.0],
+        bounds=[(0, None)] * (2 * n) + [(None, None)] + [(0, None)] * (2 * n),
+        method="highs",
+    )
+    learner = SparseKFDClassifier(sigma=sigma, regularization=C, loss="absolute").fit(X, y)
+    assert _objective(K, targets, learner, X) == pytest.approx(programme.fun, rel=2e-3)
+    outputs = learner.decision_function(X)
+    np.testing.assert_allclose([outputs[y == 0].mean(), outputs[y == 1].mean()], [-1.0, 1.0], atol=1e-5)
+    n_weights = int((np.abs(programme.x[:n] - programme.x[n : 2 * n]) > 1e-9).sum())
+    assert abs(int(learner.n_centers_[0]) - n_weights) <= 3
+
+
+def test_fixed_class_means_keep_unequal_classes_apart_where_free_ones_have_no_weights_left() -> None:
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 2))
+    y = (X[:, 0] + 0.5 * random.normal(size=300) > 0.9).astype(int)  # a fifth
+    for C in (10.0, 100.0):
+        free, fixed = (
+            SparseKFDClassifier(regularization=C, loss="absolute", class_means=means, threshold="soft_margin").fit(X, y)
+            for means in ("free", "fixed")
+        )
+        assert free.n_centers_[0] == 0
+        assert 0 < fixed.n_centers_[0] < 15
+        assert fixed.score(X, y) > 0.87 > max(y.mean(), 1 - y.mean())
+
+
+def test_columns_whose_class_means_are_equal_leave_the_bias_alone() -> None:
+    X = np.repeat([[-1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]], 5, axis=0)
+    y = np.repeat([0, 0, 1, 1], 5)
+    learner = SparseKFDClassifier(kernel="linear", loss="absolute").fit(X, y)
+    assert learner.n_centers_[0] == 0
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -83,11 +126,11 @@ def test_columns_that_are_dropped_and_called_back_for_ever_stay_in_the_end() -> 
 def test_more_regularization_keeps_fewer_columns_down_to_none(loss: str) -> None:
     X, y, _ = _moons()
     sizes = [
-        int(SparseKFDClassifier(sigma=0.5, regularization=C, loss=loss).fit(X, y).n_centers_[0])
+        int(SparseKFDClassifier(sigma=0.5, regularization=C, loss=loss, class_means="free").fit(X, y).n_centers_[0])
         for C in (0.05, 0.5, 3.0, 1e3)
     ]
     assert sizes[0] > sizes[1] > sizes[2] > sizes[3] == 0
-    nothing = SparseKFDClassifier(sigma=0.5, regularization=1e3, loss=loss).fit(X, y)
+    nothing = SparseKFDClassifier(sigma=0.5, regularization=1e3, loss=loss, class_means="free").fit(X, y)
     assert np.unique(nothing.predict(X)).tolist() == [1]
     expected = 2 * y.mean() - 1 if loss == "squared" else 1.0
     np.testing.assert_allclose(nothing.decision_function(X), expected, atol=1e-6)
@@ -111,7 +154,7 @@ def test_zeros_that_the_interior_point_leaves_are_no_centres() -> None:
     random = np.random.default_rng(0)
     X, y = random.normal(size=(150, 2)), (random.random(150) < 0.3).astype(int)  # labels of chance, unequal classes
     for C in (2.0, 3.0):
-        learner = SparseKFDClassifier(sigma=1.0, regularization=C, loss="absolute").fit(X, y)
+        learner = SparseKFDClassifier(sigma=1.0, regularization=C, loss="absolute", class_means="free").fit(X, y)
         assert learner.n_centers_[0] == 0
 
 

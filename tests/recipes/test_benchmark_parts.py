@@ -16,7 +16,7 @@ from recipes.benchmarks import lssvm_uci
 from recipes.benchmarks.datasets import multi_class_problem, regression_problem, two_class_problem
 from recipes.benchmarks.lssvm_uci import TABLE as LSSVM_TABLE
 from recipes.benchmarks.lssvm_uci import PartFolds
-from recipes.benchmarks.model_choice import Search, choose, grid
+from recipes.benchmarks.model_choice import Search, choose, grid, smoothed
 from recipes.benchmarks.paired_test import paired_t_test
 from recipes.benchmarks.parallel import in_parallel
 from recipes.benchmarks.problem import Partition, Problem, run_trial
@@ -169,6 +169,38 @@ def test_a_choice_by_squared_outputs_tells_the_errors_and_takes_the_least_square
     best = int(np.argmin(squares))
     assert choice.parameters == settings[best]
     assert choice.loss == pytest.approx(errors[best])
+
+
+def test_a_smoothed_loss_is_the_average_over_the_neighbours_in_the_grid():
+    settings = grid(sigma=(1.0, 2.0, 4.0), C=(0.1, 1.0), name=("a",))
+    losses = np.array([4.0, 0.0, 3.0, 5.0, 2.0, 2.0])
+    expected = []
+    for own in settings:
+        total = weight = 0.0
+        for other, loss in zip(settings, losses, strict=True):
+            steps = [
+                abs((1.0, 2.0, 4.0).index(own["sigma"]) - (1.0, 2.0, 4.0).index(other["sigma"])),
+                abs((0.1, 1.0).index(own["C"]) - (0.1, 1.0).index(other["C"])),
+            ]
+            share = 0.0 if max(steps) > 1 else 0.5 ** sum(steps)
+            total, weight = total + share * loss, weight + share
+        expected.append(total / weight)
+    np.testing.assert_allclose(smoothed(losses, settings), expected)
+
+
+def test_a_setting_that_is_good_between_worse_ones_is_not_chosen_by_the_smoothed_loss():
+    codes, X = rings(np.random.default_rng(2), 120, 3)
+    problem = Problem(X, codes, (Partition(np.arange(120), np.arange(0)),))
+    settings = grid(sigma=(0.1, 0.3, 1.0, 4.0), regularization=(1e-3, 0.1, 10.0))
+    learner = KFDClassifier(penalty="kernel", posterior="gaussian")
+    errors = np.array([
+        held_out_loss(clone(learner).set_params(**setting), problem, 0, StratifiedKFold(5, shuffle=True, random_state=0))
+        for setting in settings
+    ])  # fmt: skip
+    choice = choose([Search("kfd", learner, settings, by="smoothed_loss")], problem, [0], jobs=1, description="")["kfd"]
+    best = int(np.argmin(smoothed(errors, settings)))
+    assert choice.parameters == settings[best]
+    assert choice.loss == pytest.approx(errors[best] / 120)
 
 
 def test_a_choice_by_squared_outputs_serves_two_classes_too():
