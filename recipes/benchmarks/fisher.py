@@ -66,9 +66,9 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
         Search("lskfd", absolute, grid(sigma=sparse_sigmas, regularization=grids.absolute)),
         svc_search(sigmas, grids.costs),
     )
-    searches = tuple(replace(search, by="smoothed_loss") for search in searches)
     repeats = REPEATS if n_train <= SMALL and not quick else 1
-    return Study(problem, searches, n_choice=LARGE_CHOICE if n_train > LARGE else 5, repeats=repeats)
+    by_neighbours = tuple(replace(search, by="smoothed_loss") for search in searches)
+    return Study(problem, by_neighbours, n_choice=LARGE_CHOICE if n_train > LARGE else 5, repeats=repeats)
 
 
 TABLE = Table(

@@ -193,10 +193,8 @@ def test_a_setting_that_is_good_between_worse_ones_is_not_chosen_by_the_smoothed
     problem = Problem(X, codes, (Partition(np.arange(120), np.arange(0)),))
     settings = grid(sigma=(0.1, 0.3, 1.0, 4.0), regularization=(1e-3, 0.1, 10.0))
     learner = KFDClassifier(penalty="kernel", posterior="gaussian")
-    errors = np.array([
-        held_out_loss(clone(learner).set_params(**setting), problem, 0, StratifiedKFold(5, shuffle=True, random_state=0))
-        for setting in settings
-    ])  # fmt: skip
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    errors = np.array([held_out_loss(clone(learner).set_params(**setting), problem, 0, folds) for setting in settings])
     choice = choose([Search("kfd", learner, settings, by="smoothed_loss")], problem, [0], jobs=1, description="")["kfd"]
     best = int(np.argmin(smoothed(errors, settings)))
     assert choice.parameters == settings[best]
