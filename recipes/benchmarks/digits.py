@@ -98,7 +98,6 @@ class _Grids:
     regularizations: tuple[float, ...]
     invariances: tuple[float, ...]
     sizes: tuple[float, ...]
-    copied_sizes: tuple[float, ...]
     costs: tuple[float, ...]
     n_choice: int
     n_invariant: int
@@ -111,7 +110,6 @@ FULL = _Grids(
     regularizations=(1e-3, 1e-2, 1e-1),
     invariances=(1e-1, 3e-1, 1.0, 3.0),
     sizes=(0.5, 1.0, 1.5, 2.0),
-    copied_sizes=(0.5, 1.0),
     costs=(3.0, 10.0, 30.0),
     n_choice=2000,
     n_invariant=3000,
@@ -123,7 +121,6 @@ QUICK = replace(
     regularizations=(1e-2,),
     invariances=(0.1,),
     sizes=(0.5,),
-    copied_sizes=(0.5,),
     costs=(10.0,),
     n_choice=500,
     n_invariant=500,
