@@ -169,9 +169,7 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
             n_samples=grids.n_invariant,
         ),
         Search("svm", SVC(cache_size=_CACHE_MB), grid(gamma=gammas, C=grids.costs), **few),
-        Search(
-            "svm-virtual", VirtualSVC(), grid(gamma=gammas[1:2] or gammas, C=(10.0,), size=grids.copied_sizes), **few
-        ),
+        Search("svm-virtual", VirtualSVC(), grid(gamma=gammas[1:2] or gammas, C=(10.0,), size=grids.sizes), **few),
     )
     return Study(problem, searches)
 
