@@ -88,9 +88,9 @@ TABLE = Table(
         "the threshold of a one-dimensional soft-margin machine, of KFD on leave-one-out outputs, of the others on "
         "those of the training samples; of LSKFD the mean output of either class is its target. Width and mu or C, of "
         "the SVM width and C, have the least total error in five-fold cross-validation over the first five training "
-        f"partitions (of image and splice the first {LARGE_CHOICE}, with every second C), averaged with that of the settings beside them in "
-        f"the grid; of sets with at most {SMALL} training samples the folds are drawn {REPEATS} times. The source "
-        "takes the median of the five choices.",
+        f"partitions (of image and splice the first {LARGE_CHOICE}, with every second C of SKFD and LSKFD), averaged "
+        f"with that of the settings beside them in the grid; of sets with at most {SMALL} training samples the folds "
+        f"are drawn {REPEATS} times. The source takes the median of the five choices.",
         "Most partitions are not the original ones, which can no longer be had in full.",
     ),
     study=open_study,
