@@ -41,16 +41,57 @@ class Background(SmallMixture):
         `frames`, (n_frames, n_features), have been normalized by the mean of all speakers and the usual deviation of
         one. Without frames it is 0.
         """
-        frames = frames[:: -(-len(frames) // MOST_OF_SPEAKER) or 1].astype(np.float64)
-        precisions = 1.0 / self.variances.astype(np.float64)
+        frames = _some(frames)
         found = np.zeros(frames.shape[1])
         for _ in range(STEPS):
-            occupied = self.posteriors(frames - found)
-            counts = occupied.sum(axis=0)
-            pull = ((occupied.T @ frames - counts[:, None] * self.means) * precisions).sum(axis=0) / CORRELATION
-            certainty = (counts[:, None] * precisions).sum(axis=0) / CORRELATION
-            found = pull / (certainty + 1.0 / self.spread)
+            found = self._pulled(self.posteriors(frames - found), frames)
         return found
+
+    def offset_and_scale(self, frames: np.ndarray, n_frames: int, weight: float) -> tuple[np.ndarray, np.ndarray]:
+        """The offset b and the scale a, float64 (n_features,) each, under which a (frames - b) are likeliest.
+
+        The diagonal map of Gales (1998, "Maximum likelihood linear transformations for HMM-based speech recognition"),
+        with the prior of `offset` for b and `weight` frames that are just like the mixture beside the speaker's own
+        for a. Which sounds were said, and how much of the recordings is a pause, changes neither but by chance.
+
+        Parameters
+        ----------
+        frames : (n, n_features)
+            Frames of the speaker, as for `offset`; evenly chosen from all.
+        n_frames : int
+            How many there are of the speaker.
+        weight : float
+            Above 0.
+        """
+        frames = _some(frames)
+        share = n_frames / max(1, len(frames))
+        offset, scale = np.zeros(frames.shape[1]), np.ones(frames.shape[1])
+        means, precisions = self.means.astype(np.float64), 1.0 / self.variances.astype(np.float64)
+        between = self.weights.astype(np.float64) @ (np.square(means) * precisions)
+        for _ in range(2 * STEPS):
+            occupied = self.posteriors(scale * (frames - offset))
+            offset = self._pulled(occupied, scale * frames) / scale
+            centred = frames - offset
+            # (n + t) ln a - a^2 squares / 2 + a products is to be largest
+            squares = share * ((occupied.T @ np.square(centred)) * precisions).sum(axis=0) + weight * (1.0 + between)
+            products = share * ((occupied.T @ centred) * means * precisions).sum(axis=0) + weight * between
+            roots = np.sqrt(np.square(products) + 4.0 * squares * (n_frames + weight))
+            scale = (products + roots) / (2.0 * squares)
+        return offset, scale
+
+    def _pulled(self, occupied: np.ndarray, frames: np.ndarray) -> np.ndarray:
+        """The most probable offset where every frame comes from the components in these shares."""
+        precisions = 1.0 / self.variances.astype(np.float64)
+        counts = occupied.sum(axis=0)
+        pull = ((occupied.T @ frames - counts[:, None] * self.means) * precisions).sum(axis=0) / CORRELATION
+        certainty = (counts[:, None] * precisions).sum(axis=0) / CORRELATION
+        found: np.ndarray = pull / (certainty + 1.0 / self.spread)
+        return found
+
+
+def _some(frames: np.ndarray) -> np.ndarray:
+    """As many frames as an offset is estimated from, evenly chosen, float64."""
+    return frames[:: -(-len(frames) // MOST_OF_SPEAKER) or 1].astype(np.float64)
 
 
 def fit_background(frames: np.ndarray, speaker_means: np.ndarray) -> Background:

@@ -28,7 +28,9 @@ class FeatureConfig(Settings):
     `unspliced` repeats a frame's own columns, as they are before splicing and LDA, behind the others: for a second
     stream of the acoustic model. Audio of another rate than `sample_rate` is converted; of a lower one only with
     `upsample`, as the upper filters hear nothing then.
-    `speaker_prior` is the number of frames that training's mean and deviation count beside a speaker's own.
+    `speaker_prior` is the number of frames that training's mean and deviation count beside a speaker's own. With
+    `speaker_statistics = "moments"` these are the mean and the deviation of all frames, with "matched" those under
+    which the frames match a mixture of training's best, however much of them is a pause; that wants a prior.
     Where features come from an archive, the settings of cepstra and filters say how they were made.
     """
 
@@ -52,6 +54,7 @@ class FeatureConfig(Settings):
     delta_order: int = Field(2, ge=0, le=4)
     normalize: Literal["none", "corpus", "speaker", "utterance"] = "corpus"
     speaker_prior: float = Field(1000.0, ge=0, le=1e9)
+    speaker_statistics: Literal["moments", "matched"] = "moments"
     context: int = Field(0, ge=0, le=100)
     lda_dimension: int | None = Field(None, ge=1, le=MOST_COLUMNS)
     kda_dimension: int | None = Field(None, ge=1, le=MOST_COLUMNS)

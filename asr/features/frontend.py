@@ -254,7 +254,7 @@ class FrontEnd:
 
     def _normalizers(self, speakers: SpeakerFrames) -> Normalizers:
         if self.prior_ is not None:
-            return self.prior_.normalizers(speakers, self.config.speaker_prior)
+            return self.prior_.normalizers(speakers, self.config)
         return {speaker: own.normalizer() for speaker, own in speakers.moments.items()}
 
     @property

@@ -117,12 +117,35 @@ class SpeakerPrior:
         variance = (weight * np.square(self.deviation, dtype=np.float64) + moments.scatter) / total
         return mean.astype(np.float32), np.sqrt(variance).astype(np.float32)
 
-    def normalizers(self, speakers: SpeakerFrames, weight: float) -> Normalizers:
+    def matched(self, n_frames: int, frames: np.ndarray, weight: float) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and deviation, float32 (n,), under which a speaker's frames match the background best.
+
+        Moments are those of a speaker's sounds and pauses together: twice the pauses, and every sound lies elsewhere.
+        Here each frame is held against the components that it is likely to come from, pauses against those of pauses.
+
+        Parameters
+        ----------
+        n_frames : int
+            How many frames the speaker has.
+        frames : (T, n)
+            Some of them.
+        weight : float
+            As many frames say that the speaker's sounds spread as the background does.
+        """
+        offset, scale = self.background.offset_and_scale((frames - self.mean) / self.deviation, n_frames, weight)
+        return (self.mean + self.deviation * offset).astype(np.float32), (self.deviation / scale).astype(np.float32)
+
+    def normalizers(self, speakers: SpeakerFrames, config: FeatureConfig) -> Normalizers:
         """Of every speaker of a table."""
-        return {
-            speaker: self.normalizer(own, speakers.some(speaker, MOST_OF_SPEAKER), weight)
-            for speaker, own in speakers.moments.items()
-        }
+        weight = config.speaker_prior
+        found = {}
+        for speaker, own in speakers.moments.items():
+            frames = speakers.some(speaker, MOST_OF_SPEAKER)
+            if config.speaker_statistics == "matched":
+                found[speaker] = self.matched(own.count, frames, weight)
+            else:
+                found[speaker] = self.normalizer(own, frames, weight)
+        return found
 
 
 def fit_prior(speakers: SpeakerFrames) -> SpeakerPrior:

@@ -81,10 +81,16 @@ class TrainingConfig(Settings):
     ngram_order: int = Field(2, ge=1, le=10)
     """Order of the default grammar, estimated from the training transcripts."""
     lexicon: LexiconSettings = LexiconSettings()
-    features: FeatureConfig = FeatureConfig(dynamic_range_db=DYNAMIC_RANGE_DB, normalize="speaker")
+    features: FeatureConfig = FeatureConfig(
+        dynamic_range_db=DYNAMIC_RANGE_DB, normalize="speaker", speaker_statistics="matched"
+    )
     """Frames of the Gaussian mixtures."""
     hybrid_features: FeatureConfig = FeatureConfig(
-        dynamic_range_db=DYNAMIC_RANGE_DB, normalize="speaker", context=7, lda_dimension=60
+        dynamic_range_db=DYNAMIC_RANGE_DB,
+        normalize="speaker",
+        speaker_statistics="matched",
+        context=7,
+        lda_dimension=60,
     )
     """Frames of the classifier; what concerns static features has to agree with `features`."""
     gmm: GmmSettings = GmmSettings(silence_factor=4, restarts=1, own_pauses=True)
@@ -346,8 +352,8 @@ def check_same_static(first: FeatureConfig, second: FeatureConfig) -> None:
 
 def _different_static(first: FeatureConfig, second: FeatureConfig) -> SettingFault | None:
     later = {
-        "delta_window", "delta_order", "normalize", "speaker_prior", "context", "lda_dimension", "kda_dimension",
-        "kda_centers", "kda_sigma", "unspliced",
+        "delta_window", "delta_order", "normalize", "speaker_prior", "speaker_statistics", "context", "lda_dimension",
+        "kda_dimension", "kda_centers", "kda_sigma", "unspliced",
     }  # fmt: skip
     differing = sorted(
         key for key, value in first.model_dump(exclude=later).items() if value != second.model_dump(exclude=later)[key]

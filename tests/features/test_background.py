@@ -33,6 +33,52 @@ def test_of_few_frames_little_is_made(background: Background) -> None:
     np.testing.assert_array_equal(background.offset(np.empty((0, 2), np.float32)), 0)
 
 
+@pytest.mark.parametrize("which", [(0, 1), (1, 2), (0, 0, 0, 0, 1, 2)])
+def test_offset_and_scale_are_found_whatever_part_each_sound_has(background: Background, which) -> None:
+    offset, size = np.array([0.6, -0.4]), np.array([1.3, 0.8])
+    said = frames(np.random.default_rng(1), which, 600) * size + offset
+    found, scale = background.offset_and_scale(said, len(said), 1.0)
+    np.testing.assert_allclose(found, offset, atol=0.15)
+    np.testing.assert_allclose(1 / scale, size, rtol=0.1)
+
+
+def test_offset_and_scale_are_the_likeliest(background: Background) -> None:
+    said = frames(np.random.default_rng(4), (0, 1), 300) * 1.2 + 0.3
+    weight = 100.0
+    offset, scale = background.offset_and_scale(said, len(said), weight)
+
+    def objective(offset: np.ndarray, scale: np.ndarray) -> float:
+        """Of the scale: the speaker's frames, and `weight` that the mixture expects about the offset found."""
+        own = background.log_density(scale * (said - offset)).sum() + len(said) * np.log(scale).sum()
+        others = sum(
+            share * 0.5 * ((scale * m - m) ** 2 + (scale**2) * v) @ (1 / v)
+            for share, m, v in zip(background.weights, background.means, background.variances, strict=True)
+        )
+        return float(own + weight * (np.log(scale).sum() - others))
+
+    best = objective(offset, scale)
+    for column in range(2):
+        for step in (-0.02, 0.02):
+            changed = scale.copy()
+            changed[column] *= 1 + step
+            assert objective(offset, changed) < best
+
+
+def test_of_few_frames_the_scale_is_the_background_s(background: Background) -> None:
+    said = 1.5 * frames(np.random.default_rng(6), (0, 1), 20)
+    _, scale = background.offset_and_scale(said, 20, 1000.0)
+    np.testing.assert_allclose(scale, 1, atol=0.05)
+    for part in zip(background.offset_and_scale(np.empty((0, 2), np.float32), 0, 1000.0), (0.0, 1.0), strict=True):
+        np.testing.assert_allclose(*part)
+
+
+def test_some_frames_stand_for_all(background: Background) -> None:
+    said = 1.2 * frames(np.random.default_rng(7), (0, 1, 2), 1000)
+    every = background.offset_and_scale(said, 1000, 200.0)
+    half = background.offset_and_scale(said[::2], 1000, 200.0)
+    np.testing.assert_allclose(half[1], every[1], rtol=0.05)
+
+
 def test_the_mixture_is_no_larger_than_its_frames_allow() -> None:
     rng = np.random.default_rng(2)
     for n, size in ((10, 1), (2 * FEWEST_FRAMES, 2), (9 * FEWEST_FRAMES, 8), (10_000, 32)):

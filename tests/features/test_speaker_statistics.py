@@ -52,6 +52,51 @@ def test_a_speaker_s_mean_and_variance_are_those_of_the_formula():
     np.testing.assert_allclose(found, (frames - mean) / np.sqrt(variance), rtol=1e-3, atol=1e-3)
 
 
+def with_pauses(
+    rng: np.random.Generator, share: float, config: FeatureConfig = CONFIG
+) -> tuple[np.ndarray, np.ndarray]:
+    """Static features of swelling noise with a hum around it that takes up this share, and which frames are the hum."""
+    n = 8000
+    hum = 20.0 * rng.standard_normal(round(n * share / (1 - share) / 2))
+    spoken = 800.0 * (0.3 + np.square(np.sin(np.arange(n) / 900))) * rng.standard_normal(n)
+    static = mfcc(np.concatenate([hum, spoken, hum]).astype(np.float32), CONFIG)
+    middle = (np.arange(len(static)) + 0.5) * (len(hum) * 2 + n) / len(static)
+    return static, (middle < len(hum)) | (middle > len(hum) + n)
+
+
+@pytest.mark.parametrize(("statistics", "stays"), [("moments", False), ("matched", True)])
+def test_pauses_move_sounds_where_moments_count_and_hardly_where_frames_are_matched(statistics, stays):
+    rng = np.random.default_rng(4)
+    config = CONFIG.model_copy(update={"speaker_statistics": statistics, "speaker_prior": 100.0})
+    ids = [f"u{n}" for n in range(12)]
+    parts = [with_pauses(rng, 0.2)[0] for _ in ids]
+    front_end = FrontEnd(config).fit(FrameTable.from_utterances(ids, [f"s{n % 3}" for n in range(12)], parts))
+    means = []
+    for share in (0.1, 0.7):
+        own = [with_pauses(rng, share) for _ in range(10)]
+        table = FrameTable.from_utterances(ids[:10], ["new"] * 10, [static for static, _ in own])
+        sounds = ~np.concatenate([pause for _, pause in own])
+        means.append(front_end.transform(table).frames[sounds].mean(axis=0))
+    energy = abs(means[0] - means[1])[CONFIG.static_dimension - 1]
+    assert (energy < 0.15) if stays else (energy > 0.4)
+
+
+def test_without_a_prior_nothing_is_matched():
+    config = CONFIG.model_copy(update={"speaker_prior": 0.0})
+    static = corpus()
+    plain, matched = (
+        FrontEnd(config.model_copy(update={"speaker_statistics": kind})).fit(static).transform(static).frames
+        for kind in ("moments", "matched")
+    )
+    np.testing.assert_array_equal(plain, matched)
+
+
+def test_a_front_end_from_before_counts_moments():
+    arrays, metadata = FrontEnd(CONFIG).fit(corpus()).to_arrays()
+    del metadata["config"]["speaker_statistics"]
+    assert FrontEnd.from_arrays(arrays, metadata).config.speaker_statistics == "moments"
+
+
 def test_many_frames_of_a_speaker_count_more_than_the_prior():
     front_end = FrontEnd(CONFIG).fit(corpus())
     rng = np.random.default_rng(8)
