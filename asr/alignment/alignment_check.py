@@ -39,6 +39,8 @@ class AlignmentCheck:
         The utterance with the most time in such words; empty if there are none.
     worst_phones : str
         The one with the most time in such phones.
+    worst_phone : str
+        The phone that has the most of that time.
     paused_words : float
         Words that hold over 0.3 s of what sounds like a pause.
     worst_paused : str
@@ -51,6 +53,7 @@ class AlignmentCheck:
     long_words: float
     worst: str
     worst_phones: str = ""
+    worst_phone: str = ""
     paused_words: float = 0.0
     worst_paused: str = ""
 
@@ -81,8 +84,9 @@ class AlignmentCheck:
             )
         if self.long_phones > TOLERATED:
             found.append(
-                f"{self.long_phones:.1f} % of the phones last longer than {LONG_PHONE:g} s, most of all in "
-                f"{self.worst_phones}: they may hold silence, or words that the transcripts leave out"
+                f"{self.long_phones:.1f} % of the phones last longer than {LONG_PHONE:g} s, most of all "
+                f"{self.worst_phone} and in {self.worst_phones}: they may hold silence, or words that the transcripts "
+                "leave out"
             )
         if self.long_words > TOLERATED:
             found.append(
@@ -135,14 +139,18 @@ def check_segments(
     silence = aligned & (states < len(topology.silence_states))
     paused = aligned & (low_evidence(table, frame_shift) < 0)
     phones: list[int] = []
-    drawn_out: dict[str, int] = {}  # frames of long phones
+    drawn_out: list[tuple[int, str, str]] = []  # frames of a long phone, utterance, phone
     words: list[tuple[int, int, str]] = []  # frames, phones, utterance
     pauses: list[tuple[int, str]] = []  # frames of a word that sound like a pause, utterance
     for name, (of_phones, of_words) in segments.items():
         spoken = [segment for segment in of_phones if segment.label not in (SILENCE, SHORT_PAUSE)]
         lengths = [segment.end - segment.start for segment in spoken]
         phones += lengths
-        drawn_out[name] = sum(length for length in lengths if length * frame_shift > LONG_PHONE)
+        drawn_out += [
+            (length, name, segment.label)
+            for length, segment in zip(lengths, spoken, strict=True)
+            if length * frame_shift > LONG_PHONE
+        ]
         starts = np.array([segment.start for segment in spoken])
         own = paused[table.rows(name)]
         for word in of_words:
@@ -157,7 +165,8 @@ def check_segments(
         long_phones=100.0 * float(np.mean(np.array(phones) * frame_shift > LONG_PHONE)) if phones else 0.0,
         long_words=long_words,
         worst=worst,
-        worst_phones=_most(drawn_out),
+        worst_phones=_most(_summed((length, name) for length, name, _ in drawn_out)),
+        worst_phone=_most(_summed((length, phone) for length, _, phone in drawn_out)),
         paused_words=100.0 * len(with_pauses) / len(pauses) if pauses else 0.0,
         worst_paused=_most(_summed(with_pauses)),
     )

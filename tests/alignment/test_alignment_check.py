@@ -62,7 +62,7 @@ def test_silence_lost_in_phones_is_told_with_the_utterance_where_words_are_longe
     assert check.long_words == pytest.approx(100 * 2 / 22)
     assert check.worst == "u10"
     assert [complaint.partition(":")[0] for complaint in check.complaints()] == [
-        "9.1 % of the phones last longer than 0.3 s, most of all in u10",
+        "9.1 % of the phones last longer than 0.3 s, most of all y and in u10",
         "9.1 % of the words last much too long for their phones, most of all in u10",
         "9.1 % of the words hold over 0.3 s of what sounds like a pause, most of all in u10",
     ]
