@@ -32,6 +32,8 @@ from benchmarks.padded_speech.measures import Agreement, agreement, aligned_phon
 from benchmarks.padded_speech.padding import Padded, Recording
 
 CONDITIONS = ("plain", "padded")
+CROSSED = {"plain": "padded", "padded": "plain"}
+"""What else the models of each are tested on."""
 HYBRID = HybridSettings(
     own_pauses=True, classifier="kernel-logistic", parameters={"n_centers": 800, "n_candidates": 1600, "max_iter": 2}
 )
@@ -51,7 +53,11 @@ class Options:
 
 @dataclass(frozen=True)
 class Trial:
-    """One fold under one start: what every system decoded by condition, and how the padded alignment agrees."""
+    """One fold under one start: what every system decoded by condition, and how the padded alignment agrees.
+
+    The conditions are "plain" and "padded", and "plain to padded" and "padded to plain" for models of the one that are
+    tested on the other.
+    """
 
     corpus: str
     start: str
@@ -157,7 +163,10 @@ def _trial(
     for condition, fold in folds.items():
         stage = f"{name}-{condition}"
         trained = train_and_tune(workshop, stage, fold.train, mixtures, hybrids, grammars, dev=fold.dev)
-        decoded[condition] = decode_test(workshop, stage, trained, fold.test, grammars(fold.train))
+        other = CROSSED[condition]
+        for own, test in ((condition, fold.test), (f"{condition} to {other}", folds[other].test)):
+            part = stage if own == condition else f"{stage}-on-{other}"
+            decoded[own] = decode_test(workshop, part, trained, test, grammars(fold.train))
         systems[condition] = _mixtures(trained)
     phones = {
         condition: aligned_phones(systems[condition].trained.load(), fold.train) for condition, fold in folds.items()
