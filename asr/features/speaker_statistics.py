@@ -47,11 +47,14 @@ class SpeakerFrames:
         return found
 
     def some(self, speaker: str, most: int) -> np.ndarray:
-        """About `most` frames of a speaker, evenly chosen from all; all where there are fewer."""
+        """About `most` frames of a speaker, evenly chosen from all; all where there are fewer.
+
+        Those of an utterance are the same whatever stands beside it.
+        """
         numbers = self.numbers[speaker]
         n_frames = sum(len(self.static.utterance(number)) for number in numbers)
         step = -(-n_frames // most) or 1
-        parts = [self.with_deltas(self.static.utterance(number))[number % step :: step] for number in numbers]
+        parts = [self.with_deltas(self.static.utterance(number))[::step] for number in numbers]
         return np.concatenate(parts)
 
 

@@ -24,6 +24,7 @@ from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 @pytest.fixture(autouse=True)
 def few_words_suffice(monkeypatch):
     monkeypatch.setattr(search_width, "FEWEST_WORDS", 0)
+    monkeypatch.setattr(search_width, "SMALL_GRAPH", 0)
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +57,13 @@ def test_the_width_chosen_is_narrower_and_finds_the_words_of_a_wide_search(model
     assert words(model, material, graph, beam=chosen.beam, max_active=chosen.max_active) == right
     assert chosen.max_active == 0  # of a graph so small
     assert choose_width([Scored.of(Twin(model, material, graph), LocalWorkers(2))], model.search) == chosen
+
+
+def test_a_small_graph_is_searched_widely_without_trials(model, graph, material, monkeypatch):
+    monkeypatch.setattr(search_width, "SMALL_GRAPH", graph.n_arcs)
+    monkeypatch.setattr(Scored, "recognized", None)
+    chosen = choose_width([Scored.of(Twin(model, material, graph), SerialWorkers())], model.search)
+    assert chosen == model.search.model_copy(update={"beam": WIDER * model.search.beam})
 
 
 def test_a_limit_is_chosen_where_the_graph_is_larger(model, material):
