@@ -81,6 +81,15 @@ def test_pauses_move_sounds_where_moments_count_and_hardly_where_frames_are_matc
     assert (energy < 0.15) if stays else (energy > 0.4)
 
 
+@pytest.mark.parametrize("statistics", ["moments", "matched"])
+def test_a_speaker_s_frames_do_not_depend_on_who_stands_before(statistics, monkeypatch):
+    monkeypatch.setattr("asr.features.speaker_statistics.MOST_OF_SPEAKER", 200)  # of 480
+    static = corpus()
+    front_end = FrontEnd(CONFIG.model_copy(update={"speaker_statistics": statistics})).fit(static)
+    alone, behind = static.subset(["u1", "u4", "u7", "u10"]), static.subset(["u0", "u1", "u3", "u4", "u7", "u10"])
+    np.testing.assert_array_equal(front_end.transform(alone).utterance(1), front_end.transform(behind).utterance(3))
+
+
 def test_without_a_prior_nothing_is_matched():
     config = CONFIG.model_copy(update={"speaker_prior": 0.0})
     static = corpus()
