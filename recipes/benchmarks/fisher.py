@@ -61,12 +61,12 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
     dense = KFDClassifier(penalty="identity", threshold=THRESHOLD, calibrate_on="leave_one_out")
     squared = SparseKFDClassifier(loss="squared", threshold=THRESHOLD)
     absolute = SparseKFDClassifier(loss="absolute", threshold=THRESHOLD)
-    discriminants = (
+    family = (
         Search("kfd", dense, grid(sigma=sigmas, regularization=grids.regularizations)),
         Search("skfd", squared, grid(sigma=sparse_sigmas, regularization=grids.squared[::step])),
         Search("lskfd", absolute, grid(sigma=sparse_sigmas, regularization=grids.absolute[::step])),
     )
-    by_neighbours = tuple(replace(search, by="smoothed_loss") for search in discriminants)
+    by_neighbours = tuple(replace(search, by="smoothed_loss") for search in family)
     searches = (*by_neighbours, svc_search(sigmas, grids.costs))
     repeats = REPEATS if n_train <= SMALL and not quick else 1
     return Study(problem, searches, n_choice=LARGE_CHOICE if n_train > LARGE else 5, repeats=repeats)
