@@ -46,15 +46,17 @@ class SpeakerFrames:
                 found[speaker].add(self.with_deltas(self.static.utterance(number)))
         return found
 
+    def n_frames(self, speaker: str) -> int:
+        """How many frames of a speaker count."""
+        return sum(len(self.static.utterance(number)) for number in self.numbers[speaker])
+
     def some(self, speaker: str, most: int) -> np.ndarray:
         """About `most` frames of a speaker, evenly chosen from all; all where there are fewer.
 
         Those of an utterance are the same whatever stands beside it.
         """
-        numbers = self.numbers[speaker]
-        n_frames = sum(len(self.static.utterance(number)) for number in numbers)
-        step = -(-n_frames // most) or 1
-        parts = [self.with_deltas(self.static.utterance(number))[::step] for number in numbers]
+        step = -(-self.n_frames(speaker) // most) or 1
+        parts = [self.with_deltas(self.static.utterance(number))[::step] for number in self.numbers[speaker]]
         return np.concatenate(parts)
 
 
@@ -142,12 +144,12 @@ class SpeakerPrior:
         """Of every speaker of a table."""
         weight = config.speaker_prior
         found = {}
-        for speaker, own in speakers.moments.items():
+        for speaker in speakers.numbers:
             frames = speakers.some(speaker, MOST_OF_SPEAKER)
             if config.speaker_statistics == "matched":
-                found[speaker] = self.matched(own.count, frames, weight)
+                found[speaker] = self.matched(speakers.n_frames(speaker), frames, weight)
             else:
-                found[speaker] = self.normalizer(own, frames, weight)
+                found[speaker] = self.normalizer(speakers.moments[speaker], frames, weight)
         return found
 
 
