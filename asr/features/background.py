@@ -79,6 +79,18 @@ class Background(SmallMixture):
             scale = (products + roots) / (2.0 * squares)
         return offset, scale
 
+    def composition_shift(self, frames: np.ndarray) -> float:
+        """How far the mean of a speaker's frames lies off for what they are made of: more pauses, fewer of one sound.
+
+        `frames`, (n, n_features), are those of the speaker after `offset_and_scale`. The mean of the components, each
+        with the frames' share of it in place of training's; its mean square over the features.
+        """
+        frames = _some(frames)
+        if not len(frames):
+            return 0.0
+        more = self.posteriors(frames).mean(axis=0) - self.weights
+        return float(np.mean(np.square(more @ self.means)))
+
     def _pulled(self, occupied: np.ndarray, frames: np.ndarray) -> np.ndarray:
         """The most probable offset where every frame comes from the components in these shares."""
         precisions = 1.0 / self.variances.astype(np.float64)

@@ -29,8 +29,9 @@ class FeatureConfig(Settings):
     stream of the acoustic model. Audio of another rate than `sample_rate` is converted; of a lower one only with
     `upsample`, as the upper filters hear nothing then.
     `speaker_prior` is the number of frames that training's mean and deviation count beside a speaker's own. With
-    `speaker_statistics = "moments"` these are the mean and the deviation of all frames, with "matched" those under
-    which the frames match a mixture of training's best, however much of them is a pause; that wants a prior.
+    `speaker_statistics = "moments"` these are the mean and the deviation of all frames; with "matched" a speaker
+    whose recordings pause more or less than training's has those under which the frames match a mixture of training's
+    best; that wants a prior.
     Where features come from an archive, the settings of cepstra and filters say how they were made.
     """
 

@@ -16,6 +16,10 @@ from asr.features.normalization import Moments
 Normalizers = Mapping[str, tuple[np.ndarray, np.ndarray]]
 """Mean and deviation of every speaker, float32 (n,)."""
 
+USUAL_SHIFT = 0.003
+"""Of a speaker's mean, in squared deviations, by what the frames are made of: with more the moments count less than the
+map, with less more. Speakers of training's own kind have a third of it, those with twice its pauses twice to ten times.
+"""
 QUIETER_BY = 30.0
 """dB by which the louder frames of a recording lie below those of the speaker's others when nobody speaks in it."""
 
@@ -122,35 +126,40 @@ class SpeakerPrior:
         variance = (weight * np.square(self.deviation, dtype=np.float64) + moments.scatter) / total
         return mean.astype(np.float32), np.sqrt(variance).astype(np.float32)
 
-    def matched(self, n_frames: int, frames: np.ndarray, weight: float) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and deviation, float32 (n,), under which a speaker's frames match the background best.
+    def matched(self, moments: Moments, frames: np.ndarray, weight: float) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and deviation, float32 (n,), of a speaker whose frames may be made of other things than training's.
 
         Moments are those of a speaker's sounds and pauses together: twice the pauses, and every sound lies elsewhere.
-        Here each frame is held against the components that it is likely to come from, pauses against those of pauses.
+        So each frame is held against the components that it is likely to come from, pauses against those of pauses,
+        and a mean and a deviation are found under which the frames match the background best. These count in
+        proportion to how far the composition moves the mean: where pauses are as many as in training, moments are the
+        more certain.
 
         Parameters
         ----------
-        n_frames : int
-            How many frames the speaker has.
+        moments : Moments
+            Of all the speaker's frames.
         frames : (T, n)
             Some of them.
         weight : float
-            As many frames say that the speaker's sounds spread as the background does.
+            As of `normalizer`; as many frames say that the speaker's sounds spread as the background does.
         """
-        offset, scale = self.background.offset_and_scale((frames - self.mean) / self.deviation, n_frames, weight)
-        return (self.mean + self.deviation * offset).astype(np.float32), (self.deviation / scale).astype(np.float32)
+        standard = (frames - self.mean) / self.deviation
+        offset, scale = self.background.offset_and_scale(standard, moments.count, weight)
+        shift = self.background.composition_shift(scale * (standard - offset))
+        trust = 1.0 / (1.0 + (shift / USUAL_SHIFT) ** 2)
+        mean, deviation = self.normalizer(moments, frames, weight)
+        mean = trust * mean + (1.0 - trust) * (self.mean + self.deviation * offset)
+        deviation = deviation**trust * (self.deviation / scale) ** (1.0 - trust)
+        return mean.astype(np.float32), deviation.astype(np.float32)
 
     def normalizers(self, speakers: SpeakerFrames, config: FeatureConfig) -> Normalizers:
         """Of every speaker of a table."""
-        weight = config.speaker_prior
-        found = {}
-        for speaker in speakers.numbers:
-            frames = speakers.some(speaker, MOST_OF_SPEAKER)
-            if config.speaker_statistics == "matched":
-                found[speaker] = self.matched(speakers.n_frames(speaker), frames, weight)
-            else:
-                found[speaker] = self.normalizer(speakers.moments[speaker], frames, weight)
-        return found
+        one = self.matched if config.speaker_statistics == "matched" else self.normalizer
+        return {
+            speaker: one(moments, speakers.some(speaker, MOST_OF_SPEAKER), config.speaker_prior)
+            for speaker, moments in speakers.moments.items()
+        }
 
 
 def fit_prior(speakers: SpeakerFrames) -> SpeakerPrior:

@@ -42,6 +42,16 @@ def test_offset_and_scale_are_found_whatever_part_each_sound_has(background: Bac
     np.testing.assert_allclose(1 / scale, size, rtol=0.1)
 
 
+@pytest.mark.parametrize("which", [(0,), (1, 2), (0, 0, 0, 0, 1, 2)])
+def test_the_shift_of_a_composition_is_that_of_the_mean(background: Background, which) -> None:
+    said = frames(np.random.default_rng(1), which, 3000)
+    usual = frames(np.random.default_rng(2), (0, 1, 2), 3000)
+    moved = np.mean(np.square(said.mean(axis=0) - CENTRES.mean(axis=0)))
+    np.testing.assert_allclose(background.composition_shift(said), moved, rtol=0.1)
+    assert background.composition_shift(usual) < 0.01 * moved
+    assert background.composition_shift(said[:0]) == 0.0
+
+
 def test_offset_and_scale_are_the_likeliest(background: Background) -> None:
     said = frames(np.random.default_rng(4), (0, 1), 300) * 1.2 + 0.3
     weight = 100.0
