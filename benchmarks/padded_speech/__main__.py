@@ -5,10 +5,10 @@
 DIR holds `fsdd`, `speechocean762` and `noise_esc10`. Digits are joined to strings of three to six; sentences are cut
 between their words; one to three seconds of a noise clip at -50 to -35 dB of full scale are laid before, after and
 between the pieces. Systems are trained and tested on the plain and on the padded recordings, under every flat start
-asked for: digits leave one speaker out for the test and another for scale and penalty, sentences have their own `dev`
-and `test`. Models of the one are tested on the other kind too. Printed are word error rates, the aligned share of
-silence beside the true one, and how many phone boundaries of the padded training recordings lie within 20 ms of those
-of the plain ones; last, one JSON line. Stages that are whole are not done again.
+asked for, by the defaults of `asr train`: digits leave one speaker out for the test and another for scale and penalty,
+sentences have their own `dev` and `test`. Models of the one are tested on the other kind too. Printed are word error
+rates, the aligned share of silence beside the true one, and how many phone boundaries of the padded training
+recordings lie within 20 ms of those of the plain ones; last, one JSON line. Stages that are whole are not done again.
 """
 
 import argparse
@@ -26,25 +26,24 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", 
 from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 
-from asr.acoustic.gmm_training import GmmSettings  # noqa: E402
 from asr.acoustic.model_file import SearchSettings  # noqa: E402
 from asr.experiments.comparison import pool  # noqa: E402
 from asr.experiments.story import run_recipe  # noqa: E402
-from asr.features.config import FeatureConfig  # noqa: E402
 from asr.lexicon import Lexicon, read_lexicon  # noqa: E402
 from asr.lexicon.lexicon import without_stress  # noqa: E402
 from asr.runs.run import Run  # noqa: E402
 from asr.runs.workers import open_workers  # noqa: E402
-from asr.training.config import DYNAMIC_RANGE_DB, TrainingConfig, TuningSettings  # noqa: E402
+from asr.training.config import TrainingConfig, TuningSettings  # noqa: E402
 from asr.training.systems import Workshop  # noqa: E402
 from benchmarks.padded_speech.experiment import Options, Trial, digit_trials, sentence_trials  # noqa: E402
 
-GMM = GmmSettings(silence_factor=4, restarts=1, own_pauses=True)  # as `asr train`
-FEATURES = FeatureConfig(normalize="speaker", speaker_statistics="matched", dynamic_range_db=DYNAMIC_RANGE_DB)
-DIGITS = TrainingConfig(features=FEATURES.model_copy(update={"sample_rate": 8000}), gmm=GMM)
+DEFAULTS = TrainingConfig()
+TELEPHONE = {"sample_rate": 8000}
+DIGITS = TrainingConfig(
+    features=DEFAULTS.features.model_copy(update=TELEPHONE),
+    hybrid_features=DEFAULTS.hybrid_features.model_copy(update=TELEPHONE),
+)
 SENTENCES = TrainingConfig(
-    features=FEATURES,
-    gmm=GMM,
     gmm_search=SearchSettings(lm_scale=10.0, beam=110.0, max_active=2500),
     hybrid_search=SearchSettings(lm_scale=7.0, beam=80.0, max_active=3000),
     tuning=TuningSettings(scale_factors=(0.7, 1.0, 1.4), penalty_factors=(-0.8, -0.4, 0.0, 0.2)),
@@ -74,7 +73,7 @@ def main() -> None:
         help="bring the recordings to this mean power, dB of full scale; two speakers of fsdd are so quiet that the "
         "noise is louder than they (default: as recorded)",
     )
-    parser.add_argument("--hybrid", action="store_true", help="a small hybrid too")
+    parser.add_argument("--hybrid", action="store_true", help="hybrids too")
     parser.add_argument("--jobs", type=int, default=1)
     found = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from asr.acoustic.hybrid_training import HybridSettings
 from asr.alignment.ctm import CtmRow, ctm_rows
 from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.frame_times import frame_times
@@ -34,9 +33,6 @@ from benchmarks.padded_speech.padding import Padded, Recording
 CONDITIONS = ("plain", "padded")
 CROSSED = {"plain": "padded", "padded": "plain"}
 """What else the models of each are tested on."""
-HYBRID = HybridSettings(
-    own_pauses=True, classifier="kernel-logistic", parameters={"n_centers": 800, "n_candidates": 1600, "max_iter": 2}
-)
 
 
 @dataclass(frozen=True)
@@ -157,8 +153,8 @@ def _trial(
     features = workshop.config.features
     largest = max(gmm.mixtures)
     mixtures = (MixtureSpecification("gmm", features, (largest,)),)
-    wide = features.model_copy(update={"context": 7, "lda_dimension": 50})
-    hybrids = (HybridSpecification("klr", HYBRID, wide),) if options.hybrid else ()
+    config = workshop.config
+    hybrids = (HybridSpecification("hybrid", config.hybrid, config.hybrid_features),) if options.hybrid else ()
     decoded, systems = {}, {}
     for condition, fold in folds.items():
         stage = f"{name}-{condition}"
