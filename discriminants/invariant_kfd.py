@@ -14,6 +14,7 @@ from discriminants.linear_systems.centred_scatter import PENALTIES
 from discriminants.linear_systems.kernel_values import check_symmetric, check_values, kernel_matrix
 from discriminants.multiclass.thresholded import ThresholdedClassifier
 from discriminants.tangent_covariance import checked_copies, tangent_covariance
+from discriminants.virtual_samples import VirtualSums
 
 _JITTER = 1e-12  # of the mean diagonal entry of the scatter matrix
 
@@ -26,7 +27,10 @@ class InvariantKFDClassifier(ThresholdedClassifier):
     lambda T). As least squares onto +-1 that is alpha = (K'HK + mu P + lambda T)^-1 K'Hy. Centres may be transformed
     samples too: an expansion over the samples alone cannot follow all of T, which is what kept the source's gain small.
 
-    Without copies, or with lambda = 0, it is the discriminant trained over a subset of the samples as centres
+    Copies may count as further samples of their class too (virtual samples; Schoelkopf, Burges and Vapnik 1996): those
+    of a sample together as much as `virtual` samples. The outputs are then not only held still, but held to the class.
+
+    Without copies, or with both at 0, it is the discriminant trained over a subset of the samples as centres
     (section 3.5.1): O(N m^2) time and 8 N m bytes for m centres.
 
     Parameters
@@ -39,6 +43,8 @@ class InvariantKFDClassifier(ThresholdedClassifier):
         As in `KFDClassifier`; P is taken among the centres.
     invariance : float
         lambda >= 0.
+    virtual : float
+        How many samples the copies of a sample count for, >= 0.
     threshold : {"least_squares", "least_error", "soft_margin"}
         As in `KFDClassifier`.
     calibrate_on : {"training", "leave_one_out"}
@@ -56,6 +62,7 @@ class InvariantKFDClassifier(ThresholdedClassifier):
     References
     ----------
     S. Mika, Kernel Fisher Discriminants, dissertation, Berlin 2002.
+    B. Schoelkopf, C. Burges, V. Vapnik, Incorporating invariances in support vector learning machines, ICANN 1996.
     P. Simard, Y. LeCun, J. Denker, B. Victorri, Transformation invariance in pattern recognition, 1998.
 
     See Also
@@ -71,6 +78,7 @@ class InvariantKFDClassifier(ThresholdedClassifier):
         "regularization": [Interval(Real, 0, None, closed="neither")],
         "penalty": [StrOptions(set(PENALTIES))],
         "invariance": [Interval(Real, 0, None, closed="left")],
+        "virtual": [Interval(Real, 0, None, closed="left")],
         "calibrate_on": [StrOptions({"training", "leave_one_out"})],
         "random_state": ["random_state"],
     }
@@ -85,6 +93,7 @@ class InvariantKFDClassifier(ThresholdedClassifier):
         regularization: float = 1e-3,
         penalty: str = "identity",
         invariance: float = 1e-3,
+        virtual: float = 0.0,
         threshold: str = "least_squares",
         calibrate_on: str = "training",
         posterior: str = "multinomial",
@@ -97,6 +106,7 @@ class InvariantKFDClassifier(ThresholdedClassifier):
         self.regularization = regularization
         self.penalty = penalty
         self.invariance = invariance
+        self.virtual = virtual
         self.threshold = threshold
         self.calibrate_on = calibrate_on
         self.posterior = posterior
@@ -144,6 +154,16 @@ class InvariantKFDClassifier(ThresholdedClassifier):
         column_means, means = K.mean(axis=0), targets.mean(axis=0)
         K -= column_means
         normal += K.T @ K
+        products, weight = K.T @ (targets - means), float(X.shape[0])
+        if copies is not None and self.virtual:
+            each = self.virtual / copies.shape[0]
+            sums = VirtualSums.over(kernel, centers, copies, column_means, targets - means)
+            weight *= 1.0 + self.virtual
+            shift = each * sums.columns / weight
+            normal += each * sums.squares - weight * np.outer(shift, shift)
+            products += each * sums.targets
+            column_means += shift
+            K -= shift
         normal.flat[:: normal.shape[0] + 1] += _JITTER * normal.trace() / normal.shape[0]
         try:
             factor = cho_factor(normal, overwrite_a=True, check_finite=False)
@@ -152,11 +172,11 @@ class InvariantKFDClassifier(ThresholdedClassifier):
                 f"regularization = {self.regularization} leaves the scatter matrix without a Cholesky factor: it is "
                 "too small for the size of the kernel values, or the kernel has large negative eigenvalues"
             ) from None
-        alpha = cho_solve(factor, K.T @ (targets - means), check_finite=False)
+        alpha = cho_solve(factor, products, check_finite=False)
         self._keep_expansion(kernel, centers, alpha, means - column_means @ alpha)
         if self.calibrate_on == "leave_one_out":
             rotated = solve_triangular(factor[0], K.T, lower=factor[1], trans=0 if factor[1] else 1, check_finite=False)
-            leverage = 1.0 / K.shape[0] + np.einsum("ij,ij->j", rotated, rotated)
+            leverage = 1.0 / weight + np.einsum("ij,ij->j", rotated, rotated)
             self._left_out = targets - (targets - means - K @ alpha) / (1.0 - leverage)[:, None]
 
     def _calibration_outputs(self, X: np.ndarray, targets: np.ndarray) -> np.ndarray:

@@ -109,6 +109,43 @@ def test_an_invariant_discriminant_solves_its_normal_equations(penalty: str) -> 
         np.testing.assert_allclose(A @ weights, A @ expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("calibrate_on", ["training", "leave_one_out"])
+@pytest.mark.parametrize("virtual", [0.5, 2.0])
+def test_virtual_samples_count_as_samples_of_their_class(virtual: float, calibrate_on: str) -> None:
+    X, copies = _ring()
+    y = (np.linalg.norm(X, axis=1) > 1.2).astype(int) + (X[:, 0] > 1)
+    learner = InvariantKFDClassifier(
+        20, sigma=1.0, regularization=0.1, invariance=0.0, virtual=virtual, calibrate_on=calibrate_on, random_state=0
+    ).fit(X, y, copies=copies)
+    A = np.hstack([GaussianKernel(1.0)(np.concatenate([X, *copies]), learner.basis_centers_), np.ones((180, 1))])
+    weights = np.repeat([1.0, virtual / 2], [60, 120])
+    R = 0.1 * np.diag([1.0] * 20 + [0.0])
+    for c in range(3):
+        targets = np.where(np.tile(y, 3) == c, 1.0, -1.0)
+        expected = np.linalg.solve(A.T @ (weights[:, None] * A) + R, A.T @ (weights * targets))
+        found = np.append(learner.dual_coef_[:, c], learner.intercept_[c])
+        np.testing.assert_allclose(A @ found, A @ expected, atol=1e-6)
+
+
+def test_a_sample_is_left_out_beside_its_virtual_ones() -> None:
+    X, copies = _ring()
+    y = np.linalg.norm(X, axis=1) > 1.2
+    learner = InvariantKFDClassifier(
+        20, sigma=1.0, regularization=0.1, invariance=0.0, virtual=2.0, calibrate_on="leave_one_out", random_state=0
+    )
+    found: list[np.ndarray] = []
+    kept = learner._calibration_outputs
+    learner._calibration_outputs = lambda *given: found.append(kept(*given)) or found[-1]  # type: ignore[method-assign,func-returns-value]
+    learner.fit(X, y, copies=copies)
+    A = np.hstack([GaussianKernel(1.0)(np.concatenate([X, *copies]), learner.basis_centers_), np.ones((180, 1))])
+    targets = np.where(np.tile(y, 3), 1.0, -1.0)
+    R = 0.1 * np.diag([1.0] * 20 + [0.0])
+    for left in (0, 7, 59):
+        rest = np.delete(np.arange(180), left)
+        refitted = np.linalg.solve(A[rest].T @ A[rest] + R, A[rest].T @ targets[rest])
+        np.testing.assert_allclose(found[0][left], A[left] @ refitted, atol=1e-6)
+
+
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_without_copies_and_with_all_samples_it_is_the_dense_discriminant(penalty: str) -> None:
     X, _ = _ring()

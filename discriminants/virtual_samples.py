@@ -1,0 +1,56 @@
+"""Transformed copies as further samples of their class (Schoelkopf, Burges and Vapnik 1996), for least squares."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discriminants.kernels import Kernel
+
+_BLOCK_ROWS = 2048
+
+
+@dataclass(frozen=True)
+class VirtualSums:
+    """Sums over all copies of the samples, of kernel columns from which `middle` was taken.
+
+    Attributes
+    ----------
+    columns : float64 (m,)
+    squares : float64 (m, m)
+        Products of columns with columns.
+    targets : float64 (m, n_outputs)
+        Products of columns with targets.
+    """
+
+    columns: np.ndarray
+    squares: np.ndarray
+    targets: np.ndarray
+
+    @classmethod
+    def over(
+        cls, kernel: Kernel, centers: np.ndarray, copies: np.ndarray, middle: np.ndarray, targets: np.ndarray
+    ) -> "VirtualSums":
+        """Sum, in blocks of rows.
+
+        Parameters
+        ----------
+        kernel : Kernel
+            For the centres.
+        centers : ndarray of shape (m, n_features)
+        copies : ndarray of shape (n_transformations, n_samples, n_features)
+        middle : ndarray of shape (m,)
+            About the mean of the columns, so that little is lost in the sums.
+        targets : ndarray of shape (n_samples, n_outputs)
+            Of the samples, and so of each of their copies.
+        """
+        of = kernel.columns(centers.astype(np.float64, copy=False), np.float64)
+        m = of.n_centers
+        columns, squares, sums = np.zeros(m), np.zeros((m, m)), np.zeros((m, targets.shape[1]))
+        for copy in copies:
+            for start in range(0, copy.shape[0], _BLOCK_ROWS):
+                rows = slice(start, min(start + _BLOCK_ROWS, copy.shape[0]))
+                block = of.block(copy[rows].astype(np.float64)) - middle
+                columns += block.sum(axis=0)
+                squares += block.T @ block
+                sums += block.T @ targets[rows]
+        return cls(columns, squares, sums)
