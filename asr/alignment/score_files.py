@@ -42,7 +42,7 @@ def tell(check: TranscriptCheck, path: Path) -> None:
     if not check.suspects and len(check.scores) < FEWEST_UTTERANCES:
         doubtful = check.beaten < LEAST_BEATEN
         doubt = ": are they those of the audio?" if doubtful else ""
-        few = _counted(len(check.scores), "utterance")
+        few = f"{_counted(len(check.scores), 'utterance')} where {FEWEST_UTTERANCES} are needed"
         log.log(logging.WARNING if doubtful else logging.INFO, "%s; too few to name suspects, %s%s", check, few, doubt)
         return
     if not check.suspects:

@@ -33,7 +33,7 @@ from asr.lexicon import Lexicon
 from asr.recognition import aligning, decoding
 from asr.recognition.decoding import SearchOptions, chosen_search
 from asr.recognition.lattice_results import LatticeWishes
-from asr.recognition.speaker_passes import AdaptationMethod
+from asr.recognition.speaker_passes import AdaptationMethod, adaptable_model
 from asr.recognition.vocabulary import recognizable, require_word, warn_of_unheard
 from asr.runs.outcome import Outcome
 from discriminants.parallel.threads import ThreadWorkers
@@ -263,6 +263,7 @@ class Recognizer:
         """
         if speakers is None:
             if adapt or transforms is not None:
+                adaptable_model(self.model, adapt, None)  # what is no method at all is told first
                 raise ConfigError("adapt= and transforms= are of whole speakers; say who speaks with speakers=")
             found = _workers(jobs).map(recognized_or_fault, audios, rate, *self._ready(), self._confidence)
         else:

@@ -190,6 +190,8 @@ def test_adaptation_needs_speakers_and_speakers_need_one_an_utterance(recognizer
     for wrong in ({"a": "x", "b": "x"}, [None, None], ["a", 2]):
         with pytest.raises(ConfigError, match="one name for all utterances or a list with a name for each"):
             recognizer.recognize_all(wavs[:2], speakers=wrong)
+    with pytest.raises(ConfigError, match="and not by 'fmlr'"):
+        recognizer.recognize_all([], adapt="fmlr")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="say who speaks with speakers="):
         recognizer.recognize_all(wavs[:2], transforms="maps")
     with pytest.raises(ConfigError, match="by input-network, balanced, fmllr or vtln, and not by 'magic'"):

@@ -79,7 +79,7 @@ def test_wrong_transcripts_of_a_few_utterances_are_doubted_too(
             align(toy_model, folder, tmp_path / f"{data}-out", root=toy_corpus)
         (record,) = [one for one in caplog.records if one.name == "asr.alignment.score_files"]
         assert record.levelname == level
-        assert "too few to name suspects, 5 utterances" in record.getMessage()
+        assert "too few to name suspects, 5 utterances where 8 are needed" in record.getMessage()
         assert ("are they those of the audio?" in record.getMessage()) == doubted
 
 
