@@ -10,7 +10,7 @@ While a state has a single Gaussian, too blunt to stand for all the noises of a 
 scores.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,7 +56,8 @@ class GuidedMixtures:
 def with_evidence(table: FrameTable, graphs: Mapping[str, StateGraph], frame_shift: float = 0.01) -> FrameTable:
     """The table with the evidence for speech as one more, last column.
 
-    Utterances that are too short for their transcripts have no say in what sounds like a pause.
+    Utterances that are too short for their transcripts have no say in what sounds like a pause; a sound that comes with
+    certain phones of the transcripts is none.
     """
     lengths = np.diff(table.offsets)
     shortest = np.array([shortest_path_frames(graphs[name]) for name in table.ids])
@@ -65,8 +66,14 @@ def with_evidence(table: FrameTable, graphs: Mapping[str, StateGraph], frame_shi
     if fitting:
         used = table if len(fitting) == len(table) else table.subset(fitting)
         rows = np.repeat(lengths >= shortest, lengths)
-        evidence[rows, 0] = pause_evidence(used, frame_shift)
+        evidence[rows, 0] = pause_evidence(used, frame_shift, _said([graphs[name] for name in fitting]))
     return FrameTable(table.ids, table.speakers, np.hstack([table.frames, evidence]), table.offsets)
+
+
+def _said(graphs: Sequence[StateGraph]) -> np.ndarray:
+    """How often each unit stands in every transcript, float64 (n_utterances, n_units)."""
+    n_units = 1 + max(int(graph.arc_unit.max(initial=0)) for graph in graphs)
+    return np.stack([np.bincount(graph.arc_unit, minlength=n_units) for graph in graphs]).astype(np.float64)
 
 
 def pause_share(table: FrameTable) -> float:

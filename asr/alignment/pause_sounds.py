@@ -6,7 +6,7 @@ known: what either explains may be a pause.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -60,6 +60,23 @@ class PauseSounds:
         with one_blas_thread():
             pause, speech = (fit_mixture(table.frames[rows], _COMPONENTS, floor) for rows in places)
         return cls(pause, speech, np.maximum(_spread_within(table, paused), floor), frame_shift)
+
+    def without(self, which: np.ndarray, pauses_a_frame: float) -> Self:
+        """The same with some components of the pauses, bool (n_components,), but not all, among those of speech.
+
+        `pauses_a_frame` is how many frames of pauses there are for one of speech.
+        """
+        pause, speech = self.pause, self.speech
+        kept = SmallMixture(
+            pause.weights[~which] / pause.weights[~which].sum(), pause.means[~which], pause.variances[~which]
+        )
+        weights = np.concatenate([speech.weights, pauses_a_frame * pause.weights[which]])
+        more = SmallMixture(
+            weights / weights.sum(),
+            np.concatenate([speech.means, pause.means[which]]),
+            np.concatenate([speech.variances, pause.variances[which]]),
+        )
+        return replace(self, pause=kept, speech=more)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """For a model file."""

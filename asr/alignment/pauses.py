@@ -8,12 +8,16 @@ is missing, in another column or normalized away does no harm. Within an utteran
 axis is a pause, be it before, after or between words; what is low is measured between the two levels that its frames
 have, however much of it is a pause.
 
-What the noise of a room sounds like is then learnt, and each recording's own noise beside it (`pause_sounds`).
+What the noise of a room sounds like is then learnt, and each recording's own noise beside it (`pause_sounds`); what
+comes with certain phones of the transcripts is no noise (`spoken_sounds`).
 """
+
+from collections.abc import Iterator
 
 import numpy as np
 
 from asr.alignment.pause_sounds import CERTAIN, ROUNDS, PauseSounds, in_long_runs, smoothed
+from asr.alignment.spoken_sounds import comes_with_phones
 from asr.errors import FeatureError
 from asr.features.frame_table import FrameTable
 from asr.features.lda import LdaStatistics
@@ -43,19 +47,54 @@ def speech_axis(table: FrameTable, frame_shift: float = 0.01) -> np.ndarray | No
     return _direction(table, inner)
 
 
-def pause_evidence(table: FrameTable, frame_shift: float = 0.01) -> np.ndarray:
+def pause_evidence(table: FrameTable, frame_shift: float = 0.01, said: np.ndarray | None = None) -> np.ndarray:
     """Evidence of every frame for speech against pause, float32 (n_frames,): a natural log of odds.
 
     `CERTAIN` outside the runs that sound like a pause and are long enough for one; inside them down to `-CERTAIN`. What
-    pauses sound like is told by those that `low_evidence` finds.
+    pauses sound like is told by those that `low_evidence` finds. With `said`, float64 (n_utterances, n_phones), how
+    often each phone stands in each transcript, sounds that come with certain phones are taken for speech.
     """
     evidence = low_evidence(table, frame_shift)
     for _ in range(ROUNDS):
-        sounds = PauseSounds.learnt(table, evidence < 0, evidence > 0, frame_shift)
+        paused = evidence < 0
+        sounds = PauseSounds.learnt(table, paused, evidence > 0, frame_shift)
         if sounds is None:
             break
-        evidence = sounds.of_table(table, evidence < 0)
+        if said is not None:
+            spoken = _spoken(table, sounds, paused, said)
+            if spoken.all():
+                return np.full(table.n_frames, CERTAIN, np.float32)
+            if spoken.any():
+                paused &= ~_mostly(table, sounds, paused, spoken)
+                sounds = sounds.without(spoken, float((evidence < 0).sum() / (evidence > 0).sum()))
+        evidence = sounds.of_table(table, paused)
     return evidence
+
+
+def _spoken(table: FrameTable, sounds: PauseSounds, paused: np.ndarray, said: np.ndarray) -> np.ndarray:
+    """Which components of the pauses come with certain phones, bool (n_components,)."""
+    durations = np.zeros((len(table), len(sounds.pause.weights)))
+    for number, (rows, shares) in enumerate(_shares(table, sounds, paused)):
+        durations[number] = shares[paused[rows]].sum(axis=0)
+    return comes_with_phones(durations, said)
+
+
+def _mostly(table: FrameTable, sounds: PauseSounds, paused: np.ndarray, which: np.ndarray) -> np.ndarray:
+    """The frames, bool (n_frames,), that come from these components of the pauses more likely than from the others."""
+    found = np.zeros(table.n_frames, bool)
+    for rows, shares in _shares(table, sounds, paused):
+        found[rows] = shares[:, which].sum(axis=1) > 0.5
+    return found
+
+
+def _shares(table: FrameTable, sounds: PauseSounds, paused: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    """Rows of every utterance, and the shares of the pauses' components in its frames; 0 where none is a pause."""
+    for number in range(len(table)):
+        rows = table.rows(number)
+        shares = np.zeros((rows.stop - rows.start, len(sounds.pause.weights)))
+        if paused[rows].any():
+            shares[paused[rows]] = sounds.pause.posteriors(table.frames[rows][paused[rows]].astype(np.float64))
+        yield rows, shares
 
 
 def low_evidence(table: FrameTable, frame_shift: float = 0.01) -> np.ndarray:
