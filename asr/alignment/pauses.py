@@ -76,7 +76,7 @@ def _spoken(table: FrameTable, sounds: PauseSounds, paused: np.ndarray, said: np
     durations = np.zeros((len(table), len(sounds.pause.weights)))
     for number, (rows, shares) in enumerate(_shares(table, sounds, paused)):
         durations[number] = shares[paused[rows]].sum(axis=0)
-    return comes_with_phones(durations, said)
+    return comes_with_phones(durations, said, table.speakers)
 
 
 def _mostly(table: FrameTable, sounds: PauseSounds, paused: np.ndarray, which: np.ndarray) -> np.ndarray:

@@ -4,21 +4,26 @@ Weak fricatives and the closures of stops are as quiet as a pause, and where rec
 little else that is. But how long an "s" is heard in an utterance depends on how often its transcript has one; how long
 its speaker pauses does not. So the frames that each kind of pause has in an utterance are predicted, by ridge
 regression (Hoerl and Kennard, 1970), from how often each phone stands in the transcript, and held against what the
-number of phones tells alone; the utterance that is predicted is left out (Allen, 1974). The length of the recording has
-no say: of two kinds of sound, given the length, one lasts shorter where the other lasts long.
+number of phones and the speaker tell alone; the utterance that is predicted is left out (Allen, 1974). Square roots of
+the frames are predicted, whose scatter is alike for short and long. The length of the recording has no say: of two
+kinds of sound, given the length, one lasts shorter where the other lasts long.
 """
+
+from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
 FEWEST_UTTERANCES = 25
 """Fewer tell nothing."""
-_EXPLAINED = 0.08  # part of the variance from which a sound is one of phones; pauses have 0.03 at most, fricatives 0.2
+_EXPLAINED = 0.07  # part of the variance from which a sound is one of phones; pauses have 0.06 at most, fricatives 0.3
+_OWN = 5  # utterances from which a speaker's usual duration is known
 _BY_CHANCE = 7.0  # over the utterances: what one kind of pause in a hundred has by chance
 _RIDGES = (1.0, 10.0, 100.0, 1000.0)
 _LEAST_LEFT = 0.05  # of an utterance's own say in its prediction, so that none is divided by nearly 0
 
 
-def comes_with_phones(durations: np.ndarray, said: np.ndarray) -> np.ndarray:
+def comes_with_phones(durations: np.ndarray, said: np.ndarray, speakers: Sequence[str]) -> np.ndarray:
     """Whether each kind of sound comes with certain phones, bool (n_kinds,).
 
     Parameters
@@ -27,19 +32,27 @@ def comes_with_phones(durations: np.ndarray, said: np.ndarray) -> np.ndarray:
         Frames of each kind.
     said : float64 (n_utterances, n_phones)
         How often each phone stands in the transcript.
+    speakers : sequence of str
+        Of the utterances.
     """
     if len(durations) < FEWEST_UTTERANCES:
         return np.zeros(durations.shape[1], bool)
-    return explained(durations, said) > max(_EXPLAINED, _BY_CHANCE / len(durations))
+    return explained(np.sqrt(durations), said, known(said, speakers)) > max(_EXPLAINED, _BY_CHANCE / len(durations))
 
 
-def explained(durations: np.ndarray, said: np.ndarray) -> np.ndarray:
-    """Part of the variance of utterances left out that the phones explain beyond their number.
+def known(said: np.ndarray, speakers: Sequence[str]) -> np.ndarray:
+    """What durations are held against, float64 (n_utterances, n): one, the number of phones, who speaks."""
+    often = [speaker for speaker, count in sorted(Counter(speakers).items()) if count >= _OWN]
+    who = [np.array([speaker == own for own in speakers], np.float64) for speaker in often]
+    return np.column_stack([np.ones(len(said)), said.sum(axis=1), *who])
 
-    Arguments as of `comes_with_phones`; float64 (n_kinds,), at most 1, that of the best ridge.
+
+def explained(durations: np.ndarray, said: np.ndarray, besides: np.ndarray) -> np.ndarray:
+    """Part of the variance of utterances left out that the phones explain, float64 (n_kinds,), with the best ridge.
+
+    It is that beyond what the columns of `besides`, (n_utterances, n), explain without a ridge; at most 1.
     """
-    known = np.column_stack([np.ones(len(said)), said.sum(axis=1)])
-    basis = _span(known)
+    basis = _span(besides)
     rest = durations - basis @ (basis.T @ durations)
     phones = said - basis @ (basis.T @ said)
     left, values, _ = np.linalg.svd(phones, full_matrices=False)

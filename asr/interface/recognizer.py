@@ -31,8 +31,9 @@ from asr.interface.utterances import (
 from asr.lattices.lattice import Lattice
 from asr.lexicon import Lexicon
 from asr.recognition import aligning, decoding
-from asr.recognition.decoding import SearchOptions, chosen_search
+from asr.recognition.decoding import SearchOptions, chosen_search, width_given
 from asr.recognition.lattice_results import LatticeWishes
+from asr.recognition.searching import wide_enough
 from asr.recognition.speaker_passes import AdaptationMethod, adaptable_model
 from asr.recognition.vocabulary import recognizable, require_word, warn_of_unheard
 from asr.runs.outcome import Outcome
@@ -68,7 +69,8 @@ class Recognizer:
     grammar : None, str, path, list of sentences, or Grammar
         See `with_grammar`.
     lm_scale, insertion_penalty, beam, max_active : number, optional
-        Instead of the model's own; see `SearchSettings`.
+        Instead of the model's own; see `SearchSettings`. Under a small grammar that is not the model's own the search
+        is at least 400 wide unless `beam` or `max_active` is given.
     allow_untrained : bool
         Whether words may be recognized that training says nothing of, see `asr.recognition.vocabulary`.
     upsample : bool
@@ -96,6 +98,7 @@ class Recognizer:
     ) -> None:
         self._lock = RLock()
         self._model = replace(model, search=chosen_search(model, **search))
+        self._width_given = width_given(search)
         if upsample:
             front_end = copy(model.front_end)
             front_end.config = front_end.config.model_copy(update={"upsample": True})
@@ -462,6 +465,7 @@ class Recognizer:
         """The same model, without its grammar."""
         other = type(self)(self._model, allow_untrained=self._allow_untrained, confidence=self._confidence, **search)
         other._added, other._recognizable, other._source = self._added, self._recognizable, self._source
+        other._width_given |= self._width_given
         return other
 
     def _ready(self, *, audio_only: bool = True) -> tuple[SpeechModel, StateGraph]:
@@ -474,7 +478,9 @@ class Recognizer:
                 if self._grammar is None:
                     self._grammar = grammar_for(self._model, lexicon, self._choice, self._added)
                 self._graph = compile_graph(lexicon, self._grammar, self._model.hmm.topology)
-            return self._model, self._graph
+            if self._choice is None or self._width_given:
+                return self._model, self._graph
+            return replace(self._model, search=wide_enough(self._model.search, self._graph)), self._graph
 
     def _vocabulary(self) -> Lexicon:
         """The words that can be recognized; what is left out is logged, once."""

@@ -19,6 +19,25 @@ WIDENINGS = (1, 4, 16)
 MOST_TOKENS = 50_000_000  # arcs x frames of a search without beam and limit, which is tried last: some 600 MB
 
 
+SMALL_GRAPH = 10_000
+"""Arcs of a graph that is searched in hundredths of real time however widely."""
+WIDE_BEAM = 400.0
+"""Natural log: in small graphs a beam of 200 has lost sentences that were said."""
+WIDE_ACTIVE = 3000
+
+
+def wide_enough(search: SearchSettings, graph: StateGraph) -> SearchSettings:
+    """The settings for a grammar that the model was not tuned under.
+
+    A beam that suffices for one grammar may lose the sentences of another: where few sentences are allowed, what was
+    said may score far below the best beginning for long. In a small graph a wide search costs next to nothing.
+    """
+    if graph.n_arcs > SMALL_GRAPH:
+        return search
+    active = search.max_active and max(search.max_active, WIDE_ACTIVE)
+    return search.model_copy(update={"beam": max(search.beam, WIDE_BEAM), "max_active": active})
+
+
 def search_words(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: SearchSettings) -> list[Segment] | None:
     """Words of the best path for state scores, float32 (n_frames, n_states); None if no sentence fits."""
     path = search_path(hmm, scores, graph, search)

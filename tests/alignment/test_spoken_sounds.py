@@ -5,7 +5,7 @@ import pytest
 
 from asr.alignment.pause_sounds import CERTAIN
 from asr.alignment.pauses import pause_evidence
-from asr.alignment.spoken_sounds import FEWEST_UTTERANCES, comes_with_phones, explained
+from asr.alignment.spoken_sounds import FEWEST_UTTERANCES, comes_with_phones, explained, known
 from asr.features.frame_table import FrameTable
 
 
@@ -20,8 +20,10 @@ def spoken(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 def test_what_is_explained_is_that_of_refits_without_each_utterance():
     durations, said = spoken(30)
-    known = np.column_stack([np.ones(30), said.sum(axis=1)])
-    phones = said - known @ np.linalg.lstsq(known, said, rcond=None)[0]
+    besides = known(said, ["a", "b", "b"] * 10)
+    assert besides.shape == (30, 4)
+    besides = besides[:, [1, 2, 3]]  # who speaks adds up to one
+    phones = said - besides @ np.linalg.lstsq(besides, said, rcond=None)[0]
 
     def missed(columns: np.ndarray, penalties: np.ndarray) -> np.ndarray:
         total = np.zeros(3)
@@ -32,19 +34,21 @@ def test_what_is_explained_is_that_of_refits_without_each_utterance():
             total += np.square(durations[left] - columns[left] @ weights)
         return total
 
-    both, ridges = np.hstack([known, phones]), (1.0, 10.0, 100.0, 1000.0)
-    least = np.min([missed(both, np.array([0.0] * 2 + [ridge] * 5)) for ridge in ridges], axis=0)
-    np.testing.assert_allclose(explained(durations, said), 1.0 - least / missed(known, np.zeros(2)), atol=1e-6)
+    both, ridges = np.hstack([besides, phones]), (1.0, 10.0, 100.0, 1000.0)
+    least = np.min([missed(both, np.array([0.0] * 3 + [ridge] * 5)) for ridge in ridges], axis=0)
+    np.testing.assert_allclose(
+        explained(durations, said, besides), 1.0 - least / missed(besides, np.zeros(3)), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("n", [60, 400])
 def test_a_fricative_comes_with_its_phone_and_a_pause_with_none(n):
     for seed in range(5):
-        assert comes_with_phones(*spoken(n, seed)).tolist() == [False, True, False]
+        assert comes_with_phones(*spoken(n, seed), list("ab") * (n // 2)).tolist() == [False, True, False]
 
 
 def test_few_utterances_tell_nothing():
-    assert not comes_with_phones(*spoken(FEWEST_UTTERANCES - 1)).any()
+    assert not comes_with_phones(*spoken(FEWEST_UTTERANCES - 1), ["a"] * (FEWEST_UTTERANCES - 1)).any()
 
 
 def test_by_chance_hardly_any_pause_comes_with_a_phone():
@@ -52,13 +56,13 @@ def test_by_chance_hardly_any_pause_comes_with_a_phone():
     for seed in range(40):
         rng = np.random.default_rng(seed)
         durations, said = spoken(31, seed)
-        found.append(comes_with_phones(rng.permutation(durations), said))
+        found.append(comes_with_phones(rng.permutation(durations), said, ["a"] * 31))
     assert np.mean(found) < 0.05
 
 
 @pytest.mark.parametrize("durations", [np.zeros((30, 2)), np.full((30, 2), 7.0)])
 def test_what_is_always_the_same_comes_with_nothing(durations):
-    assert not comes_with_phones(durations, spoken(30)[1]).any()
+    assert not comes_with_phones(durations, spoken(30)[1], list("abc") * 10).any()
 
 
 def quiet_phones(pauses: bool, n: int = 60) -> tuple[FrameTable, np.ndarray, np.ndarray]:
