@@ -1,5 +1,6 @@
 """The recognizer as an object: a model that is loaded once and then turns audio into words."""
 
+import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
@@ -30,6 +31,7 @@ from asr.interface.utterances import (
 )
 from asr.lattices.lattice import Lattice
 from asr.lexicon import Lexicon
+from asr.lexicon.lexicon import without_stress
 from asr.recognition import aligning, decoding
 from asr.recognition.decoding import SearchOptions, chosen_search, width_given
 from asr.recognition.lattice_results import LatticeWishes
@@ -39,6 +41,8 @@ from asr.recognition.vocabulary import recognizable, require_word, warn_of_unhea
 from asr.runs.outcome import Outcome
 from discriminants.parallel.threads import ThreadWorkers
 from discriminants.parallel.workers import SerialWorkers, Workers
+
+log = logging.getLogger(__name__)
 
 _SERIAL = SerialWorkers()
 
@@ -334,6 +338,12 @@ class Recognizer:
             confusions=confusions,
             rescore=None if rescore is None else grammar_for(model, self._vocabulary(), settled(rescore)),
         )
+        fitted = self._choice is not None and model.search.confidence is not None
+        if fitted and (wishes.confidence or wishes.mbr):
+            log.info(
+                "the model's confidences are fitted to words under the grammar that it was tuned with; under another "
+                "they may promise too much, and asr tune --grammar fits them to it"
+            )
         return decoding.decode(
             model,
             audio=[Path(path) for path in audio],
@@ -435,7 +445,7 @@ class Recognizer:
         word : str
             Without white space.
         pronunciation : str or sequence of str
-            Phones of the model, "HH AY B R AH D" or ["HH", "AY", ...].
+            Phones of the model, "HH AY B R AH D" or ["HH", "AY", ...]; stress digits that it lacks are left out.
 
         Raises
         ------
@@ -444,6 +454,8 @@ class Recognizer:
         """
         require_word(word, allow_untrained=self._allow_untrained)
         phones = tuple(pronunciation.split()) if isinstance(pronunciation, str) else tuple(pronunciation)
+        if not set(phones) <= set(self.phones) and set(map(without_stress, phones)) <= set(self.phones):
+            phones = tuple(map(without_stress, phones))  # as training left the stress digits out of the lexicon
         unknown = [phone for phone in phones if phone not in self.phones]
         if unknown:
             raise LexiconError(

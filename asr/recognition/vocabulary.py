@@ -87,7 +87,10 @@ def other_case(words: Iterable[str], lexicon: Lexicon) -> str:
     if not meant:
         return ""
     pairs = some((f"{word} as {spelt[word.casefold()]}" for word in meant), 3)
-    return f"letter case counts, and {lexicon.source} has {pairs}"
+    upper = all(spelt[word.casefold()] == word.upper() for word in meant)
+    lower = all(spelt[word.casefold()] == word.lower() for word in meant)
+    remedy = "; a copy made by `tr a-z A-Z` fits" if upper else "; a copy made by `tr A-Z a-z` fits" if lower else ""
+    return f"letter case counts, and {lexicon.source} has {pairs}{remedy}"
 
 
 def _divided(model: SpeechModel) -> tuple[dict[str, tuple[Pronunciation, ...]], list[str], list[str]]:

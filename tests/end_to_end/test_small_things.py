@@ -40,6 +40,7 @@ def test_a_grammar_in_another_letter_case_is_told_so(
     status, _, err = decode(file, "--grammar", grammar)
     assert status == 1
     assert "letter case counts, and the model's lexicon has one as ONE, two as TWO, wise as WISE" in err
+    assert "a copy made by `tr a-z A-Z` fits" in err
     grammar.write_text("one two\nWISE\n")
     assert decode(file, "--grammar", grammar)[0] == 0
     assert "letter case counts, and the model's lexicon has one as ONE, two as TWO" in caplog.text

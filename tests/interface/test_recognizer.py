@@ -13,6 +13,7 @@ import pytest
 import soundfile
 
 from asr import AsrError, Recognizer, Result
+from asr.acoustic.model_file import SearchSettings, load_model
 from asr.errors import AlignmentError, ConfigError, CorpusError, FeatureError, GrammarError, LexiconError
 from asr.grammar import one_word
 from asr.recognition.adaptation import n_steps
@@ -324,6 +325,30 @@ def test_a_pronunciation_added_stands_beside_the_others(toy_model, wavs):
     recognizer.add_word("ONE", ["UW", "N"])
     assert recognizer.model.lexicon["ONE"] == (("W", "AH", "N"), ("UW", "N"))
     assert other.model.lexicon["ONE"] == (("W", "AH", "N"),)
+
+
+def test_stress_digits_are_left_out_where_the_model_has_none(toy_model):
+    recognizer = Recognizer.load(toy_model)
+    recognizer.add_word("NEW", "N UW1")
+    assert recognizer.model.lexicon["NEW"] == (("N", "UW"),)
+
+
+def test_a_small_grammar_of_ones_own_is_searched_widely_unless_the_width_is_given(toy_model):
+    narrow = replace(load_model(toy_model), search=SearchSettings(beam=50.0, max_active=100))
+    widths = [
+        (model.search.beam, model.search.max_active)
+        for model, _ in (
+            recognizer._ready()
+            for recognizer in (
+                Recognizer(narrow),
+                Recognizer(narrow, grammar="loop"),
+                Recognizer(narrow).with_grammar(["ONE TWO"]),
+                Recognizer(narrow, beam=60.0).with_grammar(["ONE TWO"]),
+                Recognizer(narrow, grammar="loop").with_settings(max_active=200),
+            )
+        )
+    ]
+    assert widths == [(50.0, 100), (400.0, 3000), (400.0, 3000), (60.0, 100), (50.0, 200)]
 
 
 def test_a_pronunciation_of_phones_that_the_model_lacks_is_refused(recognizer):
