@@ -7,8 +7,9 @@ between their words; one to three seconds of a noise clip at -50 to -35 dB of fu
 between the pieces. Systems are trained and tested on the plain and on the padded recordings, under every flat start
 asked for, by the defaults of `asr train`: digits leave one speaker out for the test and another for scale and penalty,
 sentences have their own `dev` and `test`. Models of the one are tested on the other kind too. Printed are word error
-rates, the aligned share of silence beside the true one, and how many phone boundaries of the padded training
-recordings lie within 20 ms of those of the plain ones; last, one JSON line. Stages that are whole are not done again.
+rates, the share of noise that was laid into the training recordings, the same with the silence of the plain alignment,
+the aligned share of silence, and how many phone boundaries of the padded recordings lie within 20 ms of those of the
+plain ones; last, one JSON line. Stages that are whole are not done again.
 """
 
 import argparse
@@ -122,7 +123,7 @@ def _rows(trials: Sequence[Trial]) -> list[Row]:
                 row[f"words {condition}"] = sum(report.words for report in reports)
                 row[f"errors {condition}"] = sum(report.errors for report in reports)
                 row[f"wer {condition}"] = 100.0 * row[f"errors {condition}"] / row[f"words {condition}"]
-            for name in ("true_silence", "silence", "close_boundaries"):
+            for name in ("noise", "true_silence", "silence", "close_boundaries"):
                 row[name] = sum(getattr(trial.agreement, name) for trial in own) / len(own)
             rows.append(row)
     return rows
@@ -131,14 +132,14 @@ def _rows(trials: Sequence[Trial]) -> list[Row]:
 def _print(rows: Sequence[Row]) -> None:
     table = Table()
     rates = ("plain", "plain to padded", "padded to plain", "padded")
-    of_alignment = ("silence % true", "aligned", "boundaries < 20 ms %")
+    of_alignment = ("noise %", "and plain silence", "aligned", "boundaries < 20 ms %")
     for title in ("corpus", "start", "system", "WER % plain", *rates[1:], *of_alignment):
         table.add_column(title)
     for row in rows:
         table.add_row(
             *(row[name] for name in ("corpus", "start", "system")),
             *(f"{row[f'wer {name}']:.2f}" for name in rates),
-            *(f"{row[name]:.1f}" for name in ("true_silence", "silence", "close_boundaries")),
+            *(f"{row[name]:.1f}" for name in ("noise", "true_silence", "silence", "close_boundaries")),
         )
     Console(width=150).print(table)
 

@@ -61,8 +61,11 @@ def aligned_phones(model: SpeechModel, material: Material) -> dict[str, Phones]:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of padded recordings: true and aligned share of silence, boundaries close to the plain ones, in per cent."""
+    """Of padded recordings, in per cent: noise laid into them, the same with what the alignment of the plain recordings
+    takes for silence, aligned silence, and boundaries close to the plain ones.
+    """
 
+    noise: float
     true_silence: float
     silence: float
     close_boundaries: float
@@ -71,16 +74,17 @@ class Agreement:
 def agreement(
     plain: Mapping[str, Phones], padded: Mapping[str, Phones], places: Mapping[str, Padded], rate: int
 ) -> Agreement:
-    """Compare alignments; what is silence in the plain recordings counts as silence beside the noise.
+    """Compare alignments; what is silence in the plain ones counts as silence beside the noise, as it may be.
 
     Both boundaries of every phone of a word count; those of a word for which the two alignments take different
     pronunciations are not close.
     """
-    seconds = true = aligned = 0.0
+    seconds = noise = true = aligned = 0.0
     distances: list[float] = []
     for name in sorted(plain.keys() & padded.keys()):
         place = places[name]
         seconds += place.n_samples / rate
+        noise += place.n_noise / rate
         true += place.n_noise / rate + plain[name].silence
         aligned += padded[name].silence
         here = _by_word(padded[name])
@@ -96,6 +100,7 @@ def agreement(
                 ):
                     distances.append(abs(place.moved(before * rate, word) / rate - now))
     return Agreement(
+        100.0 * noise / seconds,
         100.0 * true / seconds,
         100.0 * aligned / seconds,
         100.0 * float(np.mean(np.array(distances) <= TOLERANCE + 1e-6)),
