@@ -18,7 +18,7 @@ import numpy as np
 from asr.acoustic.gmm import GaussianMixtures
 from asr.alignment.forced_alignment import equal_runs, no_path_fault, shortest_path_frames
 from asr.alignment.forward_backward import forward_backward
-from asr.alignment.pause_sounds import GUIDANCE
+from asr.alignment.pause_sounds import CERTAIN, GUIDANCE
 from asr.alignment.pauses import pause_evidence
 from asr.errors import AlignmentError
 from asr.features.frame_table import FrameTable
@@ -68,6 +68,11 @@ def with_evidence(table: FrameTable, graphs: Mapping[str, StateGraph], frame_shi
         rows = np.repeat(lengths >= shortest, lengths)
         evidence[rows, 0] = pause_evidence(used, frame_shift, _said([graphs[name] for name in fitting]))
     return FrameTable(table.ids, table.speakers, np.hstack([table.frames, evidence]), table.offsets)
+
+
+def quiet_share(table: FrameTable) -> float:
+    """Part of the frames of such a table that sound like a pause, though they may come with certain phones."""
+    return float(np.mean(table.frames[:, -1] < CERTAIN))
 
 
 def _said(graphs: Sequence[StateGraph]) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field, model_validator
 from threadpoolctl import threadpool_limits
 
-from asr.acoustic.flat_start import GuidedMixtures, first_models, pause_share, with_evidence
+from asr.acoustic.flat_start import GuidedMixtures, first_models, pause_share, quiet_share, with_evidence
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.acoustic.state_mixtures import FEWEST_FRAMES, VARIANCE_PRIOR, equal_gaussians, n_threads
@@ -244,10 +244,12 @@ class _Training:
         if guided is None:
             return self.from_division(flat_alignment(self.table, self.graphs, self.topology))
         paused = pause_share(guided)
-        if paused < FEWEST_PAUSES:
+        if quiet_share(guided) < FEWEST_PAUSES:
             start = "equal"
         if start == "auto" and paused <= MOST_PAUSES and _is_little(self.table, self.graphs, self.topology.n_units):
             start = "changes"
+        if start != "changes" and paused < FEWEST_PAUSES:
+            start = "equal"
         if start == "changes":
             log.info("flat start: utterances are divided where the sound changes")
             return self.from_division(changes_alignment(guided, self.graphs, self.topology, workers=self.workers))

@@ -22,6 +22,9 @@ from asr.errors import FeatureError
 from asr.features.frame_table import FrameTable
 from asr.features.lda import LdaStatistics
 
+QUIET = 0.75 * CERTAIN
+"""Evidence for speech of frames that sound like a pause, but come with certain phones."""
+
 _ENDS = 0.08  # seconds of an utterance's beginning and end
 _LEAST_DISTANCE = 0.3  # of ends from the rest, in standard deviations; recorded speech has 0.6 to 1.7, by chance 0.2
 _BORDER = 0.4  # position between the low and the high frames of an utterance below which one may be of a pause
@@ -52,9 +55,10 @@ def pause_evidence(table: FrameTable, frame_shift: float = 0.01, said: np.ndarra
 
     `CERTAIN` outside the runs that sound like a pause and are long enough for one; inside them down to `-CERTAIN`. What
     pauses sound like is told by those that `low_evidence` finds. With `said`, float64 (n_utterances, n_phones), how
-    often each phone stands in each transcript, sounds that come with certain phones are taken for speech.
+    often each phone stands in each transcript, sounds that come with certain phones are speech: `QUIET`.
     """
     evidence = low_evidence(table, frame_shift)
+    quiet = np.zeros(table.n_frames, bool)
     for _ in range(ROUNDS):
         paused = evidence < 0
         sounds = PauseSounds.learnt(table, paused, evidence > 0, frame_shift)
@@ -62,12 +66,15 @@ def pause_evidence(table: FrameTable, frame_shift: float = 0.01, said: np.ndarra
             break
         if said is not None:
             spoken = _spoken(table, sounds, paused, said)
+            quiet |= _mostly(table, sounds, paused, spoken)
             if spoken.all():
-                return np.full(table.n_frames, CERTAIN, np.float32)
+                evidence = np.full(table.n_frames, CERTAIN, np.float32)
+                break
             if spoken.any():
-                paused &= ~_mostly(table, sounds, paused, spoken)
+                paused &= ~quiet
                 sounds = sounds.without(spoken, float((evidence < 0).sum() / (evidence > 0).sum()))
         evidence = sounds.of_table(table, paused)
+    evidence[quiet & (evidence > 0)] = QUIET
     return evidence
 
 

@@ -342,7 +342,7 @@ class Recognizer:
         if fitted and (wishes.confidence or wishes.mbr):
             log.info(
                 "the model's confidences are fitted to words under the grammar that it was tuned with; under another "
-                "they may promise too much, and asr tune --grammar fits them to it"
+                "they may promise too much, and asr tune with --grammar (grammar=) fits them to it"
             )
         return decoding.decode(
             model,
