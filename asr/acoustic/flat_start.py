@@ -31,6 +31,7 @@ _SILENCE_FRAMES = 10.0  # that a state of silence lasts on average at first: sho
 _SPEECH_FRAMES = 1.5  # that a state of speech lasts on average, at least
 _NO_SHORT_PAUSE = 1.0 - 1e-12  # self-loop that makes leaving the short pause dear: it would take every weak frame
 _LARGEST_LATTICE = 20_000_000  # frames times arcs of an utterance, above which it is divided without forward-backward
+_LARGEST_COUNTS = 50_000_000  # utterances times units: 400 MB
 _MINIMUM_COUNT = 8.0  # frames; a state with fewer keeps the Gaussian of all frames
 
 
@@ -75,9 +76,11 @@ def quiet_share(table: FrameTable) -> float:
     return float(np.mean(table.frames[:, -1] < CERTAIN))
 
 
-def _said(graphs: Sequence[StateGraph]) -> np.ndarray:
-    """How often each unit stands in every transcript, float64 (n_utterances, n_units)."""
+def _said(graphs: Sequence[StateGraph]) -> np.ndarray | None:
+    """How often each unit stands in every transcript, float64 (n_utterances, n_units); None where that is too large."""
     n_units = 1 + max(int(graph.arc_unit.max(initial=0)) for graph in graphs)
+    if n_units * len(graphs) > _LARGEST_COUNTS:
+        return None
     return np.stack([np.bincount(graph.arc_unit, minlength=n_units) for graph in graphs]).astype(np.float64)
 
 

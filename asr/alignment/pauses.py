@@ -12,12 +12,12 @@ What the noise of a room sounds like is then learnt, and each recording's own no
 comes with certain phones of the transcripts is no noise (`spoken_sounds`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from asr.alignment.pause_sounds import CERTAIN, ROUNDS, PauseSounds, in_long_runs, smoothed
-from asr.alignment.spoken_sounds import comes_with_phones
+from asr.alignment.spoken_sounds import MOST_UTTERANCES, comes_with_phones
 from asr.errors import FeatureError
 from asr.features.frame_table import FrameTable
 from asr.features.lda import LdaStatistics
@@ -80,23 +80,25 @@ def pause_evidence(table: FrameTable, frame_shift: float = 0.01, said: np.ndarra
 
 def _spoken(table: FrameTable, sounds: PauseSounds, paused: np.ndarray, said: np.ndarray) -> np.ndarray:
     """Which components of the pauses come with certain phones, bool (n_components,)."""
-    durations = np.zeros((len(table), len(sounds.pause.weights)))
-    for number, (rows, shares) in enumerate(_shares(table, sounds, paused)):
-        durations[number] = shares[paused[rows]].sum(axis=0)
-    return comes_with_phones(durations, said, table.speakers)
+    some = range(0, len(table), -(-len(table) // MOST_UTTERANCES))
+    durations = [shares.sum(axis=0) for _, shares in _shares(table, sounds, paused, some)]
+    return comes_with_phones(np.array(durations), said[some], [table.speakers[number] for number in some])
 
 
 def _mostly(table: FrameTable, sounds: PauseSounds, paused: np.ndarray, which: np.ndarray) -> np.ndarray:
     """The frames, bool (n_frames,), that come from these components of the pauses more likely than from the others."""
     found = np.zeros(table.n_frames, bool)
-    for rows, shares in _shares(table, sounds, paused):
-        found[rows] = shares[:, which].sum(axis=1) > 0.5
+    if which.any():
+        for rows, shares in _shares(table, sounds, paused, range(len(table))):
+            found[rows] = shares[:, which].sum(axis=1) > 0.5
     return found
 
 
-def _shares(table: FrameTable, sounds: PauseSounds, paused: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """Rows of every utterance, and the shares of the pauses' components in its frames; 0 where none is a pause."""
-    for number in range(len(table)):
+def _shares(
+    table: FrameTable, sounds: PauseSounds, paused: np.ndarray, numbers: Iterable[int]
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Rows of the utterances, and the shares of the pauses' components in their frames; 0 where none is a pause."""
+    for number in numbers:
         rows = table.rows(number)
         shares = np.zeros((rows.stop - rows.start, len(sounds.pause.weights)))
         if paused[rows].any():

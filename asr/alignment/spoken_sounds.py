@@ -16,6 +16,8 @@ import numpy as np
 
 FEWEST_UTTERANCES = 25
 """Fewer tell nothing."""
+MOST_UTTERANCES = 2000
+"""As many tell enough, evenly chosen from all."""
 _EXPLAINED = 0.07  # part of the variance from which a sound is one of phones; pauses have 0.06 at most, fricatives 0.3
 _OWN = 5  # utterances from which a speaker's usual duration is known
 _BY_CHANCE = 7.0  # over the utterances: what one kind of pause in a hundred has by chance

@@ -105,6 +105,12 @@ def test_quiet_phones_are_no_pauses_where_transcripts_are_known():
     assert (evidence[~quiet] == CERTAIN).mean() > 0.95
 
 
+def test_some_of_many_utterances_tell_as_much(monkeypatch):
+    monkeypatch.setattr("asr.alignment.pauses.MOST_UTTERANCES", 30)  # of 60
+    table, _, said = quiet_phones(pauses=False)
+    assert (pause_evidence(table, said=said) > 0).mean() > 0.95
+
+
 def test_pauses_beside_quiet_phones_stay_pauses():
     table, quiet, said = quiet_phones(pauses=True)
     evidence = pause_evidence(table, said=said)
