@@ -143,7 +143,7 @@ class InvariantKFDClassifier(ThresholdedClassifier):
         K = kernel_matrix(kernel, X, centers)
         check_values(K)
         normal = np.zeros((K.shape[1], K.shape[1]))
-        if copies is not None and self.invariance:
+        if copies is not None and self.invariance and not self.virtual:
             normal += self.invariance * X.shape[0] * tangent_covariance(kernel, centers, X, copies, outputs=K)
         if self.penalty == "kernel":
             among = kernel_matrix(kernel, self._rows_of(kernel, centers, X), centers)
@@ -157,7 +157,9 @@ class InvariantKFDClassifier(ThresholdedClassifier):
         products, weight = K.T @ (targets - means), float(X.shape[0])
         if copies is not None and self.virtual:
             each = self.virtual / copies.shape[0]
-            sums = VirtualSums.over(kernel, centers, copies, column_means, targets - means)
+            samples = K if self.invariance else None
+            sums = VirtualSums.over(kernel, centers, copies, column_means, targets - means, samples)
+            normal += self.invariance / copies.shape[0] * sums.moved
             weight *= 1.0 + self.virtual
             shift = each * sums.columns / weight
             normal += each * sums.squares - weight * np.outer(shift, shift)

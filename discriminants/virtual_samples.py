@@ -20,15 +20,24 @@ class VirtualSums:
         Products of columns with columns.
     targets : float64 (m, n_outputs)
         Products of columns with targets.
+    moved : float64 (m, m)
+        The tangent covariance (Mika 2002, 3.23) as a sum; zeros unless it was asked for.
     """
 
     columns: np.ndarray
     squares: np.ndarray
     targets: np.ndarray
+    moved: np.ndarray
 
     @classmethod
     def over(
-        cls, kernel: Kernel, centers: np.ndarray, copies: np.ndarray, middle: np.ndarray, targets: np.ndarray
+        cls,
+        kernel: Kernel,
+        centers: np.ndarray,
+        copies: np.ndarray,
+        middle: np.ndarray,
+        targets: np.ndarray,
+        samples: np.ndarray | None = None,
     ) -> "VirtualSums":
         """Sum, in blocks of rows.
 
@@ -42,10 +51,12 @@ class VirtualSums:
             About the mean of the columns, so that little is lost in the sums.
         targets : ndarray of shape (n_samples, n_outputs)
             Of the samples, and so of each of their copies.
+        samples : ndarray of shape (n_samples, m), optional
+            Columns of the samples without the middle, where `moved` is asked for too.
         """
         of = kernel.columns(centers.astype(np.float64, copy=False), np.float64)
         m = of.n_centers
-        columns, squares, sums = np.zeros(m), np.zeros((m, m)), np.zeros((m, targets.shape[1]))
+        columns, squares, sums, moved = np.zeros(m), np.zeros((m, m)), np.zeros((m, targets.shape[1])), np.zeros((m, m))
         for copy in copies:
             for start in range(0, copy.shape[0], _BLOCK_ROWS):
                 rows = slice(start, min(start + _BLOCK_ROWS, copy.shape[0]))
@@ -53,4 +64,7 @@ class VirtualSums:
                 columns += block.sum(axis=0)
                 squares += block.T @ block
                 sums += block.T @ targets[rows]
-        return cls(columns, squares, sums)
+                if samples is not None:
+                    block -= samples[rows]
+                    moved += block.T @ block
+        return cls(columns, squares, sums, moved)

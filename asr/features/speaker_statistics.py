@@ -50,16 +50,13 @@ class SpeakerFrames:
                 found[speaker].add(self.with_deltas(self.static.utterance(number)))
         return found
 
-    def n_frames(self, speaker: str) -> int:
-        """How many frames of a speaker count."""
-        return sum(len(self.static.utterance(number)) for number in self.numbers[speaker])
-
     def some(self, speaker: str, most: int) -> np.ndarray:
         """About `most` frames of a speaker, evenly chosen from all; all where there are fewer.
 
         Those of an utterance are the same whatever stands beside it.
         """
-        step = -(-self.n_frames(speaker) // most) or 1
+        n_frames = sum(len(self.static.utterance(number)) for number in self.numbers[speaker])
+        step = -(-n_frames // most) or 1
         parts = [self.with_deltas(self.static.utterance(number))[::step] for number in self.numbers[speaker]]
         return np.concatenate(parts)
 

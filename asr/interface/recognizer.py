@@ -1,6 +1,5 @@
 """The recognizer as an object: a model that is loaded once and then turns audio into words."""
 
-import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
@@ -11,7 +10,7 @@ from typing import Any, Literal, Self, Unpack
 
 from asr.acoustic.model_file import SearchSettings, SpeechModel, describe_model, load_model
 from asr.decode.graph_compiler import compile_graph
-from asr.errors import AlignmentError, ConfigError, LexiconError
+from asr.errors import AlignmentError, ConfigError
 from asr.grammar import Grammar
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.tree_text import tree_graph, tree_lines
@@ -31,18 +30,16 @@ from asr.interface.utterances import (
 )
 from asr.lattices.lattice import Lattice
 from asr.lexicon import Lexicon
-from asr.lexicon.lexicon import without_stress
 from asr.recognition import aligning, decoding
-from asr.recognition.decoding import SearchOptions, chosen_search, width_given
+from asr.recognition.confidence import tell_what_they_promise
+from asr.recognition.decoding import SearchOptions, chosen_search
 from asr.recognition.lattice_results import LatticeWishes
 from asr.recognition.searching import wide_enough
 from asr.recognition.speaker_passes import AdaptationMethod, adaptable_model
-from asr.recognition.vocabulary import recognizable, require_word, warn_of_unheard
+from asr.recognition.vocabulary import phones_of, recognizable, require_word, warn_of_unheard
 from asr.runs.outcome import Outcome
 from discriminants.parallel.threads import ThreadWorkers
 from discriminants.parallel.workers import SerialWorkers, Workers
-
-log = logging.getLogger(__name__)
 
 _SERIAL = SerialWorkers()
 
@@ -102,7 +99,7 @@ class Recognizer:
     ) -> None:
         self._lock = RLock()
         self._model = replace(model, search=chosen_search(model, **search))
-        self._width_given = width_given(search)
+        self._width_given = search.get("beam") is not None or search.get("max_active") is not None
         if upsample:
             front_end = copy(model.front_end)
             front_end.config = front_end.config.model_copy(update={"upsample": True})
@@ -338,12 +335,8 @@ class Recognizer:
             confusions=confusions,
             rescore=None if rescore is None else grammar_for(model, self._vocabulary(), settled(rescore)),
         )
-        fitted = self._choice is not None and model.search.confidence is not None
-        if fitted and (wishes.confidence or wishes.mbr):
-            log.info(
-                "the model's confidences are fitted to words under the grammar that it was tuned with; under another "
-                "they may promise too much, and asr tune with --grammar (grammar=) fits them to it"
-            )
+        if wishes.confidence or wishes.mbr:
+            tell_what_they_promise(model.search.confidence, own_grammar=self._choice is None)
         return decoding.decode(
             model,
             audio=[Path(path) for path in audio],
@@ -453,15 +446,7 @@ class Recognizer:
             For a phone that the model lacks, no phones, or a word with white space or that grammars take for a mark.
         """
         require_word(word, allow_untrained=self._allow_untrained)
-        phones = tuple(pronunciation.split()) if isinstance(pronunciation, str) else tuple(pronunciation)
-        if not set(phones) <= set(self.phones) and set(map(without_stress, phones)) <= set(self.phones):
-            phones = tuple(map(without_stress, phones))  # as training left the stress digits out of the lexicon
-        unknown = [phone for phone in phones if phone not in self.phones]
-        if unknown:
-            raise LexiconError(
-                f"the pronunciation of {word!r} has {unknown[0]!r}, which is no phone of the model; its phones are "
-                f"{' '.join(self.phones)}"
-            )
+        phones = phones_of(word, pronunciation, self.phones)
         with self._lock:
             variants = (*self._model.lexicon.pronunciations.get(word, ()), phones)
             lexicon = Lexicon({**self._model.lexicon.pronunciations, word: variants}, self._model.lexicon.source)

@@ -1,5 +1,6 @@
 """How sure the words of a recognition are: posteriors from its lattices, calibrated by the search settings."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -11,6 +12,8 @@ from asr.lattices.lattice import Lattice
 from asr.lattices.minimum_bayes_risk import least_risk
 from asr.lattices.posteriors import arc_posteriors, default_scale, word_posteriors
 from asr.lattices.word_fits import word_fits
+
+log = logging.getLogger(__name__)
 
 _CLOSEST = 1e-5
 """To 0 and 1 that a posterior counts: the next word may be the first that is wrong."""
@@ -77,6 +80,20 @@ def least_risk_segments(lattice: Lattice, settings: ConfidenceSettings | None) -
     """The words with the least expected errors, with confidences and times (`asr.lattices.minimum_bayes_risk`)."""
     segments = least_risk(lattice, posterior_scale(lattice, settings)).segments
     return segments if settings is None else with_confidence(lattice, segments, settings)
+
+
+def tell_what_they_promise(settings: ConfidenceSettings | None, *, own_grammar: bool) -> None:
+    """Log where confidences may promise too much."""
+    if settings is None:
+        log.info(
+            "this model's confidences are not fitted to words: none were held out in training, or too few of them were "
+            "wrong; so they promise too much, and asr tune fits them to other speech"
+        )
+    elif not own_grammar:
+        log.info(
+            "the model's confidences are fitted to words under the grammar that it was tuned with; under another they "
+            "may promise too much, and asr tune with --grammar (grammar=) fits them to it"
+        )
 
 
 def posterior_scale(lattice: Lattice, settings: ConfidenceSettings | None) -> float:

@@ -25,7 +25,6 @@ from asr.recognition.audio_files import files_as_corpus, is_pattern
 from asr.recognition.hearing import warn_of_few_words, warn_of_sound
 from asr.recognition.lattice_results import LatticeWishes, with_lattices, write_lattices
 from asr.recognition.material import require_some
-from asr.recognition.searching import wide_enough
 from asr.recognition.speaker_passes import AdaptationMethod, adaptable_model, recognize_speakers
 from asr.recognition.vocabulary import other_case, recognizable
 from asr.recognition.word_files import write_words
@@ -84,8 +83,7 @@ def decode(
     data : path of a Kaldi data directory, instead of `audio`
     grammar : "loop", "one", a number of words such as "7", or the path of a file `asr.grammar.read_grammar` takes; None
         for the model's own
-    search : lm_scale, insertion_penalty, beam and max_active, instead of the model's own settings; the latter two,
-        unless given, are wider for a small grammar that is not the model's own
+    search : lm_scale, insertion_penalty, beam and max_active, instead of the model's own settings
     adapt : how to adapt the model to every speaker, "input-network" (or True), "balanced", "fmllr" or "vtln"; frames of
         a model that was trained on mapped ones are mapped in any case
     transforms : path of a file of the speakers' maps; speakers whom it has are not adapted to again, others are added
@@ -113,16 +111,9 @@ def decode(
         _tell_whose_files(speech_model, rule, audio)
     corpus = files_as_corpus(audio, rule) if data is None else corpus_for(speech_model, data, root)
     settings = chosen_search(speech_model, **search)
-    if (lattices.confidence or lattices.mbr) and settings.confidence is None:
-        log.info(
-            "this model's confidences are not fitted to words: none were held out in training, or too few of them were "
-            "wrong; so they promise too much, and asr tune fits them to other speech"
-        )
     if graph is None:
         lexicon = recognizable(speech_model, allow_untrained=allow_untrained)
         graph = compile_graph(lexicon, chosen_grammar(speech_model, lexicon, grammar), speech_model.hmm.topology)
-        if grammar is not None and not width_given(search):
-            settings = wide_enough(settings, graph)
     static, problems = static_frames(speech_model, corpus, workers, upsample=upsample)
     times = frame_times(speech_model.front_end.config, corpus.utterances, static)
     warn_of_few_words({name: utterance.duration for name, utterance in times.items()}, graph)
@@ -183,11 +174,6 @@ def chosen_search(model: SpeechModel, **wanted: Unpack[SearchOptions]) -> Search
         return SearchSettings.model_validate(model.search.model_dump() | given)
     except ValidationError as error:
         raise ConfigError("; ".join(fault.phrase for fault in faults(error))) from error
-
-
-def width_given(search: SearchOptions) -> bool:
-    """Whether it is said how widely to search."""
-    return search.get("beam") is not None or search.get("max_active") is not None
 
 
 def corpus_for(model: SpeechModel, data: Path, root: Path | None) -> DataDirectory:

@@ -19,7 +19,7 @@ WIDENINGS = (1, 4, 16)
 MOST_TOKENS = 50_000_000  # arcs x frames of a search without beam and limit, which is tried last: some 600 MB
 
 
-SMALL_GRAPH = 10_000
+CHEAP_GRAPH = 10_000
 """Arcs of a graph that is searched in hundredths of real time however widely."""
 WIDE_BEAM = 400.0
 """Natural log: in small graphs a beam of 200 has lost sentences that were said."""
@@ -32,7 +32,7 @@ def wide_enough(search: SearchSettings, graph: StateGraph) -> SearchSettings:
     A beam that suffices for one grammar may lose the sentences of another: where few sentences are allowed, what was
     said may score far below the best beginning for long. In a small graph a wide search costs next to nothing.
     """
-    if graph.n_arcs > SMALL_GRAPH:
+    if graph.n_arcs > CHEAP_GRAPH:
         return search
     active = search.max_active and max(search.max_active, WIDE_ACTIVE)
     return search.model_copy(update={"beam": max(search.beam, WIDE_BEAM), "max_active": active})

@@ -2,13 +2,13 @@
 
 import logging
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from asr.acoustic.model_file import SpeechModel
 from asr.errors import LexiconError, printable
 from asr.grammar.marks import meaning
 from asr.lexicon import Lexicon
-from asr.lexicon.lexicon import Pronunciation
+from asr.lexicon.lexicon import Pronunciation, without_stress
 from asr.validation.findings import count, some
 
 log = logging.getLogger(__name__)
@@ -78,6 +78,23 @@ def vocabulary_line(model: SpeechModel, transcripts: Iterable[Iterable[str]]) ->
             f"{' '.join(model.untrained)}"
         )
     return printable(line)
+
+
+def phones_of(word: str, pronunciation: str | Sequence[str], phones: Sequence[str]) -> tuple[str, ...]:
+    """A pronunciation as phones of a model; stress digits that the model lacks are left out.
+
+    Raises LexiconError for a phone that it lacks in any case.
+    """
+    found = tuple(pronunciation.split()) if isinstance(pronunciation, str) else tuple(pronunciation)
+    if not set(found) <= set(phones) and set(map(without_stress, found)) <= set(phones):
+        found = tuple(map(without_stress, found))  # as training left them out of the lexicon
+    unknown = [phone for phone in found if phone not in phones]
+    if unknown:
+        raise LexiconError(
+            f"the pronunciation of {word!r} has {unknown[0]!r}, which is no phone of the model; its phones are "
+            f"{' '.join(phones)}"
+        )
+    return found
 
 
 def other_case(words: Iterable[str], lexicon: Lexicon) -> str:

@@ -110,16 +110,24 @@ def test_an_invariant_discriminant_solves_its_normal_equations(penalty: str) -> 
 
 
 @pytest.mark.parametrize("calibrate_on", ["training", "leave_one_out"])
+@pytest.mark.parametrize("invariance", [0.0, 0.5])
 @pytest.mark.parametrize("virtual", [0.5, 2.0])
-def test_virtual_samples_count_as_samples_of_their_class(virtual: float, calibrate_on: str) -> None:
+def test_virtual_samples_count_as_samples_of_their_class(virtual: float, invariance: float, calibrate_on: str) -> None:
     X, copies = _ring()
     y = (np.linalg.norm(X, axis=1) > 1.2).astype(int) + (X[:, 0] > 1)
     learner = InvariantKFDClassifier(
-        20, sigma=1.0, regularization=0.1, invariance=0.0, virtual=virtual, calibrate_on=calibrate_on, random_state=0
+        20,
+        sigma=1.0,
+        regularization=0.1,
+        invariance=invariance,
+        virtual=virtual,
+        calibrate_on=calibrate_on,
+        random_state=0,
     ).fit(X, y, copies=copies)
     A = np.hstack([GaussianKernel(1.0)(np.concatenate([X, *copies]), learner.basis_centers_), np.ones((180, 1))])
     weights = np.repeat([1.0, virtual / 2], [60, 120])
     R = 0.1 * np.diag([1.0] * 20 + [0.0])
+    R[:20, :20] += invariance * 60 * tangent_covariance(GaussianKernel(1.0), learner.basis_centers_, X, copies)
     for c in range(3):
         targets = np.where(np.tile(y, 3) == c, 1.0, -1.0)
         expected = np.linalg.solve(A.T @ (weights[:, None] * A) + R, A.T @ (weights * targets))
