@@ -1,4 +1,4 @@
-"""The least sum of absolute deviations by an interior point method."""
+"""The least sum of absolute deviations, and of absolute weights, by an interior point method."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import linprog
+from scipy.sparse import csr_array, hstack
 
 _STEP = 0.9995  # share of the way to the nearest bound
 _MOST_ITERATIONS = 100
@@ -14,13 +15,14 @@ _RIDGE = 1e-12  # of the mean diagonal entry of the normal equations, against de
 
 
 class Deviations(NamedTuple):
-    """A minimum of sum_i |y_i - x_i'theta|.
+    """A minimum of sum_i |y_i - x_i'theta| + sum_j c_j |theta_j|.
 
     Attributes
     ----------
     theta : ndarray of shape (n_columns,)
     multipliers : ndarray of shape (n_rows,)
-        a in [-1, 1] with X'a = 0 and y'a the minimum: the sign of the deviation where it is not zero.
+        a in [-1, 1] with |x_j'a| <= c_j for every column and y'a the minimum: the sign of the deviation where it is not
+        zero.
     gap : float
         Difference of the two objectives.
     """
@@ -30,18 +32,60 @@ class Deviations(NamedTuple):
     gap: float
 
 
-def least_absolute_deviations(X: np.ndarray, y: np.ndarray, tol: float = 1e-9) -> Deviations:
-    """Minimize sum_i |y_i - x_i'theta| (the method of Frisch and Newton; Portnoy and Koenker 1997).
+class _Rows:
+    """X, and below it a row for every column with a penalty, which has that alone: never written out.
 
-    The dual, max y'a for X'a = 0 and -1 <= a <= 1, has bounds on every variable and few equations, so each iteration
-    of Mehrotra's predictor and corrector solves weighted least squares in the columns of X: O(n_rows n_columns^2) time,
-    some 20 times. Where columns depend on each other so nearly that the objectives do not meet, HiGHS solves the dual,
-    which takes longer.
+    Products with as many rows again would take twice the time where there are as many columns as samples.
+    """
+
+    def __init__(self, X: np.ndarray, penalty: np.ndarray) -> None:
+        self.X, self.n = X, X.shape[0]
+        self.columns = np.flatnonzero(penalty)
+        self.penalty = penalty[self.columns]
+
+    def times(self, theta: np.ndarray) -> np.ndarray:
+        """Shape (n_rows + n_penalties,)."""
+        return np.concatenate([self.X @ theta, self.penalty * theta[self.columns]])
+
+    def transposed_times(self, a: np.ndarray) -> np.ndarray:
+        """Shape (n_columns,)."""
+        found: np.ndarray = a[: self.n] @ self.X
+        found[self.columns] += self.penalty * a[self.n :]
+        return found
+
+    def weighted_products(self, q: np.ndarray) -> np.ndarray:
+        """Of the columns with each other, rows weighted by q; shape (n_columns, n_columns)."""
+        weighted = np.sqrt(q[: self.n])[:, None] * self.X
+        found: np.ndarray = weighted.T @ weighted  # a matrix times its own transpose: half the work
+        found[self.columns, self.columns] += self.penalty**2 * q[self.n :]
+        return found
+
+    def transposed(self) -> csr_array:
+        """Sparse, shape (n_columns, n_rows + n_penalties)."""
+        below = csr_array(
+            (self.penalty, (self.columns, np.arange(self.columns.shape[0]))),
+            shape=(self.X.shape[1], self.columns.shape[0]),
+        )
+        return hstack([csr_array(self.X.T), below], format="csr")
+
+
+def least_absolute_deviations(
+    X: np.ndarray, y: np.ndarray, penalty: np.ndarray | None = None, *, tol: float = 1e-9
+) -> Deviations:
+    """Minimize sum_i |y_i - x_i'theta| + sum_j c_j |theta_j| (Frisch and Newton's method; Portnoy and Koenker 1997).
+
+    A weight with a penalty is one more deviation from zero, in a row that has c_j in its own column alone. The dual,
+    max y'a for X'a = 0 and -1 <= a <= 1 with these rows, has bounds on every variable and few equations, so each
+    iteration of Mehrotra's predictor and corrector solves weighted least squares in the columns of X:
+    O(n_rows n_columns^2) time, some 20 times. Where columns depend on each other so nearly that the objectives do not
+    meet, HiGHS solves the dual, which takes longer.
 
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_columns), float64
     y : ndarray of shape (n_rows,), float64
+    penalty : ndarray of shape (n_columns,), optional
+        c >= 0; none by default.
     tol : float
         Ends when the two objectives differ by less than this share of sum |y|.
 
@@ -59,11 +103,13 @@ def least_absolute_deviations(X: np.ndarray, y: np.ndarray, tol: float = 1e-9) -
     S. Portnoy, R. Koenker, The Gaussian hare and the Laplacian tortoise, Statistical Science 12, 1997.
     """
     # As min c'x, X'x = X'1 / 2, 0 <= x <= 1, with a = 2 x - 1 and c = -y; the multipliers of the equations are -theta.
+    rows = _Rows(X, np.zeros(X.shape[1]) if penalty is None else penalty)
+    y = np.concatenate([y, np.zeros(rows.columns.shape[0])])
     c, limit = -y, tol * max(float(np.abs(y).sum()), np.finfo(np.float64).tiny)
     x = np.full(y.shape[0], 0.5)
     s = 1.0 - x
-    dual = _weighted(X, np.ones_like(y))(X.T @ c)
-    r = c - X @ dual
+    dual = _solver(rows, np.ones_like(y))(rows.transposed_times(c))
+    r = c - rows.times(dual)
     z = np.maximum(r, 0.0) + max(0.1 * float(np.abs(r).mean()), np.finfo(np.float64).tiny)
     w = z - r
     gap = np.inf
@@ -72,10 +118,10 @@ def least_absolute_deviations(X: np.ndarray, y: np.ndarray, tol: float = 1e-9) -
         if gap <= limit:
             break
         q = 1.0 / (z / x + w / s)
-        solve = _weighted(X, q)
+        solve = _solver(rows, q)
         r = z - w
-        step = solve(X.T @ (q * r))
-        dx = q * (X @ step - r)
+        step = solve(rows.transposed_times(q * r))
+        dx = q * (rows.times(step) - r)
         dz, dw = -z * (1.0 + dx / x), -w * (1.0 - dx / s)
         primal, other = _lengths(x, s, z, w, dx, dz, dw)
         if min(primal, other) < 1.0:
@@ -83,35 +129,35 @@ def least_absolute_deviations(X: np.ndarray, y: np.ndarray, tol: float = 1e-9) -
             mu = gap * (after / gap) ** 3 / (2 * y.shape[0])
             xi = mu * (1.0 / x - 1.0 / s)
             second, third = dx * dz / x, -dx * dw / s
-            step = solve(X.T @ (q * (r + second - third - xi)))
-            dx = q * (X @ step + xi - r - second + third)
+            step = solve(rows.transposed_times(q * (r + second - third - xi)))
+            dx = q * (rows.times(step) + xi - r - second + third)
             dz = mu / x - z - z * dx / x - second
             dw = mu / s - w + w * dx / s - third
             primal, other = _lengths(x, s, z, w, dx, dz, dw)
         x, s = x + primal * dx, s - primal * dx
         dual, z, w = dual + other * step, z + other * dz, w + other * dw
-    found = _with_gap(X, y, -dual, 2.0 * x - 1.0)
+    found = _with_gap(rows, y, -dual, 2.0 * x - 1.0)
     if not _met(found, y):
-        programme = linprog(-y, A_eq=X.T, b_eq=np.zeros(X.shape[1]), bounds=(-1.0, 1.0), method="highs")
+        programme = linprog(-y, A_eq=rows.transposed(), b_eq=np.zeros(X.shape[1]), bounds=(-1.0, 1.0), method="highs")
         if programme.x is not None:
-            found = _with_gap(X, y, -programme.eqlin.marginals, programme.x)
+            found = _with_gap(rows, y, -programme.eqlin.marginals, programme.x)
     if not _met(found, y):
         raise ValueError(f"least absolute deviations did not converge: the objectives differ by {found.gap:.3g}")
     return found
 
 
-def _with_gap(X: np.ndarray, y: np.ndarray, theta: np.ndarray, multipliers: np.ndarray) -> Deviations:
-    return Deviations(theta, multipliers, float(np.abs(y - X @ theta).sum() - y @ multipliers))
+def _with_gap(rows: _Rows, y: np.ndarray, theta: np.ndarray, multipliers: np.ndarray) -> Deviations:
+    gap = float(np.abs(y - rows.times(theta)).sum() - y @ multipliers)
+    return Deviations(theta, multipliers[: rows.n], gap)
 
 
 def _met(found: Deviations, y: np.ndarray) -> bool:
     return bool(abs(found.gap) <= _LARGEST_GAP * np.abs(y).sum())
 
 
-def _weighted(X: np.ndarray, q: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """A function that solves X' diag(q) X v = b."""
-    weighted = np.sqrt(q)[:, None] * X
-    A = weighted.T @ weighted  # a matrix times its own transpose: half the work
+def _solver(rows: _Rows, q: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """A function that solves X' diag(q) X v = b over all rows."""
+    A = rows.weighted_products(q)
     diagonal = A.diagonal().copy()
     ridge = _RIDGE * max(float(diagonal.mean()), np.finfo(np.float64).tiny)
     while True:

@@ -103,20 +103,18 @@ class _SparseKFD(KernelExpansion):
         return farthest, _ClassSums(classes, 2.0 * (1.0 + value / (2.0 * float(classes.sum(axis=1).min()))))
 
     def _least_deviations(self, K: np.ndarray, target: np.ndarray, sums: _ClassSums | None = None) -> Restricted:
-        """Least absolute deviations with a row C |alpha_j| for every column, and one for each sum."""
+        """Least absolute deviations with a penalty C on every weight but the bias, and a row for each sum."""
         n_samples, n = K.shape
-        rows = np.zeros((n_samples + n, n + 1))
-        rows[:n_samples, :n] = K
-        rows[:n_samples, n] = 1.0
-        rows[n_samples:, :n].flat[:: n + 1] = self.regularization
-        targets = np.concatenate([target, np.zeros(n)])
+        rows = np.hstack([K, np.ones((n_samples, 1))])
+        penalty = np.append(np.full(n, float(self.regularization)), 0.0)
+        targets = target
         if sums is not None:
-            rows = np.concatenate([rows, sums.weight * (sums.classes @ rows[:n_samples])])
-            targets = np.concatenate([targets, sums.weight * (sums.classes @ target)])
-        found = least_absolute_deviations(rows, targets)
+            rows = np.concatenate([rows, sums.weight * (sums.classes @ rows)])
+            targets = np.concatenate([target, sums.weight * (sums.classes @ target)])
+        found = least_absolute_deviations(rows, targets, penalty)
         multipliers = found.multipliers[:n_samples]
         if sums is not None:
-            multipliers = multipliers + sums.weight * (found.multipliers[n_samples + n :] @ sums.classes)
+            multipliers = multipliers + sums.weight * (found.multipliers[n_samples:] @ sums.classes)
         alpha = found.theta[:n]
         sizes = np.abs(alpha)
         none = _NO_SHARE * float(np.abs(target).sum()) / float(self.regularization)

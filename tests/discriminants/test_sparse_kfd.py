@@ -199,16 +199,32 @@ def test_least_absolute_deviations_are_those_of_the_linear_programme(n: int, p: 
     assert np.abs(found.multipliers).max() <= 1.0
 
 
+@pytest.mark.parametrize("free", [False, True])
+def test_a_penalty_on_weights_is_a_row_for_each_of_them(*, free: bool) -> None:
+    random = np.random.default_rng(1)
+    X, y, penalty = random.normal(size=(60, 20)), random.normal(size=60), random.uniform(0.5, 4.0, size=20)
+    if free:
+        penalty[::3] = 0.0
+    found = least_absolute_deviations(X, y, penalty)
+    written_out = least_absolute_deviations(np.vstack([X, np.diag(penalty)]), np.append(y, np.zeros(20)))
+    np.testing.assert_allclose(found.theta, written_out.theta, atol=1e-6)
+    np.testing.assert_allclose(found.multipliers, written_out.multipliers[:60], atol=1e-5)
+    objective = np.abs(y - X @ found.theta).sum() + penalty @ np.abs(found.theta)
+    assert objective == pytest.approx(y @ found.multipliers, rel=1e-7)
+    assert (np.abs(X.T @ found.multipliers) <= penalty + 1e-5).all()
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_columns_that_nearly_depend_on_each_other_have_least_absolute_deviations_too(seed: int) -> None:
     random = np.random.default_rng(seed)
     points = random.normal(size=(30, 2))
     K = np.exp(-((points[:, None] - points) ** 2).sum(axis=2) / 200.0)  # of rank five or so
-    y = np.concatenate([np.where(random.random(30) < 0.5, 1.0, -1.0), np.zeros(30)])
-    X = np.vstack([np.hstack([K, np.ones((30, 1))]), np.hstack([1e-6 * np.eye(30), np.zeros((30, 1))])])
-    found = least_absolute_deviations(X, y)
-    assert np.abs(y - X @ found.theta).sum() == pytest.approx(y @ found.multipliers, abs=1e-4 * 30)
-    np.testing.assert_allclose(X.T @ found.multipliers, 0.0, atol=1e-5)
+    y = np.where(random.random(30) < 0.5, 1.0, -1.0)
+    X, penalty = np.hstack([K, np.ones((30, 1))]), np.append(np.full(30, 1e-6), 0.0)
+    found = least_absolute_deviations(X, y, penalty)
+    objective = np.abs(y - X @ found.theta).sum() + penalty @ np.abs(found.theta)
+    assert objective == pytest.approx(y @ found.multipliers, abs=1e-4 * 30)
+    np.testing.assert_allclose(X.T @ found.multipliers, 0.0, atol=2e-5)
 
 
 def test_noisy_sinc_takes_a_few_centres() -> None:
