@@ -22,8 +22,9 @@ SEED = 0  # of everything drawn here; the corpora are the same for every seed of
 def isolated_digits(data: Path, out: Path) -> None:
     """80 digits by four speakers; tested on 500 by the two others."""
     corpus = read_data_directory(data / "fsdd" / "train")
-    train = [name for s in corpus.speakers[:4] for name in _drawn(_of_speaker(corpus, s), 20)]
-    test = [name for s in corpus.speakers[4:] for name in _drawn(_of_speaker(corpus, s), 250)]
+    own = [_drawn(_of_speaker(corpus, s), 250, number) for number, s in enumerate(corpus.speakers)]
+    train = [name for names in own[:4] for name in names[:20]]
+    test = [name for names in own[4:] for name in names]
     _write(out, corpus.subset(train).utterances, corpus.subset(test).utterances, _digits(data))
 
 
@@ -43,16 +44,14 @@ def noisy_strings(data: Path, out: Path) -> None:
     """76 strings of three to five digits by four speakers, with noise around and between; tested on two others."""
     corpus = read_data_directory(data / "fsdd" / "train")
     random = np.random.default_rng(SEED)
-    parts: list[list[Recording]] = []
-    for speakers, count in ((corpus.speakers[:4], 19), (corpus.speakers[4:], 75)):
-        strings = []
-        for speaker in speakers:
-            own = _drawn(_of_speaker(corpus, speaker), 375)
-            for number in range(count):
-                length = int(random.integers(3, 6))
-                strings.append(_joined(corpus, own[:length], f"{speaker}_{number:03d}"))
-                own = own[length:]
-        parts.append(strings)
+    parts: tuple[list[Recording], list[Recording]] = [], []
+    for draw, speaker in enumerate(corpus.speakers):
+        strings, count = (parts[0], 19) if draw < 4 else (parts[1], 75)
+        own = _drawn(_of_speaker(corpus, speaker), 375, draw)
+        for number in range(count):
+            length = int(random.integers(3, 6))
+            strings.append(_joined(corpus, own[:length], f"{speaker}_{number:03d}"))
+            own = own[length:]
     train, test = (_padded(strings, data, out) for strings in parts)
     _write(out, train, test, _digits(data))
 

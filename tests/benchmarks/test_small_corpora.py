@@ -1,5 +1,6 @@
 """The benchmark of small corpora: drawn once, trained by the command line's defaults, summed up over seeds."""
 
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,20 @@ def test_a_corpus_has_400_words_to_test_and_none_of_them_in_training(name: str, 
     assert sum(len(u.words or ()) for u in test.utterances) >= 400
     words = set(read_lexicon(tmp_path / "lexicon.txt").words)
     assert all(words.issuperset(u.words or ()) for u in train.utterances)
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("name", ["digits", "noisy-strings"])
+def test_speakers_say_other_words_than_each_other_and_training_has_every_digit(
+    name: str, speech_data: Path, tmp_path: Path
+):
+    make_corpus(name, speech_data, tmp_path)
+    train = read_data_directory(tmp_path / "train")
+    said: dict[str, list[str]] = {speaker: [] for speaker in train.speakers}
+    for utterance in train.utterances:
+        said[utterance.speaker] += utterance.words or ()
+    assert len(set(map(tuple, said.values()))) == 4
+    assert set(chain.from_iterable(said.values())) == set(read_lexicon(tmp_path / "lexicon.txt").words)
 
 
 def test_a_row_has_mean_and_deviation_and_how_often_what_was_reported_held():
