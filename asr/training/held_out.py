@@ -1,6 +1,6 @@
 """Which training speech is held out: in one draw, or in folds that take turns."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -22,8 +22,9 @@ def hold_out(material: Material, fraction: float, seed: int) -> tuple[Material, 
 def folds(material: Material, fraction: float, words: int, seed: int) -> list[tuple[Material, Material]]:
     """Parts of the material held out in turn, each beside what is left to train on.
 
-    The speakers (utterances, where there are fewer than four speakers) are dealt in a drawn order to as many folds as
-    `fraction` goes into one. As many of the folds are taken as it needs for `words` held-out words, or all.
+    The speakers (utterances, where there are fewer than four speakers) are dealt to as many folds as `fraction` goes
+    into one, such that folds have about as many words each: otherwise the one with the speakers who said most could
+    leave little to train on. As many of the folds are taken as it needs for `words` held-out words, or all.
 
     Parameters
     ----------
@@ -32,18 +33,33 @@ def folds(material: Material, fraction: float, words: int, seed: int) -> list[tu
     words : int
         Held-out words that are enough.
     """
-    units = _units(material, FEWEST_SPEAKERS)
-    n_folds = min(len(units), max(2, round(1.0 / fraction)))
-    order = [units[i] for i in np.random.default_rng(seed).permutation(len(units))]
+    unit = _unit(material, FEWEST_SPEAKERS)
+    said = dict.fromkeys(_units(material, FEWEST_SPEAKERS), 0)
+    for name, speaker in zip(material.static.ids, material.static.speakers, strict=True):
+        said[unit(name, speaker)] += len(material.references[name])
+    n_folds = min(len(said), max(2, round(1.0 / fraction)))
     found: list[tuple[Material, Material]] = []
     heard = 0
-    for number in range(n_folds):
+    for drawn in _dealt(said, n_folds, np.random.default_rng(seed)):
         if heard >= words:
             break
-        fold = _divided(material, order[number::n_folds], FEWEST_SPEAKERS)
+        fold = _divided(material, drawn, FEWEST_SPEAKERS)
         heard += sum(map(len, fold[1].references.values()))
         found.append(fold)
     return found
+
+
+def _dealt(said: Mapping[str, int], n_folds: int, random: np.random.Generator) -> list[list[str]]:
+    """Units and how many words they said, in drawn folds: those who said most come first, in drawn order where they
+    said about as much, each to the fold with the fewest words.
+    """
+    units = list(said)
+    drawn = [units[i] for i in random.permutation(len(units))]
+    drawn.sort(key=lambda unit: said[unit].bit_length(), reverse=True)
+    found: list[list[str]] = [[] for _ in range(n_folds)]
+    for unit in drawn:
+        min(found, key=lambda fold: (sum(said[one] for one in fold), len(fold))).append(unit)
+    return [found[i] for i in random.permutation(n_folds)]
 
 
 def _unit(material: Material, fewest: int) -> Callable[[str, str], str]:

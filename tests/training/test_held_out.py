@@ -47,6 +47,22 @@ def test_folds_hold_out_everybody_once_and_stop_when_there_are_words_enough() ->
     assert len(folds(whole, 0.25, words=1, seed=0)) == 1
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_folds_have_about_as_many_words_each_however_uneven_speakers_are(seed: int) -> None:
+    said = [77, 68, *[6] * 6, *[2] * 20]
+    speakers = [f"s{number:02d}" for number, n_utterances in enumerate(said) for _ in range(n_utterances)]
+    whole = material(speakers)
+    held_out = [len(part.static) for _, part in folds(whole, 0.2, words=1000, seed=seed)]
+    assert sorted(held_out, reverse=True) == [77, 68, 26, 26, 24]
+
+
+def test_which_folds_speakers_are_in_follows_the_seed() -> None:
+    whole = material(list("aabbccddeeffgghh"))
+    firsts = [tuple(folds(whole, 0.25, words=1, seed=seed)[0][1].speakers) for seed in range(20)]
+    assert len(set(firsts)) > 5
+    assert firsts == [tuple(folds(whole, 0.25, words=1, seed=seed)[0][1].speakers) for seed in range(20)]
+
+
 def test_utterances_are_held_out_where_there_are_few_speakers() -> None:
     whole = material(list("aaaabbbbcccc"))
     for inner, part in folds(whole, 0.25, words=1000, seed=0):
