@@ -104,18 +104,18 @@ class _Watch:
         self._end_group()
         if code in _OWN_STATUSES:
             return code  # done before the signal reached it
-        if self._asked is not None:
-            self._say(f"interrupted; {GOES_ON}")
-            return 128 + self._asked
-        if self._short >= _STARVING:
+        if self._asked is None and self._short >= _STARVING:
             self._say(
                 f"error: out of memory: of the {self._limit >> 20} MiB of address space that are allowed (ulimit -v) "
                 "nothing is left; give the process more, or fewer --jobs; the same command goes on from here"
             )
             return 1
+        asked = -code if self._asked is None and -code in _ENDING else self._asked  # or the child alone was asked
+        if asked is not None:
+            self._say(f"interrupted; {GOES_ON}")
+            return 128 + asked
         how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended itself with status {code}"
-        why = ", most often for want of memory" if -code != signal.SIGTERM else ""
-        self._say(f"error: the process {how}{why}; {GOES_ON}")
+        self._say(f"error: the process {how}, most often for want of memory; {GOES_ON}")
         return 1
 
     def _end(self, number: int, _frame: object) -> None:

@@ -184,8 +184,8 @@ class Recognizer:
     def recognize(
         self,
         audio: Audio,
-        *,
         rate: int | None = None,
+        *,
         speaker: str | None = None,
         adapt: bool | AdaptationMethod = False,
         transforms: str | os.PathLike[str] | None = None,
