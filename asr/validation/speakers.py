@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 
 from asr.corpus.names import fault_in_name
 from asr.validation.directory import Directory
-from asr.validation.findings import Finding, count, stopping, warning
+from asr.validation.findings import Finding, count, some, stopping, warning
 
 _REMEDY = 'set normalize = "utterance" or "corpus" in the settings, or name the speakers that there really are'
+_NAMED = 3  # speakers of one utterance that have a line each; of more there is one line for all
 
 
 def check_speaker_lines(directory: Directory) -> Iterator[Finding]:
@@ -49,8 +50,13 @@ def check_utterances_of_speakers(directory: Directory, normalized: bool) -> Iter
         )
         yield warning("speaker-per-utterance", path, single[0].line, message)
         return
-    for entry in single:
-        message = f"the speaker '{entry.value}' has one utterance only, little for normalization per speaker; {_REMEDY}"
+    if len(single) <= _NAMED:
+        told = [(entry, f"the speaker '{entry.value}' has") for entry in single]
+    else:
+        names = some(f"'{entry.value}'" for entry in single)
+        told = [(single[0], f"{len(single):,} of {len(set(spoken)):,} speakers ({names}) have")]
+    for entry, who in told:
+        message = f"{who} one utterance only, little for normalization per speaker; {_REMEDY}"
         yield warning("single-utterance", path, entry.line, message)
 
 

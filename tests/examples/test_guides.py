@@ -54,13 +54,13 @@ def test_a_table_of_files_and_transcripts_becomes_a_data_directory_as_shown(tmp_
         Path(name).parent.mkdir(parents=True)
         Path(name).write_bytes(b"RIFF")
     exec(shown("data-directories.md", "csv"), {})
-    corpus = read_data_directory(Path("train"))
-    assert not corpus.problems
-    assert [(utterance.id, utterance.speaker, utterance.words) for utterance in corpus.utterances] == [
+    train, test = read_data_directory(Path("train")), read_data_directory(Path("test"))
+    assert not train.problems + test.problems
+    assert [(utterance.id, utterance.speaker, utterance.words) for utterance in train.utterances + test.utterances] == [
         ("anna_001", "anna", ("SHOW", "ALL", "SHIPS")),
         ("boris_001", "boris", ("IS", "THE", "ENTERPRISE", "IN", "PORT")),
     ]
-    assert corpus.utterances[0].audio == tmp_path / "audio/anna/001.wav"
+    assert train.utterances[0].audio == tmp_path / "audio/anna/001.wav"
 
 
 def setting_names(model: type[BaseModel]) -> Mapping[str, set[str]]:
