@@ -12,7 +12,6 @@ from discriminants.linear_systems.centred_scatter import PENALTIES
 from discriminants.linear_systems.kernel_values import kernel_matrix
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, winners
 from discriminants.multiclass.thresholded import stratified_folds
-from discriminants.posteriors import POSTERIORS, unit_length_outputs
 from discriminants.second_order import SecondOrderPath
 from discriminants.thresholds import least_errors
 
@@ -50,7 +49,8 @@ class KSODClassifier(OneVsRestClassifier):
         as in the paper. An int is a number of folds, each of which is held out in turn; then all samples are learnt
         from, with the rho, the number of components and the threshold that were best on the folds together.
     posterior : str
-        As in `KFDClassifier`; fitted to the outputs of all samples, or, with folds, of held-out ones.
+        As in `KFDClassifier`; fitted to the outputs of all samples, or, with folds, of held-out ones. Of two classes
+        both are equally probable at the threshold, but with "gaussian".
     random_state : int, RandomState or None
         Draws the samples to hold out (a share; folds are always the same).
 
@@ -127,7 +127,10 @@ class KSODClassifier(OneVsRestClassifier):
     def _calibrate(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray) -> None:
         outputs = self._outputs(X) if self._left_out is None else self._left_out
         del self._left_out
-        self.posterior_ = POSTERIORS[self.posterior]().fit(unit_length_outputs(outputs, self.dual_coef_), codes)
+        self._fit_posterior(outputs, codes)
+
+    def _sets_thresholds(self) -> bool:
+        return True
 
     def _splits(self, codes: np.ndarray) -> tuple[list[tuple[np.ndarray, np.ndarray]], np.ndarray]:
         """Pairs (training rows, held-out rows), and the rows that the final model is learnt from."""

@@ -112,7 +112,14 @@ class PlattOutputModel(BaseEstimator):
     classifier scores into accurate multiclass probability estimates, 2002.
     """
 
-    def fit(self, outputs: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+    def fit(
+        self,
+        outputs: np.ndarray,
+        y: np.ndarray,
+        sample_weight: np.ndarray | None = None,
+        *,
+        even_at_zero: bool = False,
+    ) -> Self:
         """Fit the sigmoids.
 
         Parameters
@@ -123,6 +130,9 @@ class PlattOutputModel(BaseEstimator):
             Class numbers 0 to n_classes - 1.
         sample_weight : ndarray of shape (n_samples,), optional
             As how many samples each counts; positive.
+        even_at_zero : bool
+            Whether two classes are equally probable at output zero (b = 0), where that is a threshold already; of more
+            classes it says nothing.
 
         Raises
         ------
@@ -132,15 +142,18 @@ class PlattOutputModel(BaseEstimator):
         """
         outputs, y, self.n_classes_ = _checked(outputs, y)
         n_outputs = outputs.shape[1]
+        free_offset = n_outputs > 1 or not even_at_zero
         self.slopes_, self.offsets_ = np.empty(n_outputs), np.empty(n_outputs)
         weight = np.ones(y.shape[0]) if sample_weight is None else sample_weight
         for s in range(n_outputs):
             output = outputs[:, s].astype(np.float64)
             mean, variance = _moments(output, weight)
             deviation = float(np.sqrt(variance)) or 1.0
-            slope, offset = fit_sigmoid((output - mean) / deviation, y == (s if n_outputs > 1 else 1), weight)
+            origin = mean if free_offset else 0.0
+            positive = y == (s if n_outputs > 1 else 1)
+            slope, offset = fit_sigmoid((output - origin) / deviation, positive, weight, free_offset=free_offset)
             self.slopes_[s] = slope / deviation
-            self.offsets_[s] = offset - self.slopes_[s] * mean
+            self.offsets_[s] = offset - self.slopes_[s] * origin
         return self
 
     def predict_log_proba(self, outputs: np.ndarray) -> np.ndarray:
@@ -150,7 +163,9 @@ class PlattOutputModel(BaseEstimator):
         return finite_log_proba(log_proba_from_odds(scores), outputs)
 
 
-def fit_sigmoid(output: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None) -> tuple[float, float]:
+def fit_sigmoid(
+    output: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None, *, free_offset: bool = True
+) -> tuple[float, float]:
     """Slope and offset of Platt's sigmoid for one output, the slope held above a small positive bound.
 
     Parameters
@@ -160,6 +175,8 @@ def fit_sigmoid(output: np.ndarray, positive: np.ndarray, weight: np.ndarray | N
     positive : ndarray of bool of shape (n_samples,)
     weight : ndarray of shape (n_samples,), optional
         As how many samples each counts; positive.
+    free_offset : bool
+        Else the offset is zero.
 
     Returns
     -------
@@ -170,6 +187,9 @@ def fit_sigmoid(output: np.ndarray, positive: np.ndarray, weight: np.ndarray | N
     n_negative = float(weight.sum()) - n_positive
     target = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
     priors = np.log((n_positive + 1) / (n_negative + 1))
+    if not free_offset:
+        (slope,) = _newton(output[None], np.zeros_like(output), np.zeros(1), target, weight)
+        return max(float(slope), _SMALLEST_SLOPE), 0.0
     one = np.ones_like(output)
     slope, offset = _newton(np.stack([output, one]), np.zeros_like(output), np.array([0.0, priors]), target, weight)
     if slope < _SMALLEST_SLOPE:  # the loss is convex, so that its least value under the bound lies on the bound
@@ -227,9 +247,16 @@ class LogisticOutputModel(BaseEstimator):
         self.C = C
         self.max_samples = max_samples
 
-    def fit(self, outputs: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+    def fit(
+        self,
+        outputs: np.ndarray,
+        y: np.ndarray,
+        sample_weight: np.ndarray | None = None,
+        *,
+        even_at_zero: bool = False,
+    ) -> Self:
         """Fit the layer to outputs (n_samples, n_outputs) and class numbers (n_samples,), each sample counting as many
-        times as its weight says.
+        times as its weight says; `even_at_zero` as in `PlattOutputModel`.
 
         Raises
         ------
@@ -240,7 +267,7 @@ class LogisticOutputModel(BaseEstimator):
 
         outputs, y, n_classes = _checked(outputs, y)
         if n_classes == 2:
-            sigmoid = PlattOutputModel().fit(outputs, y, sample_weight)
+            sigmoid = PlattOutputModel().fit(outputs, y, sample_weight, even_at_zero=even_at_zero)
             self.coef_, self.intercept_ = sigmoid.slopes_ * [[-0.5, 0.5]], sigmoid.offsets_ * [-0.5, 0.5]
             return self
         outputs = outputs.astype(np.float64)

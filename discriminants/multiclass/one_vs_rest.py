@@ -57,8 +57,9 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
 
     def _fit_posterior(self, outputs: np.ndarray, codes: np.ndarray, weight: np.ndarray | None = None) -> None:
         """The posterior model on outputs all known at once; "auto" is then "multinomial"."""
-        model = POSTERIORS["multinomial" if self.posterior == "auto" else self.posterior]()
-        self.posterior_ = model.fit(self._posterior_inputs(outputs), codes, weight)
+        name = "multinomial" if self.posterior == "auto" else self.posterior
+        even = {"even_at_zero": True} if self._sets_thresholds() and name != "gaussian" else {}
+        self.posterior_ = POSTERIORS[name]().fit(self._posterior_inputs(outputs), codes, weight, **even)
 
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
         """Learn to give `targets` (n_samples, n_outputs) for the checked X."""
@@ -88,6 +89,10 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """Posteriors, shape (n_samples, n_classes); rows sum to one."""
         return np.exp(self.predict_log_proba(X))
+
+    def _sets_thresholds(self) -> bool:
+        """Whether zero is where an output parts its classes best, so that of two both are equally probable there."""
+        return False
 
     def _posteriors_decide(self) -> bool:
         return len(self.classes_) > 2 and isinstance(self.posterior_, LogisticOutputModel)

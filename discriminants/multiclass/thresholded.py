@@ -22,7 +22,8 @@ class ThresholdedClassifier(OneVsRestClassifier):
     ----------
     threshold : {"least_squares", "least_error", "soft_margin"}
         Where an output is zero: the bias of least squares; least errors, then widest gap; or the support vector
-        machine on the one output (`discriminants.thresholds`).
+        machine on the one output (`discriminants.thresholds`). Of two classes both are equally probable at either of
+        the latter thresholds, but by posterior "gaussian".
     calibrate_on : {"training", "held_out"}
         The outputs that the threshold and the posterior model are fitted to: those of the training samples, or of
         samples that were held out, in five folds. Outputs of training samples part the classes better than those of
@@ -73,9 +74,12 @@ class ThresholdedClassifier(OneVsRestClassifier):
             outputs = outputs - shift
         self._fit_posterior(outputs, codes, weight)
 
+    def _sets_thresholds(self) -> bool:
+        return self.threshold != "least_squares"
+
     def _posteriors_decide(self) -> bool:
         """Not where thresholds were asked for."""
-        return self.threshold == "least_squares" and super()._posteriors_decide()
+        return not self._sets_thresholds() and super()._posteriors_decide()
 
     def _shift(self, output: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> float:
         """The threshold of one output, on the samples of which it has a target."""

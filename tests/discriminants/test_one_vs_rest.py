@@ -115,6 +115,25 @@ def test_thresholds_and_votes_that_were_asked_for_decide(learner: Any) -> None:
     np.testing.assert_array_equal(learner.predict(X), outputs.argmax(axis=1))
 
 
+@pytest.mark.parametrize(
+    "learner",
+    [
+        KSODClassifier(random_state=0),
+        KSODClassifier(validation=3, posterior="platt"),
+        KFDClassifier(threshold="least_error"),
+        LSSVMClassifier(threshold="soft_margin", posterior="platt"),
+    ],
+)
+def test_of_two_classes_parted_by_a_threshold_the_more_probable_one_is_decided_for(learner: Any) -> None:
+    X, y = make_gaussian_quantiles(n_samples=900, n_features=3, n_classes=3, random_state=1)
+    names = np.where(y == 1, "shell", "else")  # unequal, and far from normal
+    fitted = clone(learner).fit(X[:300], names[:300])
+    proba, decided = fitted.predict_proba(X), fitted.predict(X)
+    np.testing.assert_array_equal(fitted.classes_[proba.argmax(axis=1)], decided)
+    assert proba.max() > 0.8
+    assert log_loss(names[300:], proba[300:]) < 0.6
+
+
 def test_the_residual_threshold_stops_the_selection() -> None:
     X, y = make_blobs(200, centers=2, cluster_std=0.5, random_state=2)
     for n_candidates in (None, 500):

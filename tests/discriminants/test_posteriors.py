@@ -1,18 +1,20 @@
 """Posterior models on outputs."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 from scipy.stats import norm
 
 from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
 from discriminants.posteriors import (
     POSTERIORS,
     GaussianOutputModel,
+    LogisticOutputModel,
     PlattOutputModel,
     fit_sigmoid,
     unit_length_outputs,
@@ -121,7 +123,7 @@ def test_a_model_written_and_read_gives_the_same_posteriors(name: str, n_classes
     np.testing.assert_array_equal(again.predict_log_proba(outputs), model.predict_log_proba(outputs))
 
 
-def platt_cross_entropy(parameters: np.ndarray, output: np.ndarray, positive: np.ndarray) -> float:
+def platt_cross_entropy(parameters: Sequence[float], output: np.ndarray, positive: np.ndarray) -> float:
     n, n_positive = positive.size, positive.sum()
     target = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n - n_positive + 2))
     score = parameters[0] * output + parameters[1]
@@ -139,6 +141,21 @@ def test_the_sigmoid_is_the_rising_one_of_least_smoothed_cross_entropy(separatio
     best = minimize(platt_cross_entropy, np.array([1e-5, 0.0]), (output, positive), bounds=bounds, options=options)
     assert platt_cross_entropy(found, output, positive) <= best.fun * (1 + 1e-9)
     np.testing.assert_allclose(found, best.x, atol=1e-3)
+
+
+@pytest.mark.parametrize("separation", [-2.0, 0.5, 3.0])
+def test_a_sigmoid_that_is_even_at_zero_is_the_rising_one_of_least_cross_entropy_through_there(
+    separation: float,
+) -> None:
+    positive = np.arange(300) < 60
+    output = 5.0 + 2.0 * np.random.default_rng(0).normal(size=300) + separation * positive
+    for posterior in (PlattOutputModel(), LogisticOutputModel()):
+        model = posterior.fit(output[:, None], positive.astype(int), even_at_zero=True)
+        odds = np.subtract(*model.predict_log_proba(np.array([[0.0], [1.0], [-2.0]])).T[::-1])
+        assert odds[0] == 0.0
+        assert odds[2] == pytest.approx(-2 * odds[1])
+        best = minimize_scalar(lambda a: platt_cross_entropy((a, 0.0), output, positive), (-10, 10), tol=1e-10)
+        assert odds[1] == pytest.approx(max(best.x, 1e-5 / output.std()), rel=1e-4)
 
 
 def test_two_classes_have_one_sigmoid_whatever_the_scale_and_offset_of_the_output() -> None:
