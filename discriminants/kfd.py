@@ -9,11 +9,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_X_y
 
 from discriminants.expansion import FLOATS
-from discriminants.kernels import Kernel, make_kernel
+from discriminants.kernels import make_kernel
 from discriminants.linear_systems.centred_scatter import PENALTIES, RidgeSolution
 from discriminants.linear_systems.coordinate_descent import block_descent
 from discriminants.linear_systems.kernel_values import check_some_columns, dictionary, kernel_matrix
-from discriminants.linear_systems.penalty_choice import expected_squares, part_to_choose_on, usual_penalties
+from discriminants.linear_systems.penalty_choice import penalty_given_or_chosen
 from discriminants.linear_systems.penalty_path import PenaltyPath
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import one_vs_rest_targets, winners
@@ -43,7 +43,8 @@ class KFDClassifier(ThresholdedClassifier):
     regularization : "auto" or float
         mu > 0; the scatter is unnormalized, so the same mu weighs less the more samples there are. "auto" takes that of
         17 which fit the kernel's scale (`linear_systems.penalty_choice.usual_penalties`) with which samples left out
-        have the least squared error, 2000 of them at most; that takes about a second and 200 MB.
+        have the least squared error, 2000 of them at most, each with its kernel column; that takes two seconds and
+        200 MB.
     penalty : {"identity", "kernel"}
         R = mu I, a penalty on the length of alpha (Mika 2002), or R = mu K, on the norm of the discriminant in the
         space of the kernel, which makes it the least-squares support vector machine (Suykens et al. 2002). The
@@ -51,10 +52,11 @@ class KFDClassifier(ThresholdedClassifier):
     threshold : {"least_squares", "least_error", "soft_margin"}
         Where an output is zero: the bias of least squares; least errors, then the widest gap; or the support vector
         machine on the one output (`discriminants.thresholds`).
-    calibrate_on : {"auto", "training", "leave_one_out", "held_out"}
+    calibrate_on : {"auto", "training", "leave_one_out", "leave_label_out", "held_out"}
         The outputs that the threshold and the posterior model are fitted to: those of the training samples; those of
-        each sample by the discriminant of all others, in closed form, for which the factor is inverted; or those of
-        samples held out in five folds. "auto" leaves one out, but for classes of fewer than ten samples, where the
+        each sample by the discriminant of all others, in closed form, for which the factor is inverted; the same, but
+        with the sample's kernel column among the others' (penalty "identity"); or those of samples held out in five
+        folds. "auto" leaves one out, but for classes of fewer than ten samples, where the
         solver is "direct"; else it is "training".
     solver : {"direct", "coordinate_descent"}
         One factorisation, or descent in blocks of samples, for which 1600 N bytes serve (penalty "kernel" only;
@@ -94,7 +96,7 @@ class KFDClassifier(ThresholdedClassifier):
         **ThresholdedClassifier._parameter_constraints,
         "regularization": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "penalty": [StrOptions(set(PENALTIES))],
-        "calibrate_on": [StrOptions({"auto", "training", "leave_one_out", "held_out"})],
+        "calibrate_on": [StrOptions({"auto", "training", "leave_one_out", "leave_label_out", "held_out"})],
         "solver": [StrOptions({"direct", "coordinate_descent"})],
         "significant_figures": [Interval(Integral, 1, 12, closed="both")],
     }
@@ -129,14 +131,14 @@ class KFDClassifier(ThresholdedClassifier):
         resolved = make_kernel(self.kernel, self.sigma).resolved(X)
         kernel, centers = dictionary(resolved, X)
         K = kernel_matrix(kernel, X, centers)
-        self.regularization_ = self._chosen_penalty(resolved, X, targets, K)
+        self.regularization_ = penalty_given_or_chosen(self.regularization, resolved, X, targets, self.penalty, K)
         solution = RidgeSolution(K, targets, self.regularization_, self.penalty)
         self._keep_expansion(kernel, centers, solution.alpha, solution.bias)
         if self._leaves_one_out():
-            self._left_out = solution.leave_one_out_outputs()
+            self._left_out = solution.leave_one_out_outputs(own_column=self.calibrate_on == "leave_label_out")
 
     def _descend(self, X: np.ndarray, targets: np.ndarray) -> None:
-        if self.penalty != "kernel" or self.calibrate_on == "leave_one_out":
+        if self.penalty != "kernel" or self.calibrate_on in ("leave_one_out", "leave_label_out"):
             raise ValueError(
                 "solver = 'coordinate_descent' is for penalty = 'kernel', and has no leave-one-out outputs: take "
                 "calibrate_on = 'held_out'"
@@ -146,25 +148,9 @@ class KFDClassifier(ThresholdedClassifier):
         if centers.shape[0] != X.shape[0]:
             raise ValueError("penalty='kernel' needs one kernel column a sample; this kernel has several")
         check_some_columns(kernel, X, "penalty='kernel'")
-        self.regularization_ = self._chosen_penalty(resolved, X, targets)
+        self.regularization_ = penalty_given_or_chosen(self.regularization, resolved, X, targets, self.penalty)
         found = block_descent(kernel, X, targets, self.regularization_, figures=float(self.significant_figures))
         self._keep_expansion(kernel, centers, found.alpha, found.bias)
-
-    def _chosen_penalty(self, kernel: Kernel, X: np.ndarray, targets: np.ndarray, K: np.ndarray | None = None) -> float:
-        """The one given, or of the usual ones that of the least squared error of samples left out; K is the kernel
-        matrix of X, where it is at hand.
-        """
-        if not isinstance(self.regularization, str):
-            return float(self.regularization)
-        rows, own, _ = part_to_choose_on(X, np.arange(X.shape[0]), targets.astype(np.float64))
-        if K is not None and K.shape[1] == X.shape[0]:
-            K = K[np.ix_(rows, rows)]
-        else:
-            of_part, centers = dictionary(kernel.at(rows), X[rows])
-            K = kernel_matrix(of_part, X[rows], centers)
-        penalties = usual_penalties(K, penalty=self.penalty)
-        errors = expected_squares(K, own, penalties, "leave_one_out", penalty=self.penalty)
-        return penalties[int(np.argmin(errors))]
 
     def _calibration_outputs(self, X: np.ndarray, targets: np.ndarray) -> np.ndarray:
         if not self._leaves_one_out():
@@ -204,5 +190,6 @@ class KFDClassifier(ThresholdedClassifier):
         classes, codes = class_codes(y)
         kernel, centers = dictionary(make_kernel(self.kernel, self.sigma).resolved(X), X)
         path = PenaltyPath(kernel_matrix(kernel, X, centers), self.penalty)
-        outputs = path.leave_one_out_outputs(one_vs_rest_targets(codes, classes.shape[0]), regularizations)
+        targets = one_vs_rest_targets(codes, classes.shape[0])
+        outputs = path.leave_one_out_outputs(targets, regularizations, own_column=False)
         return np.array([(winners(output) != codes).mean() for output in outputs])

@@ -3,7 +3,7 @@
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, lapack
+from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve, lapack
 
 from discriminants.linear_systems.kernel_values import check_symmetric, check_values
 
@@ -95,22 +95,57 @@ class RidgeSolution:
         self.beta = cho_solve(self._factor, targets - means, check_finite=False)
         # HK is at hand, and K'beta = (HK)'beta, for beta sums to zero.
         self.alpha = self.beta if penalty == "kernel" else K.T @ self.beta
+        self._HK = K if penalty == "identity" else None
         self.bias = means - column_means @ self.alpha
 
-    def leave_one_out_outputs(self) -> np.ndarray:
+    def leave_one_out_outputs(self, *, own_column: bool = True) -> np.ndarray:
         """Output of every sample by the solution of all others, shape (n_samples, n_outputs).
 
         y_i - f^(-i)(x_i) = beta_i / (G_ii - c / N), with G the inverse of C + mu I and c its eigenvalue along the
         constant vector, which belongs to the bias. With the penalty "kernel" that is the model trained without the
-        sample; with "identity" the sample's kernel column stays in the dictionary and only its label is left out. Takes
-        O(N^3) time, and no memory: the inverse takes the place of the factor.
+        sample; with "identity" the sample's kernel column stays in the dictionary and only its label is left out,
+        unless `own_column` is False and there is one column a sample. Takes O(N^3) time, and no memory: what is
+        computed takes the place of the factor and of K.
         """
-        diagonal = self._inverse_diagonal - 1.0 / (self._along_constant * self.beta.shape[0])
-        return self._targets - self.beta / diagonal[:, None]
+        inverse_diagonal, squares, crossings = self._of_inverse
+        diagonal = inverse_diagonal - 1.0 / (self._along_constant * self.beta.shape[0])
+        beta = self.beta
+        if not own_column and squares.shape == diagonal.shape:
+            beta, diagonal = without_own_columns(beta, diagonal, self.alpha, squares, crossings)
+        return self._targets - beta / diagonal[:, None]
 
     @cached_property
-    def _inverse_diagonal(self) -> np.ndarray:
-        factor, lower = self._factor
-        del self._factor
-        inverse, _ = lapack.dpotri(factor, lower=lower, overwrite_c=True)
-        return inverse.diagonal().copy()
+    def _of_inverse(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Diagonals of G and, where K has one column a sample and they may be wanted, of K'HGHK and GHK."""
+        (factor, lower), HK = self._factor, self._HK
+        del self._factor, self._HK
+        inverse, _ = lapack.dtrtri(factor, lower=lower, overwrite_c=True)  # of U, where C + mu I = U'U
+        for column in range(inverse.shape[0]):
+            inverse[column + 1 :, column] = 0.0  # below the triangle is what was there before
+        diagonal = np.einsum("ij,ij->i", inverse, inverse)
+        if HK is None or HK.shape[0] != HK.shape[1]:
+            return diagonal, np.empty(0), np.empty(0)
+        # HK in rows is (HK)' in Fortran's columns: that takes U^-1 from the right, in its place.
+        W = blas.dtrmm(1.0, inverse, HK.T, side=1, overwrite_b=True)
+        return diagonal, np.einsum("ij,ij->i", W, W), np.einsum("ij,ij->i", inverse, W)
+
+
+def without_own_columns(
+    beta: np.ndarray, diagonal: np.ndarray, alpha: np.ndarray, squares: np.ndarray, crossings: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """What leaving one out divides, beta_i by G_ii, for the penalty "identity" without the column u_i of sample i.
+
+    (C - uu' + mu I)^-1 = G + Guu'G / (1 - u'Gu). Both are given times 1 - u'Gu, which may be small.
+
+    Parameters
+    ----------
+    beta : ndarray of shape (..., n_samples, n_outputs)
+    diagonal : ndarray of shape (..., n_samples)
+        Of G.
+    alpha : ndarray of shape (..., n_samples, n_outputs)
+        u_i'beta.
+    squares, crossings : ndarray of shape (..., n_samples)
+        u_i'G u_i, and of G u_i the entry i.
+    """
+    left = np.maximum(1.0 - squares, np.finfo(np.float64).eps)
+    return left[..., None] * beta + crossings[..., None] * alpha, left * diagonal + crossings**2

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from discriminants.kernels import Kernel
+from discriminants.linear_systems.kernel_values import dictionary, kernel_matrix
 from discriminants.linear_systems.penalty_path import PenaltyPath
 from discriminants.linear_systems.weighted_ridge import WeightedRidge
 
@@ -34,6 +36,50 @@ def usual_penalties(K: np.ndarray, weight: float = 1.0, penalty: str = "kernel")
     variance = K.diagonal().mean() - K.mean()
     usual = _RELATIVE * weight * (variance if variance > 0 else 1.0)
     return [float(value) for value in (usual**2 if penalty == "identity" else usual)]
+
+
+def penalty_given_or_chosen(
+    regularization: float | str,
+    kernel: Kernel,
+    X: np.ndarray,
+    targets: np.ndarray,
+    penalty: str,
+    K: np.ndarray | None = None,
+    *,
+    own_column: bool = False,
+) -> float:
+    """The penalty given as a number, or, where it is "auto", of the usual ones that with which samples left out have
+    the least squared error.
+
+    Parameters
+    ----------
+    regularization : float or "auto"
+    kernel : Kernel
+        Resolved on X.
+    X : ndarray of shape (n_samples, n_features)
+    targets : ndarray of shape (n_samples, n_outputs)
+    penalty : {"identity", "kernel"}
+    K : ndarray of shape (n_samples, n_columns), optional
+        The kernel matrix of X, where it is at hand.
+    own_column : bool
+        As in `expected_squares`.
+
+    Raises
+    ------
+    ValueError
+        As `PenaltyPath`.
+    """
+    if not isinstance(regularization, str):
+        return float(regularization)
+    rows, own, _ = part_to_choose_on(X, np.arange(X.shape[0]), targets.astype(np.float64))
+    if K is not None and K.shape[1] == X.shape[0]:
+        K = K[np.ix_(rows, rows)]
+    else:
+        of_part, centers = dictionary(kernel.at(rows), X[rows])
+        K = kernel_matrix(of_part, X[rows], centers)
+    penalties = usual_penalties(K, penalty=penalty)
+    errors = expected_squares(K, own, penalties, "leave_one_out", penalty=penalty, own_column=own_column)
+    return penalties[int(np.argmin(errors))]
 
 
 def part_to_choose_on(
@@ -105,6 +151,7 @@ def expected_squares(
     criterion: str,
     weight: np.ndarray | None = None,
     penalty: str = "kernel",
+    own_column: bool = False,
 ) -> np.ndarray:
     """Estimates of the mean squared error on a new sample, summed over the outputs.
 
@@ -123,6 +170,8 @@ def expected_squares(
     weight : ndarray of shape (n_samples,), optional
     penalty : {"identity", "kernel"}
         As in `PenaltyPath`; with weights "kernel".
+    own_column : bool
+        As in `PenaltyPath.leave_one_out_outputs`.
 
     Returns
     -------
@@ -137,7 +186,7 @@ def expected_squares(
         path = PenaltyPath(K.copy(), penalty)
         if criterion == "gcv":
             return path.generalised_cross_validation(targets, regularizations)
-        outputs = path.leave_one_out_outputs(targets, regularizations)
+        outputs = path.leave_one_out_outputs(targets, regularizations, own_column=own_column)
         return ((targets - outputs) ** 2).mean(axis=1).sum(axis=1)
     found = []
     for regularization in regularizations:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg import eigh
 
-from discriminants.linear_systems.centred_scatter import centred_scatter
+from discriminants.linear_systems.centred_scatter import centred_scatter, without_own_columns
 
 
 class PenaltyPath:
@@ -59,19 +59,24 @@ class PenaltyPath:
         alpha = beta if self._HK is None else self._HK.T @ beta
         return alpha, targets.mean(axis=0) - self._column_means @ alpha
 
-    def leave_one_out_outputs(self, targets: np.ndarray, regularizations: Sequence[float]) -> np.ndarray:
+    def leave_one_out_outputs(
+        self, targets: np.ndarray, regularizations: Sequence[float], *, own_column: bool = True
+    ) -> np.ndarray:
         """Output of every training sample by the solution of all others, in closed form.
 
         Outputs are linear in the targets and the penalty is quadratic, hence y_i - f^(-i)(x_i) = (y_i - f(x_i)) /
         (1 - h_ii), with I - (h_ij) = mu (C + mu I)^-1 - 11'/N. With the penalty "kernel" that is the model trained
         without the sample. With "identity" the sample's kernel column stays in the dictionary, as with a dictionary
-        chosen beforehand; only its label is left out.
+        chosen beforehand; only its label is left out. Without its column, HK's u, C is C - uu', and (C - uu' + mu I)^-1
+        comes of (C + mu I)^-1 by Sherman and Morrison (`without_own_columns`).
 
         Parameters
         ----------
         targets : ndarray of shape (n_samples, n_outputs)
         regularizations : sequence of float
             Values of mu, each positive.
+        own_column : bool
+            Whether the column stays, with the penalty "identity"; it always does where there is not one a sample.
 
         Returns
         -------
@@ -86,6 +91,11 @@ class PenaltyPath:
         rotated = self._vectors.T @ targets
         diagonals = inverses @ (self._vectors**2).T
         betas = np.stack([self._vectors @ (inverse[:, None] * rotated) for inverse in inverses])
+        if not own_column and self._HK is not None and self._HK.shape[0] == self._HK.shape[1]:
+            columns = self._vectors.T @ self._HK
+            alphas = np.stack([columns.T @ (inverse[:, None] * rotated) for inverse in inverses])
+            squares, crossings = inverses @ columns**2, inverses @ (self._vectors.T * columns)
+            betas, diagonals = without_own_columns(betas, diagonals, alphas, squares, crossings)
         return targets - betas / diagonals[:, :, None]
 
     def effective_parameters(self, regularizations: Sequence[float]) -> np.ndarray:

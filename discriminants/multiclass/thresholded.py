@@ -53,7 +53,8 @@ class ThresholdedClassifier(OneVsRestClassifier):
 
     def _leaves_one_out(self) -> bool:
         """Whether the outputs of samples left out, in closed form, are wanted, and the solver has them."""
-        return self.calibrate_on == "leave_one_out" or (self.calibrate_on == "auto" and self.solver == "direct")
+        asked = self.calibrate_on in ("leave_one_out", "leave_label_out")
+        return asked or (self.calibrate_on == "auto" and self.solver == "direct")
 
     def _small_classes_kept(self, outputs: np.ndarray, X: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Outputs of samples left out, where "auto" has plain ones for classes that are too small to leave one out."""

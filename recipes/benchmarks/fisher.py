@@ -58,7 +58,7 @@ def open_study(path: Path, name: str, quick: bool) -> Study:
     n_train = problem.partitions[0].train.shape[0]
     step = 2 if n_train > LARGE else 1  # in the grid of C, whose small values take minutes there
     sigmas, sparse_sigmas = widths(problem, grids.multiples), widths(problem, grids.sparse_multiples)
-    dense = KFDClassifier(penalty="identity", threshold=THRESHOLD, calibrate_on="leave_one_out")
+    dense = KFDClassifier(penalty="identity", threshold=THRESHOLD, calibrate_on="leave_label_out")
     squared = SparseKFDClassifier(loss="squared", threshold=THRESHOLD)
     absolute = SparseKFDClassifier(loss="absolute", threshold=THRESHOLD)
     family = (

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 from sklearn.base import clone
-from sklearn.datasets import load_iris, make_blobs, make_classification, make_moons
+from sklearn.datasets import load_digits, load_iris, make_blobs, make_classification, make_moons
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.model_selection import GridSearchCV
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.preprocessing import scale
 
-from discriminants.kernels import GaussianKernel, MultiscaleGaussianKernel
+from discriminants.kernels import GaussianKernel, MultiscaleGaussianKernel, PolynomialKernel
 from discriminants.kfd import KFDClassifier
 from discriminants.linear_discriminant import LinearDiscriminant
 from discriminants.linear_systems.penalty_choice import usual_penalties
@@ -113,17 +115,18 @@ def test_a_linear_kernel_gives_the_linear_discriminant() -> None:
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("penalty", PENALTIES)
-def test_leaving_one_out_in_closed_form_is_training_without_it(penalty: str, classes: int) -> None:
+@pytest.mark.parametrize(("penalty", "own_column"), [("identity", True), ("identity", False), ("kernel", True)])
+def test_leaving_one_out_in_closed_form_is_training_without_it(penalty: str, own_column: bool, classes: int) -> None:
     X, y = make_blobs(30, centers=classes, cluster_std=3.0, random_state=1)
     mus = [1e-3, 0.1, 5.0]
     path = PenaltyPath(GaussianKernel(2.0)(X, X), penalty)
-    found = path.leave_one_out_outputs(np.where(y[:, None] == np.arange(classes), 1, -1), mus)
+    targets = np.where(y[:, None] == np.arange(classes), 1, -1)
+    found = path.leave_one_out_outputs(targets, mus, own_column=own_column)
     naive = np.empty_like(found)
     for r, mu in enumerate(mus):
         for i in range(30):
             others = np.delete(np.arange(30), i)
-            centers = others if penalty == "kernel" else np.arange(30)  # the column of i stays in the dictionary
+            centers = np.arange(30) if penalty == "identity" and own_column else others
             K = GaussianKernel(2.0)(X, X[centers])
             A = np.hstack([K[others], np.ones((29, 1))])
             R = np.zeros((len(centers) + 1, len(centers) + 1))
@@ -132,9 +135,10 @@ def test_leaving_one_out_in_closed_form_is_training_without_it(penalty: str, cla
                 weights = np.linalg.solve(A.T @ A + R, A.T @ np.where(y[others] == c, 1.0, -1.0))
                 naive[r, i, c] = np.append(K[i], 1.0) @ weights
     np.testing.assert_allclose(found, naive, atol=1e-6)
-    learner = KFDClassifier(sigma=2.0, penalty=penalty)
-    expected = (naive.argmax(axis=2) != y).mean(axis=1)
-    np.testing.assert_allclose(learner.leave_one_out_errors(X, y, mus), expected)
+    if penalty == "kernel" or not own_column:
+        learner = KFDClassifier(sigma=2.0, penalty=penalty)
+        expected = (naive.argmax(axis=2) != y).mean(axis=1)
+        np.testing.assert_allclose(learner.leave_one_out_errors(X, y, mus), expected)
 
 
 def test_leaving_one_out_keeps_its_digits_where_hardly_any_regularization_is_left() -> None:
@@ -203,7 +207,7 @@ def test_the_penalty_chosen_has_the_least_squared_error_left_out(penalty: str) -
     K, targets = GaussianKernel(1.0)(X, X), np.where(y[:, None] == np.arange(3), 1.0, -1.0)
     squares = {}
     for mu in usual_penalties(K, penalty=penalty):
-        outputs = PenaltyPath(K.copy(), penalty).leave_one_out_outputs(targets, [mu])[0]
+        outputs = PenaltyPath(K.copy(), penalty).leave_one_out_outputs(targets, [mu], own_column=False)[0]
         squares[mu] = ((targets - outputs) ** 2).sum()
     assert learner.regularization_ == min(squares, key=lambda mu: squares[mu])
     matrix = KFDClassifier(kernel="precomputed", penalty=penalty).fit(K, y)
@@ -215,6 +219,17 @@ def test_the_penalty_chosen_has_the_least_squared_error_left_out(penalty: str) -
     if penalty == "kernel":
         descent = clone(learner).set_params(solver="coordinate_descent", significant_figures=6).fit(X, y)
         assert descent.regularization_ == learner.regularization_
+
+
+def test_a_penalty_is_chosen_for_a_polynomial_kernel_as_well_as_by_folds_and_posteriors_hold() -> None:
+    X, y = load_digits(return_X_y=True)
+    X, X_test, y, y_test = train_test_split(scale(X), y, train_size=200, stratify=y, random_state=0)
+    kernel = PolynomialKernel(3, gamma=1 / 64)
+    chosen = KFDClassifier(kernel=kernel).fit(X, y)
+    penalties = usual_penalties(chosen.kernel_(X, X), penalty="identity")[::2]
+    search = GridSearchCV(KFDClassifier(kernel=kernel), {"regularization": penalties}, cv=3).fit(X, y)
+    assert chosen.score(X_test, y_test) > search.score(X_test, y_test) - 0.01
+    assert log_loss(y_test, chosen.predict_proba(X_test)) < 0.35
 
 
 def test_duplicated_rows_are_no_trouble() -> None:
@@ -294,16 +309,16 @@ def test_held_out_or_left_out_outputs_set_threshold_and_posterior() -> None:
     X = np.vstack([random.normal(size=(180, 10)), 0.5 * random.normal(size=(30, 10)) + 0.4])
     y = np.repeat([0, 1], [180, 30])
     plain = KFDClassifier(sigma=3.0, regularization=0.01).fit(X, y)
-    for calibrate_on in ("training", "leave_one_out", "held_out"):
+    for calibrate_on in ("training", "leave_one_out", "leave_label_out", "held_out"):
         for threshold in ("least_error", "soft_margin"):
             learner = KFDClassifier(sigma=3.0, regularization=0.01, threshold=threshold, calibrate_on=calibrate_on).fit(
                 X, y
             )
             np.testing.assert_allclose(learner.dual_coef_, plain.dual_coef_)
             shift = plain.intercept_[0] - learner.intercept_[0]
-            if calibrate_on == "leave_one_out":
-                K = GaussianKernel(3.0)(X, X)
-                outputs = PenaltyPath(K).leave_one_out_outputs((2 * y - 1)[:, None], [0.01])[0, :, 0]
+            if calibrate_on.startswith("leave"):
+                path, own_column = PenaltyPath(GaussianKernel(3.0)(X, X)), calibrate_on == "leave_label_out"
+                outputs = path.leave_one_out_outputs((2 * y - 1)[:, None], [0.01], own_column=own_column)[0, :, 0]
                 assert shift == pytest.approx(THRESHOLDS[threshold](outputs, y == 1), abs=1e-6)
             elif calibrate_on == "training":
                 assert shift == pytest.approx(THRESHOLDS[threshold](plain.decision_function(X), y == 1), abs=1e-6)

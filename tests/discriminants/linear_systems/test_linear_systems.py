@@ -68,9 +68,11 @@ def test_the_path_holds_the_solution_of_every_penalty(penalty: str) -> None:
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_leaving_one_out_is_the_same_by_factor_and_by_path(penalty: str) -> None:
     _, Y, K = samples()
-    path = PenaltyPath(K.copy(), penalty).leave_one_out_outputs(Y, MUS)
-    for row, mu in zip(path, MUS, strict=True):
-        np.testing.assert_allclose(RidgeSolution(K.copy(), Y, mu, penalty).leave_one_out_outputs(), row, atol=1e-7)
+    for own_column in (True, False):
+        path = PenaltyPath(K.copy(), penalty).leave_one_out_outputs(Y, MUS, own_column=own_column)
+        for row, mu in zip(path, MUS, strict=True):
+            by_factor = RidgeSolution(K.copy(), Y, mu, penalty).leave_one_out_outputs(own_column=own_column)
+            np.testing.assert_allclose(by_factor, row, atol=1e-7)
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
