@@ -9,6 +9,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from discriminants.kernels import Kernel
 from discriminants.linear_systems.centred_scatter import PENALTIES
+from discriminants.linear_systems.penalty_choice import penalty_given_or_chosen
 from discriminants.multiclass.thresholded import ThresholdedClassifier
 from discriminants.selection.forward_selection import SelectionState
 from discriminants.selection.gram import accumulate_gram
@@ -37,7 +38,8 @@ class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
     n_centers : int
         Most centres; of each class where dictionaries are private.
     kernel, sigma, regularization, penalty
-        As in `KFDClassifier`; P is taken among the centres.
+        As in `KFDClassifier`, whose choice "auto" is: with every sample of the part chosen on as a centre. P is taken
+        among the centres.
     tol : float
         0 never stops.
     patience : int
@@ -63,6 +65,8 @@ class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
         Regularized squared error of all outputs with the first 0, 1, ... centres of a shared dictionary, that of the
         last dictionary where they are private.
     n_centers_ : ndarray of int of shape (n_dictionaries,)
+    regularization_ : float
+        The one taken.
     center_indices_ : ndarray of int of shape (m,)
         Rows of the training samples.
     basis_centers_, dual_coef_, intercept_, classes_, kernel_, sigma_, posterior_
@@ -85,7 +89,7 @@ class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
             for name in ("n_centers", "kernel", "sigma", "dictionary", "n_candidates", "random_state")
         },
         **ThresholdedClassifier._parameter_constraints,
-        "regularization": [Interval(Real, 0, None, closed="neither")],
+        "regularization": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "penalty": [StrOptions(set(PENALTIES))],
         "tol": [Interval(Real, 0, None, closed="left")],
         "patience": [Interval(Integral, 1, None, closed="left")],
@@ -104,7 +108,7 @@ class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
         *,
         kernel: Any = "gaussian",
         sigma: Any = "scale",
-        regularization: float = 0.03,
+        regularization: float | str = "auto",
         penalty: str = "identity",
         tol: float = 1e-3,
         patience: int = 5,
@@ -142,12 +146,21 @@ class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
         fall = (values[-1 - self.patience] - values[-1]) / self.patience
         return bool(fall < self.tol * values[-1])
 
+    def selection_paths(
+        self, X: np.ndarray, targets: np.ndarray, *, kernel: Kernel, random: np.random.RandomState
+    ) -> tuple[np.ndarray, Kernel, list[SelectionPath]]:
+        """As of every such learner, under the penalty given or, first of all, chosen."""
+        self.regularization_ = penalty_given_or_chosen(
+            self.regularization, kernel, X, targets, self.penalty, own_column=True
+        )
+        return super().selection_paths(X, targets, kernel=kernel, random=random)
+
     def _candidate_rows(self, X: np.ndarray, kernel: Kernel, random: np.random.RandomState) -> np.ndarray:
         return self._distinct(super()._candidate_rows(X, kernel, random), X, kernel)
 
     def _state_maker(self, kernel: Kernel, X: np.ndarray, targets: np.ndarray, points: np.ndarray) -> StateMaker:
         matrix = KernelMatrix(kernel, X, points)
-        mu, penalty = float(self.regularization), self.penalty
+        mu, penalty = self.regularization_, self.penalty
         if self.n_candidates is None:
             return lambda which, n_centers: NormalEquationsState(matrix, targets[:, which], n_centers, mu, penalty)
         gram = accumulate_gram(kernel, X, targets, X[points])

@@ -132,7 +132,7 @@ def greedy(n_samples: int, n_candidates: int, n_centers: int) -> dict[str, Any]:
     for name, model in (
         ("orols", OROLSClassifier(n_centers, max_condition=1e12, criterion=None, **common)),
         # Posteriors from outputs of the training samples, as OROLS has them; by default they are left out.
-        ("greedy", SparseGreedyKFDClassifier(n_centers, calibrate_on="training", **common)),
+        ("greedy", SparseGreedyKFDClassifier(n_centers, regularization=0.03, calibrate_on="training", **common)),
     ):
         model.set_params(n_centers=10).fit(X[:_WARM_UP], y[:_WARM_UP])
         model.set_params(n_centers=n_centers)

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_digits, make_moons
 
 from discriminants import KFDClassifier, SparseGreedyKFDClassifier
 from discriminants.kernels import GaussianKernel
+from discriminants.linear_systems.penalty_choice import usual_penalties
+from discriminants.linear_systems.penalty_path import PenaltyPath
 from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
 from discriminants.selection.kernel_matrix import KernelMatrix
 from discriminants.selection.normal_equations_state import NormalEquationsState
@@ -77,6 +80,25 @@ def test_with_every_sample_as_a_centre_it_is_the_dense_discriminant(penalty: str
     )
     dense = KFDClassifier(sigma=0.5, regularization=0.1, penalty=penalty).fit(X, y)
     np.testing.assert_allclose(greedy.decision_function(X), dense.decision_function(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("n_candidates", [None, 20])
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_without_a_penalty_given_that_of_least_error_with_labels_left_out_is_taken(
+    penalty: str, n_candidates: int | None
+) -> None:
+    X, y, _, _ = _moons(80)
+    y, K = y + (X[:, 0] > 1.2), GaussianKernel(0.5)(X, X)
+    greedy = SparseGreedyKFDClassifier(12, sigma=0.5, penalty=penalty, n_candidates=n_candidates, random_state=0)
+    targets = np.where(y[:, None] == np.arange(3), 1.0, -1.0)
+    penalties = usual_penalties(K, penalty=penalty)
+    outputs = PenaltyPath(K.copy(), penalty).leave_one_out_outputs(targets, penalties)
+    best = penalties[int(((targets - outputs) ** 2).sum(axis=(1, 2)).argmin())]
+    assert greedy.fit(X, y).regularization_ == best
+    given = clone(greedy).set_params(regularization=best).fit(X, y)
+    np.testing.assert_array_equal(given.dual_coef_, greedy.dual_coef_)
+    matrix = clone(greedy).set_params(kernel="precomputed", sigma="scale").fit(K, y)
+    assert matrix.regularization_ == pytest.approx(best)
 
 
 def test_it_ends_when_the_objective_hardly_falls() -> None:
