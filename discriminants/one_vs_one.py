@@ -29,7 +29,8 @@ from discriminants.selection.learner import ForwardSelectionLearner
 from discriminants.selection.norm_penalty import with_norm_penalty
 from discriminants.selection.rules import make_rule
 
-_FEWEST_HELD_OUT = 3  # samples of half a class
+_FEWEST_HELD_OUT = 5  # samples of half a class
+_PRIOR_SAMPLES = 2.0  # whose squared error is that of no weights at all, beside those of a pair with small classes
 _SAMPLES_A_CENTRE = 5
 _LEAST_SHARE = 0.1  # of a column's energy in the other half, below which it is lifted; 0.03 let posteriors go wrong
 _RIDGE = 1e-9  # relative, on the diagonal of a half's normal equations, which may have fewer samples than columns
@@ -49,8 +50,10 @@ class OneVsOneKernelClassifier(PairExpansion):
 
     The densities are those of outputs on samples that the weights were not learnt from: the weights of either half of
     the samples, on the other half, with the centres of the whole. On the training samples themselves outputs of
-    classes with few samples are too well apart, and posteriors too sure. Where half a class has fewer than 3 samples,
-    they are those on the training samples.
+    classes with few samples are too well apart, and posteriors too sure. Where half a class has fewer than 5 samples,
+    the means are those on the training samples, and both classes have one variance: the squared error of a new sample
+    by the p weights of n samples, (1 + p / n) / (n - p) times the sum of squared residuals (Akaike 1969), with two
+    samples more that no weight serves, so that posteriors stay moderate where weights are as many as samples.
 
     The source scales every weight vector to length one; the densities, which scale with it, make that superfluous.
 
@@ -114,7 +117,8 @@ class OneVsOneKernelClassifier(PairExpansion):
     References
     ----------
     E. Andelic, Sparse Nonlinear Discriminants, dissertation, Magdeburg 2007. D. Price, S. Knerr, L. Personnaz, G.
-    Dreyfus, Pairwise neural network classifiers with probabilistic outputs, NIPS 7, 1995.
+    Dreyfus, Pairwise neural network classifiers with probabilistic outputs, NIPS 7, 1995. H. Akaike, Fitting
+    autoregressive models for prediction, Annals of the Institute of Statistical Mathematics 21, 1969.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -289,6 +293,8 @@ def _pairs_of(
                 for half in halves
             ]
             means, variances = _held_out_outputs(halves, systems, state.order, state.lam / system.n_samples)
+        else:
+            variances = _expected_squares(whole.counts, means, variances, len(state.order) + 1)
         learnt.append((weights, bias, len(state.order), *means, *variances))
     return learnt
 
@@ -305,6 +311,14 @@ def _log_odds(
 
 def _penalised(system: GramSystem, K: np.ndarray | None, penalty: float) -> GramSystem:
     return with_norm_penalty(system, K, penalty) if K is not None and penalty else system
+
+
+def _expected_squares(counts: np.ndarray, means: np.ndarray, variances: np.ndarray, n_weights: int) -> np.ndarray:
+    """Of a new sample about its target, the same for both classes, (2,), by moments of the training outputs, (2,)."""
+    n_samples = counts.sum()
+    residual = float(counts @ (variances + (means - [-1.0, 1.0]) ** 2))
+    freedom = max(n_samples - n_weights, 0.0) + _PRIOR_SAMPLES
+    return np.full(2, (residual + _PRIOR_SAMPLES) / freedom * (1.0 + n_weights / n_samples))
 
 
 def _held_out_outputs(

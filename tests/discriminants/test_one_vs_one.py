@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits, make_blobs, make_classification
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 from sklearn.svm import SVC
 
 from discriminants import ModelFormatError, NPDClassifier, OneVsOneKernelClassifier, OneVsOneSVC, OROLSClassifier
@@ -81,15 +82,10 @@ def test_posteriors_are_those_of_the_pairs_coupled_one_by_one(machine):
     assert (machine.predict(X) == machine.classes_[expected.argmax(axis=1)]).all()
 
 
-@pytest.mark.parametrize(
-    "machine",
-    [OneVsOneSVC(sigma=30.0, random_state=0), OneVsOneKernelClassifier(candidates_per_class=3, random_state=0)],
-    ids=["svc", "npd"],
-)
-def test_densities_of_few_samples_and_of_support_vectors_are_those_of_the_outputs_in_training(machine):
+def test_densities_of_support_vectors_are_those_of_the_outputs_in_training():
     X, y = _digits(200, 4)
-    most = 30 if isinstance(machine, OneVsOneSVC) else 5
-    machine.set_params(max_samples_per_class=most).fit(X, y)
+    most = 30
+    machine = OneVsOneSVC(sigma=30.0, max_samples_per_class=most, random_state=0).fit(X, y)
     members = draw_by_class(y, most, np.random.RandomState(0))
     outputs = _outputs(machine, X)
     for p, pair in enumerate(combinations(range(4), 2)):
@@ -216,6 +212,29 @@ def test_classes_that_nothing_tells_apart_keep_their_shares():
     X, y = np.ones((30, 2)), np.repeat([0, 1, 2], [5, 10, 15])
     proba = OneVsOneKernelClassifier(sigma=1.0).fit(X, y).predict_proba(X[:1].astype(np.float32))
     assert np.isfinite(proba).all() and proba.argmax() == 2
+
+
+@pytest.mark.parametrize("learner", ["npd", "orols"])
+@pytest.mark.parametrize(("n", "most"), [(2, 2.0), (5, 1.6), (9, 1.4)])
+def test_posteriors_of_small_classes_are_moderate(learner: str, n: int, most: float) -> None:
+    X, y = load_digits(return_X_y=True)
+    rows = np.concatenate([np.flatnonzero(y == c)[:n] for c in range(10)])
+    machine = OneVsOneKernelClassifier(learner, random_state=0).fit(X[rows], y[rows])
+    assert log_loss(y[500:], machine.predict_proba(X[500:])) < most  # the classes' shares have 2.3
+    assert machine.score(X[500:], y[500:]) > 0.3
+
+
+def test_the_variance_of_small_classes_is_the_squared_error_to_expect_of_new_samples() -> None:
+    X, y = _digits(24, 3)
+    machine = OneVsOneKernelClassifier(candidates_per_class=3, sigma=30.0, random_state=0).fit(X, y)
+    for p, pair in enumerate(combinations(range(3), 2)):
+        rows = np.isin(y, pair)
+        residual = np.where(y == pair[1], 1.0, -1.0)[rows] - _outputs(machine, X)[rows, p]
+        n, n_weights = rows.sum(), machine.n_centers_[p] + 1
+        expected = (residual @ residual + 2) / (n - n_weights + 2) * (1 + n_weights / n)
+        means = [_outputs(machine, X)[y == c, p].mean() for c in pair]
+        np.testing.assert_allclose(machine.means_[:, p], means, rtol=1e-6)
+        np.testing.assert_allclose(machine.variances_[:, p], expected, rtol=1e-6)
 
 
 def test_progress_counts_three_steps_a_class():
