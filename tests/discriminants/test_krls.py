@@ -202,6 +202,19 @@ def test_digits_are_read_from_a_stream_with_posteriors_at_any_time() -> None:
     assert learner.basis_centers_.shape[0] < 450
 
 
+@pytest.mark.parametrize("kind", [KRLSClassifier, KRLSRegressor])
+def test_a_dictionary_is_bounded_unless_asked_otherwise(kind: Any) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2100, 2)), rng.integers(2, size=2100)
+    assert (
+        kind(sigma=1e-6)
+        .partial_fit(X, y, **({"classes": [0, 1]} if kind is KRLSClassifier else {}))
+        .basis_centers_.shape[0]
+        == 2000
+    )
+    assert kind(max_centers=None).fit(X[:50], y[:50]).basis_centers_.shape[0] <= 50
+
+
 def test_memory_is_that_of_the_triangles_and_one_block_however_long_the_stream() -> None:
     rng = np.random.default_rng(6)
     learner = KRLSRegressor(0.1, sigma=1.0, max_centers=50, block_size=500)
