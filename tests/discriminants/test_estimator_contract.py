@@ -54,6 +54,7 @@ _SAME_WINNER = [
     NPDClassifier(n_centers=20),
     NPDClassifier(n_centers=20, kernel="laplacian", criterion="bic"),
     OLSClassifier(n_centers=20),
+    SparseGreedyKFDClassifier(20, random_state=0),
 ]
 _ESTIMATORS = [
     *_SAME_WINNER,
@@ -84,7 +85,6 @@ _ESTIMATORS = [
     KernelDiscriminantAnalysis(1, regularization=0.1, penalty="kernel", solver="eigen"),
     KSODClassifier(regularization=0.01, random_state=0),
     KSODClassifier(regularization=0.01, penalty="kernel", n_components="held_out", validation=3),
-    SparseGreedyKFDClassifier(20, random_state=0),
     SparseGreedyKFDClassifier(
         20, penalty="kernel", dictionary="private", n_candidates=200, threshold="soft_margin", random_state=0
     ),
