@@ -33,17 +33,22 @@ class BoxDescent(NamedTuple):
 
 
 class KernelRows:
-    """Columns of the kernel matrix of the samples, kept whole where it is small."""
+    """Columns of the kernel matrix of the samples, kept whole where it is small.
+
+    Attributes
+    ----------
+    whole : ndarray of shape (n_samples, n_samples) or None
+    """
 
     def __init__(self, kernel: Kernel, X: np.ndarray) -> None:
         self._kernel, self._X = kernel, X
         self.n_samples = X.shape[0]
-        self._K = kernel_matrix(kernel, X, X) if X.shape[0] <= _WHOLE else None
+        self.whole = kernel_matrix(kernel, X, X) if X.shape[0] <= _WHOLE else None
 
     def at(self, rows: np.ndarray) -> np.ndarray:
         """K[:, rows]."""
-        if self._K is not None:
-            return self._K[:, rows]
+        if self.whole is not None:
+            return self.whole[:, rows]
         return kernel_matrix(self._kernel.at(rows), self._X, self._X[rows])
 
 
@@ -53,6 +58,7 @@ def box_descent(
     regularization: float,
     delta: float,
     *,
+    start: np.ndarray | None = None,
     tol: float = 1e-3,
     block_size: int = 100,
     max_blocks: int = 100_000,
@@ -74,6 +80,8 @@ def box_descent(
         C > 0.
     delta : float
         At least 0.
+    start : ndarray of shape (n_samples,), optional
+        Multipliers within the bounds, of sum zero, with which it begins; all zero if not given.
     tol : float
         Ends when no pair violates the conditions by more, in units of the targets.
 
@@ -83,8 +91,10 @@ def box_descent(
         With the violation reached, where `max_blocks` came first.
     """
     random = np.random.default_rng(0)
-    beta = np.zeros_like(target)
-    gradient = -target.copy()
+    beta, gradient = np.zeros_like(target), -target
+    if start is not None:
+        beta, some = start.copy(), np.flatnonzero(start)
+        gradient += columns.at(some) @ beta[some] / regularization + delta * beta
     n_blocks = 0
     while True:
         rising = np.where(beta < 1.0, gradient, np.inf)  # may go up: the lowest gains most
