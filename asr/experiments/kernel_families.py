@@ -23,7 +23,7 @@ _CHOSEN = {"n_centers": CENTERS, "n_candidates": 2 * CENTERS}
 _LOGISTIC = ("kernel-logistic", {**_CHOSEN, "loss": "ovr", "max_iter": 4}, 0)
 _HYBRIDS: dict[str, dict[str, tuple[str, dict[str, Any], int]]] = {
     "fisher": {
-        f"kfd-{KFD_FRAMES}": ("kfd", {"regularization": 0.1, "calibrate_on": "leave_one_out"}, KFD_FRAMES),
+        f"kfd-{KFD_FRAMES}": ("kfd", {"regularization": 0.1, "calibrate_on": "leave_label_out"}, KFD_FRAMES),
         "sparse-greedy-kfd": ("sparse-greedy-kfd", {**_CHOSEN, "regularization": 0.1, "tol": 0.0}, 0),
         f"ksod-{KSOD_FRAMES}": ("ksod", {"regularization": 1e-3}, KSOD_FRAMES),
         "orols": ("orols", dict(_CHOSEN), 0),
