@@ -160,13 +160,12 @@ class KFDClassifier(ThresholdedClassifier):
         return outputs
 
     def leave_one_out_errors(self, X: np.ndarray, y: np.ndarray, regularizations: Sequence[float]) -> np.ndarray:
-        """Error rate with each sample left out in turn, for each of several values of `regularization`.
+        """Error rate with each sample and its kernel column left out, for each of several values of `regularization`.
 
         All of them come from one eigendecomposition, at 3000 samples twice the work of a `fit` that chooses its
         `regularization`, and 4 to 6 times that of one to which it is given, in memory of 32 N^2 bytes.
         Neither the parameter `regularization` nor anything fitted plays a part, and nothing is stored. The width
-        "scale" is worked out on all samples; see `PenaltyPath.leave_one_out_outputs` for what else a sample leaves
-        behind.
+        "scale" is worked out on all samples; where a kernel has several columns a sample, they stay, too.
 
         Parameters
         ----------
