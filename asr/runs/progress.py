@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeVar, overload
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -71,7 +71,15 @@ class Progress(Generic[T]):
         self._bar.update(self._bar.task_ids[0], completed=self.done)
 
 
-def progress(work: Iterable[T] | int, description: str) -> Progress[T]:
+@overload
+def progress(work: int, description: str) -> Progress[int]: ...
+
+
+@overload
+def progress(work: Iterable[T], description: str) -> Progress[T]: ...
+
+
+def progress(work: Iterable[T] | int, description: str) -> Progress[T] | Progress[int]:
     """Follow `work`: an iterable to loop over, or a number of pieces to `advance` through in a `with` block.
 
     >>> words = [word.lower() for word in progress(["ONE", "TWO"], "lowering words")]

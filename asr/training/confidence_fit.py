@@ -17,6 +17,7 @@ from asr.lattices.lattice import Lattice
 from asr.recognition.confidence import Evidence, evidence, log_odds
 from asr.recognition.lattice_results import default_lattice_beam
 from asr.recognition.searching import search_lattice
+from asr.runs.progress import progress
 from asr.scoring.wer import align_words
 from asr.training.tuning import Scored
 
@@ -128,15 +129,20 @@ def confidence_on(
         name: words for each in scored for name, words in each.twin.held_out.references.items() if name not in leave_out
     }
     every = max(1, math.ceil(sum(map(len, references.values())) / ENOUGH_WORDS))
-    for each in scored:
-        chosen = [
+    chosen = [
+        [
             [(name, scores) for name, scores in zip(batch.ids, of_batch, strict=True) if name in references][::every]
             for batch, of_batch in zip(each.batches, each.scores, strict=True)
         ]
-        batches = [[scores for _, scores in batch] for batch in chosen]
-        results = each.workers.map(lattice_batch, batches, each.shared, search, beam)
-        for batch, of_batch in zip(chosen, results, strict=True):
-            lattices |= {name: one for (name, _), one in zip(batch, of_batch, strict=True) if one is not None}
+        for each in scored
+    ]
+    with progress(sum(len(batch) for of_each in chosen for batch in of_each), "lattices for confidences") as bar:
+        for each, of_each in zip(scored, chosen, strict=True):
+            batches = [[scores for _, scores in batch] for batch in of_each]
+            results = each.workers.map(lattice_batch, batches, each.shared, search, beam)
+            for batch, of_batch in zip(of_each, results, strict=True):
+                lattices |= {name: one for (name, _), one in zip(batch, of_batch, strict=True) if one is not None}
+                bar.advance(len(batch))
     found = fit_confidence(judged(lattices, references))
     if found is None:
         kept = "are posteriors" if search.confidence is None else "stay as they were fitted before"

@@ -19,7 +19,7 @@ from asr.training.confidence_fit import confidence_on
 from asr.training.config import TuningSettings
 from asr.training.search_width import SWEPT_ACTIVE, choose_width
 from asr.training.training_sample import trained_utterances
-from asr.training.tuning import Scored, Tuned, Twin, tune
+from asr.training.tuning import Scored, Tuned, Twin, score_held_out, tune
 from asr.validation.findings import count
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.paths import exists, is_dir
@@ -142,7 +142,7 @@ def tune_model(
     best: tuple[SpeechModel, list[Scored], Tuned, float | None] | None = None
     shares = []
     for share, candidate in candidates.items():
-        scored = [Scored.of(Twin(candidate, material, graph), workers)]
+        scored = score_held_out([Twin(candidate, material, graph)], workers)
         tuned = tune(scored, settings, most_active=SWEPT_ACTIVE)
         if share is not None:
             log.info("share %g of the second stream: %d errors", share, tuned.report.errors)

@@ -2,12 +2,12 @@
 
 import logging
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from asr.acoustic.model_file import SearchSettings
 from asr.runs.progress import progress
 from asr.scoring.wer import score_utterances
-from asr.training.tuning import Scored
+from asr.training.tuning import Scored, recognized_by_all
 
 log = logging.getLogger(__name__)
 
@@ -56,16 +56,13 @@ def choose_width(scored: Sequence[Scored], search: SearchSettings, name: str = "
     name : str
         What is searched, for the log.
     """
-
-    def words(chosen: SearchSettings) -> dict[str, tuple[str, ...]]:
-        return {name: found for each in scored for name, found in each.recognized([chosen])[0].items()}
-
     widest = search.model_copy(update={"beam": min(WIDER * search.beam, WIDEST)})
     n_arcs = max(each.twin.graph.n_arcs for each in scored)
     if n_arcs <= SMALL_GRAPH:
         log.info("%s: beam %g costs nothing in a graph of %d arcs, so none is narrower", name, widest.beam, n_arcs)
         return widest
-    right = words(widest)
+    with progress(sum(len(batch) for each in scored for batch in each.batches), "wide search: utterances") as bar:
+        right = recognized_by_all(scored, [widest], bar.advance)[0]
     n_words = sum(map(len, right.values()))
     if n_words < FEWEST_WORDS:
         log.info(
@@ -80,16 +77,16 @@ def choose_width(scored: Sequence[Scored], search: SearchSettings, name: str = "
     unknown = 1.0 / math.sqrt(len(right))
 
     def suffices(chosen: SearchSettings) -> bool:
-        return score_utterances(right, words(chosen)).errors <= allowed
+        return score_utterances(right, recognized_by_all(scored, [chosen])[0]).errors <= allowed
 
-    beams = (search.model_copy(update={"beam": beam}) for beam in _beams(search))
+    beams = [search.model_copy(update={"beam": beam}) for beam in _beams(search)]
     enough = _last_while(suffices, beams, "narrower beams that were tried")
     if enough is None:
         log.info("%s: beam %g loses words that beam %g finds, so it is %g", name, search.beam, *2 * [widest.beam])
         return widest
     beam = min((1.0 + BEAM_MARGIN + unknown) * enough.beam, widest.beam)
     chosen = search.model_copy(update={"beam": float(f"{beam:.3g}")})
-    limits = (chosen.model_copy(update={"max_active": limit}) for limit in _limits(search, n_arcs))
+    limits = [chosen.model_copy(update={"max_active": limit}) for limit in _limits(search, n_arcs)]
     enough = _last_while(suffices, limits, "limits of the hypotheses of a frame that were tried")
     if enough is not None:
         limit = math.ceil((1.0 + ACTIVE_MARGIN + unknown) * enough.max_active)
@@ -118,7 +115,7 @@ def _limits(search: SearchSettings, n_arcs: int) -> Iterator[int]:
 
 
 def _last_while(
-    suffices: Callable[[SearchSettings], bool], narrowing: Iterable[SearchSettings], description: str
+    suffices: Callable[[SearchSettings], bool], narrowing: Sequence[SearchSettings], description: str
 ) -> SearchSettings | None:
     """The last of ever narrower settings before the first that does not suffice; None if the first does not."""
     last = None

@@ -37,7 +37,7 @@ from asr.training.systems import Mixtures, Trained, Workshop, with_search
 from asr.training.training_report import report_run
 from asr.training.training_sample import training_sample
 from asr.training.transcript_check import find_suspects
-from asr.training.tuning import Scored, Tuned, Twin, tune
+from asr.training.tuning import Tuned, Twin, score_held_out, tune
 from asr.validation.directory import LISTS
 from asr.validation.findings import count
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -206,11 +206,13 @@ def _tune(
     parts = folds(material, config.tuning.held_out, config.tuning.words, config.seed)
     log.info(
         "the search is tuned by %s of models, each without the speech that it is tried on, which takes "
-        "most of the time; `held_out = 0` under [tuning] in the settings does without",
+        "most of the time: the mixtures of all speech took %s, and a pair has such and a hybrid, which usually takes "
+        "longer; `held_out = 0` under [tuning] in the settings does without",
         count(len(parts), "pair"),
     )
     twins: dict[str, list[tuple[Trained, Material]]] = {name: [] for name in defaults}
     for number, (inner, held_out) in enumerate(parts, 1):
+        duration(_seconds_of(workshop, "gmm")),
         # What looks wrong is said of the model that is kept.
         mixtures = train_aligner(workshop, f"tuning-{number}-gmm", inner, complain=False)
         hybrid = train_hybrid_system(
@@ -223,8 +225,8 @@ def _tune(
         )
         for name, trained in (("gmm", mixtures.largest), ("model", hybrid)):
             twins[name].append((trained, held_out))
-        if number == 1 < len(parts) and not workshop.run.is_done("tuning-2-hybrid"):
-            _tell_time_left(workshop, len(parts))
+        if number < len(parts) and not workshop.run.is_done(f"tuning-{number + 1}-hybrid"):
+            _tell_time_left(workshop, number, len(parts))
 
     def build(directory: Path) -> None:
         graphs = [
@@ -235,10 +237,8 @@ def _tune(
         found, recognized = {}, {}
         for name, of_folds in twins.items():
             pairs = zip(of_folds, graphs, strict=True)
-            scored = [
-                Scored.of(Twin(trained.load(), held_out, graph), workshop.workers, kept)
-                for (trained, held_out), graph in pairs
-            ]
+            twins_of_name = [Twin(trained.load(), held_out, graph) for (trained, held_out), graph in pairs]
+            scored = score_held_out(twins_of_name, workshop.workers, kept)
             tuned = tune(scored, config.tuning, most_active=SWEPT_ACTIVE if config.tuning.width else None)
             search = choose_width(scored, tuned.search, NAMES[name]) if config.tuning.width else tuned.search
             search = search.model_copy(update={"confidence": confidence_on(scored, search)})
@@ -258,18 +258,37 @@ def _tune(
     )
 
 
-def _tell_time_left(workshop: Workshop, n_pairs: int) -> None:
-    """What is left of the tuning, and the least of what follows, from the time that its first pair of models took."""
+def _tell_time_left(workshop: Workshop, n_done: int, n_pairs: int) -> None:
+    """What is left of the pairs of models, from the time that those done took.
+
+    In the first is whatever is done once, such as compiling, so its time is the most that another takes; once there are
+    others, it no longer counts.
+    """
+    seconds = [_seconds_of(workshop, f"tuning-{number}-") for number in range(1, n_done + 1)]
+    left = n_pairs - n_done
+    if n_done == 1:
+        log.info(
+            "the first of the %d pairs took %s, some of it for what is done once, so the other%s at most about %s; "
+            "then come the search on held-out speech and the hybrid that is kept, which usually take longer than a "
+            "pair, and several times as long where little is recognized",
+            n_pairs,
+            duration(seconds[0]),
+            "s take" if left > 1 else " takes",
+            duration(left * seconds[0]),
+        )
+    else:
+        log.info(
+            "%d of the %d pairs are done; what is left of them takes about %s",
+            n_done,
+            n_pairs,
+            duration(left * sum(seconds[1:]) / (n_done - 1)),
+        )
+
+
+def _seconds_of(workshop: Workshop, begins: str) -> float:
+    """By the clock, of all stages that are done and have names that begin so."""
     run = workshop.run
-    seconds = sum(run.stage_time(name).wall for name in run.done_stages() if name.startswith("tuning-1-"))
-    log.info(
-        "the first of the %d pairs took %s, so the others take about %s; after them come the search on held-out speech "
-        "and the hybrid that is kept, which usually take longer than a pair, and several times as long where little is "
-        "recognized",
-        n_pairs,
-        duration(seconds),
-        duration((n_pairs - 1) * seconds),
-    )
+    return sum(run.stage_time(name).wall for name in run.done_stages() if name.startswith(begins))
 
 
 def _record(tuned: Tuned, search: SearchSettings) -> dict[str, Any]:

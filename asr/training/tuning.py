@@ -2,7 +2,7 @@
 
 import logging
 import math
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from asr.hmm.state_graph import StateGraph
 from asr.recognition.material import Material
 from asr.recognition.searching import BATCH_FRAMES, search_words
 from asr.recognition.speaker_maps import frames_of, recognized_maps
+from asr.runs.progress import progress
 from asr.scoring.bootstrap import wer_standard_error
 from asr.scoring.repeated_counts import RepeatedCounts
 from asr.scoring.wer import ScoreReport, score_utterances
@@ -85,7 +86,7 @@ def tune_search(
     kept: Path | None = None,
 ) -> Tuned:
     """Choose language-model scale and insertion penalty of one model; see `tune`, and `Scored.of` for `kept`."""
-    return tune([Scored.of(Twin(model, held_out, graph), workers, kept)], settings)
+    return tune(score_held_out([Twin(model, held_out, graph)], workers, kept), settings)
 
 
 def tune(scored: Sequence["Scored"], settings: TuningSettings, *, most_active: int | None = None) -> Tuned:
@@ -123,10 +124,8 @@ def tune(scored: Sequence["Scored"], settings: TuningSettings, *, most_active: i
             pairs = count(len(new), "pair")
             log.info("trying %s of scale and penalty on %d words", pairs, surface.words.sum())
             searches = [_search(swept, *pair) for pair in new]
-            found: list[dict[str, tuple[str, ...]]] = [{} for _ in new]
-            for each in scored:
-                for of_all, hypotheses in zip(found, each.recognized(searches), strict=True):
-                    of_all.update(hypotheses)
+            with progress(len(counting.references), f"{pairs} tried: utterances") as bar:
+                found = recognized_by_all(scored, searches, bar.advance)
             tried.update(zip(new, map(counting.errors, found), strict=True))
 
     surface = measured()
@@ -138,12 +137,12 @@ def tune(scored: Sequence["Scored"], settings: TuningSettings, *, most_active: i
         choice = choose(surface, own_penalty)
     parts = _parts(surface)
     hypotheses: dict[str, tuple[str, ...]] = {}
-    for part in parts:
-        chosen = choose(surface.without(part), own_penalty)
-        search = _search(own, chosen.scale, chosen.penalty)
-        names = {name for name, unit in units.items() if unit in part}
-        for each in scored:
-            hypotheses.update(each.recognized([search], names)[0])
+    with progress(len(counting.references), "recognized with what others choose: utterances") as bar:
+        for part in parts:
+            chosen = choose(surface.without(part), own_penalty)
+            search = _search(own, chosen.scale, chosen.penalty)
+            names = {name for name, unit in units.items() if unit in part}
+            hypotheses.update(recognized_by_all(scored, [search], bar.advance, names)[0])
     report = score_utterances(counting.references, hypotheses, speakers=units)
     search = _search(own, choice.scale, choice.penalty)
     remarks = (*_remarks(surface, choice), *far_remarks(own, search, is_far(choice, own_penalty)))
@@ -162,24 +161,52 @@ class Scored:
     kept: KeptSearches | None = None
 
     @classmethod
-    def of(cls, twin: Twin, workers: Workers, kept: Path | None = None) -> "Scored":
+    def of(
+        cls,
+        twin: Twin,
+        workers: Workers,
+        kept: Path | None = None,
+        advance: Callable[[int], None] = lambda n: None,
+    ) -> "Scored":
         """Compute the scores, in threads of this process if the workers are on this machine.
 
-        What searches find is kept in the directory `kept`, if it is given, and not searched for again.
+        What searches find is kept in the directory `kept`, if it is given, and not searched for again. `advance` is
+        called with a number of steps whenever so many are done, `n_steps` in all.
         """
         workers = in_threads(workers)
-        maps, _ = recognized_maps(twin.model, twin.held_out.static, twin.graph, workers=workers)
+        n_mapped = 0
+
+        def mapped(done: int) -> None:
+            nonlocal n_mapped
+            advance(done - n_mapped)
+            n_mapped = done
+
+        maps, _ = recognized_maps(twin.model, twin.held_out.static, twin.graph, workers=workers, progress=mapped)
         with threadpool_limits(1):
             batches = frames_of(twin.model, twin.held_out.static, maps).batches(BATCH_FRAMES)
         shared = workers.share((twin.model.hmm, twin.graph))
-        scores = list(workers.map(score_batch, batches, shared))
+        scores: list[list[np.ndarray]] = []
+        for batch, of_batch in zip(batches, workers.map(score_batch, batches, shared), strict=True):
+            scores.append(of_batch)
+            advance(len(batch))
         searches = None if kept is None else KeptSearches(kept, twin.model.hmm, twin.graph, scores)
         return cls(twin, batches, scores, shared, workers, searches)
 
+    @staticmethod
+    def n_steps(twin: Twin) -> int:
+        """How many steps `of` takes: one an utterance, and two more where the model maps frames by speaker."""
+        return len(twin.held_out.static) * (1 if twin.model.speakers is None else 3)
+
     def recognized(
-        self, searches: list[SearchSettings], only: Container[str] | None = None
+        self,
+        searches: list[SearchSettings],
+        only: Container[str] | None = None,
+        advance: Callable[[int], None] = lambda n: None,
     ) -> list[dict[str, tuple[str, ...]]]:
-        """Words by search and utterance, of the utterances wanted; none where no path survives."""
+        """Words by search and utterance, of the utterances wanted; none where no path survives.
+
+        `advance` is called with a number of utterances whenever so many have been searched for by all searches.
+        """
         found: list[dict[str, tuple[str, ...]]] = [{} for _ in searches]
         wanted = [[only is None or name in only for name in batch.ids] for batch in self.batches]
         chosen = [
@@ -196,7 +223,28 @@ class Scored:
             names = [name for name, own in zip(batch.ids, want, strict=True) if own]
             for of_search, per_utterance in zip(found, words, strict=True):
                 of_search.update(zip(names, map(tuple, per_utterance), strict=True))
+            advance(len(names))
         return found
+
+
+def score_held_out(twins: Sequence[Twin], workers: Workers, kept: Path | None = None) -> list[Scored]:
+    """State scores of the held-out speech of all twins, with a progress bar; `kept` as of `Scored.of`."""
+    with progress(sum(map(Scored.n_steps, twins)), "held-out speech scored: steps") as bar:
+        return [Scored.of(twin, workers, kept, bar.advance) for twin in twins]
+
+
+def recognized_by_all(
+    scored: Sequence[Scored],
+    searches: list[SearchSettings],
+    advance: Callable[[int], None] = lambda n: None,
+    only: Container[str] | None = None,
+) -> list[dict[str, tuple[str, ...]]]:
+    """Words by search and utterance in the speech of all twins; parameters as of `Scored.recognized`."""
+    found: list[dict[str, tuple[str, ...]]] = [{} for _ in searches]
+    for each in scored:
+        for of_all, hypotheses in zip(found, each.recognized(searches, only, advance), strict=True):
+            of_all.update(hypotheses)
+    return found
 
 
 def score_batch(batch: FrameTable, constants: tuple[PhoneHmm, StateGraph]) -> list[np.ndarray]:

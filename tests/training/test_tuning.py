@@ -1,5 +1,6 @@
 """Tuning on held-out speech: pooled over twins, the error reported was not minimized over, any workers."""
 
+import logging
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,6 +68,19 @@ def test_the_error_reported_is_of_words_recognized_without_their_own_say(model, 
         naive[name] = recognize(model, own.static, graph, search).hypotheses.get(name, ())
         assert len(words) > 0
     assert abs(tuned.report.errors - score_utterances(held_out.references, naive).errors) <= 2
+
+
+def test_every_search_tells_how_many_utterances_it_has_searched(model, graph, held_out, caplog) -> None:
+    with caplog.at_level(logging.INFO, logger="asr.runs.progress"):
+        tune_search(model, held_out, graph, SETTINGS)
+    n = len(held_out.references)
+    told = [message.rpartition(" in ")[0] for message in caplog.messages]
+    assert told[0] == f"held-out speech scored: steps: {n}"
+    assert told[-1] == f"recognized with what others choose: utterances: {n}"
+    assert len(told) > 2
+    assert {message.partition(" ")[2] for message in told[1:-1]} <= {
+        f"{thing} tried: utterances: {n}" for thing in ("pair", "pairs")
+    }
 
 
 def test_two_twins_with_half_the_speech_each_choose_as_one_with_all_of_it(model, graph, held_out) -> None:
