@@ -192,7 +192,7 @@ def _error(stops: Sequence[Finding]) -> AsrError:
     kind: type[AsrError] = CorpusError
     if first.of_settings:
         kind = ConfigError
-    elif first.code in ("reserved-phone", "silence-entry", "probability-column"):
+    elif first.code in ("not-a-lexicon", "reserved-phone", "silence-entry", "probability-column"):
         kind = LexiconError
     shown = stops[:_TOLD]
     room = 900 // len(shown)

@@ -13,6 +13,43 @@ _COLUMN = 14
 
 
 @dataclass(frozen=True)
+class SummaryOfTest:
+    """What a data directory for tests holds.
+
+    Attributes
+    ----------
+    path : str
+    listed, usable : int
+        Utterances in its lists, and those that its lists make usable.
+    speakers, words : int
+        Of all its transcripts and lists.
+    known : int or None
+        Running words that the lexicon has; None where it could not be read.
+    findings : int
+        What was found wrong with it.
+    """
+
+    path: str
+    listed: int
+    usable: int
+    speakers: int
+    words: int
+    known: int | None
+    findings: int
+
+    def __str__(self) -> str:
+        of_all = "" if self.usable == self.listed else f" of {self.listed:,}"
+        covered = ""
+        if self.known is not None and self.words:
+            covered = f" ({100 * self.known / self.words:.2f} % of them in the lexicon)"
+        wrong = f"{count(self.findings, 'finding')} above" if self.findings else "nothing is wrong with it"
+        return (
+            f"{self.path}: {self.usable:,}{of_all} {'utterance' if self.listed == 1 else 'utterances'}, "
+            f"{count(self.speakers, 'speaker')}, {count(self.words, 'word')}{covered}; {wrong}"
+        )
+
+
+@dataclass(frozen=True)
 class Summary:
     """What a corpus has to offer for training.
 
@@ -41,6 +78,8 @@ class Summary:
         Of the features, in Hz; None without settings or audio.
     stress : str
         What is done with stress digits of the lexicon; empty where there are none.
+    tests : tuple of SummaryOfTest
+        The data directories for tests, in the order in which they were given.
     """
 
     listed: int = 0
@@ -59,6 +98,7 @@ class Summary:
     phones: Mapping[str, int] = field(default_factory=dict)
     sample_rate: int | None = None
     stress: str = ""
+    tests: tuple[SummaryOfTest, ...] = ()
 
     def lines(self, *, stopped: bool = False) -> Iterator[str]:
         """A line for every subject; `stopped` if errors keep training from using anything before they are mended."""
@@ -80,6 +120,8 @@ class Summary:
         for name, text in rows.items():
             if text:
                 yield printable(f"{name:{_COLUMN}}{text}", limit=100_000)
+        for test in self.tests:
+            yield printable(f"{'test':{_COLUMN}}{test}")
 
     @property
     def _a_speaker(self) -> str:

@@ -20,7 +20,8 @@ from asr.validation.findings import Finding, stopping, without_place
 from asr.validation.lexicon import check_lexicon, check_phones_heard, read_lexicon_past_faults
 from asr.validation.lists import check_format
 from asr.validation.measuring import Measured
-from asr.validation.report import Report, Summary
+from asr.validation.mistaken_lexicon import check_is_lexicon
+from asr.validation.report import Report, Summary, SummaryOfTest
 from asr.validation.settings import Settings
 from asr.validation.transcripts import Timed
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -86,7 +87,10 @@ def validate(
             measured.append(_measured(directory, features, samples_too, workers, partial(_told, finished, done)))
             done += len(directory.usable)
 
-    findings = list(check_lexicon(dictionary))
+    findings = list(check_is_lexicon(dictionary, train))
+    if findings:  # all else that is wrong with it follows from that
+        dictionary = replace(dictionary, entries=(), faults=(), lexicon=None)
+    findings += check_lexicon(dictionary)
     for directory, found in zip(directories, measured, strict=True):
         findings += _directory(directory, found, features if config is not None else None, directory is train)
     findings += speakers.check_speakers_apart(train, others)
@@ -114,6 +118,7 @@ def validate(
     summary = _summary(train, dictionary.known, measured[0], kept)
     if config is not None and summary.rates:
         summary = replace(summary, sample_rate=features.sample_rate)
+    summary = replace(summary, tests=tuple(_test_set(other, dictionary.known, findings) for other in others))
     remarks = [*remarks_on_amount(summary), *remarks_on_silent_tests(others)]
     if config is not None and (config.context == 3 or config.asks_for_context):
         remarks += remarks_on_context(summary, config.tied_states, config.states_per_phone, features.shift_ms)
@@ -214,6 +219,19 @@ def _last_word(train: Directory, root: Path | None, findings: Sequence[Finding])
         name = train.listed[0]
         message = f"none of its {len(train.listed)} utterances can be used; the first: {name}: {lost[name].message}"
         yield stopping("nothing-left", train.path, None, message)
+
+
+def _test_set(test: Directory, lexicon: Lexicon | None, findings: Sequence[Finding]) -> SummaryOfTest:
+    words = [word for said in test.words.values() for word in said]
+    return SummaryOfTest(
+        str(test.path),
+        listed=len(test.listed),
+        usable=len(test.usable),
+        speakers=len({utterance.speaker for utterance in test.usable.values()}),
+        words=len(words),
+        known=None if lexicon is None else sum(word in lexicon.pronunciations for word in words),
+        findings=sum(test.path in (finding.file, *finding.file.parents) for finding in set(findings)),
+    )
 
 
 def _summary(train: Directory, lexicon: Lexicon | None, found: Found, kept: Sequence[str]) -> Summary:

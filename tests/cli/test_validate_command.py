@@ -43,6 +43,9 @@ def test_a_clean_corpus_has_status_0_and_a_summary(validate: Asr, corpus: Corpus
     assert rows["utterances"] == "9 of 9 can be used"
     assert rows["rates"] == "8000 Hz (9)"
     assert rows["findings"] == "0 errors, 0 warnings"
+    lines = [line.split()[1:] for line in corpus.lines("test/text")]
+    told = f"{len(lines)} utterances, 2 speakers, {sum(map(len, lines))} words (100.00 % of them in the lexicon)"
+    assert rows["test"] == f"{corpus.folder / 'test'}: {told}; nothing is wrong with it"
 
 
 def test_warnings_have_status_0_and_errors_1(validate: Asr, corpus: Corpus) -> None:

@@ -378,6 +378,24 @@ LEXICON: dict[str, tuple[Spoil, Expected]] = {
         lambda c: c.write("lexicon.txt", [line.replace(" ", ", ", 1) for line in c.lines("lexicon.txt")]),
         ("error", "malformed", "lexicon.txt", 1, "looks like CSV"),
     ),
+    "transcripts for the lexicon": (
+        lambda c: c.write("lexicon.txt", c.lines("train/text")),
+        ("error", "not-a-lexicon", "lexicon.txt", None, "like a list of utterances, such as text or wav.scp"),
+    ),
+    "text for the lexicon": (
+        lambda c: c.write("lexicon.txt", [line.split(maxsplit=1)[1] for line in c.lines("train/text")] * 2),
+        ("error", "not-a-lexicon", "lexicon.txt", None, "like text"),
+    ),
+    "words for the lexicon": (
+        lambda c: c.write("lexicon.txt", [line.split()[0] for line in c.lines("lexicon.txt")]),
+        ("error", "not-a-lexicon", "lexicon.txt", None, "a list of words"),
+    ),
+    "words after their phones": (
+        lambda c: c.write(
+            "lexicon.txt", [" ".join(line.split()[1:] + line.split()[:1]) for line in c.lines("lexicon.txt")]
+        ),
+        ("error", "not-a-lexicon", "lexicon.txt", None, "after its phones and not before"),
+    ),
     "stress on some vowels": (
         lambda c: c.change("lexicon.txt", 5, "IY", "IY1"),
         ("warning", "mixed-stress", "lexicon.txt", 1, "UW without a stress digit"),

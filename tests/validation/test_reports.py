@@ -52,6 +52,28 @@ def test_a_test_directory_is_checked_but_its_unknown_words_are_no_error(clean: C
     assert not clean.validate(tests=[clean.folder / "test"]).findings
 
 
+def test_the_summary_says_of_a_test_directory_what_it_holds_and_whether_something_is_wrong(clean: Corpus) -> None:
+    test = clean.folder / "test"
+
+    def told() -> str:
+        (line,) = [line for line in clean.validate(tests=[test]).lines() if line.startswith("test  ")]
+        return line.partition(": ")[2]
+
+    n_words = sum(len(line.split()) - 1 for line in clean.lines("test/text"))
+    assert (
+        told()
+        == f"4 utterances, 2 speakers, {n_words} words (100.00 % of them in the lexicon); nothing is wrong with it"
+    )
+    clean.set_line("test/text", 2, f"{clean.lines('test/text')[1]} ELEVEN")
+    clean.set_line("test/wav.scp", 3, f"{clean.lines('test/wav.scp')[2].split()[0]} nothing.wav")
+    share = 100 * n_words / (n_words + 1)
+    assert told() == (
+        f"3 of 4 utterances, 2 speakers, {n_words + 1} words ({share:.2f} % of them in the lexicon); 2 findings above"
+    )
+    clean.write("lexicon.txt", [])
+    assert "in the lexicon" not in told()
+
+
 def test_faults_without_number_are_all_told_at_once(clean: Corpus) -> None:
     clean.set_line("train/utt2spk", 1, clean.names[0])
     clean.set_line("train/wav.scp", 2, f"{clean.names[1]} cat x |")
