@@ -13,6 +13,7 @@ from asr.validation.findings import FEWEST_CASES, NEARLY_ALL, Finding, costing, 
 
 FASTEST = 8.0
 """Words a second; fast readers reach five."""
+_HABIT = 10  # times that words in another letter case, or with marks, are no slips, whatever else is unknown
 _FEWEST_WORDS = 3  # for a rate to mean anything: a word cut out tightly lasts a tenth of a second
 LONGEST_PAUSES, SECONDS_A_WORD = 10.0, 2.0
 """Seconds that audio may last, for itself and for each word, before words seem to be missing."""
@@ -53,7 +54,8 @@ def check_words_known(
 ) -> Iterator[Finding]:
     """Words that the lexicon lacks, each where it stands first; in a test directory they cost errors only.
 
-    Where nearly all of them are there in another letter case or without the marks around them, that is one finding.
+    Where nearly all of them are there in another letter case or without the marks around them, or these are many, that
+    is one finding.
 
     `damaged` are words of lines of the lexicon that could not be read, of which nothing is said.
     """
@@ -73,7 +75,8 @@ def check_words_known(
         similar = folded.get(word.casefold()) or folded.get(word.strip(_MARKS).casefold())
         if similar:
             spelled[word] = similar
-    if len(spelled) >= max(FEWEST_CASES, NEARLY_ALL * len(places)):
+    often = sum(n_times[word] for word in spelled) >= _HABIT
+    if len(spelled) >= (FEWEST_CASES if often else max(FEWEST_CASES, NEARLY_ALL * len(places))):
         of_spelling = {word: places.pop(word) for word in spelled}
         known = {word: similar[0] for word, similar in spelled.items()}
         yield _other_spelling(directory, lexicon, known, of_spelling, training=training)
@@ -95,7 +98,7 @@ def _remedy(word: str, similar: Sequence[str]) -> str:
         return "add its pronunciation, or correct the word"
     there = f"it is in the lexicon as {some(similar)}"
     if word.casefold() in {known.casefold() for known in similar}:
-        return f"{there}, and letter case counts"
+        return f"{there}, and letter case counts: write it as there"
     case = "" if word.strip(_MARKS) in similar else ", and letter case counts"
     return f"{there}: the marks around a word are no part of it{case}"
 
