@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from asr.corpus.data_directory import Problem
 from asr.corpus.rates import CorpusRate, rate_of_corpus
 from asr.errors import AsrError, ConfigError, CorpusError, Fault, LexiconError, printable
 from asr.runs.progress import counted
@@ -29,7 +30,7 @@ log = logging.getLogger(__name__)
 
 _SHOWN = 5  # of every code
 _CAUSE = "mixed-stress"  # told first: where there are too many phones, others tell of those that are never heard
-_TOLD = 5  # in the sentence that ends the command
+_TOLD = 5  # in the sentence that ends the command; of more the first, after a line of the log for each
 
 
 def check_inputs(
@@ -137,8 +138,11 @@ def with_classifier(config: TrainingConfig, classifier: str) -> TrainingConfig:
     return config.model_copy(update={"hybrid": hybrid})
 
 
-def log_findings(report: Report) -> None:
+def log_findings(report: Report, *, of_lists: bool = False) -> None:
     """Log what is wrong, the first few of every code, before anything takes long.
+
+    Of the faults that stop a training, those that the error tells are not logged as well. With `of_lists`, audio was
+    not read, so that it is not told how many utterances will be left out.
 
     Raises
     ------
@@ -146,18 +150,20 @@ def log_findings(report: Report) -> None:
         When nothing can be trained, with all reasons for it (the first few, where there are many; all are logged).
     """
     stops = report.stopping
-    if len(stops) > 1:
+    if len(stops) > _TOLD:
         for line in lines_by_kind(sorted(stops, key=lambda finding: finding.of_settings)):
             log.error("%s", line)
     lost = [finding for finding in report.errors if not finding.stops]
     if lost:
-        log.warning(
-            "%s of %s will be left out: %s",
-            count(len(report.left_out), "utterance"), f"{report.summary.listed:,}", _counts(report.left_out.values()),
-        )  # fmt: skip
+        if not of_lists:
+            log.warning(
+                "%s of %s will be left out: %s",
+                count(len(report.left_out), "utterance"), f"{report.summary.listed:,}",
+                codes_line(report.left_out.values()),
+            )  # fmt: skip
         _log_first(lost)
     if report.warnings:
-        log.warning("%s before training: %s", count(len(report.warnings), "warning"), _counts(report.warnings))
+        log.warning("%s before training: %s", count(len(report.warnings), "warning"), codes_line(report.warnings))
         _log_first(report.warnings)
     if lost or report.warnings:
         log.warning("asr validate lists all of them")
@@ -169,7 +175,8 @@ def log_findings(report: Report) -> None:
         raise _error(stops)
 
 
-def _counts(alike: Iterable[Finding | Fault]) -> str:
+def codes_line(alike: Iterable[Finding | Fault | Problem]) -> str:
+    """How many there are of every code, the most frequent first: `2 too-short, 1 unknown-word`."""
     found = Counter(one.code for one in alike)
     return ", ".join(f"{n:,} {code}" for code, n in found.most_common())
 
@@ -187,14 +194,14 @@ def _log_first(findings: Sequence[Finding]) -> None:
 
 
 def _error(stops: Sequence[Finding]) -> AsrError:
-    """One sentence with every reason; what does not fit in is in the log."""
+    """One sentence with every reason, or, where these are many, with the first: the log has all of them."""
     first = stops[0]
     kind: type[AsrError] = CorpusError
     if first.of_settings:
         kind = ConfigError
     elif first.code in ("not-a-lexicon", "reserved-phone", "silence-entry", "probability-column"):
         kind = LexiconError
-    shown = stops[:_TOLD]
+    shown = stops if len(stops) <= _TOLD else stops[:1]
     room = 900 // len(shown)
     last = {(finding.code, finding.remedy): finding for finding in shown}  # which tells the remedy of all alike
     told = [
@@ -204,5 +211,5 @@ def _error(stops: Sequence[Finding]) -> AsrError:
         )
         for finding in shown
     ]
-    more = f"; and {len(stops) - _TOLD} more, which the log lists" if len(stops) > _TOLD else ""
+    more = f"; and {len(stops) - 1:,} faults more, which the log lists" if len(stops) > _TOLD else ""
     return kind("; ".join(told) + more)

@@ -22,11 +22,11 @@ from asr.hmm.topology import Topology
 from asr.lexicon import read_lexicon
 from asr.recognition.material import Material, build_static, left_out, load_material, trainable
 from asr.recognition.vocabulary import vocabulary_line
-from asr.runs.outcome import Outcome, account
+from asr.runs.outcome import FAILED, Outcome, account
 from asr.runs.progress import counted
 from asr.runs.run import Run
 from asr.training.aligners import train_aligner, with_context, with_maps
-from asr.training.checking import check_inputs, log_findings
+from asr.training.checking import check_inputs, codes_line, log_findings
 from asr.training.confidence_fit import confidence_on
 from asr.training.config import TrainingConfig, check_same_static
 from asr.training.held_out import folds
@@ -89,7 +89,7 @@ def train(
         despite_settings=False,
         workers=workers,
     )
-    log_findings(report)
+    log_findings(report, of_lists=begun)
     # What would be found wrong only after hours of training is found wrong now.
     classifier_of(config.hybrid)
     check_same_static(config.features, config.hybrid_features)
@@ -130,6 +130,9 @@ def train(
         workshop = with_maps(with_context(workshop, material), material)
         problems += left_out(features)
         account(given.listed, material.static.ids, problems, work_dir)
+        if begun and problems:
+            told = f"{count(len(problems), 'utterance')} of {len(given.listed):,} left out"
+            log.warning("%s: %s; %s lists them", told, codes_line(problems), work_dir / FAILED)
         grammar = work_dir / "grammar.arpa"
         write_arpa(_ngram(material, workshop), grammar)
         arpa = grammar.read_text(encoding="utf-8")
@@ -209,10 +212,10 @@ def _tune(
         "most of the time: the mixtures of all speech took %s, and a pair has such and a hybrid, which usually takes "
         "longer; `held_out = 0` under [tuning] in the settings does without",
         count(len(parts), "pair"),
+        duration(_seconds_of(workshop, "gmm")),
     )
     twins: dict[str, list[tuple[Trained, Material]]] = {name: [] for name in defaults}
     for number, (inner, held_out) in enumerate(parts, 1):
-        duration(_seconds_of(workshop, "gmm")),
         # What looks wrong is said of the model that is kept.
         mixtures = train_aligner(workshop, f"tuning-{number}-gmm", inner, complain=False)
         hybrid = train_hybrid_system(
