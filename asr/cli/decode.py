@@ -48,7 +48,8 @@ def decode(
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Folder for hyp.txt, hyp.ctm, failed.tsv and what else is asked for.",
+            help="Folder for hyp.txt, hyp.ctm, failed.tsv and what else is asked for. Every command writes them anew: "
+            "give all files to one command, or every command a folder of its own.",
             show_default=False,
         ),
     ],

@@ -1,7 +1,7 @@
 """Words as `asr decode` writes them: `hyp.txt`, `hyp.ctm` and `hyp.mlf` of a directory."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from itertools import chain
 from pathlib import Path
 
@@ -18,7 +18,10 @@ HYPOTHESES, TIMES = "hyp.txt", "hyp.ctm"
 
 
 def write_words(out: Path, rows: Mapping[str, Sequence[CtmRow]], *, mlf: bool = False) -> None:
-    """Write the words of utterances to the directory `out`; a `hyp.txt` with other words is kept as `hyp.txt.old`."""
+    """Write the words of utterances to the directory `out`; a `hyp.txt` with other words is kept as `hyp.txt.old`.
+
+    Of several commands with one directory the results of the last remain.
+    """
     hypotheses = {name: tuple(row.label for row in of_utterance) for name, of_utterance in rows.items()}
     out.mkdir(parents=True, exist_ok=True)
     _keep_earlier(out / HYPOTHESES, hypotheses)
@@ -45,11 +48,22 @@ def _write_hyp_mlf(path: Path, rows: Mapping[str, Sequence[CtmRow]]) -> None:
 
 def _keep_earlier(path: Path, hypotheses: Mapping[str, Sequence[str]]) -> None:
     """Move an earlier outcome out of the way if the new one is another, and say so."""
+    others: Set[str] = set()
     try:
-        if not is_file(path) or read_transcripts(path) == dict(hypotheses):
+        if is_file(path):
+            earlier = read_transcripts(path)
+            others = earlier.keys() - hypotheses.keys()
+        if not is_file(path) or earlier == dict(hypotheses):
             return
     except CorpusError:
         pass  # whatever it is, it is not ours to throw away
     kept = path.with_name(f"{path.name}.old")
     path.replace(kept)
-    log.warning("%s", printable(f"{path} was there, with other words; it is kept as {kept.name}"))
+    if others:
+        told = (
+            f"{path} was there, of other utterances ({some(sorted(others), 3)}); it is kept as {kept.name} until the "
+            "next such command: give all files to one command, or every command a folder of its own (--out, output=)"
+        )
+    else:
+        told = f"{path} was there, with other words; it is kept as {kept.name}"
+    log.warning("%s", printable(told))
