@@ -4,7 +4,7 @@ Each message names file, line and value at fault, and says what would be right. 
 is made fit for a terminal here, once: control characters are escaped, and what is long is shortened in the middle.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, ParamSpec, TypeVar
 
 from asr.shortage import out_of_memory
@@ -55,15 +55,20 @@ class AsrError(Exception):
     """Base of every error raised on purpose; the command line prints its message and exits with status 1.
 
     `code` is a short name of the cause, for programs: the reason code in `failed.tsv` where the error costs an
-    utterance.
+    utterance. Where it is that no utterance is left, `lost` has all of them, each with its code and the reason.
     """
 
     code: str = "error"
+    lost: Sequence[tuple[str, str, str]] = ()
 
-    def __init__(self, message: str = "", *, code: str | None = None) -> None:
+    def __init__(
+        self, message: str = "", *, code: str | None = None, lost: Sequence[tuple[str, str, str]] = ()
+    ) -> None:
         super().__init__(sentence(message))
         if code is not None:
             self.code = code
+        if lost:
+            self.lost = tuple(lost)
 
 
 class ConfigError(AsrError):

@@ -59,9 +59,11 @@ def extract_static(
     kept = [pair for number, pair in enumerate(kept) if number not in faults]
     if not kept:
         if len(problems) == 1:
-            raise FeatureError(f"{corpus.path}: {problems[0].utterance_id!r}: {problems[0].reason}")
+            raise FeatureError(f"{corpus.path}: {problems[0].utterance_id!r}: {problems[0].reason}", lost=problems)
         why = f"; the first: {problems[0].utterance_id!r}: {problems[0].reason}" if problems else ""
-        raise FeatureError(f"{corpus.path}: none of its {len(utterances)} utterances gave features{why}.")
+        raise FeatureError(
+            f"{corpus.path}: none of its {len(utterances)} utterances gave features{why}.", lost=problems
+        )
     table = FrameTable.from_utterances(
         [u.id for u, _ in kept], [u.speaker for u, _ in kept], [matrix for _, matrix in kept]
     )

@@ -32,7 +32,7 @@ from asr.lexicon.lexicon import marks_stress
 from asr.recognition.decoding import corpus_for, static_frames
 from asr.recognition.material import trainable
 from asr.recognition.speaker_maps import aligned_maps, frames_of
-from asr.runs.outcome import Outcome, account
+from asr.runs.outcome import Outcome, account, accounted
 from asr.runs.progress import Progress, progress
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -67,8 +67,10 @@ def align(
     pronunciations = speech_model.lexicon if lexicon is None else _read_as_trained(lexicon, topology.phones)
     pronunciations.require_phones(topology.phones)
     given = corpus_for(speech_model, data, root)
-    corpus, problems = trainable(given, pronunciations)
-    static, failed = static_frames(speech_model, corpus, workers, upsample=upsample)
+    with accounted(given.listed, (), out):
+        corpus, problems = trainable(given, pronunciations)
+    with accounted(given.listed, problems, out):
+        static, failed = static_frames(speech_model, corpus, workers, upsample=upsample)
     problems += failed
     words = {utterance.id: utterance.words or () for utterance in corpus.utterances}
     seconds = frame_times(speech_model.front_end.config, corpus.utterances, static)

@@ -28,7 +28,7 @@ from asr.recognition.material import require_some
 from asr.recognition.speaker_passes import AdaptationMethod, adaptable_model, recognize_speakers
 from asr.recognition.vocabulary import other_case, recognizable
 from asr.recognition.word_files import write_words
-from asr.runs.outcome import Outcome, account
+from asr.runs.outcome import Outcome, account, accounted
 from asr.runs.progress import counted
 from asr.settings import faults
 from asr.text_lines import read_text_lines
@@ -114,7 +114,8 @@ def decode(
     if graph is None:
         lexicon = recognizable(speech_model, allow_untrained=allow_untrained)
         graph = compile_graph(lexicon, chosen_grammar(speech_model, lexicon, grammar), speech_model.hmm.topology)
-    static, problems = static_frames(speech_model, corpus, workers, upsample=upsample)
+    with accounted(corpus.listed, corpus.problems, out):
+        static, problems = static_frames(speech_model, corpus, workers, upsample=upsample)
     times = frame_times(speech_model.front_end.config, corpus.utterances, static)
     warn_of_few_words({name: utterance.duration for name, utterance in times.items()}, graph)
     recognition = recognize_speakers(

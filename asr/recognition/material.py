@@ -149,7 +149,8 @@ def require_some(path: Path, usable: Sequence[object], problems: Sequence[Proble
         raise CorpusError(f"{path}: has no utterances")
     raise CorpusError(
         f"{path}: none of its {len(problems)} utterances can be used; the first: {problems[0].utterance_id}: "
-        f"{problems[0].reason}"
+        f"{problems[0].reason}",
+        lost=problems,
     )
 
 

@@ -1,12 +1,13 @@
 """What a command did with the utterances it was given: every one is either done or listed, with the reason."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 from asr.corpus.data_directory import Problem
-from asr.errors import printable
+from asr.errors import AsrError, printable
 from asr.files import atomic_write
 
 FAILED = "failed.tsv"
@@ -24,6 +25,21 @@ class Outcome:
     def n_input(self) -> int:
         """Utterances that the command was given."""
         return self.n_done + len(self.failures)
+
+
+@contextmanager
+def accounted(listed: Sequence[str], known: Sequence[Problem], directory: Path) -> Iterator[None]:
+    """Write `directory/failed.tsv` where an error of what is done inside says that no utterance is left.
+
+    `known` are the failures from before, of those listed.
+    """
+    try:
+        yield
+    except AsrError as error:
+        if error.lost:
+            failures = {one.utterance_id: one for one in (*known, *(Problem(*one) for one in error.lost))}
+            account(listed, (), list(failures.values()), directory)
+        raise
 
 
 def account(listed: Iterable[str], done: Iterable[str], failures: Sequence[Problem], directory: Path) -> None:

@@ -29,7 +29,35 @@ def test_an_earlier_outcome_with_other_words_is_kept(
     assert decode(files[1])[0] == 0
     assert kept.read_text() == first
     assert hypotheses.read_text().startswith(files[1].stem)
-    assert [line for line in caplog.messages if "kept as hyp.txt.old" in line]
+    (line,) = [line for line in caplog.messages if "kept as hyp.txt.old" in line]
+    assert f"of other utterances ({files[0].stem})" in line
+    assert line.endswith("give all files to one command, or every command a folder of its own (--out, output=)")
+    caplog.clear()
+    hypotheses.write_text(f"{files[1].stem} OTHER\n")
+    assert decode(files[1])[0] == 0
+    assert any(line.endswith("was there, with other words; it is kept as hyp.txt.old") for line in caplog.messages)
+
+
+@pytest.mark.parametrize("n_files", [1, 2])
+def test_where_no_file_can_be_decoded_failed_tsv_has_the_reasons(decode: Asr, tmp_path: Path, n_files: int) -> None:
+    files = [tmp_path / f"noise{number}.wav" for number in range(n_files)]
+    for file in files:
+        file.write_bytes(b"no audio")
+    assert decode(*files)[0] == 1
+    rows = [line.split("\t") for line in (tmp_path / "out" / "failed.tsv").read_text().splitlines()]
+    assert [row[:2] for row in rows[1:]] == [[file.stem, "unreadable"] for file in files]
+
+
+def test_where_no_utterance_can_be_aligned_failed_tsv_has_the_reasons(
+    asr: Asr, toy_corpus: Path, toy_model: Path, tmp_path: Path
+) -> None:
+    data = Path(shutil.copytree(toy_corpus / "test", tmp_path / "test"))
+    names = [line.split()[0] for line in (data / "text").read_text().splitlines()]
+    (data / "text").write_text("".join(f"{name} ELEVEN\n" for name in names))
+    arguments = ["--model", toy_model, "--data", data, "--root", toy_corpus]
+    assert asr("align", *arguments, "--out", tmp_path / "out")[0] == 1
+    rows = [line.split("\t") for line in (tmp_path / "out" / "failed.tsv").read_text().splitlines()]
+    assert [row[:2] for row in rows[1:]] == [[name, "unknown-word"] for name in sorted(names)]
 
 
 def test_a_grammar_in_another_letter_case_is_told_so(
