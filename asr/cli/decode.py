@@ -180,7 +180,8 @@ def decode(
             "--n-best",
             min=0,
             metavar="N",
-            help="List the best N sentences of every utterance in nbest.tsv.",
+            help="List the best N sentences of every utterance in nbest.tsv: fewer where its lattice has no more, "
+            "which a wider --lattice-beam changes.",
             show_default=False,
         ),
     ] = 0,

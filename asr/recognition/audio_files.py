@@ -140,11 +140,13 @@ def _speaker_rule(speakers: str) -> Callable[[Path], str | None]:
     try:
         pattern = re.compile(speakers)
     except re.error as error:
-        raise ConfigError(f"speakers: {speakers!r} is neither one, file, directory nor a pattern: {error}") from error
+        raise ConfigError(
+            f"--speakers (speakers=): {speakers!r} is neither one, file, directory nor a pattern: {error}"
+        ) from error
     if pattern.groups != 1:
         raise ConfigError(
-            f"speakers: the pattern {speakers!r} has {pattern.groups} groups; one, in parentheses, must be the "
-            "speaker, as in '([a-z]+)_[0-9]+'"
+            f"--speakers (speakers=): the pattern {speakers!r} has {pattern.groups} groups; one, in parentheses, must "
+            "be the speaker, as in '([a-z]+)_[0-9]+'"
         )
 
     def searched(path: Path) -> str | None:

@@ -131,8 +131,8 @@ def _start(
         raise ConfigError(f"the weight of nothing is {null:g}; it must be from 0 to 1e6")
     if (weights == AUTO) != (text is not None):
         raise ConfigError(
-            "weights are chosen on transcribed speech: 'auto' and the transcripts (text) belong together, and those "
-            "must not be of the test"
+            "weights are chosen on transcribed speech: 'auto' and the transcripts (--text, text=) belong together, and "
+            "those must not be of the test"
         )
     if weights is None or isinstance(weights, str):
         if weights not in (None, AUTO):

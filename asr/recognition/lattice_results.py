@@ -72,11 +72,13 @@ class LatticeWishes:
 
     def __post_init__(self) -> None:
         if self.form not in ("slf", "kaldi"):
-            raise ConfigError(f"the format of lattices is {self.form!r}; it must be 'slf' or 'kaldi'")
+            raise ConfigError(
+                f"the format of lattices (--format, lattice_format=) is {self.form!r}; it must be 'slf' or 'kaldi'"
+            )
         if self.beam is not None and not self.beam > 0:
-            raise ConfigError(f"the lattice beam is {self.beam:g}; it must be above 0")
+            raise ConfigError(f"the lattice beam (--lattice-beam, lattice_beam=) is {self.beam:g}; it must be above 0")
         if not 0 <= self.n_best <= MOST_SENTENCES:
-            raise ConfigError(f"n_best is {self.n_best}; it must be from 0 to {MOST_SENTENCES}")
+            raise ConfigError(f"--n-best (n_best=) is {self.n_best}; it must be from 0 to {MOST_SENTENCES}")
 
     @property
     def any(self) -> bool:
@@ -90,8 +92,8 @@ class LatticeWishes:
         if not self.any:
             if self.beam is not None:
                 raise ConfigError(
-                    "a lattice beam says nothing where no lattices are made; ask for lattices, n-best lists or "
-                    "confidences too"
+                    "a lattice beam (--lattice-beam, lattice_beam=) says nothing where no lattices are made; ask for "
+                    "lattices, n-best lists or confidences too"
                 )
             return None
         return default_lattice_beam(search) if self.beam is None else LatticeBeam(self.beam)

@@ -44,7 +44,8 @@ def adaptable_model(model: SpeechModel, adapt: bool | AdaptationMethod, transfor
         model = adaptable(model, adapt)
     if transforms is not None and model.speakers is None:
         raise ConfigError(
-            "transforms are maps of frames: adapt by 'fmllr' or 'vtln', or give a model trained on mapped frames"
+            "--transforms (transforms=) are maps of frames: adapt by 'fmllr' or 'vtln' (--adapt, adapt=), or give a "
+            "model trained on mapped frames"
         )
     return model
 
