@@ -15,6 +15,7 @@ from asr.recognition.material import Material
 from asr.report.page import PlainTable, write_report
 from asr.scoring.bootstrap import FEWEST_SPEAKERS, Unit, compare_systems, wer_interval
 from asr.scoring.wer import ScoreReport, score_utterances
+from asr.training.advice import advice
 from asr.training.systems import Mixtures, Trained, Workshop
 from asr.training.transcript_check import alignment_of
 
@@ -30,8 +31,6 @@ _DISCRIMINANTS = (
     "fixed-size-lssvm", "bayesian-lssvm",
 )  # fmt: skip
 FEW_WORDS = 300  # on which models of another seed can differ by several points
-HARDLY_ANYTHING = 80.0
-"""% of word errors; where even the best system makes more, the models are of little use."""
 _TWINS = (
     "the errors are those of models trained without a part of the speech, each on the part that it lacked; the models "
     "that are kept had all of it"
@@ -78,6 +77,7 @@ def report_training(
     alignment: AlignmentCheck,
     spoken: Mapping[str, Sequence[str]],
     grammar: str = "bigram",
+    states: Literal["mono", "tri"] = "mono",
     notes: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
     """Write `results.json` and `report.html` to a directory, and the table to the log.
@@ -94,6 +94,8 @@ def report_training(
         Of the training speech by the mixtures.
     grammar : str
         What the held-out speech was recognized with.
+    states : "mono" or "tri"
+        Whether HMM states are of phones by themselves or in context.
     notes : sequence of str
         Sentences that come first on the page.
 
@@ -110,11 +112,12 @@ def report_training(
         if any(references.values())
     ]
     unit: Unit = "speaker" if len({speakers[name] for name in references}) >= FEWEST_SPEAKERS else "utterance"
-    rows = [_row(system, report, unit, grammar) for system, report in scored]
+    rows = [_row(system, report, unit, grammar, states) for system, report in scored]
     lines = _table(rows, scored, unit)
     remarks = [f"{system.name}: {remark}" for system, _ in scored for remark in system.remarks]
     if rows:
-        remarks += _little_recognized(rows)
+        best = min(row["wer"] for row in rows)
+        remarks += advice(best, grammar, spoken, speakers, transcripts, alignment.complaints())
         remarks.append(_TWINS)
         if unit == "utterance":
             remarks.append(_ONE_VOICE)
@@ -197,15 +200,16 @@ def report_run(
         alignment=alignment_of(mixtures),
         spoken=material.transcripts,
         grammar=f"{workshop.config.ngram_order}-gram",
+        states="tri" if workshop.config.context == 3 else "mono",
     )
 
 
-def _row(system: HeldOutSystem, report: ScoreReport, unit: Unit, grammar: str) -> dict[str, Any]:
+def _row(system: HeldOutSystem, report: ScoreReport, unit: Unit, grammar: str, states: str) -> dict[str, Any]:
     interval = wer_interval(report, unit=unit)
     return {
         "system": system.name,
         "kind": system.kind,
-        "unit": "mono",
+        "unit": states,
         "primary": False,
         "grammar": grammar,
         "split": "held-out",
@@ -259,18 +263,6 @@ def _table(
             f"{doubt}"
         )
     return lines
-
-
-def _little_recognized(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A sentence where no system recognizes much."""
-    best = min(row["wer"] for row in rows)
-    if best <= HARDLY_ANYTHING:
-        return []
-    return [
-        f"so little is recognized ({best:.1f} % word errors at the best) that the models are of little use under this "
-        f"grammar, the {rows[0]['grammar']} of the training transcripts; more speech, more speakers, or a grammar that "
-        "allows less (--grammar, grammar=) helps"
-    ]
 
 
 def _more_or_fewer(difference: float) -> str:

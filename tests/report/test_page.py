@@ -83,6 +83,12 @@ def render(tmp_path):
     return render_page
 
 
+def test_every_column_of_the_results_is_explained(render):
+    page = Page(render())
+    for column in ("WER", "SER", "Sub, Del, Ins", "Kind", "Unit"):
+        assert f"{column}: " in page.words
+
+
 def test_the_page_shows_results_speakers_curves_and_transcripts(render):
     page = Page(render())
     for expected in ("Quickstart", "Four voices", "orols", "primary", "0.0123", "61.2", "s2", "−70", "NOW"):
