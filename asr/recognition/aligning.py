@@ -3,7 +3,7 @@
 import logging
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +14,9 @@ from asr.acoustic.phone_hmm import PhoneHmm
 from asr.alignment.alignment_check import check_segments
 from asr.alignment.ctm import ctm_rows, write_ctm
 from asr.alignment.forced_alignment import align_utterance
-from asr.alignment.frame_times import frame_times
+from asr.alignment.frame_times import FrameTimes, frame_times
 from asr.alignment.score_files import SCORES, SUSPECTS, tell, write_scores, write_suspects
-from asr.alignment.suspects import check_transcripts, first_rivals
+from asr.alignment.suspects import FEWEST_UTTERANCES, check_transcripts, first_rivals
 from asr.alignment.textgrid import write_textgrid
 from asr.alignment.transcript_graph import transcript_graph
 from asr.alignment.transcript_scores import TranscriptScore, phone_loop, score_transcripts, score_utterance
@@ -140,7 +140,7 @@ def align(
         dict(zip(static.ids, static.speakers, strict=True)),
         dict(zip(static.ids, np.diff(static.offsets).tolist(), strict=True)),
     )
-    _tell_of_times(aligned, table, topology, speech_model.front_end.config.shift_ms / 1000.0)
+    _tell_of_times(aligned, table, seconds, topology, speech_model.front_end.config.shift_ms / 1000.0)
     write_scores(out / SCORES, check)
     write_suspects(out / SUSPECTS, check.suspects, words)
     tell(check, out / SUSPECTS)
@@ -170,24 +170,53 @@ def write_states(path: Path, states: Mapping[str, np.ndarray]) -> None:
 
 @dataclass(frozen=True)
 class _Times:
-    """Words and phones of an aligned utterance, times in frames, the state of every frame, and how well they fit."""
+    """Words and phones of an aligned utterance, times in frames, the state of every frame, and how well they fit.
+
+    `word_fits` is how far the states of each word score below the best state of each frame, natural log a frame;
+    `n_silent` how many frames that were aligned with silence sound more like it than like any phone.
+    """
 
     words: list[Segment]
     phones: list[Segment]
     states: np.ndarray
     fit: TranscriptScore
+    word_fits: list[float]
+    n_silent: int
 
 
-def _tell_of_times(aligned: Mapping[str, _Times], table: FrameTable, topology: Topology, frame_shift: float) -> None:
+def _tell_of_times(
+    aligned: Mapping[str, _Times],
+    table: FrameTable,
+    seconds: Mapping[str, FrameTimes],
+    topology: Topology,
+    frame_shift: float,
+) -> None:
     """One line of the log: silence, phones and words of the alignment; and one for everything that looks wrong."""
     states = np.full(table.n_frames, -1, np.int32)
     for name, times in aligned.items():
         states[table.rows(name)] = times.states
     segments = {name: (times.phones, times.words) for name, times in aligned.items()}
     check = check_segments(states, table, segments, topology, frame_shift)
-    log.info("%s", check)
+    if len(aligned) < FEWEST_UTTERANCES:  # which do not tell what a pause sounds like; the model does
+        silent = 100.0 * sum(times.n_silent for times in aligned.values()) / max(1, int((states >= 0).sum()))
+        check = replace(check, pauses=max(check.pauses, silent))
+    log.info("%s", printable(f"{check}{_worst_word(aligned, seconds)}"))
     for complaint in check.complaints():
         log.warning("%s", printable(complaint))
+
+
+def _worst_word(aligned: Mapping[str, _Times], seconds: Mapping[str, FrameTimes]) -> str:
+    """The word that fits worst, and where it is, as the end of a sentence; empty where there are no words."""
+    words = [
+        (fit, name, word)
+        for name, times in aligned.items()
+        for fit, word in zip(times.word_fits, times.words, strict=True)
+    ]
+    if not words:
+        return ""
+    fit, name, word = min(words, key=lambda one: one[0])
+    when = f"at {seconds[name].border(word.start):.2f} s of {name}"
+    return f"; the word that fits worst is {word.label} {when}, {-fit:.1f} a frame below the best states"
 
 
 def _align_batch(
@@ -212,9 +241,15 @@ def _align(
     fit = score_utterance(scores, graphs, loop, topology, hmm.self_loops)
     if isinstance(fit, Fault):
         return fit
+    words, states = word_segments(found.path, graphs[0], topology), frame_states(found.path, graphs[0], topology)
+    below = scores[np.arange(len(scores)), states] - scores.max(axis=1)
+    n_silence = len(topology.silence_states)
+    like_silence = scores[:, :n_silence].max(axis=1) >= scores[:, n_silence:].max(axis=1)
     return _Times(
-        word_segments(found.path, graphs[0], topology),
+        words,
         phone_segments(found.path, graphs[0], topology),
-        frame_states(found.path, graphs[0], topology),
+        states,
         fit,
+        [float(below[word.start : word.end].mean()) for word in words],
+        int((like_silence & (states < n_silence)).sum()),
     )

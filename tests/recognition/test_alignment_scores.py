@@ -1,9 +1,13 @@
 """What `align` says of transcripts that are not those of the audio."""
 
 import logging
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+import numpy as np
+import soundfile
 
 from asr.recognition.aligning import align
 
@@ -83,6 +87,36 @@ def test_wrong_transcripts_of_a_few_utterances_are_doubted_too(
         assert ("are they those of the audio?" in record.getMessage()) == doubted
 
 
+def test_of_a_few_utterances_it_is_the_model_that_knows_silence(
+    toy_corpus: Path, toy_model: Path, tmp_path: Path, caplog, monkeypatch
+) -> None:
+    # As where the ends of few utterances do not tell what a pause sounds like.
+    monkeypatch.setattr(
+        "asr.alignment.alignment_check.low_evidence", lambda table, shift: np.ones(table.n_frames, np.float32)
+    )
+    rng = np.random.default_rng(0)
+    given = dict(list(transcripts_of(toy_corpus).items())[:2])
+
+    def complaints(name: str, seconds: float, transcripts: dict[str, str], twice: bool = False) -> list[str]:
+        folder = tmp_path / name
+        folder.mkdir()
+        for utterance in transcripts:
+            samples, rate = soundfile.read(toy_corpus / "audio" / "train" / f"{utterance}.wav")
+            room = 0.001 * rng.standard_normal(round(seconds * rate))
+            soundfile.write(folder / f"{utterance}.wav", np.concatenate([room, *[samples] * (1 + twice), room]), rate)
+        lines = {"wav.scp": "{0} {0}.wav", "utt2spk": "{0} {0}", "text": "{0} {1}"}
+        for list_name, line in lines.items():
+            text = "".join(f"{line.format(*pair)}\n" for pair in transcripts.items())
+            (folder / list_name).write_text(text, encoding="utf-8")
+        caplog.clear()
+        align(toy_model, folder, tmp_path / f"{name}-out")
+        return [message for message in caplog.messages if "swallowed speech" in message]
+
+    with caplog.at_level(logging.WARNING):
+        assert not complaints("padded", 3.0, given)
+        assert complaints("left-out", 0.3, dict.fromkeys(given, "NO"), twice=True)
+
+
 def test_the_command_tells_how_well_transcripts_fit_in_any_case(
     toy_corpus: Path, toy_model: Path, tmp_path: Path
 ) -> None:
@@ -91,5 +125,8 @@ def test_the_command_tells_how_well_transcripts_fit_in_any_case(
     assert done.returncode == 0
     of_alignment, of_transcripts = done.stderr.splitlines()[0], done.stderr.splitlines()[-1]
     assert of_alignment.startswith("asr: silence has ")
+    assert re.search(
+        r"; the word that fits worst is [A-Z]+ at \d+\.\d\d s of train\d-\d+, \d+\.\d a frame below", of_alignment
+    )
     assert of_transcripts.startswith("asr: transcripts score ")
     assert done.stderr.count("\n") == 2 and "none is out of the ordinary" in done.stderr
