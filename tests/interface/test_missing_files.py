@@ -26,7 +26,7 @@ def entries(toy_model, tmp_path):
         "decode": lambda: recognizer.decode(tmp_path / "out", data=nowhere),
         "decode, audio": lambda: recognizer.decode(tmp_path / "out", audio=[nowhere]),
         "with_grammar": lambda: recognizer.with_grammar(nowhere),
-        "tune": lambda: asr.tune(toy_model, nowhere, tmp_path / "out", jobs=1),
+        "tune": lambda: asr.tune(toy_model, nowhere, tmp_path / "tuned", jobs=1),
         "train": lambda: asr.train(nowhere, nowhere, tmp_path / "run", jobs=1),
         "train, settings": lambda: asr.train(nowhere, nowhere, tmp_path / "run", config=nowhere, jobs=1),
         "features": lambda: asr.extract_features(nowhere, tmp_path / "out", jobs=1),

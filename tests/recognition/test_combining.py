@@ -230,7 +230,7 @@ def test_what_is_wrong_with_a_directory_is_told_in_one_sentence(tmp_path, asr, s
         (["--weights", "0.5"], ["1 weights for 2 systems"]),
         (["--weights", "1", "nan"], ["must be numbers from 0 to 1e6, one above 0"]),
         (["--weights", "0", "0"], ["one above 0"]),
-        (["--weights", "auto"], ["the transcripts (text) belong together"]),
+        (["--weights", "auto"], ["the transcripts (--text, text=) belong together"]),
         (["--null", "nan"], ["the weight of nothing is nan"]),
         (["--weights", "auto", "--text", "nowhere"], ["--text: 'nowhere' does not exist"]),
     ],
