@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -35,6 +35,7 @@ MOST_PAUSES = 0.4  # of the frames, above which pauses, of many kinds, are no lo
 PAUSES_KEPT = 0.85  # part of what sounds much like a pause that silence has to have after equal division
 LITTLE_SPEECH = 500.0  # frames a state, below which equal division is too blurred to begin from
 BROADENING = 4  # re-estimations after silence is split, and realignments when it has all of its Gaussians
+FOLDS = 10  # of the utterances, each told by models of the others where it may be silent
 LEARNT_BY = 4  # Gaussians a state, with which silence is told well enough to begin anew
 
 Models = tuple[GaussianMixtures, np.ndarray]  # of the states, and self-loops of the units
@@ -104,9 +105,9 @@ class GmmSettings(GrowthSettings):
     the sound changes), `pauses` (frames that sound like one are silence, the rest is divided softly), or `auto`:
     `changes` of little speech, else `equal`, unless that loses the silence."""
     restarts: int = Field(0, ge=0, le=10)
-    """How often training then begins anew: silence is what models of four Gaussians took for it or sounded like a pause
-    before, and what lies between is divided softly. What the first division gave to the wrong phone no realignment
-    takes away."""
+    """How often training then begins anew: silence is what models of four Gaussians took for it, also such as have not
+    heard the utterance, or what sounded like a pause before, and what lies between is divided softly. What the first
+    division gave to the wrong phone no realignment takes away."""
 
     @property
     def before_restart(self) -> list[tuple[int, int]]:
@@ -142,6 +143,13 @@ class Occupancy:
     visits: np.ndarray
     log_likelihood_per_frame: float
     failed: Mapping[str, Fault]
+
+    def without(self, rows: np.ndarray) -> "Occupancy":
+        """The same, but the states have nothing of these frames, bool (n_frames,)."""
+        kept = ~rows[self.frames]
+        starts = np.concatenate([[0], np.cumsum(kept)])[self.starts]
+        weights = None if self.weights is None else self.weights[kept]
+        return replace(self, starts=starts, frames=self.frames[kept], weights=weights)
 
 
 def train_gmm(
@@ -234,7 +242,7 @@ class _Training:
         for number in range(1, self.settings.restarts + 1):
             for _, iterations in self.settings.before_restart[1:]:
                 grown = self.doubled(grown, iterations)
-            again = self.heard_silence(grown.occupancy, guided)
+            again = self.heard_silence(self.silence_found(grown), guided)
             log.info("flat start: restart %d, silence has %.0f %% of the frames", number, 100.0 * pause_share(again))
             grown = self.with_broad_silence(self.first("pauses", again))
         return grown
@@ -278,11 +286,7 @@ class _Training:
         """All of silence's Gaussians, before the others grow: these must not learn the noise between words."""
         if self.settings.silence_factor == 1:
             return grown
-        models = grown.models
-        for _ in range(self.settings.silence_factor.bit_length() - 1):
-            models = models[0].split(states=self.topology.silence_states), models[1]
-            for _ in range(BROADENING):
-                models = self.reestimated(models, grown.occupancy)
+        models = self.split(grown.models, grown.occupancy, self.settings.silence_factor, self.topology.silence_states)
         return self.realigned(models, BROADENING, earlier=grown.curve)
 
     def doubled(self, grown: _Grown, iterations: int) -> _Grown:
@@ -295,7 +299,8 @@ class _Training:
         """So often aligned and estimated anew. With a guide, the evidence for pauses has a say in it."""
         curve = list(earlier)
         for _ in range(iterations):
-            occupancy = self.occupied(models, guided)
+            seen = self.table if guided is None else guided
+            occupancy = self.occupied(models, seen, guided=guided is not None)
             models = self.reestimated(models, occupancy)
             curve.append(occupancy.log_likelihood_per_frame)
             self.done += 1
@@ -303,10 +308,10 @@ class _Training:
                 self.progress(self.done)
         return _Grown(models, occupancy, curve)
 
-    def occupied(self, models: Models, guided: FrameTable | None) -> Occupancy:
+    def occupied(self, models: Models, seen: FrameTable, *, guided: bool = False) -> Occupancy:
+        """Of utterances of the table; with a guide, their frames have the evidence for pauses as one more column."""
         mixtures, self_loops = models
-        model = mixtures if guided is None else GuidedMixtures(mixtures, self.n_silence_states)
-        seen = self.table if guided is None else guided
+        model = GuidedMixtures(mixtures, self.n_silence_states) if guided else mixtures
         if self.settings.training == "baum-welch":
             return _expected_occupancy(model, seen, self.graphs, self.topology, self_loops, self.workers)
         aligned = align_table(model.log_likelihood, seen, self.graphs, self.topology, self_loops, workers=self.workers)
@@ -323,11 +328,42 @@ class _Training:
         aligned = _part_in(grown.occupancy, self.table.n_frames, self.topology.n_states) > 0.5
         return PauseSounds.learnt(self.table, silent, aligned & ~silent, self.frame_shift)
 
-    def heard_silence(self, occupancy: Occupancy, guided: FrameTable | None) -> FrameTable:
-        """The table with evidence for pauses: what the models take for silence, and what sounded like one before."""
-        silent = _part_in(occupancy, self.table.n_frames, self.n_silence_states) > 0.5
+    def silence_found(self, grown: _Grown) -> np.ndarray:
+        """Where an utterance is silent by these models, or by models of the others' states alone, bool (n_frames,).
+
+        A model that has learnt from a recording may know its noise as part of a word, and finds that again; one that
+        has not heard it does not.
+        """
+        silent = _part_in(grown.occupancy, self.table.n_frames, self.n_silence_states) > 0.5
+        names = [name for name in self.table.ids if name not in grown.occupancy.failed]
+        n_folds = min(FOLDS, len(names))
+        for number in range(n_folds if n_folds > 1 else 0):
+            own = self.table.subset(names[number::n_folds])
+            rows = np.zeros(self.table.n_frames, bool)
+            for name in own.ids:
+                rows[self.table.rows(name)] = True
+            occupancy = self.occupied(self.of_states(grown.occupancy.without(rows)), own)
+            silent[rows] |= _part_in(occupancy, own.n_frames, self.n_silence_states) > 0.5
+        return silent
+
+    def of_states(self, occupancy: Occupancy) -> Models:
+        """Mixtures grown to `LEARNT_BY` Gaussians, all of silence's before the others, without realigning."""
+        models = self.reestimated((self.overall, uniform_self_loops(self.topology)), occupancy)
+        models = self.split(models, occupancy, self.settings.silence_factor, self.topology.silence_states)
+        return self.split(models, occupancy, LEARNT_BY)
+
+    def split(self, models: Models, occupancy: Occupancy, factor: int, states: Sequence[int] | None = None) -> Models:
+        """So many times the Gaussians, a power of two, of these states or all, without realigning."""
+        for _ in range(factor.bit_length() - 1):
+            models = models[0].split(states=states), models[1]
+            for _ in range(BROADENING):
+                models = self.reestimated(models, occupancy)
+        return models
+
+    def heard_silence(self, silent: np.ndarray, guided: FrameTable | None) -> FrameTable:
+        """The table with evidence for pauses: this silence, and what sounded like a pause before."""
         if guided is not None:
-            silent |= guided.frames[:, -1] < 0
+            silent = silent | (guided.frames[:, -1] < 0)
         evidence = np.where(silent, -CERTAIN, CERTAIN).astype(np.float32)
         frames = np.hstack([self.table.frames, evidence[:, None]])
         return FrameTable(self.table.ids, self.table.speakers, frames, self.table.offsets)

@@ -1,5 +1,7 @@
 """Half of a recording is silence: a flat start that divides it evenly loses it, one that looks for pauses does not."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from asr.acoustic import flat_start, gmm_training
 from asr.acoustic.flat_start import GuidedMixtures, first_models, with_evidence
 from asr.acoustic.gmm import single_gaussians
 from asr.acoustic.gmm_training import GmmSettings, train_gmm
-from asr.alignment.aligned_table import align_table
+from asr.alignment.aligned_table import AlignedTable, align_table
 from asr.alignment.pause_sounds import CERTAIN
 from asr.alignment.transcript_graph import transcript_graph
 from asr.errors import AlignmentError
@@ -166,3 +168,37 @@ def test_an_utterance_too_short_for_its_words_has_no_say_and_a_corpus_of_such_is
     overall = single_gaussians(np.zeros(6), np.ones(6), TOPOLOGY.n_states)
     with pytest.raises(AlignmentError, match=r"none of the 1 utterances .* zz: 4 frames are fewer than the"):
         first_models(with_evidence(alone, graphs), graphs, TOPOLOGY, overall, np.ones(6))
+
+
+def test_models_that_have_not_heard_a_recording_tell_its_silence_too():
+    corpus = PaddedCorpus(n=20)
+    rows = corpus.table.rows("u00")
+    noise = rows.start + np.flatnonzero(corpus.silent[rows])
+    frames = corpus.table.frames.copy()
+    frames[noise] += np.array([0, 0, -2, 0, 0, 0], np.float32)  # like nothing else in the corpus
+    table = FrameTable(corpus.table.ids, corpus.table.speakers, frames, corpus.table.offsets)
+    n_silence = len(TOPOLOGY.silence_states)
+    states = np.zeros(table.n_frames, np.int32)
+    for run in np.split(np.arange(table.n_frames), np.flatnonzero(np.diff(corpus.phones)) + 1):
+        thirds = np.arange(len(run)) * TOPOLOGY.states_per_phone // len(run)
+        phone = corpus.phones[run[0]]
+        states[run] = thirds + (0 if phone < 0 else n_silence + TOPOLOGY.states_per_phone * phone)
+    states[noise] = n_silence  # a first division took it for a phone
+    runs = np.ones(TOPOLOGY.n_units)
+    occupancy = gmm_training._hard_occupancy(AlignedTable(states, runs, runs, 0.0, {}), TOPOLOGY.n_states)
+    with ThreadPoolExecutor(1) as pool:
+        training = gmm_training._Training(
+            table, corpus.graphs, TOPOLOGY, GmmSettings(silence_factor=2), 0.01, SerialWorkers(), pool, None
+        )
+        overall = single_gaussians(np.zeros(6), np.ones(6), TOPOLOGY.n_states)
+        grown = gmm_training._Grown((overall, np.full(TOPOLOGY.n_units, 0.8)), occupancy, [])
+        silent = training.silence_found(grown)
+    assert silent[noise].mean() > 0.8
+    assert (silent == corpus.silent).mean() > 0.95
+
+
+def test_of_one_utterance_silence_is_what_its_own_model_took_for_it():
+    corpus = PaddedCorpus(n=1)
+    settings = GmmSettings(mixtures=(1,), iterations=(4,), start="pauses", restarts=1)
+    (*_, (_, hmm, _)) = train_gmm(corpus.table, corpus.graphs, TOPOLOGY, settings)
+    assert np.isfinite(hmm.log_likelihood(corpus.table.frames)).all()
