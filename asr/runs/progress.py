@@ -16,6 +16,8 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _PATIENCE = 2.0  # seconds; shorter work shows no bar
+_NARROWEST = 10  # columns of a bar
+_FIGURES = 20  # columns of what stands beside description, bar and counts: a slash, the time left, spaces
 
 
 class Progress(Generic[T]):
@@ -114,8 +116,13 @@ def _start_bar(description: str, total: int | None) -> "RichProgress":
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, TextColumn("left"), console=Console(stderr=True), transient=True)
-    bar.add_task(description, total=total)
+    console = Console(stderr=True)
+    # A long description gives way, since the figures behind it are what is looked for.
+    room = max(_NARROWEST, console.width - _FIGURES - 2 * len(str(total or "")))
+    shown = description if len(description) < room - _NARROWEST else f"{description[: max(1, room - _NARROWEST - 1)]}…"
+    bar_width = max(_NARROWEST, min(40, room - len(shown)))
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, TextColumn("left"), console=console, transient=True)
+    bar.add_task(shown, total=total)
     bar.start()
     return bar

@@ -1,4 +1,5 @@
 import logging
+import re
 import subprocess
 import sys
 
@@ -54,6 +55,24 @@ def test_a_terminal_shows_a_bar_once_the_work_takes_long(monkeypatch, capsys):
     shown = capsys.readouterr()
     assert "decoding" in shown.err
     assert shown.out == ""
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_a_long_description_leaves_the_figures_in_sight(monkeypatch, capsys, columns):
+    monkeypatch.setattr(module, "_on_terminal", lambda: True)
+    monkeypatch.setattr(module, "_PATIENCE", 0.0)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", str(columns))
+    with progress(1234, "tuning-5-hybrid-sequences: utterances and copies, passes together") as counter:
+        for _ in range(3):
+            counter.advance()
+            counter._bar.refresh()
+    lines = [re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", line) for line in re.split(r"[\r\n]", capsys.readouterr().err)]
+    full = [line for line in lines if "/1234" in line]
+    assert full
+    assert all("tuning-5" in line and line.rstrip().endswith("left") for line in full)
+    assert all(len(line) <= columns for line in full)
 
 
 def test_a_terminal_shows_nothing_for_short_work(monkeypatch, capsys):
