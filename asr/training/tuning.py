@@ -229,7 +229,7 @@ class Scored:
 
 def score_held_out(twins: Sequence[Twin], workers: Workers, kept: Path | None = None) -> list[Scored]:
     """State scores of the held-out speech of all twins, with a progress bar; `kept` as of `Scored.of`."""
-    with progress(sum(map(Scored.n_steps, twins)), "held-out speech scored: steps") as bar:
+    with progress(sum(map(Scored.n_steps, twins)), "speech scored: steps") as bar:
         return [Scored.of(twin, workers, kept, bar.advance) for twin in twins]
 
 

@@ -12,8 +12,11 @@ ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import os, signal, sys
 from asr.supervisor import supervise
+number = int(sys.argv[1])
+if number != signal.SIGKILL:
+    signal.signal(number, signal.SIG_DFL)  # it may be ignored here, as in the background of a shell
 supervise("asr")
-os.kill(os.getpid(), int(sys.argv[1]))
+os.kill(os.getpid(), number)
 signal.pause()
 """
 

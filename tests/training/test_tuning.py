@@ -75,7 +75,7 @@ def test_every_search_tells_how_many_utterances_it_has_searched(model, graph, he
         tune_search(model, held_out, graph, SETTINGS)
     n = len(held_out.references)
     told = [message.rpartition(" in ")[0] for message in caplog.messages]
-    assert told[0] == f"held-out speech scored: steps: {n}"
+    assert told[0] == f"speech scored: steps: {n}"
     assert told[-1] == f"recognized with what others choose: utterances: {n}"
     assert len(told) > 2
     assert {message.partition(" ")[2] for message in told[1:-1]} <= {
