@@ -8,6 +8,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, hstack
 
+from discriminants.linear_systems.box_interior import longest_step
+
 _STEP = 0.9995  # share of the way to the nearest bound
 _MOST_ITERATIONS = 100
 _LARGEST_GAP = 1e-4  # of sum |y|, at the end: nearly dependent columns leave the last digits open
@@ -179,9 +181,5 @@ def _lengths(
     x: np.ndarray, s: np.ndarray, z: np.ndarray, w: np.ndarray, dx: np.ndarray, dz: np.ndarray, dw: np.ndarray
 ) -> tuple[float, float]:
     """The longest steps in x and in (z, w) that stay inside the bounds, at most one."""
-    return min(_reach(x, dx), _reach(s, -dx)), min(_reach(z, dz), _reach(w, dw))
-
-
-def _reach(v: np.ndarray, dv: np.ndarray) -> float:
-    falling = dv < 0
-    return min(1.0, _STEP * float((-v[falling] / dv[falling]).min(initial=np.inf)))
+    in_x = min(longest_step(x, dx, _STEP), longest_step(s, -dx, _STEP))
+    return in_x, min(longest_step(z, dz, _STEP), longest_step(w, dw, _STEP))

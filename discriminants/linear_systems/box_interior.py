@@ -57,13 +57,13 @@ def box_interior(K: np.ndarray, target: np.ndarray, regularization: float, delta
         ones = cho_solve(factor, np.ones(n_samples), check_finite=False)
         d, _ = _newton(factor, ones, -gradient, beta)
         db, da = -below * d / x - below, above * d / s - above
-        length = min(_reach(x, d), _reach(s, -d), _reach(below, db), _reach(above, da))
+        length = min(longest_step(x, d), longest_step(s, -d), longest_step(below, db), longest_step(above, da))
         after = float((below + length * db) @ (x + length * d) + (above + length * da) @ (s - length * d))
         centre = gap * (after / gap) ** 3 / (2 * n_samples)
         at_below, at_above = centre - db * d, centre + da * d  # products of multipliers and distances to go to
         d, rise = _newton(factor, ones, at_below / x - at_above / s - gradient, beta)
         db, da = (at_below - below * d) / x - below, (at_above + above * d) / s - above
-        length = min(_reach(x, d), _reach(s, -d), _reach(below, db), _reach(above, da))
+        length = min(longest_step(x, d), longest_step(s, -d), longest_step(below, db), longest_step(above, da))
         if not length > 0.0:
             break
         beta, bias, below, above = beta + length * d, bias + length * rise, below + length * db, above + length * da
@@ -80,10 +80,10 @@ def _newton(
     return d - rise * ones, rise
 
 
-def _reach(v: np.ndarray, dv: np.ndarray) -> float:
-    """The longest step at which v stays positive, at most one."""
+def longest_step(v: np.ndarray, dv: np.ndarray, share: float = _STEP) -> float:
+    """A share of the way from v along dv, both (n,), to where v is no longer positive; at most one."""
     falling = dv < 0
-    return min(1.0, _STEP * float((-v[falling] / dv[falling]).min(initial=np.inf)))
+    return min(1.0, share * float((-v[falling] / dv[falling]).min(initial=np.inf)))
 
 
 def _at_bounds(beta: np.ndarray) -> np.ndarray:

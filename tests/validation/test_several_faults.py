@@ -1,0 +1,38 @@
+"""What is told where one fault lies beside others, or only looks like one."""
+
+from tests.validation.corpora import Corpus
+
+
+def test_unknown_words_beside_others_in_another_letter_case_are_told_one_by_one(clean: Corpus) -> None:
+    for line, word in enumerate(("one", "two", "seven", "ELEVEN", "TWELVE"), 1):
+        clean.append_word(line, word)
+    assert clean.validate().counts == {"unknown-word": 5}
+
+
+def test_other_letter_case_is_one_finding_also_beside_words_that_are_not_there_at_all(clean: Corpus) -> None:
+    lines = [line.split() for line in clean.lines("train/text")]
+    clean.write("train/text", [" ".join([name, *map(str.lower, words)]) for name, *words in lines])
+    for line, word in enumerate(("ELEVEN", "TWELVE", "TWENTY", "FORTY"), 1):
+        clean.append_word(line, word)
+    found = clean.validate().errors
+    assert sorted(finding.code for finding in found) == ["nothing-left", *["unknown-word"] * 5]
+    (cased,) = [finding for finding in found if "letter case counts" in finding.message and finding.utterances]
+    assert len(cased.utterances) == 9 and "python3 -c" in cased.message
+
+
+def test_a_lexicon_of_other_words_or_of_words_as_phones_is_taken_for_one(clean: Corpus) -> None:
+    clean.write("lexicon.txt", [f"{word} N OW" for word in ("ALPHA", "BRAVO", "CHARLIE", "DELTA", "ECHO")])
+    assert "not-a-lexicon" not in clean.validate().counts
+    words = sorted({word for line in clean.lines("train/text") for word in line.split()[1:]})
+    clean.write("lexicon.txt", [f"{word} {word}" for word in words])  # a model of every word
+    assert not clean.validate().findings
+
+
+def test_missing_segments_are_told_once(clean: Corpus) -> None:
+    clean.join()
+    (clean.folder / "train/segments").unlink()
+    report = clean.validate()
+    assert report.counts["no-audio"] == 1
+    (found,) = [finding for finding in report.findings if finding.code == "no-audio"]
+    assert "segments has to say which" in found.message
+    assert set(found.utterances) > set(clean.names)
