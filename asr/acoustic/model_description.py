@@ -7,7 +7,7 @@ import numpy as np
 
 from asr.acoustic.acoustic_arrays import stream_arrays, topology_from
 from asr.acoustic.fmllr import FmllrSettings
-from asr.acoustic.model_metadata import HybridParts, ModelMetadata, Provenance
+from asr.acoustic.model_metadata import HeldOutErrors, HybridParts, ModelMetadata, Provenance
 from asr.acoustic.search_settings import SearchSettings
 from asr.acoustic.word_shares import WordShares
 from asr.errors import printable
@@ -28,6 +28,7 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
         "words": len(metadata.lexicon),
         **({"untrained phones": [printable(phone) for phone in metadata.untrained]} if metadata.untrained else {}),
         "trained on": _UNKNOWN if metadata.trained_on is None else _amount(metadata.trained_on),
+        **({} if metadata.held_out is None else {"held-out speech": _errors(metadata.held_out)}),
         **({} if metadata.word_shares is None else {"single words": _single_words(metadata.word_shares)}),
         "lexicon digest": printable(metadata.lexicon_digest),
         "features": _features(metadata),
@@ -89,6 +90,16 @@ def _amount(trained_on: Provenance) -> dict[str, Any]:
         "speakers": trained_on.speakers,
         "words": trained_on.words,
         "by version": printable(trained_on.version),
+    }
+
+
+def _errors(held_out: HeldOutErrors) -> dict[str, Any]:
+    rate = 100.0 * held_out.errors / held_out.words
+    return {
+        "words": held_out.words,
+        "errors": held_out.errors,
+        "word error rate": f"{rate:.1f} % (standard error {held_out.standard_error:.1f}), under the model's grammar",
+        "recognized by": "models like this one, trained without it" if held_out.twins else "this model",
     }
 
 

@@ -21,7 +21,7 @@ from asr.acoustic.classifiers import registered_packages
 from asr.acoustic.composite import CompositeAcousticModel, hybrid_stream
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.model_description import describe
-from asr.acoustic.model_metadata import ModelMetadata, Provenance
+from asr.acoustic.model_metadata import HeldOutErrors, ModelMetadata, Provenance
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.acoustic.search_settings import LARGEST_PENALTY as LARGEST_PENALTY
 from asr.acoustic.search_settings import LARGEST_SCALE as LARGEST_SCALE
@@ -61,6 +61,8 @@ class SpeechModel:
         Phones that training never heard, sorted.
     trained_on : Provenance or None
         How much speech it was trained on, and by which version; None of a model that does not say.
+    held_out : HeldOutErrors or None
+        Word errors on other speech than the training's; None where nothing was held out.
     word_shares : WordShares or None
         How often the speakers of the training said each word by itself; None where that does not follow from it.
     speakers : SpeakerAdaptation or None
@@ -75,6 +77,7 @@ class SpeechModel:
     arpa: str | None = None
     untrained: tuple[str, ...] = ()
     trained_on: Provenance | None = None
+    held_out: HeldOutErrors | None = None
     word_shares: WordShares | None = None
     speakers: SpeakerAdaptation | None = None
 
@@ -121,6 +124,8 @@ def _to_arrays(model: SpeechModel) -> tuple[dict[str, np.ndarray], dict[str, Any
         metadata["untrained"] = list(model.untrained)
     if model.trained_on is not None:
         metadata["trained_on"] = model.trained_on.model_dump()
+    if model.held_out is not None:
+        metadata["held_out"] = model.held_out.model_dump()
     if model.word_shares is not None:
         metadata["word_shares"] = model.word_shares.model_dump()
     if model.hmm.pauses is not None:
@@ -240,6 +245,7 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted:
         arpa=metadata.arpa,
         untrained=tuple(metadata.untrained),
         trained_on=metadata.trained_on,
+        held_out=metadata.held_out,
         word_shares=metadata.word_shares,
         speakers=speakers,
     )

@@ -80,6 +80,20 @@ class Provenance(BaseModel):
     """Digests of some of the utterances (`asr.training.training_sample`); empty in older files."""
 
 
+class HeldOutErrors(BaseModel):
+    """Word errors on speech that was not in the training, under the grammar of the model."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    words: int = Field(ge=1)
+    errors: int = Field(ge=0)
+    standard_error: float = Field(ge=0, allow_inf_nan=False)
+    """Of the rate in %; speakers are drawn."""
+    twins: bool
+    """Whether they are those of models like this one, each trained without the speech that it recognized, and with that
+    much less of it; else they are its own."""
+
+
 class PauseParts(BaseModel):
     """Of what pauses sound like, beside its arrays."""
 
@@ -107,6 +121,8 @@ class ModelMetadata(HybridParts):
     untrained: list[str] = []
     """Phones that training never heard; left out where there is none."""
     trained_on: Provenance | None = None
+    """Left out where nothing is known."""
+    held_out: HeldOutErrors | None = None
     """Left out where nothing is known."""
     word_shares: WordShares | None = None
     """Left out where nothing is known."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from asr.acoustic.composite import share_of_second, with_share_of_second
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
+from asr.acoustic.model_metadata import HeldOutErrors
 from asr.corpus.data_directory import DataDirectory, Problem
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError, GrammarError, printable
@@ -153,8 +154,12 @@ def tune_model(
     chosen, scored, tuned, share = best
     search = choose_width(scored, tuned.search)
     search = search.model_copy(update={"confidence": confidence_on(scored, search, leave_out=refused)})
-    save_model(output, replace(chosen, search=search))
     report = tuned.report
+    held_out = None
+    if grammar is None and report.words:  # of errors under another grammar than its own a model says nothing
+        error = round(tuned.standard_error, 2)
+        held_out = HeldOutErrors(words=report.words, errors=report.errors, standard_error=error, twins=False)
+    save_model(output, replace(chosen, search=search, held_out=held_out))
     return TunedModel(
         output,
         search,

@@ -6,13 +6,13 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import asr
 from asr.acoustic.fitting import duration
 from asr.acoustic.hybrid_training import HybridSettings, classifier_of
 from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
-from asr.acoustic.model_metadata import Provenance
+from asr.acoustic.model_metadata import HeldOutErrors, Provenance
 from asr.corpus.data_directory import Problem, read_data_directory
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import printable
@@ -139,27 +139,30 @@ def train(
         mixtures = train_aligner(workshop, "gmm", material)
         provenance = _provenance(material, mixtures)
 
-        def keep(name: str, trained: Trained, search: Mapping[str, SearchSettings]) -> SpeechModel:
-            model = replace(with_search(trained.load(), search[name], arpa), trained_on=provenance)
+        def keep(
+            name: str, trained: Trained, search: Mapping[str, SearchSettings], errors: Mapping[str, HeldOutErrors]
+        ) -> SpeechModel:
+            model = with_search(trained.load(), search[name], arpa)
+            model = replace(model, trained_on=provenance, held_out=errors.get(name))
             if model.speakers is not None:
                 model = replace(model, speakers=replace(model.speakers, search=search["gmm"]))
             save_model(work_dir / f"{name}.safetensors", model)
             return model
 
         if not exists(work_dir / "gmm.safetensors"):  # else it may be tuned already
-            keep("gmm", mixtures.largest, {"gmm": config.gmm_search})
+            keep("gmm", mixtures.largest, {"gmm": config.gmm_search}, {})
             log.info(
                 "written to %s: gmm.safetensors (mixtures), which can be used already and is written again when its "
                 "search is tuned, and grammar.arpa",
                 work_dir,
             )
-        search, hypotheses, remarks = _tune(workshop, material)
-        keep("gmm", mixtures.largest, search)
+        tuned = _tune(workshop, material)
+        keep("gmm", mixtures.largest, tuned.search, tuned.errors)
         check = find_suspects(workshop, "transcripts", material, mixtures)
         hybrid_system = train_hybrid_system(
             workshop, "hybrid", material, mixtures, config.hybrid, config.hybrid_features
         )
-        model = keep("model", hybrid_system, search)
+        model = keep("model", hybrid_system, tuned.search, tuned.errors)
         log.info("%s", vocabulary_line(model, material.references.values()))
         lengths = set(map(len, material.references.values()))
         if len(lengths) == 1:
@@ -169,7 +172,8 @@ def train(
                 count(max(lengths), "word"),
                 *(2 * [*lengths]),
             )
-        report_run(workshop, material, mixtures, hybrid_system, search, hypotheses, check, remarks=remarks)
+        held_out = tuned.search, tuned.hypotheses
+        report_run(workshop, material, mixtures, hybrid_system, *held_out, check, remarks=tuned.remarks)
         log.info("written to %s: model.safetensors (hybrid), gmm.safetensors (mixtures), report.html", work_dir)
     problems += [Problem(name, code, f"not aligned: {reason}") for name, (code, reason) in mixtures.failed.items()]
     account(given.listed, [name for name in material.static.ids if name not in mixtures.failed], problems, work_dir)
@@ -196,16 +200,21 @@ Hypotheses = dict[str, tuple[str, ...]]
 NAMES = {"gmm": "mixtures", "model": "hybrid"}  # of the model files, for people
 
 
-def _tune(
-    workshop: Workshop, material: Material
-) -> tuple[dict[str, SearchSettings], dict[str, Hypotheses], dict[str, list[str]]]:
-    """Search settings of both models, from twins trained without the held-out speakers, what these recognized of them,
-    and what should be known of the choice; `held-out.json` has the errors.
-    """
+class _Tuned(NamedTuple):
+    """By the name of a model: its search, and what came of it on the speech held out, where there was some."""
+
+    search: Mapping[str, SearchSettings]
+    hypotheses: Mapping[str, Hypotheses] = {}
+    remarks: Mapping[str, list[str]] = {}
+    errors: Mapping[str, HeldOutErrors] = {}
+
+
+def _tune(workshop: Workshop, material: Material) -> _Tuned:
+    """From twins trained without the held-out speakers; `held-out.json` has the errors."""
     config = workshop.config
     defaults = {"gmm": config.gmm_search, "model": config.hybrid_search}
     if config.tuning.held_out == 0 or len(material.static) < 2:
-        return defaults, {}, {}
+        return _Tuned(defaults)
     parts = folds(material, config.tuning.held_out, config.tuning.words, config.seed)
     log.info(
         "the search is tuned by %s of models, each without the speech that it is tried on, which takes "
@@ -254,10 +263,11 @@ def _tune(
     with atomic_write(workshop.run.directory / "held-out.json") as temporary:
         temporary.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     written = json.loads((directory / "hypotheses.json").read_text())
-    return (
+    return _Tuned(
         {name: SearchSettings(**found[name]["search"]) for name in defaults},
         {name: {utterance: tuple(words) for utterance, words in of.items()} for name, of in written.items()},
         {name: found[name]["remarks"] for name in defaults},
+        {name: _errors(found[name]) for name in defaults if found[name]["words"]},
     )
 
 
@@ -307,6 +317,11 @@ def _record(tuned: Tuned, search: SearchSettings) -> dict[str, Any]:
         "standard_error": tuned.standard_error,
         "remarks": list(tuned.remarks),
     }
+
+
+def _errors(record: Mapping[str, Any]) -> HeldOutErrors:
+    words, errors, standard_error = (record[key] for key in ("words", "errors", "standard_error"))
+    return HeldOutErrors(words=words, errors=errors, standard_error=round(standard_error, 2), twins=True)
 
 
 def _without_realignment(settings: HybridSettings) -> HybridSettings:

@@ -29,6 +29,7 @@ def test_the_new_model_differs_in_its_search_settings_alone(tuned, toy_model):
     assert after.search != before.search
     assert after.search.beam < before.search.beam
     assert (after.arpa, after.lexicon, after.source) == (before.arpa, before.lexicon, before.source)
+    assert after.held_out is None  # the errors under a loop are not those of the model's own grammar
     lines = out.splitlines()
     assert lines[0] == str(output)
     assert f"beam {after.search.beam:g} (was {before.search.beam:g})" in lines
@@ -42,7 +43,11 @@ def test_a_file_that_is_there_is_overwritten_only_if_asked(tuned, toy_model, toy
     assert (status, "exists already; give another name, or --overwrite" in err) == (1, True)
     output.write_bytes(b"something else")
     assert asr(*arguments, "--overwrite")[0] == 0
-    assert load_model(output).search.beam < load_model(toy_model).search.beam
+    new = load_model(output)
+    assert new.search.beam < load_model(toy_model).search.beam
+    words = [line.split()[1:] for line in (toy_corpus / "test" / "text").read_text().splitlines()]
+    assert new.held_out is not None
+    assert (new.held_out.words, new.held_out.twins) == (sum(map(len, words)), False)
 
 
 def test_the_model_itself_is_never_overwritten(toy_model, toy_corpus, tmp_path, asr):

@@ -143,3 +143,16 @@ def test_the_models_say_what_they_were_trained_on(toy_run, toy_corpus, asr):
         assert status == 0
         assert "trained on:\n  hours: 0.0" in text
         assert ("  prior_ceiling: 2.0\n" in text) == (name == "model")
+
+
+def test_the_models_say_what_errors_were_made_on_held_out_speech(toy_run, asr):
+    recorded = json.loads((toy_run / "held-out.json").read_text())
+    for name in ("model", "gmm"):
+        path, record = toy_run / f"{name}.safetensors", recorded[name]
+        told = describe(path)["held-out speech"]
+        assert (told["errors"], told["words"]) == (record["errors"], record["words"])
+        assert told["word error rate"].startswith(
+            f"{record['wer']:.1f} % (standard error {record['standard_error']:.1f})"
+        )
+        assert "without it" in told["recognized by"]
+        assert "held-out speech:\n  words: " in asr("info", path)[1]
