@@ -52,6 +52,11 @@ def read_grammar(path: Path | str, *, vocabulary: Iterable[str] | None = None) -
         sentences = parse_sentences(lines)
         if any(known.issuperset(sentence) for sentence in sentences):
             return sentence_list(sentences, known)
+    if first is not None and lines[first].startswith("#JSGF"):
+        raise GrammarError(
+            f"{path} is a grammar in JSGF, which is not read: write it for HParse ($name = a | b; ( $name )), or list "
+            "its sentences, one a line"
+        )
     found = "it is empty" if first is None else f"line {first + 1} is {lines[first]!r}"
     raise GrammarError(
         f"{path} is neither an ARPA model (no line '\\data\\') nor a word-pair file (no '>WORD' line) nor a word "

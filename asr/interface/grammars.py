@@ -14,7 +14,7 @@ from asr.grammar.sentences import sentence_list
 from asr.grammar.word_loop import LONGEST_STRING
 from asr.lexicon import Lexicon
 from asr.recognition.decoding import chosen_grammar
-from asr.recognition.vocabulary import other_case
+from asr.recognition.vocabulary import other_case, tell_left_out
 
 GrammarChoice: TypeAlias = str | int | os.PathLike[str] | Iterable[str | Sequence[str]] | Grammar | None
 """None for the model's own, "loop", "one", a number of words, the path of a grammar file, sentences, or an automaton of
@@ -65,19 +65,21 @@ def grammar_for(model: SpeechModel, lexicon: Lexicon, choice: GrammarChoice, add
     if isinstance(choice, Grammar):
         return choice
     if choice is None and model.arpa is not None and added:
+        tell_left_out(model, lexicon)
         own = parse_arpa(model.arpa.splitlines(), "the model's own grammar")
         return arpa_grammar(with_added_words(own, added), lexicon.words)
     if choice is None or isinstance(choice, str | os.PathLike):
         return chosen_grammar(model, lexicon, choice)
     assert not isinstance(choice, int)  # settled
-    return _sentences(lexicon, choice)
+    sentences = [tuple(sentence) for sentence in choice]
+    tell_left_out(model, lexicon, {word for sentence in sentences for word in sentence})
+    return _sentences(lexicon, sentences)
 
 
-def _sentences(lexicon: Lexicon, sentences: Iterable[str | Sequence[str]]) -> Grammar:
+def _sentences(lexicon: Lexicon, listed: Sequence[tuple[str, ...]]) -> Grammar:
     """A program means every sentence that it lists: none is left out for a word that the lexicon lacks."""
-    listed = [tuple(sentence) for sentence in sentences]
     unknown = sorted({word for sentence in listed for word in sentence if word not in lexicon})
     if unknown:
-        hint = other_case(unknown, lexicon) or "give each to add_word first"
+        hint = other_case(unknown, lexicon, of_file=False) or "give each to add_word first"
         raise GrammarError(f"the model has no pronunciation for {', '.join(unknown)}, which the sentences have; {hint}")
     return sentence_list(listed)

@@ -480,7 +480,7 @@ class Recognizer:
             return replace(self._model, search=wide_enough(self._model.search, self._graph)), self._graph
 
     def _vocabulary(self) -> Lexicon:
-        """The words that can be recognized; what is left out is logged, once."""
+        """The words that can be recognized."""
         if self._recognizable is None:
             self._recognizable = recognizable(self._model, allow_untrained=self._allow_untrained)
         return self._recognizable

@@ -174,7 +174,7 @@ def aligned(audio: Audio, words: tuple[str, ...], rate: int | None, model: Speec
     """When each word and phone of one utterance was spoken (see `Recognizer.align`)."""
     unknown = sorted({word for word in words if word not in model.lexicon})
     if unknown:
-        hint = other_case(unknown, model.lexicon) or "give each to add_word first"
+        hint = other_case(unknown, model.lexicon, of_file=False) or "give each to add_word first"
         raise LexiconError(f"the model has no pronunciation for {', '.join(unknown)}; {hint}")
     sound = load_sound(audio, rate, model.front_end.config)
     topology = model.hmm.topology

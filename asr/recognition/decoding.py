@@ -26,7 +26,7 @@ from asr.recognition.hearing import warn_of_few_words, warn_of_sound
 from asr.recognition.lattice_results import LatticeWishes, with_lattices, write_lattices
 from asr.recognition.material import require_some
 from asr.recognition.speaker_passes import AdaptationMethod, adaptable_model, recognize_speakers
-from asr.recognition.vocabulary import other_case, recognizable
+from asr.recognition.vocabulary import other_case, recognizable, tell_left_out
 from asr.recognition.word_files import write_words
 from asr.runs.outcome import Outcome, account, accounted
 from asr.runs.progress import counted
@@ -218,10 +218,12 @@ def static_frames(
 def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | os.PathLike[str] | None) -> Grammar:
     """The grammar that a command line asks for: "loop", "one", a number of words, a file, or None for the model's own.
 
-    `lexicon` has the words that can be recognized (`asr.recognition.vocabulary`). Raises GrammarError when the file is
-    no grammar, or shares no word with it.
+    `lexicon` has the words that can be recognized (`asr.recognition.vocabulary`); which others the grammar has is
+    logged. Raises GrammarError when the file is no grammar, or shares no word with it.
     """
     words = lexicon.words
+    if wanted in (None, "loop", "one") or is_number(wanted):
+        tell_left_out(model, lexicon)
     if wanted is None:
         return (
             word_loop(words)
@@ -238,13 +240,15 @@ def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | os.PathLi
     try:
         found = read_grammar(Path(wanted), vocabulary=words)
     except GrammarError as error:
+        tell_left_out(model, lexicon, _words_of(Path(wanted)))
         # What is wrong with the grammar under this vocabulary is said without the name of its file.
         named = str(error) if str(wanted) in str(error) else f"{wanted}: {error}"
         hint = other_case(_words_of(Path(wanted)), model.lexicon)
         raise GrammarError(f"{named}; {hint}" if hint else named) from error
+    tell_left_out(model, lexicon, found.left_out)
     if not found.words:
         raise GrammarError(f"{wanted}: shares no word with the model's lexicon")
-    unknown = [word for word in found.left_out if word not in model.lexicon]  # of the others was told before
+    unknown = [word for word in found.left_out if word not in model.lexicon]  # of the others was told
     reasons = []
     if unknown:
         reasons.append(f"the model has no pronunciation for {some(unknown, _NAMED)}")

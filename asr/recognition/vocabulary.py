@@ -14,10 +14,11 @@ from asr.validation.findings import count, some
 log = logging.getLogger(__name__)
 
 _NO_WORD = re.compile(r"<.*>")  # <UNK>, <SPOKEN_NOISE>: marks of what was said, and not what was said
+_MARKS = '.,;:!?"()'
 
 
 def recognizable(model: SpeechModel, *, allow_untrained: bool = False) -> Lexicon:
-    """The model's lexicon without what cannot be recognized, which is logged in one line.
+    """The model's lexicon without what cannot be recognized.
 
     Left out are pronunciations with a phone that training never heard, since the score of such a phone is arbitrary,
     and words in angle brackets; with `allow_untrained` nothing is.
@@ -30,6 +31,26 @@ def recognizable(model: SpeechModel, *, allow_untrained: bool = False) -> Lexico
     if allow_untrained:
         return model.lexicon
     kept, unheard, marks = _divided(model)
+    if not kept:
+        told = _left_out(model, unheard, marks)
+        raise LexiconError(f"{model.lexicon.source}: no word is left; {told}")
+    return Lexicon(kept, model.lexicon.source)
+
+
+def tell_left_out(model: SpeechModel, lexicon: Lexicon, among: Collection[str] | None = None) -> None:
+    """Log in one line which words of the model are not in the lexicon of those that can be recognized, and why.
+
+    `among` are the words of a grammar: of words that it does not have nobody has to know.
+    """
+    _, *left_out = _divided(model)
+    unheard, marks = (
+        [word for word in words if word not in lexicon and (among is None or word in among)] for words in left_out
+    )
+    if unheard or marks:
+        log.warning("%s", printable(_left_out(model, unheard, marks)))
+
+
+def _left_out(model: SpeechModel, unheard: Sequence[str], marks: Sequence[str]) -> str:
     reasons = []
     if unheard:
         phones = " ".join(model.untrained)
@@ -37,12 +58,7 @@ def recognizable(model: SpeechModel, *, allow_untrained: bool = False) -> Lexico
     if marks:
         reasons.append(f"{some(marks)}, as a mark and no word")
     remedy = "--allow-untrained (allow_untrained=True) takes all"
-    told = f"left out of what can be recognized: {'; '.join(reasons)}; {remedy}"
-    if not kept:
-        raise LexiconError(f"{model.lexicon.source}: no word is left; {told}")
-    if reasons:
-        log.warning("%s", printable(told))
-    return Lexicon(kept, model.lexicon.source)
+    return f"left out of what can be recognized: {'; '.join(reasons)}; {remedy}"
 
 
 def require_word(word: str, *, allow_untrained: bool = False) -> None:
@@ -97,17 +113,28 @@ def phones_of(word: str, pronunciation: str | Sequence[str], phones: Sequence[st
     return found
 
 
-def other_case(words: Iterable[str], lexicon: Lexicon) -> str:
-    """A hint at words that the lexicon has in another letter case only; empty if there is none."""
+def other_case(words: Iterable[str], lexicon: Lexicon, *, of_file: bool = True) -> str:
+    """A hint at words that the lexicon has in another letter case, or without the marks at their ends; else empty.
+
+    Words `of_file` may all fit in the letter case of the lexicon: then the command that makes such a copy is told.
+    """
     spelt = lexicon.by_folded
-    meant = sorted(word for word in set(words) if word not in lexicon and word.casefold() in spelt)
-    if not meant:
-        return ""
-    pairs = some((f"{word} as {spelt[word.casefold()]}" for word in meant), 3)
-    upper = all(spelt[word.casefold()] == word.upper() for word in meant)
-    lower = all(spelt[word.casefold()] == word.lower() for word in meant)
-    remedy = "; a copy made by `tr a-z A-Z` fits" if upper else "; a copy made by `tr A-Z a-z` fits" if lower else ""
-    return f"letter case counts, and {lexicon.source} has {pairs}{remedy}"
+    unknown = {word for word in words if word not in lexicon}
+    meant = sorted(word for word in unknown if word.casefold() in spelt)
+    rest = unknown.difference(meant)
+    marked = {word: spelt[word.strip(_MARKS).casefold()] for word in rest if word.strip(_MARKS).casefold() in spelt}
+    hints = []
+    if meant:
+        pairs = some((f"{word} as {spelt[word.casefold()]}" for word in meant), 3)
+        hints.append(f"letter case counts, and {lexicon.source} has {pairs}")
+        upper = all(spelt[word.casefold()] == word.upper() for word in meant)
+        lower = all(spelt[word.casefold()] == word.lower() for word in meant)
+        if of_file and not rest and (upper or lower):
+            hints.append(f"a copy made by `tr {'a-z A-Z' if upper else 'A-Z a-z'}` fits")
+    if marked:
+        without = some((f"{word} for {marked[word]}" for word in sorted(marked)), 3)
+        hints.append(f"words have no punctuation marks, as here {without}")
+    return "; ".join(hints)
 
 
 def _divided(model: SpeechModel) -> tuple[dict[str, tuple[Pronunciation, ...]], list[str], list[str]]:

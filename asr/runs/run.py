@@ -92,7 +92,7 @@ class Run:
         """
         directory = Path(directory)
         record = _new_record(command, configuration, inputs, files or {}, seed)
-        _check_is_run_or_empty(directory)
+        require_run_or_empty(directory)
         try:
             directory.mkdir(parents=True, exist_ok=True)
             lock = _take_lock(directory)
@@ -289,8 +289,8 @@ def _new_record(
         raise RunError(f"the configuration of a run must hold JSON values only: {error}") from error
 
 
-def _check_is_run_or_empty(directory: Path) -> None:
-    """Refuse to work among somebody's other files; what a run killed at its birth leaves counts as empty."""
+def require_run_or_empty(directory: Path) -> None:
+    """RunError where a run would work among somebody's other files; what one killed at its birth left is none."""
     if exists(directory) and not is_dir(directory):
         raise RunError(f"{directory}: is a file; a run needs a directory")
     if not exists(directory) or exists(directory / _RECORD):

@@ -24,7 +24,7 @@ from asr.recognition.material import Material, build_static, left_out, load_mate
 from asr.recognition.vocabulary import vocabulary_line
 from asr.runs.outcome import FAILED, Outcome, account
 from asr.runs.progress import counted
-from asr.runs.run import Run
+from asr.runs.run import Run, require_run_or_empty
 from asr.training.aligners import train_aligner, with_context, with_maps
 from asr.training.checking import check_inputs, codes_line, log_findings
 from asr.training.confidence_fit import confidence_on
@@ -76,6 +76,7 @@ def train(
     AsrError
         One of its kinds, with the cause in one sentence.
     """
+    require_run_or_empty(work_dir)  # before all audio is read
     begun = is_dir(work_dir / "stages" / "features")
     report, config = check_inputs(
         data,

@@ -69,6 +69,12 @@ def test_a_grammar_in_another_letter_case_is_told_so(
     assert status == 1
     assert "letter case counts, and the model's lexicon has one as ONE, two as TWO, wise as WISE" in err
     assert "a copy made by `tr a-z A-Z` fits" in err
+    grammar.write_text("One two.\nWise!\n")  # of which no change of case makes sentences
+    status, _, err = decode(file, "--grammar", grammar)
+    assert (status, "`tr" in err) == (1, False)
+    assert "words have no punctuation marks, as here Wise! for WISE, two. for TWO" in err
+    grammar.write_text("#JSGF V1.0;\ngrammar g;\npublic <g> = one | two;\n")
+    assert "is a grammar in JSGF, which is not read: write it for HParse" in decode(file, "--grammar", grammar)[2]
     grammar.write_text("one two\nWISE\n")
     assert decode(file, "--grammar", grammar)[0] == 0
     assert "letter case counts, and the model's lexicon has one as ONE, two as TWO" in caplog.text
@@ -121,3 +127,16 @@ def test_no_message_ends_with_a_full_stop(asr: Asr, toy_model: Path, tmp_path: P
     assert status == 1
     assert err.strip().endswith("convert it to one of these")
     assert "are." not in err and ".." not in err
+
+
+def test_a_work_directory_that_is_none_is_told_before_anything_is_read(
+    asr: Asr, toy_corpus: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "thesis.tex").touch()
+    lexicon = toy_corpus / "lexicon.txt"
+    arguments = ["train", "--data", toy_corpus / "train", "--lexicon", lexicon, "--work-dir"]
+    status, _, err = asr(*arguments, tmp_path)
+    assert (status, "holds 'thesis.tex' but no run.json" in err) == (1, True)
+    status, _, err = asr(*arguments, tmp_path / "thesis.tex")
+    assert (status, "is a file; a run needs a directory" in err) == (1, True)
+    assert not caplog.messages

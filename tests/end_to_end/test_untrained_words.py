@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from asr import Recognizer
 from asr.acoustic.model_file import load_model
 from asr.cli import main
+from asr.errors import GrammarError
 from asr.scoring.files import read_transcripts
 
 Asr = Callable[..., tuple[int, str, str]]
@@ -63,12 +65,28 @@ def test_words_never_heard_are_recognized_only_if_the_user_says_so(
     assert "ZOO (1 word), as training never heard SPN Z" in line
     assert "<NO>" in line and "<UNK>" in line and "--allow-untrained" in line
     caplog.clear()
+    grammar.write_text("NO\n")
+    assert asr(*arguments, "--out", tmp_path / "without")[0] == 0
+    assert not [message for message in caplog.messages if "left out of what" in message]
     grammar.write_text("ZOO\n<UNK>\n")
     status, _, err = asr(*arguments, "--out", tmp_path / "none")
     assert status == 1
     assert "ZOO" in err
     assert asr(*arguments, "--out", tmp_path / "all", "--allow-untrained")[0] == 0
     assert not [message for message in caplog.messages if "--allow-untrained" in message and "left out" in message][1:]
+
+
+def test_from_python_words_never_heard_are_told_where_a_grammar_has_them(
+    trained: tuple[Path, list[str]], caplog: pytest.LogCaptureFixture
+) -> None:
+    recognizer = Recognizer.load(trained[0])
+    caplog.clear()
+    recognizer.with_grammar(["NO"])
+    assert not caplog.messages
+    with pytest.raises(GrammarError, match="no pronunciation for ZOO"):
+        recognizer.with_grammar(["NO", "ZOO"])
+    (line,) = caplog.messages
+    assert "ZOO (1 word), as training never heard SPN Z" in line and "<UNK>" not in line
 
 
 def test_align_reads_a_lexicon_as_the_model_s_phones_are(
