@@ -11,6 +11,7 @@ import soundfile
 import soxr
 
 from asr.corpus.audio_kinds import READABLE
+from asr.corpus.ogg_pages import lacks_its_end
 from asr.corpus.opening import open_for_reading
 from asr.corpus.wav_header import missing_bytes
 from asr.errors import CorpusError
@@ -139,6 +140,7 @@ def _opened(path: Path) -> Iterator[soundfile.SoundFile]:
             raise CorpusError(f"{path} is an empty file", code="empty-file")
         _refuse_compressed_sphere(path, opened)
         _refuse_cut_wav(path, opened)
+        _refuse_cut_ogg(path, opened)
         os.lseek(opened.fileno(), 0, os.SEEK_SET)
         try:
             # By its descriptor: what can fail in opening has failed above, in words.
@@ -217,6 +219,15 @@ def _refuse_cut_wav(path: Path, file: BinaryIO) -> None:
         raise CorpusError(
             f"{path}: breaks off {missing} bytes before the end that its header gives; copy it again, or, if what is "
             "there is whole, write it anew (sox --ignore-length).",
+            code="truncated",
+        )
+
+
+def _refuse_cut_ogg(path: Path, file: BinaryIO) -> None:
+    if lacks_its_end(file):
+        raise CorpusError(
+            f"{path}: breaks off before the page that ends its stream; copy it again, or, if what is there is whole, "
+            "write it anew (sox or ffmpeg, to a WAV file).",
             code="truncated",
         )
 

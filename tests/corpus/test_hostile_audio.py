@@ -73,6 +73,42 @@ def test_audio_that_breaks_off_is_not_taken_as_whole(tmp_path: Path, name: str) 
         assert error.value.code in ("truncated", "unreadable")
 
 
+def ogg(path: Path, subtype: str) -> bytes:
+    noise = np.random.default_rng(0).normal(0, 0.1, 64_000)
+    soundfile.write(path, noise, 16000, format="OGG", subtype=subtype)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("subtype", ["VORBIS", "OPUS"])
+def test_ogg_that_breaks_off_is_not_taken_as_whole(tmp_path: Path, subtype: str) -> None:
+    path = tmp_path / "a.ogg"
+    content = ogg(path, subtype)
+    assert len(read_audio(path, rate=16000)) == pytest.approx(64_000, rel=0.01)
+    last_page = content.rindex(b"OggS")
+    for end in (len(content) // 2, last_page, last_page + 4, last_page + 20, last_page + 30, len(content) - 1):
+        path.write_bytes(content[:end])
+        with pytest.raises(CorpusError, match=r"a\.ogg: breaks off before the page that ends its stream") as error:
+            read_audio(path, rate=16000, start=0.0, end=1.0)
+        assert error.value.code == "truncated"
+
+
+@pytest.mark.parametrize("subtype", ["VORBIS", "OPUS"])
+def test_ogg_streams_behind_one_another_are_whole_if_the_last_is(tmp_path: Path, subtype: str) -> None:
+    path = tmp_path / "a.ogg"
+    content = ogg(path, subtype)
+    path.write_bytes(content + content)
+    read_audio(path, rate=16000)
+    path.write_bytes(content + content[:-1])
+    with pytest.raises(CorpusError, match="breaks off"):
+        read_audio(path, rate=16000)
+
+
+def test_an_ogg_file_with_a_tag_of_another_kind_behind_it_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.ogg"
+    path.write_bytes(ogg(path, "VORBIS") + b"TAG".ljust(128, b"\0"))
+    read_audio(path, rate=16000)
+
+
 def test_a_recording_whose_length_a_pipe_could_not_know_is_read(tmp_path: Path) -> None:
     path = wav(tmp_path / "a.wav", np.full(1000, 0.5))
     content = bytearray(path.read_bytes())
