@@ -193,7 +193,8 @@ class Recognizer:
         """Recognize one utterance.
 
         Audio that is not what a recognizer expects gives an `AudioWarning`, and the result's `warnings` name it:
-        digital silence, in which there are no words, channels of opposite phase, speech of a lower sampling rate.
+        digital silence, in which there are no words, channels of opposite phase or that differ, speech of a lower
+        sampling rate.
 
         Parameters
         ----------

@@ -51,7 +51,8 @@ class Result:
         Why there are no words, as a `code` for programs and a `reason` in a sentence; None where all went well.
     warnings : tuple of Fault
         In which ways the audio is not what a recognizer expects, as codes and reasons: "silent", all samples are 0,
-        in which there are no words; "opposite-phase", channels that cancel; "band-limited", speech of a lower rate.
+        in which there are no words; "opposite-phase", channels that cancel; "channels-differ", two that hold
+        different sounds; "band-limited", speech of a lower rate.
     """
 
     words: tuple[Word, ...]

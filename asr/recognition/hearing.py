@@ -1,5 +1,5 @@
-"""What is told of audio before it is recognized: silence, channels that cancel, speech of a lower sampling rate, and
-recordings that are far too long for the sentences of the grammar.
+"""What is told of audio before it is recognized: silence, channels that cancel or differ, speech of a lower sampling
+rate, and recordings that are far too long for the sentences of the grammar.
 """
 
 import logging
@@ -51,7 +51,7 @@ def sound_warnings(measured: Mapping[str, Measured], config: FeatureConfig) -> l
     return [f"{count(len(names), 'utterance')} ({some(names, 3)}): {kind.reason}" for kind, names in in_order]
 
 
-_CODES = ("silent", "opposite-phase", "band-limited")
+_CODES = ("silent", "opposite-phase", "channels-differ", "band-limited")
 
 
 def unusual(found: Measured, config: FeatureConfig) -> list[Fault]:
@@ -62,6 +62,12 @@ def unusual(found: Measured, config: FeatureConfig) -> list[Fault]:
     elif found.cancelling:
         reason = "channels of opposite phase, which cancel when they are averaged: give one of them as a mono file"
         kinds.append(Fault("opposite-phase", reason))
+    elif found.differing:
+        reason = (
+            "two channels that hold different sounds, and they are averaged: make a mono file of the one to be "
+            "heard (sox in.wav out.wav remix 1, or remix 2)"
+        )
+        kinds.append(Fault("channels-differ", reason))
     limit = found.cut_off
     if limit is not None and above_cut_off(found, config):
         reason = (

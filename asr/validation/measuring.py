@@ -13,6 +13,13 @@ FULL_SCALE = 0.9999
 """From here on a sample is at full scale: the largest of 16 bits is 32767 / 32768."""
 CANCELLED = 1e-3
 """Part of the channels' energy that is left in their mean when they cancel: -30 dB."""
+DIFFERING_LEVEL = 10 ** (-20 / 10)
+"""Part of the energy of the louder of two channels from which on the other one counts as well."""
+ALIKE = 0.3
+"""Correlation from which on two channels hold the same: that of one speaker before two microphones is above it, that
+of speech and noise or of two speakers below."""
+ALIKE_WITHIN = 0.002
+"""Seconds by which sound may reach one microphone later than the other: 70 cm further away."""
 CUT_OFFS = (4000.0, 5512.5)
 """Hz; half the rates of telephone speech and of 11,025 Hz."""
 _BESIDE = (((0.6, 0.8), (1.2, 1.4)), ((0.8, 0.92), (1.05, 1.2)))
@@ -22,6 +29,8 @@ _QUIET_ABOVE = 10 ** (-55 / 10)  # part of the energy; the dullest of real recor
 _CLIFF = 10 ** (-35 / 10)  # of the band above beside that below; the dullest of real recordings fall by 27 dB
 _FRAME_SECONDS = 0.032
 _MOST_FRAMES = 64  # of a spectrum: 2 s of speech, evenly chosen, show where it ends
+_PIECE = 2048  # samples of both channels that are compared at once
+_MOST_PIECES = 128  # of a block: 16 s of speech at 16 kHz, evenly chosen
 _SPARSE = 16  # every so many samples enter the digest
 
 
@@ -43,6 +52,8 @@ class Measured:
         Whether all samples, averaged over the channels, are the same.
     cancelling : bool
         Whether channels cancel when they are averaged.
+    differing : bool
+        Whether there are two channels which both carry energy and are hardly alike.
     cut_off : float or None
         Hz above which there is nothing, though the rate says there could be; one of `CUT_OFFS`.
     digest : bytes
@@ -55,6 +66,7 @@ class Measured:
     clipped: float = 0.0
     constant: bool = False
     cancelling: bool = False
+    differing: bool = False
     cut_off: float | None = None
     digest: bytes = b""
 
@@ -91,6 +103,7 @@ class Channels:
         self.n_channels = 1
         self.n_values = self.n_full = 0
         self.peak = self.energy = 0.0
+        self.pair = ChannelPair()
 
     def add(self, block: np.ndarray) -> None:
         """Take in samples (n, n_channels)."""
@@ -104,6 +117,8 @@ class Channels:
         if self.n_channels > 1:
             with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by the reader
                 self.energy += float(np.dot(values, values))
+                if self.n_channels == 2:
+                    self.pair.add(block)
 
     def measured(self, samples: np.ndarray, native: int) -> Measured:
         """What they tell, and the mean of the channels, float32 (n,) of full scale 1 at `native` Hz; no digest."""
@@ -116,8 +131,38 @@ class Channels:
             clipped=self.n_full / self.n_values if self.peak <= 1.0 else 0.0,
             constant=constant,
             cancelling=self.n_channels > 1 and energy < CANCELLED * self.energy / self.n_channels,
+            differing=self.pair.differing(native),
             cut_off=None if constant else cut_off(samples, native),
         )
+
+
+class ChannelPair:
+    """How far two channels are alike, from sums over pieces of them that are evenly chosen."""
+
+    def __init__(self) -> None:
+        self.energies = np.zeros(2)
+        self.cross_spectrum = np.zeros(_PIECE + 1, np.complex128)
+
+    def add(self, block: np.ndarray) -> None:
+        """Take in samples (n, 2). Means are taken away, as a direct current in both is no likeness."""
+        length = min(_PIECE, len(block))
+        n_pieces = len(block) // length
+        pieces = block[: n_pieces * length].reshape(n_pieces, length, 2)[:: -(-n_pieces // _MOST_PIECES)]
+        pieces = pieces - pieces.mean(axis=1, keepdims=True)
+        self.energies += np.square(pieces).sum(axis=(0, 1), dtype=np.float64)
+        # Twice the length: the end of a piece is not compared with its beginning.
+        spectra = scipy.fft.rfft(pieces, 2 * _PIECE, axis=1)
+        self.cross_spectrum += (spectra[..., 0].conj() * spectra[..., 1]).sum(axis=0, dtype=np.complex128)
+
+    def differing(self, rate: int) -> bool:
+        """Whether both channels carry energy and no delay between two microphones makes them alike."""
+        quiet, loud = np.sort(self.energies)
+        if not quiet > DIFFERING_LEVEL * loud:
+            return False
+        products = np.abs(scipy.fft.irfft(self.cross_spectrum, 2 * _PIECE))
+        latest = min(round(ALIKE_WITHIN * rate), _PIECE // 2)
+        nearest = max(products[: latest + 1].max(), products[-latest:].max())
+        return bool(nearest < ALIKE * np.sqrt(quiet * loud))
 
 
 def cut_off(samples: np.ndarray, rate: int) -> float | None:

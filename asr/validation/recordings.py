@@ -82,6 +82,12 @@ def check_sound(directory: Directory, measured: Mapping[str, Measured], *, train
                 "as a mono file"
             )
             yield warning("opposite-phase", file, line, message)
+        elif found.differing:
+            message = (
+                f"the two channels of '{name}' hold different sounds, and they are averaged; make a mono file of the "
+                "one to be heard (sox in.wav out.wav remix 1, or remix 2)"
+            )
+            yield warning("channels-differ", file, line, message)
         elif found.constant:
             message = f"all samples of '{name}' have the same value; record it again, or leave it out"
             yield warning("constant", file, line, message)

@@ -51,6 +51,12 @@ def test_channels_of_opposite_phase_have_a_warning_on_the_line_that_asked(recogn
     assert told[0].filename == __file__
 
 
+def test_channels_that_hold_different_sounds_have_a_warning(recognizer, samples):
+    noise = np.random.default_rng(0).normal(0, samples.std(), len(samples)).astype(np.float32)
+    with pytest.warns(AudioWarning, match=r"^array: two channels that hold different sounds.*remix 1"):
+        assert codes(recognizer.recognize(np.stack([samples, noise], axis=1), rate=RATE)) == ["channels-differ"]
+
+
 def test_telephone_speech_at_the_rate_of_a_wide_model_has_a_warning(recognizer, samples, monkeypatch):
     config = recognizer.model.front_end.config.model_copy(update={"sample_rate": 16000})
     monkeypatch.setattr(recognizer.model.front_end, "config", config)

@@ -17,7 +17,7 @@ from asr.features.config import FeatureConfig
 from asr.features.mfcc import mfcc
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
-from asr.validation.measuring import cut_off, measure
+from asr.validation.measuring import Channels, cut_off, measure
 from asr.validation.transcripts import frames_of, shortest_frames
 
 SPEECH = scipy.signal.lfilter([1.0], [1.0, -0.9], np.random.default_rng(0).standard_normal(48000)).astype(np.float32)
@@ -45,6 +45,53 @@ def test_the_filter_of_scipy_is_noticed_too():
 def test_no_silence_or_short_click_has_a_cut_off():
     assert cut_off(np.zeros(16000, np.float32), 16000) is None
     assert cut_off(np.ones(100, np.float32), 16000) is None
+
+
+def spoken(seed: int, n_samples: int = 48000) -> np.ndarray:
+    """Noise of the colour and with the pauses of speech."""
+    noise = scipy.signal.lfilter([1.0], [1.0, -0.9], np.random.default_rng(seed).standard_normal(n_samples))
+    syllables = np.abs(np.sin(np.arange(n_samples) * (2 + seed) / 16000 * np.pi))
+    return 0.05 * noise * syllables
+
+
+def differ(left: np.ndarray, right: np.ndarray, rate: int = 16000, block: int = 20_000) -> bool:
+    pair = np.stack([left, right], axis=1).astype(np.float32)
+    channels = Channels()
+    for first in range(0, len(pair), block):
+        channels.add(pair[first : first + block])
+    return channels.measured(pair.mean(axis=1), rate).differing
+
+
+@pytest.mark.parametrize("delay", [0, 1, 8, 16])
+@pytest.mark.parametrize("gain", [1.0, 0.4, -0.7])
+def test_one_speaker_before_two_microphones_is_the_same_on_both_channels(delay: int, gain: float):
+    hiss = np.random.default_rng(9).normal(0, 0.005, (2, 48000))
+    speech = spoken(0)
+    for one, other in ((0, delay), (delay, 0)):
+        assert not differ(np.roll(speech, one) + hiss[0], gain * np.roll(speech, other) + hiss[1])
+
+
+@pytest.mark.parametrize("rate", [8000, 16000, 48000])
+@pytest.mark.parametrize("n_samples", [4000, 48000])
+def test_speech_beside_noise_or_another_speaker_differs(rate: int, n_samples: int):
+    speech = spoken(0, n_samples)
+    noise = np.random.default_rng(1).normal(0, speech.std(), n_samples)
+    assert differ(speech, noise, rate) and differ(noise, 0.3 * speech, rate)
+    assert differ(speech, spoken(1, n_samples), rate)
+    assert differ(speech + 0.5, noise + 0.5, rate)  # a direct current in both makes no likeness
+
+
+def test_speakers_who_take_turns_differ():
+    first = np.arange(48000) < 24000
+    assert differ(spoken(0) * first, spoken(1) * ~first)
+
+
+def test_a_channel_that_is_silent_or_nearly_so_does_not_differ():
+    speech = spoken(0)
+    hum = np.random.default_rng(1).normal(0, speech.std(), 48000)
+    assert not differ(speech, 0 * speech) and not differ(0 * speech, speech)
+    assert not differ(speech, 0.05 * hum) and not differ(0.05 * hum, speech)
+    assert not differ(0 * speech, 0 * speech)
 
 
 @given(words=st.lists(st.sampled_from(["A", "B", "CC"]), min_size=1, max_size=6).map(tuple), states=st.integers(1, 4))

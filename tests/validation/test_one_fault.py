@@ -37,6 +37,10 @@ def write_stereo(corpus: Corpus, line: int) -> None:
     corpus.record(line, np.stack([samples, -samples], axis=1))
 
 
+def noise_like(samples: np.ndarray) -> np.ndarray:
+    return np.random.default_rng(0).normal(0, samples.std(), len(samples))
+
+
 def noise(corpus: Corpus, clips: list[str]) -> None:
     (corpus.folder / "noise").mkdir()
     corpus.write("noise/noise.scp", clips)
@@ -226,6 +230,10 @@ AUDIO: dict[str, tuple[Spoil, Expected]] = {
     "opposite phases": (
         lambda c: write_stereo(c, 4),
         ("warning", "opposite-phase", "train/wav.scp", 4, "mono"),
+    ),
+    "a speaker on one channel and noise on the other": (
+        lambda c: c.record(4, np.stack([c.samples(4), noise_like(c.samples(4))], axis=1)),
+        ("warning", "channels-differ", "train/wav.scp", 4, "remix 1"),
     ),
     "samples that are no numbers": (
         lambda c: c.record(4, np.append(c.samples(4), np.nan), subtype="FLOAT"),
