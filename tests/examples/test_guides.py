@@ -33,16 +33,52 @@ def shown(guide: str, name: str) -> str:
 def test_files_of_htk_become_a_data_directory_as_shown(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mfcc").mkdir()
-    Path("train").mkdir()
     frames = np.random.default_rng(0).normal(size=(30, 13)).astype(np.float32)
     write_parameters("mfcc/anna-1.mfc", frames, ParameterHeader("MFCC_E", compressed=True, checked=True))
     write_mlf("words.mlf", {"anna-1": [LabelSegment("ONE", 0.0, 0.3)]})
     exec(shown("data-directories.md", "htk"), {})
-    Path("train/utt2spk").write_text("anna-1 anna\n")
     corpus = read_data_directory(Path("train"))
-    assert [(utterance.id, utterance.words) for utterance in corpus.utterances] == [("anna-1", ("ONE",))]
+    assert [(one.id, one.speaker, one.words) for one in corpus.utterances] == [("anna-1", "anna", ("ONE",))]
     found = read_matrix(corpus.utterances[0].source, corpus.utterances[0].offset)
     np.testing.assert_allclose(found, frames, atol=1e-4)
+
+
+def write_as_htk_has_it(corpus: Path) -> None:
+    """The lists of a corpus of `tests.toy_corpus` as HTK's files, here; the files in a folder for each speaker."""
+    labels = {}
+    for part in ("train", "test"):
+        listed = []
+        for utterance in read_data_directory(corpus / part).utterances:
+            file = Path("wav", utterance.speaker, f"{utterance.id}.wav")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(utterance.source, file)
+            listed.append(f"{file} mfcc/{utterance.id}.mfc\n")
+            labels[utterance.id] = [LabelSegment(word) for word in utterance.words]
+        Path(f"{part}.scp").write_text("".join(listed))
+    write_mlf("words.mlf", labels, ending="lab")
+    entries = [line.split() for line in (corpus / "lexicon.txt").read_text().splitlines()]
+    spoken = [f"{word} {' '.join(phones).lower()} sp\n" for word, *phones in entries]
+    Path("dict").write_text("SENT-END [] sil\nSENT-START [] sil\n" + "".join(spoken))
+    words = " | ".join(sorted({word for word, *_ in entries}))
+    Path("gram").write_text(f"$word = {words};\n( SENT-START ( <$word> ) SENT-END )\n")
+
+
+def test_recordings_as_htk_lists_them_are_trained_on_and_recognized_as_shown(tiny_corpus, tmp_path, monkeypatch, asr):
+    monkeypatch.chdir(tmp_path)
+    write_as_htk_has_it(tiny_corpus)
+    exec(shown("data-directories.md", "audio-lists"), {})
+    for part in ("train", "test"):
+        made, meant = (read_data_directory(folder / part) for folder in (Path("data"), tiny_corpus))
+        assert not made.problems
+        assert [(one.id, one.speaker, one.words) for one in made.utterances] == [
+            (one.id, one.speaker, one.words) for one in meant.utterances
+        ]
+    train, *others = shown("data-directories.md", "commands").splitlines()
+    for line in (f"{train} --config {tiny_corpus / 'settings.toml'} --jobs 1", *others):
+        name, *arguments = line.split()
+        status, _, err = asr(*arguments)
+        assert (name, status) == ("asr", 0), err
+    assert len(Path("runs/mine/test/hyp.txt").read_text().splitlines()) == 2
 
 
 def test_a_table_of_files_and_transcripts_becomes_a_data_directory_as_shown(tmp_path, monkeypatch):
