@@ -90,7 +90,7 @@ def test_a_table_of_files_and_transcripts_becomes_a_data_directory_as_shown(tmp_
         Path(name).parent.mkdir(parents=True)
         Path(name).write_bytes(b"RIFF")
     exec(shown("data-directories.md", "csv"), {})
-    train, test = read_data_directory(Path("train")), read_data_directory(Path("test"))
+    train, test = (read_data_directory(Path("data", part)) for part in ("train", "test"))
     assert not train.problems + test.problems
     assert [(utterance.id, utterance.speaker, utterance.words) for utterance in train.utterances + test.utterances] == [
         ("anna_001", "anna", ("SHOW", "ALL", "SHIPS")),
