@@ -11,7 +11,7 @@ import soundfile
 import soxr
 
 from asr.corpus.audio_kinds import READABLE
-from asr.corpus.ogg_pages import lacks_its_end
+from asr.corpus.ogg_pages import breaks_off
 from asr.corpus.opening import open_for_reading
 from asr.corpus.wav_header import missing_bytes
 from asr.errors import CorpusError
@@ -224,10 +224,10 @@ def _refuse_cut_wav(path: Path, file: BinaryIO) -> None:
 
 
 def _refuse_cut_ogg(path: Path, file: BinaryIO) -> None:
-    if lacks_its_end(file):
+    if breaks_off(file):
         raise CorpusError(
-            f"{path}: breaks off before the page that ends its stream; copy it again, or, if what is there is whole, "
-            "write it anew (sox or ffmpeg, to a WAV file).",
+            f"{path}: breaks off within a page of its Ogg stream; copy it again, or, if what is there is whole, write "
+            "it anew (sox or ffmpeg, to a WAV file).",
             code="truncated",
         )
 
