@@ -18,12 +18,19 @@ def with_one_cause(directory: Directory, findings: Iterable[Finding], *, trainin
     for finding in findings:
         kinds.setdefault((finding.file, finding.code, finding.remedy), []).append(finding)
     for (file, _, _), alike in kinds.items():
-        n_lines = len(directory.entries(file.name))
+        n_lines = _n_lines(directory, file.name)
         if len(alike) < max(FEWEST_CASES, NEARLY_ALL * n_lines):
             yield from alike
             continue
         found = _one_of(alike, n_lines)
-        yield replace(found, stops=training and len(found.utterances) == len(directory.listed))
+        costs_all = training and len(found.utterances) == len(directory.listed)
+        yield replace(found, stops=found.stops or costs_all)
+
+
+def _n_lines(directory: Directory, name: str) -> int:
+    """Lines of a list that are not blank, those that cannot be read too."""
+    given = directory.lists.get(name)
+    return 0 if given is None else len(given.lines) + sum(fault.line is not None for fault in given.faults)
 
 
 def _one_of(alike: Sequence[Finding], n_lines: int) -> Finding:

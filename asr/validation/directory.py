@@ -10,6 +10,7 @@ from asr.corpus.list_file import Entry, refuse_pipe
 from asr.corpus.names import fault_in_name
 from asr.errors import CorpusError, Fault
 from asr.validation.findings import Finding, stopping, without_place
+from asr.validation.htk_lists import fault_of_htk_list
 from asr.validation.lists import ListFile, read_list_past_faults
 from discriminants.paths import is_file
 
@@ -30,6 +31,8 @@ class Directory:
     recording : mapping of an utterance to the recording it is a segment of
     faults : findings
         Lines that the readers of a corpus refuse: none of the directory can be read before they are mended.
+    mistaken : set of names of lists
+        Those that are there but have another format altogether. They have a fault each, and are not in `lists`.
     """
 
     path: Path
@@ -37,6 +40,7 @@ class Directory:
     sources: Mapping[str, Utterance | Fault]
     recording: Mapping[str, str]
     faults: tuple[Finding, ...]
+    mistaken: Set[str] = frozenset()
 
     @property
     def source_list(self) -> str:
@@ -91,7 +95,9 @@ def read_directory_past_faults(path: Path, root: Path | None = None) -> Director
     lists = {name: read_list_past_faults(path / name) for name in LISTS if name not in unread and is_file(path / name)}
     # Absolute, for workers that began in another directory.
     places = Places(path.absolute(), None if root is None else root.absolute())
-    faults: list[Finding] = []
+    of_htk = {name: fault for name, given in lists.items() if (fault := fault_of_htk_list(given)) is not None}
+    faults = list(of_htk.values())
+    lists = {name: given for name, given in lists.items() if name not in of_htk}
     recordings: dict[str, Path | Fault] = {}
     if "wav.scp" in lists:
         recordings = _recordings(lists["wav.scp"], places, faults)
@@ -100,12 +106,14 @@ def read_directory_past_faults(path: Path, root: Path | None = None) -> Director
     if "segments" in lists:
         refused = lists["wav.scp"].entries.keys() - recordings.keys() if "wav.scp" in lists else set()
         sources, recording = _segments(lists["segments"], recordings, refused, faults)
+        if "wav.scp" in of_htk:  # which is why none of their recordings is known
+            sources, recording = {}, {}
     else:
         for key, found in recordings.items():
             sources[key] = found if isinstance(found, Fault) else Utterance(key, "", None, audio=found)
     if "feats.scp" in lists:
         sources = _archived(lists["feats.scp"], places, faults)
-    return Directory(path, lists, sources, recording, tuple(faults))
+    return Directory(path, lists, sources, recording, tuple(faults), of_htk.keys())
 
 
 def _recordings(given: ListFile, places: Places, faults: list[Finding]) -> dict[str, Path | Fault]:

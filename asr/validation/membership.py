@@ -11,7 +11,7 @@ from asr.validation.findings import Finding, costing, count, stopping, warning
 
 def check_lists_there(directory: Directory, *, transcribed: bool = True) -> Iterator[Finding]:
     """Lists without which there is nothing to train on."""
-    if not {"wav.scp", "feats.scp"} & directory.lists.keys():
+    if not {"wav.scp", "feats.scp"} & (directory.lists.keys() | directory.mistaken):
         reason = "holds neither wav.scp nor feats.scp; one of them must say where the utterances are"
         yield stopping("missing-list", directory.path, None, reason)
     needed = {
@@ -21,7 +21,7 @@ def check_lists_there(directory: Directory, *, transcribed: bool = True) -> Iter
     if transcribed:
         needed["text"] = "what was said: 'UTTERANCE WORD WORD ...'"
     for name, what in needed.items():
-        if name not in directory.lists:
+        if name not in directory.lists and name not in directory.mistaken:
             yield stopping("missing-list", directory.path / name, None, f"No such file; it must say {what}")
 
 

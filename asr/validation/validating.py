@@ -150,10 +150,11 @@ def _measured(
 def _directory(directory: Directory, found: Found, features: FeatureConfig | None, training: bool) -> Iterator[Finding]:
     """The checks of a data directory that need neither lexicon nor settings of a training."""
     for name, given in directory.lists.items():
-        yield from check_format(given, allow_empty=name == "text", optional=name == "spk2gender")
+        format = check_format(given, allow_empty=name == "text", optional=name == "spk2gender")
+        yield from with_one_cause(directory, format, training=training)
     yield from directory.faults
     yield from membership.check_lists_there(directory, transcribed=training)
-    yield from membership.check_names(directory)
+    yield from with_one_cause(directory, membership.check_names(directory), training=training)
     yield from membership.check_everywhere(directory)
     yield from with_one_cause(directory, membership.check_files(directory), training=training)
     yield from membership.check_recordings_used(directory)

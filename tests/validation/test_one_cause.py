@@ -72,6 +72,27 @@ def test_what_nearly_all_files_have_is_one_finding_and_what_most_have_is_not(cle
     assert only.remedy == f"{READABLE} can be, so convert it to one of these"
 
 
+def test_a_list_of_files_is_mended_by_the_command_that_is_told(clean: Corpus) -> None:
+    lines = clean.lines("train/wav.scp")
+    clean.write("train/wav.scp", [line.split()[1] for line in reversed(lines)])
+    (only,) = clean.validate().findings
+    assert f"needs the name of its utterance first: '{lines[-1]}'" in only.message
+    told = only.message.partition("to be put in its place: ")[2]
+    subprocess.run(told, shell=True, check=True)
+    (clean.folder / "train/wav.scp.new").rename(clean.folder / "train/wav.scp")
+    assert clean.lines("train/wav.scp") == lines
+    assert not clean.validate().findings
+
+
+@pytest.mark.parametrize(
+    "spoil", [lambda n: f"{n}/a.wav", lambda n: f"u{n}.wav=audio/{n}.wav[0,9]", lambda n: f"a/{n}"]
+)
+def test_no_command_is_told_that_would_not_name_all_files_of_a_list(clean: Corpus, spoil) -> None:
+    clean.write("train/wav.scp", [spoil(number) for number in range(9)])
+    (only,) = clean.validate().findings
+    assert "is a list of files" in only.message and "sed" not in only.message
+
+
 def test_a_test_directory_without_its_files_does_not_stop_the_training(clean: Corpus) -> None:
     for line in clean.lines("test/wav.scp"):
         (clean.folder / line.split()[1]).unlink()

@@ -32,6 +32,14 @@ def replace_bytes(corpus: Corpus, name: str, old: bytes, new: bytes) -> None:
     path.write_bytes(content.replace(old, new, 1))
 
 
+def master_labels(corpus: Corpus) -> list[str]:
+    """The transcripts as a master label file."""
+    lines = ["#!MLF!#"]
+    for name, *words in (line.split() for line in corpus.lines("train/text")):
+        lines += [f'"*/{name}.lab"', *words, "."]
+    return lines
+
+
 def write_stereo(corpus: Corpus, line: int) -> None:
     samples = corpus.samples(line)
     corpus.record(line, np.stack([samples, -samples], axis=1))
@@ -158,6 +166,29 @@ LISTS: dict[str, tuple[Spoil, Expected]] = {
         lambda c: c.set_line("train/wav.scp", 5, f"{c.names[4]} sph2pipe x.sph |"),
         ("error", "pipe", "train/wav.scp", 5, "never run"),
     ),
+    "a master label file for the transcripts": (
+        lambda c: c.write("train/text", ["", *master_labels(c)]),
+        ("error", "malformed", "train/text", 2, "is a master label file of HTK"),
+    ),
+    "a list of files for the recordings": (
+        lambda c: c.write("train/wav.scp", [line.split()[1] for line in c.lines("train/wav.scp")]),
+        ("error", "malformed", "train/wav.scp", 1, "9 of 9 lines are a path alone"),
+    ),
+    "a list of files for the features": (
+        lambda c: c.write("train/feats.scp", [f"mfcc/{name}.mfc" for name in c.names]),
+        ("error", "malformed", "train/feats.scp", 1, "have to be put into an archive"),
+    ),
+    "no value on any line": (
+        lambda c: c.write("train/spk2gender", [line.split()[0] for line in c.lines("train/spk2gender")]),
+        ("error", "key-alone", "train/spk2gender", 1, "3 of 3 lines have the same fault"),
+    ),
+    "slashes in all names": (
+        lambda c: [
+            c.write(f"train/{name}", [f"a/{line}" for line in c.lines(f"train/{name}")])
+            for name in ("utt2spk", "wav.scp", "text")
+        ],
+        ("error", "bad-name", "train/wav.scp", 1, "9 of 9 lines have the same fault"),
+    ),
 }
 
 SEGMENTS: dict[str, tuple[Spoil, Expected]] = {
@@ -191,6 +222,10 @@ SEGMENTS: dict[str, tuple[Spoil, Expected]] = {
     "a recording without segments": (
         joined(lambda c: c.write("train/wav.scp", [*c.lines("train/wav.scp"), "tape-2 audio/tape.wav"])),
         ("warning", "not-used", "train/wav.scp", 2, "no segment"),
+    ),
+    "a list of files for the recordings of segments": (
+        joined(lambda c: c.write("train/wav.scp", [f"audio/tape{number}.wav" for number in range(3)])),
+        ("error", "malformed", "train/wav.scp", 1, "is a list of files"),
     ),
 }
 
