@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -19,16 +19,18 @@ from asr.validation.lists import read_text_past_faults
 _NO_WORDS = {"<sil>", "!sil", "<eps>"} | {mark.lower() for mark in SENTENCE_MARKS}
 _RESERVED = {SILENCE, SHORT_PAUSE}
 _SILENT = {"SIL", "SP"}
+_MOST_DUPLICATES = 5  # that have a line each; of more there is one line for all
 _TONE = re.compile(r".*\D[3-9]", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A pronunciation with its line."""
+    """A pronunciation with its line: `written` as it stands there, `phones` without stress digits if these go."""
 
     line: int
     word: str
     phones: Pronunciation
+    written: Pronunciation
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def read_lexicon_past_faults(path: Path, strip_stress: bool | None = None) -> Le
         if entry is not None:
             entries.append(entry)
     if strips_stress(strip_stress, format, {phone for entry in entries for phone in entry.phones}):
-        entries = [Entry(entry.line, entry.word, _stripped(entry.phones)) for entry in entries]
+        entries = [replace(entry, phones=_stripped(entry.phones)) for entry in entries]
     lexicon = None
     if not faults and not any(_mixes_silence(entry) for entry in entries):  # of which `check_silence` tells
         try:
@@ -96,7 +98,7 @@ def _parsed(parse: Callable[[str], formats.Entry | None], number: int, line: str
     if not phones:
         raise ValueError(f"the word {word!r} has no phones; write them after the word, or remove it")
     Lexicon({word: (phones,)}, "this line")  # whatever it says of names holds for a line by itself
-    return Entry(number, word, phones)
+    return Entry(number, word, phones, phones)
 
 
 def _stripped(phones: Pronunciation) -> Pronunciation:
@@ -145,13 +147,22 @@ def _mixes_silence(entry: Entry) -> bool:
 
 
 def check_duplicates(given: LexiconFile) -> Iterator[Finding]:
-    """Pronunciations that are listed before."""
+    """Pronunciations that are listed before; those that differ in stress digits alone are no fault of the file."""
     first: dict[tuple[str, Pronunciation], int] = {}
+    found = []
     for entry in given.entries:
-        known = first.setdefault((entry.word, entry.phones), entry.line)
+        known = first.setdefault((entry.word, entry.written), entry.line)
         if known != entry.line:
-            message = f"'{entry.word} {' '.join(entry.phones)}' already stands on line {known}; remove one"
-            yield warning("duplicate-pronunciation", given.path, entry.line, message)
+            found.append((entry.line, f"'{entry.word} {' '.join(entry.written)}' already stands on line {known}"))
+    if len(found) > _MOST_DUPLICATES:
+        (line, fact), (second, other) = found[:2]
+        message = (
+            f"{len(found):,} pronunciations are listed before: {fact}, and in line {second} {other}; remove one of each"
+        )
+        yield warning("duplicate-pronunciation", given.path, line, message)
+        return
+    for line, fact in found:
+        yield warning("duplicate-pronunciation", given.path, line, f"{fact}; remove one")
 
 
 def check_probabilities(given: LexiconFile) -> Iterator[Finding]:

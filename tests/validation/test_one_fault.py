@@ -399,6 +399,10 @@ LEXICON: dict[str, tuple[Spoil, Expected]] = {
         lambda c: c.append("lexicon.txt", c.lines("lexicon.txt")[2]),
         ("warning", "duplicate-pronunciation", "lexicon.txt", 6, "line 3"),
     ),
+    "six pronunciations twice": (
+        lambda c: c.write("lexicon.txt", [*c.lines("lexicon.txt"), "NO S UW", *c.lines("lexicon.txt"), "NO S UW"]),
+        ("warning", "duplicate-pronunciation", "lexicon.txt", 7, "6 pronunciations are listed before: '"),
+    ),
     "a column of probabilities on one line": (
         lambda c: c.append("lexicon.txt", "WON 0.5 W AH N"),
         ("error", "probability-column", "lexicon.txt", 6, "'WON' has a probability"),

@@ -1,5 +1,7 @@
 """What is told where one fault lies beside others, or only looks like one."""
 
+import re
+
 from tests.validation.corpora import Corpus
 
 
@@ -26,6 +28,18 @@ def test_a_lexicon_of_other_words_or_of_words_as_phones_is_taken_for_one(clean: 
     words = sorted({word for line in clean.lines("train/text") for word in line.split()[1:]})
     clean.write("lexicon.txt", [f"{word} {word}" for word in words])  # a model of every word
     assert not clean.validate().findings
+
+
+def test_pronunciations_that_only_stress_tells_apart_are_no_fault(clean: Corpus) -> None:
+    stressed = [re.sub(r"(AH|UW|IY)", r"\g<1>1", line) for line in clean.lines("lexicon.txt")]
+    others = [f"{word}(2) {phones.replace('1', '0')}" for word, phones in (line.split(maxsplit=1) for line in stressed)]
+    clean.write("lexicon.txt", [*stressed, *others])
+    assert not clean.validate().findings
+    clean.append("lexicon.txt", stressed[0].replace(" ", "(3) ", 1))
+    (only,) = clean.validate().findings
+    assert (only.code, only.line) == ("duplicate-pronunciation", 2 * len(stressed) + 1)
+    word, phones = stressed[0].split(maxsplit=1)
+    assert only.fact == f"'{word} {phones}' already stands on line 1"
 
 
 def test_missing_segments_are_told_once(clean: Corpus) -> None:
