@@ -94,6 +94,8 @@ def check_words_known(
 
 def _remedy(word: str, similar: Sequence[str]) -> str:
     """What mends a word that the lexicon lacks; `similar` are its words that differ in letter case or marks alone."""
+    if not similar and any(letter.isdigit() for letter in word):
+        return "write numbers as they are spoken (FIFTY for 50), or add its pronunciation"
     if not similar:
         return "add its pronunciation, or correct the word"
     there = f"it is in the lexicon as {some(similar)}"

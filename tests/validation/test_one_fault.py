@@ -332,6 +332,18 @@ TRANSCRIPTS: dict[str, tuple[Spoil, Expected]] = {
         lambda c: [c.append_word(line, "ELEVEN") for line in (6, 7)],
         ("error", "unknown-word", "train/text", 6, "'ELEVEN' (2 times, in 2 utterances)"),
     ),
+    "a number in figures": (
+        lambda c: c.append_word(6, "50,"),
+        ("error", "unknown-word", "train/text", 6, "; write numbers as they are spoken (FIFTY for 50)"),
+    ),
+    "figures in a word": (
+        lambda c: c.append_word(6, "1st"),
+        ("error", "unknown-word", "train/text", 6, "; write numbers as they are spoken"),
+    ),
+    "a figure that the lexicon has": (
+        lambda c: [c.append("lexicon.txt", "2ND S UW N"), c.append_word(6, "2nd")],
+        ("error", "unknown-word", "train/text", 6, "it is in the lexicon as 2ND"),
+    ),
     "a word in another case": (
         lambda c: c.append_word(6, "one"),
         ("error", "unknown-word", "train/text", 6, "it is in the lexicon as ONE, and letter case counts"),
