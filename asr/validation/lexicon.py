@@ -2,13 +2,15 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from asr.errors import LexiconError
+from asr.grammar.hparse import is_hparse
 from asr.grammar.network import SENTENCE_MARKS
+from asr.grammar.slf import is_slf
 from asr.hmm.topology import SHORT_PAUSE, SILENCE
 from asr.lexicon import Lexicon, formats, read_lexicon
 from asr.lexicon.lexicon import STRESSED_PHONE, VOWELS, Pronunciation, without_stress
@@ -20,6 +22,7 @@ _NO_WORDS = {"<sil>", "!sil", "<eps>"} | {mark.lower() for mark in SENTENCE_MARK
 _RESERVED = {SILENCE, SHORT_PAUSE}
 _SILENT = {"SIL", "SP"}
 _MOST_DUPLICATES = 5  # that have a line each; of more there is one line for all
+WHAT_IS_ONE = "give the file that has a word and then its phones on a line, such as 'SHIPS SH IH P S'"
 _TONE = re.compile(r".*\D[3-9]", re.DOTALL)
 
 
@@ -63,6 +66,13 @@ def read_lexicon_past_faults(path: Path, strip_stress: bool | None = None) -> Le
     """Read the dictionary at `path`, by the rules of `asr.lexicon.read_lexicon` but past all faults."""
     text = read_text_past_faults(path)
     lines = [(number, line) for number, line in text.lines if line.strip()]
+    grammar = _kind_of_grammar([line for _, line in lines])
+    if grammar:
+        message = (
+            f"is no lexicon but {grammar}, which says what sentences there are and is given where speech is recognized "
+            f"(--grammar, grammar=); {WHAT_IS_ONE}"
+        )
+        return LexiconFile(path, "grammar", (), (stopping("not-a-lexicon", path, None, message),), None, text.damaged)
     commas = comma_separated(lines)
     if commas is not None:
         faults = [*text.faults, stopping("malformed", path, *commas)]
@@ -88,6 +98,15 @@ def read_lexicon_past_faults(path: Path, strip_stress: bool | None = None) -> Le
         except LexiconError as problem:
             faults.append(stopping("malformed", path, None, without_place(problem, path)))
     return LexiconFile(path, format, tuple(entries), tuple(faults), lexicon, frozenset(damaged))
+
+
+def _kind_of_grammar(lines: Sequence[str]) -> str:
+    """Which of HTK's grammars these lines are, empty if none: its last line keeps a lexicon with a word `(` apart."""
+    if is_slf(lines):
+        return "a word network of HTK"
+    if is_hparse(lines) and lines[-1].rstrip().endswith((")", ";", "*/")):
+        return "a grammar of HTK's HParse"
+    return ""
 
 
 def _parsed(parse: Callable[[str], formats.Entry | None], number: int, line: str) -> Entry | None:

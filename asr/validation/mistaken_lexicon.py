@@ -6,20 +6,19 @@ from collections.abc import Collection, Iterable, Iterator
 from asr.errors import printable
 from asr.validation.directory import Directory
 from asr.validation.findings import Finding, stopping
-from asr.validation.lexicon import LexiconFile
+from asr.validation.lexicon import WHAT_IS_ONE, LexiconFile
 
 _FEWEST_LINES = 5
 _NEARLY_ALL, _HALF = 0.9, 0.5
 _LINES_A_WORD = 2.0
 """More lines of the same first word than a lexicon has on the average: few words have two pronunciations."""
-_REMEDY = "give the file that has a word and then its phones on a line, such as 'SHIPS SH IH P S'"
 
 
 def check_is_lexicon(given: LexiconFile, train: Directory) -> Iterator[Finding]:
     """One finding where the file looks like something else, held against the corpus; letter case does not count."""
     looks = _like_something_else(given, train)
     if looks:
-        yield stopping("not-a-lexicon", given.path, None, f"is no lexicon: {looks}; {_REMEDY}")
+        yield stopping("not-a-lexicon", given.path, None, f"is no lexicon: {looks}; {WHAT_IS_ONE}")
 
 
 def _like_something_else(given: LexiconFile, train: Directory) -> str:

@@ -449,6 +449,18 @@ LEXICON: dict[str, tuple[Spoil, Expected]] = {
         lambda c: c.write("lexicon.txt", [line.split()[0] for line in c.lines("lexicon.txt")]),
         ("error", "not-a-lexicon", "lexicon.txt", None, "a list of words"),
     ),
+    "a grammar for the lexicon": (
+        lambda c: c.write("lexicon.txt", ["$digit = ONE | TWO |", "  SEVEN;", "", "( SENT-START <$digit> SENT-END )"]),
+        ("error", "not-a-lexicon", "lexicon.txt", None, "is no lexicon but a grammar of HTK's HParse"),
+    ),
+    "a grammar of one expression for the lexicon": (
+        lambda c: c.write("lexicon.txt", ["/* digits */", "( SENT-START [ONE]", "( <ONE | TWO> ) SENT-END )"]),
+        ("error", "not-a-lexicon", "lexicon.txt", None, "a grammar of HTK's HParse"),
+    ),
+    "a word network for the lexicon": (
+        lambda c: c.write("lexicon.txt", ["VERSION=1.0", "N=2 L=1", "I=0 W=ONE", "I=1 W=TWO", "J=0 S=0 E=1"]),
+        ("error", "not-a-lexicon", "lexicon.txt", None, "a word network of HTK"),
+    ),
     "words after their phones": (
         lambda c: c.write(
             "lexicon.txt", [" ".join(line.split()[1:] + line.split()[:1]) for line in c.lines("lexicon.txt")]

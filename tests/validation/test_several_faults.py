@@ -42,6 +42,11 @@ def test_pronunciations_that_only_stress_tells_apart_are_no_fault(clean: Corpus)
     assert only.fact == f"'{word} {phones}' already stands on line 1"
 
 
+def test_a_lexicon_that_begins_with_the_word_for_a_bracket_is_one(clean: Corpus) -> None:
+    clean.write("lexicon.txt", ["( N OW", *clean.lines("lexicon.txt")])
+    assert "not-a-lexicon" not in clean.validate().counts
+
+
 def test_missing_segments_are_told_once(clean: Corpus) -> None:
     clean.join()
     (clean.folder / "train/segments").unlink()
