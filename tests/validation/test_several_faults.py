@@ -47,6 +47,14 @@ def test_a_lexicon_that_begins_with_the_word_for_a_bracket_is_one(clean: Corpus)
     assert "not-a-lexicon" not in clean.validate().counts
 
 
+def test_silence_that_prints_nothing_in_a_lexicon_of_htk_is_no_fault(clean: Corpus) -> None:
+    words = [f"{line} sp" for line in clean.lines("lexicon.txt")]
+    clean.write("lexicon.txt", [*words, "SENT-END [] sil", "SENT-START [] sil"])
+    assert not clean.validate().findings
+    clean.append("lexicon.txt", "!ENTER sil")
+    assert clean.validate().counts == {"silence-entry": 1}
+
+
 def test_missing_segments_are_told_once(clean: Corpus) -> None:
     clean.join()
     (clean.folder / "train/segments").unlink()
