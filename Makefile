@@ -23,9 +23,10 @@ help:  ## Show this list
 quickstart: $(STAMP)  ## Make a small corpus, train on it, recognise, score: runs/quickstart/report.html
 	$(BIN)/python -m recipes.quickstart --work-dir $(QUICKSTART_DIR)
 
+# A file at a time, in their order: what a file's tests share is made once, and slow files do not wait for one another.
 test: lint  ## Check style and types, then run every test
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 \
-	    $(BIN)/python -m pytest -n $(PYTEST_JOBS) $(PYTEST_FLAGS)
+	    $(BIN)/python -m pytest -n $(PYTEST_JOBS) --dist loadfile --no-loadscope-reorder $(PYTEST_FLAGS)
 
 lint: $(STAMP)  ## Check style and types only
 	$(BIN)/ruff check .
