@@ -26,6 +26,7 @@ from asr.interface.utterances import (
     recognized_by_speaker,
     recognized_of_speaker,
     recognized_or_fault,
+    threads,
     told,
 )
 from asr.lattices.lattice import Lattice
@@ -38,7 +39,6 @@ from asr.recognition.searching import wide_enough
 from asr.recognition.speaker_passes import AdaptationMethod, adaptable_model
 from asr.recognition.vocabulary import phones_of, recognizable, require_word, warn_of_unheard
 from asr.runs.outcome import Outcome
-from discriminants.parallel.threads import ThreadWorkers
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 _SERIAL = SerialWorkers()
@@ -270,11 +270,11 @@ class Recognizer:
             if adapt or transforms is not None:
                 adaptable_model(self.model, adapt, None)  # what is no method at all is told first
                 raise ConfigError("adapt= and transforms= are of whole speakers; say who speaks with speakers=")
-            found = _workers(jobs).map(recognized_or_fault, audios, rate, *self._ready(), self._confidence)
+            found = threads(jobs).map(recognized_or_fault, audios, rate, *self._ready(), self._confidence)
         else:
             options = SpeakerOptions(adapt, _path(transforms), self._confidence)
             known = list(audios), rate, speakers, *self._ready()
-            found = iter(recognized_by_speaker(*known, options, workers=_workers(jobs)))
+            found = iter(recognized_by_speaker(*known, options, workers=threads(jobs)))
         return (told(result) for result in found)
 
     def lattice(self, audio: Audio, *, rate: int | None = None, beam: float | None = None) -> Lattice:
@@ -493,12 +493,6 @@ class Recognizer:
                 "decode a data directory that has them, or train a model on the audio itself"
             )
         return self._model
-
-
-def _workers(jobs: int) -> SerialWorkers:
-    if jobs < 1:
-        raise ConfigError(f"jobs is {jobs}; it must be at least 1")
-    return _SERIAL if jobs == 1 else ThreadWorkers(jobs)
 
 
 def _path(path: str | os.PathLike[str] | None) -> Path | None:

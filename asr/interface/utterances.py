@@ -29,6 +29,7 @@ from asr.recognition.speaker_passes import AdaptationMethod, adaptable_model, re
 from asr.recognition.vocabulary import other_case
 from asr.runs.progress import counted
 from discriminants.blas_threads import one_blas_thread
+from discriminants.parallel.threads import ThreadWorkers
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 
@@ -214,3 +215,10 @@ def _result(model: SpeechModel, sound: Sound, segments: Sequence[Segment], graph
     few = few_words(sound.seconds, graph)
     unusual = sound.unusual if few is None else (*sound.unusual, few)
     return Result(words, round(sound.seconds, 4), sound.source, warnings=unusual)
+
+
+def threads(jobs: int) -> SerialWorkers:
+    """So many threads for utterances; ConfigError for fewer than one."""
+    if jobs < 1:
+        raise ConfigError(f"jobs is {jobs}; it must be at least 1")
+    return SerialWorkers() if jobs == 1 else ThreadWorkers(jobs)

@@ -240,10 +240,11 @@ def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | os.PathLi
     try:
         found = read_grammar(Path(wanted), vocabulary=words)
     except GrammarError as error:
-        tell_left_out(model, lexicon, _words_of(Path(wanted)))
+        there = _words_of(Path(wanted))
+        tell_left_out(model, lexicon, there)
         # What is wrong with the grammar under this vocabulary is said without the name of its file.
         named = str(error) if str(wanted) in str(error) else f"{wanted}: {error}"
-        hint = other_case(_words_of(Path(wanted)), model.lexicon)
+        hint = other_case(there, model.lexicon)
         raise GrammarError(f"{named}; {hint}" if hint else named) from error
     tell_left_out(model, lexicon, found.left_out)
     if not found.words:

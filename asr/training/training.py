@@ -140,30 +140,28 @@ def train(
         mixtures = train_aligner(workshop, "gmm", material)
         provenance = _provenance(material, mixtures)
 
-        def keep(
-            name: str, trained: Trained, search: Mapping[str, SearchSettings], errors: Mapping[str, HeldOutErrors]
-        ) -> SpeechModel:
-            model = with_search(trained.load(), search[name], arpa)
-            model = replace(model, trained_on=provenance, held_out=errors.get(name))
+        def keep(name: str, trained: Trained, tuned: _Tuned) -> SpeechModel:
+            model = with_search(trained.load(), tuned.search[name], arpa)
+            model = replace(model, trained_on=provenance, held_out=tuned.errors.get(name))
             if model.speakers is not None:
-                model = replace(model, speakers=replace(model.speakers, search=search["gmm"]))
+                model = replace(model, speakers=replace(model.speakers, search=tuned.search["gmm"]))
             save_model(work_dir / f"{name}.safetensors", model)
             return model
 
         if not exists(work_dir / "gmm.safetensors"):  # else it may be tuned already
-            keep("gmm", mixtures.largest, {"gmm": config.gmm_search}, {})
+            keep("gmm", mixtures.largest, _Tuned({"gmm": config.gmm_search}))
             log.info(
                 "written to %s: gmm.safetensors (mixtures), which can be used already and is written again when its "
                 "search is tuned, and grammar.arpa",
                 work_dir,
             )
         tuned = _tune(workshop, material)
-        keep("gmm", mixtures.largest, tuned.search, tuned.errors)
+        keep("gmm", mixtures.largest, tuned)
         check = find_suspects(workshop, "transcripts", material, mixtures)
         hybrid_system = train_hybrid_system(
             workshop, "hybrid", material, mixtures, config.hybrid, config.hybrid_features
         )
-        model = keep("model", hybrid_system, tuned.search, tuned.errors)
+        model = keep("model", hybrid_system, tuned)
         log.info("%s", vocabulary_line(model, material.references.values()))
         lengths = set(map(len, material.references.values()))
         if len(lengths) == 1:
