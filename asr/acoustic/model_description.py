@@ -9,7 +9,6 @@ from asr.acoustic.acoustic_arrays import stream_arrays, topology_from
 from asr.acoustic.fmllr import FmllrSettings
 from asr.acoustic.model_metadata import HeldOutErrors, HybridParts, ModelMetadata, Provenance
 from asr.acoustic.search_settings import SearchSettings
-from asr.acoustic.word_shares import WordShares
 from asr.errors import printable
 from asr.features.config import FeatureConfig
 from asr.hmm.state_tying import StateTying
@@ -29,7 +28,6 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
         **({"untrained phones": [printable(phone) for phone in metadata.untrained]} if metadata.untrained else {}),
         "trained on": _UNKNOWN if metadata.trained_on is None else _amount(metadata.trained_on),
         **({} if metadata.held_out is None else {"held-out speech": _errors(metadata.held_out)}),
-        **({} if metadata.word_shares is None else {"single words": _single_words(metadata.word_shares)}),
         "lexicon digest": printable(metadata.lexicon_digest),
         "features": _features(metadata),
         "features from": metadata.source,
@@ -101,11 +99,6 @@ def _errors(held_out: HeldOutErrors) -> dict[str, Any]:
         "word error rate": f"{rate:.1f} % (standard error {held_out.standard_error:.1f}), under the model's grammar",
         "recognized by": "models like this one, trained without it" if held_out.twins else "this model",
     }
-
-
-def _single_words(known: WordShares) -> dict[str, Any]:
-    """Of how many it is known how often a speaker says them, and how far speakers differ in that."""
-    return {"words": len(known.shares), "spread": round(known.spread, 4)}
 
 
 def _hybrid(arrays: Mapping[str, np.ndarray], parts: HybridParts) -> dict[str, Any]:

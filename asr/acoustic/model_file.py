@@ -28,7 +28,6 @@ from asr.acoustic.search_settings import LARGEST_SCALE as LARGEST_SCALE
 from asr.acoustic.search_settings import WIDEST_BEAM as WIDEST_BEAM
 from asr.acoustic.search_settings import SearchSettings as SearchSettings
 from asr.acoustic.speaker_adaptation import SpeakerAdaptation, adaptation_from_arrays, adaptation_to_arrays
-from asr.acoustic.word_shares import WordShares
 from asr.alignment.pause_sounds import PauseSounds
 from asr.errors import MODEL_NEEDED, AsrError, MissingModelError, ModelFormatError
 from asr.features.frontend import FrontEnd
@@ -63,8 +62,6 @@ class SpeechModel:
         How much speech it was trained on, and by which version; None of a model that does not say.
     held_out : HeldOutErrors or None
         Word errors on other speech than the training's; None where nothing was held out.
-    word_shares : WordShares or None
-        How often the speakers of the training said each word by itself; None where that does not follow from it.
     speakers : SpeakerAdaptation or None
         How frames are mapped by speaker before `front_end` takes them; None where it takes static features.
     """
@@ -78,7 +75,6 @@ class SpeechModel:
     untrained: tuple[str, ...] = ()
     trained_on: Provenance | None = None
     held_out: HeldOutErrors | None = None
-    word_shares: WordShares | None = None
     speakers: SpeakerAdaptation | None = None
 
     @property
@@ -126,8 +122,6 @@ def _to_arrays(model: SpeechModel) -> tuple[dict[str, np.ndarray], dict[str, Any
         metadata["trained_on"] = model.trained_on.model_dump()
     if model.held_out is not None:
         metadata["held_out"] = model.held_out.model_dump()
-    if model.word_shares is not None:
-        metadata["word_shares"] = model.word_shares.model_dump()
     if model.hmm.pauses is not None:
         metadata["pauses"] = {"frame_shift": model.hmm.pauses.frame_shift}
     if model.speakers is not None:
@@ -246,7 +240,6 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted:
         untrained=tuple(metadata.untrained),
         trained_on=metadata.trained_on,
         held_out=metadata.held_out,
-        word_shares=metadata.word_shares,
         speakers=speakers,
     )
 

@@ -4,8 +4,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from asr.acoustic.word_shares import WordShares
-
 
 class HybridScores(BaseModel):
     """How a classifier's posteriors become scores."""
@@ -124,7 +122,6 @@ class ModelMetadata(HybridParts):
     """Left out where nothing is known."""
     held_out: HeldOutErrors | None = None
     """Left out where nothing is known."""
-    word_shares: WordShares | None = None
     """Left out where nothing is known."""
     speakers: SpeakerParts | None = None
     """Left out where frames are not mapped by speaker."""

@@ -25,9 +25,8 @@ from asr.errors import CorpusError, printable
 from asr.shortage import require_address_space
 from discriminants.paths import exists
 
-METHODS: dict[str, Literal["input-network", "balanced", "fmllr", "vtln"]] = {
+METHODS: dict[str, Literal["input-network", "fmllr", "vtln"]] = {
     "input-network": "input-network",
-    "balanced": "balanced",
     "fmllr": "fmllr",
     "vtln": "vtln",
 }
@@ -130,8 +129,7 @@ def decode(
             help="Recognize every speaker several times, each time with the model adapted to the words found before. "
             "Pays from about a minute of speech of a speaker whom training has not heard. On speakers of training, or "
             "in noise that training lacks, it can do harm. Hybrids of kernel-logistic: --adapt by itself, or followed "
-            "by 'input-network', or by 'balanced' where a speaker says single words, each about as often as the "
-            "speakers of the training did. Mixtures (gmm.safetensors): followed by 'fmllr', or by 'vtln', to which "
+            "by 'input-network'. Mixtures (gmm.safetensors): followed by 'fmllr', or by 'vtln', to which "
             "seconds of speech are enough. Hybrids of other classifiers cannot be adapted; their mixtures can. A model "
             "trained with maps of speakers uses them without this option.",
         ),

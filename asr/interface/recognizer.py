@@ -203,7 +203,7 @@ class Recognizer:
             full scale 1, or integers of 16 or 32 bits. Channels are averaged, higher rates converted to the model's.
         rate : int, optional
             Samples a second of an array.
-        adapt : bool, "input-network", "balanced", "fmllr" or "vtln"
+        adapt : bool, "input-network", "fmllr" or "vtln"
             As of `recognize_all`. A second of speech tells little of a speaker; a minute, in one piece of audio, pays.
         speaker, transforms : str and path, optional
             Who speaks, and a file of speakers' maps: that of this speaker, which is added if the file has none.
@@ -251,7 +251,7 @@ class Recognizer:
             Samples a second of arrays that come without.
         speakers : list of str, or str, optional
             The speaker of every utterance, or the one of all.
-        adapt : bool, "input-network", "balanced", "fmllr" or "vtln"
+        adapt : bool, "input-network", "fmllr" or "vtln"
             Recognize every speaker several times, each time with the model adapted to what was recognized before; see
             `asr decode --adapt`. True is "input-network", for hybrids of kernel logistic classifiers; "fmllr" and
             "vtln" are for mixtures. A model that was trained on mapped frames maps them in any case. Needs `speakers`.

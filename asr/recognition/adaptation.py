@@ -2,9 +2,7 @@
 
 Unsupervised and by speaker, as fMLLR is for mixtures (Gales 1998); the map is that of a linear input network (Neto et
 al. 1995). Where an utterance is a single word, each word that it may be counts with its posterior probability, which
-is kept flat at first, so that early errors do not confirm themselves; elsewhere the best path counts. A speaker of whom
-every word is taken for another is not helped by that, unless it is known how often words are said: the speakers of the
-training may tell.
+is kept flat at first, so that early errors do not confirm themselves; elsewhere the best path counts.
 """
 
 import time
@@ -14,8 +12,7 @@ from typing import Annotated, TypeVar
 
 import numpy as np
 from pydantic import Field
-from scipy.optimize import minimize
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 from threadpoolctl import threadpool_limits
 
 from asr.acoustic.composite import CompositeAcousticModel, hybrid_stream
@@ -23,10 +20,9 @@ from asr.acoustic.fmllr import SpeakerMaps
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
-from asr.acoustic.word_shares import MOST_WORDS
 from asr.decode.path_segments import frame_states
 from asr.decode.token_passing import BestPath
-from asr.errors import ConfigError, Fault, printable
+from asr.errors import ConfigError, Fault
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.lattices.generation import LatticeBeam
@@ -44,7 +40,7 @@ OF_MIXTURES = (
     'fMLLR or, to seconds of speech, by vocal-tract length: --adapt fmllr or vtln, adapt="fmllr" or "vtln" in Python'
 )
 _LEAST_PROBABILITY = 0.03
-_COUNTS_A_NAT = 10.0  # utterances by which counts of words stay apart for each nat that the scores are moved
+_MAX_WORDS = 200  # grammars of more single words are searched as a whole
 
 
 class AdaptationSettings(Settings):
@@ -58,10 +54,6 @@ class AdaptationSettings(Settings):
     """How strongly the map is held to the identity."""
     iterations: int = Field(15, ge=1, le=10_000)
     """Steps of each fit."""
-    balanced: bool = False
-    """Whether a speaker says each word of a grammar of single words about as often as the speakers of the training did,
-    as where all read the same list. Words that are heard too often then count for less, those too seldom for more,
-    the less so the more those speakers differed; where test and training differ in that, it does harm."""
 
 
 @dataclass(frozen=True)
@@ -126,12 +118,11 @@ def recognize_adapted(
     Raises
     ------
     ConfigError
-        If the model is no hybrid of a kernel logistic classifier, or its kernel is not Gaussian with one width; or if
-        words are to be balanced and training does not tell how often each of the grammar's is said.
+        If the model is not a hybrid of a kernel logistic classifier, or its kernel is not Gaussian with one width.
     """
     hybrid = hybrid_stream(model.hmm.acoustic_model)
     if hybrid is None:
-        raise ConfigError(f"an input network, balanced or not, adapts hybrids; mixtures adapt by {OF_MIXTURES}")
+        raise ConfigError(f"an input network adapts hybrids; mixtures adapt by {OF_MIXTURES}")
     if not isinstance(hybrid[1].classifier, SparseKernelLogisticClassifier):
         raise ConfigError(
             f"a hybrid of {type(hybrid[1].classifier).__name__} cannot be adapted, but one of the classifier "
@@ -156,10 +147,8 @@ def recognize_adapted(
     workers = in_threads(workers)
     chosen = model.search if search is None else search
     readings = _single_words(graph) or [graph]
-    expected = _expected_shares(model, graph) if settings.balanced and graph.most_words == 1 else None
-    least = _LEAST_PROBABILITY if expected is None else 0.0
-    searching = workers.share((model.hmm, readings, chosen, least))
-    fitting = workers.share((model.hmm.acoustic_model, settings, expected))
+    searching = workers.share((model.hmm, readings, chosen))
+    fitting = workers.share((model.hmm.acoustic_model, settings))
     deciding = workers.share((model.hmm, graph, chosen, lattice_beam))
     frame_maps = [identity_map(len(hybrid[1].classifier.basis_centers_[0])) for _ in tables]
     n_done = 0
@@ -204,31 +193,13 @@ def n_steps(n_utterances: int, settings: AdaptationSettings = AdaptationSettings
     return n_utterances * (2 * len(settings.sharpness) + 1)
 
 
-def _expected_shares(model: SpeechModel, graph: StateGraph) -> tuple[np.ndarray, float]:
-    """Shares of the graph's words among what training's speakers said, float (n_words,), and their spread."""
-    known = model.word_shares
-    if known is None:
-        raise ConfigError(
-            "the model does not tell how often a speaker says each word, as one does whose training had utterances of "
-            f"a single word, several by each of two speakers or more, of {MOST_WORDS} words at most; adapt without "
-            "balancing words"
-        )
-    strange = sorted(set(graph.words) - set(known.shares))
-    if strange:
-        raise ConfigError(
-            f"no speaker of the training said {printable(strange[0])!r} by itself, so that nothing tells how often a "
-            "speaker says it; adapt without balancing words, or leave it out of the grammar"
-        )
-    return known.of(graph.words), known.spread
-
-
 def _fitted_map(
     item: tuple[FrameTable, Sequence[Sequence[Reading]], InputMap],
-    constants: tuple[AcousticModel, AdaptationSettings, tuple[np.ndarray, float] | None],
+    constants: tuple[AcousticModel, AdaptationSettings],
 ) -> tuple[InputMap, float]:
     """The map of a speaker's frames from the readings of all batches, begun at the one before; and the time taken."""
     table, batches, start = item
-    whole, settings, expected = constants
+    whole, settings = constants
     started = time.thread_time()
     hybrid = hybrid_stream(whole)
     assert hybrid is not None
@@ -240,7 +211,7 @@ def _fitted_map(
         for first, batch in zip(firsts[:-1], batches, strict=True)
         for reading in batch
     ]
-    rows, states, weight = probable_states(readings, expected)
+    rows, states, weight = probable_states(readings)
     codes = np.minimum(np.searchsorted(classifier.classes_, states), len(classifier.classes_) - 1)
     known = classifier.classes_[codes] == states  # a state without training frames has no output
     if not known.any():
@@ -264,14 +235,14 @@ def _through(hmm: PhoneHmm, frame_map: InputMap) -> PhoneHmm:
 
 def _read_batch(
     item: tuple[FrameTable, InputMap],
-    constants: tuple[PhoneHmm, Sequence[StateGraph], SearchSettings, float],
+    constants: tuple[PhoneHmm, Sequence[StateGraph], SearchSettings],
     sharpness: float,
 ) -> tuple[list[Reading], float]:
     """What may have been said in a batch, heard through its speaker's map, and the processor time that this took."""
     batch, frame_map = item
-    hmm, graphs, search, least = constants
+    hmm, graphs, search = constants
     started = time.thread_time()
-    readings = _readings(_through(hmm, frame_map), batch, graphs, search, sharpness, least)
+    readings = _readings(_through(hmm, frame_map), batch, graphs, search, sharpness)
     return readings, time.thread_time() - started
 
 
@@ -285,7 +256,7 @@ def _recognize_mapped(
 
 def _single_words(graph: StateGraph) -> list[StateGraph]:
     """The graph with all words but one made impossible, for each; none unless its sentences are single words."""
-    if len(graph.words) > MOST_WORDS or graph.most_words != 1:
+    if len(graph.words) > _MAX_WORDS or graph.most_words != 1:
         return []
 
     def without_others(weights: np.ndarray, words: np.ndarray, word: int) -> np.ndarray:
@@ -307,10 +278,9 @@ def _readings(
     graphs: Sequence[StateGraph],
     search: SearchSettings,
     sharpness: float,
-    least: float,
 ) -> list[Reading]:
-    """What each utterance of the table may be, with the states where that is more probable than `least`; utterances of
-    which nothing can be made are left out.
+    """Return the words that each utterance may be, with the states of the probable ones; utterances without a path are
+    left out.
     """
     readings = []
     for number in range(len(table)):
@@ -326,61 +296,21 @@ def _readings(
         states = {
             word: frame_states(path, graphs[word], hmm.topology)
             for (word, path), probability in zip(paths.items(), softmax(flat), strict=True)
-            if probability > least
+            if probability > _LEAST_PROBABILITY
         }
         rows = np.arange(table.offsets[number], table.offsets[number + 1])
         readings.append(Reading(rows, np.array(list(paths)), flat, states))
     return readings
 
 
-def probable_states(
-    readings: Sequence[Reading], expected: tuple[np.ndarray, float] | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows, their states under every reading that is probable enough, and with what probability; int, int and float.
-
-    `expected` are shares and spread of the words, if they are known.
-    """
-    n_words = max((1 + int(reading.graphs.max()) for reading in readings), default=1)
-    scores = np.full((len(readings), n_words if expected is None else expected[0].size), -np.inf)
-    for row, reading in zip(scores, readings, strict=True):
-        row[reading.graphs] = reading.scores
-    if expected is not None:
-        scores += balancing_offsets(scores, *expected)
+def probable_states(readings: Sequence[Reading]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return rows, their states under every probable reading, and the probability of each; int, int and float."""
     rows, all_states, weight = [np.zeros(0, np.intp)], [np.zeros(0, np.int32)], [np.zeros(0)]
-    for reading, probability in zip(readings, softmax(scores, axis=1), strict=True):
-        for word, states in reading.states.items():
-            if probability[word] > _LEAST_PROBABILITY:
+    for reading in readings:
+        for graph, probability in zip(reading.graphs, softmax(reading.scores), strict=True):
+            if probability > _LEAST_PROBABILITY:
+                states = reading.states[int(graph)]
                 rows.append(reading.rows)
                 all_states.append(states)
-                weight.append(np.full(len(states), probability[word]))
+                weight.append(np.full(len(states), probability))
     return np.concatenate(rows), np.concatenate(all_states), np.concatenate(weight)
-
-
-def balancing_offsets(scores: np.ndarray, shares: np.ndarray, spread: float = 0.0) -> np.ndarray:
-    """What to add to the scores of every word, float (n_words,), so that posteriors count the words by their shares.
-
-    With posteriors p = softmax(scores + b) over the words of an utterance and N utterances, b solves
-    N s_w - sum_n p_nw = (10 + rho N^2 s_w (1 - s_w)) b_w for shares s and spread rho: counts that are as far from N s
-    as chance has them, or as speakers differ, hardly move it. That is the dual of posterior regularization with a
-    quadratic penalty on the counts (Ganchev, Graça, Gillenwater, Taskar 2010).
-
-    Parameters
-    ----------
-    scores : float (n_utterances, n_words)
-        Natural logarithms; -inf where a word is impossible.
-    shares : float (n_words,)
-        Positive, summing to one.
-    spread : float
-        0 to 1, as of `WordShares`.
-    """
-    wanted = scores.shape[0] * shares
-    stiffness = _COUNTS_A_NAT + spread * scores.shape[0] * wanted * (1.0 - shares)
-
-    def objective(offsets: np.ndarray) -> tuple[float, np.ndarray]:
-        moved = scores + offsets
-        value = logsumexp(moved, axis=1).sum() - offsets @ wanted
-        gradient = softmax(moved, axis=1).sum(axis=0) - wanted
-        return value + 0.5 * offsets @ (stiffness * offsets), gradient + stiffness * offsets
-
-    found: np.ndarray = minimize(objective, np.zeros(shares.size), jac=True, method="L-BFGS-B").x
-    return found

@@ -84,7 +84,7 @@ def decode(
     grammar : "loop", "one", a number of words such as "7", or the path of a file `asr.grammar.read_grammar` takes; None
         for the model's own
     search : lm_scale, insertion_penalty, beam and max_active, instead of the model's own settings
-    adapt : how to adapt the model to every speaker, "input-network" (or True), "balanced", "fmllr" or "vtln"; frames of
+    adapt : how to adapt the model to every speaker, "input-network" (or True), "fmllr" or "vtln"; frames of
         a model that was trained on mapped ones are mapped in any case
     transforms : path of a file of the speakers' maps; speakers whom it has are not adapted to again, others are added
     upsample : whether to convert audio of a lower rate than the model's, which is refused otherwise

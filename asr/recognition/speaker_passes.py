@@ -4,7 +4,6 @@ import logging
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import partial
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -14,7 +13,7 @@ from asr.errors import ConfigError, printable
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.lattices.generation import LatticeBeam
-from asr.recognition.adaptation import AdaptationSettings, n_steps, recognize_adapted
+from asr.recognition.adaptation import n_steps, recognize_adapted
 from asr.recognition.map_file import load_maps, save_maps
 from asr.recognition.recognition import Recognition, recognize
 from asr.recognition.speaker_maps import adaptable, recognized_maps
@@ -26,8 +25,8 @@ from discriminants.paths import exists
 
 log = logging.getLogger(__name__)
 
-AdaptationMethod = Literal["input-network", "balanced", MapKind]
-"""`asr.recognition.adaptation`, the same with balanced words, `asr.acoustic.fmllr` and `asr.acoustic.vtln`."""
+AdaptationMethod = Literal["input-network", MapKind]
+"""`asr.recognition.adaptation`, `asr.acoustic.fmllr` and `asr.acoustic.vtln`."""
 
 _SHOWN = 3  # speakers whom a file lacks, each with the names nearest to theirs
 
@@ -67,10 +66,9 @@ def recognize_speakers(
     ----------
     model : SpeechModel
         From `adaptable_model`.
-    adapt : bool, "input-network", "balanced", "fmllr" or "vtln"
-        How the model is adapted to every speaker; True is "input-network", and "balanced" is that with words expected
-        as often as training's speakers said them. Frames of a model that was trained on mapped ones are mapped in any
-        case.
+    adapt : bool, "input-network", "fmllr" or "vtln"
+        Method that adapts the model to every speaker; True is "input-network". Frames of a model that was trained on
+        mapped ones are mapped in any case.
     transforms : path, optional
         A file of the speakers' maps: speakers whom it has are not adapted to again, others are added to it.
     static, graph, search, lattice_beam, workers
@@ -83,16 +81,10 @@ def recognize_speakers(
     ModelFormatError
         If `transforms` is damaged or of another model.
     """
-    if adapt == "balanced" and graph.most_words != 1:
-        raise ConfigError(
-            'words are balanced (--adapt balanced, adapt="balanced") under a grammar of single words, and this one has '
-            'longer sentences; take --grammar one, grammar="one", or --adapt alone, adapt=True'
-        )
     maps, seconds = _speaker_maps(model, static, graph, transforms, workers)
-    by_input_network = adapt in (True, "input-network", "balanced")
+    by_input_network = adapt in (True, "input-network")
     total = n_steps(len(static)) if by_input_network else len(static)
-    settings = AdaptationSettings(balanced=adapt == "balanced")
-    passes = partial(recognize_adapted, settings=settings) if by_input_network else recognize
+    passes = recognize_adapted if by_input_network else recognize
     with counted(total, "adapting and recognizing: steps" if by_input_network else "recognizing") as finished:
         found = passes(
             model,

@@ -17,7 +17,6 @@ from asr.acoustic.sequence_training import train_sequences
 from asr.acoustic.speaker_adaptation import SpeakerAdaptation, of_mapped_frames
 from asr.acoustic.state_mixtures import mixtures_of_states
 from asr.acoustic.vtln import LONGER_AND_SHORTER
-from asr.acoustic.word_shares import word_shares
 from asr.alignment.pause_sounds import PauseSounds
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError
@@ -105,7 +104,6 @@ def train_hybrid_system(
             workshop.config.hybrid_search,
             workshop.source,
             untrained=workshop.lexicon.untrained_phones(heard.values()),
-            word_shares=word_shares(heard, material.utterance_speaker),
             speakers=speakers,
         )
         save_model(directory / "hybrid.safetensors", model)

@@ -18,7 +18,6 @@ from asr.acoustic.mllt import lda_mllt
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
 from asr.acoustic.speaker_adaptation import SpeakerAdaptation
 from asr.acoustic.state_mixtures import mixtures_of_states
-from asr.acoustic.word_shares import word_shares
 from asr.alignment.aligned_table import align_table
 from asr.alignment.alignment_check import check_alignment
 from asr.alignment.phone_contexts import spoken_phones
@@ -231,7 +230,6 @@ def grow(
                 workshop.config.gmm_search,
                 workshop.source,
                 untrained=workshop.lexicon.untrained_phones(material.references.values()),
-                word_shares=word_shares(material.references, material.utterance_speaker),
                 speakers=speakers,
             )
             save_model(directory / f"gmm-{n_components}.safetensors", model)

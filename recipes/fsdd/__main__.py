@@ -7,10 +7,8 @@ DIR holds Kaldi data directories `train` and `test` and `lexicon.txt`. Split `of
 tested on all of the sixth, and pooled. Grammars: exactly one digit, and a free loop of digits.
 
 The states of the systems `*-word` belong to one word each: in ten digits few phones recur, and where they do they
-sound different. `*-adapted` is adapted to each test speaker, without transcripts, as the peers' fMLLR is;
-`*-adapted-balanced` expects besides, in the grammar of single digits, that a speaker says each about as often as the
-speakers of its training did. Whole-word HMMs are the classical baseline for isolated words; they are left out, saying
-so, where hmmlearn is not installed.
+sound different. `*-adapted` is adapted to each test speaker, without transcripts, as the peers' fMLLR is. Whole-word
+HMMs are the classical baseline for isolated words; without hmmlearn they are skipped with a warning.
 `--systems fisher` and `least-squares` compare families of kernel machines (`asr.experiments.kernel_families`), with one
 speaker left out and grammar `one` alone.
 """
@@ -89,12 +87,6 @@ WORD_FRAMES = FEATURES.model_copy(update={"context": 8, "lda_dimension": 50})
 WORD_HYBRIDS = (
     HybridSpecification("ovr-word", ONE_VS_REST, WORD_FRAMES),
     HybridSpecification("ovr-word-adapted", ONE_VS_REST, WORD_FRAMES, adaptation=AdaptationSettings()),
-    HybridSpecification(
-        "ovr-word-adapted-balanced",
-        ONE_VS_REST,
-        WORD_FRAMES,
-        adaptation=AdaptationSettings(balanced=True),
-    ),
 )
 
 

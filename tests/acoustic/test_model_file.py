@@ -21,7 +21,6 @@ from asr.acoustic.model_file import SearchSettings, SpeechModel, describe_model,
 from asr.acoustic.model_metadata import Provenance
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.state_mixtures import mixtures_of_states
-from asr.acoustic.word_shares import WordShares
 from asr.alignment.pause_sounds import PauseSounds
 from asr.errors import DecodeError, ModelFormatError
 from asr.features.config import FeatureConfig
@@ -359,14 +358,3 @@ def test_a_file_says_what_the_model_was_trained_on_and_may_say_nothing(tmp_path:
     shown = {"hours": 0.0242, "utterances": 31, "speakers": 1, "words": 62, "by version": "0.1.0"}
     assert describe_model(again)["trained on"] == describe_model(tmp_path / "told")["trained on"] == shown
     assert describe_model(again) == describe_model(tmp_path / "told")
-
-
-def test_a_file_keeps_how_often_words_were_said_and_checks_it(tmp_path: Path) -> None:
-    shares = WordShares(shares={"NO": 0.25, "YES": 0.75}, spread=0.125)
-    save_model(tmp_path / "model", replace(mixtures(), word_shares=shares))
-    assert load_model(tmp_path / "model").word_shares == shares
-    assert describe_model(tmp_path / "model")["single words"] == {"words": 2, "spread": 0.125}
-    wrong = WordShares.model_construct(shares={"NO": 0.25, "YES": -0.75}, spread=0.125)
-    save_model(tmp_path / "wrong", replace(mixtures(), word_shares=wrong))
-    with pytest.raises(ModelFormatError, match="word_shares"):
-        load_model(tmp_path / "wrong")

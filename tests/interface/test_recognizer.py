@@ -195,7 +195,7 @@ def test_adaptation_needs_speakers_and_speakers_need_one_an_utterance(recognizer
         recognizer.recognize_all([], adapt="fmlr")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="say who speaks with speakers="):
         recognizer.recognize_all(wavs[:2], transforms="maps")
-    with pytest.raises(ConfigError, match="by input-network, balanced, fmllr or vtln, and not by 'magic'"):
+    with pytest.raises(ConfigError, match="not by 'magic'"):
         recognizer.recognize_all(wavs[:2], speakers="one", adapt="magic")
     with pytest.raises(ConfigError, match="go together"):
         recognizer.recognize(wavs[0], speaker="one")

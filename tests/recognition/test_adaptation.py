@@ -10,7 +10,6 @@ from sklearn.naive_bayes import GaussianNB
 from asr.acoustic.composite import beside
 from asr.acoustic.gmm import single_gaussians
 from asr.acoustic.model_file import SpeechModel, load_model
-from asr.acoustic.word_shares import WordShares
 from asr.corpus.data_directory import read_data_directory
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError
@@ -22,7 +21,6 @@ from asr.recognition import adaptation
 from asr.recognition.adaptation import AdaptationSettings, recognize_adapted
 from asr.recognition.decoding import chosen_grammar
 from asr.recognition.recognition import recognize
-from asr.recognition.speaker_passes import recognize_speakers
 from asr.scoring.wer import score_utterances
 from discriminants.kernels import LinearKernel
 from discriminants.logistic.input_map import InputMap
@@ -80,7 +78,7 @@ def test_single_words_are_weighed_against_each_other(model, strangers):
     assert len(graphs) == len(model.lexicon.words)
     frames = model.front_end.transform(strangers).batches(1)[0]
     sharp, flat = (
-        adaptation.probable_states(adaptation._readings(model.hmm, frames, graphs, model.search, sharpness, 0.0))
+        adaptation.probable_states(adaptation._readings(model.hmm, frames, graphs, model.search, sharpness))
         for sharpness in (1.0, 1e-6)
     )
     assert len(sharp[0]) == frames.n_frames
@@ -88,66 +86,6 @@ def test_single_words_are_weighed_against_each_other(model, strangers):
     assert len(flat[0]) == len(graphs) * frames.n_frames
     np.testing.assert_allclose(flat[2], 1.0 / len(graphs), atol=1e-3)
     assert [len(part) for part in adaptation.probable_states([])] == [0, 0, 0]
-
-
-def confused_words() -> np.ndarray:
-    """Scores of 40 utterances of each of four words; every one of the last word sounds like the first a little more."""
-    rng = np.random.default_rng(0)
-    truth = np.repeat(np.arange(4), 40)
-    scores = rng.normal(size=(160, 4))
-    scores[np.arange(160), truth] += 6.0
-    scores[truth == 3, 0] += 8.0
-    scores[5, 2] = -np.inf
-    return scores
-
-
-def test_words_are_counted_as_often_as_they_are_expected():
-    scores, alike = confused_words(), np.full(4, 0.25)
-
-    def counts(offsets):
-        return np.bincount((scores + offsets).argmax(axis=1), minlength=4)
-
-    assert counts(np.zeros(4))[3] < 10
-    offsets = adaptation.balancing_offsets(scores, alike)
-    np.testing.assert_allclose(counts(offsets), 40, atol=16)
-    gap = 40.0 - adaptation.softmax(scores + offsets, axis=1).sum(axis=0)
-    np.testing.assert_allclose(gap, 10.0 * offsets, atol=1e-2)
-    few = adaptation.balancing_offsets(scores[[0, 50, 51, 90]], alike)
-    assert np.abs(few).max() < 0.2  # of four utterances nothing follows
-    states = {word: np.full(2, word) for word in range(4)}
-    readings = [adaptation.Reading(np.arange(2), np.arange(4), row, states) for row in scores]
-    for expected, most in ((None, 10), ((alike, 0.0), 40)):
-        _, heard, weight = adaptation.probable_states(readings, expected)
-        assert weight[heard == 3].sum() / 2 < most
-    assert weight[heard == 3].sum() / 2 > 20
-
-
-def test_expectations_of_speakers_who_differ_hardly_count():
-    scores, shares = confused_words(), np.array([0.1, 0.2, 0.3, 0.4])
-    firm, loose = (adaptation.balancing_offsets(scores, shares, spread) for spread in (0.0, 0.5))
-    for spread, offsets in ((0.0, firm), (0.5, loose)):
-        gap = 160 * shares - adaptation.softmax(scores + offsets, axis=1).sum(axis=0)
-        np.testing.assert_allclose(gap, (10.0 + spread * 160**2 * shares * (1 - shares)) * offsets, atol=1e-2)
-    assert np.abs(loose).max() < 0.1 < np.abs(firm).max()
-
-
-def test_words_are_balanced_by_what_training_says_of_the_grammars_words(model, strangers):
-    words = compile_graph(model.lexicon, one_word(model.lexicon.words), model.hmm.topology)
-    settings = AdaptationSettings(sharpness=(0.1,), iterations=1, balanced=True)
-    assert model.word_shares is None  # sentences teach nothing of single words
-    with pytest.raises(ConfigError, match="does not tell how often a speaker says each word"):
-        recognize_adapted(model, strangers, words, settings=settings)
-    some = WordShares(shares=dict.fromkeys(model.lexicon.words[1:], 0.125), spread=0.0)
-    with pytest.raises(ConfigError, match=f"no speaker of the training said '{model.lexicon.words[0]}' by itself"):
-        recognize_adapted(replace(model, word_shares=some), strangers, words, settings=settings)
-    every = WordShares(shares=dict.fromkeys(model.lexicon.words, 0.125), spread=0.0)
-    found = recognize_adapted(replace(model, word_shares=every), strangers, words, settings=settings)
-    assert not found.failed and all(len(sentence) == 1 for sentence in found.words.values())
-
-
-def test_words_of_longer_sentences_are_not_balanced(model, graph, strangers):
-    with pytest.raises(ConfigError, match="under a grammar of single words, and this one has longer sentences"):
-        recognize_speakers(model, strangers, graph, adapt="balanced")
 
 
 def test_grammars_with_loops_have_one_reading(graph):

@@ -85,7 +85,7 @@ def test_frames_of_a_hybrid_that_was_trained_without_maps_are_not_mapped(toy_mod
         recognizer.decode(tmp_path, data=toy_corpus / "test", adapt="fmllr")
     with pytest.raises(ConfigError, match="adapt by 'fmllr'"):
         recognizer.decode(tmp_path, data=toy_corpus / "test", transforms=tmp_path / "maps")
-    with pytest.raises(ConfigError, match="by input-network, balanced, fmllr or vtln"):
+    with pytest.raises(ConfigError, match="input-network"):
         recognizer.decode(tmp_path, data=toy_corpus / "test", adapt="magic")
 
 
@@ -168,9 +168,7 @@ def test_a_word_after_adapt_is_the_method_only_where_it_is_no_file(asr, toy_mode
         assert out.startswith(wav.stem)
     code, _, err = asr("decode", "--model", toy_model, "--out", tmp_path / "out", "--adapt", "fmlr", wav)
     assert code == 2
-    assert "'fmlr' is no file, and none of input-network, balanced, fmllr, vtln" in " ".join(
-        err.replace("│", " ").split()
-    )
+    assert "'fmlr' is no file, and none of input-network, fmllr, vtln" in " ".join(err.replace("│", " ").split())
 
 
 def test_a_model_of_mapped_frames_says_whose_files_are_taken_for_one_speakers(
