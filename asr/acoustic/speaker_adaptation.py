@@ -166,7 +166,7 @@ def of_mapped_frames(config: FeatureConfig) -> FeatureConfig:
 
 def as_they_are(config: FeatureConfig) -> FeatureConfig:
     """Settings of a front end that leaves mapped frames as they are."""
-    alone = {"context": 0, "lda_dimension": None, "kda_dimension": None, "unspliced": False}
+    alone = {"context": 0, "lda_dimension": None, "unspliced": False}
     return of_mapped_frames(config).model_copy(update=alone)
 
 

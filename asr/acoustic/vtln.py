@@ -26,8 +26,8 @@ LONGER_AND_SHORTER = (0.92, 1.08)
 
 def why_no_warps(config: FeatureConfig) -> str | None:
     """Why frames of these settings cannot be warped by one matrix, in words; None if they can."""
-    if config.lda_dimension is not None or config.kda_dimension is not None:
-        return "frames after LDA or kernel discriminants are not the cepstra and their differences"
+    if config.lda_dimension is not None:
+        return "frames after LDA are not the cepstra and their differences"
     if config.normalize == "utterance" or (config.normalize == "speaker" and config.speaker_prior == 0):
         return (
             'the frames are divided by deviations that the model does not know; take normalize = "corpus", "none", or '

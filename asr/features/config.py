@@ -1,7 +1,7 @@
 """The settings of the feature front end."""
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -16,9 +16,7 @@ class FeatureConfig(Settings):
     """What a frame is made of; the defaults are HTK's MFCC_E_D_A with USEPOWER, and without ENORMALISE.
 
     `context` is the number of frames spliced on each side, `lda_dimension` the number kept by LDA (None: no
-    LDA), or one less than the classes where those are fewer. `kda_dimension` is the number kept by kernel discriminant
-    analysis in the place of LDA, `kda_centers` the number of frames on which its kernels are centred, `kda_sigma` their
-    width in units of the spliced frames ("scale": the root of the summed variances of the centres). `log_floor` is the
+    LDA), or one less than the classes where those are fewer. `log_floor` is the
     least mel power and frame energy before the logarithm, on the 16-bit scale: Kaldi's single-precision epsilon; HTK's
     MELFLOOR is 1, which tells digital silence less sharply from near silence. `dynamic_range_db` adds to the power of
     every mel band, and to the energy, a floor that lies so many dB below the louder frames of the same recording (their
@@ -58,9 +56,6 @@ class FeatureConfig(Settings):
     speaker_statistics: Literal["moments", "matched"] = "moments"
     context: int = Field(0, ge=0, le=100)
     lda_dimension: int | None = Field(None, ge=1, le=MOST_COLUMNS)
-    kda_dimension: int | None = Field(None, ge=1, le=MOST_COLUMNS)
-    kda_centers: int = Field(1000, ge=2, le=MOST_COLUMNS)
-    kda_sigma: Annotated[float, Field(ge=1e-6, le=1e9)] | Literal["scale"] = "scale"
     unspliced: bool = False
 
     def disagreements(self) -> Iterator[tuple[str, str]]:
@@ -78,18 +73,6 @@ class FeatureConfig(Settings):
             yield (
                 "lda_dimension",
                 f"lda_dimension {self.lda_dimension} must be at most the {columns} numbers of a frame",
-            )
-        if self.kda_dimension is not None and self.lda_dimension is not None:
-            yield (
-                "kda_dimension",
-                f"kda_dimension {self.kda_dimension} and lda_dimension {self.lda_dimension} exclude each other: kernel "
-                "discriminant analysis takes the place of LDA",
-            )
-        if self.kda_dimension is not None and self.kda_dimension >= self.kda_centers:
-            yield (
-                "kda_dimension",
-                f"kda_dimension {self.kda_dimension} must be less than kda_centers {self.kda_centers}, in whose "
-                "kernels the directions lie",
             )
 
     def _of_filters(self) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""From static features to the frames a model sees: differences, normalization, splicing, (kernel) discriminants."""
+"""From static features to the frames a model sees: differences, normalization, splicing and LDA."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -10,18 +10,14 @@ from asr.errors import FeatureError, ModelFormatError
 from asr.features.config import FeatureConfig
 from asr.features.deltas import add_deltas
 from asr.features.frame_table import FrameTable
-from asr.features.kernel_discriminants import KernelCenters, KernelDiscriminants
 from asr.features.lda import LdaStatistics
 from asr.features.normalization import Moments, normalize
 from asr.features.speaker_statistics import Normalizers, SpeakerFrames, SpeakerPrior, fit_prior
 from asr.features.splicing import splice
 from asr.features.streaming import StreamingFrontEnd
-from discriminants.linear_systems.pooled_scatter import PooledScatter
 from discriminants.parallel.threads import workers_of_this_process
-from discriminants.sampling import balanced_sample, spread_sample
 
 _LARGEST = 1e30  # of what was learnt: products of a few such numbers and frames are finite, or never were
-_LEAST = 1e-30  # of what divides
 
 
 class FrontEnd:
@@ -32,7 +28,6 @@ class FrontEnd:
     prior_ : what training says of a speaker; None unless normalized per speaker, with a prior.
     lda_, lda_offset_ : float32 (spliced, lda_dimension) and (lda_dimension,), frames @ lda_ - lda_offset_;
     None without LDA.
-    kda_ : the kernel discriminants in its place; None without them.
     """
 
     static_dimension_: int
@@ -41,20 +36,18 @@ class FrontEnd:
     prior_: SpeakerPrior | None
     lda_: np.ndarray | None
     lda_offset_: np.ndarray | None
-    kda_: KernelDiscriminants | None
 
     def __init__(self, config: FeatureConfig):
         self.config = config
 
     def fit(self, static: FrameTable, labels: np.ndarray | None = None) -> Self:
-        """Learn the corpus statistics of `static` and, from integer `labels` (n_frames,), the LDA or the
-        kernel discriminants.
+        """Learn the corpus statistics of `static` and, from integer `labels` (n_frames,), the LDA.
 
-        A frame labelled -1 is left out of these. Raises FeatureError when one of them is asked for and the labels
-        are missing, of another length, or of too few classes.
+        Frames labelled -1 are left out of the LDA. Raises FeatureError when LDA is asked for and the labels are
+        missing, of another length, or of too few classes.
         """
         self.static_dimension_ = static.n_features
-        self.mean_ = self.deviation_ = self.lda_ = self.lda_offset_ = self.prior_ = self.kda_ = None
+        self.mean_ = self.deviation_ = self.lda_ = self.lda_offset_ = self.prior_ = None
         if self.config.normalize == "corpus":
             moments = Moments(self._dimension)
             for number in range(len(static)):
@@ -68,8 +61,6 @@ class FrontEnd:
                 normalizers = self._normalizers(speakers)
         if self.config.lda_dimension is not None:
             self._fit_lda(static, _checked("lda_dimension", labels, static), self.config.lda_dimension, normalizers)
-        if self.config.kda_dimension is not None:
-            self._fit_kda(static, _checked("kda_dimension", labels, static), self.config.kda_dimension, normalizers)
         return self
 
     def transform(self, static: FrameTable) -> FrameTable:
@@ -101,12 +92,8 @@ class FrontEnd:
         return FrameTable(static.ids, static.speakers, result, static.offsets)
 
     def project(self, spliced: np.ndarray) -> np.ndarray:
-        """Apply the LDA or the kernel discriminants, if there are any, to spliced frames (T, n); add the frames
-        themselves if asked for.
-        """
+        """Apply the LDA, if there is one, to spliced frames (T, n); append the frames themselves if asked for."""
         frames: np.ndarray = spliced if self.lda_ is None else spliced @ self.lda_ - self.lda_offset_
-        if self.kda_ is not None:
-            frames = self.kda_.project(spliced)
         if self.n_unspliced_:
             first = self.config.context * self._dimension
             frames = np.hstack([frames, spliced[:, first : first + self.n_unspliced_]])
@@ -122,8 +109,6 @@ class FrontEnd:
     def n_features_(self) -> int:
         """Columns of the transformed frames."""
         own = self._spliced_dimension if self.lda_ is None else self.lda_.shape[1]
-        if self.kda_ is not None:
-            own = self.kda_.weights.shape[1]
         return own + self.n_unspliced_
 
     @property
@@ -164,8 +149,6 @@ class FrontEnd:
         arrays = {name: array for name, array in learnt.items() if array is not None}
         if self.prior_ is not None:
             arrays |= self.prior_.to_arrays()
-        if self.kda_ is not None:
-            arrays |= self.kda_.to_arrays()
         return arrays, {
             "config": self.config.model_dump(mode="json"),
             "static_dimension": self.static_dimension_,
@@ -195,10 +178,6 @@ class FrontEnd:
             found_dimension = min((config.lda_dimension, *arrays["lda"].shape[-1:])) if "lda" in arrays else 0
             expected["lda"] = (front_end._spliced_dimension, found_dimension)
             expected["lda_offset"] = (found_dimension,)
-        if config.kda_dimension is not None:  # likewise, and few frames allow fewer centres
-            n_centers, found_dimension = (*arrays["kda"].shape, 0, 0)[:2] if "kda" in arrays else (0, 0)
-            n_centers, found_dimension = min(config.kda_centers, n_centers), min(config.kda_dimension, found_dimension)
-            expected |= KernelDiscriminants.shapes(front_end._spliced_dimension, n_centers, found_dimension)
         found = {name: tuple(array.shape) for name, array in arrays.items()}
         if found != expected:
             raise ModelFormatError(f"The front end's arrays have shapes {found}, but its settings need {expected}.")
@@ -210,12 +189,9 @@ class FrontEnd:
         for name in ("deviation", *SpeakerPrior.POSITIVE):
             if name in arrays and not (arrays[name] > 0).all():
                 raise ModelFormatError(f"The front end's {name} holds numbers that are not above zero.")
-        if "kda_sigma" in arrays and not (arrays["kda_sigma"] >= _LEAST).all():
-            raise ModelFormatError(f"The front end's kda_sigma is {arrays['kda_sigma'][0]:g}, less than {_LEAST:g}.")
         front_end.mean_, front_end.deviation_ = arrays.get("mean"), arrays.get("deviation")
         front_end.prior_ = SpeakerPrior.from_arrays(arrays) if front_end._has_prior else None
         front_end.lda_, front_end.lda_offset_ = arrays.get("lda"), arrays.get("lda_offset")
-        front_end.kda_ = None if config.kda_dimension is None else KernelDiscriminants.from_arrays(arrays)
         return front_end
 
     @property
@@ -273,40 +249,6 @@ class FrontEnd:
         for part in workers_of_this_process().map(accumulated, _with_rows(static, labels)):
             statistics.merge(part)
         self.lda_, self.lda_offset_ = statistics.solve(min(dimension, statistics.greatest_dimension))
-
-    def _fit_kda(self, static: FrameTable, labels: np.ndarray, dimension: int, normalizers: Normalizers) -> None:
-        used = np.flatnonzero(labels >= 0)
-        n_present = len(np.unique(labels[used]))
-        if n_present < 2:
-            raise FeatureError(
-                f"kda_dimension = {dimension} needs at least 2 classes, but the labels have {n_present}."
-            )
-        is_center = np.zeros(static.n_frames, bool)
-        draw = balanced_sample if n_present <= self.config.kda_centers else spread_sample
-        is_center[used[draw(labels[used], self.config.kda_centers)]] = True
-
-        def chosen(item: tuple[FrameTable, np.ndarray]) -> np.ndarray:
-            batch, own = item
-            return self._spliced(batch, normalizers)[own]
-
-        parts = workers_of_this_process().map(chosen, _with_rows(static, is_center))
-        centers = KernelCenters.of(np.concatenate(list(parts)), self.config.kda_sigma)
-
-        def accumulated(item: tuple[FrameTable, np.ndarray]) -> PooledScatter:
-            batch, own_labels = item
-            part = centers.statistics(n_classes)
-            centers.add(part, self._spliced(batch, normalizers), own_labels)
-            return part
-
-        n_classes = int(labels.max()) + 1
-        statistics = centers.statistics(n_classes)
-        for part in workers_of_this_process().map(accumulated, _with_rows(static, labels)):
-            statistics.merge(part)
-        most = min(n_present, len(centers.centers)) - 1
-        try:
-            self.kda_ = KernelDiscriminants.solved(centers, statistics, min(dimension, most))
-        except ValueError as error:
-            raise FeatureError(f"kda_dimension = {dimension} finds no directions: {error}.") from error
 
 
 def _checked(setting: str, labels: np.ndarray | None, static: FrameTable) -> np.ndarray:

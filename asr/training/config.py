@@ -144,13 +144,12 @@ class TrainingConfig(Settings):
 
     def disagreements(self) -> Iterator[tuple[str, str]]:
         """As of every table of settings."""
-        for name in ("lda_dimension", "kda_dimension"):
-            if getattr(self.features, name) is not None:
-                yield (
-                    f"features.{name}",
-                    f"features.{name}: the mixtures are trained before there are states to tell apart; set it in "
-                    "[hybrid_features] alone",
-                )
+        if self.features.lda_dimension is not None:
+            yield (
+                "features.lda_dimension",
+                "features.lda_dimension: the mixtures are trained before there are states to tell apart; set it in "
+                "[hybrid_features] alone",
+            )
         if self.context == 1:
             for name, given, reason in (
                 ("tied_states", self.tied_states != "auto", "a phone has the same states everywhere"),
@@ -326,8 +325,6 @@ def with_shared_features(tables: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(default, Settings) and isinstance(own, dict):
             common = shared if name == "hybrid_features" and isinstance(shared, dict) else {}
             values[name] = {**default.model_dump(exclude_unset=True), **common, **own}
-            if "kda_dimension" in own and "lda_dimension" not in own:
-                values[name].pop("lda_dimension", None)  # in whose place it is
     return values
 
 
@@ -353,7 +350,7 @@ def check_same_static(first: FeatureConfig, second: FeatureConfig) -> None:
 def _different_static(first: FeatureConfig, second: FeatureConfig) -> SettingFault | None:
     later = {
         "delta_window", "delta_order", "normalize", "speaker_prior", "speaker_statistics", "context", "lda_dimension",
-        "kda_dimension", "kda_centers", "kda_sigma", "unspliced",
+        "unspliced",
     }  # fmt: skip
     differing = sorted(
         key for key, value in first.model_dump(exclude=later).items() if value != second.model_dump(exclude=later)[key]

@@ -115,7 +115,7 @@ def cross_fitted_check(workshop: Workshop, material: Material, mixtures: Mixture
 def _frames(model: SpeechModel, static: FrameTable, states: np.ndarray, workshop: Workshop) -> FrameTable:
     """The model's frames; normalized by speaker where they are by corpus, since a voice is no wrong transcript."""
     config = model.front_end.config
-    if config.normalize == "corpus" and config.lda_dimension is None and config.kda_dimension is None:
+    if config.normalize == "corpus" and config.lda_dimension is None:
         return FrontEnd(config.model_copy(update={"normalize": "speaker"})).fit(static).transform(static)
     return frames_of_states(model, static, states, workers=workshop.workers)
 

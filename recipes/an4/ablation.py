@@ -40,7 +40,6 @@ OF_TIED_STATES = tuple(
 )
 MAPPED = SpeakerSettings(maps="fmllr")
 WARPED = SpeakerSettings(maps="vtln")
-KERNEL_DISCRIMINANTS = {"lda_dimension": None, "kda_dimension": 60}
 
 ROWS = (
     Row("base"),
@@ -59,15 +58,7 @@ ROWS = (
     Row("context 5", frames={"context": 5}),
     Row("context 9", frames={"context": 9}),
     Row("LDA 40", frames={"lda_dimension": 40}),
-    Row("kernel discriminant features", frames=KERNEL_DISCRIMINANTS),
-    Row("kernel discriminant features, 2000 centres", frames={**KERNEL_DISCRIMINANTS, "kda_centers": 2000}),
     Row("16 Gaussians alone, LDA", mixtures_alone=16, searches=OF_MIXTURES),
-    Row(
-        "16 Gaussians alone, kernel discriminants",
-        frames=KERNEL_DISCRIMINANTS,
-        mixtures_alone=16,
-        searches=OF_MIXTURES,
-    ),
     Row("no splicing, no LDA", frames={"context": 0, "lda_dimension": None}),
     Row("normalized over the corpus", frames={"normalize": "corpus"}),
     Row("normalized by utterance", frames={"normalize": "utterance"}),

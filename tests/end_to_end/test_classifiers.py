@@ -47,21 +47,6 @@ def test_a_classifier_trains_recognizes_and_is_named(
     assert float(out.split()[1]) <= 10.0
 
 
-def test_kernel_discriminant_features_train_and_recognize_in_the_place_of_lda(
-    asr: Asr, tiny_corpus: Path, tmp_path: Path
-) -> None:
-    command = training(tiny_corpus, tmp_path / "run", "kernel-logistic")
-    with (tmp_path / "settings.toml").open("a") as file:
-        file.write("hybrid_features = {context = 3, kda_dimension = 15, kda_centers = 60}\n")
-        file.write("[hybrid.parameters]\nn_centers = 60\nn_candidates = 120\n")
-    assert asr(*command)[0] == 0
-    model = tmp_path / "run" / "model.safetensors"
-    assert "kda_dimension: 15" in asr("info", model)[1]
-    assert asr("decode", "--model", model, "--data", tiny_corpus / "train", "--out", tmp_path)[0] == 0
-    _, out, _ = asr("score", tiny_corpus / "train" / "text", tmp_path / "hyp.txt")
-    assert float(out.split()[1]) <= 10.0
-
-
 def test_a_classifier_that_an_installed_package_registers_needs_no_change_here(
     tiny_corpus: Path, tmp_path: Path
 ) -> None:

@@ -9,15 +9,12 @@ from hypothesis import strategies as st
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from asr.errors import FeatureError, ModelFormatError
-from asr.features import kernel_discriminants
 from asr.features.config import FeatureConfig
 from asr.features.deltas import add_deltas
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.features.mfcc import mfcc
 from asr.features.splicing import splice
-from discriminants import KernelDiscriminantAnalysis
-from discriminants.parallel.threads import ThreadWorkers
 
 
 def random_table(seed: int = 0, dimension: int = 4, lengths: tuple[int, ...] = (30, 7, 1, 55, 20)) -> FrameTable:
@@ -169,139 +166,9 @@ def test_lda_asked_for_what_cannot_be_is_refused():
         FrontEnd(FeatureConfig(delta_order=0, lda_dimension=5)).fit(table, labels)
 
 
-def in_rings(seed: int = 0) -> tuple[FrameTable, np.ndarray]:
-    """Classes at different distances from the origin: no linear direction tells them apart."""
-    generator = np.random.default_rng(seed)
-    labels = generator.integers(0, 4, 1200)
-    directions = generator.normal(size=(1200, 3))
-    frames = directions / np.linalg.norm(directions, axis=1, keepdims=True) * (1 + labels[:, None])
-    frames += 0.1 * generator.normal(size=frames.shape)
-    return FrameTable.from_utterances("abc", "sst", np.split(frames, [300, 550])), labels
-
-
-KDA = FeatureConfig(normalize="none", delta_order=0, kda_dimension=3, kda_centers=80)
-
-
-def test_kernel_discriminants_tell_apart_what_no_linear_direction_does():
-    table, labels = in_rings()
-    (test, test_labels), accuracies = in_rings(1), []
-    for config in (KDA, FeatureConfig(normalize="none", delta_order=0, lda_dimension=3)):
-        front_end = FrontEnd(config).fit(table, labels)
-        frames = front_end.transform(table).frames
-        assert frames.shape == (1200, 3) and frames.dtype == np.float32 and front_end.n_features_ == 3
-        model = LinearDiscriminantAnalysis().fit(frames, labels)
-        accuracies.append(model.score(front_end.transform(test).frames, test_labels))
-    assert accuracies[0] > 0.95
-    assert accuracies[1] < 0.6
-
-
-def test_kernel_discriminants_are_those_of_the_transformer_on_as_many_centres():
-    table, labels = in_rings()
-    config = KDA.model_copy(update={"context": 1, "kda_sigma": 3.0})
-    front_end = FrontEnd(config).fit(table, labels)
-    frames = front_end.transform(table).frames
-    spliced = np.concatenate([splice(table.utterance(i), 1) for i in range(3)]).astype(np.float64)
-    theirs = KernelDiscriminantAnalysis(
-        sigma=3.0, regularization=kernel_discriminants._RIDGE * len(spliced), penalty="kernel", n_centers=80
-    ).fit(spliced, labels)
-    np.testing.assert_array_equal(front_end.kda_.centers, theirs.basis_centers_.astype(np.float32))
-    np.testing.assert_allclose(frames, theirs.transform(spliced), atol=2e-3)
-    np.testing.assert_allclose(frames.mean(axis=0), 0, atol=1e-3)
-
-
-def test_kernel_discriminants_leave_out_frames_labelled_minus_one_and_absent_classes():
-    table, labels = in_rings()
-    spoilt = table.frames.copy()
-    spoilt[::7] = 1e4
-    with_holes = np.where(np.arange(1200) % 7 == 0, -1, labels * 3)
-    kept = np.arange(1200) % 7 != 0
-    whole = FrontEnd(KDA).fit(FrameTable(table.ids, table.speakers, spoilt, table.offsets), with_holes)
-    reference = FrontEnd(KDA).fit(FrameTable.from_utterances("a", "s", [table.frames[kept]]), labels[kept])
-    np.testing.assert_allclose(whole.transform(table).frames, reference.transform(table).frames, atol=1e-3)
-
-
-def test_kernel_discriminants_are_the_same_bytes_for_any_workers(monkeypatch):
-    table, labels = in_rings()
-    found = []
-    for jobs in (1, 3):
-        monkeypatch.setattr("asr.features.frontend.workers_of_this_process", lambda jobs=jobs: ThreadWorkers(jobs))
-        monkeypatch.setattr(FrameTable.batches, "__defaults__", (200,))
-        arrays, _ = FrontEnd(KDA).fit(table, labels).to_arrays()
-        found.append({name: array.tobytes() for name, array in arrays.items()})
-    assert found[0] == found[1]
-
-
-def test_kernel_discriminants_of_few_frames_and_classes_have_fewer_centres_and_columns():
-    table, labels = in_rings()
-    few = FrameTable.from_utterances("a", "s", [table.frames[:40]])
-    front_end = FrontEnd(KDA).fit(few, labels[:40] % 2)
-    assert (front_end.n_features_, front_end.kda_.centers.shape) == (1, (40, 3))
-    assert FrontEnd.from_arrays(*front_end.to_arrays()).n_features_ == 1
-    fewer = FrontEnd(FeatureConfig(delta_order=0, kda_dimension=2, kda_centers=3)).fit(table, labels)
-    assert (fewer.n_features_, len(fewer.kda_.centers)) == (2, 3)  # less than there are classes
-
-
-def test_kernel_discriminants_asked_for_what_cannot_be_are_refused():
-    table, labels = in_rings()
-    front_end = FrontEnd(KDA)
-    for wrong, message in (
-        (None, "kda_dimension needs a state label"),
-        (labels[:-1], "1200 integer labels"),
-        (labels - 2, "at least -1"),
-        (np.full(1200, -1), "at least 2 classes, but the labels have 0"),
-        (np.zeros(1200, int), "at least 2 classes, but the labels have 1"),
-    ):
-        with pytest.raises(FeatureError, match=message):
-            front_end.fit(table, wrong)
-    for values, message in (
-        ({"kda_dimension": 5, "lda_dimension": 5}, "exclude each other"),
-        ({"kda_dimension": 80, "kda_centers": 80}, "less than kda_centers 80"),
-        ({"kda_dimension": 5, "kda_sigma": "wide"}, "kda_sigma"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            FeatureConfig(**values)
-
-
-def test_constant_frames_have_kernel_discriminants_that_are_finite():
-    table = FrameTable.from_utterances("a", "s", [np.ones((60, 3), np.float32)])
-    frames = FrontEnd(KDA).fit(table, np.arange(60) % 3).transform(table).frames
-    assert np.isfinite(frames).all()
-
-
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("kda", lambda a: a * np.float32(np.nan)),
-        ("kda", lambda a: a[:-1].copy()),
-        ("kda", lambda a: np.float32(1) * np.ones(3, np.float32)),
-        ("kda_offset", lambda a: a + np.float32(2e30)),
-        ("kda_centers", lambda a: a[:, :2].copy()),
-        ("kda_centers", lambda a: a.astype(np.float64)),
-        ("kda_sigma", lambda a: a * 0),
-        ("kda_sigma", lambda a: -a),
-        ("kda_sigma", lambda a: a[:0]),
-    ],
-)
-def test_stored_kernel_discriminants_that_disagree_are_refused(name, change):
-    table, labels = in_rings()
-    arrays, metadata = FrontEnd(KDA).fit(table, labels).to_arrays()
-    with pytest.raises(ModelFormatError):
-        FrontEnd.from_arrays({**arrays, name: change(arrays[name])}, metadata)
-    with pytest.raises(ModelFormatError):
-        FrontEnd.from_arrays({key: value for key, value in arrays.items() if key != name}, metadata)
-
-
-def test_a_front_end_from_before_there_were_kernel_discriminants_is_read():
-    table, labels = labelled()
-    arrays, metadata = FrontEnd(FeatureConfig(lda_dimension=3)).fit(table, labels).to_arrays()
-    older = {key: value for key, value in metadata["config"].items() if not key.startswith("kda")}
-    assert FrontEnd.from_arrays(arrays, {**metadata, "config": older}).config == FeatureConfig(lda_dimension=3)
-
-
 def test_a_stored_front_end_gives_the_same_bits():
     table, labels = labelled()
     for config in (
-        FeatureConfig(context=1, kda_dimension=3, kda_centers=50),
         FeatureConfig(context=1, lda_dimension=3),
         FeatureConfig(normalize="speaker"),
         FeatureConfig(normalize="none"),
@@ -340,7 +207,6 @@ CONFIGS = [
     FeatureConfig(sample_rate=8000, delta_window=3, delta_order=1, context=4),
     FeatureConfig(sample_rate=8000, context=2, lda_dimension=5),
     FeatureConfig(sample_rate=8000, context=3, lda_dimension=5, unspliced=True),
-    FeatureConfig(sample_rate=8000, context=2, kda_dimension=5, kda_centers=40, unspliced=True),
 ]
 
 

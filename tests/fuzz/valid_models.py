@@ -142,14 +142,6 @@ def two_streams() -> SpeechModel:
     return _model(acoustic, front_end, None)
 
 
-def kernel_discriminants() -> SpeechModel:
-    """Mixtures on kernel discriminant features."""
-    static, states = training()
-    config = CONFIG.model_copy(update={"lda_dimension": None, "kda_dimension": 4, "kda_centers": 20})
-    front_end = FrontEnd(config).fit(static, states)
-    return _model(mixtures_of_states(front_end.transform(static).frames, states, TOPOLOGY.n_states, 2), front_end, None)
-
-
 def composite() -> SpeechModel:
     """The same streams in another order, and a second hybrid."""
     model = two_streams()

@@ -61,15 +61,6 @@ def test_iterations_of_tied_states_follow_their_mixtures(path: Path) -> None:
     assert (config.tied_gmm.iterations, config.tied_gmm.fewest_frames) == ((4, 4), 20.0)
 
 
-def test_kernel_discriminants_take_the_place_of_the_default_lda(path: Path) -> None:
-    path.write_text("[hybrid_features]\nkda_dimension = 30\n")
-    features = load_config(path).hybrid_features
-    assert (features.kda_dimension, features.lda_dimension, features.context) == (30, None, 7)
-    path.write_text("[hybrid_features]\nkda_dimension = 30\nlda_dimension = 30\n")
-    with pytest.raises(ConfigError, match="hybrid_features: kda_dimension 30 and lda_dimension 30 exclude each other"):
-        load_config(path)
-
-
 def test_a_setting_that_both_front_ends_share_is_complained_of_once(path: Path) -> None:
     path.write_text("[features]\nn_filter = 20\nsample_rate = 'high'\n")
     with pytest.raises(ConfigError) as caught:

@@ -16,7 +16,7 @@ from asr.features.config import FeatureConfig
 from asr.recognition.material import Material
 from asr.training.aligners import train_mapped_mixtures
 from asr.training.config import TrainingConfig
-from asr.training.hybrid_systems import train_hybrid_system, train_mixtures_of_states, training_copies
+from asr.training.hybrid_systems import train_hybrid_system, training_copies
 from asr.training.systems import Mixtures, Workshop, train_mixtures
 from tests.toy_corpus import RATE, make_toy_corpus
 
@@ -60,17 +60,6 @@ def test_a_fit_that_tells_no_progress_is_told_as_finished(ground, caplog):
     with caplog.at_level(logging.INFO, logger="asr.runs.progress"):
         train_hybrid_system(workshop, "svm", material, mixtures, CALIBRATED, FEATURES)
     assert "svm: fitting, in %: 100 in " in caplog.text
-
-
-def test_mixtures_of_discriminant_frames_stand_on_the_alignment_by_earlier_ones(ground):
-    workshop, material, mixtures = ground
-    features = FEATURES.model_copy(update={"context": 2, "kda_dimension": 10, "kda_centers": 40})
-    trained = train_mixtures_of_states(workshop, "of-states", material, mixtures, 2, features)
-    model = trained.load()
-    assert (model.kind, model.front_end.config) == ("gmm", features)
-    assert model.hmm.acoustic_model.means.shape[1:] == (2, 10)
-    scores = model.hmm.log_likelihood(model.front_end.transform(material.static).frames)
-    assert (scores.argmax(axis=1) == mixtures.states).mean() > 0.6
 
 
 def test_realigned_frames_have_a_classifier_of_their_own(ground):

@@ -74,7 +74,7 @@ def use(config: TrainingConfig) -> None:
         n_samples = max(features.sample_rate // 10, 2 * features.window_samples)
         signal = (1000 * np.random.default_rng(0).standard_normal(n_samples)).astype(np.float32)
         static = FrameTable.from_utterances(["u"], ["s"], [mfcc(signal, features)])
-        front_end = FrontEnd(features.model_copy(update={"lda_dimension": None, "kda_dimension": None})).fit(static)
+        front_end = FrontEnd(features.model_copy(update={"lda_dimension": None})).fit(static)
         assert np.isfinite(front_end.transform(static).frames).all()
         for warp in config.hybrid.warps if config.hybrid.warps != "auto" else ():
             assert np.isfinite(warping_matrix(warp, features)).all()
@@ -141,12 +141,6 @@ def test_every_number_has_bounds(kind: type[Settings], name: str) -> None:
         (FeatureConfig, {"lifter": 2}, "third cepstrum zero"),
         (FeatureConfig, {"context": 100, "n_cepstra": 25, "delta_order": 4}, "splices frames of 26130 numbers"),
         (FeatureConfig, {"lda_dimension": 40}, "lda_dimension 40 must be at most the 39"),
-        (FeatureConfig, {"kda_dimension": 5, "lda_dimension": 5}, "kda_dimension 5 and lda_dimension 5 exclude"),
-        (FeatureConfig, {"kda_dimension": 1000}, "kda_dimension 1000 must be less than kda_centers 1000"),
-        (FeatureConfig, {"kda_centers": 10**6}, "kda_centers"),
-        (FeatureConfig, {"kda_sigma": 0.0}, "kda_sigma"),
-        (FeatureConfig, {"kda_sigma": math.inf}, "kda_sigma"),
-        (FeatureConfig, {"kda_sigma": "wide"}, "kda_sigma"),
         (FeatureConfig, {"shift_ms": 0.1}, "shift_ms"),
         (GmmSettings, {"mixtures": []}, "mixtures"),
         (GmmSettings, {"mixtures": [2**n for n in range(30)]}, "mixtures"),
@@ -179,7 +173,6 @@ def test_every_number_has_bounds(kind: type[Settings], name: str) -> None:
         ),
         (TrainingConfig, {"context": 1, "tied_states": 300}, "tied_states: .* with context = 1"),
         (TrainingConfig, {"context": 1, "hybrid": {"factored": True}}, r"hybrid\.factored: .* with context = 1"),
-        (TrainingConfig, {"features": {"kda_dimension": 20}}, r"features\.kda_dimension: .*\[hybrid_features\] alone"),
         (TrainingConfig, {"gmm_search": {"lm_scale": 1e6}}, "scale_factors"),
     ],
 )

@@ -37,7 +37,6 @@ from tests.fuzz.valid_models import (
     estimator_bytes,
     fitted,
     hybrid,
-    kernel_discriminants,
     knowing_pauses,
     mapped,
     mixtures,
@@ -105,10 +104,6 @@ def _tied_seeds(folder: Path) -> Seeds:
     return {"tied.safetensors": model_bytes_of(tied_states(), folder)}
 
 
-def _kernel_discriminant_seeds(folder: Path) -> Seeds:
-    return {"kda.safetensors": model_bytes_of(kernel_discriminants(), folder)}
-
-
 def _two_stream_seeds(folder: Path) -> Seeds:
     return {"two.safetensors": model_bytes_of(two_streams(), folder)}
 
@@ -149,7 +144,6 @@ for _name in HYBRIDS:
 reader("model-gmm", _mixture_seeds, MODEL)(use_model)
 reader("model-tied-states", _tied_seeds, MODEL)(use_model)
 reader("model-two-streams", _two_stream_seeds, MODEL)(use_model)
-reader("model-kernel-discriminants", _kernel_discriminant_seeds, MODEL)(use_model)
 reader("model-mapped", _mapped_seeds, MODEL)(use_model)
 reader("speaker-maps", _map_file_seeds, MODEL)(_use_map_file)
 reader("model-composite", _composite_seeds, MODEL)(use_model)

@@ -84,7 +84,7 @@ held_out = 0.2
 scale_factors = [0.5, 1.0]
 """
 _OTHER = b"""features = {sample_rate = 8000, n_filters = 10, n_cepstra = 4, high_hz = 3800.0}
-hybrid_features = {context = 1, kda_dimension = 5, kda_centers = 20, kda_sigma = 9.0}
+hybrid_features = {context = 1, lda_dimension = 5}
 [hybrid]
 classifier = "mlp"
 [hybrid.parameters]
@@ -150,9 +150,7 @@ def _use_front_ends(config: TrainingConfig, table: FrameTable) -> None:
     for features in (config.features, config.hybrid_features):
         width = table.n_features * (features.delta_order + 1) * (2 * features.context + 1)
         if width > _WIDEST_LDA:
-            features = features.model_copy(
-                update={"lda_dimension": None, "kda_dimension": None}
-            )  # as slow as was asked for
+            features = features.model_copy(update={"lda_dimension": None})  # as slow as was asked for
         frames = FrontEnd(features).fit(table, labels).transform(table).frames
         if not np.isfinite(frames).all():
             raise Unsound(f"frames that are not finite: {features.normalize}, {features.context}")
