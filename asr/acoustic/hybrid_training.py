@@ -75,13 +75,10 @@ class HybridSettings(Settings):
     copies_silence_ms: float = Field(0.0, ge=0, le=1000)
     """Digital silence before and after every warped copy of audio, so that the classifier hears pauses that are deeper
     than those of its speech, or any at all where recordings are cut close."""
-    factored: bool = False
-    """Whether tied states are told in two steps, a phone's states first and then those that contexts make of each
-    (Franco et al. 1994), by a classifier that takes groups of classes. Without context it makes no difference."""
     sequence_passes: Annotated[int, Field(ge=0, le=100)] | Literal["auto"] = 0
     """Passes over the training utterances and their copies in which the classifier, once trained on frames, is trained
-    on sequences (`asr.acoustic.sequence_training`). "auto" means two with a classifier that can be so trained,
-    kernel-logistic without factors, and none with others."""
+    on sequences (`asr.acoustic.sequence_training`). "auto" means two with kernel-logistic and none with other
+    classifiers."""
     max_frames: Annotated[int, Field(ge=0, le=2**40)] | Literal["auto"] = "auto"
     """Most frames that the classifier is fitted to, drawn so that every state keeps its share; 0 for all. "auto" means
     all, but for methods whose cost grows with the square of the frames (`asr.acoustic.fitting.MOST_FRAMES`)."""
@@ -144,7 +141,7 @@ class HybridSettings(Settings):
     @property
     def can_train_sequences(self) -> bool:
         """Whether the classifier is one whose weights can be trained on sequences."""
-        return self.classifier == "kernel-logistic" and not self.factored
+        return self.classifier == "kernel-logistic"
 
 
 @dataclass(frozen=True)
@@ -162,18 +159,13 @@ def classifier_of(settings: HybridSettings) -> Any:
     Raises
     ------
     ConfigError
-        If there is none of this name, or it has no such parameters, or no groups of classes where they are wanted.
+        If the name or a parameter is unknown, or sequences are to train a classifier that cannot be trained on them.
     """
     classifier = make_classifier(settings.classifier, dict(settings.parameters))
-    if settings.factored and "groups" not in classifier.get_params():
-        raise ConfigError(
-            f"factored = true needs a classifier with groups of classes, such as 'kernel-logistic', and not "
-            f"{settings.classifier!r}"
-        )
     if settings.sequence_passes not in (0, "auto") and not settings.can_train_sequences:
         raise ConfigError(
-            "sequence_passes: sequences train the weights of 'kernel-logistic' with factored = false, and not of "
-            f"{settings.classifier!r} with factored = {str(settings.factored).lower()}; leave it out, or set it to 0"
+            f"sequence_passes = {settings.sequence_passes} needs the classifier 'kernel-logistic', not "
+            f"{settings.classifier!r}. Set it to 0 or remove it."
         )
     return classifier
 
@@ -225,7 +217,6 @@ def train_hybrid(
         )
     classifier = classifier_of(settings)
     known = classifier.get_params()
-    factored = settings.factored and topology.tying is not None
     if "random_state" in known and "random_state" not in settings.parameters:
         classifier.set_params(random_state=seed)
     curves = []
@@ -245,8 +236,6 @@ def train_hybrid(
         )
         in_round = _in_round(progress, round_number, settings.realignments + 1)
         chosen = _chosen_frames(classifier, states, settings, seed)
-        if factored:
-            classifier.set_params(groups=topology.phone_state[np.unique(chosen[chosen >= 0])])
         try:
             with signs_of_life(classifier, int((chosen >= 0).sum())) as count:
                 model.fit(

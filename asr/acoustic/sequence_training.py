@@ -132,8 +132,7 @@ def _trainable(hmm: PhoneHmm) -> tuple[HybridAcousticModel, slice, float]:
     found = hybrid_stream(acoustic)
     if found is None or not isinstance(found[1].classifier, SparseKernelLogisticClassifier):
         raise ConfigError(
-            "sequences train the weights of hybrids with the classifier 'kernel-logistic' and factored = false; this "
-            "model has none"
+            "Training on sequences needs a hybrid with the classifier 'kernel-logistic'; this model has none."
         )
     number, hybrid = found
     if isinstance(acoustic, CompositeAcousticModel):

@@ -154,7 +154,6 @@ class TrainingConfig(Settings):
             for name, given, reason in (
                 ("tied_states", self.tied_states != "auto", "a phone has the same states everywhere"),
                 ("questions", bool(self.questions), "there are no trees to ask them"),
-                ("hybrid.factored", self.hybrid.factored, "there are no contexts to tell apart"),
             ):
                 if given:
                     yield name, f"{name}: {reason} with context = 1; leave context out, or set it to 3"
@@ -185,7 +184,7 @@ class TrainingConfig(Settings):
     @property
     def asks_for_context(self) -> bool:
         """Whether something is set that only states in context have."""
-        return bool(self.tied_states != "auto" or self.questions or self.hybrid.factored)
+        return bool(self.tied_states != "auto" or self.questions)
 
 
 AUTO = "auto"

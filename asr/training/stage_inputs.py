@@ -22,5 +22,5 @@ def depends(stage: str, name: str) -> bool:
     if table == "speakers":  # plain mixtures, from which the maps are found first
         return parts[-1] not in _OF_PLAIN_FRAMES
     if table in _OF_HYBRIDS:
-        return "hybrid" in parts or name == "hybrid.factored"  # which asks for states in context
+        return "hybrid" in parts
     return True

@@ -116,9 +116,7 @@ def check_classifier(config: Settings, file: Path | None) -> Iterator[Finding]:
     try:
         classifier_of(config.hybrid)
     except ConfigError as error:
-        blamed = next(
-            (name for name in ("sequence_passes", "parameters", "factored") if name in str(error)), "classifier"
-        )
+        blamed = next((name for name in ("sequence_passes", "parameters") if name in str(error)), "classifier")
         yield stopping("classifier", *setting_place(file, f"hybrid.{blamed}"), str(error))
 
 

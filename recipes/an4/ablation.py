@@ -167,14 +167,6 @@ ROWS = (
         speakers=MAPPED,
         searches=OF_TIED_STATES,
     ),
-    Row(
-        "300 tied states, factored, 2000 centres, warps, 32 Gaussians, maps of speakers",
-        {"warps": (0.92, 1.08), "mixtures": 32, "factored": True},
-        {"n_centers": 2000, "n_candidates": 4000},
-        tied_states=300,
-        speakers=MAPPED,
-        searches=OF_TIED_STATES,
-    ),
 )
 
 

@@ -175,7 +175,6 @@ def test_sequences_go_on_from_the_hybrid_of_frames_and_change_its_weights_alone(
         (HybridSettings(sequence_passes="auto"), 2),
         (HybridSettings(sequence_passes=7), 7),
         (HybridSettings(), 0),
-        (HybridSettings(sequence_passes="auto", factored=True), 0),
         (HybridSettings(sequence_passes="auto", classifier="mlp"), 0),
         (TrainingConfig().hybrid, 2),
     ],
@@ -184,7 +183,6 @@ def test_passes_over_sequences_are_for_classifiers_that_take_them(settings, pass
     assert settings.passes_over_sequences == passes
 
 
-@pytest.mark.parametrize("changes", [{"classifier": "mlp"}, {"factored": True}])
-def test_sequences_are_refused_where_the_classifier_does_not_take_them(changes):
+def test_sequences_are_refused_where_the_classifier_does_not_take_them():
     with pytest.raises(ConfigError, match="sequence_passes"):
-        classifier_of(HybridSettings(sequence_passes=1, **changes))
+        classifier_of(HybridSettings(sequence_passes=1, classifier="mlp"))

@@ -172,7 +172,6 @@ def test_every_number_has_bounds(kind: type[Settings], name: str) -> None:
             "dynamic_range_db 9.9 must be 0, for none, or at least",
         ),
         (TrainingConfig, {"context": 1, "tied_states": 300}, "tied_states: .* with context = 1"),
-        (TrainingConfig, {"context": 1, "hybrid": {"factored": True}}, r"hybrid\.factored: .* with context = 1"),
         (TrainingConfig, {"gmm_search": {"lm_scale": 1e6}}, "scale_factors"),
     ],
 )

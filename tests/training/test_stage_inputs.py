@@ -22,12 +22,6 @@ STAGES = ("features", "gmm", "gmm-tied", "transcripts", "tuning-1-gmm", "tuning-
           "tuning-search", "hybrid", "hybrid-sequences")  # fmt: skip
 OTHER_CLASSIFIER = {"classifier": "sklearn.discriminant_analysis.LinearDiscriminantAnalysis"}
 
-FACTORED = {
-    "classifier": "kernel-logistic",
-    "parameters": {"n_centers": 30, "n_candidates": 60, "max_iter": 2, "min_steps": 20},
-    "factored": True,
-}
-
 
 def changed(table: str, values: Any) -> dict[str, Any]:
     return SETTINGS | {table: SETTINGS.get(table, {}) | values if isinstance(values, dict) else values}
@@ -40,7 +34,6 @@ def changed(table: str, values: Any) -> dict[str, Any]:
         (changed("tuning", {"words": 10**6}), {"features", "gmm", "transcripts", "hybrid"}),
         (changed("ngram_order", 1), {"features", "gmm", "transcripts", "hybrid", "tuning-1-gmm", "tuning-1-hybrid"}),
         (changed("speakers", {"maps": "fmllr"}), {"features", "gmm", "tuning-1-gmm"}),
-        (changed("hybrid", FACTORED), {"features"}),
         (changed("gmm_search", {"lm_scale": 3.0}), {"features"}),
     ],
 )
@@ -60,7 +53,7 @@ def test_what_is_kept_leads_to_the_models_of_a_training_begun_anew(
 
 
 def test_a_stage_depends_on_all_that_those_it_is_made_of_depend_on() -> None:
-    names = [*TrainingConfig.model_fields, "data", "hybrid.classifier", "hybrid.factored", "tuning.words", "another"]
+    names = [*TrainingConfig.model_fields, "data", "hybrid.classifier", "tuning.words", "another"]
     made_of = [("features", "gmm"), ("gmm", "gmm-tied"), ("gmm", "transcripts"), ("gmm", "hybrid"),
                ("hybrid", "hybrid-sequences"), ("features", "tuning-1-gmm"), ("tuning-1-gmm", "tuning-1-hybrid"),
                ("tuning-1-hybrid", "tuning-search")]  # fmt: skip

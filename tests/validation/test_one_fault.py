@@ -337,10 +337,6 @@ SETTINGS: dict[str, tuple[Spoil, Expected]] = {
         lambda c: c.settings("", "[hybrid]", 'classifier = "forest"'),
         ("error", "classifier", "settings.toml", 4, "'forest'"),
     ),
-    "no groups of classes": (
-        lambda c: c.settings("context = 3", "[hybrid]", "factored = true", 'classifier = "orols"'),
-        ("error", "classifier", "settings.toml", 4, "groups of classes"),
-    ),
     "no such parameter": (
         lambda c: c.settings("hybrid = {parameters = {centres = 5}}"),
         ("error", "classifier", "settings.toml", 2, "centres"),
