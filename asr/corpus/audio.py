@@ -13,15 +13,15 @@ import soxr
 from asr.corpus.audio_kinds import READABLE
 from asr.corpus.ogg_pages import breaks_off
 from asr.corpus.opening import open_for_reading
-from asr.corpus.wav_header import missing_bytes
+from asr.corpus.wav_header import check_wav_size
 from asr.errors import CorpusError
 
 FULL_SCALE = 32768.0  # HTK's and Kaldi's samples are 16-bit integers
 LOWEST_RATE, HIGHEST_RATE = 1000, 768_000  # Hz
 MOST_SAMPLES = 1 << 26
 """Of one utterance, before and after conversion: 70 minutes at 16 kHz, 256 MiB."""
-LOUDEST = 2.0**32
-"""Times full scale. Floating-point files that hold 32-bit integers reach half of it; no sound goes beyond."""
+MAX_PEAK = 16.0
+"""Times full scale. Floating-point samples beyond it are integers that were converted and not divided."""
 _BLOCK = 1 << 20  # samples read at once: a header that lies about its length costs no memory
 _LATEST = 1e9  # seconds: beyond the end of any recording
 _OVERSHOOT = 0.5  # seconds by which a segment may reach past the end of its recording, as Kaldi allows
@@ -51,7 +51,7 @@ def read_audio(
     CorpusError
         When the file cannot be read, breaks off before its header says, is SPHERE compressed with shorten, claims a
         rate below 1 or above 768 kHz, or holds no samples there, more than 2^26, or values that are not finite or
-        louder than any sound; with the code "low-rate" when its rate is below `rate` and `upsample` is false.
+        more than 16 times full scale; with the code "low-rate" when its rate is below `rate` and `upsample` is false.
     OSError, MemoryError
         When the machine is at fault and not the file.
     """
@@ -101,11 +101,21 @@ def read_native(
         native = file.samplerate
     if not samples.size:
         raise CorpusError(f"{path}: holds no samples.", code="empty-file")
-    loudest = float(np.abs(samples).max())
-    if not loudest <= LOUDEST:
-        what = f"up to {loudest:g} times full scale" if np.isfinite(loudest) else "that are not finite numbers"
-        raise CorpusError(f"{path}: holds samples {what}.", code="not-finite")
+    check_peak(samples, path)
     return samples, native
+
+
+def check_peak(samples: np.ndarray, source: Path | str) -> None:
+    """Raise CorpusError unless samples (n,) of full scale 1 are finite and at most `MAX_PEAK`."""
+    peak = float(np.abs(samples).max())
+    if not np.isfinite(peak):
+        raise CorpusError(f"{source}: holds samples that are not finite numbers.", code="not-finite")
+    if peak > MAX_PEAK:
+        raise CorpusError(
+            f"{source}: holds floating-point samples up to {peak:g}; expected at most 1. Divide them by 32768 if they "
+            "were 16-bit integers, or write them as integers.",
+            code="too-loud",
+        )
 
 
 def read_header(
@@ -139,7 +149,7 @@ def _opened(path: Path) -> Iterator[soundfile.SoundFile]:
         if not os.fstat(opened.fileno()).st_size:
             raise CorpusError(f"{path} is an empty file", code="empty-file")
         _refuse_compressed_sphere(path, opened)
-        _refuse_cut_wav(path, opened)
+        _check_wav(path, opened)
         _refuse_cut_ogg(path, opened)
         os.lseek(opened.fileno(), 0, os.SEEK_SET)
         try:
@@ -213,12 +223,12 @@ def _read_mono(
     return np.concatenate(blocks) if blocks else np.empty(0, np.float32)
 
 
-def _refuse_cut_wav(path: Path, file: BinaryIO) -> None:
-    missing = missing_bytes(file)
-    if missing:
+def _check_wav(path: Path, file: BinaryIO) -> None:
+    problem = check_wav_size(file)
+    if problem is not None:
         raise CorpusError(
-            f"{path}: breaks off {missing} bytes before the end that its header gives; copy it again, or, if what is "
-            "there is whole, write it anew (sox --ignore-length).",
+            f"{path}: {problem}. Copy it again, or, if the samples are complete, write a new header: "
+            "sox --ignore-length OLD.wav NEW.wav",
             code="truncated",
         )
 

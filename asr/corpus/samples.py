@@ -6,14 +6,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from asr.corpus.audio import HIGHEST_RATE, LOWEST_RATE, MOST_SAMPLES
+from asr.corpus.audio import HIGHEST_RATE, LOWEST_RATE, MOST_SAMPLES, check_peak
 from asr.errors import CorpusError
 
 Observer: TypeAlias = Callable[[np.ndarray], None]
 
 _FULL_SCALE = {"int16": 2.0**15, "int32": 2.0**31}
-_LOUDEST = 16.0
-"""Times full scale. Floating-point samples beyond are integers of 16 bits that were converted but not divided."""
 _MOST_CHANNELS = 64
 
 
@@ -50,26 +48,18 @@ def samples_from_array(
         given = np.asarray(array)
     except (TypeError, ValueError) as error:
         raise CorpusError(f"{source}: cannot be made an array of numbers ({error})") from error
+    if given.ndim and len(given) * max(1.0, rate / native) > MOST_SAMPLES:  # before anything is copied
+        raise CorpusError(
+            f"{source}: {len(given) / native:.0f} s are too long for one utterance; {MOST_SAMPLES} samples are the "
+            "most. Divide it.",
+            code="too-long",
+        )
     channels = _channels(given, source)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later
         samples = channels[:, 0] if channels.shape[1] == 1 else channels.mean(axis=1, dtype=np.float32)
     if not samples.size:
         raise CorpusError(f"{source}: holds no samples.", code="empty-file")
-    if len(samples) * max(1.0, rate / native) > MOST_SAMPLES:
-        raise CorpusError(
-            f"{source}: {len(samples) / native:.0f} s are too long for one utterance; {MOST_SAMPLES} samples are the "
-            "most. Divide it.",
-            code="too-long",
-        )
-    loudest = float(np.abs(samples).max())
-    if not np.isfinite(loudest):
-        raise CorpusError(f"{source}: holds samples that are not finite numbers.", code="not-finite")
-    if loudest > _LOUDEST:
-        raise CorpusError(
-            f"{source}: holds floating-point samples up to {loudest:g}, and full scale is 1; divide them by it, or "
-            "give integers of 16 bits.",
-            code="not-finite",
-        )
+    check_peak(samples, source)
     if observe is not None:
         observe(channels)
     return samples

@@ -18,7 +18,7 @@ from discriminants.parallel.workers import Workers
 CLIPPED = 1e-3
 """Share of samples at full scale; what was only made as loud as can be has a few."""
 LOUD = 4.0
-"""Times full scale: floating-point files go a little beyond it when they are converted, not so far."""
+"""Times full scale. Converted floating-point files exceed full scale by less; beyond `MAX_PEAK` they are refused."""
 LONG = 120.0
 """Seconds of one utterance from which on it should be divided."""
 OVERLAP = 0.1

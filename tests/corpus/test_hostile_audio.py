@@ -53,13 +53,44 @@ def test_samples_that_are_no_sound_are_refused(tmp_path: Path, value: float, cha
     samples = np.zeros((16000, channels))
     samples[7000] = value
     for rate in (16000, 8000):
-        with pytest.raises(CorpusError, match=r"times full scale|not finite"):
+        with pytest.raises(CorpusError, match=r"samples up to|not finite"):
             read_audio(wav(tmp_path / "a.wav", samples, subtype="FLOAT"), rate=rate)
 
 
-def test_floating_point_samples_on_an_integer_s_scale_are_read(tmp_path: Path) -> None:
-    loud = wav(tmp_path / "a.wav", np.full(100, 2.0**31), subtype="DOUBLE")
-    assert np.isfinite(read_audio(loud, rate=16000)).all()
+@pytest.mark.parametrize(("samples", "subtype"), [(np.full(100, 2.0**31), "DOUBLE"), (np.arange(9000.0), "FLOAT")])
+def test_read_audio_floats_that_are_integers_raises(tmp_path: Path, samples: np.ndarray, subtype: str) -> None:
+    path = wav(tmp_path / "a.wav", samples, subtype=subtype)
+    with pytest.raises(CorpusError, match="32768") as error:
+        read_audio(path, rate=16000)
+    assert error.value.code == "too-loud"
+
+
+def test_read_audio_floats_beyond_full_scale_are_read(tmp_path: Path) -> None:
+    signal = read_audio(wav(tmp_path / "a.wav", np.full(100, 3.0), subtype="FLOAT"), rate=16000)
+    np.testing.assert_array_equal(signal, 3.0 * 32768)
+
+
+@pytest.mark.parametrize("size", [0, 2, 1000, 19_998])
+def test_read_audio_header_of_too_few_samples_raises(tmp_path: Path, size: int) -> None:
+    path = wav(tmp_path / "a.wav", np.random.default_rng(0).normal(0, 0.1, 10_000))
+    content = bytearray(path.read_bytes())
+    place = content.index(b"data")
+    assert content[place + 4 : place + 8] == (20_000).to_bytes(4, "little")
+    content[place + 4 : place + 8] = size.to_bytes(4, "little")
+    path.write_bytes(content + bytes(16))
+    with pytest.raises(CorpusError, match=f" {size} bytes") as error:
+        read_audio(path, rate=16000)
+    assert error.value.code == "truncated"
+
+
+@pytest.mark.parametrize(
+    "tail", [b"\0" * 7, b"\0" * 4000, b"LIST\4\0\0\0abcd", b"TAG".ljust(128, b"x"), b"bext\2\0\0\0ab" + b"\0" * 20]
+)
+@pytest.mark.parametrize("n_samples", [999, 1000])
+def test_read_audio_chunks_behind_the_samples_are_ignored(tmp_path: Path, tail: bytes, n_samples: int) -> None:
+    path = wav(tmp_path / "a.wav", np.full(n_samples, 0.5), subtype="PCM_U8")
+    path.write_bytes(path.read_bytes() + tail)
+    assert len(read_audio(path, rate=16000)) == n_samples
 
 
 @pytest.mark.parametrize("name", ["a.wav", "a.flac"])

@@ -1,5 +1,7 @@
 """Every kind of fault, each by itself in a clean corpus, is named with file and line, and nothing else is."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import soundfile
@@ -61,6 +63,14 @@ def wide(corpus: Corpus, lines: range) -> None:
         corpus.record(line, samples, 16000)
 
 
+def with_data_size(path: Path, size: int) -> None:
+    """Write another size into the header of the samples."""
+    content = bytearray(path.read_bytes())
+    place = content.index(b"data")
+    content[place + 4 : place + 8] = size.to_bytes(4, "little")
+    path.write_bytes(content)
+
+
 AUDIO: dict[str, tuple[Spoil, Expected]] = {
     "a missing file": (
         lambda c: c.audio(4).unlink(),
@@ -108,11 +118,23 @@ AUDIO: dict[str, tuple[Spoil, Expected]] = {
     ),
     "samples beyond all sound": (
         lambda c: c.record(4, np.append(c.samples(4), 1e30), subtype="FLOAT"),
-        ("error", "not-finite", "train/wav.scp", 4, "times full scale"),
+        ("error", "too-loud", "train/wav.scp", 4, "1e+30"),
+    ),
+    "integers that were not divided": (
+        lambda c: c.record(4, 32768 * c.samples(4), subtype="FLOAT"),
+        ("error", "too-loud", "train/wav.scp", 4, "32768"),
     ),
     "samples of another scale": (
-        lambda c: c.record(4, 32768 * c.samples(4), subtype="FLOAT"),
+        lambda c: c.record(4, 5 * c.samples(4) / np.abs(c.samples(4)).max(), subtype="FLOAT"),
         ("warning", "too-loud", "train/wav.scp", 4, "between -1 and 1"),
+    ),
+    "a header of no samples": (
+        lambda c: with_data_size(c.audio(4), 0),
+        ("error", "truncated", "train/wav.scp", 4, "0 bytes of samples"),
+    ),
+    "a header of too few samples": (
+        lambda c: with_data_size(c.audio(4), 6000),
+        ("error", "truncated", "train/wav.scp", 4, "6000 bytes of samples"),
     ),
     "a low rate": (
         lambda c: c.record(4, soxr.resample(c.samples(4), 8000, 4000), 4000),
