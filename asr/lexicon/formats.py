@@ -4,6 +4,7 @@ word; it raises ValueError, with what is wrong as the message, for a line that d
 """
 
 import re
+from collections.abc import Sequence
 
 from asr.lexicon.htk_strings import read_htk_string
 from asr.lexicon.lexicon import Pronunciation
@@ -11,15 +12,33 @@ from asr.lexicon.lexicon import Pronunciation
 Entry = tuple[str, Pronunciation]
 
 VARIANT_MARK = re.compile(r"(.+)\(\d+\)", re.DOTALL)
-PROBABILITY = re.compile(r"0?\.\d+|[01]\.\d*|\d(\.\d*)?[eE]-?\d+", re.ASCII)
+_DECIMAL = re.compile(r"\d*\.\d+|\d+\.|\d+(\.\d*)?[eE][-+]?\d+", re.ASCII)
+N_COLUMNS = (0, 1, 4)
+"""Numbers that may follow a word: none, a pronunciation probability (Kaldi's lexiconp.txt), or that and three of
+silence: after the word, and corrections for silence and for speech before it (Kaldi's lexiconp_silprob.txt, Montreal
+Forced Aligner)."""
 MODEL_PAUSES = frozenset({"SIL", "SP"})
 """Phones of the models of silence (`asr.hmm.topology`), which stand in no word."""
 HTK_PAUSES = frozenset({"sil", "sp"})
 
 
-def is_probability(field: str) -> bool:
-    """Whether `field` is a number in (0, 1] with a point or an exponent: a bare `1` may be a phone."""
-    return bool(PROBABILITY.fullmatch(field)) and 0.0 < float(field) <= 1.0
+def is_decimal(field: str) -> bool:
+    """Whether `field` is a number with a point or an exponent: a bare `1` may be a phone."""
+    return _DECIMAL.fullmatch(field) is not None
+
+
+def without_columns(word: str, fields: Sequence[str]) -> Pronunciation:
+    """Return the phones behind the columns of numbers; ValueError for columns that fit no format."""
+    n_columns = next((i for i, field in enumerate(fields) if not is_decimal(field)), len(fields))
+    if n_columns not in N_COLUMNS:
+        raise ValueError(
+            f"the word {word!r} has {n_columns} numbers before its phones. Expected none, 1 (its probability) or 4 "
+            "(its probability and three of silence). Keep the word and its phones, for example with cut -f1,6- for "
+            "tab-separated columns"
+        )
+    if n_columns and not 0.0 < float(fields[0]) <= 1.0:
+        raise ValueError(f"the word {word!r} has the probability {fields[0]}. Expected a number above 0, at most 1")
+    return tuple(fields[n_columns:])
 
 
 def is_comment(line: str) -> bool:
@@ -28,30 +47,25 @@ def is_comment(line: str) -> bool:
 
 
 def parse_kaldi(line: str) -> Entry | None:
-    """`WORD phone phone ...`; lines that begin with `#` or `;;;` are comments."""
+    """`WORD phone phone ...`, perhaps with columns of numbers; lines that begin with `#` or `;;;` are comments."""
     if is_comment(line):
         return None
-    word, *phones = line.split()
-    return word, tuple(phones)
-
-
-def parse_kaldi_with_probability(line: str) -> Entry | None:
-    """`WORD probability phone phone ...` of a lexiconp.txt; the probability is checked and left out."""
-    entry = parse_kaldi(line)
-    if entry is None:
-        return None
-    word, fields = entry
-    return word, fields[1:]
+    word, *fields = line.split()
+    return word, without_columns(word, fields)
 
 
 def parse_cmu(line: str) -> Entry | None:
-    """`WORD(2)  PH1 PH0`; `;;;` begins a comment line, a field with `#` in front ends the phones."""
+    """`WORD(2)  PH1 PH0`, perhaps with columns of numbers.
+
+    `;;;` begins a comment line; a field with `#` in front ends the phones.
+    """
     if line.lstrip().startswith(";;;"):
         return None
     word, *phones = line.split()
     comment = next((i for i, phone in enumerate(phones) if phone.startswith("#")), len(phones))
     variant = VARIANT_MARK.fullmatch(word)
-    return (variant.group(1) if variant else word), tuple(phones[:comment])
+    word = variant.group(1) if variant else word
+    return word, without_columns(word, phones[:comment])
 
 
 def parse_htk(line: str) -> Entry | None:

@@ -20,9 +20,9 @@ def read_lexicon(path: Path | str, *, format: Format = "auto", strip_stress: boo
     ----------
     path : path
     format : {"auto", "kaldi", "cmu", "htk"}
-        "kaldi": `WORD phone phone ...`, one variant a line, `#` and `;;;` comment lines. When the second
-        field of every line is a number in (0, 1] written with a point or an exponent, the file is a
-        lexiconp.txt: that column is left out, and pronunciations count as equally likely. "cmu": variants are
+        "kaldi": `WORD phone phone ...`, one variant a line, `#` and `;;;` comment lines. One or four numbers with a
+        point or an exponent may follow the word (lexiconp.txt, lexiconp_silprob.txt, Montreal Forced Aligner): they
+        are checked and not used, so pronunciations count as equally likely. "cmu": variants are
         marked `WORD(2)`; `;;;` comment lines. "htk": `WORD [OUTSYM] probability phone ... sp`, quotes and
         backslash escapes; output symbols, probabilities and closing pauses are left out, as are entries of
         nothing but a pause (`SENT-END [] sil`). "auto": HTK when a line has an output symbol or an escaped
@@ -47,7 +47,7 @@ def read_lexicon(path: Path | str, *, format: Format = "auto", strip_stress: boo
         raise LexiconError(f"{path}, line {commas[0]}: {commas[1]}.")
     if format == "auto":
         format = guess_format([line for _, line in lines])
-    parse = line_parser(format, [line for _, line in lines])
+    parse = line_parser(format)
     variants: dict[str, list[Pronunciation]] = {}
     silent: list[str] = []
     for number, line in lines:
@@ -95,12 +95,10 @@ def _unstressed(phones: Pronunciation) -> Pronunciation:
     return tuple(without_stress(phone) for phone in phones)
 
 
-def line_parser(format: str, lines: list[str]) -> Callable[[str], formats.Entry | None]:
-    """What parses a line of a file in a format; `lines` are all of its lines that are not blank."""
+def line_parser(format: str) -> Callable[[str], formats.Entry | None]:
+    """Return the parser of a line in a format."""
     if format == "kaldi":
-        entries = [line.split() for line in lines if not formats.is_comment(line)]
-        with_probability = all(len(entry) > 1 and formats.is_probability(entry[1]) for entry in entries)
-        return formats.parse_kaldi_with_probability if with_probability else formats.parse_kaldi
+        return formats.parse_kaldi
     if format == "cmu":
         return formats.parse_cmu
     if format == "htk":

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from asr.errors import LexiconError
 from asr.files import atomic_write
-from asr.lexicon.formats import MODEL_PAUSES, is_comment, is_probability
+from asr.lexicon.formats import MODEL_PAUSES, is_comment, is_decimal
 from asr.lexicon.lexicon import Lexicon
 from asr.lexicon.reading import comma_separated
 
@@ -17,7 +17,7 @@ def write_lexicon(lexicon: Lexicon, path: Path | str) -> None:
     Raises
     ------
     LexiconError
-        When the format cannot tell a word from a comment, the first phones from probabilities, or the lines from CSV,
+        When the format cannot tell a word from a comment, a first phone from a probability, or the lines from CSV,
         or a phone is one of those reserved for silence.
     """
     reserved = sorted(MODEL_PAUSES.intersection(lexicon.phones))
@@ -26,8 +26,9 @@ def write_lexicon(lexicon: Lexicon, path: Path | str) -> None:
     comment = next((word for word in lexicon.words if is_comment(word)), None)
     if comment is not None:
         raise LexiconError(f"The word {comment!r} would read as a comment in {path}; rename it.")
-    if all(is_probability(variant[0]) for word in lexicon.words for variant in lexicon[word]):
-        raise LexiconError(f"Every first phone would read as a probability in {path}; rename the phones.")
+    number = next((v[0] for word in lexicon.words for v in lexicon[word] if is_decimal(v[0])), None)
+    if number is not None:
+        raise LexiconError(f"The phone {number!r} would read as a probability in {path}; rename it.")
     lines = [" ".join((word, *variant)) for word in lexicon.words for variant in lexicon[word]]
     commas = comma_separated(list(enumerate(lines)))
     if commas is not None:

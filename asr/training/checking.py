@@ -199,7 +199,7 @@ def _error(stops: Sequence[Finding]) -> AsrError:
     kind: type[AsrError] = CorpusError
     if first.of_settings:
         kind = ConfigError
-    elif first.code in ("not-a-lexicon", "reserved-phone", "silence-entry", "probability-column"):
+    elif first.code in ("not-a-lexicon", "reserved-phone", "silence-entry"):
         kind = LexiconError
     shown = stops if len(stops) <= _TOLD else stops[:1]
     room = 900 // len(shown)

@@ -78,7 +78,7 @@ def read_lexicon_past_faults(path: Path, strip_stress: bool | None = None) -> Le
         faults = [*text.faults, stopping("malformed", path, *commas)]
         return LexiconFile(path, "csv", (), tuple(faults), None, text.damaged)
     format = guess_format([line for _, line in lines])
-    parse = line_parser(format, [line for _, line in lines])
+    parse = line_parser(format)
     entries, faults, damaged = [], list(text.faults), set(text.damaged)
     for number, line in lines:
         try:
@@ -129,7 +129,6 @@ def check_lexicon(given: LexiconFile) -> Iterator[Finding]:
     yield from given.faults
     yield from check_silence(given)
     yield from check_duplicates(given)
-    yield from check_probabilities(given)
     yield from check_stress(given)
 
 
@@ -184,20 +183,6 @@ def check_duplicates(given: LexiconFile) -> Iterator[Finding]:
         yield warning("duplicate-pronunciation", given.path, line, f"{fact}; remove one")
 
 
-def check_probabilities(given: LexiconFile) -> Iterator[Finding]:
-    """Lines with a column of probabilities, where others have none: it is taken for a phone then."""
-    odd = [entry for entry in given.entries if formats.is_probability(entry.phones[0])]
-    if not odd or given.format == "htk":
-        return
-    without = [entry for entry in given.entries if not formats.is_probability(entry.phones[0])]
-    rare, thing = (odd, "has") if len(odd) <= len(without) else (without, "lacks")
-    message = (
-        f"'{rare[0].word}' {thing} a probability after the word, unlike most lines ({count(len(rare), 'line')}); give "
-        "one on every line or on none, or the number counts as a phone"
-    )
-    yield stopping("probability-column", given.path, rare[0].line, message)
-
-
 def check_stress(given: LexiconFile) -> Iterator[Finding]:
     """Vowels with a stress digit beside vowels without one."""
     lines: dict[str, Entry] = {}
@@ -229,7 +214,7 @@ def check_phones_heard(given: LexiconFile, heard: Mapping[str, int] | Iterable[s
         if _is_silence(entry):
             continue
         for phone in entry.phones:
-            if phone not in known and phone not in _RESERVED and not formats.is_probability(phone):
+            if phone not in known and phone not in _RESERVED:
                 users[phone].setdefault(entry.word, entry.line)
     for phone, words in users.items():
         message = (

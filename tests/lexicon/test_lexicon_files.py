@@ -39,10 +39,21 @@ def test_the_probability_column_of_a_lexiconp_file_is_left_out(tmp_path: Path) -
     assert read_lexicon(path).pronunciations == {"A": (("AH",), ("EY",))}
 
 
-def test_a_number_that_stands_on_some_lines_only_is_a_phone(tmp_path: Path) -> None:
-    assert read_lexicon(saved(tmp_path, "A 0.5 AH\nB B\n"))["A"] == (("0.5", "AH"),)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A 1.0 AH\nA 0.25 EY\nB B\n",  # lexiconp.txt, one line without
+        "A\t0.99\t0.2\t1.12\t0.0\tAH\nA\t1e-2\t0.0\t0.0\t1.0\tEY\nB\t1.0\t0.5\t1.0\t1.0\tB\n",  # silence columns
+        "A 0.5 AH\nA\t1.0  0.43 1.23 0.85 EY\nB\tB\n",  # all forms mixed
+        "A 0.5 AH\nA(2) 0.5 EY\nB B\n",  # CMU's variants
+    ],
+)
+def test_read_lexicon_number_columns_are_no_phones(tmp_path: Path, text: str) -> None:
+    assert read_lexicon(saved(tmp_path, text)).pronunciations == {"A": (("AH",), ("EY",)), "B": (("B",),)}
+
+
+def test_read_lexicon_integers_are_phones(tmp_path: Path) -> None:
     assert read_lexicon(saved(tmp_path, "A 1 2\nB 1 3\n"))["A"] == (("1", "2"),)
-    assert read_lexicon(saved(tmp_path, "A 1.5 AH\n"))["A"] == (("1.5", "AH"),)
 
 
 def test_cmu_variants_join_their_word_and_lose_stress(tmp_path: Path) -> None:
@@ -113,6 +124,11 @@ def test_gzip_files_are_read(tmp_path: Path) -> None:
     [
         ("A EY\nB\n", "auto", "line 2: the word 'B' has no phones"),
         ("A 1.0\nB 0.5 B\n", "kaldi", "line 1: the word 'A' has no phones"),
+        ("A 1.0 0.5 0.5 0.5\n", "kaldi", "line 1: the word 'A' has no phones"),
+        ("A A\nB 0.5 0.5 B\n", "auto", "line 2: .* 2 numbers.*cut"),
+        ("A A\nB 0.5 0.5 0.1 0.1 0.2 B\n", "auto", "line 2: .* 5 numbers"),
+        ("A 0.0 A\n", "auto", "line 1: .* 0.0"),
+        ("A 1.5 A\n", "auto", "line 1: .* 1.5"),
         ("A EY\nB  # nothing\n", "cmu", "line 2: the word 'B' has no phones"),
         ("A [] 2.5 ax\n", "htk", "line 1: the probability '2.5'"),
         ("A [a ax\n", "htk", "line 1: the output symbol"),

@@ -269,19 +269,13 @@ LEXICON: dict[str, tuple[Spoil, Expected]] = {
         lambda c: c.write("lexicon.txt", [*c.lines("lexicon.txt"), "NO S UW", *c.lines("lexicon.txt"), "NO S UW"]),
         ("warning", "duplicate-pronunciation", "lexicon.txt", 7, "6 pronunciations are listed before: '"),
     ),
-    "a column of probabilities on one line": (
-        lambda c: c.append("lexicon.txt", "WON 0.5 W AH N"),
-        ("error", "probability-column", "lexicon.txt", 6, "'WON' has a probability"),
+    "two columns of numbers": (
+        lambda c: c.append("lexicon.txt", "WON 0.5 0.5 W AH N"),
+        ("error", "malformed", "lexicon.txt", 6, "2 numbers"),
     ),
-    "a line without the column of probabilities": (
-        lambda c: c.write(
-            "lexicon.txt",
-            [
-                " ".join([line.split()[0], *(["1.0"] if number != 2 else []), *line.split()[1:]])
-                for number, line in enumerate(c.lines("lexicon.txt"))
-            ],
-        ),
-        ("error", "probability-column", "lexicon.txt", 3, "lacks a probability"),
+    "a probability of zero": (
+        lambda c: c.append("lexicon.txt", "WON 0.0 0.5 1.0 1.0 W AH N"),
+        ("error", "malformed", "lexicon.txt", 6, "probability 0.0"),
     ),
     "commas for spaces": (
         lambda c: c.write("lexicon.txt", [line.replace(" ", ",") for line in c.lines("lexicon.txt")]),
