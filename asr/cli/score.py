@@ -71,8 +71,9 @@ def score(
         with atomic_write(alignments) as temporary:
             temporary.write_text(aligned_transcripts(report), encoding="utf-8")
     totals = report.totals
+    rate = f"{report.wer:.2f} %" if report.words else "undefined: the references have no words"
     typer.echo(
-        f"WER {report.wer:.2f} %  {interval}  "
+        f"WER {rate}  {interval}  "
         f"({report.errors} errors in {report.words} words: {report.substitutions} substituted, "
         f"{report.deletions} deleted, {report.insertions} inserted)"
     )

@@ -69,8 +69,8 @@ def wer_interval(
 
 
 def over_utterances(report: ScoreReport, level: float = 0.95) -> str:
-    """In brackets, the interval that other utterances would give, or that these are too few; errors as above."""
-    spoken = np.count_nonzero(_counts_per_unit([report], "utterance")[:, -1])
+    """Return the interval that other utterances would give, in brackets, or why there is none."""
+    spoken = sum(utterance.counts.words > 0 for utterance in report.utterances)
     if spoken < FEWEST_UTTERANCES:
         return f"[no interval: utterances with words are {spoken}, and {FEWEST_UTTERANCES} or more are needed]"
     interval = wer_interval(report, level=level)
@@ -78,7 +78,9 @@ def over_utterances(report: ScoreReport, level: float = 0.95) -> str:
 
 
 def over_speakers(report: ScoreReport, level: float = 0.95) -> str:
-    """A sentence: the interval of the word error rate that other speakers would give, or that these are too few."""
+    """Return a sentence with the interval that other speakers would give, or why there is none."""
+    if not report.words:
+        return "Speakers: no interval, because the references have no words"
     speakers = len(report.speakers())
     if speakers < FEWEST_SPEAKERS:
         return f"Speakers: {speakers}; how others would fare can be told from {FEWEST_SPEAKERS} or more"

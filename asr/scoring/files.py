@@ -15,14 +15,20 @@ TranscriptFormat = Literal["auto", "kaldi", "trn", "mlf"]
 
 _TRN_LINE = re.compile(r"(?P<words>(?:.*\s)?)\((?P<id>[^\s()]+)\)")
 _SECONDS = re.compile(r"\d*\.\d+", re.ASCII)  # a digit alone may be a word
+_NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+", re.ASCII)
+_LABEL = re.compile(r"<.*>")
+_SUBTITLE_TIMES = re.compile(r"\d+:\d\d:\d\d[.,]\d+ --> .*", re.ASCII)
 _OTHER_BEGINNINGS = {
-    'File type = "ooTextFile"': "a TextGrid",
+    'File type = "ooTextFile': "a TextGrid",
+    "<?xml": "an XML file, such as ELAN's",
+    "WEBVTT": "subtitles",
+    '{"': "JSON lines",
     "VERSION=": "a lattice",
     "utterance\tstart\t": "confusion networks",
     "utterance\trank\t": "a list of the best sentences",
     "utterance\tcode\t": "a list of utterances left out",
 }
-"""Of files that `asr decode` and `asr align` write beside the transcripts, and what each is."""
+"""First characters of files that are not transcripts, and the kind of each."""
 
 
 def read_transcripts(path: Path | str, *, format: TranscriptFormat = "auto") -> dict[str, tuple[str, ...]]:
@@ -43,8 +49,8 @@ def read_transcripts(path: Path | str, *, format: TranscriptFormat = "auto") -> 
     ------
     CorpusError
         When the file is no text (see `asr.text_lines`), or a line, which is named, is malformed, repeats an utterance
-        or names one so that no line could begin with it (`;;`, what cannot be printed). With "auto" also for a CTM
-        file, whose times would be words, and for other results that are no transcripts.
+        or names one so that no line could begin with it (`;;`, what cannot be printed). With "auto" also for
+        files whose times and marks would be words: CTM, STM, RTTM, labels, TextGrid, subtitles, XML, JSON, lattices.
     """
     path = Path(path)
     text_lines = read_text_lines(path, CorpusError)
@@ -120,13 +126,16 @@ def _check_key(path: Path, number: int, role: str, name: str) -> None:
 
 
 def _refuse_other_results(path: Path, lines: list[tuple[int, str]]) -> None:
-    """CorpusError for a CTM file, of which every line has two times, and for what begins as no transcript does."""
+    """Raise CorpusError for formats whose times, speakers or marks would be scored as words."""
     if not lines:
         return
     number, first = lines[0]
     what = next((what for beginning, what in _OTHER_BEGINNINGS.items() if first.startswith(beginning)), None)
-    if what is None and all(_is_of_ctm(line) for _, line in lines):
-        what = "a CTM file (utterance, channel, start, duration, word)"
+    if what is None:
+        rows = [line.split() for _, line in lines]
+        what = next((what for what, fits in _OTHER_ROWS.items() if all(map(fits, rows))), None)
+    if what is None and any(_SUBTITLE_TIMES.fullmatch(line) for _, line in lines[:3]):
+        what = "subtitles"
     if what is not None:
         raise CorpusError(
             f"{path}:{number}: {_shorten(first)} is of {what}; a transcript is needed, an utterance a line with its id "
@@ -134,9 +143,32 @@ def _refuse_other_results(path: Path, lines: list[tuple[int, str]]) -> None:
         )
 
 
-def _is_of_ctm(line: str) -> bool:
-    fields = line.split()
+def _is_of_ctm(fields: Sequence[str]) -> bool:
     return len(fields) in (5, 6) and all(_SECONDS.fullmatch(field) for field in fields[2:4])
+
+
+def _is_of_stm(fields: Sequence[str]) -> bool:
+    if len(fields) < 5 or not all(_NUMBER.fullmatch(field) for field in fields[3:5]):
+        return False
+    timed = any("." in field for field in fields[3:5]) or any(map(_LABEL.fullmatch, fields[5:6]))
+    return timed and float(fields[3]) <= float(fields[4])
+
+
+def _is_of_labels(fields: Sequence[str]) -> bool:
+    return len(fields) >= 2 and all(_SECONDS.fullmatch(field) for field in fields[:2])
+
+
+def _is_of_rttm(fields: Sequence[str]) -> bool:
+    return len(fields) in (9, 10) and fields[0].isupper() and all(_SECONDS.fullmatch(field) for field in fields[3:5])
+
+
+_OTHER_ROWS = {
+    "a CTM file (utterance, channel, start, duration, word)": _is_of_ctm,
+    "an RTTM file (type, recording, channel, start, duration)": _is_of_rttm,
+    "an STM file (recording, channel, speaker, start, end, label, words)": _is_of_stm,
+    "a list of labels (start, end, label)": _is_of_labels,
+}
+"""Kinds of files with times, and the test that every line of such a file passes."""
 
 
 def _guess_format(path: Path, lines: list[tuple[int, str]]) -> TranscriptFormat:

@@ -110,3 +110,13 @@ def test_an_utterance_left_out_is_listed_in_one_printable_line(capsys: pytest.Ca
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 3
     assert all(line.isprintable() and len(line) < 2000 for line in lines)
+
+
+def test_score_references_without_words_counts_insertions(asr, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("u1\nu2\n")
+    (tmp_path / "hyp.txt").write_text("u1 ONE TWO\nu2\n")
+    (tmp_path / "utt2spk").write_text("u1 anna\nu2 bob\n")
+    code, out, err = asr("score", tmp_path / "text", tmp_path / "hyp.txt", "--utt2spk", tmp_path / "utt2spk")
+    assert code == 0, err
+    assert "2 errors in 0 words" in out and "2 inserted" in out
+    assert "undefined" in out

@@ -58,6 +58,15 @@ def test_a_master_label_file_is_recognized_by_its_first_line(write):
     [
         ("u1 1 0.210 0.340 ONE\n\nu1 1 0.550 0.300 TWO\nu2 A .5 1.25 ONE 0.98\n", "a CTM file"),
         ('File type = "ooTextFile"\nObject class = "TextGrid"\n', "a TextGrid"),
+        ('File type = "ooTextFile short"\n"TextGrid"\n', "a TextGrid"),
+        (";; a comment\nrec1 A anna 0.10 2.50 <o,f0,female> ONE TWO\nrec1 A bob 2 3 <o,f0,male>\n", "an STM file"),
+        ("rec1 1 anna 0.00 2.50 ONE\nrec1 1 anna 2.5 3.25\n", "an STM file"),
+        ("SPEAKER rec1 1 0.50 1.25 <NA> <NA> anna <NA> <NA>\n", "an RTTM file"),
+        ("0.000000\t0.250000\tONE\n0.250000\t1.500000\n", "a list of labels"),
+        ("1\n00:00:01,000 --> 00:00:02,500\nONE TWO\n", "subtitles"),
+        ("WEBVTT\n\n00:01.000 --> 00:02.500\nONE\n", "subtitles"),
+        ('{"id": "u1", "text": "ONE"}\n', "JSON lines"),
+        ('<?xml version="1.0"?>\n', "an XML file"),
         ("VERSION=1.0\nUTTERANCE=u1\n", "a lattice"),
         ("utterance\tstart\tend\twords\nu1\t0.1\t0.2\tONE:1\n", "confusion networks"),
         ("utterance\trank\tscore\tacoustic\tgrammar\twords\n", "a list of the best sentences"),
@@ -65,14 +74,15 @@ def test_a_master_label_file_is_recognized_by_its_first_line(write):
     ],
 )
 def test_other_results_of_a_recognition_are_no_transcripts(write, content, what):
-    with pytest.raises(CorpusError, match=rf"text:1: .* is of {what}.*; a transcript is needed.*hyp\.txt") as found:
+    with pytest.raises(CorpusError, match=rf"text:[12]: .* is of {what}.*; a transcript is needed.*hyp\.txt") as found:
         read_transcripts(write(content))
-    assert repr(content.split("\n")[0])[1:-1] in str(found.value)
+    assert repr(content.removeprefix(";; a comment\n").split("\n")[0])[1:-1] in str(found.value)
 
 
 def test_transcripts_of_digits_are_no_ctm_file(write):
     assert read_transcripts(write("u1 1 2 3 4\nu2 5 6 7 8 9\n"))["u1"] == ("1", "2", "3", "4")
     assert read_transcripts(write("u1 A 0.5 1.5 B\nu2 A\n"))["u1"] == ("A", "0.5", "1.5", "B")
+    assert read_transcripts(write("u1 1 2 3 4 5\nu2 5 6 7 8 9\n"))["u1"] == ("1", "2", "3", "4", "5")
 
 
 def test_a_repeated_utterance_is_refused_with_both_lines(write):
