@@ -1,15 +1,19 @@
 """The lines of a text file a user hands in, plain or gzip-compressed, or one clear sentence about why not.
 
 Lists, lexica, grammars, transcripts and settings all come in through here: one rule for encoding, byte-order marks,
-and how large a file may become when it is unpacked.
+Unicode's normalization form, and how large a file may become when it is unpacked.
 """
 
+import logging
 import re
 import stat
 import zlib
 from pathlib import Path
 
-from asr.errors import AsrError
+from asr.errors import AsrError, printable
+from asr.unicode_text import nfc
+
+log = logging.getLogger(__name__)
 
 GZIP_MAGIC = b"\x1f\x8b"
 LARGEST_TEXT = 1 << 30
@@ -25,8 +29,7 @@ _ZEROS = re.compile(rb"\0*")
 
 
 def read_text_lines(path: Path | str, error: type[AsrError]) -> list[str]:
-    """Lines of the UTF-8 file `path` (gzip recognized by content, byte-order mark removed), without line
-    ends.
+    """Lines of the UTF-8 file `path` (gzip recognized by content, byte-order mark removed, NFC), without line ends.
 
     Lines end at a line feed alone, so that line numbers agree with every editor; a carriage return before it
     is left to the callers, who split at white space.
@@ -76,7 +79,24 @@ def read_text(path: Path | str, error: type[AsrError], *, largest: int = LARGEST
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise error(f"{path}, line {line}: holds a zero byte; a text file is needed.")
-    return text
+    return _normalized(path, text)
+
+
+def _normalized(path: Path | str, text: str) -> str:
+    """Return the text in NFC; log a line, once for each file, if that changes it."""
+    changed = nfc(text)
+    if changed is not text and str(path) not in _reported:
+        _reported.add(str(path))
+        before, after = text.split("\n"), changed.split("\n")
+        lines = [number for number, pair in enumerate(zip(before, after, strict=True), 1) if pair[0] != pair[1]]
+        log.info(
+            "%s", printable(f"{path}: {len(lines):,} lines (the first is line {lines[0]}) normalized to Unicode NFC")
+        )
+    return changed
+
+
+_reported: set[str] = set()
+"""Files whose normalization was logged: several stages read the same file."""
 
 
 def _unpacked(path: Path | str, content: bytes, error: type[AsrError], largest: int) -> bytes:

@@ -9,6 +9,7 @@ from asr.errors import CorpusError, printable
 from asr.files import atomic_write
 from asr.lattices.confusion_network import Place
 from asr.text_lines import read_text_lines
+from asr.unicode_text import fault_in_word
 
 HEADER = "utterance\tstart\tend\twords"
 NOTHING = "<eps>"
@@ -67,6 +68,9 @@ def _words(where: str, text: str) -> tuple[tuple[str, float], ...]:
         word, _, probability = part.rpartition(":")
         if not word:
             raise CorpusError(f"{where}: {printable(part, 80)!r} must be a word and its probability, as in 'YES:0.9'")
+        fault = fault_in_word(word)
+        if fault is not None:
+            raise CorpusError(f"{where}: the word {printable(word, 80)!r} {fault}")
         share = read_number(where, probability, 1.0)
         if word in found:
             raise CorpusError(f"{where}: {printable(word, 80)!r} stands there twice; a word stands once at a place")

@@ -12,6 +12,7 @@ from asr.decode.path_segments import Segment
 from asr.errors import CorpusError
 from asr.files import atomic_write
 from asr.text_lines import read_text_lines
+from asr.unicode_text import fault_in_word
 
 _NUMBER = re.compile(r"-?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 LATEST = 1e9
@@ -57,10 +58,9 @@ def write_ctm(path: Path | str, rows: Iterable[CtmRow]) -> None:
             if fault is not None:
                 raise CorpusError(f"{path}: {row.utterance!r} cannot stand in a CTM file: it {fault}")
             for name in (row.channel, row.label):
-                if name.split() != [name] or "\0" in name:
-                    raise CorpusError(
-                        f"{path}: {name!r} cannot stand in a CTM file; it must be a name without white space"
-                    )
+                fault = fault_in_word(name)
+                if fault is not None:
+                    raise CorpusError(f"{path}: {name!r} cannot stand in a CTM file; it {fault}")
             for value in (row.start, row.duration, row.confidence or 0.0):
                 if not 0 <= value <= LATEST:
                     raise CorpusError(
@@ -95,6 +95,9 @@ def read_ctm(path: Path | str) -> list[CtmRow]:
         fault = fault_in_key(utterance)
         if fault is not None:
             raise CorpusError(f"{path}:{number}: the utterance {utterance!r} {fault}")
+        fault = fault_in_word(label)
+        if fault is not None:
+            raise CorpusError(f"{path}:{number}: the label {label!r} {fault}")
         rows.append(
             CtmRow(
                 utterance,

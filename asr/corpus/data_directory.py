@@ -15,6 +15,7 @@ from asr.corpus.list_file import Entry, read_list, refuse_pipe
 from asr.corpus.names import fault_in_name
 from asr.corpus.opening import faulty_file
 from asr.errors import CorpusError, Fault, sentence
+from asr.unicode_text import existing_form
 from discriminants.paths import exists, is_dir, is_file
 
 _MOST_DIGITS = 18  # of an offset: no file has as many bytes
@@ -258,7 +259,8 @@ class Places:
         return f"{which} missing files are there from {best}, so give --root {shlex.quote(str(best))} (root=)"
 
     def _candidates(self, name: str) -> list[Path]:
-        return [Path(name)] if Path(name).is_absolute() else [base / name for base in self.bases]
+        paths = [Path(name)] if Path(name).is_absolute() else [base / name for base in self.bases]
+        return paths if name.isascii() else [existing_form(path) for path in paths]
 
     def _missing(self, name: str, remedy: str) -> Fault:
         first, *others = dict.fromkeys(map(str, self._candidates(name)))

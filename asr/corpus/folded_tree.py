@@ -6,6 +6,7 @@ from pathlib import Path
 
 from asr.corpus.opening import faulty_file
 from asr.errors import CorpusError
+from asr.unicode_text import nfc
 from discriminants.paths import is_dir
 
 
@@ -20,7 +21,7 @@ class FoldedTree:
         """The file or folder `name`, parts divided by `/`, or None; CorpusError where letter case alone differs."""
         path = self.root
         for part in name.split("/"):
-            names = self._listing(path).get(part.casefold(), ())
+            names = self._listing(path).get(nfc(part.casefold()), ())
             if not names:
                 return None
             if part not in names and len(names) > 1:
@@ -45,7 +46,7 @@ class FoldedTree:
             names: dict[str, list[str]] = defaultdict(list)
             try:
                 for entry in sorted(folder.iterdir()) if is_dir(folder) else ():
-                    names[entry.name.casefold()].append(entry.name)
+                    names[nfc(entry.name.casefold())].append(entry.name)
             except OSError as error:
                 raise faulty_file(folder, error) from error
             self._listings[folder] = names

@@ -17,6 +17,7 @@ import soxr
 from asr.corpus.audio import read_audio
 from asr.corpus.list_file import read_list, refuse_pipe
 from asr.errors import ConfigError, CorpusError, FeatureError
+from asr.unicode_text import existing_form
 from discriminants.paths import is_file
 
 
@@ -85,14 +86,14 @@ def read_noise(directory: Path) -> NoiseClips:
         raise CorpusError(f"{directory / 'noise.scp'}: names no clips; give at least one line 'ID PATH'.")
     for name, entry in entries.items():
         refuse_pipe(directory / "noise.scp", entry.line, name, entry.value)
-        if not _is_file(directory / entry.value):
+        if not _is_file(existing_form(directory / entry.value)):
             raise CorpusError(
                 f"{directory / 'noise.scp'}:{entry.line}: the clip '{name}' should be {directory / entry.value}, "
                 "which is no file."
             )
     ids = tuple(sorted(entries))
     # Absolute, for workers that began in another directory.
-    return NoiseClips(ids, tuple((directory / entries[name].value).absolute() for name in ids))
+    return NoiseClips(ids, tuple(existing_form(directory / entries[name].value).absolute() for name in ids))
 
 
 def _is_file(path: Path) -> bool:

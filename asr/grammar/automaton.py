@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
-from unicodedata import category
 
 from asr.errors import GrammarError
+from asr.unicode_text import fault_in_word, nfc
 
 if TYPE_CHECKING:
     import kaldifst
@@ -114,7 +114,7 @@ def build_grammar(
     for arc in arcs:
         if not abs(arc.cost) <= LARGEST_COST:
             raise _no_cost(name, arc.cost, "backing off" if arc.word is None else repr(arc.word))
-        label = len(words) + 1 if arc.word is None else labels[arc.word]
+        label = len(words) + 1 if arc.word is None else labels[nfc(arc.word)]
         fst.add_arc(arc.source, kaldifst.StdArc(label, 0 if arc.word is None else label, arc.cost, arc.target))
     for state, cost in final_costs.items():
         if not abs(cost) <= LARGEST_COST:
@@ -131,16 +131,15 @@ def _no_cost(name: str, cost: float, of: str) -> GrammarError:
 
 
 def distinct_words(words: Iterable[str]) -> tuple[str, ...]:
-    """`words`, each once, sorted.
+    """Return `words` in Unicode's NFC, each once, sorted.
 
-    Raises GrammarError when there is none, or one is empty or holds white space or a control character.
+    Raises GrammarError when there is none, or one is empty or holds white space or an invisible character.
     """
-    distinct = tuple(sorted(set(words)))
+    distinct = tuple(sorted(set(map(nfc, words))))
     if not distinct:
         raise GrammarError("A grammar needs at least one word, but none was given.")
     for word in distinct:
-        if word.split() != [word]:
-            raise GrammarError(f"{word!r} cannot be a word of a grammar; it must be a name without white space.")
-        if not word.isprintable() and any(category(character) == "Cc" for character in word):
-            raise GrammarError(f"{word!r} cannot be a word of a grammar; it holds a control character.")
+        fault = fault_in_word(word)
+        if fault is not None:
+            raise GrammarError(f"{word!r} cannot be a word of a grammar; it {fault}.")
     return distinct

@@ -8,6 +8,7 @@ from typing import Literal
 from asr.errors import GrammarError
 from asr.grammar.arpa import END, HIGHEST_ORDER, LOG10_ZERO, START, ArpaModel, Ngram
 from asr.grammar.automaton import distinct_words
+from asr.unicode_text import nfc
 
 UNKNOWN = "<unk>"
 SINGLE_DISCOUNT = 0.5
@@ -83,7 +84,7 @@ def _text_and_vocabulary(
     sentences: Iterable[Iterable[str]], vocabulary: Iterable[str] | None
 ) -> tuple[list[Ngram], set[str]]:
     """The sentences with `<unk>` in place of words outside the vocabulary, and all words they may hold."""
-    text = [tuple(sentence) for sentence in sentences]
+    text = [tuple(map(nfc, sentence)) for sentence in sentences]
     if not text:
         raise GrammarError("An n-gram model needs at least one sentence to be estimated from, but none was given.")
     words = set(distinct_words((word for sentence in text for word in sentence) if vocabulary is None else vocabulary))

@@ -18,6 +18,7 @@ from asr.errors import GrammarError
 from asr.grammar.automaton import LARGEST_COST, distinct_words
 from asr.grammar.openfst_magic import FST_MAGIC
 from asr.text_lines import read_bytes
+from asr.unicode_text import nfc
 
 LARGEST_FST = 1 << 30
 """Bytes."""
@@ -250,7 +251,8 @@ def unambiguous(symbols: Iterator[tuple[int, str, str]]) -> SymbolTable:
     """
     table: SymbolTable = {}
     seen: set[str] = set()
-    for number, symbol, where in symbols:
+    for number, written, where in symbols:
+        symbol = nfc(written)
         if number in table or symbol in seen:
             raise GrammarError(f"{where}: the symbol {symbol!r} or its number {number} is there twice.")
         try:

@@ -8,6 +8,7 @@ from pathlib import Path
 from asr.errors import GrammarError
 from asr.grammar.automaton import Arc, Grammar, build_grammar
 from asr.text_lines import read_text_lines
+from asr.unicode_text import nfc
 
 LONGEST_SENTENCE = 1000
 """Words."""
@@ -51,7 +52,7 @@ def sentence_list(sentences: Iterable[Sequence[str]], words: Iterable[str] | Non
     GrammarError
         When no sentence is left, or one has no words or more than 1000.
     """
-    counts = Counter(tuple(sentence) for sentence in sentences)
+    counts = Counter(tuple(map(nfc, sentence)) for sentence in sentences)
     longest = max(map(len, counts), default=0)
     if longest > LONGEST_SENTENCE:
         raise GrammarError(f"A sentence of the grammar has {longest} words; {LONGEST_SENTENCE} are the most.")

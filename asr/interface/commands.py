@@ -25,6 +25,7 @@ from asr.training import extracting, training
 from asr.training.checking import check_inputs
 from asr.training.config import TrainingConfig
 from asr.training.model_tuning import TunedModel, tune_model
+from asr.unicode_text import nfc
 from asr.validation import Report
 
 StrPath: TypeAlias = str | os.PathLike[str]
@@ -305,7 +306,11 @@ def score(
         )
     if ignore_case:
         references, hypotheses = without_case(references), without_case(hypotheses)
-    of_utterance = speakers if speakers is None or isinstance(speakers, Mapping) else read_utt2spk(Path(speakers))
+    of_utterance: Mapping[str, str] | None = None
+    if isinstance(speakers, Mapping):
+        of_utterance = {nfc(name): speaker for name, speaker in speakers.items()}
+    elif speakers is not None:
+        of_utterance = read_utt2spk(Path(speakers))
     return score_utterances(references, hypotheses, speakers=of_utterance)
 
 
@@ -330,7 +335,10 @@ def _transcripts(given: Transcripts) -> dict[str, tuple[str, ...]]:
     if isinstance(given, str | os.PathLike):
         return read_transcripts(Path(given))
     by_utterance = given if isinstance(given, Mapping) else {str(number): text for number, text in enumerate(given)}
-    return {name: tuple(said.split() if isinstance(said, str) else said) for name, said in by_utterance.items()}
+    return {
+        nfc(name): tuple(map(nfc, said.split() if isinstance(said, str) else said))
+        for name, said in by_utterance.items()
+    }
 
 
 def _named(given: Transcripts, otherwise: str) -> str:

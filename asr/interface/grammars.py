@@ -15,6 +15,7 @@ from asr.grammar.word_loop import LONGEST_STRING
 from asr.lexicon import Lexicon
 from asr.recognition.decoding import chosen_grammar
 from asr.recognition.vocabulary import other_case, tell_left_out
+from asr.unicode_text import nfc
 
 GrammarChoice: TypeAlias = str | int | os.PathLike[str] | Iterable[str | Sequence[str]] | Grammar | None
 """None for the model's own, "loop", "one", a number of words, the path of a grammar file, sentences, or an automaton of
@@ -38,7 +39,7 @@ def settled(choice: GrammarChoice) -> GrammarChoice:
         words = tuple(sentence.split()) if isinstance(sentence, str) else sentence
         if not isinstance(words, Sequence) or not all(isinstance(word, str) for word in words):
             raise GrammarError(f"{_shown(sentence)} is no sentence of a grammar; a text or a list of words would be")
-        sentences.append(tuple(words))
+        sentences.append(tuple(map(nfc, words)))
     return tuple(sentences)
 
 

@@ -39,6 +39,7 @@ from asr.recognition.searching import wide_enough
 from asr.recognition.speaker_passes import AdaptationMethod, adaptable_model
 from asr.recognition.vocabulary import phones_of, recognizable, require_word, warn_of_unheard
 from asr.runs.outcome import Outcome
+from asr.unicode_text import nfc
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 _SERIAL = SerialWorkers()
@@ -365,7 +366,7 @@ class Recognizer:
         CorpusError, FeatureError, ConfigError
             As `recognize`.
         """
-        transcript = tuple(words.split()) if isinstance(words, str) else tuple(words)
+        transcript = tuple(map(nfc, words.split() if isinstance(words, str) else words))
         if not transcript:
             raise AlignmentError("there are no words to align; give what was said")
         return told(aligned(audio, transcript, rate, self._of_audio()))
@@ -446,6 +447,7 @@ class Recognizer:
         LexiconError
             For a phone that the model lacks, no phones, or a word with white space or that grammars take for a mark.
         """
+        word = nfc(word)
         require_word(word, allow_untrained=self._allow_untrained)
         phones = phones_of(word, pronunciation, self.phones)
         with self._lock:

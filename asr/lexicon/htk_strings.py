@@ -2,6 +2,8 @@
 
 import re
 
+from asr.unicode_text import nfc
+
 _NUMBER = re.compile(r"\d|[-+\d][-+.eE\d]*\d", re.ASCII)
 
 
@@ -74,6 +76,6 @@ def _is_octal(digits: str) -> bool:
 
 def _decode(name: bytearray) -> str:
     try:
-        return name.decode()
+        return nfc(name.decode())
     except UnicodeDecodeError:
         raise ValueError(f"the escaped bytes {bytes(name)!r} are not UTF-8") from None

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from unicodedata import category
 
 from asr.errors import LexiconError
+from asr.unicode_text import fault_in_word, nfc
 
 Pronunciation = tuple[str, ...]
 
@@ -49,7 +49,7 @@ def marks_stress(phones: Iterable[str]) -> bool:
 
 @dataclass(frozen=True)
 class Lexicon:
-    """Words and their pronunciations; letter case is kept as it stands in the file.
+    """Words and their pronunciations, in Unicode's NFC; letter case is kept as it stands in the file.
 
     Parameters
     ----------
@@ -65,9 +65,9 @@ class Lexicon:
     Raises
     ------
     LexiconError
-        When there are no words, a word has no variant or a variant no phones, or a name is empty or holds
-        white space or a control character; when a pronunciation is longer, a word has more variants, or there are more
-        different phones than any language needs.
+        When there are no words, a word has no variant or a variant no phones, or a name is empty or holds white space
+        or an invisible character; when a pronunciation is longer, a word has more variants, or there are more different
+        phones than any language needs.
     """
 
     pronunciations: Mapping[str, tuple[Pronunciation, ...]]
@@ -81,8 +81,10 @@ class Lexicon:
         checked: dict[str, tuple[Pronunciation, ...]] = {}
         phones: set[str] = set()
         for word, variants in self.pronunciations.items():
+            word = nfc(word)
             _check_name(word, "word", self.source)
-            checked[word] = tuple(dict.fromkeys(tuple(variant) for variant in variants))
+            spoken = (tuple(map(nfc, variant)) for variant in variants)
+            checked[word] = tuple(dict.fromkeys((*checked.get(word, ()), *spoken)))
             if not checked[word] or () in checked[word]:
                 raise LexiconError(f"{self.source}: the word {word!r} has no phones; give at least one.")
             if len(checked[word]) > MOST_VARIANTS:
@@ -173,7 +175,6 @@ class Lexicon:
 
 
 def _check_name(name: str, role: str, source: str) -> None:
-    if name.split() != [name] or "\ufeff" in name:
-        raise LexiconError(f"{source}: {name!r} cannot be a {role}; it must be a name without white space.")
-    if not name.isprintable() and any(category(character) == "Cc" for character in name):
-        raise LexiconError(f"{source}: {name!r} cannot be a {role}; it holds a control character.")
+    fault = fault_in_word(name)
+    if fault is not None:
+        raise LexiconError(f"{source}: {name!r} cannot be a {role}; it {fault}.")

@@ -10,6 +10,7 @@ from asr.corpus.audio_kinds import READABLE
 from asr.corpus.data_directory import DataDirectory, Problem, Utterance
 from asr.corpus.names import fault_in_name
 from asr.errors import ConfigError, CorpusError, printable
+from asr.unicode_text import nfc
 from asr.validation.findings import count
 from discriminants.paths import exists, is_dir, is_file
 
@@ -127,7 +128,7 @@ def _name(path: Path, base: Path, n_folders: int) -> str:
     folders = base.absolute().parts[1:]
     own = path.absolute().relative_to(base.absolute())
     parts = (*folders[max(len(folders) - n_folders, 0) :], *own.parent.parts, own.stem)
-    return "_".join("_".join(parts).split())
+    return nfc("_".join("_".join(parts).split()))
 
 
 def _speaker_rule(speakers: str) -> Callable[[Path], str | None]:

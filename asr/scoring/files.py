@@ -10,6 +10,7 @@ from asr.corpus.names import fault_in_key
 from asr.errors import CorpusError
 from asr.files import atomic_write
 from asr.text_lines import read_text_lines
+from asr.unicode_text import fault_in_word
 
 TranscriptFormat = Literal["auto", "kaldi", "trn", "mlf"]
 
@@ -68,6 +69,10 @@ def read_transcripts(path: Path | str, *, format: TranscriptFormat = "auto") -> 
     for number, line in lines:
         id, words = _parse_trn(path, number, line) if format == "trn" else _parse_kaldi(line)
         _check_key(path, number, "utterance", id)
+        for word in words:
+            fault = fault_in_word(word)
+            if fault is not None:
+                raise CorpusError(f"{path}:{number}: the word {_shorten(word)} {fault}")
         if id in transcripts:
             raise CorpusError(
                 f"{path}:{number}: utterance {_shorten(id)} was already given on line {first_line[id]}; give it once"

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from asr.corpus.list_file import Entry
 from asr.errors import CorpusError
 from asr.text_lines import GZIP_MAGIC, LARGEST_TEXT, read_text_lines
+from asr.unicode_text import nfc
 from asr.validation.findings import Finding, count, stopping, warning, without_place
 from discriminants.paths import is_file
 
@@ -74,7 +75,7 @@ def read_text_past_faults(path: Path) -> TextFile:
     lines, faults, damaged = [], [], set()
     for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         try:
-            line = raw.decode("utf-8")
+            line = nfc(raw.decode("utf-8"))
         except UnicodeDecodeError as problem:
             reason = (
                 f"the byte 0x{raw[problem.start]:02x} is not UTF-8 text; convert the file (for instance iconv -f "

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from asr.alignment.htk_labels import LabelSegment, fault_in_pattern, read_labels, read_words, write_mlf
 from asr.errors import CorpusError
 from asr.lexicon.htk_strings import is_htk_number, read_htk_string, write_htk_string
+from asr.unicode_text import nfc
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.text_mutators import spoil_text
 
-names = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=6)
+names = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=6).map(nfc)
 labels = names | st.sampled_from(["7", "-1", "1e5", ".", "///", "'TIS", '"', "\\", "\\101", "DON'T", "ice cream", " "])
 units = st.integers(0, 10**15)
 times = (st.just((None, None)) | st.tuples(units, st.none()) | st.tuples(units, units).map(sorted).map(tuple)).map(

@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 
 from asr.errors import LexiconError
 from asr.lexicon import Lexicon, read_lexicon, write_lexicon
+from asr.unicode_text import fault_in_word, nfc
 
 SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-NAMES = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=5).filter(
-    lambda name: name.split() == [name] and "\ufeff" not in name
+NAMES = (
+    st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=5)
+    .map(nfc)
+    .filter(lambda name: fault_in_word(name) is None)
 )
 LEXICONS = st.dictionaries(
     NAMES.filter(lambda word: not word.startswith(("#", ";;;"))),

@@ -16,6 +16,7 @@ FLOORS = (  # from the ground up
     "asr.files",
     "asr.resources",
     "asr.supervisor",
+    "asr.unicode_text",
     "asr.text_lines",
     "asr.settings",
     "asr.corpus",

@@ -4,8 +4,9 @@ from hypothesis import strategies as st
 
 from asr.errors import CorpusError
 from asr.scoring.files import read_transcripts, read_utt2spk, write_transcripts
+from asr.unicode_text import nfc
 
-token = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=6)
+token = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=6).map(nfc)
 
 
 @pytest.fixture
