@@ -11,6 +11,7 @@ import zlib
 from pathlib import Path
 
 from asr.errors import AsrError, printable
+from asr.file_kinds import fault_in_kind, is_binary
 from asr.unicode_text import nfc
 
 log = logging.getLogger(__name__)
@@ -38,7 +39,8 @@ def read_text_lines(path: Path | str, error: type[AsrError]) -> list[str]:
     ------
     error
         When the file cannot be opened or is none (a folder, a pipe), is a damaged gzip file, is or becomes too large,
-        holds a zero byte, is not UTF-8 or has a line that is too long (the message has the line).
+        is of a binary kind (see `asr.file_kinds`), holds a zero byte, is not UTF-8 or has a line that is too long (the
+        message has the line).
     """
     lines = read_text(path, error).split("\n")
     if lines[-1] == "":
@@ -67,9 +69,14 @@ def read_text(path: Path | str, error: type[AsrError], *, largest: int = LARGEST
     content = read_bytes(path, error, largest=largest)
     if content.startswith(GZIP_MAGIC):
         content = _unpacked(path, content, error, largest)
+    fault = fault_in_kind(content)
+    if fault is not None:
+        raise error(f"{path} {fault}.")
     try:
         text = content.decode().lstrip("\ufeff")  # a program that adds a mark may find one there
     except UnicodeDecodeError as problem:
+        if is_binary(content):
+            raise error(f"{path} is a binary file. Expected UTF-8 text.") from problem
         line = problem.object.count(b"\n", 0, problem.start) + 1
         value = problem.object[problem.start]
         raise error(

@@ -1,7 +1,10 @@
 """One way in for text files, whatever they hold."""
 
+import bz2
 import gzip
+import lzma
 import os
+import re
 import time
 import tracemalloc
 import zlib
@@ -13,13 +16,14 @@ from asr.alignment.ctm import read_ctm
 from asr.alignment.htk_labels import read_labels
 from asr.corpus.list_file import read_list
 from asr.corpus.synth_sentences import read_sentence_grammar
-from asr.errors import CorpusError
+from asr.errors import CorpusError, GrammarError
 from asr.features.augmentation import read_noise
-from asr.grammar import read_word_pair
+from asr.grammar import read_arpa, read_word_pair
 from asr.lexicon import read_lexicon
 from asr.scoring.files import read_transcripts, read_utt2spk
 from asr.text_lines import LONGEST_LINE, read_text, read_text_lines
 from asr.training.config import load_config
+from asr.validation.lists import read_text_past_faults
 
 MARK = b"\xef\xbb\xbf"
 
@@ -113,6 +117,41 @@ def test_several_gzip_members_are_one_text_and_zeros_may_follow(path: Path) -> N
 def test_what_is_no_text_is_refused_with_its_line(path: Path, content: bytes, reason: str) -> None:
     path.write_bytes(content)
     refused(path, reason)
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"mmap lm http://kheafield.com/code format version 5\n\0" + bytes(range(256)), "KenLM.*ARPA"),
+        (gzip.compress(b"mmap lm http://kheafield.com/code format version 5\n\0\xff", mtime=0), "KenLM.*ARPA"),
+        (b"\x10\0\0\0Darpa Trigram LM\0" + bytes(range(256)), "Sphinx.*sphinx_lm_convert"),
+        (b"Trie Language Model\x03\xff\0\0", "Sphinx"),
+        (b"SRILM_BINARY_NGRAM_002\n\xff\0", "SRILM.*-write-lm"),
+        (b"blmt 3 10 20 30\n\xff\0", "IRSTLM.*compile-lm"),
+        (bz2.compress(b"\\data\\\n"), "bzip2"),
+        (lzma.compress(b"\\data\\\n"), "xz"),
+        (b"\x28\xb5\x2f\xfd\x04\0", "zstd"),
+        (b"PK\x03\x04\x14\0\xff", "zip"),
+        (b"\xd6\xfd\xb2\x7e\x06\0\0\0vector", "OpenFst"),
+        ("u1 a\n".encode("utf-16"), "UTF-16.*iconv -f utf-16"),
+        (b"RIFF\x24\x08\0\0WAVEfmt ", "WAV"),
+        (bytes(range(256)) * 8, "binary"),
+    ],
+)
+def test_text_of_binary_kind_names_the_kind(path: Path, content: bytes, kind: str) -> None:
+    path.write_bytes(content)
+    refused(path, kind)
+    with pytest.raises(GrammarError, match=kind):
+        read_arpa(path)
+    (finding,) = read_text_past_faults(path).faults
+    assert finding.code == "unreadable"
+    assert re.search(kind, finding.message)
+
+
+def test_text_beginning_like_a_kind_is_read(path: Path) -> None:
+    for text in ("RIFF R IH F\n", "BZh B\n", "OggS O\n", "\x07 bell\n"):
+        path.write_text(text)
+        assert read_text_lines(path, CorpusError) == [text.rstrip("\n")]
 
 
 def test_a_gzip_bomb_is_refused_while_it_is_small(path: Path) -> None:

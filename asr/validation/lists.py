@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from asr.corpus.list_file import Entry
 from asr.errors import CorpusError
+from asr.file_kinds import fault_in_kind, is_binary
 from asr.text_lines import GZIP_MAGIC, LARGEST_TEXT, read_text_lines
 from asr.unicode_text import nfc
 from asr.validation.findings import Finding, count, stopping, warning, without_place
@@ -70,7 +71,7 @@ def read_text_past_faults(path: Path) -> TextFile:
         content = path.read_bytes()
     except OSError:
         return whole
-    if content.startswith(GZIP_MAGIC):
+    if content.startswith(GZIP_MAGIC) or fault_in_kind(content) is not None or is_binary(content):
         return whole
     lines, faults, damaged = [], [], set()
     for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
