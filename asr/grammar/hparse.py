@@ -22,6 +22,7 @@ MOST_ARCS = 200_000
 """Of the network, in which a variable stands as often as it is used."""
 DEEPEST = 50  # brackets in brackets, and variables in variables
 _BEGINNING = re.compile(r"\$[^\s=]+\s*=|/\*|\(\s.*\)$|\(\s*$")
+_NOT_SIGNS = re.compile(r"\\.|/\*.*?\*/", re.DOTALL)
 _SPACE = re.compile(r"\s+|/\*.*?\*/", re.DOTALL)
 _SIGNS = "()[]{}<>|;="
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
@@ -55,9 +56,24 @@ def _joined(kind: str, parts: list[Node]) -> Node:
 
 
 def is_hparse(lines: Iterable[str]) -> bool:
-    """Whether the first line that is not blank begins a definition, a comment or an expression in brackets."""
-    first = next((line.strip() for line in lines if line.strip()), "")
-    return _BEGINNING.match(first) is not None
+    """Return whether the lines begin with a definition or a comment, or are one expression in brackets.
+
+    A list of sentences may begin with a word in brackets, `(noise) ONE`. So the bracket that opens an expression must
+    close at the end of the file, or `|` or a variable must stand in the first line.
+    """
+    given = list(lines)
+    first = next((line.strip() for line in given if line.strip()), "")
+    if not first.startswith("("):
+        return _BEGINNING.match(first) is not None
+    if _BEGINNING.match(first) or re.search(r"\s\|\s|\s\$\S", first):
+        return True
+    text = _NOT_SIGNS.sub("", "\n".join(given)).strip()
+    depth = 0
+    for position, sign in enumerate(text):
+        depth += (sign == "(") - (sign == ")")
+        if depth == 0:
+            return position == len(text) - 1 and ("|" in text or len(text.split()) > 1)
+    return False
 
 
 def hparse_grammar(lines: Iterable[str], source: str, vocabulary: Iterable[str] | None = None) -> Grammar:

@@ -52,6 +52,8 @@ def read_grammar(path: Path | str, *, vocabulary: Iterable[str] | None = None) -
         sentences = parse_sentences(lines)
         if any(known.issuperset(sentence) for sentence in sentences):
             return sentence_list(sentences, known)
+    if first is not None and lines[first].startswith("("):
+        return hparse_grammar(lines, str(path), vocabulary)  # or what is wrong with it
     if first is not None and lines[first].startswith("#JSGF"):
         raise GrammarError(
             f"{path} is a grammar in JSGF, which is not read: write it for HParse ($name = a | b; ( $name )), or list "

@@ -103,6 +103,31 @@ def test_what_begins_such_a_file():
 
 
 @pytest.mark.parametrize(
+    "text", ["(ONE | TWO)", "(ONE|TWO)\n", "(ONE\n| TWO\n)", "( ONE |\nTWO )", "(ONE [ TWO ] | TWO)"]
+)
+def test_read_grammar_bracket_without_blank_is_hparse(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "g"
+    path.write_text(text)
+    grammar = read_grammar(path, vocabulary=("ONE", "TWO"))
+    assert score_sentence(grammar, ["ONE"]) == score_sentence(grammar, ["TWO"]) == 0.0
+
+
+def test_read_grammar_words_in_brackets_are_sentences(tmp_path: Path) -> None:
+    path = tmp_path / "sentences"
+    path.write_text("(noise) ONE\nTWO (noise)\n(noise)\n")
+    grammar = read_grammar(path, vocabulary=("ONE", "TWO", "(noise)"))
+    assert score_sentence(grammar, ["TWO", "(noise)"]) > -math.inf
+
+
+@pytest.mark.parametrize("text", ["(ONE TWO", "(ONE | TWO\n", "(ONE\n| (TWO)\n"])
+def test_read_grammar_open_bracket_names_its_line(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "g"
+    path.write_text(text)
+    with pytest.raises(GrammarError, match=r"line 1 must be closed"):
+        read_grammar(path, vocabulary=("ONE", "TWO"))
+
+
+@pytest.mark.parametrize(
     ("text", "told"),
     [
         ("( A | )", r"line 1: a word, a \$variable or a bracket is wanted; found '\)'"),
