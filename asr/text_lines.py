@@ -96,7 +96,7 @@ def _normalized(path: Path | str, text: str) -> str:
         _reported.add(str(path))
         before, after = text.split("\n"), changed.split("\n")
         lines = [number for number, pair in enumerate(zip(before, after, strict=True), 1) if pair[0] != pair[1]]
-        log.info(
+        log.warning(
             "%s", printable(f"{path}: {len(lines):,} lines (the first is line {lines[0]}) normalized to Unicode NFC")
         )
     return changed

@@ -10,6 +10,8 @@ from discriminants.paths import exists
 
 _JOINERS = "\u200c\u200d"
 """Zero-width (non-)joiner, which the spelling of Persian, Hindi and other languages needs within words."""
+_HYPHENS = "-\u2010\u2011"
+_SINGLE_QUOTES = "'`\u2018\u2019\u201a\u201b\u2039\u203a"
 
 
 def nfc(text: str) -> str:
@@ -34,13 +36,40 @@ def fault_in_word(word: str) -> str | None:
     return None
 
 
+def without_punctuation(word: str) -> str:
+    """Return the word without punctuation marks of any script at its ends.
+
+    Apostrophes and hyphens may belong to a word and stay, except single quotes at both ends.
+    """
+    first, last = 0, len(word)
+    while first < last and _is_mark(word[first]):
+        first += 1
+    while first < last and _is_mark(word[last - 1]):
+        last -= 1
+    inner = word[first:last]
+    if len(inner) > 1 and inner[0] in _SINGLE_QUOTES and inner[-1] in _SINGLE_QUOTES:
+        return without_punctuation(inner[1:-1])
+    return "" if all(category(character)[0] == "P" for character in inner) else inner
+
+
+def _is_mark(character: str) -> bool:
+    return category(character)[0] == "P" and character not in _SINGLE_QUOTES + _HYPHENS
+
+
 def existing_form(path: Path) -> Path:
     """Return the path whose Unicode form the disk has, or `path` itself if no form of it exists.
 
     Lists are read as NFC, but some systems store file names decomposed (NFD).
     """
-    if str(path).isascii() or exists(path):
+    if str(path).isascii():
         return path
+    try:
+        return path if exists(path) else _other_form(path)
+    except OSError:  # a name that no file can have, for example of more than 255 bytes
+        return path
+
+
+def _other_form(path: Path) -> Path:
     found = Path(path.anchor)
     for part in path.relative_to(path.anchor).parts:
         forms = [found / part, *(found / normalize(form, part) for form in ("NFC", "NFD"))]

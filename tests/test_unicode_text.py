@@ -20,7 +20,7 @@ from asr.grammar.sentences import sentence_list
 from asr.lexicon import Lexicon, read_lexicon
 from asr.recognition.audio_files import files_as_corpus
 from asr.scoring.files import read_transcripts
-from asr.unicode_text import existing_form, fault_in_word, nfc
+from asr.unicode_text import existing_form, fault_in_word, nfc, without_punctuation
 
 NFC, NFD = normalize("NFC", "café"), normalize("NFD", "café")
 INVISIBLE = ["a\x1b[2Jb", "a\u202eb", "a\u200bb", "a\u2066b", "a\ufeffb", "a\x07", "a\u00adb"]
@@ -114,3 +114,26 @@ def test_readers_words_with_invisible_characters_raise(tmp_path: Path, word: str
         Lexicon({word: (("A",),)})
     with pytest.raises(GrammarError, match=r"U\+"):
         one_word([word])
+
+
+@pytest.mark.parametrize(
+    ("word", "bare"),
+    [
+        ("नमस्ते।", "नमस्ते"),
+        ("؟كيف", "كيف"),
+        ("「東京」。", "東京"),
+        ("'hello'", "hello"),
+        ("\u2018hello,\u2019", "hello"),
+        ("'tis", "'tis"),
+        ("dogs'", "dogs'"),
+        ("don't", "don't"),
+        ("-1-", "-1-"),
+        ("(well-known)", "well-known"),
+        ("\u2014", ""),
+        ("।", ""),
+        ("'", ""),
+        ("€", "€"),
+    ],
+)
+def test_without_punctuation_marks_of_any_script_are_removed(word: str, bare: str) -> None:
+    assert without_punctuation(word) == bare

@@ -265,7 +265,11 @@ class Places:
     def _missing(self, name: str, remedy: str) -> Fault:
         first, *others = dict.fromkeys(map(str, self._candidates(name)))
         elsewhere = f", nor does {' or '.join(others)}" if others else ""
-        return Fault("missing-file", f"{first} does not exist{elsewhere}{'' if Path(name).is_absolute() else remedy}")
+        if Path(name).is_absolute():
+            remedy = ""
+        if "\\" in name:
+            remedy = "; paths are divided by /, not by backslashes: replace them"
+        return Fault("missing-file", f"{first} does not exist{elsewhere}{remedy}")
 
     def _look(self, name: str) -> Path | Fault | None:
         for candidate in self._candidates(name):

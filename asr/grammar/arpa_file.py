@@ -6,20 +6,21 @@ from pathlib import Path
 
 from asr.errors import GrammarError
 from asr.files import atomic_write
-from asr.grammar.arpa import HIGHEST_ORDER, LOG10_ZERO, ArpaModel, Ngram
+from asr.grammar.arpa import END, HIGHEST_ORDER, LOG10_ZERO, START, ArpaModel, Ngram
 from asr.grammar.back_off_check import more_than_certain
 from asr.text_lines import read_text_lines
 
 COUNT = re.compile(r"ngram\s+(\d{1,9})\s*=\s*(\d{1,18})", re.ASCII)
 ROUNDING = 1e-4
+_MARKS_IN_CAPITALS = {"<S>": START, "</S>": END}
 NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?|-inf(inity)?", re.ASCII | re.IGNORECASE)
 
 
 def read_arpa(path: Path | str) -> ArpaModel:
     r"""Read an ARPA file of any order, plain or gzip-compressed.
 
-    Everything before the line `\data\` is comment. `-inf`, and what is below it, reads as -99, the format's own zero.
-    Histories that a pruned file does not list are allowed.
+    Everything before the line `\data\` is comment; `<S>` and `</S>` mark sentences too. `-inf`, and what is below it,
+    reads as -99, the format's own zero. Histories that a pruned file does not list are allowed.
 
     Raises
     ------
@@ -115,7 +116,7 @@ class _Reader:
             if n_back_off not in (0, 1) or (highest and n_back_off):
                 wanted = "" if highest else " and perhaps a back-off weight"
                 raise self.error(f"{line!r} must be a log10 probability, {order} word(s){wanted}.")
-            ngram = tuple(fields[1 : order + 1])
+            ngram = tuple(_MARKS_IN_CAPITALS.get(word, word) for word in fields[1 : order + 1])
             if ngram in ngrams:
                 raise self.error(f"the {order}-gram {' '.join(ngram)!r} is listed twice.")
             if vocabulary is not None:

@@ -9,12 +9,12 @@ from asr.errors import LexiconError, printable
 from asr.grammar.marks import meaning
 from asr.lexicon import Lexicon
 from asr.lexicon.lexicon import Pronunciation, without_stress
+from asr.unicode_text import without_punctuation
 from asr.validation.findings import count, some
 
 log = logging.getLogger(__name__)
 
 _NO_WORD = re.compile(r"<.*>")  # <UNK>, <SPOKEN_NOISE>: marks of what was said, and not what was said
-_MARKS = '.,;:!?"()'
 
 
 def recognizable(model: SpeechModel, *, allow_untrained: bool = False) -> Lexicon:
@@ -122,7 +122,8 @@ def other_case(words: Iterable[str], lexicon: Lexicon, *, of_file: bool = True) 
     unknown = {word for word in words if word not in lexicon}
     meant = sorted(word for word in unknown if word.casefold() in spelt)
     rest = unknown.difference(meant)
-    marked = {word: spelt[word.strip(_MARKS).casefold()] for word in rest if word.strip(_MARKS).casefold() in spelt}
+    bare = {word: without_punctuation(word).casefold() for word in rest}
+    marked = {word: spelt[bare[word]] for word in rest if bare[word] in spelt}
     hints = []
     if meant:
         pairs = some((f"{word} as {spelt[word.casefold()]}" for word in meant), 3)

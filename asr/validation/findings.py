@@ -85,8 +85,14 @@ def warning(code: str, file: Path, line: int | None, message: str) -> Finding:
     return Finding("warning", code, file, line, message)
 
 
+MAX_LINES = 20
+"""Lines of one kind of finding that a report shows."""
+
+
 def lines_by_kind(findings: Iterable[Finding]) -> Iterator[str]:
-    """A line for every finding, those of a kind together; a remedy that several share stands once, after their lines.
+    """Yield a line for every finding, those of a kind together; a remedy that several share follows their lines.
+
+    Of a kind with more than `MAX_LINES` findings the first are shown, and the number of the others.
 
     Kinds come in the order of their first findings. Within a kind come those that share a remedy before those that
     have one of their own, so that "each of these" are the lines right above, and otherwise as they were given.
@@ -95,14 +101,20 @@ def lines_by_kind(findings: Iterable[Finding]) -> Iterator[str]:
     for finding in findings:
         of_kind = kinds.setdefault((finding.severity, finding.code), {})
         of_kind.setdefault(finding.remedy, []).append(finding)
-    for of_kind in kinds.values():
+    for (_, code), of_kind in kinds.items():
+        left = MAX_LINES
         for remedy, alike in sorted(of_kind.items(), key=lambda item: not item[0] or len(item[1]) == 1):
+            shown, left = alike[:left], max(0, left - len(alike))
             if not remedy or len(alike) == 1:
-                yield from map(str, alike)
+                yield from map(str, shown)
                 continue
-            for finding in alike:
+            for finding in shown:
                 yield str(replace(finding, message=finding.fact))
-            yield f"  for each of these {len(alike):,}: {remedy}"
+            if shown:
+                yield f"  for each of these {len(alike):,}: {remedy}"
+        n_more = sum(map(len, of_kind.values())) - MAX_LINES
+        if n_more > 0:
+            yield f"  and {n_more:,} more of the kind {code} (all are in as_json() of the report, --json)"
 
 
 def without_place(error: Exception, file: Path, line: int | None = None) -> str:

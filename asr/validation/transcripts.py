@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from asr.features.config import FeatureConfig
 from asr.lexicon import Lexicon
+from asr.unicode_text import without_punctuation
 from asr.validation.directory import Directory
 from asr.validation.findings import FEWEST_CASES, NEARLY_ALL, Finding, costing, count, some, warning
 
@@ -17,8 +18,6 @@ _HABIT = 10  # times that words in another letter case, or with marks, are no sl
 _FEWEST_WORDS = 3  # for a rate to mean anything: a word cut out tightly lasts a tenth of a second
 LONGEST_PAUSES, SECONDS_A_WORD = 10.0, 2.0
 """Seconds that audio may last, for itself and for each word, before words seem to be missing."""
-_MARKS = '.,;:!?\u2026"\u201c\u201d\u201e\u00ab\u00bb()[]\u2013\u2014\u00a1\u00bf'
-"""Punctuation around a word. Apostrophes and hyphens are none: they may belong to it."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ def check_words_known(
             folded[word.casefold()].append(word)
     spelled = {}
     for word in places:
-        similar = folded.get(word.casefold()) or folded.get(word.strip(_MARKS).casefold())
+        similar = folded.get(word.casefold()) or folded.get(without_punctuation(word).casefold())
         if similar:
             spelled[word] = similar
     often = sum(n_times[word] for word in spelled) >= _HABIT
@@ -94,14 +93,19 @@ def check_words_known(
 
 def _remedy(word: str, similar: Sequence[str]) -> str:
     """What mends a word that the lexicon lacks; `similar` are its words that differ in letter case or marks alone."""
+    bare = without_punctuation(word)
+    if not similar and not bare:
+        return "punctuation is not a word: remove it from the transcript"
     if not similar and any(letter.isdigit() for letter in word):
         return "write numbers as they are spoken (FIFTY for 50), or add its pronunciation"
+    if not similar and bare != word:
+        return f"remove the punctuation marks around it, and add the pronunciation of '{bare}'"
     if not similar:
         return "add its pronunciation, or correct the word"
     there = f"it is in the lexicon as {some(similar)}"
     if word.casefold() in {known.casefold() for known in similar}:
         return f"{there}, and letter case counts: write it as there"
-    case = "" if word.strip(_MARKS) in similar else ", and letter case counts"
+    case = "" if bare in similar else ", and letter case counts"
     return f"{there}: the marks around a word are no part of it{case}"
 
 
@@ -122,7 +126,7 @@ def _other_spelling(
     entries = directory.entries("text")
     pairs = some((f"'{word}', there {known}" for word, known in spelled.items()), 3)
     marked = [word for word in spelled if spelled[word].casefold() != word.casefold()]
-    marks = "".join(mark for mark in _MARKS if any(mark in word for word in marked))
+    marks = "".join(sorted({mark for word in marked for mark in word.replace(without_punctuation(word), "", 1)}))
     words = count(len(spelled), "word")
     fact = (
         "letter case counts and marks around a word are no part of it, and the lexicon has "

@@ -23,6 +23,7 @@ from asr.grammar import (
     score_sentence,
     write_arpa,
 )
+from asr.grammar.arpa_file import parse_arpa
 from asr.grammar.back_off_check import ROUNDING, more_than_certain
 
 BIGRAM = r"""A comment
@@ -282,3 +283,11 @@ def test_a_model_that_lacks_nearly_all_its_histories_is_refused() -> None:
         GrammarError, match=r"lacks more than 51[0-9]{2} of the histories that they begin with, such as '[ab] "
     ):
         arpa_grammar(model)
+
+
+def test_parse_arpa_sentence_marks_in_capitals_are_marks() -> None:
+    lines = ["\\data\\", "ngram 1=3", "ngram 2=1", "\\1-grams:", "-1 <S> -0.5", "-0.5 </S>", "-0.5 ONE"]
+    lines += ["\\2-grams:", "-0.1 <S> ONE", "\\end\\"]
+    model = parse_arpa(lines, "small")
+    assert model.words == ("ONE",)
+    assert model.log10_probability(("<s>",), "ONE") == -0.1

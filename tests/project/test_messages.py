@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 OF_COMMANDS = ("cli", "faults.py", "supervisor.py", "experiments/story.py")
 """Where only a command or a recipe speaks."""
-ARGUMENT = {"--keep-stress": "strip_stress=False", "--out": "output="}
+ARGUMENT = {"--json": "as_json", "--keep-stress": "strip_stress=False", "--out": "output="}
 OF_OTHERS = {"--ignore-length", "--line", "--series-"}  # of sox, and of style sheets
 
 

@@ -76,6 +76,10 @@ AUDIO: dict[str, tuple[Spoil, Expected]] = {
         lambda c: c.audio(4).unlink(),
         ("error", "missing-file", "train/wav.scp", 4, "does not exist"),
     ),
+    "backslashes in a path": (
+        lambda c: c.set_line("train/wav.scp", 4, c.lines("train/wav.scp")[3].replace("/", "\\")),
+        ("error", "missing-file", "train/wav.scp", 4, "backslashes"),
+    ),
     "an empty file": (
         lambda c: c.audio(4).write_bytes(b""),
         ("error", "empty-file", "train/wav.scp", 4, "is an empty file"),
@@ -205,6 +209,18 @@ TRANSCRIPTS: dict[str, tuple[Spoil, Expected]] = {
     "a word with marks": (
         lambda c: c.append_word(6, "(ONE,"),
         ("error", "unknown-word", "train/text", 6, "; it is in the lexicon as ONE: the marks around a word are no"),
+    ),
+    "an unknown word with a danda": (
+        lambda c: c.append_word(6, "ELEVEN\u0964"),
+        ("error", "unknown-word", "train/text", 6, "punctuation"),
+    ),
+    "a quoted word": (
+        lambda c: c.append_word(6, "'ONE'"),
+        ("error", "unknown-word", "train/text", 6, "it is in the lexicon as ONE"),
+    ),
+    "a mark by itself": (
+        lambda c: c.append_word(6, "\u2014"),
+        ("error", "unknown-word", "train/text", 6, "punctuation is not a word"),
     ),
     "a word with marks in another case": (
         lambda c: c.append_word(6, "One."),

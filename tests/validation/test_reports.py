@@ -17,7 +17,7 @@ from asr.training.checking import check_inputs, log_findings
 from asr.training.config import TrainingConfig
 from asr.validation import Report, Summary, validate
 from asr.validation.amount import FEWEST_SPEAKERS, remarks_on_amount, remarks_on_context
-from asr.validation.findings import warning
+from asr.validation.findings import MAX_LINES, costing, warning
 from discriminants.parallel.workers import LocalWorkers
 from tests.validation.corpora import Corpus
 
@@ -377,3 +377,14 @@ def test_the_sentence_that_ends_a_training_repeats_no_remedy_either(clean: Corpu
     told = str(raised.value)
     assert told.count("write its value after it") == 1
     assert [f"utt2spk:{line}" in told for line in (2, 4, 6)] == [True] * 3
+
+
+def test_report_lines_of_one_kind_are_limited() -> None:
+    place = Path("train/text")
+    alike = [costing("unknown-word", place, n, f"no word {n}; add it", [f"u{n}"]) for n in range(1, 10_001)]
+    others = [costing("too-short", place, n, f"short {n}", [f"u{n}"]) for n in range(1, 4)]
+    report = Report(tuple(alike + others))
+    lines = [line for line in report.lines() if "train/text" in line or line.startswith("  ")]
+    assert len(lines) == MAX_LINES + 2 + 3
+    assert "10,000" in lines[MAX_LINES] and "9,980 more" in lines[MAX_LINES + 1]
+    assert len(report.as_json()["findings"]) == 10_003
