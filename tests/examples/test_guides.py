@@ -99,6 +99,61 @@ def test_a_table_of_files_and_transcripts_becomes_a_data_directory_as_shown(tmp_
     assert train.utterances[0].audio == tmp_path / "audio/anna/001.wav"
 
 
+def transcripts_of_table(
+    table: bytes, capsys: pytest.CaptureFixture[str], *, tabs: bool = False
+) -> tuple[list[tuple[str, ...]], str]:
+    """Return the words that the guide's code makes of a table, in the order of the names, and its printed lines."""
+    code = shown("data-directories.md", "csv")
+    Path("table.csv").write_bytes(table)
+    if tabs:
+        code = code.replace('"table.csv", ","', '"table.csv", "\\t"')
+    exec(code, {})
+    directory = read_data_directory(Path("data/train"))
+    return [utterance.words for utterance in directory.utterances], capsys.readouterr().out
+
+
+@pytest.fixture
+def in_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number in range(5):
+        (tmp_path / f"{number}.wav").write_bytes(b"RIFF")
+
+
+@pytest.mark.parametrize(
+    ("transcript", "words"),
+    [
+        ("हिन्दी, है\u0902।", ("हिन्दी", "है\u0902")),
+        ("ภาษาไทยที่ นี้!", ("ภาษาไทยที่", "นี้")),
+        ("Cafe\u0301 de\u0301ja\u0300-vu?", ("CAF\u00c9", "D\u00c9J\u00c0", "VU")),
+        ("می\u200cخواهم\u060c", ("می\u200cخواهم",)),
+        ("\u201cDon\u2019t!\u201d she said \u2013 twice", ("DON'T", "SHE", "SAID", "TWICE")),
+    ],
+    ids=["hindi", "thai", "nfd", "persian", "quotes"],
+)
+def test_guide_table_code_combining_marks_stay(
+    transcript: str, words: tuple[str, ...], in_corpus: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = f'file,transcript,speaker\n0.wav,"{transcript}",anna\n'
+    assert transcripts_of_table(table.encode(), capsys) == ([words], "1 rows: 1 utterances, 0 left out\n")
+
+
+def test_guide_table_code_open_quote_in_tabs_loses_nothing(in_corpus: None, capsys: pytest.CaptureFixture[str]) -> None:
+    table = b'file\ttranscript\tspeaker\n0.wav\t"one\tanna\n1.wav\ttwo\tanna\n\n2.wav\tthree"\tanna\n'
+    found, printed = transcripts_of_table(table, capsys, tabs=True)
+    assert found == [("ONE",), ("TWO",), ("THREE",)]
+    assert printed.startswith("3 rows: 3 utterances")
+
+
+def test_guide_table_code_lost_rows_are_reported(in_corpus: None, capsys: pytest.CaptureFixture[str]) -> None:
+    table = b'file,transcript,speaker\n0.wav,one,anna\n\n1.wav,"two,anna\n2.wav,three",anna\n3.wav,,anna\n4.wav,five\n'
+    found, printed = transcripts_of_table(table, capsys)
+    assert found == [("ONE",)]
+    counts, *lost = printed.splitlines()
+    assert "4 rows" in counts and "3 left out" in counts
+    assert [re.match(r"line (\d+)", line)[1] for line in lost] == ["5", "6", "7"]
+    assert "2 lines" in lost[0] and "quote" in lost[0]
+
+
 def setting_names(model: type[BaseModel]) -> Mapping[str, set[str]]:
     """Names of the settings of every table, those of no table under ''."""
     tables: dict[str, set[str]] = {"": set()}
