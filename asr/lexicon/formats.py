@@ -4,41 +4,17 @@ word; it raises ValueError, with what is wrong as the message, for a line that d
 """
 
 import re
-from collections.abc import Sequence
 
 from asr.lexicon.htk_strings import read_htk_string
 from asr.lexicon.lexicon import Pronunciation
+from asr.lexicon.number_columns import NumberColumns, is_decimal
 
 Entry = tuple[str, Pronunciation]
 
 VARIANT_MARK = re.compile(r"(.+)\(\d+\)", re.DOTALL)
-_DECIMAL = re.compile(r"\d*\.\d+|\d+\.|\d+(\.\d*)?[eE][-+]?\d+", re.ASCII)
-N_COLUMNS = (0, 1, 4)
-"""Numbers that may follow a word: none, a pronunciation probability (Kaldi's lexiconp.txt), or that and three of
-silence: after the word, and corrections for silence and for speech before it (Kaldi's lexiconp_silprob.txt, Montreal
-Forced Aligner)."""
 MODEL_PAUSES = frozenset({"SIL", "SP"})
 """Phones of the models of silence (`asr.hmm.topology`), which stand in no word."""
 HTK_PAUSES = frozenset({"sil", "sp"})
-
-
-def is_decimal(field: str) -> bool:
-    """Whether `field` is a number with a point or an exponent: a bare `1` may be a phone."""
-    return _DECIMAL.fullmatch(field) is not None
-
-
-def without_columns(word: str, fields: Sequence[str]) -> Pronunciation:
-    """Return the phones behind the columns of numbers; ValueError for columns that fit no format."""
-    n_columns = next((i for i, field in enumerate(fields) if not is_decimal(field)), len(fields))
-    if n_columns not in N_COLUMNS:
-        raise ValueError(
-            f"the word {word!r} has {n_columns} numbers before its phones. Expected none, 1 (its probability) or 4 "
-            "(its probability and three of silence). Keep the word and its phones, for example with cut -f1,6- for "
-            "tab-separated columns"
-        )
-    if n_columns and not 0.0 < float(fields[0]) <= 1.0:
-        raise ValueError(f"the word {word!r} has the probability {fields[0]}. Expected a number above 0, at most 1")
-    return tuple(fields[n_columns:])
 
 
 def is_comment(line: str) -> bool:
@@ -46,15 +22,15 @@ def is_comment(line: str) -> bool:
     return line.lstrip().startswith(("#", ";;;"))
 
 
-def parse_kaldi(line: str) -> Entry | None:
+def parse_kaldi(line: str, columns: NumberColumns) -> Entry | None:
     """`WORD phone phone ...`, perhaps with columns of numbers; lines that begin with `#` or `;;;` are comments."""
     if is_comment(line):
         return None
     word, *fields = line.split()
-    return word, without_columns(word, fields)
+    return word, columns.phones(word, fields)
 
 
-def parse_cmu(line: str) -> Entry | None:
+def parse_cmu(line: str, columns: NumberColumns) -> Entry | None:
     """`WORD(2)  PH1 PH0`, perhaps with columns of numbers.
 
     `;;;` begins a comment line; a field with `#` in front ends the phones.
@@ -65,7 +41,7 @@ def parse_cmu(line: str) -> Entry | None:
     comment = next((i for i, phone in enumerate(phones) if phone.startswith("#")), len(phones))
     variant = VARIANT_MARK.fullmatch(word)
     word = variant.group(1) if variant else word
-    return word, without_columns(word, phones[:comment])
+    return word, columns.phones(word, phones[:comment])
 
 
 def parse_htk(line: str) -> Entry | None:
@@ -93,6 +69,8 @@ def parse_htk(line: str) -> Entry | None:
         if not 0.0 < float(fields[0]) <= 1.0:
             raise ValueError(f"the probability {fields[0]!r} is not above 0 and at most 1")
         del fields[0]
+        if fields and is_decimal(fields[0]):
+            raise ValueError(f"the word {word!r} has two or more numbers before its phones. HTK has one probability")
     if silent and fields and HTK_PAUSES.issuperset(fields):
         return None
     while len(fields) > 1 and fields[-1] in HTK_PAUSES:

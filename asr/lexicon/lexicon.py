@@ -61,6 +61,8 @@ class Lexicon:
         Words that were left out in reading, since they are silence; nor do these make a difference.
     stress : str
         What was done with stress digits in reading, a sentence; empty where there were none.
+    numbers : str
+        What was done with columns of numbers in reading, a sentence; empty if there were none.
 
     Raises
     ------
@@ -74,6 +76,7 @@ class Lexicon:
     source: str = field(default="the lexicon", compare=False)
     silent: tuple[str, ...] = field(default=(), compare=False)
     stress: str = field(default="", compare=False)
+    numbers: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if not self.pronunciations:
@@ -121,7 +124,7 @@ class Lexicon:
     def notes(self) -> tuple[str, ...]:
         """What was done in reading, a sentence each."""
         silence = f"{self.source}: left out {' '.join(self.silent)}, which is silence and no word"
-        return (*([silence] if self.silent else []), *([self.stress] if self.stress else []))
+        return (*([silence] if self.silent else []), *filter(None, (self.stress, self.numbers)))
 
     @cached_property
     def phones(self) -> tuple[str, ...]:

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from asr.errors import LexiconError, printable
 from asr.lexicon import formats
 from asr.lexicon.lexicon import Lexicon, Pronunciation, marks_stress, without_stress
+from asr.lexicon.number_columns import NumberColumns
 from asr.text_lines import read_text_lines
 
 Format = Literal["auto", "kaldi", "cmu", "htk"]
@@ -20,11 +22,11 @@ def read_lexicon(path: Path | str, *, format: Format = "auto", strip_stress: boo
     ----------
     path : path
     format : {"auto", "kaldi", "cmu", "htk"}
-        "kaldi": `WORD phone phone ...`, one variant a line, `#` and `;;;` comment lines. One or four numbers with a
-        point or an exponent may follow the word (lexiconp.txt, lexiconp_silprob.txt, Montreal Forced Aligner): they
-        are checked and not used, so pronunciations count as equally likely. "cmu": variants are
-        marked `WORD(2)`; `;;;` comment lines. "htk": `WORD [OUTSYM] probability phone ... sp`, quotes and
-        backslash escapes; output symbols, probabilities and closing pauses are left out, as are entries of
+        "kaldi": `WORD phone phone ...`, one variant a line, `#` and `;;;` comment lines. One or four numbers may
+        follow the word (lexiconp.txt, lexiconp_silprob.txt, Montreal Forced Aligner; see
+        `asr.lexicon.number_columns`): they are checked and not used, so pronunciations count as equally likely.
+        "cmu": variants are marked `WORD(2)`; `;;;` comment lines. "htk": `WORD [OUTSYM] probability phone ... sp`,
+        quotes and backslash escapes; output symbols, probabilities and closing pauses are left out, as are entries of
         nothing but a pause (`SENT-END [] sil`). "auto": HTK when a line has an output symbol or an escaped
         first character, or all lines end in `sp` or `sil`; CMU when some `WORD(2)` stands beside its `WORD`;
         Kaldi otherwise.
@@ -33,7 +35,7 @@ def read_lexicon(path: Path | str, *, format: Format = "auto", strip_stress: boo
         where the phones are the CMU's and every vowel has one.
 
     A word that is nothing but the model's own silence, as Kaldi's `<SIL> SIL`, is left out. What was left out or
-    removed is told in the lexicon's `silent` and `stress`.
+    removed is told in the lexicon's `silent`, `stress` and `numbers`.
 
     Raises
     ------
@@ -47,7 +49,8 @@ def read_lexicon(path: Path | str, *, format: Format = "auto", strip_stress: boo
         raise LexiconError(f"{path}, line {commas[0]}: {commas[1]}.")
     if format == "auto":
         format = guess_format([line for _, line in lines])
-    parse = line_parser(format)
+    columns = number_columns(format, [line for _, line in lines])
+    parse = line_parser(format, columns)
     variants: dict[str, list[Pronunciation]] = {}
     silent: list[str] = []
     for number, line in lines:
@@ -83,7 +86,8 @@ def read_lexicon(path: Path | str, *, format: Format = "auto", strip_stress: boo
     else:
         stress = f"{path}: stress digits kept, as was asked for" if marks_stress(phones_used) else ""
     pronunciations = {word: tuple(phones) for word, phones in variants.items()}
-    return Lexicon(pronunciations, str(path), silent=tuple(dict.fromkeys(silent)), stress=stress)
+    numbers = f"{path}: {columns.note}" if columns.note else ""
+    return Lexicon(pronunciations, str(path), silent=tuple(dict.fromkeys(silent)), stress=stress, numbers=numbers)
 
 
 def strips_stress(wanted: bool | None, format: str, phones: Iterable[str]) -> bool:
@@ -95,12 +99,19 @@ def _unstressed(phones: Pronunciation) -> Pronunciation:
     return tuple(without_stress(phone) for phone in phones)
 
 
-def line_parser(format: str) -> Callable[[str], formats.Entry | None]:
+def number_columns(format: str, lines: Iterable[str]) -> NumberColumns:
+    """Return the rule for the numbers of a file in a format; `lines` are all of its lines that are not blank."""
+    if format == "htk":
+        return NumberColumns()
+    return NumberColumns.of_lines(line for line in lines if not formats.is_comment(line))
+
+
+def line_parser(format: str, columns: NumberColumns) -> Callable[[str], formats.Entry | None]:
     """Return the parser of a line in a format."""
     if format == "kaldi":
-        return formats.parse_kaldi
+        return partial(formats.parse_kaldi, columns=columns)
     if format == "cmu":
-        return formats.parse_cmu
+        return partial(formats.parse_cmu, columns=columns)
     if format == "htk":
         return formats.parse_htk
     raise LexiconError(f"The lexicon format {format!r} is unknown; it must be auto, kaldi, cmu or htk.")

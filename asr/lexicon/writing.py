@@ -4,8 +4,9 @@ from pathlib import Path
 
 from asr.errors import LexiconError
 from asr.files import atomic_write
-from asr.lexicon.formats import MODEL_PAUSES, is_comment, is_decimal
+from asr.lexicon.formats import MODEL_PAUSES, is_comment
 from asr.lexicon.lexicon import Lexicon
+from asr.lexicon.number_columns import NumberColumns
 from asr.lexicon.reading import comma_separated
 
 
@@ -26,7 +27,7 @@ def write_lexicon(lexicon: Lexicon, path: Path | str) -> None:
     comment = next((word for word in lexicon.words if is_comment(word)), None)
     if comment is not None:
         raise LexiconError(f"The word {comment!r} would read as a comment in {path}; rename it.")
-    number = next((v[0] for word in lexicon.words for v in lexicon[word] if is_decimal(v[0])), None)
+    number = next((v[0] for word in lexicon.words for v in lexicon[word] if NumberColumns().count(v)), None)
     if number is not None:
         raise LexiconError(f"The phone {number!r} would read as a probability in {path}; rename it.")
     lines = [" ".join((word, *variant)) for word in lexicon.words for variant in lexicon[word]]

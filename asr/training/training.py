@@ -95,8 +95,8 @@ def train(
     classifier_of(config.hybrid)
     check_same_static(config.features, config.hybrid_features)
     pronunciations = read_lexicon(lexicon, strip_stress=config.lexicon.strip_stress)
-    if pronunciations.stress:
-        log.info("%s", pronunciations.stress)
+    for note in filter(None, (pronunciations.stress, pronunciations.numbers)):
+        log.info("%s", printable(note))
     Topology(pronunciations.phones, config.states_per_phone)
     given = read_data_directory(data, root=root)
     corpus, problems = trainable(given, pronunciations)

@@ -14,7 +14,7 @@ from asr.grammar.slf import is_slf
 from asr.hmm.topology import SHORT_PAUSE, SILENCE
 from asr.lexicon import Lexicon, formats, read_lexicon
 from asr.lexicon.lexicon import STRESSED_PHONE, VOWELS, Pronunciation, without_stress
-from asr.lexicon.reading import comma_separated, guess_format, line_parser, strips_stress
+from asr.lexicon.reading import comma_separated, guess_format, line_parser, number_columns, strips_stress
 from asr.validation.findings import Finding, count, some, stopping, warning, without_place
 from asr.validation.lists import read_text_past_faults
 
@@ -78,7 +78,7 @@ def read_lexicon_past_faults(path: Path, strip_stress: bool | None = None) -> Le
         faults = [*text.faults, stopping("malformed", path, *commas)]
         return LexiconFile(path, "csv", (), tuple(faults), None, text.damaged)
     format = guess_format([line for _, line in lines])
-    parse = line_parser(format)
+    parse = line_parser(format, number_columns(format, [line for _, line in lines]))
     entries, faults, damaged = [], list(text.faults), set(text.damaged)
     for number, line in lines:
         try:

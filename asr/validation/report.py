@@ -78,6 +78,8 @@ class Summary:
         Of the features, in Hz; None without settings or audio.
     stress : str
         What is done with stress digits of the lexicon; empty where there are none.
+    numbers : str
+        What is done with columns of numbers in the lexicon; empty if there are none.
     tests : tuple of SummaryOfTest
         The data directories for tests, in the order in which they were given.
     """
@@ -98,6 +100,7 @@ class Summary:
     phones: Mapping[str, int] = field(default_factory=dict)
     sample_rate: int | None = None
     stress: str = ""
+    numbers: str = ""
     tests: tuple[SummaryOfTest, ...] = ()
 
     def lines(self, *, stopped: bool = False) -> Iterator[str]:
@@ -115,6 +118,7 @@ class Summary:
             f"the lexicon has {100 * self.coverage:.2f} % of what is said",
             "lexicon": f"{self.lexicon_words:,} words, {self.unheard_words:,} of them not said in what can be used",
             "stress": self.stress,
+            "numbers": self.numbers,
             "phones": f"{len(self.phones)}: " + " ".join(f"{phone} {n:,}" for phone, n in self.phones.items()),
         }
         for name, text in rows.items():

@@ -264,4 +264,5 @@ def _summary(train: Directory, lexicon: Lexicon | None, found: Found, kept: Sequ
         unheard_words=0 if lexicon is None else sum(word not in heard for word in lexicon.words),
         phones=phones,
         stress="" if lexicon is None else lexicon.stress.removeprefix(f"{lexicon.source}: "),
+        numbers="" if lexicon is None else lexicon.numbers.removeprefix(f"{lexicon.source}: "),
     )

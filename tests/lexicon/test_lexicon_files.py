@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 
 from asr.errors import LexiconError
 from asr.lexicon import Lexicon, read_lexicon, write_lexicon
+from asr.lexicon.number_columns import is_decimal
 from asr.unicode_text import fault_in_word, nfc
+from asr.validation.lexicon import read_lexicon_past_faults
+from tests.conftest import SHARED
 
 SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 NAMES = (
@@ -49,6 +52,8 @@ def test_the_probability_column_of_a_lexiconp_file_is_left_out(tmp_path: Path) -
         "A\t0.99\t0.2\t1.12\t0.0\tAH\nA\t1e-2\t0.0\t0.0\t1.0\tEY\nB\t1.0\t0.5\t1.0\t1.0\tB\n",  # silence columns
         "A 0.5 AH\nA\t1.0  0.43 1.23 0.85 EY\nB\tB\n",  # all forms mixed
         "A 0.5 AH\nA(2) 0.5 EY\nB B\n",  # CMU's variants
+        "A 1 AH\nA 0.0526316 EY\nB 1 B\n",  # as awk writes 1 in Kaldi's lexiconp.txt
+        "A 1 0.20 1.00 1.02 AH\nA 5e-05 0.01 1.00 0.97 EY\nB 1 0.20 1.00 1.00 B\n",  # and lexiconp_silprob.txt
     ],
 )
 def test_read_lexicon_number_columns_are_no_phones(tmp_path: Path, text: str) -> None:
@@ -57,6 +62,37 @@ def test_read_lexicon_number_columns_are_no_phones(tmp_path: Path, text: str) ->
 
 def test_read_lexicon_integers_are_phones(tmp_path: Path) -> None:
     assert read_lexicon(saved(tmp_path, "A 1 2\nB 1 3\n"))["A"] == (("1", "2"),)
+    assert read_lexicon(saved(tmp_path, "A 1 n\nB 0.5 b 1 n\n"))["A"] == (("1", "n"),)  # B has the phone 1
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("A AH\n", ""), ("A 0.5 AH\n", "probabilities"), ("A AH\nB 1 0.2 1.0 1.0 B\n", "silence columns")],
+)
+def test_read_lexicon_number_columns_are_noted(tmp_path: Path, text: str, told: str) -> None:
+    lexicon = read_lexicon(saved(tmp_path, text))
+    assert told in lexicon.numbers and bool(lexicon.numbers) == bool(told)
+    assert lexicon.notes == ((lexicon.numbers,) if told else ())
+
+
+MFA = SHARED / "mfa" / "dictionaries"
+KNOWN = {
+    "english_us_mfa_reduced.dict": ("'d", {("t",), ("d",), ("\u026a", "\u027e")}),
+    "test_mixed_format_dictionary.txt": ("this", {("dh", "ih", "s")}),
+    "test_tabbed_dictionary.txt": ("is", {("ih", "z")}),
+}
+
+
+@pytest.mark.corpus
+@pytest.mark.skipif(not MFA.is_dir(), reason="the aligner's dictionaries are absent")
+@pytest.mark.parametrize("name", KNOWN)
+def test_read_lexicon_mfa_dictionary_has_no_number_phones(name: str) -> None:
+    lexicon = read_lexicon(MFA / name)
+    word, variants = KNOWN[name]
+    assert not [phone for phone in lexicon.phones if is_decimal(phone)]
+    assert variants <= set(lexicon[word])
+    assert "silence columns" in lexicon.numbers
+    assert not [finding for finding in read_lexicon_past_faults(MFA / name).faults if finding.stops]
 
 
 def test_cmu_variants_join_their_word_and_lose_stress(tmp_path: Path) -> None:
@@ -133,6 +169,7 @@ def test_gzip_files_are_read(tmp_path: Path) -> None:
         ("A 0.0 A\n", "auto", "line 1: .* 0.0"),
         ("A 1.5 A\n", "auto", "line 1: .* 1.5"),
         ("A EY\nB  # nothing\n", "cmu", "line 2: the word 'B' has no phones"),
+        ("A [] 0.5 0.5 ax\n", "htk", "line 1: .*'A'.* numbers"),
         ("A [] 2.5 ax\n", "htk", "line 1: the probability '2.5'"),
         ("A [a ax\n", "htk", "line 1: the output symbol"),
         ("'A ax\n", "htk", "line 1: the quote ' is not closed"),

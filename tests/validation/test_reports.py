@@ -388,3 +388,13 @@ def test_report_lines_of_one_kind_are_limited() -> None:
     assert len(lines) == MAX_LINES + 2 + 3
     assert "10,000" in lines[MAX_LINES] and "9,980 more" in lines[MAX_LINES + 1]
     assert len(report.as_json()["findings"]) == 10_003
+
+
+def test_validate_number_columns_are_one_line_and_no_finding(clean: Corpus) -> None:
+    lines = [line.split(maxsplit=1) for line in clean.lines("lexicon.txt")]
+    clean.write("lexicon.txt", [f"{word} 1 0.20 1.00 0.97 {phones}" for word, phones in lines])
+    report = clean.validate()
+    assert not report.findings
+    assert set(report.summary.phones) == {phone for _, phones in lines for phone in phones.split()}
+    assert "silence columns" in report.summary.numbers
+    assert sum("silence columns" in line for line in report.lines()) == 1
