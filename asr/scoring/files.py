@@ -19,6 +19,7 @@ _SECONDS = re.compile(r"\d*\.\d+", re.ASCII)  # a digit alone may be a word
 _NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+", re.ASCII)
 _LABEL = re.compile(r"<.*>")
 _SUBTITLE_TIMES = re.compile(r"\d+:\d\d:\d\d[.,]\d+ --> .*", re.ASCII)
+_FILE = re.compile(r".+\.(wav|flac|mp3|ogg|opus|sph|aiff?|au|caf|mfc|(ark|scp)(:\d+)?)", re.IGNORECASE | re.ASCII)
 _OTHER_BEGINNINGS = {
     'File type = "ooTextFile': "a TextGrid",
     "<?xml": "an XML file, such as ELAN's",
@@ -51,7 +52,8 @@ def read_transcripts(path: Path | str, *, format: TranscriptFormat = "auto") -> 
     CorpusError
         When the file is no text (see `asr.text_lines`), or a line, which is named, is malformed, repeats an utterance
         or names one so that no line could begin with it (`;;`, what cannot be printed). With "auto" also for
-        files whose times and marks would be words: CTM, STM, RTTM, labels, TextGrid, subtitles, XML, JSON, lattices.
+        files whose times, paths and marks would be words: CTM, STM, RTTM, labels, segments, wav.scp, TextGrid,
+        subtitles, XML, JSON, lattices.
     """
     path = Path(path)
     text_lines = read_text_lines(path, CorpusError)
@@ -136,9 +138,12 @@ def _refuse_other_results(path: Path, lines: list[tuple[int, str]]) -> None:
         return
     number, first = lines[0]
     what = next((what for beginning, what in _OTHER_BEGINNINGS.items() if first.startswith(beginning)), None)
-    if what is None:
-        rows = [line.split() for _, line in lines]
-        what = next((what for what, fits in _OTHER_ROWS.items() if all(map(fits, rows))), None)
+    rows = [line.split() for _, line in lines]
+    for kind, fits in _OTHER_ROWS.items():
+        fitting = [place for place, fields in enumerate(rows) if fits(fields)]
+        if what is None and len(fitting) >= _NEARLY_ALL * len(rows):
+            what = kind
+            number, first = lines[fitting[0]]
     if what is None and any(_SUBTITLE_TIMES.fullmatch(line) for _, line in lines[:3]):
         what = "subtitles"
     if what is not None:
@@ -163,6 +168,16 @@ def _is_of_labels(fields: Sequence[str]) -> bool:
     return len(fields) >= 2 and all(_SECONDS.fullmatch(field) for field in fields[:2])
 
 
+def _is_of_segments(fields: Sequence[str]) -> bool:
+    if len(fields) != 4 or not all(_NUMBER.fullmatch(field) for field in fields[2:]):
+        return False
+    return any("." in field for field in fields[2:]) and float(fields[2]) < float(fields[3])
+
+
+def _is_of_files(fields: Sequence[str]) -> bool:
+    return fields[-1] == "|" or (len(fields) == 2 and _FILE.fullmatch(fields[1]) is not None)
+
+
 def _is_of_rttm(fields: Sequence[str]) -> bool:
     return len(fields) in (9, 10) and fields[0].isupper() and all(_SECONDS.fullmatch(field) for field in fields[3:5])
 
@@ -172,8 +187,11 @@ _OTHER_ROWS = {
     "an RTTM file (type, recording, channel, start, duration)": _is_of_rttm,
     "an STM file (recording, channel, speaker, start, end, label, words)": _is_of_stm,
     "a list of labels (start, end, label)": _is_of_labels,
+    "a list of segments (name, recording, start, end)": _is_of_segments,
+    "a list of files, such as wav.scp": _is_of_files,
 }
-"""Kinds of files with times, and the test that every line of such a file passes."""
+"""Kinds of files without transcripts, and the test that nearly every line of such a file passes."""
+_NEARLY_ALL = 0.9
 
 
 def _guess_format(path: Path, lines: list[tuple[int, str]]) -> TranscriptFormat:

@@ -64,6 +64,11 @@ def test_a_master_label_file_is_recognized_by_its_first_line(write):
         ("rec1 1 anna 0.00 2.50 ONE\nrec1 1 anna 2.5 3.25\n", "an STM file"),
         ("SPEAKER rec1 1 0.50 1.25 <NA> <NA> anna <NA> <NA>\n", "an RTTM file"),
         ("0.000000\t0.250000\tONE\n0.250000\t1.500000\n", "a list of labels"),
+        ("u1 rec1 0.35 2.10\nu2 rec1 2.10 4\n", "a list of segments"),
+        ("u1 audio/1.WAV\nu2 audio/2.flac\n", "a list of files"),
+        ("u1 feats.ark:9\nu2 feats.ark:1200\n", "a list of files"),
+        ("u1 sph2pipe -f wav 1.sph |\n", "a list of files"),
+        ("".join(f"r{n} A anna {n}.0 {n}.5 ONE\n" for n in range(9)) + "r9 A anna\n", "an STM file"),
         ("1\n00:00:01,000 --> 00:00:02,500\nONE TWO\n", "subtitles"),
         ("WEBVTT\n\n00:01.000 --> 00:02.500\nONE\n", "subtitles"),
         ('{"id": "u1", "text": "ONE"}\n', "JSON lines"),
@@ -83,6 +88,7 @@ def test_other_results_of_a_recognition_are_no_transcripts(write, content, what)
 def test_transcripts_of_digits_are_no_ctm_file(write):
     assert read_transcripts(write("u1 1 2 3 4\nu2 5 6 7 8 9\n"))["u1"] == ("1", "2", "3", "4")
     assert read_transcripts(write("u1 A 0.5 1.5 B\nu2 A\n"))["u1"] == ("A", "0.5", "1.5", "B")
+    assert read_transcripts(write("u1 2 3 4\nu2 5 6 7\nu3 1.5\nu4 A 2.5 1.5\n"))["u3"] == ("1.5",)
     assert read_transcripts(write("u1 1 2 3 4 5\nu2 5 6 7 8 9\n"))["u1"] == ("1", "2", "3", "4", "5")
 
 
