@@ -166,7 +166,7 @@ def log_findings(report: Report, *, of_lists: bool = False) -> None:
         log.warning("%s before training: %s", count(len(report.warnings), "warning"), codes_line(report.warnings))
         _log_first(report.warnings)
     if lost or report.warnings:
-        log.warning("asr validate lists all of them")
+        log.warning("asr validate --json or as_json() of asr.validate lists all of them")
     if report.summary.without_words:
         log.warning("%s of these for an empty transcript", f"{report.summary.without_words:,}")
     for remark in report.remarks:

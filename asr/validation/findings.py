@@ -114,7 +114,7 @@ def lines_by_kind(findings: Iterable[Finding]) -> Iterator[str]:
                 yield f"  for each of these {len(alike):,}: {remedy}"
         n_more = sum(map(len, of_kind.values())) - MAX_LINES
         if n_more > 0:
-            yield f"  and {n_more:,} more of the kind {code} (all are in as_json() of the report, --json)"
+            yield f"  and {n_more:,} more of the kind {code} (asr validate --json or as_json() lists all)"
 
 
 def without_place(error: Exception, file: Path, line: int | None = None) -> str:

@@ -17,6 +17,7 @@ FLOORS = (  # from the ground up
     "asr.resources",
     "asr.supervisor",
     "asr.unicode_text",
+    "asr.file_kinds",
     "asr.text_lines",
     "asr.settings",
     "asr.corpus",
