@@ -15,7 +15,7 @@ PYTEST_JOBS ?= 2
 PYTEST_FLAGS ?=
 FUZZ_FLAGS ?= --seconds 60 --seed 0 --save runs/fuzz
 
-.PHONY: help quickstart test lint format fuzz benchmarks wheel clean
+.PHONY: help quickstart test test-slow test-all lint format fuzz benchmarks wheel clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,10 +23,17 @@ help:  ## Show this list
 quickstart: $(STAMP)  ## Make a small corpus, train on it, recognise, score: runs/quickstart/report.html
 	$(BIN)/python -m recipes.quickstart --work-dir $(QUICKSTART_DIR)
 
-# A file at a time, in their order: what a file's tests share is made once, and slow files do not wait for one another.
-test: lint  ## Check style and types, then run every test
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 \
-	    $(BIN)/python -m pytest -n $(PYTEST_JOBS) --dist loadfile --no-loadscope-reorder $(PYTEST_FLAGS)
+# Workers get whole files in their order, so fixtures are made once and slow files do not wait for each other.
+RUN_TESTS = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 \
+	$(BIN)/python -m pytest -n $(PYTEST_JOBS) --dist loadfile --no-loadscope-reorder --durations=10 $(PYTEST_FLAGS)
+
+test: lint  ## Check style and types, then run the fast tests (at most six minutes)
+	$(RUN_TESTS) -m "not slow"
+
+test-slow: $(STAMP)  ## Run the slow tests: every configuration, whole trainings, signals, damage, fuzzing
+	$(RUN_TESTS) -m slow
+
+test-all: test test-slow  ## Run every test
 
 lint: $(STAMP)  ## Check style and types only
 	$(BIN)/ruff check .

@@ -62,6 +62,7 @@ def silence_found(corpus: PaddedCorpus, start: str, training: str = "viterbi") -
     return aligned.states < len(TOPOLOGY.silence_states)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("training", ["viterbi", "baum-welch"])
 def test_silence_around_and_between_words_stays_silence(training):
     corpus = PaddedCorpus()
@@ -92,6 +93,7 @@ def test_little_speech_is_divided_where_the_sound_changes():
     assert (auto == corpus.silent).mean() > max(0.95, (equal == corpus.silent).mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("training", ["viterbi", "baum-welch"])
 def test_a_restart_mends_what_the_first_division_gave_to_the_wrong_phones(training):
     def wrong(restarts: int, seed: int) -> float:

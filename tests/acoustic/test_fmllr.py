@@ -94,6 +94,7 @@ def statistics_of_a_map(rng: np.random.Generator, n_frames: int) -> RowStatistic
     return fmllr_statistics(mixtures, unmapped(some_map(rng), frames), states, identity_map(N_FEATURES))
 
 
+@pytest.mark.slow
 def test_the_rows_end_where_the_numerical_gradient_is_zero_and_never_lower_the_auxiliary_function():
     statistics = statistics_of_a_map(np.random.default_rng(1), 200)
     start = stacked(identity_map(N_FEATURES))
@@ -105,6 +106,7 @@ def test_the_rows_end_where_the_numerical_gradient_is_zero_and_never_lower_the_a
     assert np.abs(gradient).max() < 1e-2 * np.abs(at_start).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cross", [-1.0, 0.0, 1.0])
 def test_one_row_is_the_best_on_its_side_also_where_the_quadratic_has_its_other_sign(cross):
     statistics = RowStatistics(7.0, np.array([[5.0 * cross, 1.0]]), np.array([[[3.0, 0.5], [0.5, 2.0]]]))

@@ -61,6 +61,7 @@ def start() -> Start:
     return Start()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["multinomial", "ovr"])
 @pytest.mark.parametrize("mixtures", [0, 2])
 def test_more_frames_are_expected_right_after_every_pass(start: Start, loss: str, mixtures: int) -> None:

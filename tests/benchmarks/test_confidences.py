@@ -9,6 +9,7 @@ import pytest
 from benchmarks.confidences.__main__ import figures, main
 
 
+@pytest.mark.slow
 def test_errors_and_measures_are_printed_and_pooled(toy_model, toy_corpus, tmp_path, capsys):
     logging.disable()
     data = str(toy_corpus / "test")

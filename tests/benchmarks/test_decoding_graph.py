@@ -3,9 +3,12 @@
 import json
 import logging
 
+import pytest
+
 from benchmarks.decoding_graph.__main__ import main
 
 
+@pytest.mark.slow
 def test_sizes_and_speeds_of_both_graphs_are_printed(toy_model, toy_corpus, capsys):
     logging.disable()
     try:

@@ -10,6 +10,7 @@ from benchmarks.fixed_size import main
 from benchmarks.learners.datasets import clusters
 
 
+@pytest.mark.slow
 def test_every_part_is_measured_in_a_process_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     X, y = clusters(400, 5, 2, seed=1)
     (tmp_path / "large").mkdir()

@@ -35,6 +35,7 @@ def transcript(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unbuffered", [False, True])
 @pytest.mark.parametrize("arguments", ["--version", "--help", "train --help", "score TEXT TEXT"])
 def test_a_full_standard_output_is_one_sentence(full: int, transcript: Path, arguments: str, unbuffered: bool) -> None:
@@ -45,6 +46,7 @@ def test_a_full_standard_output_is_one_sentence(full: int, transcript: Path, arg
     assert err == sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unbuffered", [False, True])
 def test_a_full_standard_error_changes_no_exit_status(full: int, transcript: Path, unbuffered: bool) -> None:
     missing = transcript.with_name("none")
@@ -52,6 +54,7 @@ def test_a_full_standard_error_changes_no_exit_status(full: int, transcript: Pat
     assert run(["score", transcript, transcript], subprocess.DEVNULL, full, unbuffered=unbuffered)[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unbuffered", [False, True])
 @pytest.mark.parametrize("arguments", ["--help", "score TEXT TEXT"])
 def test_a_closed_pipe_is_silence_and_a_status_that_is_not_0(

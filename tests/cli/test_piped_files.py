@@ -34,6 +34,7 @@ def piped() -> Iterator[Piped]:
         os.close(end)
 
 
+@pytest.mark.slow
 def test_settings_and_lexicon_come_through_pipes(asr: Asr, piped: Piped, tiny_corpus: Path, tmp_path: Path) -> None:
     files = {"--lexicon": tiny_corpus / "lexicon.txt", "--config": tiny_corpus / "settings.toml"}
     train = ["train", "--data", tiny_corpus / "train", "-j", 1, "--work-dir", tmp_path / "run"]

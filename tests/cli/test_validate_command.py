@@ -85,6 +85,7 @@ def test_a_directory_that_is_not_there_is_named_in_one_sentence(asr: Asr, corpus
         assert err.startswith(f"asr: error: {option}: 'nothing' does not exist")
 
 
+@pytest.mark.slow
 def test_training_tells_what_is_wrong_before_its_first_stage_and_goes_on(
     train: Asr, corpus: Corpus, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -154,6 +155,7 @@ def test_of_many_faults_the_log_has_all_and_the_error_the_first(
     assert [f"utt2spk:{line}: " in "".join(told) for line in range(1, 8)] == [True] * 7
 
 
+@pytest.mark.slow
 def test_a_training_that_goes_on_counts_those_left_out_as_it_did_at_first(
     train: Asr, corpus: Corpus, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -171,6 +173,7 @@ def test_a_training_that_goes_on_counts_those_left_out_as_it_did_at_first(
     assert len(again) == 1 and again[0].startswith("2 utterances of 9 left out: 1 unknown-word, 1 silent; ")
 
 
+@pytest.mark.slow
 def test_audio_is_checked_once_and_not_when_it_need_not_be(
     train: Asr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,6 +193,7 @@ def test_audio_is_checked_once_and_not_when_it_need_not_be(
     assert asked[18:] == [False] * 9
 
 
+@pytest.mark.slow
 def test_the_model_is_the_same_without_validation(train: Asr, corpus: Corpus, tmp_path: Path) -> None:
     corpus.record(6, np.zeros(9000))
     assert train()[0] == 0

@@ -81,6 +81,7 @@ def test_a_transcript_is_aligned_as_the_best_of_all_ways_to_say_it(lexicon, word
         assert [segment.label for segment in word_segments(path, graph, topology)] == words
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(lexicons, grammars(), seeds, seeds)
 def test_decoding_finds_the_best_of_all_sentences(lexicon, grammar, tree, seed):

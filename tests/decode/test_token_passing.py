@@ -33,6 +33,7 @@ def one_unit_graph(n_units: int = 1) -> StateGraph:
     return builder.build(start)
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(problems(), st.sampled_from([0.0, 0.5, 1.0, 3.0]), st.sampled_from([0.0, -2.0, 1.5]))
 def test_an_open_beam_finds_exactly_the_best_of_all_paths(problem, lm_scale, insertion_penalty):

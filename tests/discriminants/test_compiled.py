@@ -80,6 +80,7 @@ def test_compiling_is_told_again_where_it_begins_anew(caplog, monkeypatch) -> No
     assert told == [1, 1, 1, 2, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
 @pytest.mark.parametrize("damage", ["flip", "cut", "empty", "foreign"])
 def test_damaged_code_is_compiled_again(module: Path, suffix: str, damage: str) -> None:
@@ -94,6 +95,7 @@ def test_damaged_code_is_compiled_again(module: Path, suffix: str, damage: str) 
     assert run(module) == ("42 1", "")
 
 
+@pytest.mark.slow
 def test_code_of_an_older_source_is_never_used(module: Path) -> None:
     """As where the disk was full, or the process killed, between the index that names the code and the code."""
     run(module)

@@ -29,6 +29,7 @@ def noisy(n_samples: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("learner", "as_of_many"),
     [

@@ -79,6 +79,7 @@ def outputs(learner: Any, samples: np.ndarray) -> np.ndarray:
     return learner.decision_function(samples) if is_classifier(learner) else learner.predict(samples)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
 @pytest.mark.parametrize("name", NAMED)
 def test_a_name_means_the_kernel_object_with_its_defaults(learner: Any, name: str) -> None:
@@ -129,6 +130,7 @@ def test_the_parameters_of_a_kernel_are_searched_over_inside_a_pipeline(learner:
     assert search.score(X, targets(learner)) > 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["precomputed", PrecomputedKernel()])
 @pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
 def test_a_precomputed_matrix_is_cut_on_both_sides_by_cross_validation(learner: Any, kernel: Any) -> None:
@@ -189,6 +191,7 @@ def same_after_saving(learner: Any, samples: np.ndarray, folder: Path) -> None:
     assert (folder / "again").read_bytes() == (folder / "model").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_learner_with_any_kernel_predicts_the_same_bits_after_it_was_saved(

@@ -31,6 +31,7 @@ def criterion(model: SparseKernelLogisticClassifier, smoothing: float) -> float:
     return float((SLOPES * model.predict_log_proba(X)).sum() - smoothing * loss)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["multinomial", "ovr"])
 @pytest.mark.parametrize("smoothing", [0.0, 0.3])
 def test_the_gradient_is_that_of_differences(loss, smoothing):

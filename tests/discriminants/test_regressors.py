@@ -119,6 +119,7 @@ def test_a_ridge_that_sets_itself_beats_plain_least_squares_and_support_vectors_
     assert errors["orols"] < min(errors["npd"], errors["svr"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", [NPDRegressor(), OROLSRegressor(), OLSRegressor(), KRLSRegressor()], ids=name_of)
 def test_the_defaults_keep_off_the_noise(learner: Any) -> None:
     draws = [

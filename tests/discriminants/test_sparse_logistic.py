@@ -52,6 +52,7 @@ def test_log_posteriors_are_finite_and_sum_to_one_for_extreme_outputs(loss: str)
     np.testing.assert_allclose(np.exp(found).sum(axis=1), 1.0, rtol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", sorted(LOSSES))
 def test_descent_reaches_the_minimum_that_a_general_optimizer_finds(loss: str) -> None:
     X, y = make_blobs(200, centers=3, cluster_std=2.5, random_state=0)
@@ -87,6 +88,7 @@ def test_whitening_diagonalises_both_matrices_and_inverts() -> None:
     np.testing.assert_allclose(w.inverse @ w.transform, np.eye(12), atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"selection": "random"}, {"loss": "ovr"}])
 def test_200_centres_read_digits(digits: tuple[np.ndarray, ...], options: dict[str, Any]) -> None:
     X, X_test, y, y_test = digits

@@ -57,6 +57,7 @@ def assert_same(one: SparseKernelLogisticClassifier, other: SparseKernelLogistic
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"loss": "ovr"}, {"solver": "irls", "max_newton_steps": 2, "alpha": 1e-3}])
 def test_the_model_is_the_same_to_the_last_bit_wherever_it_is_computed(
     problem: Problem, options: dict[str, Any], tmp_path: Path
@@ -77,6 +78,7 @@ def test_the_model_is_the_same_to_the_last_bit_wherever_it_is_computed(
             assert_same(here, there.fit(data, y, X_val=X[:9000], y_val=y[:9000], workers=workers))
 
 
+@pytest.mark.slow
 def test_a_cluster_that_loses_a_worker_gives_the_same_model(problem: Problem, cluster: Cluster) -> None:
     X, y = problem
     here = SparseKernelLogisticClassifier(**OPTIONS).fit(X, y, workers=SerialWorkers())
@@ -160,6 +162,7 @@ def test_a_fit_that_was_halted_goes_on_and_ends_with_the_same_model(
         assert_same(whole, resumed)
 
 
+@pytest.mark.slow
 def test_a_fit_that_was_killed_goes_on_and_ends_with_the_same_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -267,6 +270,7 @@ def test_few_samples_are_passed_over_more_often(n_samples: int, expected: tuple[
     assert descent_schedule(n_samples, 16_384, 8, 112) == expected
 
 
+@pytest.mark.slow
 def test_a_memory_ceiling_is_held(tmp_path: Path) -> None:
     script = """
 import sys
@@ -309,6 +313,7 @@ def test_a_memory_ceiling_holds_tasks_back_and_says_what_would_fit() -> None:
         SparseKernelLogisticClassifier(100, max_memory=1_000_000).fit(X, y)
 
 
+@pytest.mark.slow
 def test_the_model_does_not_depend_on_the_ceiling() -> None:
     X, y = make_blobs(30_000, centers=3, cluster_std=3.0, random_state=0)
     free = SparseKernelLogisticClassifier(**OPTIONS).fit(X, y, workers=ThreadWorkers(4))

@@ -23,6 +23,7 @@ def training(corpus: Path, work_dir: Path, classifier: str) -> list[str]:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("classifier", "shown"),
     [
@@ -47,6 +48,7 @@ def test_a_classifier_trains_recognizes_and_is_named(
     assert float(out.split()[1]) <= 10.0
 
 
+@pytest.mark.slow
 def test_a_classifier_that_an_installed_package_registers_needs_no_change_here(
     tiny_corpus: Path, tmp_path: Path
 ) -> None:

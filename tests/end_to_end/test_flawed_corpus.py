@@ -42,6 +42,7 @@ def audio(corpus: Path, name: str) -> Path:
     return corpus / "audio" / "train" / f"{name}.wav"
 
 
+@pytest.mark.slow
 def test_utterances_with_faults_are_counted_and_listed_and_the_others_trained_on(
     train: Asr, corpus: Path, tmp_path: Path
 ) -> None:
@@ -72,6 +73,7 @@ def test_utterances_with_faults_are_counted_and_listed_and_the_others_trained_on
         assert "none.wav does not exist" in reasons[missing]
 
 
+@pytest.mark.slow
 def test_words_that_nobody_says_in_training_can_be_in_the_lexicon(
     asr: Asr, train: Asr, corpus: Path, tmp_path: Path
 ) -> None:
@@ -89,6 +91,7 @@ def test_words_that_nobody_says_in_training_can_be_in_the_lexicon(
     assert "ZHIVAGO" not in (tmp_path / "hyp.txt").read_text()
 
 
+@pytest.mark.slow
 def test_a_single_speaker_is_tuned_on_held_out_utterances(train: Asr, corpus: Path) -> None:
     speakers = corpus / "train" / "utt2spk"
     speakers.write_text("".join(f"{line.split()[0]} me\n" for line in speakers.read_text().splitlines()))
@@ -97,6 +100,7 @@ def test_a_single_speaker_is_tuned_on_held_out_utterances(train: Asr, corpus: Pa
     assert status == 0, err
 
 
+@pytest.mark.slow
 def test_a_run_with_other_settings_is_refused_with_the_difference(train: Asr, corpus: Path) -> None:
     assert train()[0] == 0
     edit(corpus / "settings.toml", "n_centers = 30", "n_centers = 31")
@@ -107,6 +111,7 @@ def test_a_run_with_other_settings_is_refused_with_the_difference(train: Asr, co
     assert len(err.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_run_with_another_classifier_is_refused(train: Asr) -> None:
     assert train()[0] == 0
     status, _, err = train("--classifier", "mlp")
@@ -114,6 +119,7 @@ def test_a_run_with_another_classifier_is_refused(train: Asr) -> None:
     assert 'configuration.hybrid.classifier was "kernel-logistic", is "mlp"' in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "old", "new", "lines"),
     [
@@ -130,6 +136,7 @@ def test_a_run_with_other_data_is_refused(train: Asr, corpus: Path, name: str, o
     assert f"another run ({corpus / name} has changed ({lines})); put back what it was begun with" in err
 
 
+@pytest.mark.slow
 def test_allowed_changes_give_the_model_of_a_new_run(train: Asr, corpus: Path, tmp_path: Path) -> None:
     assert train()[0] == 0
     edit(corpus / "settings.toml", "n_centers = 30", "n_centers = 25")
@@ -141,6 +148,7 @@ def test_allowed_changes_give_the_model_of_a_new_run(train: Asr, corpus: Path, t
     assert (tmp_path / "run" / "model.safetensors").read_bytes() == changed
 
 
+@pytest.mark.slow
 def test_the_data_may_be_moved_and_the_command_line_said_otherwise(train: Asr, corpus: Path, tmp_path: Path) -> None:
     assert train()[0] == 0
     before = (tmp_path / "run" / "model.safetensors").stat().st_mtime_ns
@@ -150,6 +158,7 @@ def test_the_data_may_be_moved_and_the_command_line_said_otherwise(train: Asr, c
     assert (tmp_path / "run" / "model.safetensors").stat().st_mtime_ns >= before
 
 
+@pytest.mark.slow
 def test_two_trainings_in_one_work_directory_are_kept_apart(train: Asr, tmp_path: Path) -> None:
     import fcntl
 

@@ -61,6 +61,7 @@ def test_features_take_the_corpus_s_rate_where_they_are_told_to(asr: Asr, toy_co
     assert (outs[0][0] / "feats.ark").read_bytes() == (outs[1][0] / "feats.ark").read_bytes()
 
 
+@pytest.mark.slow
 def test_training_takes_the_rate_of_the_corpus_and_stores_it_as_a_number(
     asr: Asr, tiny_corpus: Path, tmp_path: Path
 ) -> None:

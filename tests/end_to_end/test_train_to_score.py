@@ -268,6 +268,7 @@ def test_info_names_the_classifier_and_the_features(asr: Asr, toy_run: Path) -> 
     assert json.loads(asr("info", "--json", toy_run / "gmm.safetensors")[1])["kind"] == "gmm"
 
 
+@pytest.mark.slow
 def test_the_same_run_with_more_jobs_gives_the_same_bytes(
     asr: Asr, toy_corpus: Path, toy_run: Path, tmp_path: Path
 ) -> None:
@@ -276,6 +277,7 @@ def test_the_same_run_with_more_jobs_gives_the_same_bytes(
         assert (tmp_path / "run" / name).read_bytes() == (toy_run / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_archived_features_train_the_same_models_as_audio(
     asr: Asr, toy_corpus: Path, toy_run: Path, decoded: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -23,6 +23,7 @@ def run_code(page: str, folder: Path) -> None:
     runpy.run_path(str(script))
 
 
+@pytest.mark.slow
 def test_the_code_of_the_fisher_family_runs_from_top_to_bottom(tmp_path, capsys):
     run_code(FISHER, tmp_path)
     printed = capsys.readouterr().out
@@ -83,6 +84,7 @@ def test_the_code_of_the_fixed_basis_runs_from_top_to_bottom(tmp_path, capsys):
     assert errors[4] == pytest.approx(errors[3], abs=0.003) and errors[3] < 0.03
 
 
+@pytest.mark.slow
 def test_the_code_shown_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     run_code(GUIDE, tmp_path)

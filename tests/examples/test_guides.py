@@ -63,6 +63,7 @@ def write_as_htk_has_it(corpus: Path) -> None:
     Path("gram").write_text(f"$word = {words};\n( SENT-START ( <$word> ) SENT-END )\n")
 
 
+@pytest.mark.slow
 def test_recordings_as_htk_lists_them_are_trained_on_and_recognized_as_shown(tiny_corpus, tmp_path, monkeypatch, asr):
     monkeypatch.chdir(tmp_path)
     write_as_htk_has_it(tiny_corpus)
@@ -185,6 +186,7 @@ def test_every_setting_is_shown():
     assert tables == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("block", "name", "made"), [("classifier", "class-means", "ClassMeans"), ("forest", "forest", "Forest")]
 )
@@ -219,6 +221,7 @@ def test_a_classifier_shown_trains_and_decodes_from_a_package_of_its_own(
             del sys.modules[module]
 
 
+@pytest.mark.slow
 def test_words_have_states_of_their_own_as_shown(tiny_corpus, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(tiny_corpus, tmp_path / "data")

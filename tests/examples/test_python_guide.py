@@ -26,6 +26,7 @@ def folder(toy_corpus: Path, toy_model: Path, tmp_path: Path, monkeypatch: pytes
     return tmp_path
 
 
+@pytest.mark.slow
 def test_every_example_of_the_guide_gives_what_it_shows(folder, capsys):
     failed, tried = doctest.testfile(str(GUIDE), module_relative=False, encoding="utf-8")
     assert not failed, capsys.readouterr().out

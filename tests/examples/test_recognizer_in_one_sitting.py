@@ -2,9 +2,12 @@ import importlib.util
 import re
 from pathlib import Path
 
+import pytest
+
 SCRIPT = Path(__file__).parents[2] / "examples" / "recognizer_in_one_sitting.py"
 
 
+@pytest.mark.slow
 def test_the_example_goes_from_audio_to_words_and_is_short_enough_to_read(toy_corpus, capsys):
     spec = importlib.util.spec_from_file_location("recognizer_in_one_sitting", SCRIPT)
     example = importlib.util.module_from_spec(spec)

@@ -117,6 +117,7 @@ def story(tmp_path) -> Story:
     return open_story("toy", arguments, corpus, config, (), (), ("train",))
 
 
+@pytest.mark.slow
 def test_every_speaker_is_recognized_by_models_and_grammar_made_without_him(story, tmp_path, caplog):
     noise = np.random.default_rng(0).normal(0, 0.3, 2 * RATE)
     soundfile.write(tmp_path / "hiss.wav", noise, RATE)

@@ -18,6 +18,7 @@ SETTINGS = {
 PARAMETERS = {"n_centers": 30, "n_candidates": 60, "max_iter": 2, "min_steps": 20}
 
 
+@pytest.mark.slow
 def test_training_from_python_makes_the_model_of_the_command(tiny_corpus, tmp_path, asr):
     table = SETTINGS | {"hybrid": SETTINGS["hybrid"] | {"parameters": PARAMETERS}}
     trained = package.train(

@@ -30,6 +30,7 @@ def test_every_name_offered_is_there():
         package.recognise  # noqa: B018
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["", "import asr.alignment.ctm, asr.scoring.wer", "from asr import Recognizer"])
 def test_align_and_score_are_functions_whatever_was_imported_before(first):
     program = f"""

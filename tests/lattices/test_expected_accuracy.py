@@ -52,6 +52,7 @@ def enumerated(problem: Problem, right: np.ndarray, scale: float, **weights) -> 
     return mean, np.tensordot(probable * (np.array(gains) - mean), np.array(places), axes=1)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     problems(), st.integers(0, 2**32 - 1), st.sampled_from([0.1, 1.0]), st.sampled_from([0.5, 3.0]),

@@ -105,6 +105,7 @@ def test_every_word_sequence_within_the_beam_is_there_once_with_its_best_score(
     np.testing.assert_array_less(lattice.source, lattice.target)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(lexicons, grammars(), st.integers(0, 2**32 - 1), st.sampled_from([1.0, 2.5]), st.booleans())
 def test_scores_and_times_are_those_of_aligning_each_sentence(lexicon, grammar, seed, lm_scale, in_context):

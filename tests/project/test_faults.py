@@ -52,6 +52,7 @@ SHORTAGES: dict[str, Callable[[], Exception]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SHORTAGES)
 def test_want_of_memory_is_one_sentence(kind: str) -> None:
     sentence = sentence_of(SHORTAGES[kind]())

@@ -118,6 +118,7 @@ def held_out_loss(estimator, problem, partition, folds):
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["two classes", "three classes", "regression"])
 def test_the_choice_is_that_of_fitting_every_setting_and_size(kind):
     random = np.random.default_rng(1)

@@ -41,6 +41,7 @@ def without_seconds(value):
     return [without_seconds(entry) for entry in value] if isinstance(value, list) else value
 
 
+@pytest.mark.slow
 def test_every_table_gives_one_row_for_each_data_set_and_method(sets, tmp_path, capsys):
     rows = run(sets, tmp_path)
     expected = [(t.number, data, method) for t in TABLES.values() for data in t.data for method in t.methods]
@@ -68,6 +69,7 @@ def test_every_table_gives_one_row_for_each_data_set_and_method(sets, tmp_path, 
     assert "Table 5.3: against the SVM" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_the_number_of_processes(sets, tmp_path):
     found = []
     for jobs in ("1", "2"):
@@ -77,6 +79,7 @@ def test_results_do_not_depend_on_the_number_of_processes(sets, tmp_path):
     assert without_seconds(found[0]) == without_seconds(found[1])
 
 
+@pytest.mark.slow
 def test_a_single_table_joins_what_the_work_directory_holds(sets, tmp_path):
     run(sets, tmp_path, "--table", "5.4")
     run(sets, tmp_path, "--table", "5.3", "--data", "heart")
@@ -163,6 +166,7 @@ def test_every_printed_figure_has_its_place_in_a_table():
     assert PUBLISHED["5.3", "titanic", "svm"].kernels == 90
 
 
+@pytest.mark.slow
 def test_the_real_sets_run_through_quickly(ml_data, tmp_path):
     rows = run(ml_data, tmp_path, "--data", "heart", "titanic", "optdigits", "sinc", "boston", "abalone")
     values = {(row["data"], row["method"]): row["value"] for row in rows}

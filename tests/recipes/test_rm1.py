@@ -256,6 +256,7 @@ def test_both_layouts_hold_the_same_speech_and_words(tiny):
     assert spoken == {utterance.id: utterance.words for utterance in second.splits["train"].utterances}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["discs", "cepstra"])
 def test_a_corpus_in_capital_letters_is_the_same_corpus(copied, tiny, layout):
     root = copied(layout)
@@ -312,6 +313,7 @@ def test_missing_recordings_of_a_test_are_all_named(copied):
     assert all(str(path) in str(error.value) for path in places)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("layout", "suffix"), [("discs", ".sph"), ("cepstra", ".mfc")])
 def test_a_damaged_recording_of_training_is_left_out_and_one_of_a_test_ends_the_reading(copied, tiny, layout, suffix):
     root = copied(layout)
@@ -424,6 +426,7 @@ def test_an_artificial_corpus_is_the_same_for_any_jobs_and_is_not_written_over(t
 # ---- the recipe ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["discs", "cepstra"])
 def test_the_recipe_goes_from_files_to_a_table(tiny, tmp_path, monkeypatch, caplog, layout):
     def small(features):

@@ -8,6 +8,7 @@ import pytest
 from recipes.rm1 import flat_starts
 
 
+@pytest.mark.slow
 def test_of_little_speech_division_by_changes_finds_most_phones_and_a_restart_helps_all(
     speech_data, monkeypatch, capsys
 ):

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 import soundfile
 
 from asr.recognition.aligning import align
@@ -117,6 +118,7 @@ def test_of_a_few_utterances_it_is_the_model_that_knows_silence(
         assert complaints("left-out", 0.3, dict.fromkeys(given, "NO"), twice=True)
 
 
+@pytest.mark.slow
 def test_the_command_tells_how_well_transcripts_fit_in_any_case(
     toy_corpus: Path, toy_model: Path, tmp_path: Path
 ) -> None:

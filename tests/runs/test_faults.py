@@ -31,6 +31,7 @@ def test_only_a_fault_of_the_data_becomes_a_fault_of_the_utterance(error):
         attempt(raising(error))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt, SystemError, ZeroDivisionError])
 @pytest.mark.parametrize(
     ("command", "where", "name"),

@@ -56,6 +56,7 @@ def undisturbed(tmp_path_factory):
     return directory, time.monotonic() - before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_a_run_killed_at_a_random_moment_resumes_to_the_same_bytes(tmp_path, undisturbed, seed):
     reference, seconds = undisturbed
@@ -115,6 +116,7 @@ def die_before_change(number):
     interrupted_run.build = counting(interrupted_run.build)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_waiting_for_the_disk")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_run_killed_before_any_change_of_the_disk_resumes_to_the_same_bytes(tmp_path):
@@ -132,6 +134,7 @@ def test_a_run_killed_before_any_change_of_the_disk_resumes_to_the_same_bytes(tm
     assert number > 40
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_waiting_for_the_disk")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_throwing_stages_away_leaves_no_partial_stage_whenever_it_is_killed(tmp_path):

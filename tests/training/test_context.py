@@ -138,6 +138,7 @@ def test_too_little_speech_for_any_context_is_told(tmp_path, caplog):
     story.resources.close()
 
 
+@pytest.mark.slow
 def test_training_with_context_leaves_a_recognizer_of_tied_states(tmp_path):
     corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=16)
     settings = {

@@ -50,6 +50,7 @@ def story_in(directory, context: int, maps: str = "fmllr"):
     return open_story("toy", arguments, corpus, config, (), (), ("train", "test"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("context", "fewest_speakers"), [(1, 4), (3, 10)])
 def test_mixtures_and_a_hybrid_of_mapped_frames_recognize_in_passes(tmp_path, monkeypatch, context, fewest_speakers):
     monkeypatch.setattr(context_trees, "FEWEST_FRAMES", 20)

@@ -27,6 +27,7 @@ def changed(table: str, values: Any) -> dict[str, Any]:
     return SETTINGS | {table: SETTINGS.get(table, {}) | values if isinstance(values, dict) else values}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "kept"),
     [

@@ -59,6 +59,7 @@ def test_labels_that_are_no_classes_are_refused(name: str, data: Data) -> None:
     refuses(name, X, np.array(["a", 1, 2.5], dtype=object)[y], "all numbers or all strings")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLASSIFIERS)
 @pytest.mark.parametrize(
     "labels",
@@ -112,6 +113,7 @@ def test_constant_targets_give_a_constant_function(name: str, value: float, data
     np.testing.assert_allclose(found, value, rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("exponent", [-300, 300])
 def test_the_scale_of_the_samples_does_not_matter_or_is_refused(name: str, exponent: int, data: Data) -> None:
@@ -127,6 +129,7 @@ def test_the_scale_of_the_samples_does_not_matter_or_is_refused(name: str, expon
         np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("size", [1e-30, 1e30])
 def test_the_scale_of_float32_samples_does_not_matter(name: str, size: float, data: Data) -> None:
@@ -140,6 +143,7 @@ def test_the_scale_of_float32_samples_does_not_matter(name: str, size: float, da
         np.testing.assert_allclose(found, expected, atol=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("kind", [bool, np.int8, np.int64, object])
 def test_samples_of_any_number_type_are_taken_as_float64(name: str, kind: Any, data: Data) -> None:
@@ -229,6 +233,7 @@ def test_a_class_of_one_sample_is_learnt_or_refused(name: str, data: Data) -> No
         check_sound(fitted(name, data[0], y), data[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in LEARNERS if name != "linear"])
 def test_an_ordinary_problem_is_solved_as_well_as_by_support_vectors(name: str) -> None:
     random = np.random.default_rng(1)

@@ -209,6 +209,7 @@ class Abandoned:
 collected: list[bool] = []
 
 
+@pytest.mark.slow
 def test_an_abandoned_client_is_collected_before_the_lock_is_taken_that_it_needs(cluster: Cluster) -> None:
     from distributed.utils import LoopRunner
 
