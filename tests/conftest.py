@@ -23,6 +23,18 @@ settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
 
+SLOW_FOLDERS = ("benchmarks", "recipes")
+"""Folders of `tests` whose tests are all slow."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of slow folders."""
+    for item in items:
+        if item.path.parent.name in SLOW_FOLDERS:
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture
 def speech_data() -> Path:
     """Folder of real speech corpora (an4, fsdd, ...)."""

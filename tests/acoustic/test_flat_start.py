@@ -71,6 +71,7 @@ def test_silence_around_and_between_words_stays_silence(training):
     assert (found == corpus.silent).mean() > 0.95
 
 
+@pytest.mark.slow
 def test_where_an_even_division_loses_it_training_begins_again_from_the_pauses():
     corpus = PaddedCorpus(seed=0, silence=(40, 120))
     equal, auto, pauses = (silence_found(corpus, start) for start in ("equal", "auto", "pauses"))

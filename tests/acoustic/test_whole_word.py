@@ -166,6 +166,7 @@ def test_frames_of_another_front_end_are_refused(trained):
         trained.recognize(table)
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 def test_digits_of_a_speaker_not_heard_in_training_are_recognized(speech_data):
     from asr.corpus.data_directory import read_data_directory

@@ -39,6 +39,7 @@ def cost_of(frames: np.ndarray, evidence: np.ndarray, pause: list[bool], lengths
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_the_division_is_the_cheapest_of_all(seed):
     rng = np.random.default_rng(seed)

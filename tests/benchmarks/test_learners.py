@@ -70,6 +70,7 @@ def test_a_folder_that_is_not_there_is_said(in_this_process, tmp_path, capsys):
     assert in_this_process == []
 
 
+@pytest.mark.slow
 def test_a_child_process_answers_in_numbers_of_its_own(folder):
     question = {"data_dir": str(folder), "data": "usps", "method": "npd", "sizes": [400, 100]}
     answer = child.run_child("learner", question, threads=1)

@@ -24,6 +24,7 @@ json.dump({"status": status, "modules": sorted(sys.modules)}, sys.stderr)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command", ["", "validate", "features", "train", "tune", "align", "decode", "combine", "score", "info"]
 )

@@ -70,6 +70,7 @@ def test_an_existing_directory_is_left_alone(tmp_path):
         make_naval_corpus(tmp_path, TINY)
 
 
+@pytest.mark.slow
 @needs_espeak
 def test_no_voice_is_unknown_silent_or_clipped():
     sentence = Sentence("show the rudder of the oldest cruiser in the northern strait.")

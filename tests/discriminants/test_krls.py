@@ -202,6 +202,7 @@ def test_digits_are_read_from_a_stream_with_posteriors_at_any_time() -> None:
     assert learner.basis_centers_.shape[0] < 450
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [KRLSClassifier, KRLSRegressor])
 def test_a_dictionary_is_bounded_unless_asked_otherwise(kind: Any) -> None:
     rng = np.random.default_rng(0)

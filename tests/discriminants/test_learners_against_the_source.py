@@ -86,6 +86,7 @@ def generalised_cross_validation(A: np.ndarray, Y: np.ndarray, lam: float) -> fl
     return float(A.shape[0] * (residual**2).sum() / (A.shape[0] - np.trace(smoother)) ** 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("epsilon", [0.0, 0.3])
@@ -110,6 +111,7 @@ def test_npd_is_least_squares_in_the_chosen_columns_after_every_step(
         np.testing.assert_allclose(outputs(samples(kernel)), design(step, kernel) @ W, atol=1e-8 * np.abs(W).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("reestimation", ["gcv", "evidence"])
@@ -171,6 +173,7 @@ def test_private_dictionaries_are_those_of_one_learner_for_each_output(
     assert np.unique(learner.center_indices_).shape == learner.center_indices_.shape
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("learner_class", [NPDClassifier, OROLSClassifier, NPDRegressor, OROLSRegressor])

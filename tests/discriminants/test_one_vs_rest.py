@@ -183,6 +183,7 @@ def test_a_rule_of_the_users_own_chooses_the_centres() -> None:
     np.testing.assert_array_equal(learner.fit(X, y).center_indices_, [59, 58, 57, 56, 55])
 
 
+@pytest.mark.slow
 def test_float32_learners_are_right_where_columns_nearly_depend_on_each_other(
     digits: tuple[np.ndarray, ...],
 ) -> None:

@@ -192,6 +192,7 @@ save_arrays(Path(sys.argv[1]) / f"{sys.argv[2]}.safetensors", *estimator_to_arra
     assert (tmp_path / "0.safetensors").read_bytes() == (tmp_path / "whole.safetensors").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_other_data_or_parameters_or_a_damaged_one_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -68,6 +68,7 @@ def aligned(toy_corpus: Path, toy_model: Path, tmp_path_factory: pytest.TempPath
     return out
 
 
+@pytest.mark.slow
 def test_the_hybrid_hears_at_least_95_percent_of_unknown_speakers_words(
     asr: Asr, toy_corpus: Path, decoded: Path
 ) -> None:
@@ -191,6 +192,7 @@ def test_the_grammar_of_the_run_is_the_model_s_own(
     assert (tmp_path / "hyp.ctm").read_bytes() == (decoded / "hyp.ctm").read_bytes()
 
 
+@pytest.mark.slow
 def test_aligned_words_are_the_transcript_and_phones_their_pronunciations(toy_corpus: Path, aligned: Path) -> None:
     transcripts = read_transcripts(toy_corpus / "test" / "text")
     words, phones = by_utterance(aligned / "words.ctm"), by_utterance(aligned / "phones.ctm")

@@ -34,6 +34,7 @@ def test_the_code_of_the_fisher_family_runs_from_top_to_bottom(tmp_path, capsys)
     assert min(still, virtual) > plain
 
 
+@pytest.mark.slow
 def test_the_code_of_the_least_squares_machines_runs_from_top_to_bottom(tmp_path, capsys):
     run_code(LSSVM, tmp_path)
     printed = capsys.readouterr().out

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 Drawn = Callable[..., str]
 
@@ -40,6 +42,7 @@ def test_ten_centres_do_on_ripleys_mixture_what_all_samples_do(drawn):
     assert kfd <= 11
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 def test_ten_centres_reach_the_sources_error_on_ripleys_own_samples(drawn, ml_data):
     npd, kfd = numbers(r"([\d.]+) % test error", drawn("ripley", "--data", ml_data / "ripley.npz"))
@@ -111,6 +114,7 @@ def test_the_spirals_take_few_components(drawn):
     assert fewest < 40 < vectors
 
 
+@pytest.mark.slow
 def test_a_lower_tolerance_takes_more_centres_and_makes_fewer_errors(drawn):
     printed = drawn("sparse_greedy")
     sizes, errors = numbers(r"(\d+) centres, tol", printed), numbers(r"tolerance .*: ([\d.]+) %", printed)
@@ -189,6 +193,7 @@ def test_the_gradient_of_optimal_control_is_that_of_differences(monkeypatch):
         assert gradient[k] == pytest.approx(difference, rel=1e-6, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_training_for_several_steps_makes_the_better_free_run(drawn):
     printed = drawn("free_run", "--runs", 1)
     one, several = (numbers(rf"{word} ([\d.]+)", printed) for word in ("one step", "several"))

@@ -212,6 +212,7 @@ def test_frames_are_dropped_and_what_is_left_keeps_its_order():
 # ---- the layouts -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_layout_is_told_by_what_is_there_in_either_letter_case(tiny, tmp_path):
     assert find_layout(FoldedTree(tiny["discs"])) == "discs" and find_layout(FoldedTree(tiny["cepstra"])) == "cepstra"
     with pytest.raises(CorpusError, match=r"neither .*rm1_audio1.* nor .*rm1/etc.*--download"):
@@ -235,6 +236,7 @@ def read(layout: str, root: Path) -> Rm1Corpus:
     return read_discs(FoldedTree(root)) if layout == "discs" else read_cepstra(FoldedTree(root))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["discs", "cepstra"])
 def test_a_corpus_is_read_with_its_speakers_words_and_grammar(tiny, layout):
     corpus = read(layout, tiny[layout])

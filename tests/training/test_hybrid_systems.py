@@ -62,6 +62,7 @@ def test_a_fit_that_tells_no_progress_is_told_as_finished(ground, caplog):
     assert "svm: fitting, in %: 100 in " in caplog.text
 
 
+@pytest.mark.slow
 def test_realigned_frames_have_a_classifier_of_their_own(ground):
     workshop, material, mixtures = ground
     settings = KERNEL.model_copy(update={"realignments": 1})

@@ -21,6 +21,7 @@ from tests.discriminants.bad_input.learners import (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize(("bad", "message"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
 def test_samples_that_are_not_finite_are_refused(name: str, bad: float, message: str, data: Data) -> None:
@@ -165,6 +166,7 @@ def test_samples_that_are_all_equal_are_refused_or_give_the_mean_or_the_priors(n
         refuses(name, X, y, "constant")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_constant_feature_changes_nothing(name: str, data: Data) -> None:
     X, y = data[0], targets(name, data)
