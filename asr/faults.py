@@ -12,29 +12,34 @@ from typing import Any, TextIO, cast
 
 from asr.errors import AsrError, printable
 from asr.shortage import out_of_memory
+from asr.supervisor import RESUME
 
 # Room to tell of a fault in when there is none left; address space only, as nobody writes there.
 _KEPT_BACK = mmap.mmap(-1, 16 << 20)
-_MEMORY = "give the process more, or fewer --jobs; the same command goes on from here"
+_MEMORY = "give the process more, or fewer --jobs"
 _DISK = {
-    errno.ENOSPC: "free some space, the same command goes on",
-    errno.EDQUOT: "free some space, the same command goes on",
-    errno.EFBIG: "allow larger files (ulimit -f, or another file system), the same command goes on",
+    errno.ENOSPC: "free some space",
+    errno.EDQUOT: "free some space",
+    errno.EFBIG: "allow larger files (ulimit -f, or another file system)",
     errno.EIO: "check the disk, or use another",
     errno.EROFS: "give a place that can be written",
 }
 
 
-def sentence_of(error: BaseException) -> str | None:
-    """What to tell the user, on one line; None for a fault of the program, which is better told by its traceback."""
+def sentence_of(error: BaseException, *, resumable: bool = False) -> str | None:
+    """Return the message for the user, on one line; None for a fault of the program, whose traceback says more.
+
+    `resumable` adds how to resume a command that keeps finished stages.
+    """
+    resume = f"; {RESUME}" if resumable else ""
     _KEPT_BACK.close()
     first = out_of_memory(error)
     if first is not None:
         said = printable(str(first).strip() or "an allocation failed", 300)
         _forget(error)
-        return f"out of memory: {said.rstrip('.')}; {_MEMORY}"
+        return f"out of memory: {said.rstrip('.')}; {_MEMORY}{resume}"
     if isinstance(error, OSError):
-        return _of_the_system(error)
+        return _of_the_system(error) + (resume if error.errno in _DISK else "")
     if isinstance(error, AsrError):
         return str(error)
     from discriminants.errors import DiscriminantError

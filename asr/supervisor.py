@@ -3,7 +3,7 @@
 Compiled code hears no exception: an interrupt in the middle of it comes out as some other error, or not at all. So the
 work is done in a child process, in a process group with whatever processes it starts, and the parent does nothing but
 wait. A signal ends the group from outside. That needs no cooperation, and is safe because everything the project
-writes is whole or absent: to the files it is the same as a loss of power, and the same command goes on from there. A
+writes is whole or absent: to the files it is the same as a loss of power, and the same command resumes. A
 child that dies by itself (for want of memory, say) becomes a sentence, and a parent that dies takes its child along.
 """
 
@@ -25,10 +25,10 @@ _OWN_STATUSES = (0, 1, 2)  # those with which a command ends by itself
 _PATIENCE = 2.0  # seconds between asking the group to end and ending it
 _BLAS_BUFFER = 40 << 20  # bytes of address space
 _STARVING = 4  # looks, a second apart
-GOES_ON = "what is finished is kept, and the same command goes on from there"
+RESUME = "finished stages are kept; run the same command to resume"
 
 
-def supervise(name: str) -> None:
+def supervise(name: str, *, resumable: bool = False) -> None:
     """Return in a child process; the calling process stays behind to watch it, and exits as it does.
 
     Call it before threads are started or anything large is imported. Under a debugger or tracer nothing is done, nor
@@ -38,12 +38,16 @@ def supervise(name: str) -> None:
     ----------
     name : str
         Of the command, before the sentence that says how it ended.
+    resumable : bool, default False
+        Whether the command keeps finished stages, so that the sentence says how to resume it.
 
     Exit status of the parent: the child's own; 128 and the number of the signal (SIGINT, SIGTERM, SIGHUP) that ended
     it; 1, with a sentence, when the child was ended by another.
     """
+    _open_standard_streams()
     if sys.gettrace() is not None or threading.active_count() > 1:
         return
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a parent that ignores it hides how children end
     sys.stdout.flush()
     sys.stderr.flush()
     lifeline, parents_end = os.pipe()
@@ -53,7 +57,7 @@ def supervise(name: str) -> None:
         os.close(lifeline)
         with contextlib.suppress(OSError):  # the child has done it, or is gone
             os.setpgid(child, child)
-        _exit(_Watch(child, name).status())
+        _exit(_Watch(child, name, resumable).status())
     os.setpgid(0, 0)
     os.close(parents_end)
     for number in _ENDING:
@@ -66,6 +70,18 @@ def supervise(name: str) -> None:
     threading.Thread(target=_end_with_parent, args=(lifeline,), daemon=True).start()
 
 
+def _open_standard_streams() -> None:
+    """Open closed standard streams on the null device: other files would get their descriptors."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is not None:
+            continue
+        opened = os.open(os.devnull, os.O_RDWR)
+        if opened != number:
+            os.dup2(opened, number)
+            os.close(opened)
+        setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
 def _end_with_parent(lifeline: int) -> None:
     """The parent holds the other end of the pipe and never writes: reading ends when it does."""
     os.read(lifeline, 1)
@@ -75,9 +91,10 @@ def _end_with_parent(lifeline: int) -> None:
 class _Watch:
     """The parent's part."""
 
-    def __init__(self, child: int, name: str) -> None:
+    def __init__(self, child: int, name: str, resumable: bool) -> None:
         self._child = child
         self._name = name
+        self._resume = f"; {RESUME}" if resumable else ""
         self._asked: int | None = None
         self._short = 0
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
@@ -107,15 +124,19 @@ class _Watch:
         if self._asked is None and self._short >= _STARVING:
             self._say(
                 f"error: out of memory: of the {self._limit >> 20} MiB of address space that are allowed (ulimit -v) "
-                "nothing is left; give the process more, or fewer --jobs; the same command goes on from here"
+                f"nothing is left; give the process more, or fewer --jobs{self._resume}"
             )
             return 1
         asked = -code if self._asked is None and -code in _ENDING else self._asked  # or the child alone was asked
         if asked is not None:
-            self._say(f"interrupted; {GOES_ON}")
+            self._say(f"interrupted{self._resume}")
             return 128 + asked
         how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended itself with status {code}"
-        self._say(f"error: the process {how}, most often for want of memory; {GOES_ON}")
+        limit = resource.getrlimit(resource.RLIMIT_CPU)[0]
+        why = "probably out of memory"
+        if code == -signal.SIGXCPU or (code == -signal.SIGKILL and _cpu_seconds_of_children() >= limit - 1 >= 0):
+            why = f"the limit of {limit} s of processor time is reached (ulimit -t)"
+        self._say(f"error: the process {how}, {why}{self._resume}")
         return 1
 
     def _end(self, number: int, _frame: object) -> None:
@@ -152,6 +173,11 @@ class _Watch:
         if os.isatty(2):
             sys.stderr.write("\r\x1b[K\x1b[?25h")  # a progress bar had hidden the cursor
         sys.stderr.write(f"{self._name}: {sentence}\n")
+
+
+def _cpu_seconds_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _sizes_of_group(group: int) -> list[int]:

@@ -9,7 +9,7 @@ import typer
 from asr import __version__
 from asr.cli import align, combine, decode, features, info, score, train, tune, validate
 from asr.faults import drop_unwritten_output, sentence_of, standard_output_named
-from asr.supervisor import GOES_ON, supervise
+from asr.supervisor import RESUME, supervise
 
 HELP = """\
 Train a hybrid speech recognizer on your own corpus, and recognize with it.
@@ -72,9 +72,11 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     fault of this program and keeps its traceback. The process's own command line is run under a supervisor, which see;
     given `arguments` are run in this process.
     """
+    words = sys.argv[1:] if arguments is None else arguments
+    resumable = words[:1] == ["train"] and any(word.startswith("--work-dir") for word in words)
     try:
         if arguments is None:
-            supervise("asr")
+            supervise("asr", resumable=resumable)
         with standard_output_named():
             app(args=arguments, prog_name="asr")
     except SystemExit:
@@ -84,9 +86,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         drop_unwritten_output()
         sys.exit(1)
     except KeyboardInterrupt:
-        _fail(f"interrupted; {GOES_ON}", status=130)
+        _fail(f"interrupted; {RESUME}" if resumable else "interrupted", status=130)
     except Exception as error:
-        message = sentence_of(error)
+        message = sentence_of(error, resumable=resumable)
         if message is None:
             raise
         _fail(message, status=1)

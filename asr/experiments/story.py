@@ -259,12 +259,12 @@ def run_recipe(main: Any) -> NoReturn:
     """Call a recipe's main function under a supervisor; an error that is no fault of the program becomes one sentence,
     exit status 1.
     """
-    supervise("recipe")
+    supervise("recipe", resumable=True)
     try:
         with standard_output_named():
             main()
     except Exception as error:
-        message = sentence_of(error)
+        message = sentence_of(error, resumable=True)
         if message is None:
             raise
         print(f"error: {message}", file=sys.stderr)

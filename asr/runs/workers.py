@@ -83,7 +83,7 @@ class _Cluster:
         try:
             yield
         except (CommClosedError, ConnectionError, TimeoutError, CancelledError) as error:
-            raise RunError(f"cluster {self._address}: lost ({error}); the same command goes on from here") from error
+            raise RunError(f"cluster {self._address}: lost ({error})") from error
         except RuntimeError as error:
             if type(error.__cause__).__name__ != "KilledWorker":
                 raise

@@ -13,7 +13,7 @@ from asr.errors import MODEL_NEEDED, LexiconError
 
 NO_FILE, NOT_A_FILE = "does not exist; a file is needed", "is a directory; a file is needed"
 NO_DIRECTORY, NOT_A_DIRECTORY = "does not exist; a directory is needed", "is a file; a directory is needed"
-NO_SPACE = "out/x: No space left on device; free some space, the same command goes on"
+NO_SPACE = "out/x: No space left on device; free some space"
 BAD_LEXICON = "lexicon.txt:3: word 'two' has no phones"
 
 Outcome = tuple[int, str, str]

@@ -42,7 +42,7 @@ def test_a_full_standard_output_is_one_sentence(full: int, transcript: Path, arg
     words = [transcript if word == "TEXT" else word for word in arguments.split()]
     status, err = run(words, full, unbuffered=unbuffered)
     assert status == 1
-    sentence = "asr: error: standard output: No space left on device; free some space, the same command goes on\n"
+    sentence = "asr: error: standard output: No space left on device; free some space\n"
     assert err == sentence
 
 

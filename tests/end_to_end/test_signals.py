@@ -105,9 +105,8 @@ def test_a_signal_ends_all_of_a_command_and_loses_nothing(
         return
     assert process.returncode in (128 + number, -number), err  # by the signal itself, if it came before Python was up
     if process.returncode == 128 + number:
-        assert err.splitlines()[-1] == (
-            "asr: interrupted; what is finished is kept, and the same command goes on from there"
-        )
+        last = err.splitlines()[-1]
+        assert "interrupted" in last and ("resume" in last) == (name == "train")
     again = start(command.arguments(out))
     _, err = again.communicate()
     assert again.returncode == 0, err

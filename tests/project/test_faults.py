@@ -14,7 +14,7 @@ from asr.experiments.story import run_recipe
 from asr.faults import sentence_of
 from discriminants.errors import ModelFormatError
 
-REMEDY = "; give the process more, or fewer --jobs; the same command goes on from here"
+REMEDY = "; give the process more, or fewer --jobs"
 NO_MEMORY = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
 
 
@@ -88,7 +88,7 @@ def test_a_fault_of_the_utterance_costs_the_utterance() -> None:
         (FileNotFoundError(errno.ENOENT, "No such file", "x\ny"), "x y: No such file"),
         (
             OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "out/hyp.txt"),
-            "out/hyp.txt: No space left on device; free some space, the same command goes on",
+            "out/hyp.txt: No space left on device; free some space",
         ),
         (
             OSError(errno.EROFS, os.strerror(errno.EROFS), "out/hyp.txt"),
@@ -110,7 +110,7 @@ def test_a_fault_of_the_program_has_no_sentence(error: Exception) -> None:
 def test_a_recipe_tells_it_as_the_command_does(
     error: Exception, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("asr.experiments.story.supervise", lambda name: None)  # it would fork the tests
+    monkeypatch.setattr("asr.experiments.story.supervise", lambda name, resumable: None)  # it would fork the tests
 
     def fail() -> None:
         raise error
