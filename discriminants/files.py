@@ -23,6 +23,8 @@ _PARTIAL = re.compile(r"\.(?P<name>.+)\.partial-(?P<process>[0-9]{1,9})", re.DOT
 
 # When a directory, by device and inode, was changed last, in nanoseconds, as far as this process did it.
 _changed_by_us: dict[tuple[int, int], int] = {}
+# What killed processes left in a directory when it was listed, by the name that they were writing.
+_left: dict[tuple[int, int], dict[str, list[str]]] = {}
 
 
 @contextmanager
@@ -136,12 +138,15 @@ def _remove_leftovers(directory: Path, name: str) -> None:
     Directories are listed only if somebody else changed them since this process did last, lest writing many files
     into one directory took time with the square of their number.
     """
-    if _changed_by_us.get(_identity(directory)) == directory.stat().st_mtime_ns:
-        return
-    for entry in os.listdir(directory):  # noqa: PTH208 (names alone: twice as fast)
-        found = _PARTIAL.fullmatch(entry)
-        if found is None or found["name"] != name or not _is_gone(int(found["process"])):
-            continue
+    identity = _identity(directory)
+    if _changed_by_us.get(identity) != directory.stat().st_mtime_ns:
+        left: dict[str, list[str]] = {}
+        _left[identity] = left
+        for entry in os.listdir(directory):  # noqa: PTH208 (names alone: twice as fast)
+            found = _PARTIAL.fullmatch(entry)
+            if found is not None and _is_gone(int(found["process"])):
+                left.setdefault(found["name"], []).append(entry)
+    for entry in _left.get(identity, {}).pop(name, ()):
         leftover = directory / entry
         if is_dir(leftover):
             shutil.rmtree(leftover, ignore_errors=True)

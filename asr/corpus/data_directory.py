@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from asr.corpus.list_file import Entry, read_list, refuse_pipe
+from asr.corpus.list_file import Entry, has_list, read_list, refuse_pipe
 from asr.corpus.names import fault_in_name
 from asr.corpus.opening import faulty_file
 from asr.errors import CorpusError, Fault, sentence
@@ -176,7 +176,7 @@ def read_data_directory(
             f"{path}: is not a directory; a data directory holding utt2spk and wav.scp or feats.scp is needed."
         )
     places = Places(path, root)
-    has_features, has_audio = is_file(path / "feats.scp"), is_file(path / "wav.scp")
+    has_features, has_audio = has_list(path / "feats.scp"), has_list(path / "wav.scp")
     if not has_features and not has_audio:
         raise CorpusError(
             f"{path}: holds neither wav.scp nor feats.scp; one of them must say where the utterances are."
@@ -185,18 +185,18 @@ def read_data_directory(
         sources = _read_features(path / "feats.scp", places)
     else:
         sources = _read_recordings(path, places)
-    if needs_speakers and not exists(path / "utt2spk"):
+    if needs_speakers and not has_list(path / "utt2spk"):
         raise CorpusError(
             f"{path / 'utt2spk'}: No such file; it must say who said every utterance, 'UTTERANCE SPEAKER' a line; if "
             "nobody knows, give every utterance a speaker of its own, 'UTTERANCE UTTERANCE'"
         )
-    if exists(path / "utt2spk"):
+    if has_list(path / "utt2spk"):
         listed = read_list(path / "utt2spk").items()
         speakers = {key: _single(path / "utt2spk", key, entry) for key, entry in listed}
     else:
         speakers = {key: key for key in sources}
     text = None
-    if is_file(path / "text"):
+    if has_list(path / "text"):
         text = {key: tuple(entry.value.split()) for key, entry in read_list(path / "text", allow_empty=True).items()}
 
     utterances, problems = [], []
@@ -322,7 +322,7 @@ def _read_recordings(path: Path, places: Places) -> dict[str, Utterance | Fault]
     files = places.find_all(entry.value for entry in entries.values())
     recordings = {key: files[entry.value] for key, entry in entries.items()}
     segments = path / "segments"
-    if not is_file(segments):
+    if not has_list(segments):
         return {
             key: found if isinstance(found, Fault) else Utterance(key, "", None, audio=found)
             for key, found in recordings.items()
@@ -357,7 +357,7 @@ def parse_segment(path: Path, key: str, entry: Entry) -> tuple[str, float, float
 
 
 def _read_gender(path: Path) -> dict[str, str]:
-    if not is_file(path):
+    if not has_list(path):
         return {}
     gender = {}
     for key, entry in read_list(path).items():

@@ -1,10 +1,12 @@
 """The line format shared by Kaldi's list files: a key, white space, and the rest of the line."""
 
+import os
 from pathlib import Path
 from typing import NamedTuple
 
 from asr.errors import CorpusError
 from asr.text_lines import read_text_lines
+from discriminants.paths import exists, is_dir, is_file
 
 
 class Entry(NamedTuple):
@@ -34,6 +36,24 @@ def read_list(path: Path, *, allow_empty: bool = False) -> dict[str, Entry]:
             )
         entries[key] = Entry(number, value)
     return entries
+
+
+def has_list(path: Path) -> bool:
+    """Return whether the optional list `path` is there.
+
+    Raises CorpusError for what is there and not a regular file: a folder, a pipe, or a link that leads nowhere.
+    """
+    if is_file(path):
+        return True
+    if os.path.lexists(path):
+        raise CorpusError(f"{path}: {_kind(path)}. Expected a text file; remove it if the list is not needed.")
+    return False
+
+
+def _kind(path: Path) -> str:
+    if not exists(path):
+        return "is a link that leads nowhere"
+    return "is a directory" if is_dir(path) else "is not a regular file"
 
 
 def refuse_pipe(path: Path, line: int, key: str, value: str) -> None:

@@ -1,5 +1,9 @@
 """Maps of speakers' frames in a file of their own, so that a later run need not find them again."""
 
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +15,7 @@ from asr.errors import ModelFormatError
 from discriminants.errors import DiscriminantError
 from discriminants.logistic.input_map import InputMap
 from discriminants.model_file import load_arrays, save_arrays
+from discriminants.paths import exists
 
 FORMAT = "hybrid-asr speaker maps 1"
 
@@ -24,6 +29,26 @@ def save_maps(path: Path, maps: SpeakerMaps, speakers: SpeakerAdaptation) -> Non
         "offsets": np.array([maps[name].offset for name in names]).reshape(-1, n_features),
     }
     save_arrays(path, arrays, {"format": FORMAT, "speakers": names, "found by": speakers.digest})
+
+
+def add_maps(path: Path, maps: SpeakerMaps, speakers: SpeakerAdaptation) -> None:
+    """Add maps to a file that other processes may add to at the same time; speakers that it has keep theirs."""
+    with _locked(path.parent):
+        known = load_maps(path, speakers) if exists(path) else {}
+        save_maps(path, {**maps, **known}, speakers)
+
+
+@contextmanager
+def _locked(directory: Path) -> Iterator[None]:
+    """Hold the lock of a directory, on file systems that have locks."""
+    directory.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def load_maps(path: Path, speakers: SpeakerAdaptation) -> dict[str, InputMap]:

@@ -14,7 +14,7 @@ from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.lattices.generation import LatticeBeam
 from asr.recognition.adaptation import n_steps, recognize_adapted
-from asr.recognition.map_file import load_maps, save_maps
+from asr.recognition.map_file import add_maps, load_maps
 from asr.recognition.recognition import Recognition, recognize
 from asr.recognition.speaker_maps import adaptable, recognized_maps
 from asr.runs.progress import counted
@@ -112,7 +112,7 @@ def _speaker_maps(
     with counted(2 * n_strange, "maps of speakers: utterances searched") as finished:
         maps, seconds = recognized_maps(model, static, graph, known=known, workers=workers, progress=finished)
     if transforms is not None:
-        save_maps(transforms, maps, model.speakers)
+        add_maps(transforms, maps, model.speakers)
         if known:
             log.warning("%s", printable(f"{transforms}: {_added(known, [name for name in maps if name not in known])}"))
     return maps, seconds

@@ -1,5 +1,6 @@
 """A run: one directory whose stages are whole or absent, so that a killed run resumes where it was."""
 
+import errno
 import fcntl
 import json
 import logging
@@ -7,6 +8,7 @@ import math
 import os
 import re
 import shutil
+import stat
 import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -206,7 +208,7 @@ class Run:
         partials = (*self.directory.glob(".*.partial-*"), *stages.glob("**/.*.partial-*"))
         outlived = (self.checkpoint(name) for name in self.done_stages() if _STAGE_NAME.fullmatch(name))
         for leftover in (*partials, *outlived, self.directory / _DISCARDED):
-            if is_dir(leftover):
+            if is_dir(leftover) and not leftover.is_symlink():
                 shutil.rmtree(leftover)
             else:
                 leftover.unlink(missing_ok=True)
@@ -293,6 +295,11 @@ def require_run_or_empty(directory: Path) -> None:
     """RunError where a run would work among somebody's other files; what one killed at its birth left is none."""
     if exists(directory) and not is_dir(directory):
         raise RunError(f"{directory}: is a file; a run needs a directory")
+    for name in (_STAGES, _DISCARDED):
+        if (directory / name).is_symlink():
+            raise RunError(
+                f"{directory / name}: is a link. Expected a directory; link the whole work directory instead"
+            )
     if not exists(directory) or exists(directory / _RECORD):
         return
     ours = re.compile(rf"{re.escape(_LOCK)}|\.{re.escape(_RECORD)}\.partial-\d+")
@@ -303,7 +310,17 @@ def require_run_or_empty(directory: Path) -> None:
 
 def _take_lock(directory: Path) -> IO[str]:
     """Lock the directory; the kernel releases the lock when the process ends, however it ends."""
-    lock = (directory / _LOCK).open("a+", encoding="ascii", errors="replace")
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        descriptor = os.open(directory / _LOCK, flags, 0o644)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise RunError(f"{directory / _LOCK}: is a link. Expected a file of the run; remove the link") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise RunError(f"{directory / _LOCK}: is not a regular file. Expected a file of the run; remove it")
+    lock = os.fdopen(descriptor, "a+", encoding="ascii", errors="replace")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:

@@ -8,6 +8,7 @@ from typing import Any
 
 from asr.errors import RunError
 from asr.files import atomic_write
+from discriminants.paths import is_file
 
 _SEAL = "digest"
 
@@ -26,6 +27,8 @@ def read_sealed(path: Path, what: str, remedy: str) -> dict[str, Any]:
     object, or holds anything that was not written.
     """
     try:
+        if not is_file(path):
+            raise RunError(f"{path}: is not a regular file; {remedy}")
         found = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise RunError(f"{path}: cannot be read ({error.strerror}); {remedy}") from error

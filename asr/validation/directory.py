@@ -1,5 +1,6 @@
 """A data directory as its lists describe it, faults and all: where every utterance is named, and which can be used."""
 
+import os
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +13,6 @@ from asr.errors import CorpusError, Fault
 from asr.validation.findings import Finding, stopping, without_place
 from asr.validation.htk_lists import fault_of_htk_list
 from asr.validation.lists import ListFile, read_list_past_faults
-from discriminants.paths import is_file
 
 LISTS = ("wav.scp", "segments", "feats.scp", "utt2spk", "text", "spk2gender")
 
@@ -91,8 +91,9 @@ def read_directory_past_faults(path: Path, root: Path | None = None) -> Director
     Where there are features, nobody looks at the audio, whose entries are pipes in many a directory of Kaldi's.
     """
     path = nameable(path)
-    unread = {"wav.scp", "segments"} if is_file(path / "feats.scp") else set()
-    lists = {name: read_list_past_faults(path / name) for name in LISTS if name not in unread and is_file(path / name)}
+    unread = {"wav.scp", "segments"} if os.path.lexists(path / "feats.scp") else set()
+    there = [name for name in LISTS if name not in unread and os.path.lexists(path / name)]
+    lists = {name: read_list_past_faults(path / name) for name in there}
     # Absolute, for workers that began in another directory.
     places = Places(path.absolute(), None if root is None else root.absolute())
     of_htk = {name: fault for name, given in lists.items() if (fault := fault_of_htk_list(given)) is not None}

@@ -1,5 +1,6 @@
 """Data directories: where files are looked for, what is refused, what is left out."""
 
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from asr.corpus.data_directory import Utterance, read_data_directory
 from asr.corpus.writing import write_data_directory
 from asr.errors import CorpusError
+from asr.validation import validate
 
 
 @pytest.fixture
@@ -267,3 +269,20 @@ def test_fsdd_is_read_whole(speech_data):
     assert len(corpus) == 2700 and not corpus.problems
     assert len(corpus.speakers) == 6 and set(corpus.gender.values()) == {"m"}
     assert len(corpus.without_speakers(["theo"])) == 2250
+
+
+@pytest.mark.parametrize("name", ["segments", "spk2gender", "text", "utt2spk", "feats.scp"])
+@pytest.mark.parametrize("kind", ["directory", "pipe", "link"])
+def test_read_data_directory_lists_that_are_no_files_raise(data: Path, name: str, kind: str) -> None:
+    (data / name).unlink(missing_ok=True)
+    if kind == "directory":
+        (data / name).mkdir()
+    elif kind == "pipe":
+        os.mkfifo(data / name)
+    else:
+        (data / name).symlink_to("nowhere")
+    with pytest.raises(CorpusError, match=f"{name}: .*{kind if kind != 'pipe' else 'regular'}"):
+        read_data_directory(data)
+    (data.parent / "lexicon.txt").write_text("ONE W AH N\nTWO T UW\n")
+    findings = validate(data, data.parent / "lexicon.txt").findings
+    assert [finding.code for finding in findings if finding.file.name == name and finding.stops] == ["unreadable"]

@@ -179,3 +179,13 @@ def test_many_files_in_one_directory_do_not_make_it_be_listed_many_times(
         with atomic_write(tmp_path / f"{number}.TextGrid") as temporary:
             temporary.touch()
     assert len(listed) == 1
+
+
+def test_atomic_write_litter_of_a_later_file_goes_with_that_file(tmp_path: Path) -> None:
+    gone = a_process_that_is_gone()
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / f".{name}.partial-{gone}").touch()
+    for name in ("a.txt", "b.txt"):
+        with atomic_write(tmp_path / name) as temporary:
+            temporary.touch()
+    assert {path.name for path in tmp_path.iterdir()} == {"a.txt", "b.txt"}

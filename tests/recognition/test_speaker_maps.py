@@ -1,5 +1,6 @@
 """Recognition of mapped frames: better for speakers unlike those of training, and maps that a later run takes over."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from asr.features.extraction import extract_static
 from asr.features.frame_table import FrameTable
 from asr.features.warping import warping_matrix
 from asr.grammar import word_loop
-from asr.recognition.map_file import load_maps, save_maps
+from asr.recognition.map_file import add_maps, load_maps, save_maps
 from asr.recognition.recognition import recognize
 from asr.recognition.speaker_maps import adaptable, recognized_maps
 from asr.scoring.wer import score_utterances
@@ -221,3 +222,14 @@ def test_a_file_of_other_maps_is_refused(mixtures, tmp_path, changed, words):
     (tmp_path / "maps").write_bytes(b"spoilt")
     with pytest.raises(ModelFormatError):
         load_maps(tmp_path / "maps", speakers)
+
+
+def test_add_maps_at_the_same_time_keeps_all_speakers(mixtures, tmp_path):
+    speakers = adaptable(mixtures).speakers
+    names = [f"speaker-{number}" for number in range(12)]
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda name: add_maps(tmp_path / "maps", {name: identity_map(39)}, speakers), names))
+    assert sorted(load_maps(tmp_path / "maps", speakers)) == sorted(names)
+    other = {names[0]: InputMap(2 * np.eye(39), np.ones(39))}
+    add_maps(tmp_path / "maps", other, speakers)
+    np.testing.assert_array_equal(load_maps(tmp_path / "maps", speakers)[names[0]].matrix, np.eye(39))

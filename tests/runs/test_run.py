@@ -1,5 +1,6 @@
 import json
 import logging
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -342,3 +343,38 @@ def test_a_record_with_inputs_and_files_of_another_form_is_refused_in_words(tmp_
     write_sealed(tmp_path / "run" / "run.json", record | {"inputs": inputs, "files": files})
     with pytest.raises(RunError, match="belongs to another run"):
         Run.open(tmp_path / "run", **given)
+
+
+def test_run_lock_that_is_a_link_raises(tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    directory = tmp_path / "run"
+    directory.mkdir()
+    (directory / ".lock").symlink_to(victim)
+    with pytest.raises(RunError, match=r"\.lock.*link"):
+        open_run(directory)
+    assert victim.read_text() == "precious"
+
+
+def test_run_lock_that_is_a_pipe_raises(tmp_path):
+    os.mkfifo(tmp_path / ".lock")
+    with pytest.raises(RunError, match=r"\.lock"):
+        open_run(tmp_path)
+
+
+def test_run_stages_that_are_a_link_raise_and_stay(tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "mine.txt").write_text("precious")
+    with open_run(tmp_path / "run"):
+        pass
+    (tmp_path / "run" / "stages").symlink_to(elsewhere)
+    with pytest.raises(RunError, match=r"stages.*link"):
+        open_run(tmp_path / "run", seed=1, allow_changes=True)
+    assert (elsewhere / "mine.txt").read_text() == "precious"
+
+
+def test_run_record_that_is_a_pipe_raises(tmp_path):
+    os.mkfifo(tmp_path / "run.json")
+    with pytest.raises(RunError, match=r"run\.json.*regular file"):
+        open_run(tmp_path)
