@@ -5,18 +5,19 @@ state would have an arc of every word. Such a state is kept, and the empty words
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from asr.errors import GrammarError
 from asr.grammar.automaton import IMPOSSIBLE, Arc
 
-MOST_STEPS = 3_000_000
-"""Arcs followed; where weights along two loops of the same words differ, there is no end."""
-_STEPS_AN_ARC = 1000
-_FEWEST_STEPS = 200_000
+FEWEST_STEPS = 1_200_000
+"""Arcs that may be followed in any automaton. Where weights along two loops of the same words differ, following them
+never ends; n optional words one after the other take n * n steps."""
+STEPS_AN_ARC = 8
+"""Further arcs that may be followed for each given arc, so that large networks with few empty arcs are not refused."""
 _DECIMALS = 6
 """Of costs; states whose costs differ by less are one, since automata have single precision."""
 _FEWEST_SAVED = 10_000
@@ -69,9 +70,17 @@ def determinize(
             f"{name}: the nodes {' '.join(map(str, cycle[:10]))}{' ...' * (len(cycle) > 10)} lead around in a circle "
             "without a word; put a word between."
         )
-    ways = _Ways(spoken, empty, rank, end, back_off)
-    limit = min(MOST_STEPS, _FEWEST_STEPS + _STEPS_AN_ARC * len(arcs))
     subsets: list[_Subset] = []
+
+    def refuse() -> NoReturn:
+        raise GrammarError(
+            f"{name}: too many paths have the same words or no words for an automaton with one arc a word: it has "
+            f"{len(subsets)} states and is not complete. Expected few optional expressions or empty words in a row. If "
+            "the network was made of an n-gram, use the n-gram's ARPA file (HLStats writes one, HBuild reads it), or "
+            "estimate one from your text with asr.grammar.estimate_ngram and write_arpa."
+        )
+
+    ways = _Ways(spoken, empty, rank, end, back_off, _Steps(FEWEST_STEPS + STEPS_AN_ARC * len(arcs), refuse))
     numbers: dict[tuple[int | None, tuple[tuple[int, float], ...]], int] = {}
 
     def number_of(subset: _Subset) -> int:
@@ -81,13 +90,28 @@ def determinize(
             subsets.append(subset)
         return number
 
+    reached: dict[tuple[tuple[int, float], ...] | int, tuple[int, float]] = {}
+
+    def behind_word(targets: Costs) -> tuple[int, float]:
+        """The number of the subset that a word leads to, and the cost of the best way there."""
+        least = min(targets.values())
+        relative = {state: cost - least for state, cost in sorted(targets.items())}
+        key = tuple(relative.items()) if len(relative) > 1 else next(iter(relative))
+        if key not in reached:
+            found = ways.closure(relative)
+            paid = min(found.costs.values())
+            left = {state: cost - paid for state, cost in found.costs.items()}
+            reached[key] = number_of(_Subset(left, found.shared)), paid
+        number, paid = reached[key]
+        return number, least + paid
+
     number_of(ways.closure({start: 0.0}))
     new: list[Arc] = []
     final_costs: Costs = {}
     for number, (costs, shared) in enumerate(subsets):  # which grows
         following: dict[str, Costs] = defaultdict(dict)
         for state, cost in costs.items():
-            ways.steps += 1
+            ways.steps.add(1)
             if state != shared:
                 ways.say(following, spoken.get(state, ()), cost)
         ending = costs.get(end, IMPOSSIBLE)
@@ -102,17 +126,9 @@ def determinize(
         if ending < IMPOSSIBLE:
             final_costs[number] = ending
         for word, targets in sorted(following.items()):
-            reached = ways.closure(targets)
-            paid = min(reached.costs.values())
-            left = {state: cost - paid for state, cost in reached.costs.items()}
-            new.append(Arc(number, word, paid, number_of(_Subset(left, reached.shared))))
-            if ways.steps > limit:
-                raise GrammarError(
-                    f"{name}: has too many paths that say the same words to be made into an automaton with one arc a "
-                    f"word: it has {len(subsets)} states and is not complete. If it was made of an n-gram, give the "
-                    "ARPA file of that (HLStats writes one, HBuild reads it) instead, or an n-gram of your text by "
-                    "asr.grammar.estimate_ngram and write_arpa."
-                )
+            ways.steps.add(len(targets) + 3)  # the arc is made, sorted and checked
+            target, paid = behind_word(targets)
+            new.append(Arc(number, word, paid, target))
     return new, final_costs, len(subsets)
 
 
@@ -131,6 +147,19 @@ class _Behind(NamedTuple):
     subset: _Subset
 
 
+class _Steps:
+    """Counts the arcs followed; calls `refuse` before there are more than `most`."""
+
+    def __init__(self, most: int, refuse: Callable[[], NoReturn]) -> None:
+        self._left = most
+        self._refuse = refuse
+
+    def add(self, n: int) -> None:
+        self._left -= n
+        if self._left < 0:
+            self._refuse()
+
+
 class _Ways:
     """Where words and empty words lead; `steps` counts the arcs followed."""
 
@@ -141,9 +170,10 @@ class _Ways:
         rank: Mapping[int, int],
         end: int,
         back_off: bool,
+        steps: _Steps,
     ) -> None:
         self._spoken, self._empty, self._rank, self._end = spoken, empty, rank, end
-        self.steps = 0
+        self.steps = steps
         self._behind: dict[int, _Behind] = {}
         entries = Counter(arc.target for leaving in empty.values() for arc in leaving)
         n_words = self._words_after()
@@ -180,22 +210,24 @@ class _Ways:
             state = heappop(waiting)[1]
             if state in self._n_words and state not in opened:
                 continue
-            for arc in self._empty.get(state, ()):
-                self.steps += 1
+            leaving = self._empty.get(state, ())
+            self.steps.add(len(leaving))
+            for arc in leaving:
                 if arc.target not in costs:
                     heappush(waiting, (self._rank.get(arc.target, 0), arc.target))
                 costs[arc.target] = min(costs.get(arc.target, IMPOSSIBLE), costs[state] + arc.cost)
+        self.steps.add(2 * len(costs))  # they become a state's name
         return {
             state: cost
             for state, cost in sorted(costs.items())
             if state in self._spoken or state == self._end or (state in self._n_words and state not in opened)
         }
 
-    def say(self, following: dict[str, Costs], arcs: Iterable[Arc], owed: float) -> None:
+    def say(self, following: dict[str, Costs], arcs: Sequence[Arc], owed: float) -> None:
         """Put the ends of arcs, at what is owed and their own cost, under their words."""
+        self.steps.add(len(arcs))
         for arc in arcs:
             assert arc.word is not None
-            self.steps += 1
             targets = following[arc.word]
             targets[arc.target] = min(targets.get(arc.target, IMPOSSIBLE), owed + arc.cost)
 

@@ -19,7 +19,10 @@ from asr.grammar.network import network_grammar
 from asr.lexicon.htk_strings import read_htk_string
 
 MOST_ARCS = 200_000
-"""Of the network, in which a variable stands as often as it is used."""
+"""Largest number of arcs of a network, in which a variable stands as often as it is used."""
+FEWEST_ARCS = 40_000
+"""Number of arcs that any file may make; a longer file may make `ARCS_A_SIGN` for each of its words and signs."""
+ARCS_A_SIGN = 40
 DEEPEST = 50  # brackets in brackets, and variables in variables
 _BEGINNING = re.compile(r"\$[^\s=]+\s*=|/\*|\(\s.*\)$|\(\s*$")
 _NOT_SIGNS = re.compile(r"\\.|/\*.*?\*/", re.DOTALL)
@@ -92,10 +95,12 @@ def hparse_grammar(lines: Iterable[str], source: str, vocabulary: Iterable[str] 
     GrammarError
         With file and line: for what the language has not, a bracket without its partner, a variable that is not
         defined above, what is repeated and may be empty, loops in context (`<< >>`) and names for output (`%`), which
-        are not read, and for networks of more than 200,000 arcs. Without a line as `network_grammar`.
+        are not read, and for networks of more than 200,000 arcs, or far more arcs than the file has words. Without a
+        line as `network_grammar`.
     """
-    network = _Network(source)
-    network.add(_Parser(list(_tokens("\n".join(lines), source)), source).grammar(), 0, 1)
+    tokens = list(_tokens("\n".join(lines), source))
+    network = _Network(source, min(MOST_ARCS, max(FEWEST_ARCS, ARCS_A_SIGN * len(tokens))))
+    network.add(_Parser(tokens, source).grammar(), 0, 1)
     return network_grammar(source, network.arcs, start=0, end=1, vocabulary=vocabulary)
 
 
@@ -233,17 +238,18 @@ class _Parser:
 class _Network:
     """Arcs of expressions between states."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, most_arcs: int) -> None:
         self.arcs: list[Arc] = []
         self._source = source
+        self._most_arcs = most_arcs
         self._n_states = 2
 
     def add(self, node: Node, start: int, end: int) -> None:
         """Let `node` be said from one state to another."""
-        if len(self.arcs) > MOST_ARCS:
+        if len(self.arcs) > self._most_arcs:
             raise GrammarError(
-                f"{self._source}: the network has more than {MOST_ARCS:,} arcs: variables stand in it as often as they "
-                "are used; use the large ones less often."
+                f"{self._source}: the network has more than {self._most_arcs:,} arcs, because a variable is copied "
+                "wherever it is used. Use the large variables less often."
             )
         match node.kind:
             case "word":

@@ -40,7 +40,7 @@ def network_grammar(
     def spoken(word: str | None) -> str | None:
         return None if word == NULL or (word in SENTENCE_MARKS and (known is None or word not in known)) else word
 
-    arcs = [replace(arc, word=spoken(arc.word)) for arc in arcs]
+    arcs = [arc if arc.word is None or spoken(arc.word) else replace(arc, word=None) for arc in arcs]
     words = {arc.word for arc in arcs if arc.word is not None}
     allowed = [arc for arc in arcs if arc.word is None or known is None or arc.word in known]
     arcs, final_costs, n_states = determinize(source, allowed, start=start, end=end)

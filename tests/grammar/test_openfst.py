@@ -193,7 +193,7 @@ def test_what_would_never_end_being_made_deterministic_is_refused(tmp_path: Path
         (0.0, [(1, 1, 1.0, 1), (2, 2, 0.0, 1)]),
         (0.0, [(1, 1, 2.0, 2)]),
     ]
-    with pytest.raises(GrammarError, match=r"too many paths that say the same words.*give the ARPA "):
+    with pytest.raises(GrammarError, match=r"too many paths.*ARPA"):
         read_grammar(saved(tmp_path, fst_bytes(states, inputs=SYMBOLS)))
 
 
