@@ -156,7 +156,7 @@ def test_what_is_wrong_is_told_with_its_line(text, told):
 
 def test_variables_that_double_are_stopped():
     lines = ["$a0 = A | B;"] + [f"$a{n} = [ $a{n - 1} ] [ $a{n - 1} ];" for n in range(1, 40)] + ["( $a39 )"]
-    with pytest.raises(GrammarError, match="more than 40,000 arcs.*variable"):
+    with pytest.raises(GrammarError, match=r"40,000 arcs.*variable"):
         hparse_grammar(lines, "x")
 
 
