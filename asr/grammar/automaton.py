@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from asr.errors import GrammarError
 from asr.unicode_text import fault_in_word, nfc
@@ -48,6 +48,38 @@ class Grammar:
     words: tuple[str, ...]
     fst: "kaldifst.StdVectorFst"
     left_out: tuple[str, ...] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields, for `pickle` and `copy`, with the automaton as numbers."""
+        import kaldifst
+
+        arcs = [
+            (state, arc.ilabel, arc.olabel, arc.weight.value, arc.nextstate)
+            for state in range(self.fst.num_states)
+            for arc in kaldifst.ArcIterator(self.fst, state)
+        ]
+        return {
+            "name": self.name,
+            "words": self.words,
+            "left_out": self.left_out,
+            "fst": (self.fst.start, self.final_costs, arcs),
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the fields of another grammar."""
+        import kaldifst
+
+        fst = kaldifst.StdVectorFst()
+        start, final_costs, arcs = state["fst"]
+        for number, cost in enumerate(final_costs):
+            fst.add_state()
+            if cost < IMPOSSIBLE:
+                fst.set_final(number, cost)
+        fst.start = start
+        for source, read, written, cost, target in arcs:
+            fst.add_arc(source, kaldifst.StdArc(read, written, cost, target))
+        kaldifst.arcsort(fst, sort_type="ilabel")  # marks it as sorted
+        vars(self).update(state, fst=fst)
 
     @property
     def back_off_label(self) -> int:

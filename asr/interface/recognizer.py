@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from threading import RLock
 from typing import Any, Literal, Self, Unpack
 
 from asr.acoustic.model_file import SearchSettings, SpeechModel, describe_model, load_model
@@ -15,6 +14,7 @@ from asr.grammar import Grammar
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.tree_text import tree_graph, tree_lines
 from asr.interface.grammars import GrammarChoice, grammar_for, settled
+from asr.interface.locked import Locked
 from asr.interface.results import Alignment, Result
 from asr.interface.sound import Audio
 from asr.interface.summary import summary
@@ -54,11 +54,12 @@ class RecognizerOptions(SearchOptions, total=False):
     confidence: bool
 
 
-class Recognizer:
+class Recognizer(Locked):
     """A model with a grammar and search settings.
 
-    Make one with `Recognizer.load`. It may be used by several threads at the same time; `add_word` counts for what is
-    begun after it. The first call compiles the grammar's graph, later ones reuse it.
+    Make one with `Recognizer.load`. Several threads may use it at the same time; `add_word` counts for what is begun
+    after it. The first call compiles the grammar's graph, later ones reuse it. `pickle` and `copy.deepcopy` take all of
+    it, without the model's file, so it can be sent to the processes of a pool.
 
     **Normalization.** A model with `normalize = "speaker"` (the default of `asr train`) takes the mean and deviation
     of its features from all that it is given of a speaker. `recognize` and `recognize_all` without `speakers` know one
@@ -98,7 +99,7 @@ class Recognizer:
         confidence: bool = False,
         **search: Unpack[SearchOptions],
     ) -> None:
-        self._lock = RLock()
+        super().__init__()
         self._model = replace(model, search=chosen_search(model, **search))
         self._width_given = search.get("beam") is not None or search.get("max_active") is not None
         if upsample:

@@ -4,9 +4,10 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 from asr.errors import LexiconError
 from asr.unicode_text import fault_in_word, nfc
@@ -109,6 +110,16 @@ class Lexicon:
                     "phones, not a sentence."
                 )
         object.__setattr__(self, "pronunciations", MappingProxyType(checked))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields, for `pickle` and `copy`, which cannot take a read-only mapping."""
+        return {one.name: getattr(self, one.name) for one in fields(self)} | {
+            "pronunciations": dict(self.pronunciations)
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the fields of another lexicon."""
+        vars(self).update(state, pronunciations=MappingProxyType(state["pronunciations"]))
 
     @cached_property
     def words(self) -> tuple[str, ...]:

@@ -23,16 +23,26 @@ class ThreadWorkers(SerialWorkers):
         self.n_workers = n_workers
 
     def map(self, function: Callable[..., Result], items: Iterable[Any], *shared: Any) -> Iterator[Result]:
-        """See `Workers.map`."""
+        """See `Workers.map`. If `items` raises an error, the results of the items before it come first."""
         flying: deque[Future[Result]] = deque()
+        given, error = iter(items), None
         with one_blas_thread(), ThreadPoolExecutor(self.n_workers) as pool:
             try:
-                for item in items:
+                while True:
+                    try:
+                        item = next(given)
+                    except StopIteration:
+                        break
+                    except Exception as raised:
+                        error = raised
+                        break
                     flying.append(pool.submit(function, item, *shared))
                     if len(flying) > self.n_workers:
                         yield flying.popleft().result()
                 while flying:
                     yield flying.popleft().result()
+                if error is not None:
+                    raise error
             finally:
                 for future in flying:
                     future.cancel()

@@ -225,3 +225,18 @@ def test_an_abandoned_client_is_collected_before_the_lock_is_taken_that_it_needs
     Abandoned()
     assert _connected(collecting, cluster.address, 1.0) == "connected"
     assert collected == [True]
+
+
+def items_that_break() -> Iterator[int]:
+    yield from range(5)
+    raise OSError("no more items")
+
+
+@pytest.mark.parametrize("workers", [SerialWorkers(), ThreadWorkers(3)])
+def test_map_items_raise_gives_finished_results_first(workers: Workers) -> None:
+    found = []
+    results = workers.map(abs, items_that_break())
+    with pytest.raises(OSError, match="no more items"):
+        for result in results:
+            found.append(result)
+    assert found == [0, 1, 2, 3, 4]
