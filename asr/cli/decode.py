@@ -101,6 +101,16 @@ def decode(
             show_default=False,
         ),
     ] = None,
+    filler_penalty: Annotated[
+        float | None,
+        typer.Option(
+            "--filler-penalty",
+            metavar="X",
+            help="Added to the log score at every phone of speech outside the grammar ([unk] in lists of sentences, "
+            "$other in HParse grammars); more negative values take more for commands.  [default: the model's]",
+            show_default=False,
+        ),
+    ] = None,
     beam: Annotated[
         float | None,
         typer.Option(
@@ -281,6 +291,7 @@ def decode(
             grammar=grammar,
             lm_scale=lm_scale,
             insertion_penalty=insertion_penalty,
+            filler_penalty=filler_penalty,
             beam=beam,
             max_active=max_active,
             allow_untrained=allow_untrained,

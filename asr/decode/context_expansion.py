@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from asr.decode.automaton_arrays import AutomatonArrays, automaton_arrays
+from asr.decode.filler import FILLER_UNIT
 from asr.decode.lexicon_transducer import InputLabels
 from asr.decode.merging import merge_equal_states
 from asr.hmm.state_tying import Context
@@ -45,10 +46,7 @@ def in_context(
     )
     chains: dict[tuple[int, ...], int] = {}
     chain = np.array(
-        [
-            chains.setdefault(tuple(units), len(chains))
-            for units in topology.units_in([Context(*row) for row in contexts.tolist()])
-        ],
+        [chains.setdefault(tuple(units), len(chains)) for units in _units(contexts, topology)],
         np.int32,
     )
     meaning = np.zeros(len(windows), np.int32)  # what is no window takes no time
@@ -57,10 +55,17 @@ def in_context(
     return merge_equal_states(replace(automaton, input_label=meaning[automaton.input_label])), list(chains)
 
 
+def _units(contexts: np.ndarray, topology: Topology) -> list[Sequence[int]]:
+    """Units of rows of `Context`, with `FILLER_UNIT` for the filler."""
+    spoken = contexts[:, 0] < len(topology.phone_names)
+    found = iter(topology.units_in([Context(*row) for row in contexts[spoken].tolist()]))
+    return [next(found) if is_phone else [FILLER_UNIT] for is_phone in spoken.tolist()]
+
+
 def _contexts(windows: np.ndarray, topology: Topology) -> np.ndarray:
     """Rows of `Context` from labels of a phone before, a phone and one after, 0 for none."""
     pause = len(topology.phones) + 1
     number, begins = np.divmod(np.maximum(windows - 1, 0), 2)
-    around = np.where(number == pause, 0, number)
+    around = np.where(number >= pause, 0, number)  # the filler, numbered after the pause, is no context either
     ends = (around[:, 2] == 0) | (begins[:, 2] == 1)
     return np.stack([number[:, 1], around[:, 0], around[:, 2], begins[:, 1], ends], axis=1)

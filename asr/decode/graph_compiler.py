@@ -12,11 +12,13 @@ import numpy as np
 
 from asr.decode.automaton_arrays import automaton_arrays
 from asr.decode.context_expansion import in_context
+from asr.decode.filler import FILLER_UNIT, with_filler
 from asr.decode.graph_expansion import expand_phones
 from asr.decode.lexicon_transducer import InputLabels, lexicon_transducer
 from asr.errors import DecodeError, LexiconError
 from asr.grammar import Grammar
 from asr.grammar.automaton import IMPOSSIBLE, LARGEST_COST
+from asr.grammar.filler import without_filler
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
@@ -33,7 +35,8 @@ MOST_PHONES = 30_000_000
 def compile_graph(lexicon: Lexicon, grammar: Grammar, topology: Topology) -> StateGraph:
     """Compile the decoding graph.
 
-    Silence may begin an utterance; nothing, a short pause or a full silence may follow every word.
+    Silence may begin an utterance; nothing, a short pause or a full silence may follow every word. A word `[unk]` that
+    the lexicon lacks is the filler, any string of phones (`asr.decode.filler`).
 
     Raises
     ------
@@ -43,7 +46,7 @@ def compile_graph(lexicon: Lexicon, grammar: Grammar, topology: Topology) -> Sta
         If the grammar accepts no sentence, has a cost that is not finite or beyond `LARGEST_COST`, or the graph would
         be enormous.
     """
-    missing = [word for word in grammar.words if word not in lexicon.pronunciations]
+    missing = [word for word in without_filler(grammar.words) if word not in lexicon.pronunciations]
     if missing:
         shown = " ".join(missing[:10]) + (" ..." if len(missing) > 10 else "")
         raise LexiconError(
@@ -55,11 +58,11 @@ def compile_graph(lexicon: Lexicon, grammar: Grammar, topology: Topology) -> Sta
     if composed.start < 0:
         raise DecodeError(f"grammar {grammar.name!r} accepts no sentence over the lexicon")
     if topology.tying is not None:
-        return expand_phones(*in_context(composed, topology, labels), words=grammar.words)
+        return with_filler(expand_phones(*in_context(composed, topology, labels), words=grammar.words), topology)
     automaton = automaton_arrays(composed)
     del composed
-    chains = [topology.units(phone) for phone in topology.phone_names]
-    return expand_phones(automaton, chains, words=grammar.words)
+    chains = [*(topology.units(phone) for phone in topology.phone_names), [FILLER_UNIT]]
+    return with_filler(expand_phones(automaton, chains, words=grammar.words), topology)
 
 
 def _check_arcs(lexicon: Lexicon, grammar: Grammar) -> None:
@@ -69,7 +72,8 @@ def _check_arcs(lexicon: Lexicon, grammar: Grammar) -> None:
         wrong = ~(np.abs(costs) <= LARGEST_COST)
         if wrong.any():
             raise _no_cost(grammar, float(costs[wrong.argmax()]))
-    n_phones = np.array([0, *(sum(map(len, lexicon.pronunciations[word])) for word in grammar.words), 0])
+    spoken = lexicon.pronunciations
+    n_phones = np.array([0, *(sum(map(len, spoken.get(word, ()))) for word in grammar.words), 0])
     total = int(n_phones[automaton.input_label].sum())
     if total > MOST_PHONES:
         raise DecodeError(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from asr.errors import LexiconError
 from asr.grammar import Grammar
+from asr.grammar.filler import FILLER_WORD
 from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
 from asr.lexicon import Lexicon
 
@@ -22,7 +23,9 @@ class InputLabels:
 
     def __init__(self, topology: Topology) -> None:
         self._numbers = topology.phone_number
-        self.back_off = 1 + 2 * len(topology.phone_names)
+        self.filler = 2 + 2 * len(topology.phone_names)
+        """Of the filler: it counts as a phone that begins a word, with a number after those of the model's phones."""
+        self.back_off = self.filler + 1
         """Of the back-off symbol; from here on labels take no time."""
         self.no_pause = self.back_off + 1
 
@@ -33,6 +36,11 @@ class InputLabels:
     def homophone(self, number: int) -> int:
         """The label after the number-th (1, 2, ...) of words that sound alike."""
         return self.no_pause + number
+
+
+def uses_filler(lexicon: Lexicon, grammar: Grammar) -> bool:
+    """Return whether the grammar has the filler; a word of this name in the lexicon is an ordinary word."""
+    return FILLER_WORD in grammar.words and FILLER_WORD not in lexicon.pronunciations
 
 
 def lexicon_transducer(
@@ -54,7 +62,7 @@ def lexicon_transducer(
     pronunciations = [
         (number, pronunciation)
         for number, word in enumerate(grammar.words, start=1)
-        for pronunciation in lexicon.pronunciations[word]
+        for pronunciation in lexicon.pronunciations.get(word, ())
     ]
     for number, pronunciation in pronunciations:
         for phone in pronunciation:
@@ -76,6 +84,8 @@ def lexicon_transducer(
         for label in pauses:
             fst.add_arc(source, kaldifst.StdArc(label, 0, 0.0, between))
     fst.add_arc(between, kaldifst.StdArc(labels.back_off, len(grammar.words) + 1, 0.0, between))
+    if uses_filler(lexicon, grammar):
+        fst.add_arc(between, kaldifst.StdArc(labels.filler, grammar.labels[FILLER_WORD], 0.0, after))
     for number, pronunciation in pronunciations:
         inputs = [labels.of(phone, position == 0) for position, phone in enumerate(pronunciation)]
         if homophones[pronunciation] > 1:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from asr.decode.token_passing import BestPath
-from asr.hmm.state_graph import StateGraph
+from asr.hmm.state_graph import FILLER_PAUSE, StateGraph
 from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
 
 
@@ -52,7 +52,8 @@ def phone_segments(path: BestPath, graph: StateGraph, topology: Topology) -> lis
 def word_segments(path: BestPath, graph: StateGraph, topology: Topology) -> list[Segment]:
     """Words in order of time; the pause or silence after a word is not part of it.
 
-    A word that the end of the audio cut off before it was identified is left out.
+    The pauses between the phones of a filler belong to it. A word that the end of the audio cut off before it was
+    identified is left out.
     """
     words: list[str] = []
     spans: list[list[int]] = []
@@ -65,7 +66,9 @@ def word_segments(path: BestPath, graph: StateGraph, topology: Topology) -> list
         if arc < 0:
             continue
         begins = bool(graph.arc_begins_word[arc])
-        if open_word and (begins or int(topology.unit_phone[graph.arc_unit[arc]]) in pauses):
+        inside = graph.arc_filler is not None and int(graph.arc_filler[arc]) == FILLER_PAUSE
+        pause = not inside and int(topology.unit_phone[graph.arc_unit[arc]]) in pauses
+        if open_word and (begins or pause):
             spans[-1][1] = frame
             open_word = False
         if begins:

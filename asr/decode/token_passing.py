@@ -21,7 +21,7 @@ from asr.decode.trellis import (
     kept_layer,
 )
 from asr.errors import DecodeError
-from asr.hmm.state_graph import StateGraph
+from asr.hmm.state_graph import FILLER_PHONE, StateGraph
 from discriminants.compiled import njit
 
 RECORD_ROOM = 1 << 16
@@ -62,6 +62,7 @@ def best_path(
     *,
     lm_scale: float = 1.0,
     insertion_penalty: float = 0.0,
+    filler_penalty: float = 0.0,
     beam: float = np.inf,
     max_active: int = 0,
 ) -> BestPath | None:
@@ -78,6 +79,8 @@ def best_path(
         Self-loop probability of every unit.
     lm_scale, insertion_penalty : float
         Graph weights are multiplied by the former; the latter is added for every word.
+    filler_penalty : float
+        Added for every phone of a filler.
     beam : float
         Tokens further than this below the best one of the frame are dropped.
     max_active : int
@@ -93,7 +96,8 @@ def best_path(
     DecodeError
         If a score is not a number.
     """
-    found = _searched(scores, graph, unit_state, self_loops, lm_scale, insertion_penalty, beam, max_active, -1.0)
+    weights = scaled_weights(graph, lm_scale, insertion_penalty, filler_penalty)
+    found = _searched(scores, graph, unit_state, self_loops, weights, beam, max_active, -1.0)
     return None if found is None else found[0]
 
 
@@ -106,6 +110,7 @@ def best_path_and_tokens(
     lattice_beam: float,
     lm_scale: float = 1.0,
     insertion_penalty: float = 0.0,
+    filler_penalty: float = 0.0,
     beam: float = np.inf,
     max_active: int = 0,
 ) -> tuple[BestPath, Trellis] | None:
@@ -113,9 +118,8 @@ def best_path_and_tokens(
 
     Parameters and errors as of `best_path`. None where no path ends at a final node.
     """
-    found = _searched(
-        scores, graph, unit_state, self_loops, lm_scale, insertion_penalty, beam, max_active, lattice_beam
-    )
+    weights = scaled_weights(graph, lm_scale, insertion_penalty, filler_penalty)
+    found = _searched(scores, graph, unit_state, self_loops, weights, beam, max_active, lattice_beam)
     return found if found is not None and found[0].complete else None
 
 
@@ -124,8 +128,7 @@ def _searched(
     graph: StateGraph,
     unit_state: np.ndarray,
     self_loops: np.ndarray,
-    lm_scale: float,
-    insertion_penalty: float,
+    weights: "ScaledWeights",
     beam: float,
     max_active: int,
     lattice_beam: float,
@@ -134,7 +137,6 @@ def _searched(
         frame, state = np.argwhere(np.isnan(scores))[0]
         raise DecodeError(f"the score of state {state} at frame {frame} is no number; check the features")
     stay, leave = transitions(self_loops)
-    weights = scaled_weights(graph, lm_scale, insertion_penalty)
     status, arcs, frames, score, layer_start, place, forward, backward, floor, kept_beam = _search(
         np.ascontiguousarray(scores, np.float32),
         graph.arc_start,
@@ -176,13 +178,21 @@ class ScaledWeights(NamedTuple):
     final: np.ndarray
 
 
-def scaled_weights(graph: StateGraph, lm_scale: float, insertion_penalty: float) -> ScaledWeights:
-    """The graph's weights times `lm_scale`, with `insertion_penalty` for every word."""
+def scaled_weights(
+    graph: StateGraph, lm_scale: float, insertion_penalty: float, filler_penalty: float = 0.0
+) -> ScaledWeights:
+    """The graph's weights times `lm_scale`, with a penalty for every word and one for every phone of a filler."""
     return ScaledWeights(
-        _scaled(graph.arc_weight, lm_scale, graph.arc_word >= 0, insertion_penalty),
+        _scaled(graph.arc_weight, lm_scale, graph.arc_word >= 0, insertion_penalty)
+        + filler_penalties(graph, filler_penalty),
         _scaled(graph.jump_weight, lm_scale, graph.jump_word >= 0, insertion_penalty),
         _scaled(graph.final_weight, lm_scale),
     )
+
+
+def filler_penalties(graph: StateGraph, filler_penalty: float) -> np.ndarray | float:
+    """What entering each arc costs for being a phone of a filler, float64 (n_arcs,), or 0 where there is no filler."""
+    return 0.0 if graph.arc_filler is None else np.where(graph.arc_filler == FILLER_PHONE, filler_penalty, 0.0)
 
 
 def _scaled(

@@ -15,6 +15,7 @@ from typing import NamedTuple, NoReturn
 
 from asr.errors import GrammarError
 from asr.grammar.automaton import Arc, Grammar
+from asr.grammar.filler import FILLER_VARIABLE, FILLER_WORD
 from asr.grammar.network import network_grammar
 from asr.lexicon.htk_strings import read_htk_string
 
@@ -188,7 +189,10 @@ class _Parser:
         if token.kind == "variable":
             if token.text not in self._variables:
                 name, within = token.text[:80], self._defined
-                if within is not None and (within.text == token.text or self._next() == "="):
+                unfinished = within is not None and (within.text == token.text or self._next() == "=")
+                if token.text == FILLER_VARIABLE and not unfinished:
+                    return Node("word", text=FILLER_WORD), depth
+                if within is not None and unfinished:
                     raise GrammarError(
                         f"{self._source}, line {token.line}: the definition of ${within.text[:80]} on line "
                         f"{within.line} is not ended before ${name}; write ; at its end."

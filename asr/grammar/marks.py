@@ -3,6 +3,7 @@
 import re
 
 from asr.grammar.arpa import UNKNOWN_WORDS
+from asr.grammar.filler import FILLER_WORD
 from asr.grammar.network import NULL, SENTENCE_MARKS
 
 _OF_AUTOMATA = re.compile(r"#\d+", re.ASCII)
@@ -18,6 +19,8 @@ def meaning(name: str) -> str:
         return "the beginning or end of a sentence"
     if name in (NULL, "<eps>"):
         return "nothing said"
+    if name == FILLER_WORD:
+        return "speech outside the grammar"
     if name in UNKNOWN_WORDS:
         return "any word that is not known"
     return "a symbol of automata" if _OF_AUTOMATA.fullmatch(name) else ""

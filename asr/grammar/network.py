@@ -6,6 +6,7 @@ from dataclasses import replace
 from asr.errors import GrammarError
 from asr.grammar.automaton import Arc, Grammar, build_grammar
 from asr.grammar.determinization import determinize
+from asr.grammar.filler import FILLER_WORD
 
 NULL = "!NULL"
 SENTENCE_MARKS = frozenset({"!ENTER", "!EXIT", "SENT-START", "SENT-END", "<s>", "</s>"})
@@ -35,7 +36,7 @@ def network_grammar(
         When no sentence of one or more words remains, empty words alone lead around in a circle, or the automaton
         would be too large.
     """
-    known = None if vocabulary is None else set(vocabulary)
+    known = None if vocabulary is None else {*vocabulary, FILLER_WORD}
 
     def spoken(word: str | None) -> str | None:
         return None if word == NULL or (word in SENTENCE_MARKS and (known is None or word not in known)) else word

@@ -7,6 +7,7 @@ from asr.errors import GrammarError
 from asr.grammar.arpa_automaton import arpa_grammar
 from asr.grammar.arpa_file import parse_arpa
 from asr.grammar.automaton import Grammar
+from asr.grammar.filler import FILLER_WORD
 from asr.grammar.hparse import hparse_grammar, is_hparse
 from asr.grammar.openfst_magic import is_openfst
 from asr.grammar.sentences import parse_sentences, sentence_list
@@ -48,7 +49,7 @@ def read_grammar(path: Path | str, *, vocabulary: Iterable[str] | None = None) -
     if is_hparse(lines):
         return hparse_grammar(lines, str(path), vocabulary)
     if first is not None and vocabulary is not None:
-        known = set(vocabulary)
+        known = {*vocabulary, FILLER_WORD}
         sentences = parse_sentences(lines)
         if any(known.issuperset(sentence) for sentence in sentences):
             return sentence_list(sentences, known)

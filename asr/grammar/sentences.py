@@ -7,6 +7,7 @@ from pathlib import Path
 
 from asr.errors import GrammarError
 from asr.grammar.automaton import Arc, Grammar, build_grammar
+from asr.grammar.filler import FILLER_WORD
 from asr.text_lines import read_text_lines
 from asr.unicode_text import nfc
 
@@ -45,7 +46,8 @@ def sentence_list(sentences: Iterable[Sequence[str]], words: Iterable[str] | Non
     sentences : iterable of sequences of words
         A sentence listed n times counts n times.
     words : iterable of str, optional
-        The vocabulary: sentences with other words are left out, and those words listed in `left_out`.
+        The vocabulary: sentences with other words are left out, and those words listed in `left_out`. The filler
+        `[unk]` is in every vocabulary.
 
     Raises
     ------
@@ -58,7 +60,7 @@ def sentence_list(sentences: Iterable[Sequence[str]], words: Iterable[str] | Non
         raise GrammarError(f"A sentence of the grammar has {longest} words; {LONGEST_SENTENCE} are the most.")
     unknown: set[str] = set()
     if words is not None:
-        known = set(words)
+        known = {*words, FILLER_WORD}
         unknown = {word for sentence in counts for word in sentence} - known
         counts = Counter({sentence: n for sentence, n in counts.items() if not unknown.intersection(sentence)})
     if not counts or () in counts:

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 NO_WORD = -1
+NOT_FILLER, FILLER_PHONE, FILLER_PAUSE = 0, 1, 2
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,10 @@ class StateGraph:
         Node where every path begins.
     words : tuple of str
         Name of every word number.
+    arc_filler : int8, optional
+        `FILLER_PHONE` for the first unit of a phone of the filler, where the search adds its `filler_penalty`,
+        `FILLER_PAUSE` for the pauses inside the filler, which do not end its word, and `NOT_FILLER` for other arcs.
+        None in a graph without a filler.
     """
 
     arc_start: np.ndarray
@@ -52,6 +57,7 @@ class StateGraph:
     final_weight: np.ndarray
     initial: int
     words: tuple[str, ...]
+    arc_filler: np.ndarray | None = None
 
     @property
     def n_nodes(self) -> int:

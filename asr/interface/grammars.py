@@ -10,6 +10,7 @@ from asr.errors import GrammarError
 from asr.grammar import Grammar, arpa_grammar
 from asr.grammar.added_words import with_added_words
 from asr.grammar.arpa_file import parse_arpa
+from asr.grammar.filler import without_filler
 from asr.grammar.sentences import sentence_list
 from asr.grammar.word_loop import LONGEST_STRING
 from asr.lexicon import Lexicon
@@ -79,7 +80,7 @@ def grammar_for(model: SpeechModel, lexicon: Lexicon, choice: GrammarChoice, add
 
 def _sentences(lexicon: Lexicon, listed: Sequence[tuple[str, ...]]) -> Grammar:
     """A program means every sentence that it lists: none is left out for a word that the lexicon lacks."""
-    unknown = sorted({word for sentence in listed for word in sentence if word not in lexicon})
+    unknown = sorted({word for sentence in listed for word in without_filler(sentence) if word not in lexicon})
     if unknown:
         hint = other_case(unknown, lexicon, of_file=False) or "give each to add_word first"
         raise GrammarError(f"the model has no pronunciation for {', '.join(unknown)}, which the sentences have; {hint}")

@@ -71,7 +71,7 @@ class Recognizer(Locked):
     model : SpeechModel
     grammar : None, str, path, list of sentences, or Grammar
         See `with_grammar`.
-    lm_scale, insertion_penalty, beam, max_active : number, optional
+    lm_scale, insertion_penalty, filler_penalty, beam, max_active : number, optional
         Instead of the model's own; see `SearchSettings`. Under a small grammar that is not the model's own the search
         is at least 400 wide unless `beam` or `max_active` is given.
     allow_untrained : bool
@@ -406,9 +406,9 @@ class Recognizer(Locked):
         ----------
         grammar : list of sentences, str, int, path, Grammar or None
             Sentences, each a text or a sequence of words: exactly these can be said, one listed twice being twice as
-            likely. "loop": any words in any order; "one": exactly one word; 7: exactly seven. A path: an ARPA n-gram
-            model, word pairs, a word network of HTK, an OpenFst file or sentences, as `asr decode --grammar` takes
-            them. An automaton made by `asr.grammar`. None: the model's own, the n-gram of its training transcripts.
+            likely. "[unk]" in them is speech outside the grammar. "loop": any words in any order; "one": exactly one
+            word; 7: exactly seven. A path: an ARPA n-gram model, word pairs, a word network of HTK, an OpenFst file or
+            sentences, as `asr decode --grammar` takes them. An automaton made by `asr.grammar`. None: the model's own.
 
         Raises
         ------

@@ -7,6 +7,7 @@ from typing import Any
 from asr.alignment.frame_times import FrameTimes
 from asr.decode.path_segments import Segment
 from asr.errors import Fault
+from asr.grammar.filler import FILLER_WORD, without_filler
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,12 +15,18 @@ class Word:
     """A word from `start` to `end`, in seconds from the beginning of the audio.
 
     `confidence`, from 0 to 1, is how probable it is that the word was said; None unless it was asked for.
+    Speech outside the grammar has the word "[unk]", and `is_filler` is true.
     """
 
     word: str
     start: float
     end: float
     confidence: float | None = None
+
+    @property
+    def is_filler(self) -> bool:
+        """Whether this is speech outside the grammar and not a word."""
+        return self.word == FILLER_WORD
 
     def to_dict(self) -> dict[str, Any]:
         """The same as a dictionary, without the confidence where there is none."""
@@ -63,8 +70,8 @@ class Result:
 
     @property
     def text(self) -> str:
-        """The words, with a space between."""
-        return " ".join(word.word for word in self.words)
+        """The words, with a space between; empty where all speech was outside the grammar."""
+        return " ".join(without_filler(word.word for word in self.words))
 
     def to_dict(self) -> dict[str, Any]:
         """The same as dictionaries, lists, text and numbers, for `json.dumps`."""

@@ -42,6 +42,7 @@ def word_lattice(
     *,
     lm_scale: float = 1.0,
     insertion_penalty: float = 0.0,
+    filler_penalty: float = 0.0,
 ) -> Lattice:
     """The lattice of a search.
 
@@ -56,7 +57,14 @@ def word_lattice(
         Whose units the graph has.
     """
     links = trellis_links(
-        trellis, scores, graph, topology, self_loops, lm_scale=lm_scale, insertion_penalty=insertion_penalty
+        trellis,
+        scores,
+        graph,
+        topology,
+        self_loops,
+        lm_scale=lm_scale,
+        insertion_penalty=insertion_penalty,
+        filler_penalty=filler_penalty,
     )
     heads = np.unique(np.append(links.target[links.word >= 0], links.initial)).astype(np.int64)
     steps = word_steps(links, heads, best_ways(links, heads))

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from asr.decode.token_passing import scaled_weights, transitions
+from asr.decode.token_passing import filler_penalties, scaled_weights, transitions
 from asr.decode.trellis import SLACK, Trellis
-from asr.hmm.state_graph import StateGraph
+from asr.hmm.state_graph import FILLER_PAUSE, StateGraph
 from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
 from discriminants.compiled import njit
 
@@ -26,7 +26,8 @@ class Links:
     event : uint8 (n_links,)
         `BEGIN` where a word begins, `PAUSE` where a pause or silence does.
     acoustic, grammar, total : float64 (n_links,)
-        States and transitions; the grammar's natural logarithm; both as the search adds them.
+        States and transitions, with the penalty for phones of a filler; the grammar's natural logarithm; both as the
+        search adds them.
     frame : int32 (n_tokens,)
         Frame before which a node is reached, or an arc is active in.
     forward, backward : float64 (n_tokens,)
@@ -60,6 +61,7 @@ def trellis_links(
     *,
     lm_scale: float,
     insertion_penalty: float,
+    filler_penalty: float = 0.0,
 ) -> Links:
     """The links of a trellis; the other arguments are those of the search that left it."""
     n_layers = len(trellis.layer_start) - 1
@@ -71,8 +73,10 @@ def trellis_links(
     stay, leave = transitions(self_loops)
     pauses = [topology.phone_number[phone] for phone in (SILENCE, SHORT_PAUSE)]
     event = np.where(np.isin(topology.unit_phone[graph.arc_unit], pauses), PAUSE, NO_EVENT)
+    if graph.arc_filler is not None:
+        event = np.where(graph.arc_filler == FILLER_PAUSE, NO_EVENT, event)
     event = np.where(graph.arc_begins_word, BEGIN, event).astype(np.uint8)
-    weights = scaled_weights(graph, lm_scale, insertion_penalty)
+    weights = scaled_weights(graph, lm_scale, insertion_penalty, filler_penalty)
     start, target, word, events, acoustic, grammar, total = _links(
         trellis.layer_start,
         place,
@@ -88,6 +92,7 @@ def trellis_links(
         event,
         graph.arc_weight,
         weights.arc,
+        np.zeros(graph.n_arcs) + filler_penalties(graph, filler_penalty),
         topology.unit_state,
         stay,
         leave,
@@ -145,8 +150,8 @@ def _in_order(layer_start, place, jump_start, jump_end, depth):
 @njit(cache=True, nogil=True)
 def _links(
     layer_start, place, forward, backward, floor, beam, scores, arc_start, arc_end, arc_unit, arc_word, arc_event,
-    arc_weight, arc_scaled, unit_state, unit_stay, unit_leave, jump_start, jump_end, jump_word, jump_weight,
-    jump_scaled, final_weight, final_scaled,
+    arc_weight, arc_scaled, arc_penalty, unit_state, unit_stay, unit_leave, jump_start, jump_end, jump_word,
+    jump_weight, jump_scaled, final_weight, final_scaled,
 ):  # fmt: skip
     n_tokens = len(place)
     arc_token = np.full(len(arc_end), -1, np.int32)
@@ -215,7 +220,8 @@ def _links(
                         if arc_scaled[arc] + heard + backward[to] >= least:
                             if filling:
                                 target[n], word[n], event[n] = to, arc_word[arc], arc_event[arc]
-                                acoustic[n], grammar[n], total[n] = heard, arc_weight[arc], arc_scaled[arc] + heard
+                                acoustic[n], grammar[n] = heard + arc_penalty[arc], arc_weight[arc]
+                                total[n] = arc_scaled[arc] + heard
                             n += 1
             for i in range(layer_start[nodes], layer_start[nodes + 1]):
                 node_token[place[i]] = -1

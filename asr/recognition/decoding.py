@@ -18,6 +18,7 @@ from asr.features.extraction import extract_static
 from asr.features.frame_table import FrameTable
 from asr.grammar import Grammar, arpa_grammar, one_word, read_grammar, word_loop, word_string
 from asr.grammar.arpa_file import parse_arpa
+from asr.grammar.filler import FILLER_WORD
 from asr.grammar.sentences import read_sentences
 from asr.hmm.state_graph import StateGraph
 from asr.lexicon import Lexicon
@@ -47,6 +48,7 @@ class SearchOptions(TypedDict, total=False):
 
     lm_scale: float | None
     insertion_penalty: float | None
+    filler_penalty: float | None
     beam: float | None
     max_active: int | None
 
@@ -83,7 +85,7 @@ def decode(
     data : path of a Kaldi data directory, instead of `audio`
     grammar : "loop", "one", a number of words such as "7", or the path of a file `asr.grammar.read_grammar` takes; None
         for the model's own
-    search : lm_scale, insertion_penalty, beam and max_active, instead of the model's own settings
+    search : lm_scale, insertion_penalty, filler_penalty, beam and max_active, instead of the model's own settings
     adapt : how to adapt the model to every speaker, "input-network" (or True), "fmllr" or "vtln"; frames of
         a model that was trained on mapped ones are mapped in any case
     transforms : path of a file of the speakers' maps; speakers whom it has are not adapted to again, others are added
@@ -137,7 +139,7 @@ def decode(
     account(corpus.listed, recognition.words, failures, out)
     if not recognition.words:
         raise DecodeError(f"no utterance could be decoded; the first: {failures[0].utterance_id}: {failures[0].reason}")
-    wordless = [name for name, segments in recognition.words.items() if not segments]
+    wordless = [name for name, words in recognition.hypotheses.items() if not words]
     if wordless:
         log.info(
             "no word was heard in %d of %d utterances; the first: %s",
@@ -255,7 +257,7 @@ def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | os.PathLi
         reasons.append(f"the model has no pronunciation for {some(unknown, _NAMED)}")
         reasons.append(other_case(unknown, model.lexicon))
     if found.name == "sentences":
-        reasons.insert(0, _left_out_sentences(Path(wanted), set(words)))
+        reasons.insert(0, _left_out_sentences(Path(wanted), {*words, FILLER_WORD}))
     told = "; ".join(filter(None, reasons))
     if told:
         log.warning("%s", printable(f"{wanted}: {told}"))

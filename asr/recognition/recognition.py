@@ -13,6 +13,7 @@ from asr.decode.path_segments import Segment, word_segments
 from asr.errors import DecodeError, Fault, FeatureError, attempt
 from asr.features.frame_table import NOT_FINITE, FrameTable
 from asr.features.silence import silent_utterances
+from asr.grammar.filler import without_filler
 from asr.hmm.state_graph import StateGraph
 from asr.lattices.generation import LatticeBeam
 from asr.lattices.lattice import Lattice
@@ -46,8 +47,8 @@ class Recognition:
 
     @property
     def hypotheses(self) -> dict[str, tuple[str, ...]]:
-        """The words alone."""
-        return {name: tuple(segment.label for segment in segments) for name, segments in self.words.items()}
+        """The words alone, without the filler."""
+        return {name: without_filler(part.label for part in segments) for name, segments in self.words.items()}
 
 
 def recognize(

@@ -9,6 +9,7 @@ from asr.alignment.confusion_file import read_confusions
 from asr.alignment.ctm import read_ctm
 from asr.corpus.names import fault_in_name
 from asr.errors import CorpusError
+from asr.grammar.filler import FILLER_WORD
 from asr.lattices.confusion_network import Place
 from asr.lattices.minimum_bayes_risk import least_risk
 from asr.lattices.slf import read_slf_lattice
@@ -90,6 +91,8 @@ def _of_words(path: Path, hypotheses: dict[str, tuple[str, ...]]) -> SystemResul
     sure = 0
     rows = read_ctm(path / TIMES)
     for row in rows:
+        if row.label == FILLER_WORD:
+            continue
         if row.confidence is not None and row.confidence > 1.0:
             which = f"{path / TIMES}: the confidence {row.confidence:g} of {row.label!r} in {row.utterance}"
             raise CorpusError(f"{which} must be at most 1")

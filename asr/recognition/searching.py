@@ -57,6 +57,7 @@ def search_path(hmm: PhoneHmm, scores: np.ndarray, graph: StateGraph, search: Se
             hmm.self_loops,
             lm_scale=search.lm_scale,
             insertion_penalty=search.insertion_penalty,
+            filler_penalty=search.filler_penalty,
             beam=beam,
             max_active=max_active,
         )
@@ -78,6 +79,7 @@ def search_lattice(
             lattice_beam=lattice_beam.width,
             lm_scale=search.lm_scale,
             insertion_penalty=search.insertion_penalty,
+            filler_penalty=search.filler_penalty,
             beam=beam,
             max_active=max_active,
         )
@@ -92,6 +94,7 @@ def search_lattice(
                 hmm.self_loops,
                 lm_scale=search.lm_scale,
                 insertion_penalty=search.insertion_penalty,
+                filler_penalty=search.filler_penalty,
             )
     return None, None
 

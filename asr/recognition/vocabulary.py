@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from asr.acoustic.model_file import SpeechModel
 from asr.errors import LexiconError, printable
+from asr.grammar.filler import FILLER_WORD
 from asr.grammar.marks import meaning
 from asr.lexicon import Lexicon
 from asr.lexicon.lexicon import Pronunciation, without_stress
@@ -143,7 +144,7 @@ def _divided(model: SpeechModel) -> tuple[dict[str, tuple[Pronunciation, ...]], 
     kept, unheard, marks, untrained = {}, [], [], set(model.untrained)
     for word in model.lexicon.words:
         variants = tuple(variant for variant in model.lexicon[word] if untrained.isdisjoint(variant))
-        if _NO_WORD.fullmatch(word):
+        if _NO_WORD.fullmatch(word) or word == FILLER_WORD:
             marks.append(word)
         elif variants:
             kept[word] = variants

@@ -8,6 +8,7 @@ from pathlib import Path
 from asr.alignment.ctm import CtmRow, write_ctm
 from asr.alignment.htk_labels import LabelSegment, fault_in_pattern, write_mlf
 from asr.errors import CorpusError, printable
+from asr.grammar.filler import FILLER_WORD, without_filler
 from asr.scoring.files import read_transcripts, write_transcripts
 from asr.validation.findings import count, some
 from discriminants.paths import is_file
@@ -20,9 +21,11 @@ HYPOTHESES, TIMES = "hyp.txt", "hyp.ctm"
 def write_words(out: Path, rows: Mapping[str, Sequence[CtmRow]], *, mlf: bool = False) -> None:
     """Write the words of utterances to the directory `out`; a `hyp.txt` with other words is kept as `hyp.txt.old`.
 
+    The filler `[unk]` is written to `hyp.ctm` alone, so that it is never scored as a word.
+
     Of several commands with one directory the results of the last remain.
     """
-    hypotheses = {name: tuple(row.label for row in of_utterance) for name, of_utterance in rows.items()}
+    hypotheses = {name: without_filler(row.label for row in of_utterance) for name, of_utterance in rows.items()}
     out.mkdir(parents=True, exist_ok=True)
     _keep_earlier(out / HYPOTHESES, hypotheses)
     write_transcripts(out / HYPOTHESES, hypotheses)
@@ -39,7 +42,11 @@ def _write_hyp_mlf(path: Path, rows: Mapping[str, Sequence[CtmRow]]) -> None:
             "%s", printable(f"{path.name} cannot name {count(len(left_out), 'utterance')}: {some(left_out, 3)}")
         )
     labels = {
-        name: [LabelSegment(row.label, row.start, row.start + row.duration) for row in of_utterance]
+        name: [
+            LabelSegment(row.label, row.start, row.start + row.duration)
+            for row in of_utterance
+            if row.label != FILLER_WORD
+        ]
         for name, of_utterance in rows.items()
         if fault_in_pattern(name) is None
     }

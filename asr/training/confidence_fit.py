@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 from asr.acoustic.model_file import SearchSettings
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.search_settings import ConfidenceSettings
+from asr.grammar.filler import FILLER_WORD, without_filler
 from asr.hmm.state_graph import StateGraph
 from asr.lattices.generation import LatticeBeam
 from asr.lattices.lattice import Lattice
@@ -62,14 +63,21 @@ def right_words(reference: Sequence[str], hypothesis: Sequence[str]) -> list[boo
 
 def judged(lattices: Mapping[str, Lattice], references: Mapping[str, Sequence[str]]) -> Judged:
     """The words of the lattices' best paths."""
-    words = {name: lattice.segments(lattice.first_path) for name, lattice in lattices.items()}
+    words = {
+        name: [part for part in lattice.segments(lattice.first_path) if part.label != FILLER_WORD]
+        for name, lattice in lattices.items()
+    }
     found = []
     for scale in SCALES:
         settings = ConfidenceSettings(scale=scale)
         parts = [evidence(lattice, words[name], settings) for name, lattice in lattices.items()]
         columns = [[vars(part)[one.name] for part in parts] for one in fields(Evidence)]
         found.append(Evidence(*(np.concatenate([np.empty(0), *column]) for column in columns)))
-    right = [one for name, lattice in lattices.items() for one in right_words(references[name], lattice.first)]
+    right = [
+        one
+        for name, lattice in lattices.items()
+        for one in right_words(references[name], without_filler(lattice.first))
+    ]
     return Judged(found, np.array(right, np.bool_))
 
 

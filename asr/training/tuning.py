@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 from asr.acoustic.model_file import LARGEST_PENALTY, LARGEST_SCALE, SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.features.frame_table import FrameTable
+from asr.grammar.filler import without_filler
 from asr.hmm.state_graph import StateGraph
 from asr.recognition.material import Material
 from asr.recognition.searching import BATCH_FRAMES, search_words
@@ -259,7 +260,10 @@ def search_batch(
     """Words by search and utterance; none where no path survives."""
     hmm, graph = constants
     return [
-        [[segment.label for segment in search_words(hmm, scores, graph, search) or ()] for scores in batch]
+        [
+            list(without_filler(segment.label for segment in search_words(hmm, scores, graph, search) or ()))
+            for scores in batch
+        ]
         for search in searches
     ]
 

@@ -288,7 +288,8 @@ def test_what_is_no_sentence_of_a_grammar_is_refused(recognizer, wrong):
 def test_settings_can_be_given_when_loading_and_later(toy_model, recognizer):
     loaded = Recognizer.load(toy_model, grammar="loop", beam=50, lm_scale=2.5, insertion_penalty=-3, max_active=500)
     assert loaded.search.model_dump() == {
-        "lm_scale": 2.5, "insertion_penalty": -3.0, "beam": 50.0, "max_active": 500,
+        "lm_scale": 2.5, "insertion_penalty": -3.0, "filler_penalty": loaded.model.search.filler_penalty, "beam": 50.0,
+        "max_active": 500,
     }  # fmt: skip
     graph = loaded.graph
     narrow = loaded.with_settings(beam=30)
