@@ -19,7 +19,7 @@ from asr.text_lines import read_text_lines
 
 EPSILON = "<eps>"
 _WEIGHT = re.compile(r"(-?[0-9.]+(?:[eE][-+]?\d+)?),(-?[0-9.]+(?:[eE][-+]?\d+)?),([0-9_]*)", re.ASCII)
-_LARGEST = 100_000_000
+_LARGEST_SCORE = 1e12
 
 
 def write_kaldi_lattices(path: Path | str, lattices: Mapping[str, Lattice]) -> None:
@@ -60,10 +60,11 @@ def read_kaldi_lattices(
     Raises
     ------
     CorpusError
-        With file and line, for what is no such file.
+        With file and line, for what is no such file, and for an utterance that is there twice.
     """
     name: str | None = None
     begun = 0
+    lines_of: dict[str, int] = {}
     rows: list[tuple[int, list[str]]] = []
     for number, line in enumerate([*read_text_lines(path, CorpusError), ""], 1):
         fields = line.split()
@@ -72,6 +73,9 @@ def read_kaldi_lattices(
                 if len(fields) != 1:
                     raise CorpusError(f"{path}:{number}: {line[:80]!r} must be the name of an utterance alone")
                 name, begun, rows = fields[0], number, []
+                if name in lines_of:
+                    raise CorpusError(f"{path}:{number}: {name[:80]!r} is there already, on line {lines_of[name]}")
+                lines_of[name] = number
         elif fields:
             rows.append((number, fields))
         else:
@@ -102,6 +106,8 @@ def _parsed(
             grammar, acoustic = 0.0 - float(weight[1]), 0.0 - float(weight[2])
         except ValueError:
             raise CorpusError(f"{path}:{number}: {fields[-1][:80]!r} must hold two numbers") from None
+        if not max(abs(grammar), abs(acoustic)) < _LARGEST_SCORE:
+            raise CorpusError(f"{path}:{number}: {fields[-1][:80]!r} must hold two numbers below {_LARGEST_SCORE:g}")
         n_frames = weight[3].count("_") + 1 if weight[3] else 0
         if len(fields) == 2:
             final[int(fields[0])], left[int(fields[0])] = (acoustic, grammar), n_frames

@@ -63,9 +63,11 @@ def lattice_from(
     Raises
     ------
     AsrError
-        Made by `fault` of a sentence: for a link that leads to no higher node or back in time, or one without a word
-        that is no pause.
+        Made by `fault` of a sentence: for a network without nodes, a link that leads to no higher node or back in time,
+        or one without a word that is no pause.
     """
+    if not network.frames:
+        raise fault("has no nodes; expected at least one")
     into: dict[int, list[NetworkLink]] = {}
     for link in network.links:
         if not 0 <= link.source < link.target < len(network.frames):

@@ -1,4 +1,4 @@
-"""Lattices and confusion networks: what `asr combine` reads beside words and their times."""
+"""Lattices and confusion networks: what `asr combine` and programs read next to words and their times."""
 
 from pathlib import Path
 
@@ -7,6 +7,8 @@ import numpy as np
 from asr.alignment.confusion_file import read_confusions, write_confusions
 from asr.lattices.combination import aligned, voted
 from asr.lattices.confusion_network import Place, spoken_segments
+from asr.lattices.kaldi_text import read_kaldi_lattices, write_kaldi_lattices
+from asr.lattices.lattice import Lattice
 from asr.lattices.minimum_bayes_risk import least_risk
 from asr.lattices.slf import read_slf_lattice
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
@@ -25,6 +27,10 @@ LATTICE = (
     b"I=1 t=0.1275\nI=2 t=0.2500\nI=3 t=0.5500\nI=4 t=0.5500\nJ=0 S=0 E=1 W=!NULL a=0 l=0\n"
     b"J=1 S=0 E=2 W=ONE a=-10.5 l=-0.5\nJ=2 S=1 E=2 W=TWO a=-11.25 l=-0.25\nJ=3 S=2 E=3 W=NO a=-20 l=-1\n"
     b"J=4 S=2 E=4 W=!NULL a=0 l=-30\nJ=5 S=3 E=4 W=!NULL a=-1 l=-0.125\n"
+)
+KALDI = (
+    b"utt1 \n0\t1\t<eps>\t0,0,1_1\n0\t2\tONE\t0.5,10.5,1_1_1\n1\t2\tTWO\t0.25,11.25,1\n2\t3\tNO\t1,20,1_1\n"
+    b"2\t30,0,\n3\t0.125,1,1\n\nutt2 \n0\t1\tYES\t-0.5,1e1,1\n1\t0,0,\n\n"
 )
 
 
@@ -53,7 +59,25 @@ def _confusions(path: Path) -> None:
 @reader("word-lattice", {"utt1.lat": LATTICE}, TEXT)
 def _word_lattice(path: Path) -> None:
     check_mark((path,), lambda: read_slf_lattice(path).words)
-    lattice = read_slf_lattice(path, rate=1000.0)
+    check_lattice(read_slf_lattice(path, rate=1000.0))
+
+
+@reader("kaldi-lattices", {"lattices.txt": KALDI}, TEXT)
+def _kaldi_lattices(path: Path) -> None:
+    check_mark((path,), lambda: [(name, lattice.words) for name, lattice in read_kaldi_lattices(path)])
+    lattices = dict(read_kaldi_lattices(path, lm_scale=8.0, insertion_penalty=-2.0))
+    for lattice in lattices.values():
+        check_lattice(lattice)
+    again = path.with_name("again.txt")
+    write_kaldi_lattices(again, lattices)
+    if {name: lattice.words for name, lattice in read_kaldi_lattices(again)} != {
+        name: lattice.words for name, lattice in lattices.items()
+    }:
+        raise Unsound("lattices are not read back as they were written")
+
+
+def check_lattice(lattice: Lattice) -> None:
+    """The confusion network of a lattice holds probabilities."""
     places = least_risk(lattice.pruned(np.inf)).places
     for place in places:
         if not all(0 <= share <= 1 + 1e-6 for _, share in place.words):
