@@ -36,7 +36,7 @@ from asr.settings import faults
 from discriminants.errors import DiscriminantError
 from discriminants.model_file import load_arrays, save_arrays
 
-FORMAT = "hybrid-asr model 1"
+FORMAT = "hybrid-asr model 2"
 WIDEST_FRAME = 1 << 20
 
 # What metadata and arrays that disagree can raise, also in the code of a classifier of another package.
@@ -164,7 +164,8 @@ def _read(path: Path) -> tuple[dict[str, np.ndarray], ModelMetadata]:
         raise ModelFormatError(f"{path}: cannot be read ({error.strerror}); {MODEL_NEEDED}") from error
     if metadata.get("format") != FORMAT:
         raise ModelFormatError(
-            f"{path}: format is {metadata.get('format')!r}, not {FORMAT!r}; is it a recognizer's model?"
+            f"{path}: format is {metadata.get('format')!r}. Expected {FORMAT!r}, a recognizer's model; models of "
+            "earlier versions must be trained again"
         )
     try:
         return arrays, ModelMetadata.model_validate(metadata)
