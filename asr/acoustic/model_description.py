@@ -87,6 +87,7 @@ def _amount(trained_on: Provenance) -> dict[str, Any]:
         "utterances": trained_on.utterances,
         "speakers": trained_on.speakers,
         "words": trained_on.words,
+        **({} if trained_on.level_db is None else {"level": f"{trained_on.level_db:.0f} dB"}),
         "by version": printable(trained_on.version),
     }
 

@@ -72,6 +72,8 @@ class Provenance(BaseModel):
     """Running words."""
     seconds: float = Field(ge=0, allow_inf_nan=False)
     """Of audio."""
+    level_db: float | None = Field(None, allow_inf_nan=False)
+    """Median level of the utterances in dB of full scale (`asr.features.level`); None where features do not tell it."""
     version: str = Field(max_length=100)
     """Of this toolkit."""
     sample: list[Annotated[int, Field(ge=0, lt=2**48)]] = Field([], max_length=SAMPLED_UTTERANCES)

@@ -60,7 +60,9 @@ def read_audio(
 
 
 def at_rate(samples: np.ndarray, native: int, rate: int, *, source: Path | str, upsample: bool = False) -> np.ndarray:
-    """Samples (n,) of full scale 1 at `native` Hz as float32 (m,) at `rate` Hz, on the 16-bit scale.
+    """Convert samples, float32 (n,) of full scale 1 at `native` Hz, to float32 (m,) at `rate` Hz on the 16-bit scale.
+
+    The samples given are overwritten: long recordings need the memory of one copy.
 
     Raises CorpusError, which names `source`, when nothing is left of them, and with the code "low-rate" when `native`
     is below `rate` and `upsample` is false.
@@ -77,7 +79,8 @@ def at_rate(samples: np.ndarray, native: int, rate: int, *, source: Path | str, 
         samples = soxr.resample(samples, native, rate, quality="HQ")
         if not samples.size:
             raise CorpusError(f"{source}: is too short to be converted from {native} to {rate} Hz.", code="too-short")
-    return np.ascontiguousarray(samples * np.float32(FULL_SCALE), dtype=np.float32)
+    samples *= np.float32(FULL_SCALE)
+    return np.ascontiguousarray(samples)
 
 
 def read_native(
@@ -107,7 +110,7 @@ def read_native(
 
 def check_peak(samples: np.ndarray, source: Path | str) -> None:
     """Raise CorpusError unless samples (n,) of full scale 1 are finite and at most `MAX_PEAK`."""
-    peak = float(np.abs(samples).max())
+    peak = float(max(samples.max(), -samples.min()))
     if not np.isfinite(peak):
         raise CorpusError(f"{source}: holds samples that are not finite numbers.", code="not-finite")
     if peak > MAX_PEAK:
@@ -206,21 +209,20 @@ def _sample_range(
 def _read_mono(
     path: Path, file: soundfile.SoundFile, count: int, observe: Callable[[np.ndarray], None] | None
 ) -> np.ndarray:
-    blocks = []
-    wanted = count
-    while count > 0:
-        block = file.read(min(count, _BLOCK), dtype="float32", always_2d=True)
+    samples = np.empty(count, np.float32)  # a header that lies costs address space only: pages are taken when written
+    first = 0
+    while first < count:
+        block = file.read(min(count - first, _BLOCK), dtype="float32", always_2d=True)
         if not len(block):
             raise CorpusError(
-                f"{path}: breaks off {wanted - count} samples into the {wanted} that its header promises.",
-                code="truncated",
+                f"{path}: breaks off {first} samples into the {count} that its header promises.", code="truncated"
             )
         if observe is not None:
             observe(block)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later
-            blocks.append(block[:, 0] if block.shape[1] == 1 else block.mean(axis=1, dtype=np.float32))
-        count -= len(block)
-    return np.concatenate(blocks) if blocks else np.empty(0, np.float32)
+            samples[first : first + len(block)] = block[:, 0] if block.shape[1] == 1 else block.mean(axis=1)
+        first += len(block)
+    return samples
 
 
 def _check_wav(path: Path, file: BinaryIO) -> None:

@@ -1,6 +1,6 @@
 """From static features to the frames a model sees: differences, normalization, splicing and LDA."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -13,10 +13,11 @@ from asr.features.frame_table import FrameTable
 from asr.features.lda import LdaStatistics
 from asr.features.normalization import Moments, normalize
 from asr.features.speaker_statistics import Normalizers, SpeakerFrames, SpeakerPrior, fit_prior
-from asr.features.splicing import splice
+from asr.features.splicing import splice, splice_padded
 from asr.features.streaming import StreamingFrontEnd
 from discriminants.parallel.threads import workers_of_this_process
 
+_MAX_ROWS = 8192  # frames that are spliced at once: 80 s
 _LARGEST = 1e30  # of what was learnt: products of a few such numbers and frames are finite, or never were
 
 
@@ -80,7 +81,7 @@ class FrontEnd:
             normalizers = self._normalizers(SpeakerFrames(static, self.config, self._with_deltas))
 
         def transformed(batch: FrameTable) -> np.ndarray:
-            return self.project(self._spliced(batch, normalizers))
+            return np.concatenate([self.project(block) for block in self._spliced_blocks(batch, normalizers)])
 
         # One BLAS thread a batch: threads of BLAS would wait for each other in every small product.
         parts = workers_of_this_process().map(transformed, static.batches())
@@ -217,16 +218,23 @@ class FrontEnd:
             return normalize(frames, *moments.normalizer())
         return self._pointwise(frames) if speaker is None else normalize(frames, *speaker)
 
-    def _spliced(self, batch: FrameTable, normalizers: Normalizers) -> np.ndarray:
-        """Frames of a batch with differences, normalized and spliced: (n_frames, n)."""
-        parts = [
-            splice(
-                self._normalized(self._with_deltas(batch.utterance(number)), normalizers.get(speaker)),
-                self.config.context,
-            )
+    def _spliced_blocks(self, batch: FrameTable, normalizers: Normalizers) -> Iterator[np.ndarray]:
+        """Yield the frames of a batch with differences, normalized and spliced: (n, n_spliced).
+
+        A batch is one block, except that long utterances are divided: splicing multiplies their memory.
+        """
+        context = self.config.context
+        normalized = [
+            self._normalized(self._with_deltas(batch.utterance(number)), normalizers.get(speaker))
             for number, speaker in enumerate(batch.speakers)
         ]
-        return np.concatenate(parts)
+        if batch.n_frames <= _MAX_ROWS or not context:
+            yield np.concatenate([splice(frames, context) for frames in normalized])
+            return
+        for frames in normalized:
+            padded = np.pad(np.asarray(frames, np.float32), ((context, context), (0, 0)), mode="edge")
+            for first in range(0, len(frames), _MAX_ROWS):
+                yield splice_padded(padded[first : first + _MAX_ROWS + 2 * context], context)
 
     def _normalizers(self, speakers: SpeakerFrames) -> Normalizers:
         if self.prior_ is not None:
@@ -241,7 +249,10 @@ class FrontEnd:
         def accumulated(item: tuple[FrameTable, np.ndarray]) -> LdaStatistics:
             batch, own_labels = item
             part = LdaStatistics(size, n_classes)
-            part.add(self._spliced(batch, normalizers), own_labels)
+            first = 0
+            for block in self._spliced_blocks(batch, normalizers):
+                part.add(block, own_labels[first : first + len(block)])
+                first += len(block)
             return part
 
         size, n_classes = self._spliced_dimension, int(labels.max(initial=-1)) + 1

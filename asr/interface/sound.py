@@ -130,9 +130,10 @@ def _of_file(path: Path, config: FeatureConfig, source: str) -> Sound:
 
 
 def _heard(samples: np.ndarray, native: int, channels: Channels, config: FeatureConfig, source: str) -> Sound:
-    signal = at_rate(samples, native, config.sample_rate, source=source, upsample=config.upsample)
+    seconds, measured = len(samples) / native, channels.measured(samples, native)
+    signal = at_rate(samples, native, config.sample_rate, source=source, upsample=config.upsample)  # overwrites samples
     static = signal_features(signal, config, source=source)
-    return Sound(static, len(samples) / native, source, tuple(unusual(channels.measured(samples, native), config)))
+    return Sound(static, seconds, source, tuple(unusual(measured, config)))
 
 
 def _of_file_object(file: Any, config: FeatureConfig, source: str) -> Sound:

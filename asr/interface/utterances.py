@@ -21,7 +21,7 @@ from asr.hmm.state_graph import StateGraph
 from asr.interface.results import Alignment, Result, timed_phones, timed_words
 from asr.interface.sound import Audio, Sound, load_sound, source_of
 from asr.lattices.lattice import Lattice
-from asr.recognition.hearing import few_words
+from asr.recognition.hearing import few_words, level_faults
 from asr.recognition.lattice_results import LatticeWishes, with_lattices
 from asr.recognition.recognition import Recognition, recognize
 from asr.recognition.speaker_maps import aligned_maps, frames_of
@@ -213,7 +213,8 @@ def _times(model: SpeechModel, sound: Sound) -> FrameTimes:
 def _result(model: SpeechModel, sound: Sound, segments: Sequence[Segment], graph: StateGraph) -> Result:
     words = timed_words(segments, _times(model, sound))
     few = few_words(sound.seconds, graph)
-    unusual = sound.unusual if few is None else (*sound.unusual, few)
+    levels = level_faults(model, _table({"audio": sound}, {"audio": "speaker"}))
+    unusual = (*sound.unusual, *levels.values(), *(() if few is None else (few,)))
     return Result(words, round(sound.seconds, 4), sound.source, warnings=unusual)
 
 

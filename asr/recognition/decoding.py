@@ -23,7 +23,7 @@ from asr.grammar.sentences import read_sentences
 from asr.hmm.state_graph import StateGraph
 from asr.lexicon import Lexicon
 from asr.recognition.audio_files import files_as_corpus, is_pattern
-from asr.recognition.hearing import warn_of_few_words, warn_of_sound
+from asr.recognition.hearing import warn_of_few_words, warn_of_levels, warn_of_sound
 from asr.recognition.lattice_results import LatticeWishes, with_lattices, write_lattices
 from asr.recognition.material import require_some
 from asr.recognition.speaker_passes import AdaptationMethod, adaptable_model, recognize_speakers
@@ -118,6 +118,7 @@ def decode(
         graph = compile_graph(lexicon, chosen_grammar(speech_model, lexicon, grammar), speech_model.hmm.topology)
     with accounted(corpus.listed, corpus.problems, out):
         static, problems = static_frames(speech_model, corpus, workers, upsample=upsample)
+    warn_of_levels(speech_model, static)
     times = frame_times(speech_model.front_end.config, corpus.utterances, static)
     warn_of_few_words({name: utterance.duration for name, utterance in times.items()}, graph)
     recognition = recognize_speakers(

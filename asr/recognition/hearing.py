@@ -6,9 +6,12 @@ import logging
 from collections import defaultdict
 from collections.abc import Mapping
 
+from asr.acoustic.model_file import SpeechModel
 from asr.corpus.data_directory import DataDirectory
 from asr.errors import Fault, printable
 from asr.features.config import FeatureConfig
+from asr.features.frame_table import FrameTable
+from asr.features.level import depends_on_level, utterance_levels
 from asr.hmm.state_graph import StateGraph
 from asr.runs.progress import counted
 from asr.validation.findings import count, some
@@ -76,6 +79,38 @@ def unusual(found: Measured, config: FeatureConfig) -> list[Fault]:
         )
         kinds.append(Fault("band-limited", reason))
     return kinds
+
+
+MAX_LEVEL_DIFFERENCE = 20.0
+"""dB between a recording and those of the training, beyond which models that depend on the level fail."""
+
+
+def level_faults(model: SpeechModel, static: FrameTable) -> dict[str, Fault]:
+    """Return the utterances whose level is far from training's, if the model's settings depend on the level."""
+    config = (model.front_end if model.speakers is None else model.speakers.front_end).config
+    trained = None if model.trained_on is None else model.trained_on.level_db
+    if trained is None or model.source != "audio" or not depends_on_level(config):
+        return {}
+    levels = utterance_levels(static, config)
+    if levels is None:
+        return {}
+    reason = (
+        "level of {:.0f} dB where training had {:.0f}: this model's settings depend on the level. Record at another "
+        "level, or train with the default dynamic_range_db, normalize and speaker_statistics"
+    )
+    return {
+        name: Fault("level", reason.format(level, trained))
+        for name, level in zip(static.ids, levels.tolist(), strict=True)
+        if abs(level - trained) > MAX_LEVEL_DIFFERENCE
+    }
+
+
+def warn_of_levels(model: SpeechModel, static: FrameTable) -> None:
+    """Log a line if utterances are much quieter or louder than training's and the model depends on that."""
+    found = level_faults(model, static)
+    if found:
+        first = next(iter(found.values())).reason
+        log.warning("%s", printable(f"{count(len(found), 'utterance')} ({some(found, 3)}): {first}"))
 
 
 def warn_of_few_words(seconds: Mapping[str, float], graph: StateGraph) -> None:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import asr
 from asr.acoustic.fitting import duration
 from asr.acoustic.hybrid_training import HybridSettings, classifier_of
@@ -16,6 +18,8 @@ from asr.acoustic.model_metadata import HeldOutErrors, Provenance
 from asr.corpus.data_directory import Problem, read_data_directory
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import printable
+from asr.features.config import FeatureConfig
+from asr.features.level import utterance_levels
 from asr.files import atomic_write
 from asr.grammar import ArpaModel, arpa_grammar, estimate_ngram, write_arpa
 from asr.hmm.topology import Topology
@@ -138,7 +142,7 @@ def train(
         write_arpa(_ngram(material, workshop), grammar)
         arpa = grammar.read_text(encoding="utf-8")
         mixtures = train_aligner(workshop, "gmm", material)
-        provenance = _provenance(material, mixtures)
+        provenance = _provenance(material, mixtures, config.features)
 
         def keep(name: str, trained: Trained, tuned: _Tuned) -> SpeechModel:
             model = with_search(trained.load(), tuned.search[name], arpa)
@@ -179,13 +183,15 @@ def train(
     return Outcome(len(material.static) - len(mixtures.failed), problems)
 
 
-def _provenance(material: Material, mixtures: Mixtures) -> Provenance:
+def _provenance(material: Material, mixtures: Mixtures, config: FeatureConfig) -> Provenance:
     used = material.where(lambda name, _: name not in mixtures.failed)
+    levels = utterance_levels(used.static, config) if len(used.static) else None
     return Provenance(
         utterances=len(used.static),
         speakers=len(used.speakers),
         words=sum(map(len, used.references.values())),
         seconds=round(used.seconds, 2),
+        level_db=None if levels is None else round(float(np.median(levels)), 1),
         version=asr.__version__,
         sample=training_sample(used),
     )

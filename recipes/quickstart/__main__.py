@@ -22,7 +22,6 @@ from asr.experiments.comparison import (
     train_and_tune,
 )
 from asr.experiments.story import finish, open_story, parse_arguments, run_recipe
-from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, read_word_pair, word_pair
 from asr.recognition.material import Material
 from asr.runs.progress import counted
@@ -30,7 +29,8 @@ from asr.training.config import TrainingConfig, TuningSettings
 from discriminants.paths import is_dir
 
 CORPUS = CorpusSettings()
-FEATURES = FeatureConfig()
+DEFAULTS = TrainingConfig()
+FEATURES = DEFAULTS.features
 CONFIG = TrainingConfig(
     features=FEATURES,
     gmm=GmmSettings(mixtures=(1, 2, 4, 8), iterations=(10, 5, 5, 6), start="equal"),
@@ -46,8 +46,9 @@ HYBRIDS = (
             classifier="kernel-logistic",
             parameters={"n_centers": 1500, "n_candidates": 3000, "max_iter": 2},
             warps=(0.92, 1.08),
+            copies_silence_ms=DEFAULTS.hybrid.copies_silence_ms,
         ),
-        FEATURES.model_copy(update={"normalize": "speaker", "context": 7, "lda_dimension": 60}),
+        DEFAULTS.hybrid_features,
     ),
 )
 

@@ -295,3 +295,13 @@ def test_a_setting_is_read_by_the_name_that_it_had_before():
     assert FeatureConfig.model_validate({"normalise": "speaker"}) == FeatureConfig(normalize="speaker")
     with pytest.raises(ValueError, match="normalise is the old name of normalize"):
         FeatureConfig.model_validate({"normalise": "speaker", "normalize": "speaker"})
+
+
+def test_front_end_long_utterances_are_spliced_in_blocks(monkeypatch):
+    table, labels = labelled()
+    for config in (FeatureConfig(context=3), FeatureConfig(context=3, lda_dimension=3, unspliced=True)):
+        whole = FrontEnd(config).fit(table, labels).transform(table).frames
+        monkeypatch.setattr("asr.features.frontend._MAX_ROWS", 7)
+        blocks = FrontEnd(config).fit(table, labels).transform(table).frames
+        monkeypatch.undo()
+        np.testing.assert_allclose(blocks, whole, atol=1e-4)

@@ -1,0 +1,34 @@
+"""Level of recordings, from their features, and whether a front end depends on it."""
+
+import numpy as np
+
+from asr.features.config import FeatureConfig
+from asr.features.frame_table import FrameTable
+from asr.features.mfcc import LOUDER_FRAMES, NATURAL
+
+FULL_SCALE_POWER = 32768.0**2
+
+
+def depends_on_level(config: FeatureConfig) -> bool:
+    """Return whether a recording at another level has other frames, apart from rounding and the room's noise.
+
+    It has none with a dynamic range below its own louder frames and means of its own: of the utterance, or of the
+    speaker without training's share or matched to training's frames.
+    """
+    own_mean = config.normalize == "utterance" or (
+        config.normalize == "speaker" and (config.speaker_prior == 0 or config.speaker_statistics == "matched")
+    )
+    return not (config.dynamic_range_db and own_mean)
+
+
+def utterance_levels(static: FrameTable, config: FeatureConfig) -> np.ndarray | None:
+    """Return the level of every utterance in dB below full scale, float (n_utterances,).
+
+    That is the 95 % quantile of its frames' power. None for features without the log energy.
+    """
+    if config.energy != "log" or static.n_features != config.static_dimension:
+        return None
+    column = static.frames[:, 0 if config.energy_first else -1]
+    parts = (column[first:last] for first, last in zip(static.offsets[:-1], static.offsets[1:], strict=True))
+    log_energy = np.array([np.quantile(part, LOUDER_FRAMES) if len(part) else np.nan for part in parts])
+    return (log_energy - np.log(config.window_samples * FULL_SCALE_POWER)) / NATURAL
