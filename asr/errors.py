@@ -77,6 +77,12 @@ class ConfigError(AsrError):
     code = "settings"
 
 
+class ArgumentError(ConfigError, TypeError):
+    """A program gave an argument of another type than the function takes; Python's TypeError too."""
+
+    code = "argument"
+
+
 class CorpusError(AsrError):
     """A data directory, archive or audio file is malformed or missing."""
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, Unpack
 
 from asr.acoustic.model_file import describe_model
 from asr.errors import CorpusError, printable
+from asr.interface.arguments import checked, optional_path
 from asr.interface.recognizer import Recognizer, RecognizerOptions
 from asr.recognition import combining
 from asr.recognition.combining import Combination
@@ -31,7 +32,7 @@ from asr.validation import Report
 StrPath: TypeAlias = str | os.PathLike[str]
 Settings: TypeAlias = TrainingConfig | StrPath | Mapping[str, Any] | None
 """Settings of a training: an object, the path of a TOML file, tables as such a file has them, None for the defaults."""
-Transcripts: TypeAlias = StrPath | Mapping[str, str | Sequence[str]] | Sequence[str]
+Transcripts: TypeAlias = StrPath | Mapping[str, str | Sequence[str]] | Iterable[str | Sequence[str]]
 """The path of a transcript file; words, or text, by utterance; or texts, one an utterance."""
 
 
@@ -59,6 +60,7 @@ class TrainedModel:
         return Recognizer.load(self.model, **options)
 
 
+@checked
 def train(
     data: StrPath,
     lexicon: StrPath,
@@ -103,7 +105,7 @@ def train(
             Path(data),
             Path(lexicon),
             work_dir,
-            root=_path(root),
+            root=optional_path(root),
             config=_settings(config),
             classifier=classifier,
             strip_stress=strip_stress,
@@ -121,6 +123,7 @@ def train(
     )
 
 
+@checked
 def tune(
     model: StrPath,
     data: StrPath,
@@ -144,13 +147,14 @@ def tune(
             Path(data),
             Path(output),
             grammar=grammar,
-            root=_path(root),
+            root=optional_path(root),
             stream_weights=stream_weights,
             overwrite=overwrite,
             workers=workers,
         )
 
 
+@checked
 def align(
     model: StrPath | Recognizer,
     data: StrPath,
@@ -178,6 +182,7 @@ def align(
         return recognizer.align_directory(data, output, root=root, lexicon=lexicon, textgrid=textgrid, workers=workers)
 
 
+@checked
 def combine(
     systems: Iterable[StrPath],
     output: StrPath,
@@ -220,6 +225,7 @@ def combine(
     )
 
 
+@checked
 def validate(
     data: StrPath,
     lexicon: StrPath,
@@ -240,7 +246,7 @@ def validate(
             Path(data),
             Path(lexicon),
             _settings(config),
-            root=_path(root),
+            root=optional_path(root),
             tests=[Path(test) for test in tests],
             strip_stress=strip_stress,
             workers=workers,
@@ -248,6 +254,7 @@ def validate(
     return report
 
 
+@checked
 def extract_features(
     data: StrPath,
     output: StrPath,
@@ -261,10 +268,16 @@ def extract_features(
     """Compute the static features of a data directory once, as the command `asr features`."""
     with open_workers(jobs, cluster) as workers:
         return extracting.extract_features(
-            Path(data), Path(output), root=_path(root), config=_settings(config), upsample=upsample, workers=workers
+            Path(data),
+            Path(output),
+            root=optional_path(root),
+            config=_settings(config),
+            upsample=upsample,
+            workers=workers,
         )
 
 
+@checked
 def score(
     reference: Transcripts,
     hypothesis: Transcripts,
@@ -314,13 +327,10 @@ def score(
     return score_utterances(references, hypotheses, speakers=of_utterance)
 
 
+@checked
 def describe(model: StrPath | Recognizer) -> dict[str, Any]:
     """What a model or its file holds, as the command `asr info`; ModelFormatError when it is no whole model."""
     return model.info() if isinstance(model, Recognizer) else describe_model(Path(model))
-
-
-def _path(path: StrPath | None) -> Path | None:
-    return None if path is None else Path(path)
 
 
 def _settings(config: Settings) -> TrainingConfig | Path | Mapping[str, Any] | None:

@@ -33,7 +33,7 @@ def settled(choice: GrammarChoice) -> GrammarChoice:
     if choice is None or isinstance(choice, str | os.PathLike | Grammar):
         return choice
     given: object = choice  # whatever the type says
-    if not isinstance(given, Iterable) or isinstance(given, Mapping | bytes):
+    if not isinstance(given, Iterable) or isinstance(given, Mapping | bytes) or hasattr(given, "read"):
         raise GrammarError(f"{_shown(given)} is no grammar; {_GRAMMARS}")
     sentences = []
     for sentence in given:

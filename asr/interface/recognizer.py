@@ -13,6 +13,7 @@ from asr.errors import AlignmentError, ConfigError
 from asr.grammar import Grammar
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.tree_text import tree_graph, tree_lines
+from asr.interface.arguments import checked_methods, optional_path
 from asr.interface.grammars import GrammarChoice, grammar_for, settled
 from asr.interface.locked import Locked
 from asr.interface.results import Alignment, Result
@@ -54,6 +55,7 @@ class RecognizerOptions(SearchOptions, total=False):
     confidence: bool
 
 
+@checked_methods
 class Recognizer(Locked):
     """A model with a grammar and search settings.
 
@@ -223,7 +225,7 @@ class Recognizer(Locked):
             raise ConfigError("speaker= and transforms= go together: whose map it is, and the file that it is kept in")
         if not adapt and transforms is None:
             return told(recognized(audio, rate, *self._ready(), confidence=self._confidence))
-        options = SpeakerOptions(adapt, _path(transforms), self._confidence)
+        options = SpeakerOptions(adapt, optional_path(transforms), self._confidence)
         return told(recognized_of_speaker(audio, rate, speaker or "speaker", *self._ready(), options))
 
     def recognize_all(
@@ -274,7 +276,7 @@ class Recognizer(Locked):
                 raise ConfigError("adapt= and transforms= are of whole speakers; say who speaks with speakers=")
             found = threads(jobs).map(recognized_or_fault, audios, rate, *self._ready(), self._confidence)
         else:
-            options = SpeakerOptions(adapt, _path(transforms), self._confidence)
+            options = SpeakerOptions(adapt, optional_path(transforms), self._confidence)
             known = list(audios), rate, speakers, *self._ready()
             found = iter(recognized_by_speaker(*known, options, workers=threads(jobs)))
         return (told(result) for result in found)
@@ -329,7 +331,7 @@ class Recognizer(Locked):
         """
         model, graph = self._ready(audio_only=False)
         wishes = LatticeWishes(
-            directory=_path(lattices),
+            directory=optional_path(lattices),
             form=lattice_format,
             beam=lattice_beam,
             n_best=n_best,
@@ -344,11 +346,11 @@ class Recognizer(Locked):
             model,
             audio=[Path(path) for path in audio],
             speakers=speakers,
-            data=_path(data),
-            root=_path(root),
+            data=optional_path(data),
+            root=optional_path(root),
             out=Path(output),
             adapt=adapt,
-            transforms=_path(transforms),
+            transforms=optional_path(transforms),
             mlf=mlf,
             lattices=wishes,
             graph=graph,
@@ -393,8 +395,8 @@ class Recognizer(Locked):
             self._model,
             Path(data),
             Path(output),
-            root=_path(root),
-            lexicon=_path(lexicon),
+            root=optional_path(root),
+            lexicon=optional_path(lexicon),
             textgrid=textgrid,
             workers=workers,
         )
@@ -496,7 +498,3 @@ class Recognizer(Locked):
                 "decode a data directory that has them, or train a model on the audio itself"
             )
         return self._model
-
-
-def _path(path: str | os.PathLike[str] | None) -> Path | None:
-    return None if path is None else Path(path)

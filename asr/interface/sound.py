@@ -1,7 +1,6 @@
 """Audio as a program has it, a path, an array or a file object, turned into the static features of a model."""
 
 import os
-import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +22,8 @@ from discriminants.paths import exists, is_file
 Samples: TypeAlias = np.ndarray | Sequence[float]
 Audio: TypeAlias = str | os.PathLike[str] | BinaryIO | Samples | tuple[Samples, int]
 """A path, a binary file object, samples, or samples and their rate in Hz."""
+
+_PIECE = 1 << 20  # bytes that are read at a time
 
 
 @dataclass(frozen=True)
@@ -139,12 +140,21 @@ def _heard(samples: np.ndarray, native: int, channels: Channels, config: Feature
 def _of_file_object(file: Any, config: FeatureConfig, source: str) -> Sound:
     """Through a temporary file: what reads audio checks the file's header and length, and needs a file for it."""
     with tempfile.NamedTemporaryFile(prefix="asr-", suffix=".audio") as copy:
-        try:
-            shutil.copyfileobj(file, copy)
-        except TypeError as error:
-            raise CorpusError(f"{source}: gives text; open the file for reading in binary, 'rb'") from error
+        while content := _read(file, source):
+            copy.write(content)
         copy.flush()
         try:
             return _of_file(Path(copy.name), config, source)
         except AsrError as error:
             raise type(error)(str(error).replace(copy.name, source), code=error.code) from None
+
+
+def _read(file: Any, source: str) -> bytes | bytearray | memoryview:
+    """The next bytes of a file object; CorpusError if it is closed, not open for reading, or gives text."""
+    try:
+        content = file.read(_PIECE)
+    except (TypeError, ValueError) as error:  # io.UnsupportedOperation is a ValueError
+        raise CorpusError(f"{source}: cannot be read ({error}); expected a file open for reading in binary") from error
+    if not isinstance(content, bytes | bytearray | memoryview):
+        raise CorpusError(f"{source}: gives {type(content).__name__}; open the file for reading in binary, 'rb'")
+    return content

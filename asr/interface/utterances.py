@@ -1,7 +1,8 @@
 """Utterances in, results out: one by itself, or several whose speakers are known."""
 
+import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -65,8 +66,11 @@ def _recognized_sound(sound: Sound, model: SpeechModel, graph: StateGraph, wishe
 Told = TypeVar("Told", Result, Alignment)
 
 
-def told(found: Told, level: int = 3) -> Told:
-    """The same, its warnings given as Python's, `AudioWarning`, on the line that called what calls this."""
+def told(found: Told) -> Told:
+    """Return `found`; give its warnings as Python's, `AudioWarning`, on the line that called this package."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("asr.interface."):
+        frame, level = frame.f_back, level + 1
     for one in found.warnings:
         warnings.warn(f"{found.source}: {one.reason}", AudioWarning, stacklevel=level)
     return found
@@ -117,11 +121,6 @@ def recognized_by_speaker(
     """The words of all utterances, each normalized with all of its speaker's (see `Recognizer.recognize_all`)."""
     model = adaptable_model(model, options.adapt, options.transforms)
     names = [speakers] * len(audios) if isinstance(speakers, str) else list(speakers)
-    if isinstance(speakers, Mapping) or not all(isinstance(name, str) for name in names):
-        raise ConfigError(
-            "speakers is one name for all utterances or a list with a name for each; without it every utterance is a "
-            "speaker by itself"
-        )
     if len(names) != len(audios):
         raise ConfigError(f"there are {len(names)} speakers for {len(audios)} utterances; give one for each")
     ids = [str(number) for number in range(len(audios))]

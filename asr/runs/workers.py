@@ -6,7 +6,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from asr.errors import RunError
+from asr.errors import ConfigError, RunError
 from discriminants.parallel.blas_buffers import claim_blas_buffers
 from discriminants.parallel.workers import Workers, workers_for
 
@@ -28,9 +28,13 @@ def open_workers(jobs: int, cluster: str | None = None) -> Iterator[Workers]:
 
     Raises
     ------
+    ConfigError
+        If `jobs` is below 1.
     RunError
         If no scheduler with a worker answers at the address, or, inside the block, none is left to go on with.
     """
+    if jobs < 1:
+        raise ConfigError(f"jobs is {jobs}; expected a whole number of at least 1")
     if cluster is None:
         claim_blas_buffers(1 if jobs == 1 else jobs + 1)  # one for each thread, and this one's
         yield workers_for(jobs)

@@ -190,13 +190,13 @@ def test_adaptation_needs_speakers_and_speakers_need_one_an_utterance(recognizer
     with pytest.raises(ConfigError, match="3 speakers for 2 utterances"):
         recognizer.recognize_all(wavs[:2], speakers=["a", "b", "c"])
     for wrong in ({"a": "x", "b": "x"}, [None, None], ["a", 2]):
-        with pytest.raises(ConfigError, match="one name for all utterances or a list with a name for each"):
+        with pytest.raises(ConfigError, match=r"speakers.*list of text"):
             recognizer.recognize_all(wavs[:2], speakers=wrong)
-    with pytest.raises(ConfigError, match="and not by 'fmlr'"):
+    with pytest.raises(ConfigError, match=r"adapt.*'fmlr'"):
         recognizer.recognize_all([], adapt="fmlr")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="say who speaks with speakers="):
         recognizer.recognize_all(wavs[:2], transforms="maps")
-    with pytest.raises(ConfigError, match="not by 'magic'"):
+    with pytest.raises(ConfigError, match=r"adapt.*'magic'"):
         recognizer.recognize_all(wavs[:2], speakers="one", adapt="magic")
     with pytest.raises(ConfigError, match="go together"):
         recognizer.recognize(wavs[0], speaker="one")
