@@ -69,7 +69,7 @@ Told = TypeVar("Told", Result, Alignment)
 def told(found: Told) -> Told:
     """Return `found`; give its warnings as Python's, `AudioWarning`, on the line that called this package."""
     frame, level = sys._getframe(), 1
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("asr.interface."):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("asr.interface."):
         frame, level = frame.f_back, level + 1
     for one in found.warnings:
         warnings.warn(f"{found.source}: {one.reason}", AudioWarning, stacklevel=level)
