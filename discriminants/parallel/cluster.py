@@ -1,6 +1,8 @@
 """Workers of a dask.distributed cluster, which may come, go and die."""
 
 import gc
+import logging
+import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
@@ -9,8 +11,11 @@ from discriminants.blas_threads import on_one_thread
 
 Result = TypeVar("Result")
 
+logger = logging.getLogger(__name__)
+
 _ATTEMPTS = 5
 _AHEAD = 3  # tasks in flight for each worker: one computed, one on its way, one to spare
+_REMINDER = 30.0  # seconds between messages that no worker is left
 
 
 class ClusterWorkers:
@@ -30,7 +35,7 @@ class ClusterWorkers:
     Raises
     ------
     ConnectionError
-        If no scheduler answers, it has no worker, or a worker lacks this project.
+        If the address cannot be one, no scheduler answers, it has no worker, or a worker lacks this project.
     """
 
     def __init__(self, address: str, patience: float = 30.0) -> None:
@@ -40,6 +45,7 @@ class ClusterWorkers:
             raise ConnectionError(
                 "working on a cluster needs dask.distributed: pip install 'hybrid-asr[cluster]'"
             ) from error
+        _require_address(address)
         try:
             self._client = _connected(Client, address, patience)
             try:
@@ -80,7 +86,7 @@ class ClusterWorkers:
                 if not flying:
                     return
                 try:
-                    result = flying[0].result()
+                    result = self._result(flying[0])
                 except KilledWorker as error:
                     raise RuntimeError(
                         f"the cluster gave up a task of {function} that had ended several workers; the last was "
@@ -91,6 +97,18 @@ class ClusterWorkers:
         finally:
             for future in flying:
                 future.cancel()
+
+    def _result(self, future: Any) -> Any:
+        """Wait for a task. While the cluster has no worker, log a warning every 30 s."""
+        while True:
+            try:
+                return future.result(timeout=_REMINDER)
+            except TimeoutError:
+                if future.done():  # in the meantime, or the error is the task's own
+                    return future.result()
+            if not self._client.nthreads():
+                address = self._client.scheduler.address
+                logger.warning("cluster %s: no worker left; waiting. Start one with `dask worker ADDRESS`", address)
 
     def close(self) -> None:
         """Leave the cluster; scheduler and workers go on."""
@@ -105,6 +123,27 @@ class ClusterWorkers:
                 f"{address}: {len(lacking)} of {len(found)} workers cannot import this project, {lacking[0]} for one; "
                 "install it in their environment"
             )
+
+
+def _require_address(address: str) -> None:
+    """Raise ConnectionError for an address without a known scheme, host and port.
+
+    dask itself waits for such a scheduler, and its half-made client prints a traceback at the end.
+    """
+    from distributed.comm.addressing import get_address_host_port
+
+    try:
+        host, port = get_address_host_port(address)
+        if not host or not 0 < port < 1 << 16:
+            raise ValueError("host or port missing or out of range")
+        socket.getaddrinfo(host, port)
+    except (ValueError, OSError) as error:
+        if isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN:
+            return  # the name server does not answer; dask tries again
+        raise ConnectionError(
+            f"{address}: not the address of a scheduler ({error}). Expected tcp://HOST:PORT. Use the address that "
+            "`dask scheduler` prints"
+        ) from error
 
 
 def _connected(client: Any, address: str, patience: float) -> Any:

@@ -247,7 +247,7 @@ def test_one_system_words_for_weights_and_an_output_among_the_inputs_are_refused
     check_one_sentence(asr("combine", one, two, "--out", two), "is one of the systems, whose words would be replaced")
     with pytest.raises(ConfigError, match="1 directory to combine; give two or more"):
         package.combine([one], tmp_path / "out")
-    with pytest.raises(ConfigError, match="weights.*'best'"):
+    with pytest.raises(ConfigError, match=r"weights.*'best'"):
         package.combine([one, two], tmp_path / "out", weights="best")
 
 

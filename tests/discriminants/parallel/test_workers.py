@@ -1,6 +1,7 @@
 """Blocks of work in this process, in threads, in processes and on a cluster."""
 
 import gc
+import logging
 import os
 import re
 import resource
@@ -102,9 +103,57 @@ def test_an_address_where_nobody_answers_is_told() -> None:
         ClusterWorkers("tcp://127.0.0.1:9", patience=1.0)
 
 
-def test_no_address_is_told() -> None:
-    with pytest.raises(ConnectionError, match="here: no scheduler"):
-        ClusterWorkers("here", patience=1.0)
+WRONG_ADDRESSES = [
+    "", "here", "tcp://127.0.0.1", "tcp://:8786", "tcp://127.0.0.1:x", "tcp://127.0.0.1:99999", "tcp://127.0.0.1:0",
+    "http://127.0.0.1:8786", "inproc://127.0.0.1/1", "::1:8786", "tcp://no such host:8786",
+    f"tcp://{'a' * 300}:8786",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", WRONG_ADDRESSES)
+def test_cluster_no_address_raises_at_once(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dask import distributed
+
+    monkeypatch.setattr(distributed, "Client", None)  # a client that was made waits, and again when it is collected
+    with pytest.raises(ConnectionError, match="tcp://HOST:PORT") as raised:
+        ClusterWorkers(address)
+    assert address in str(raised.value)
+
+
+class StartsAWorker(logging.Handler):
+    """Starts a worker at the second message."""
+
+    def __init__(self, cluster: Any) -> None:
+        super().__init__()
+        self.cluster = cluster
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Count it."""
+        self.messages.append(record.getMessage())
+        if len(self.messages) == 2:
+            self.cluster.scale(1)
+
+
+def test_cluster_no_worker_left_warns_until_one_joins(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dask.distributed import LocalCluster
+
+    monkeypatch.setattr("discriminants.parallel.cluster._REMINDER", 0.2)
+    local = {"processes": False, "protocol": "tcp", "dashboard_address": ":0", "threads_per_worker": 1}
+    with LocalCluster(n_workers=1, **local) as running:
+        workers, handler = ClusterWorkers(running.scheduler_address), StartsAWorker(running)
+        running.scale(0)
+        while workers._client.nthreads():
+            time.sleep(0.01)
+        logger = logging.getLogger("discriminants.parallel.cluster")
+        logger.addHandler(handler)
+        try:
+            assert list(workers.map(abs, [-1, -2])) == [1, 2]
+        finally:
+            logger.removeHandler(handler)
+            workers.close()
+    assert len(handler.messages) >= 2
+    assert all("no worker" in message and running.scheduler_address in message for message in handler.messages)
 
 
 @pytest.mark.parametrize(("jobs", "kind"), [(1, SerialWorkers), (2, LocalWorkers)])
