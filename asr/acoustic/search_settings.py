@@ -35,7 +35,7 @@ class SearchSettings(Settings):
     """Factor on the grammar's log probabilities."""
     insertion_penalty: float = Field(0.0, ge=-LARGEST_PENALTY, le=LARGEST_PENALTY)
     """Added to a path's score for every word; negative discourages words."""
-    filler_penalty: float = Field(-10.0, ge=-LARGEST_PENALTY, le=LARGEST_PENALTY)
+    filler_penalty: float = Field(-50.0, ge=-LARGEST_PENALTY, le=LARGEST_PENALTY)
     """Added for every phone of a filler, `[unk]` or `$other` in a grammar: the more negative, the fewer commands are
     taken for other speech, and the more other speech for commands."""
     beam: float = Field(200.0, gt=0, le=WIDEST_BEAM)

@@ -2,7 +2,7 @@
 
 import logging
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,9 @@ from asr.cli.options import (
     require_model,
 )
 from asr.shortage import require_address_space
+
+if TYPE_CHECKING:
+    from asr.training.rejection import Rejection
 
 
 def tune(
@@ -36,6 +39,18 @@ def tune(
             metavar="NAME|N|FILE",
             help="Tune for this grammar: 'loop', 'one', a number of words or a file, as for asr decode. The model "
             "keeps its own.  [default: the model's own]",
+            show_default=False,
+        ),
+    ] = None,
+    others: Annotated[
+        Path | None,
+        typer.Option(
+            "--others",
+            metavar="DIR",
+            help="Data directory of recordings without a sentence of the grammar: other speech, noise. Their "
+            "transcripts do not matter. Fits filler_penalty: it accepts the fewest of them and loses at most 5 % of "
+            "the sentences of --data. The grammar must have the filler: [unk] in a list of sentences, $other in "
+            "HParse's language.",
             show_default=False,
         ),
     ] = None,
@@ -68,9 +83,11 @@ def tune(
     Examples:
       asr tune --model runs/mine/model.safetensors --data data/dev --output runs/mine/tuned.safetensors
       asr tune --model runs/mine/model.safetensors --data data/dev --grammar loop --output loop.safetensors
+      asr tune --model M --data data/dev --grammar commands.txt --others data/others --output commands.safetensors
     """
     require_model(model, "--model")
     require_directory(data, "--data")
+    require_directory(others, "--others")
     require_directory(root, "--root")
     require_grammar(grammar)
 
@@ -86,6 +103,7 @@ def tune(
         output,
         grammar=grammar,
         root=root,
+        others=others,
         stream_weights=stream_weights,
         overwrite=overwrite,
         jobs=jobs,
@@ -95,8 +113,11 @@ def tune(
     if tuned.share is not None:
         tried = ", ".join(f"{one.errors} with {one.share:g}" for one in sorted(tuned.shares, key=lambda one: one.share))
         typer.echo(f"share of the second stream {tuned.share:g} (was {tuned.shares[0].share:g}); errors: {tried}")
-    for name in ("lm_scale", "insertion_penalty", "beam", "max_active"):
+    names = ["lm_scale", "insertion_penalty", "beam", "max_active"]
+    for name in names if tuned.rejection is None else [*names, "filler_penalty"]:
         typer.echo(f"{name} {getattr(tuned.search, name):g} (was {getattr(tuned.before, name):g})")
+    if tuned.rejection is not None:
+        _print_rejection(tuned.rejection)
     fitted = tuned.search.confidence
     if fitted is not None:
         typer.echo("confidence: " + ", ".join(f"{name} {value:g}" for name, value in fitted.model_dump().items()))
@@ -104,3 +125,14 @@ def tune(
     for remark in tuned.remarks:
         typer.echo(f"asr: {remark}", err=True)
     tell_left_out(tuned.n_utterances, tuned.failures)
+
+
+def _print_rejection(found: "Rejection") -> None:
+    """Print how many commands are lost, and how many other recordings are accepted."""
+    lost = 100 * found.lost / max(1, found.commands)
+    accepted = 100 * found.accepted / max(1, found.others)
+    typer.echo(f"commands lost: {found.lost} of {found.commands} ({lost:.1f} %)")
+    typer.echo(
+        f"other recordings accepted: {found.accepted} of {found.others} ({accepted:.1f} %); without the filler "
+        f"{found.accepted_without}"
+    )

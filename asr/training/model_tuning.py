@@ -12,12 +12,15 @@ from asr.corpus.data_directory import DataDirectory, Problem
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError, GrammarError, printable
 from asr.grammar import Grammar
+from asr.grammar.filler import FILLER_WORD
 from asr.grammar.scoring import refused_at
+from asr.hmm.state_graph import StateGraph
 from asr.recognition.decoding import chosen_grammar, corpus_for, static_frames
 from asr.recognition.material import Material, trainable
 from asr.recognition.vocabulary import recognizable
 from asr.training.confidence_fit import confidence_on
 from asr.training.config import TuningSettings
+from asr.training.rejection import NO_FILLER, Rejection, fit_rejection
 from asr.training.search_width import SWEPT_ACTIVE, choose_width
 from asr.training.training_sample import trained_utterances
 from asr.training.tuning import Scored, Tuned, Twin, score_held_out, tune
@@ -66,6 +69,8 @@ class TunedModel:
         The one chosen.
     remarks : tuple of str
         What should be known of the choice: whether it is far from what the model had, or at an end of what was tried.
+    rejection : Rejection or None
+        How commands and other recordings fare under the filler penalty chosen; None without other recordings.
     """
 
     model: Path
@@ -79,6 +84,7 @@ class TunedModel:
     shares: tuple[TriedShare, ...] = ()
     share: float | None = None
     remarks: tuple[str, ...] = ()
+    rejection: Rejection | None = None
 
 
 def tune_model(
@@ -89,6 +95,7 @@ def tune_model(
     grammar: str | os.PathLike[str] | None = None,
     root: Path | None = None,
     settings: TuningSettings = TuningSettings(),  # noqa: B008 (frozen)
+    others: Path | None = None,
     stream_weights: bool = False,
     overwrite: bool = False,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
@@ -102,6 +109,9 @@ def tune_model(
     data : path of a Kaldi data directory of speakers who are neither in training nor in the test
     grammar : "loop", "one", or the path of a grammar file; None for the model's own
         What is chosen suits this grammar. The grammar that the model keeps stays its own.
+    others : path of a data directory of recordings without a sentence of the grammar, optional
+        Other speech and noise, like those that will occur. Their transcripts do not matter. The filler penalty is
+        fitted to reject them.
     stream_weights : bool
         Whether to choose the share of the second stream too: a few around the present one are tuned, and the one
         with the fewest errors is kept, the present one among equals.
@@ -113,13 +123,13 @@ def tune_model(
     ConfigError
         If `output` is there already, or is the model itself; if `stream_weights` and the model has not two streams.
     GrammarError
-        If the grammar is none, or can say no transcript of the data.
+        If the grammar is none, or can say no transcript of the data; if there are `others` and it has no filler.
     AsrError
         One of its other kinds, if model, data or grammar cannot be used.
     """
     check_output(model, output, overwrite=overwrite)
     given = load_model(model)
-    candidates = _with_shares(given) if stream_weights else {None: given}
+    candidates: dict[float | None, SpeechModel] = _with_shares(given) if stream_weights else {None: given}
     listed = corpus_for(given, data, root)
     corpus, problems = trainable(listed, given.lexicon)
     lexicon = recognizable(given)
@@ -140,19 +150,15 @@ def tune_model(
                 "it has heard it makes fewer errors and is surer than elsewhere; give data of other speakers"
             ),
         )
-    best: tuple[SpeechModel, list[Scored], Tuned, float | None] | None = None
-    shares = []
-    for share, candidate in candidates.items():
-        scored = score_held_out([Twin(candidate, material, graph)], workers)
-        tuned = tune(scored, settings, most_active=SWEPT_ACTIVE)
-        if share is not None:
-            log.info("share %g of the second stream: %d errors", share, tuned.report.errors)
-            shares.append(TriedShare(share, tuned.report.errors))
-        if best is None or tuned.report.errors < best[2].report.errors:
-            best = candidate, scored, tuned, share
-    assert best is not None
-    chosen, scored, tuned, share = best
-    search = choose_width(scored, tuned.search)
+    if others is not None:
+        candidates = _for_others(candidates, wanted)
+    chosen, scored, tuned, share, shares = _best_share(candidates, material, graph, settings, workers)
+    search, rejection = tuned.search, None
+    if others is not None:
+        rejection, unusable = _rejection(chosen, scored[0], others, root, search, workers)
+        failed = [*failed, *unusable]
+        search = search.model_copy(update={"filler_penalty": rejection.penalty})
+    search = choose_width(scored, search)
     search = search.model_copy(update={"confidence": confidence_on(scored, search, leave_out=refused)})
     report = tuned.report
     held_out = None
@@ -169,10 +175,60 @@ def tune_model(
         report.wer,
         len(static),
         [*problems, *failed],
-        tuple(shares),
+        shares,
         share,
         tuned.remarks,
+        rejection,
     )
+
+
+def _best_share(
+    candidates: dict[float | None, SpeechModel],
+    material: Material,
+    graph: StateGraph,
+    settings: TuningSettings,
+    workers: Workers,
+) -> tuple[SpeechModel, list[Scored], Tuned, float | None, tuple[TriedShare, ...]]:
+    """Tune every candidate; return the one with the fewest errors, its share, and the shares tried."""
+    best: tuple[SpeechModel, list[Scored], Tuned, float | None] | None = None
+    shares = []
+    for share, candidate in candidates.items():
+        scored = score_held_out([Twin(candidate, material, graph)], workers)
+        tuned = tune(scored, settings, most_active=SWEPT_ACTIVE)
+        if share is not None:
+            log.info("share %g of the second stream: %d errors", share, tuned.report.errors)
+            shares.append(TriedShare(share, tuned.report.errors))
+        if best is None or tuned.report.errors < best[2].report.errors:
+            best = candidate, scored, tuned, share
+    assert best is not None
+    return *best, tuple(shares)
+
+
+def _for_others(candidates: dict[float | None, SpeechModel], grammar: Grammar) -> dict[float | None, SpeechModel]:
+    """The models with the filler switched off, since scale and penalty are chosen for the commands alone.
+
+    Raises GrammarError for a grammar without a filler.
+    """
+    if FILLER_WORD not in grammar.words:
+        raise GrammarError(
+            f"The grammar {grammar.name!r} has no filler, so it rejects no other recordings (--others, others=). Add "
+            f"the line {FILLER_WORD} to a list of sentences, or the alternative $other to a grammar of HParse."
+        )
+    return {
+        share: replace(model, search=model.search.model_copy(update={"filler_penalty": NO_FILLER}))
+        for share, model in candidates.items()
+    }
+
+
+def _rejection(
+    model: SpeechModel, commands: Scored, others: Path, root: Path | None, search: SearchSettings, workers: Workers
+) -> tuple[Rejection, list[Problem]]:
+    """Fit the filler penalty to the commands and to other recordings; also return those that cannot be used."""
+    corpus = corpus_for(model, others, root)
+    static, failed = static_frames(model, corpus, workers)
+    material = Material(static, dict.fromkeys(static.ids, ()), model.front_end.config.shift_ms / 1000.0)
+    (scored,) = score_held_out([Twin(model, material, commands.twin.graph)], workers)
+    return fit_rejection(commands, scored, search), [*corpus.problems, *failed]
 
 
 def _check_sentences(grammar: Grammar, name: str, corpus: DataDirectory) -> set[str]:

@@ -123,3 +123,37 @@ def test_confidences_are_not_fitted_to_transcripts_that_the_grammar_cannot_say(
     assert asr(*arguments, "--grammar", sentences)[0] == 0
     assert left_out == sorted(name for name, words in said.items() if words not in {said[other] for other in kept})
     assert 0 < len(left_out) < len(said)
+
+
+def test_tune_with_others_fits_filler_penalty(toy_model, toy_corpus, tmp_path, asr):
+    """The commands are the sentences of one speaker, the other recordings those of the other with other sentences."""
+    test = toy_corpus / "test"
+    said = dict(line.split(maxsplit=1) for line in (test / "text").read_text().splitlines())
+    commands = {name: words for name, words in said.items() if name.startswith("test0")}
+    others = [name for name, words in said.items() if words not in commands.values()]
+    for folder, names in (("commands", commands), ("others", others)):
+        (tmp_path / folder).mkdir()
+        for kind in ("wav.scp", "utt2spk", *(["text"] if folder == "commands" else [])):
+            lines = [line for line in (test / kind).read_text().splitlines() if line.split()[0] in names]
+            (tmp_path / folder / kind).write_text("".join(f"{line}\n" for line in lines))
+    grammar = tmp_path / "commands.txt"
+    grammar.write_text("".join(f"{words}\n" for words in sorted(set(commands.values()))))
+    output = tmp_path / "t.safetensors"
+    arguments = ["tune", "--model", toy_model, "--data", tmp_path / "commands", "--output", output, "-j", 1]
+    arguments += ["--root", toy_corpus, "--grammar", grammar, "--others", tmp_path / "others"]
+    status, _, err = asr(*arguments)
+    assert status == 1 and "$other" in err and "[unk]" in err
+    with grammar.open("a") as file:
+        file.write("[unk]\n")
+    status, out, err = asr(*arguments)
+    assert status == 0, err
+    assert f"commands lost: 0 of {len(commands)} " in out
+    assert f"other recordings accepted: 0 of {len(others)} " in out
+    search = load_model(output).search
+    assert search.filler_penalty != load_model(toy_model).search.filler_penalty
+    given = ["--model", output, "--grammar", grammar, "--root", toy_corpus, "-j", 1]
+    for folder, names in (("commands", commands), ("others", others)):
+        status, _, err = asr("decode", *given, "--data", tmp_path / folder, "--out", tmp_path / f"{folder}-out")
+        assert status == 0, err
+        lines = (tmp_path / f"{folder}-out" / "hyp.txt").read_text().splitlines()
+        assert lines == [f"{name} {commands[name]}" if folder == "commands" else name for name in sorted(names)]
