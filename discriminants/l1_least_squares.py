@@ -37,6 +37,14 @@ def l1_least_squares(gram: np.ndarray, correlation: np.ndarray, energy: float, p
         If the objectives of the problem and its dual do not meet.
     """
     n = gram.shape[0]
+    if penalty >= np.abs(correlation).max():
+        return np.zeros(n)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # the gap in the end shows if it went wrong
+        return _interior(gram, correlation, energy, penalty)
+
+
+def _interior(gram: np.ndarray, correlation: np.ndarray, energy: float, penalty: float) -> np.ndarray:
+    n = gram.shape[0]
     # p, q >= 0 with multipliers z, w; alpha = p - q; g = X'(X alpha - y). The start is a ridge solution.
     mean = max(float(gram.diagonal().mean()), np.finfo(np.float64).tiny)
     u = cho_solve(_factor(gram, np.full(n, 1e3 / mean)), correlation, check_finite=False)

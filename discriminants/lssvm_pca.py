@@ -13,6 +13,7 @@ from discriminants.expansion import FLOATS, KernelExpansion
 from discriminants.kernels import make_kernel
 from discriminants.linear_systems.kernel_values import check_symmetric, check_values, dictionary, kernel_matrix
 from discriminants.lssvm import LSSVMRegressor
+from discriminants.regression import checked_targets
 
 _RANK = 1e-12  # eigenvalues below this share of the largest are rounding
 
@@ -110,6 +111,7 @@ class LSSVMKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEx
         if self.reconstruct is not False:
             if self.__sklearn_tags__().input_tags.pairwise:
                 raise ValueError("a precomputed kernel has no samples that could be reconstructed")
+            checked_targets(X, X.dtype, "X")
             regressor = (
                 LSSVMRegressor(regularization=np.logspace(-6, 1, 8))
                 if self.reconstruct is True

@@ -11,6 +11,8 @@ from sklearn.utils.validation import validate_data
 
 from discriminants.expansion import FLOATS
 from discriminants.kernels import GaussianKernel
+from discriminants.kernels.half_squares import FLOAT64_SPREAD, in_widths
+from discriminants.linear_systems.kernel_values import kernel_matrix, memory_of_whole_matrix
 from discriminants.multiclass.class_draw import draw_by_class
 from discriminants.multiclass.gaussian_coupling import floored
 from discriminants.multiclass.labels import class_codes
@@ -111,8 +113,7 @@ class OneVsOneSVC(PairExpansion):
         trained_on, measured_on = zip(*(self._divided(rows, random) for rows in members), strict=True)
         rows = np.concatenate(trained_on)
         kernel: Any = GaussianKernel(self.sigma).resolved(X[rows])
-        machine: Any = SVC(C=self.C, gamma=0.5 / kernel.sigma**2, tol=self.tol, cache_size=self.cache_size)
-        machine.fit(X[rows], codes[rows])
+        machine = self._machine(kernel, X[rows], codes[rows])
         self.kernel_, self.basis_centers_ = kernel, X[rows[machine.support_]]
         self.pool_sizes_ = machine.n_support_.astype(np.intp)
         # libsvm leaves a class's own column out; scikit-learn turns the signs round for two classes.
@@ -132,6 +133,20 @@ class OneVsOneSVC(PairExpansion):
                 self.variances_[row, of_class] = variances[other[of_class]]
         self.variances_ = floored(self.variances_, self.means_)
         return self
+
+    def _machine(self, kernel: GaussianKernel, X: np.ndarray, codes: np.ndarray) -> Any:
+        """The trained SVC.
+
+        libsvm computes a squared distance as a difference of squared norms, so it gets the samples in widths, relative
+        to the first. If even these norms are too large, it gets the kernel matrix.
+        """
+        scaled = in_widths(X, X[0], float(kernel.sigma))
+        near = np.einsum("ij,ij->i", scaled, scaled).max() <= FLOAT64_SPREAD
+        settings = {"C": self.C, "tol": self.tol, "cache_size": self.cache_size}
+        if near:
+            return SVC(gamma=0.5, **settings).fit(scaled, codes)
+        with memory_of_whole_matrix(X.shape[0]):
+            return SVC(kernel="precomputed", **settings).fit(kernel_matrix(kernel, X, X), codes)
 
     def _divided(self, rows: np.ndarray, random: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
         """The samples of a class that are learnt from, and those that the densities are taken from."""

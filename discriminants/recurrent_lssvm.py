@@ -149,7 +149,7 @@ class _Stretches:
             found = K @ theta[:-1] + theta[-1]
             errors.append(self._y[times, 0] - found)
             if sensitive:
-                by_lag = ((K * alpha) @ self._centers[:, :p] - past * (K @ alpha)[:, None]) / self._sigma**2
+                by_lag = ((K * alpha) @ self._centers[:, :p] - past * (K @ alpha)[:, None]) / self._sigma / self._sigma
                 row = np.hstack([K, np.ones((K.shape[0], 1))]) + np.einsum("sp,spt->st", by_lag, slopes)
                 slopes = np.concatenate([row[:, None], slopes[:, :-1]], axis=1)
                 rows.append(row)

@@ -44,7 +44,7 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelExpansion):
         return outputs[:, 0] if self._one_column else outputs
 
 
-def checked_targets(y: np.ndarray, dtype: np.dtype) -> np.ndarray:
+def checked_targets(y: np.ndarray, dtype: np.dtype, name: str = "y") -> np.ndarray:
     """Targets as float64 of shape (n_samples, n_outputs).
 
     Raises
@@ -61,7 +61,7 @@ def checked_targets(y: np.ndarray, dtype: np.dtype) -> np.ndarray:
     limit = _LARGEST_TARGET[dtype]
     if ((largest > limit) | ((largest > 0) & (largest < 1 / limit))).any():
         raise ValueError(
-            f"y has columns whose largest absolute values are {largest}; with X of type {dtype} they must lie between "
-            f"{1 / limit:.0e} and {limit:.0e} (or be 0): scale y"
+            f"{name} has columns whose largest absolute values are {largest}; with X of type {dtype} they must lie "
+            f"between {1 / limit:.0e} and {limit:.0e} (or be 0): scale {name}"
         )
     return targets

@@ -11,7 +11,11 @@ from sklearn.utils.validation import validate_data
 
 from discriminants.expansion import FLOATS, KernelExpansion
 from discriminants.kernels import GaussianKernel
+from discriminants.kernels.kernel import SMALLEST
+from discriminants.kernels.width import feature_deviations
 from discriminants.linear_systems.kernel_values import kernel_matrix
+
+_LARGEST_LOG = 709.0  # of a number in float64
 
 
 class SeriesDensity(DensityMixin, KernelExpansion):
@@ -66,16 +70,15 @@ class SeriesDensity(DensityMixin, KernelExpansion):
         Raises
         ------
         ValueError
-            For NaN or infinite input, parameters out of range, or "scott" where all samples are the same.
+            For NaN or infinite input, parameters out of range, "scott" where all samples are the same, or a density
+            that is too large for float64.
         """
         self._validate_params()
         X = validate_data(self, X, dtype=FLOATS, order="C", ensure_min_samples=2)
         n_samples, n_features = X.shape
         sigma = self.sigma
         if isinstance(sigma, str):
-            sigma = float(np.sqrt(X.var(axis=0, dtype=np.float64).mean()) * n_samples ** (-1.0 / (n_features + 4)))
-            if not sigma > 0:
-                raise ValueError("sigma = 'scott' needs samples that differ; they are all constant")
+            sigma = _root_mean_variance(X) * n_samples ** (-1.0 / (n_features + 4))
         kernel = GaussianKernel(float(sigma)).resolved(X)
         values, vectors = eigh(kernel_matrix(kernel, X, X), overwrite_a=True, check_finite=False)
         sums = vectors.sum(axis=0)
@@ -92,6 +95,11 @@ class SeriesDensity(DensityMixin, KernelExpansion):
         weights = vectors[:, kept] @ sums[kept] / n_samples
         self._keep_expansion(kernel, X, weights[:, None], np.zeros(1))
         scale = self._log_height()
+        if not scale + np.log(np.abs(weights).sum()) < _LARGEST_LOG:
+            raise ValueError(
+                f"the density of X is too large for float64: its logarithm is about {scale:.0f} in "
+                f"{n_features} features with sigma = {self.sigma_:.3g}. Use larger units of X"
+            )
         self.shares_ = np.exp(scale) * shares[order]
         self.n_components_ = int(kept.shape[0])
         self.entropy_ = float(-scale - np.log(shares[kept].sum()))
@@ -99,7 +107,7 @@ class SeriesDensity(DensityMixin, KernelExpansion):
 
     def _log_height(self) -> float:
         """Logarithm of the height of a Gaussian of integral one."""
-        return float(-0.5 * self.n_features_in_ * np.log(2.0 * np.pi * self.sigma_**2))
+        return float(-self.n_features_in_ * (0.5 * np.log(2.0 * np.pi) + np.log(self.sigma_)))
 
     def density(self, X: np.ndarray) -> np.ndarray:
         """p(x) of shape (n_samples,), also where it is negative."""
@@ -113,3 +121,12 @@ class SeriesDensity(DensityMixin, KernelExpansion):
     def score(self, X: np.ndarray, y: Any = None) -> float:
         """Mean of `score_samples`."""
         return float(self.score_samples(X).mean(dtype=np.float64))
+
+
+def _root_mean_variance(X: np.ndarray) -> float:
+    """Root of the mean variance of the features."""
+    deviations = feature_deviations(X)
+    largest = float(deviations.max())
+    if not largest >= SMALLEST:
+        raise ValueError("sigma = 'scott' needs samples that differ; they are all constant")
+    return largest * float(np.sqrt(((deviations / largest) ** 2).mean()))

@@ -16,6 +16,8 @@ from discriminants.multiclass.thresholded import ThresholdedClassifier
 from discriminants.regression import KernelRegressor
 
 _NO_WEIGHT = 1e-6  # of the largest weight: an interior point leaves zeros so small
+_NO_PENALTY = 1e-6  # of the largest sum of a column: below it the penalty says nothing about small weights
+_LARGEST_PENALTY = 1e100  # a larger one has the same solution; its squares stay finite
 _NO_SHARE = 1e-9  # of the objective without columns: where all weights are zero, so small a penalty is left
 
 
@@ -43,6 +45,10 @@ class _SparseKFD(KernelExpansion):
     loss: str
     class_means: str = "free"  # a parameter of the classifier
 
+    @property
+    def _penalty(self) -> float:
+        return min(float(self.regularization), _LARGEST_PENALTY)
+
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
         if X.shape[0] < 2:
             raise ValueError(f"{type(self).__name__} needs at least two samples, got 1 sample")
@@ -64,7 +70,7 @@ class _SparseKFD(KernelExpansion):
         target = target - middle
         size = float(np.abs(target).max()) or 1.0
         target = target / size
-        C = float(self.regularization)
+        C = self._penalty
         if self.loss == "squared":
             found = generate_columns(columns, target, C, self._least_squares, target - target.mean())
         elif self.class_means == "fixed" and (first := self._farthest(columns, target)) is not None:
@@ -78,7 +84,7 @@ class _SparseKFD(KernelExpansion):
         """The Lasso on centred columns."""
         means, mean = K.mean(axis=0), float(target.mean())
         centred, rest = K - means, target - mean
-        alpha = l1_least_squares(centred.T @ centred, rest @ centred, float(rest @ rest), float(self.regularization))
+        alpha = l1_least_squares(centred.T @ centred, rest @ centred, float(rest @ rest), self._penalty)
         return Restricted(alpha, mean - float(means @ alpha), rest - centred @ alpha)
 
     def _farthest(self, columns: Columns, target: np.ndarray) -> tuple[np.ndarray, _ClassSums] | None:
@@ -99,14 +105,14 @@ class _SparseKFD(KernelExpansion):
         alpha = 2.0 / distance
         deviations = target - alpha * k
         deviations -= float(shares[0] @ deviations)
-        value = float(np.abs(deviations).sum()) + float(self.regularization) * abs(alpha)
+        value = float(np.abs(deviations).sum()) + self._penalty * abs(alpha)
         return farthest, _ClassSums(classes, 2.0 * (1.0 + value / (2.0 * float(classes.sum(axis=1).min()))))
 
     def _least_deviations(self, K: np.ndarray, target: np.ndarray, sums: _ClassSums | None = None) -> Restricted:
         """Least absolute deviations with a penalty C on every weight but the bias, and a row for each sum."""
         n_samples, n = K.shape
         rows = np.hstack([K, np.ones((n_samples, 1))])
-        penalty = np.append(np.full(n, float(self.regularization)), 0.0)
+        penalty = np.append(np.full(n, self._penalty), 0.0)
         targets = target
         if sums is not None:
             rows = np.concatenate([rows, sums.weight * (sums.classes @ rows)])
@@ -117,7 +123,8 @@ class _SparseKFD(KernelExpansion):
             multipliers = multipliers + sums.weight * (found.multipliers[n_samples:] @ sums.classes)
         alpha = found.theta[:n]
         sizes = np.abs(alpha)
-        none = _NO_SHARE * float(np.abs(target).sum()) / float(self.regularization)
+        steepest = float(np.abs(K).sum(axis=0).max())
+        none = _NO_SHARE * float(np.abs(target).sum()) / max(self._penalty, _NO_PENALTY * steepest)
         alpha[sizes <= max(_NO_WEIGHT * sizes.max(initial=0.0), none)] = 0.0
         return Restricted(alpha, float(found.theta[n]), multipliers)
 

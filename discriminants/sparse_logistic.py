@@ -38,6 +38,7 @@ from discriminants.parallel.threads import workers_of_this_process
 from discriminants.parallel.workers import Workers
 
 _SAMPLES_A_CENTER, _MOST_SELECTION_SAMPLES = 20, 60_000
+_FASTEST = 1e3  # learning rate; weights stay finite in float32
 _CACHED_KERNEL = 1 << 24  # entries up to which the kernel matrix is kept, not formed again in every pass
 
 Progress = Callable[[int, int, float, float | None], None]
@@ -93,7 +94,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         more passes than `max_iter`, in the end up to four times so many steps.
     learning_rate : float or "auto"
         Highest root-mean-square step of a class's whitened weights in the descent; it falls to zero over the
-        passes. "auto" gives many steps a lower one than few.
+        passes. "auto" gives many steps a lower one than few. At most 1000.
     tol : float
         Largest entry of the gradient of the objective (in whitened coordinates, where features have variance
         up to one) at which "irls" stops.
@@ -161,7 +162,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "min_steps": [Interval(Integral, 0, None, closed="left")],
-        "learning_rate": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "learning_rate": [StrOptions({"auto"}), Interval(Real, 0, _FASTEST, closed="right")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_newton_steps": [Interval(Integral, 1, None, closed="left")],
         "max_memory": [None, Interval(Integral, 1, None, closed="left")],
@@ -303,18 +304,22 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
             precomputed = isinstance(self.kernel_, PrecomputedKernel)
             points = all_samples[self.kernel_.indices] if precomputed else self.basis_centers_
             whitening = whitening_of(self.kernel_, self.basis_centers_, points, training, self.damping)
+            n_samples, m = X.shape[0], self.basis_centers_.shape[0]
+            by_newton = self.solver == "irls" or (
+                self.solver == "auto" and groups is None and irls_is_affordable(n_samples, m, classes.shape[0])
+            )
+            alpha = self.alpha_
+            if not by_newton:
+                whitening, alpha = whitening.for_ridge(alpha)
             if again:
                 weights = whitening.inverse @ self.dual_coef_
+                weights[alpha * whitening.penalty >= 1.0] = 0.0  # near the minimum, if a smaller ridge was there before
                 bias = self.intercept_ + whitening.mean @ self.dual_coef_
             else:
                 weights = np.zeros((whitening.transform.shape[1], n_outputs))
                 prior = np.bincount(codes, weight, classes.shape[0]) / weight.sum()
                 bias = bias_of_priors(prior, self.loss, groups)
 
-            n_samples, m = X.shape[0], self.basis_centers_.shape[0]
-            by_newton = self.solver == "irls" or (
-                self.solver == "auto" and groups is None and irls_is_affordable(n_samples, m, classes.shape[0])
-            )
             features = Features(self.kernel_, self.basis_centers_)
             if n_samples * m <= _CACHED_KERNEL:
                 K = self.kernel_values(X, np.float64 if by_newton else X.dtype)
@@ -361,7 +366,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
                 weights, bias = weights.astype(X.dtype), bias.astype(X.dtype)
                 fit_logistic_weights(
                     LogisticObjective(
-                        samples, features, workers, whitening, loss=self.whole_loss, alpha=self.alpha_, exact=False
+                        samples, features, workers, whitening, loss=self.whole_loss, alpha=alpha, exact=False
                     ),
                     weights,
                     bias,

@@ -6,6 +6,7 @@ from sklearn.cluster import MiniBatchKMeans
 from discriminants.kernels import Kernel
 
 _LEAST_BATCH = 1024
+_FAR = 1e3  # times the range of a feature
 
 
 def cluster_means(
@@ -30,8 +31,7 @@ def cluster_means(
     ----------
     K. Zhang, I. Tsang, J. Kwok, Improved Nystroem low-rank approximation and error analysis, ICML 2008.
     """
-    largest = max(float(X.max()), -float(X.min()))
-    X = X.astype(np.float64) * 2.0 ** -float(np.clip(np.frexp(largest)[1], -1022, 1022))  # so that squares are finite
+    X = _near_origin(X.astype(np.float64))
     n_clusters = min(n_centers, X.shape[0])
     batch = max(_LEAST_BATCH, 4 * n_clusters)
     seed = int(random.randint(np.iinfo(np.int32).max))
@@ -41,3 +41,14 @@ def cluster_means(
     nearest_first = np.lexsort((distances, labels))
     _, first, sizes = np.unique(labels[nearest_first], return_index=True, return_counts=True)
     return nearest_first[first][np.argsort(-sizes, kind="stable")]
+
+
+def _near_origin(X: np.ndarray) -> np.ndarray:
+    """Scaled by a power of two so that squares are finite, and moved where the distances would be lost in rounding."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    largest = np.maximum(high, -low)
+    X = X * 2.0 ** -float(np.clip(np.frexp(largest.max())[1], -1022, 1022))
+    far = 0.5 * largest > _FAR * (0.5 * high - 0.5 * low)
+    if not far.any():
+        return X
+    return _near_origin(X - np.where(far, X[0], 0.0))

@@ -9,6 +9,7 @@ from discriminants.kernels.kernel import SMALLEST, Kernel, KernelColumns, positi
 from discriminants.kernels.width import feature_deviations
 
 _LARGEST = 1e305  # of a feature in widths; such points are far from all others
+_LARGEST_SQUARED = 1e140  # the same, where squares are summed
 
 
 class ARDGaussianKernel(Kernel):
@@ -58,8 +59,10 @@ class ARDGaussianKernel(Kernel):
     def width_gradient(self, X: np.ndarray, K: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """dk / d log sigma_i = k (x_i - c_i)^2 / sigma_i^2, and zero of an infinite width."""
         widths = np.broadcast_to(_widths(self.sigma), (X.shape[1],))
-        scaled = (X - X.mean(axis=0)) / widths
+        with np.errstate(over="ignore"):
+            scaled = np.clip((X - X.mean(axis=0)) / widths, -_LARGEST_SQUARED, _LARGEST_SQUARED)
         products = weights * K
+        np.fill_diagonal(products, 0.0)  # no distance: nothing is left to cancel where all samples are far apart
         squares = products.sum(axis=1) @ scaled**2 - np.einsum("ij,ij->j", scaled, products @ scaled)
         return 2.0 * squares if np.ndim(self.sigma) else 2.0 * squares.sum(keepdims=True)
 

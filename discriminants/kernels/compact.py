@@ -5,7 +5,7 @@ from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
 from discriminants.compiled import njit
-from discriminants.kernels.half_squares import HalfSquares, half_square
+from discriminants.kernels.half_squares import HalfSquares, half_square, in_widths
 from discriminants.kernels.kernel import BLOCK_ROWS, SparseKernelColumns, positive
 from discriminants.kernels.radial import RadialKernel, single_width
 
@@ -70,7 +70,8 @@ class CompactColumns(SparseKernelColumns):
         self._centers = np.ascontiguousarray(centers, dtype=np.float64)
         self._squares = HalfSquares(centers, sigma, dtype)
         self._sigma, self._cutoff, self._twice_exponent = sigma, cutoff, twice_exponent
-        self._tree = cKDTree(self._centers) if 0 < centers.shape[1] <= _TREE_FEATURES else None
+        by_tree = centers.shape[0] > 0 and 0 < centers.shape[1] <= _TREE_FEATURES
+        self._tree = cKDTree(in_widths(self._centers, self._centers[0], sigma)) if by_tree else None
 
     def work_space(self, n_rows: int) -> np.ndarray:
         """The left factor of the matrix product."""
@@ -94,8 +95,9 @@ class CompactColumns(SparseKernelColumns):
         return K
 
     def _neighbours_by_tree(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        reach = self._cutoff * self._sigma * (1.0 + 1e-9)  # rounding loses no pair; one too many gets a zero
-        pairs = cKDTree(X).sparse_distance_matrix(self._tree, reach, output_type="ndarray")
+        reach = self._cutoff * (1.0 + 1e-9)  # rounding loses no pair; one too many gets a zero
+        tree = cKDTree(in_widths(X, self._centers[0], self._sigma))
+        pairs = tree.sparse_distance_matrix(self._tree, reach, output_type="ndarray")
         return pairs["i"], pairs["j"]
 
     def _neighbours_by_product(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -5,10 +5,18 @@ import numpy as np
 from discriminants.compiled import njit
 
 _FLOAT32_SPREAD = 1e3  # above this squared norm (in widths) the product loses more than 1e-4 of it in float32
-_FLOAT64_SPREAD = 1e6  # and more than about 1e-9 in float64
+FLOAT64_SPREAD = 1e6  # and more than about 1e-9 in float64
 _WIDTH_RATIO = 1e6  # of the largest width to the smallest
 _FAR = 1e4  # widths; every kernel of the distance is 0 there
 _NEAR = {np.dtype(np.float32): 1e-2, np.dtype(np.float64): 1e-4}
+_FARTHEST = 1e100  # widths; squares stay finite
+
+
+def in_widths(points: np.ndarray, origin: np.ndarray, sigma: float) -> np.ndarray:
+    """Points (n, d) relative to an origin (d,) among them, in widths, float64; at most 1e100 of them."""
+    with np.errstate(over="ignore"):
+        scaled = (points.astype(np.float64, copy=False) - origin) / np.float64(sigma)
+        return np.clip(scaled, -_FARTHEST, _FARTHEST, out=scaled)
 
 
 class HalfSquares:
@@ -46,7 +54,8 @@ class HalfSquares:
         self._scale = 1.0 / reference
         with np.errstate(over="ignore", invalid="ignore"):
             relative = (reference / widths) ** 2  # one where all centres share the width
-            self._origin = wide.mean(axis=0).astype(dtype)  # rounded first: both sides subtract the same numbers
+            origin = wide.mean(axis=0) if n_centers else np.zeros(n_features)
+            self._origin = origin.astype(dtype)  # rounded first: both sides subtract the same numbers
             scaled = (wide - self._origin) * self._scale
             squared = np.einsum("ij,ij->i", scaled, scaled) * relative
             self.spread = float(squared.max(initial=0.0))
@@ -56,7 +65,7 @@ class HalfSquares:
         right[-2] = relative
         right[-1] = -0.5 * squared
         even = widest <= _WIDTH_RATIO * narrowest
-        self.cancels = not (self.spread <= _FLOAT64_SPREAD and even)
+        self.cancels = not (self.spread <= FLOAT64_SPREAD and even)
         self.dtype = np.dtype(dtype) if self.spread <= _FLOAT32_SPREAD and even else np.dtype(np.float64)
         self._right = right.astype(self.dtype)
         self._centers, self._inverse_widths = wide, 1.0 / widths

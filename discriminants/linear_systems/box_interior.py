@@ -47,7 +47,7 @@ def box_interior(K: np.ndarray, target: np.ndarray, regularization: float, delta
     for _ in range(_MOST_ITERATIONS):
         x, s = 1.0 + beta, 1.0 - beta
         gap = float(below @ x + above @ s)
-        if gap <= tol:
+        if gap <= max(tol, n_samples * np.finfo(np.float64).eps):  # less than that is rounding
             break
         H.flat[:: n_samples + 1] = diagonal + ridge + below / x + above / s
         try:

@@ -8,6 +8,7 @@ from scipy.linalg import cho_factor, cho_solve
 from discriminants.kernels import Kernel
 from discriminants.linear_systems.conjugate_gradients import conjugate_gradients
 from discriminants.linear_systems.pivoted_cholesky import pivoted_cholesky
+from discriminants.linear_systems.weighted_ridge import too_small
 
 
 class IterativeSolution(NamedTuple):
@@ -78,12 +79,14 @@ def kernel_conjugate_gradients(
     Raises
     ------
     ValueError
-        If k(x, x) is negative or not finite for a sample.
+        If k(x, x) is negative or not finite for a sample, or the penalty is below the rounding of k(x, x).
     """
     X = X.astype(np.float64, copy=False)
     weight = np.ones(X.shape[0]) if weight is None else weight
     share = weight / weight.sum()
     ridge = (regularization / weight)[:, None]
+    if ridge.min() < np.finfo(np.float64).eps * kernel.diagonal(X).max():
+        raise ValueError(too_small(regularization))
     columns = kernel.columns(X, np.float64)
     means = share @ targets
     sizes = np.abs(targets - means).max(axis=0)

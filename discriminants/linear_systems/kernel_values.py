@@ -84,7 +84,10 @@ def check_spread(largest: np.ndarray, smallest: np.ndarray) -> None:
     size = max(np.abs(largest).max(), np.abs(smallest).max())
     check_size(size)
     if not (largest - smallest).max() > 10 * np.finfo(np.float64).eps * size:
-        raise ValueError("the kernel tells no two training samples apart: constant features, or far too large a width?")
+        raise ValueError(
+            "the kernel values of all training samples are equal. Expected features that are not constant, a width "
+            "sigma within their range, and no sample far from all others, which makes sigma = 'scale' too large"
+        )
 
 
 def check_size(size: float) -> None:

@@ -42,6 +42,25 @@ class Whitening:
             return self.penalty[:, None].astype(V.dtype) * V
         return self.coupling.astype(V.dtype, copy=False) @ V
 
+    def for_ridge(self, alpha: float) -> tuple["Whitening", float]:
+        """These coordinates and alpha, or, if the ridge outweighs the data in some directions, coordinates in which its
+        curvature is one there, and a ridge of one.
+
+        Descent has one step size for all weights of a class, so no direction may have a curvature much above one. The
+        penalty of a ridge as large as 1e300 stays finite as well.
+        """
+        size = np.sqrt(alpha) * np.sqrt(self.penalty)
+        if size.max(initial=0.0) <= 1.0:
+            return self, alpha
+        shrink = np.maximum(size, 1.0)
+        coupling = self.coupling
+        if coupling is not None:
+            share = np.sqrt(alpha) / shrink
+            coupling = coupling * share[:, None] * share
+        transform, inverse = self.transform / shrink, self.inverse * shrink[:, None]
+        variance = self.variance / shrink / shrink
+        return Whitening(transform, inverse, (size / shrink) ** 2, variance, self.mean, coupling), 1.0
+
 
 def whiten(
     center_kernel: np.ndarray,

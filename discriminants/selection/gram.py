@@ -114,7 +114,8 @@ def accumulate_gram(
         if diagonal is not None:
             raise ValueError("epsilon on the diagonal is for one process")
     offset = sums.columns / total
-    gram = sums.product.total(-total, offset)
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram = sums.product.total(-total, offset)
     if not np.isfinite(np.trace(gram)):
         raise ValueError("kernel values (and epsilon) are too large to be squared; scale the features or the kernel")
     return GramSystem(gram, sums.correlation, guess + offset, target_means, sums.target_energy, total, rounding)
