@@ -13,6 +13,8 @@ from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.phone_hmm import AcousticModel
 from asr.errors import ConfigError
 
+_BLOCK = 8192  # frames: 80 s
+
 
 @dataclass(frozen=True)
 class Stream:
@@ -59,8 +61,10 @@ class CompositeAcousticModel:
         first, *others = self.streams
         scores = first.model.log_likelihood(first.frames(frames))
         scores *= np.float32(first.weight)
-        for stream in others:
-            scores += np.float32(stream.weight) * stream.model.log_likelihood(stream.frames(frames))
+        for start in range(0, len(frames) if others else 0, _BLOCK):  # scores of one stream at a time are in memory
+            part = slice(start, start + _BLOCK)
+            for stream in others:
+                scores[part] += np.float32(stream.weight) * stream.model.log_likelihood(stream.frames(frames[part]))
         return scores
 
     @property

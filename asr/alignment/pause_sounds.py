@@ -22,6 +22,7 @@ CERTAIN = 4.0  # natural log: evidence for speech of frames that lie in no pause
 _SMOOTHED = 0.05  # seconds over which positions and evidence are averaged
 _SHORTEST = 0.2  # seconds of a pause; closures of stops and weak fricatives are shorter
 _SMALLEST, _LARGEST = 1e-60, 1e30  # variance, number in a model file
+_BLOCK = 8192  # frames of which there are copies at once: 80 s
 _COMPONENTS = 8  # of each of the two mixtures
 _FLOOR = 0.01  # their least variance, in parts of that of all frames
 _FEWEST_OWN = 10  # frames of a recording's pauses from which they have a Gaussian of their own
@@ -132,19 +133,26 @@ class PauseSounds:
         return evidence
 
     def _densities(self, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        doubles = frames.astype(np.float64)
-        return self.pause.log_density(doubles), self.speech.log_density(doubles)
+        return self.pause.log_density(frames), self.speech.log_density(frames)
 
     def _evidence(
         self, of_pause: np.ndarray, of_speech: np.ndarray, frames: np.ndarray, paused: np.ndarray
     ) -> np.ndarray:
-        own = frames[paused].astype(np.float64)
-        if len(own) >= _FEWEST_OWN:
-            mean = own.mean(axis=0)
-            variance = (np.square(own - mean).sum(axis=0) + _OWN_PRIOR * self.spread) / (len(own) + _OWN_PRIOR)
-            of_own = SmallMixture(np.ones(1), mean[None], variance[None]).log_density(frames.astype(np.float64))
+        count = np.count_nonzero(paused)
+        if count >= _FEWEST_OWN:
+            mean = sum(own.sum(axis=0) for own in _chosen(frames, paused)) / count
+            squares = sum(np.square(own - mean).sum(axis=0) for own in _chosen(frames, paused))
+            variance = (squares + _OWN_PRIOR * self.spread) / (count + _OWN_PRIOR)
+            of_own = SmallMixture(np.ones(1), mean[None], variance[None]).log_density(frames)
             of_pause = np.logaddexp(of_pause, of_own)
         return in_long_runs(smoothed(of_speech - of_pause, self.frame_shift), self.frame_shift)
+
+
+def _chosen(frames: np.ndarray, which: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the chosen frames, float64 (n, n_features), in blocks that cost little memory."""
+    for first in range(0, len(frames), _BLOCK):
+        rows = slice(first, first + _BLOCK)
+        yield frames[rows][which[rows]].astype(np.float64)
 
 
 def _spread_within(table: FrameTable, chosen: np.ndarray) -> np.ndarray:

@@ -86,5 +86,6 @@ def _channels(array: np.ndarray, source: str) -> np.ndarray:
             "16 or 32 bits can be read."
         )
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later
-        samples = (array / scale).astype(np.float32)
+        samples = array.astype(np.float32)  # a copy, and the only one
+        samples *= np.float32(1.0 / scale)  # exact: a power of two
     return samples[:, None] if array.ndim == 1 else samples

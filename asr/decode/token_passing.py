@@ -133,7 +133,7 @@ def _searched(
     max_active: int,
     lattice_beam: float,
 ) -> tuple[BestPath, Trellis] | None:
-    if np.isnan(scores).any():
+    if np.isnan(scores.max(initial=-np.inf)):  # no array of the scores' size is needed
         frame, state = np.argwhere(np.isnan(scores))[0]
         raise DecodeError(f"the score of state {state} at frame {frame} is no number; check the features")
     stay, leave = transitions(self_loops)

@@ -80,16 +80,19 @@ class FrontEnd:
         if self.config.normalize == "speaker":
             normalizers = self._normalizers(SpeakerFrames(static, self.config, self._with_deltas))
 
-        def transformed(batch: FrameTable) -> np.ndarray:
-            return np.concatenate([self.project(block) for block in self._spliced_blocks(batch, normalizers)])
-
-        # One BLAS thread a batch: threads of BLAS would wait for each other in every small product.
-        parts = workers_of_this_process().map(transformed, static.batches())
         result = np.empty((static.n_frames, self.n_features_), np.float32)
-        start = 0
-        for part in parts:
-            result[start : start + len(part)] = part
-            start += len(part)
+
+        def transform_into_result(item: tuple[FrameTable, int]) -> None:
+            batch, start = item
+            for block in self._spliced_blocks(batch, normalizers):
+                result[start : start + len(block)] = self.project(block)
+                start += len(block)
+
+        batches = static.batches()
+        starts = np.cumsum([0, *(batch.n_frames for batch in batches)])[:-1].tolist()
+        # One BLAS thread a batch: threads of BLAS would wait for each other in every small product.
+        for _ in workers_of_this_process().map(transform_into_result, zip(batches, starts, strict=True)):
+            pass
         return FrameTable(static.ids, static.speakers, result, static.offsets)
 
     def project(self, spliced: np.ndarray) -> np.ndarray:

@@ -9,7 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+import soundfile
 
 from tests.end_to_end.conftest import ROOT
 
@@ -77,3 +79,27 @@ def test_a_command_with_little_memory_ends_in_a_sentence_and_resumes(
         assert run(arguments).returncode == 0
     for result in RESULTS[name]:
         assert (tmp_path / "out" / result).read_bytes() == (undisturbed[name] / result).read_bytes(), result
+
+
+@pytest.mark.parametrize("kind", ["speech", "zeros"])
+def test_decode_memory_grows_by_at_most_ten_megabytes_a_minute(
+    kind: str, toy_corpus: Path, toy_model: Path, tmp_path: Path
+) -> None:
+    """Beside 100 MB. The peak of the process, a short recording's beside a long one's."""
+    samples, rate = soundfile.read(sorted((toy_corpus / "audio" / "test").glob("*.wav"))[0], dtype="int16")
+    minutes, peaks = 15, {}
+    for name, copies in (("short", 1), ("long", minutes * 60 * rate // len(samples))):
+        file = tmp_path / f"{name}.flac"
+        soundfile.write(file, np.tile(samples if kind == "speech" else 0 * samples, copies), rate)
+        command = [sys.executable, "-m", "asr.cli", "decode", file, "--model", toy_model, "--out", tmp_path / name]
+        measured = (
+            "import resource, subprocess, sys\n"
+            "subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n"
+            "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", measured, *command, "-j", "1"], capture_output=True, text=True, check=True, cwd=ROOT
+        )
+        peaks[name] = int(done.stdout) / 1024
+        print(name, peaks[name])
+    assert peaks["long"] - peaks["short"] <= 100 + 10 * minutes
