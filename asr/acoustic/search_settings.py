@@ -46,11 +46,22 @@ class SearchSettings(Settings):
 
     confidence: ConfidenceSettings | None = None
     """Of words; None where it was not fitted, and confidences are posteriors."""
+    min_phone_llr: float | None = Field(None, ge=-LARGEST_PENALTY, le=LARGEST_PENALTY)
+    """Utterances whose words fit less well, compared with any string of phones, are rejected; nats a frame of speech
+    (`SpeechRatio`). None rejects none."""
+    min_silence_llr: float | None = Field(None, ge=-LARGEST_PENALTY, le=LARGEST_PENALTY)
+    """The same, compared with silence."""
+
+    @property
+    def rejects(self) -> bool:
+        """Whether some utterances may be rejected."""
+        return self.min_phone_llr is not None or self.min_silence_llr is not None
 
     @model_serializer(mode="wrap")
     def _without_what_is_not_known(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = serialize(self)
-        return fields if self.confidence is not None else {k: v for k, v in fields.items() if k != "confidence"}
+        optional = ("confidence", "min_phone_llr", "min_silence_llr")
+        return {name: value for name, value in fields.items() if value is not None or name not in optional}
 
     @field_validator("beam", mode="before")
     @classmethod

@@ -111,6 +111,25 @@ def decode(
             show_default=False,
         ),
     ] = None,
+    min_phone_llr: Annotated[
+        float | None,
+        typer.Option(
+            "--min-phone-llr",
+            metavar="X",
+            help="Reject an utterance whose words fit less well than this, compared with any string of phones; natural "
+            "log a frame of speech, as in ratios.tsv.  [default: the model's]",
+            show_default=False,
+        ),
+    ] = None,
+    min_silence_llr: Annotated[
+        float | None,
+        typer.Option(
+            "--min-silence-llr",
+            metavar="X",
+            help="The same, compared with silence: rejects noise.  [default: the model's]",
+            show_default=False,
+        ),
+    ] = None,
     beam: Annotated[
         float | None,
         typer.Option(
@@ -174,6 +193,14 @@ def decode(
     confidence: Annotated[
         bool,
         typer.Option("--confidence", help="Write the probability that a word is right as the sixth column of hyp.ctm."),
+    ] = False,
+    ratios: Annotated[
+        bool,
+        typer.Option(
+            "--ratios",
+            help="Write how well utterances and words fit, compared with any string of phones and with silence, to "
+            "ratios.tsv. Takes a second search.",
+        ),
     ] = False,
     mbr: Annotated[
         bool,
@@ -292,6 +319,8 @@ def decode(
             lm_scale=lm_scale,
             insertion_penalty=insertion_penalty,
             filler_penalty=filler_penalty,
+            min_phone_llr=min_phone_llr,
+            min_silence_llr=min_silence_llr,
             beam=beam,
             max_active=max_active,
             allow_untrained=allow_untrained,
@@ -312,6 +341,7 @@ def decode(
             n_best=n_best,
             mbr=mbr,
             confidence=confidence,
+            ratios=ratios,
             confusions=confusions,
             rescore=rescore,
             workers=workers,

@@ -48,9 +48,9 @@ def tune(
             "--others",
             metavar="DIR",
             help="Data directory of recordings without a sentence of the grammar: other speech, noise. Their "
-            "transcripts do not matter. Fits filler_penalty: it accepts the fewest of them and loses at most 5 % of "
-            "the sentences of --data. The grammar must have the filler: [unk] in a list of sentences, $other in "
-            "HParse's language.",
+            "transcripts do not matter. Fits what rejects them: it accepts the fewest of them and loses at most 5 % of "
+            "the sentences of --data. If the grammar has the filler ([unk] in a list of sentences, $other in HParse's "
+            "language), this is filler_penalty, otherwise min_phone_llr and min_silence_llr.",
             show_default=False,
         ),
     ] = None,
@@ -114,8 +114,11 @@ def tune(
         tried = ", ".join(f"{one.errors} with {one.share:g}" for one in sorted(tuned.shares, key=lambda one: one.share))
         typer.echo(f"share of the second stream {tuned.share:g} (was {tuned.shares[0].share:g}); errors: {tried}")
     names = ["lm_scale", "insertion_penalty", "beam", "max_active"]
-    for name in names if tuned.rejection is None else [*names, "filler_penalty"]:
-        typer.echo(f"{name} {getattr(tuned.search, name):g} (was {getattr(tuned.before, name):g})")
+    rejecting = ["filler_penalty", "min_phone_llr", "min_silence_llr"]
+    for name in names if tuned.rejection is None else [*names, *rejecting]:
+        now, was = getattr(tuned.search, name), getattr(tuned.before, name)
+        if name in names or now != was:
+            typer.echo(f"{name} {_number(now)} (was {_number(was)})")
     if tuned.rejection is not None:
         _print_rejection(tuned.rejection)
     fitted = tuned.search.confidence
@@ -127,12 +130,16 @@ def tune(
     tell_left_out(tuned.n_utterances, tuned.failures)
 
 
+def _number(value: float | None) -> str:
+    return "none" if value is None else f"{value:g}"
+
+
 def _print_rejection(found: "Rejection") -> None:
     """Print how many commands are lost, and how many other recordings are accepted."""
     lost = 100 * found.lost / max(1, found.commands)
     accepted = 100 * found.accepted / max(1, found.others)
     typer.echo(f"commands lost: {found.lost} of {found.commands} ({lost:.1f} %)")
     typer.echo(
-        f"other recordings accepted: {found.accepted} of {found.others} ({accepted:.1f} %); without the filler "
+        f"other recordings accepted: {found.accepted} of {found.others} ({accepted:.1f} %); without rejection "
         f"{found.accepted_without}"
     )

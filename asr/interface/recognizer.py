@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal, Self, Unpack
 
@@ -21,6 +21,7 @@ from asr.interface.sound import Audio
 from asr.interface.summary import summary
 from asr.interface.utterances import (
     SpeakerOptions,
+    WordDetails,
     aligned,
     lattice_of,
     recognized,
@@ -53,6 +54,7 @@ class RecognizerOptions(SearchOptions, total=False):
     allow_untrained: bool
     upsample: bool
     confidence: bool
+    ratios: bool
 
 
 @checked_methods
@@ -73,7 +75,7 @@ class Recognizer(Locked):
     model : SpeechModel
     grammar : None, str, path, list of sentences, or Grammar
         See `with_grammar`.
-    lm_scale, insertion_penalty, filler_penalty, beam, max_active : number, optional
+    lm_scale, insertion_penalty, filler_penalty, beam, max_active, min_phone_llr, min_silence_llr : number, optional
         Instead of the model's own; see `SearchSettings`. Under a small grammar that is not the model's own the search
         is at least 400 wide unless `beam` or `max_active` is given.
     allow_untrained : bool
@@ -82,6 +84,9 @@ class Recognizer(Locked):
         Whether audio of a lower rate than the model's is converted and not refused.
     confidence : bool
         Whether words come with their confidences (`Word.confidence`), which takes lattices and so more time.
+    ratios : bool
+        Whether results and words come with their likelihood ratios (`phone_llr`, `silence_llr`), which takes a second
+        search.
 
     Raises
     ------
@@ -99,6 +104,7 @@ class Recognizer(Locked):
         allow_untrained: bool = False,
         upsample: bool = False,
         confidence: bool = False,
+        ratios: bool = False,
         **search: Unpack[SearchOptions],
     ) -> None:
         super().__init__()
@@ -108,7 +114,7 @@ class Recognizer(Locked):
             front_end = copy(model.front_end)
             front_end.config = front_end.config.model_copy(update={"upsample": True})
             self._model = replace(self._model, front_end=front_end)
-        self._allow_untrained, self._confidence = allow_untrained, confidence
+        self._allow_untrained, self._details = allow_untrained, WordDetails(confidence, ratios)
         self._recognizable: Lexicon | None = None
         self._choice = settled(grammar)
         self._added: frozenset[str] = frozenset()
@@ -224,8 +230,8 @@ class Recognizer(Locked):
         if (speaker is None) != (transforms is None):
             raise ConfigError("speaker= and transforms= go together: whose map it is, and the file that it is kept in")
         if not adapt and transforms is None:
-            return told(recognized(audio, rate, *self._ready(), confidence=self._confidence))
-        options = SpeakerOptions(adapt, optional_path(transforms), self._confidence)
+            return told(recognized(audio, rate, *self._ready(), self._details))
+        options = SpeakerOptions(adapt, optional_path(transforms), self._details)
         return told(recognized_of_speaker(audio, rate, speaker or "speaker", *self._ready(), options))
 
     def recognize_all(
@@ -274,9 +280,9 @@ class Recognizer(Locked):
             if adapt or transforms is not None:
                 adaptable_model(self.model, adapt, None)  # what is no method at all is told first
                 raise ConfigError("adapt= and transforms= are of whole speakers; say who speaks with speakers=")
-            found = threads(jobs).map(recognized_or_fault, audios, rate, *self._ready(), self._confidence)
+            found = threads(jobs).map(recognized_or_fault, audios, rate, *self._ready(), self._details)
         else:
-            options = SpeakerOptions(adapt, optional_path(transforms), self._confidence)
+            options = SpeakerOptions(adapt, optional_path(transforms), self._details)
             known = list(audios), rate, speakers, *self._ready()
             found = iter(recognized_by_speaker(*known, options, workers=threads(jobs)))
         return (told(result) for result in found)
@@ -308,6 +314,7 @@ class Recognizer(Locked):
         confidence: bool | None = None,
         confusions: bool = False,
         rescore: GrammarChoice = None,
+        ratios: bool | None = None,
         workers: Workers = _SERIAL,
     ) -> Outcome:
         """Recognize audio files or a Kaldi data directory as the command `asr decode` does, and write the same files.
@@ -322,7 +329,8 @@ class Recognizer(Locked):
         `n_best` lists so many sentences an utterance in `output/nbest.tsv`. With `mbr` the words are those with the
         least expected errors; with `confidence` (by default as the recognizer was made) the times have the words'
         confidences. `confusions` writes confusion networks to `output/confusions.tsv`. The scores of the grammar
-        `rescore`, named as for `with_grammar`, take the place of those of the search.
+        `rescore`, named as for `with_grammar`, take the place of those of the search. `ratios` (by default as the
+        recognizer was made) writes likelihood ratios of utterances and words to `output/ratios.tsv`.
 
         Raises
         ------
@@ -336,7 +344,7 @@ class Recognizer(Locked):
             beam=lattice_beam,
             n_best=n_best,
             mbr=mbr,
-            confidence=self._confidence if confidence is None else confidence,
+            confidence=self._details.confidence if confidence is None else confidence,
             confusions=confusions,
             rescore=None if rescore is None else grammar_for(model, self._vocabulary(), settled(rescore)),
         )
@@ -353,6 +361,7 @@ class Recognizer(Locked):
             transforms=optional_path(transforms),
             mlf=mlf,
             lattices=wishes,
+            ratios=self._details.ratios if ratios is None else ratios,
             graph=graph,
             workers=workers,
         )
@@ -466,7 +475,7 @@ class Recognizer(Locked):
 
     def _copy(self, **search: Unpack[SearchOptions]) -> Self:
         """The same model, without its grammar."""
-        other = type(self)(self._model, allow_untrained=self._allow_untrained, confidence=self._confidence, **search)
+        other = type(self)(self._model, allow_untrained=self._allow_untrained, **asdict(self._details), **search)
         other._added, other._recognizable, other._source = self._added, self._recognizable, self._source
         other._width_given |= self._width_given
         return other

@@ -8,6 +8,7 @@ from asr.alignment.frame_times import FrameTimes
 from asr.decode.path_segments import Segment
 from asr.errors import Fault
 from asr.grammar.filler import FILLER_WORD, without_filler
+from asr.recognition.speech_ratios import SpeechRatios
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,13 +16,16 @@ class Word:
     """A word from `start` to `end`, in seconds from the beginning of the audio.
 
     `confidence`, from 0 to 1, is how probable it is that the word was said; None unless it was asked for.
-    Speech outside the grammar has the word "[unk]", and `is_filler` is true.
+    Speech outside the grammar has the word "[unk]", and `is_filler` is true. The likelihood ratios are those of
+    `Result`, of the word's frames.
     """
 
     word: str
     start: float
     end: float
     confidence: float | None = None
+    phone_llr: float | None = None
+    silence_llr: float | None = None
 
     @property
     def is_filler(self) -> bool:
@@ -29,7 +33,7 @@ class Word:
         return self.word == FILLER_WORD
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as a dictionary, without the confidence where there is none."""
+        """The same as a dictionary, without what was not asked for."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
@@ -60,6 +64,10 @@ class Result:
         In which ways the audio is not what a recognizer expects, as codes and reasons: "silent", all samples are 0,
         in which there are no words; "opposite-phase", channels that cancel; "channels-differ", two that hold
         different sounds; "band-limited", speech of a lower rate.
+    phone_llr, silence_llr : float
+        Log-likelihood ratios of the words, in nats a frame of speech: against any string of phones, near 0 for words
+        that were said and lower for other speech; and against silence, low for noise. None unless they were asked for,
+        or without words.
     """
 
     words: tuple[Word, ...]
@@ -67,6 +75,8 @@ class Result:
     source: str
     error: Fault | None = None
     warnings: tuple[Fault, ...] = ()
+    phone_llr: float | None = None
+    silence_llr: float | None = None
 
     @property
     def text(self) -> str:
@@ -82,6 +92,7 @@ class Result:
             "source": self.source,
             "error": None if self.error is None else self.error._asdict(),
             "warnings": [warning._asdict() for warning in self.warnings],
+            **({} if self.phone_llr is None else {"phone_llr": self.phone_llr, "silence_llr": self.silence_llr}),
         }
 
 
@@ -119,10 +130,17 @@ class Alignment:
         }
 
 
-def timed_words(segments: Iterable[Segment], times: FrameTimes) -> tuple[Word, ...]:
-    """Words with their times in seconds."""
+def timed_words(segments: Iterable[Segment], times: FrameTimes, ratios: SpeechRatios | None = None) -> tuple[Word, ...]:
+    """Words with their times in seconds, and their likelihood ratios if there are some."""
     return tuple(
-        Word(part.label, times.border(part.start), times.border(part.end), part.confidence) for part in segments
+        Word(
+            part.label,
+            times.border(part.start),
+            times.border(part.end),
+            part.confidence,
+            *(() if ratios is None else ratios.between(part.start, part.end)),
+        )
+        for part in segments
     )
 
 

@@ -14,7 +14,7 @@ from asr.acoustic.model_file import SpeechModel
 from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.frame_times import FrameTimes
 from asr.alignment.transcript_graph import transcript_graph
-from asr.decode.path_segments import Segment, phone_segments, word_segments
+from asr.decode.path_segments import phone_segments, word_segments
 from asr.errors import AlignmentError, AudioWarning, ConfigError, DecodeError, Fault, LexiconError, attempt
 from asr.features.frame_table import FrameTable
 from asr.features.spoilt import spoilt
@@ -34,16 +34,23 @@ from discriminants.parallel.threads import ThreadWorkers
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 
-def recognized(
-    audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, *, confidence: bool = False
-) -> Result:
+@dataclass(frozen=True)
+class WordDetails:
+    """What words come with: see `Recognizer`."""
+
+    confidence: bool = False
+    ratios: bool = False
+
+
+def recognized(audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, details: WordDetails) -> Result:
     """The words of one utterance, normalized by itself.
 
     Raises CorpusError or FeatureError as `load_sound`, DecodeError where no path fits.
     """
     sound = load_sound(audio, rate, model.front_end.config)
-    found = _recognized_sound(sound, model, graph, LatticeWishes(confidence=confidence))
-    return _result(model, sound, found.words["audio"], graph)
+    wishes = LatticeWishes(confidence=details.confidence)
+    found = _recognized_sound(sound, model, graph, wishes, ratios=details.ratios)
+    return _result(model, sound, found, "audio", graph)
 
 
 def lattice_of(audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, beam: float | None) -> Lattice:
@@ -55,9 +62,11 @@ def lattice_of(audio: Audio, rate: int | None, model: SpeechModel, graph: StateG
     return found.lattices["audio"]
 
 
-def _recognized_sound(sound: Sound, model: SpeechModel, graph: StateGraph, wishes: LatticeWishes) -> Recognition:
+def _recognized_sound(
+    sound: Sound, model: SpeechModel, graph: StateGraph, wishes: LatticeWishes, *, ratios: bool = False
+) -> Recognition:
     table = _table({"audio": sound}, {"audio": "speaker"})
-    found = recognize(model, table, graph, lattice_beam=wishes.lattice_beam(model.search))
+    found = recognize(model, table, graph, lattice_beam=wishes.lattice_beam(model.search), ratios=ratios)
     for fault in found.failed.values():
         raise DecodeError(f"{sound.source}: {fault.reason}", code=fault.code)
     return with_lattices(found, wishes, model.search)
@@ -77,20 +86,20 @@ def told(found: Told) -> Told:
 
 
 def recognized_or_fault(
-    audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, confidence: bool = False
+    audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, details: WordDetails
 ) -> Result:
     """The words of one utterance, or in `error` why there are none."""
-    found = attempt(partial(recognized, confidence=confidence), audio, rate, model, graph)
+    found = attempt(recognized, audio, rate, model, graph, details)
     return Result((), 0.0, source_of(audio), found) if isinstance(found, Fault) else found
 
 
 @dataclass(frozen=True)
 class SpeakerOptions:
-    """How whole speakers are recognized: `adapt` and `transforms` of `Recognizer.recognize_all`, and `confidence`."""
+    """How whole speakers are recognized: see `Recognizer.recognize_all`."""
 
     adapt: bool | AdaptationMethod = False
     transforms: Path | None = None
-    confidence: bool = False
+    details: WordDetails = WordDetails()
 
 
 def recognized_of_speaker(
@@ -105,7 +114,7 @@ def recognized_of_speaker(
     found = _recognized_sounds({"audio": sound}, {"audio": speaker}, model, graph, options, SerialWorkers())
     for fault in found.failed.values():
         raise DecodeError(f"{sound.source}: {fault.reason}", code=fault.code)
-    return _result(model, sound, found.words["audio"], graph)
+    return _result(model, sound, found, "audio", graph)
 
 
 def recognized_by_speaker(
@@ -142,10 +151,8 @@ def recognized_by_speaker(
     results = {name: Result((), 0.0, source_of(of_id[name]), fault) for name, fault in faults.items()}
     if sounds:
         found = _recognized_sounds(sounds, dict(zip(ids, names, strict=True)), model, graph, options, workers)
-        for name, segments in found.words.items():
-            results[name] = _result(model, sounds[name], segments, graph)
-        for name, fault in found.failed.items():
-            results[name] = replace(_result(model, sounds[name], (), graph), error=fault)
+        for name in (*found.words, *found.failed):
+            results[name] = replace(_result(model, sounds[name], found, name, graph), error=found.failed.get(name))
     return [results[name] for name in ids]
 
 
@@ -157,7 +164,7 @@ def _recognized_sounds(
     options: SpeakerOptions,
     workers: Workers,
 ) -> Recognition:
-    wishes = LatticeWishes(confidence=options.confidence)
+    wishes = LatticeWishes(confidence=options.details.confidence)
     found = recognize_speakers(
         model,
         _table(sounds, speakers),
@@ -165,6 +172,7 @@ def _recognized_sounds(
         adapt=options.adapt,
         transforms=options.transforms,
         lattice_beam=wishes.lattice_beam(model.search),
+        ratios=options.details.ratios,
         workers=workers,
     )
     return with_lattices(found, wishes, model.search)
@@ -209,12 +217,14 @@ def _times(model: SpeechModel, sound: Sound) -> FrameTimes:
     return FrameTimes.of(model.front_end.config, len(sound.static), sound.seconds)
 
 
-def _result(model: SpeechModel, sound: Sound, segments: Sequence[Segment], graph: StateGraph) -> Result:
-    words = timed_words(segments, _times(model, sound))
+def _result(model: SpeechModel, sound: Sound, found: Recognition, name: str, graph: StateGraph) -> Result:
+    ratios = found.ratios.get(name)
+    words = timed_words(found.words.get(name, ()), _times(model, sound), ratios)
+    whole = None if ratios is None else ratios.whole()
     few = few_words(sound.seconds, graph)
     levels = level_faults(model, _table({"audio": sound}, {"audio": "speaker"}))
     unusual = (*sound.unusual, *levels.values(), *(() if few is None else (few,)))
-    return Result(words, round(sound.seconds, 4), sound.source, warnings=unusual)
+    return Result(words, round(sound.seconds, 4), sound.source, None, unusual, *(whole or ()))
 
 
 def threads(jobs: int) -> SerialWorkers:

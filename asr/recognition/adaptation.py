@@ -26,7 +26,15 @@ from asr.errors import ConfigError, Fault
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.lattices.generation import LatticeBeam
-from asr.recognition.recognition import Found, Recognition, collected, recognize_batch, without_silence
+from asr.recognition.recognition import (
+    Found,
+    Recognition,
+    SearchParts,
+    collected,
+    recognize_batch,
+    search_parts,
+    without_silence,
+)
 from asr.recognition.searching import BATCH_FRAMES, search_path
 from asr.recognition.speaker_maps import frames_of, recognized_maps
 from asr.settings import Settings
@@ -108,6 +116,7 @@ def recognize_adapted(
     *,
     maps: SpeakerMaps | None = None,
     lattice_beam: LatticeBeam | None = None,
+    ratios: bool = False,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     progress: Callable[[int], None] | None = None,
 ) -> Recognition:
@@ -149,7 +158,7 @@ def recognize_adapted(
     readings = _single_words(graph) or [graph]
     searching = workers.share((model.hmm, readings, chosen))
     fitting = workers.share((model.hmm.acoustic_model, settings))
-    deciding = workers.share((model.hmm, graph, chosen, lattice_beam))
+    deciding = workers.share(search_parts(model, graph, chosen, lattice_beam, ratios))
     frame_maps = [identity_map(len(hybrid[1].classifier.basis_centers_[0])) for _ in tables]
     n_done = 0
 
@@ -181,6 +190,7 @@ def recognize_adapted(
         {name: found.failed[name] for name in frames.ids if name in found.failed},
         found.cpu_seconds,
         {name: found.lattices[name] for name in frames.ids if name in found.lattices},
+        {name: found.ratios[name] for name in frames.ids if name in found.ratios},
     )
     return without_silence(in_order, model, static)
 
@@ -246,12 +256,10 @@ def _read_batch(
     return readings, time.thread_time() - started
 
 
-def _recognize_mapped(
-    item: tuple[FrameTable, InputMap], constants: tuple[PhoneHmm, StateGraph, SearchSettings, LatticeBeam | None]
-) -> tuple[list[Found | Fault], float]:
+def _recognize_mapped(item: tuple[FrameTable, InputMap], parts: SearchParts) -> tuple[list[Found | Fault], float]:
     """Words of the utterances of a batch through their speaker's map, or why there are none, and the time taken."""
     batch, frame_map = item
-    return recognize_batch(batch, (_through(constants[0], frame_map), *constants[1:]))
+    return recognize_batch(batch, parts._replace(hmm=_through(parts.hmm, frame_map)))
 
 
 def _single_words(graph: StateGraph) -> list[StateGraph]:

@@ -28,7 +28,7 @@ from asr.recognition.lattice_results import LatticeWishes, with_lattices, write_
 from asr.recognition.material import require_some
 from asr.recognition.speaker_passes import AdaptationMethod, adaptable_model, recognize_speakers
 from asr.recognition.vocabulary import other_case, recognizable, tell_left_out
-from asr.recognition.word_files import write_words
+from asr.recognition.word_files import RATIOS, write_ratios, write_words
 from asr.runs.outcome import Outcome, account, accounted
 from asr.runs.progress import counted
 from asr.settings import faults
@@ -49,6 +49,8 @@ class SearchOptions(TypedDict, total=False):
     lm_scale: float | None
     insertion_penalty: float | None
     filler_penalty: float | None
+    min_phone_llr: float | None
+    min_silence_llr: float | None
     beam: float | None
     max_active: int | None
 
@@ -68,11 +70,12 @@ def decode(
     allow_untrained: bool = False,
     mlf: bool = False,
     lattices: LatticeWishes = LatticeWishes(),  # noqa: B008 (frozen)
+    ratios: bool = False,
     graph: StateGraph | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     **search: Unpack[SearchOptions],
 ) -> Outcome:
-    """Recognize, and write `out/hyp.txt`, `out/hyp.ctm` and, with `mlf`, `out/hyp.mlf`.
+    """Recognize, and write `out/hyp.txt`, `out/hyp.ctm` and what else is asked for.
 
     Parameters
     ----------
@@ -85,7 +88,7 @@ def decode(
     data : path of a Kaldi data directory, instead of `audio`
     grammar : "loop", "one", a number of words such as "7", or the path of a file `asr.grammar.read_grammar` takes; None
         for the model's own
-    search : lm_scale, insertion_penalty, filler_penalty, beam and max_active, instead of the model's own settings
+    search : settings instead of the model's own, see `SearchSettings`
     adapt : how to adapt the model to every speaker, "input-network" (or True), "fmllr" or "vtln"; frames of
         a model that was trained on mapped ones are mapped in any case
     transforms : path of a file of the speakers' maps; speakers whom it has are not adapted to again, others are added
@@ -93,6 +96,7 @@ def decode(
     allow_untrained : whether words may be recognized that training says nothing of, see `asr.recognition.vocabulary`
     mlf : whether to write words and times as HTK's master label file too
     lattices : what is wanted of lattices, see `asr.recognition.lattice_results`; none are made by default
+    ratios : whether to write the likelihood ratios of utterances and words, see `asr.recognition.speech_ratios`
     graph : what the grammar was compiled to before, instead of `grammar`
 
     Raises
@@ -129,6 +133,7 @@ def decode(
         adapt=adapt,
         transforms=transforms,
         lattice_beam=lattices.lattice_beam(settings),
+        ratios=ratios,
         workers=workers,
     )
     recognition = with_lattices(recognition, lattices, settings)
@@ -148,6 +153,8 @@ def decode(
         )  # fmt: skip
     rows = {name: ctm_rows(name, segments, times[name]) for name, segments in recognition.words.items()}
     write_words(out, rows, mlf=mlf)
+    if ratios:
+        write_ratios(out / RATIOS, recognition.words, recognition.ratios, times)
     write_lattices(lattices, recognition.lattices, times, out, settings)
     audio_seconds = sum(utterance.duration for utterance in times.values())
     return Outcome(len(recognition.words), failures, recognition.cpu_seconds / audio_seconds)

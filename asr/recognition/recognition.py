@@ -3,22 +3,25 @@
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from asr.acoustic.fmllr import SpeakerMaps
 from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
+from asr.alignment.transcript_scores import phone_loop
 from asr.decode.path_segments import Segment, word_segments
 from asr.errors import DecodeError, Fault, FeatureError, attempt
 from asr.features.frame_table import NOT_FINITE, FrameTable
 from asr.features.silence import silent_utterances
-from asr.grammar.filler import without_filler
+from asr.grammar.filler import FILLER_WORD, without_filler
 from asr.hmm.state_graph import StateGraph
 from asr.lattices.generation import LatticeBeam
 from asr.lattices.lattice import Lattice
-from asr.recognition.searching import BATCH_FRAMES, search_lattice, search_words
+from asr.recognition.searching import BATCH_FRAMES, search_lattice, search_path
 from asr.recognition.speaker_maps import frames_of, recognized_maps
+from asr.recognition.speech_ratios import SpeechRatios, rejected, speech_ratios
 from discriminants.blas_threads import one_blas_thread
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -38,12 +41,15 @@ class Recognition:
         Processor time of front end, scoring and search, wherever they ran.
     lattices : mapping of utterance id to lattice
         Where they were asked for, of all utterances in which there are words or might have been.
+    ratios : mapping of utterance id to the likelihood ratios of its best path
+        Where they were asked for, of utterances with words.
     """
 
     words: Mapping[str, list[Segment]]
     failed: Mapping[str, Fault]
     cpu_seconds: float
     lattices: Mapping[str, Lattice] = field(default_factory=dict)
+    ratios: Mapping[str, SpeechRatios] = field(default_factory=dict)
 
     @property
     def hypotheses(self) -> dict[str, tuple[str, ...]]:
@@ -59,6 +65,7 @@ def recognize(
     *,
     maps: SpeakerMaps | None = None,
     lattice_beam: LatticeBeam | None = None,
+    ratios: bool = False,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     progress: Callable[[int], None] | None = None,
 ) -> Recognition:
@@ -79,6 +86,8 @@ def recognize(
         Of the speakers, where the model maps their frames.
     lattice_beam : LatticeBeam, optional
         Also give lattices of what is so near the best path.
+    ratios : bool
+        Also give likelihood ratios.
     workers : Workers
         Who scores and searches; the words do not depend on it.
     progress : callable, optional
@@ -93,7 +102,9 @@ def recognize(
         frames = frames_of(model, static, maps)
     cpu_seconds += time.process_time() - started
     workers, batches = in_threads(workers), frames.batches(BATCH_FRAMES)
-    results = workers.map(recognize_batch, batches, workers.share((model.hmm, graph, chosen, lattice_beam)))
+    results = workers.map(
+        recognize_batch, batches, workers.share(search_parts(model, graph, chosen, lattice_beam, ratios))
+    )
     return without_silence(collected(batches, results, cpu_seconds, progress), model, static)
 
 
@@ -105,10 +116,35 @@ def without_silence(found: Recognition, model: SpeechModel, static: FrameTable) 
     failed = {name: fault for name, fault in found.failed.items() if name not in silent}
     words = {name: [] if name in silent else found.words[name] for name in static.ids if name not in failed}
     lattices = {name: lattice for name, lattice in found.lattices.items() if name not in silent}
-    return Recognition(words, failed, found.cpu_seconds, lattices)
+    ratios = {name: of_one for name, of_one in found.ratios.items() if name not in silent}
+    return Recognition(words, failed, found.cpu_seconds, lattices, ratios)
 
 
-Found = tuple[list[Segment], Lattice | None]
+class Found(NamedTuple):
+    """Words of an utterance, and of what was asked for its lattice and its likelihood ratios."""
+
+    words: list[Segment]
+    lattice: Lattice | None = None
+    ratios: SpeechRatios | None = None
+
+
+class SearchParts(NamedTuple):
+    """What the recognition of every utterance needs; the loop of phones for likelihood ratios."""
+
+    hmm: PhoneHmm
+    graph: StateGraph
+    search: SearchSettings
+    lattice_beam: LatticeBeam | None
+    loop: StateGraph | None
+    ratios: bool
+
+
+def search_parts(
+    model: SpeechModel, graph: StateGraph, search: SearchSettings, lattice_beam: LatticeBeam | None, ratios: bool
+) -> SearchParts:
+    """The parts for a model; the loop if ratios are asked for, or the search rejects utterances by them."""
+    loop = phone_loop(model.hmm.topology) if ratios or search.rejects else None
+    return SearchParts(model.hmm, graph, search, lattice_beam, loop, ratios)
 
 
 def collected(
@@ -121,45 +157,49 @@ def collected(
     words: dict[str, list[Segment]] = {}
     failed: dict[str, Fault] = {}
     lattices: dict[str, Lattice] = {}
+    ratios: dict[str, SpeechRatios] = {}
     for batch, (found, seconds) in zip(batches, results, strict=True):
         cpu_seconds += seconds
         for name, one in zip(batch.ids, found, strict=True):
             if isinstance(one, Fault):
                 failed[name] = one
             else:
-                words[name] = one[0]
-                if one[1] is not None:
-                    lattices[name] = one[1]
+                words[name] = one.words
+                if one.lattice is not None:
+                    lattices[name] = one.lattice
+                if one.ratios is not None:
+                    ratios[name] = one.ratios
         if progress is not None:
             progress(len(words) + len(failed))
-    return Recognition(words, failed, cpu_seconds, lattices)
+    return Recognition(words, failed, cpu_seconds, lattices, ratios)
 
 
-def recognize_batch(
-    batch: FrameTable, constants: tuple[PhoneHmm, StateGraph, SearchSettings, LatticeBeam | None]
-) -> tuple[list[Found | Fault], float]:
-    """Words of every utterance, or why there are none, and the processor time that this took.
-
-    With a lattice beam, the last of the constants, the lattice of each too.
-    """
+def recognize_batch(batch: FrameTable, parts: SearchParts) -> tuple[list[Found | Fault], float]:
+    """What is found in every utterance, or why nothing is, and the processor time that this took."""
     started = time.thread_time()
-    results = [attempt(_recognize, batch.utterance(number), *constants) for number in range(len(batch))]
+    results = [attempt(_recognize, batch.utterance(number), parts) for number in range(len(batch))]
     return results, time.thread_time() - started
 
 
-def _recognize(
-    frames: np.ndarray, hmm: PhoneHmm, graph: StateGraph, search: SearchSettings, lattice_beam: LatticeBeam | None
-) -> Found:
+def _recognize(frames: np.ndarray, parts: SearchParts) -> Found:
     if not np.isfinite(frames).all():
         raise FeatureError(NOT_FINITE, code="not-finite")
+    hmm, graph, search = parts.hmm, parts.graph, parts.search
     scores = hmm.recording_scores(frames)
-    if lattice_beam is None:
-        segments, lattice = search_words(hmm, scores, graph, search), None
+    lattice = None
+    if parts.lattice_beam is None:
+        path = search_path(hmm, scores, graph, search)
     else:
-        path, lattice = search_lattice(hmm, scores, graph, search, lattice_beam)
-        segments = None if path is None else word_segments(path, graph, hmm.topology)
-    if segments is None:
+        path, lattice = search_lattice(hmm, scores, graph, search, parts.lattice_beam)
+    if path is None:
         raise DecodeError(
             f"no sentence of the grammar fits its {len(frames)} frames: too short for any, or too unlike all of them"
         )
-    return segments, lattice
+    words = word_segments(path, graph, hmm.topology)
+    if parts.loop is None or not words:
+        return Found(words, lattice)
+    ratios = speech_ratios(path, graph, scores, hmm, parts.loop)
+    kept = ratios if parts.ratios else None
+    if ratios is not None and rejected(ratios, search):
+        return Found([Segment(FILLER_WORD, words[0].start, words[-1].end)], None, kept)
+    return Found(words, lattice, kept)

@@ -58,6 +58,7 @@ def recognize_speakers(
     adapt: bool | AdaptationMethod = False,
     transforms: Path | None = None,
     lattice_beam: LatticeBeam | None = None,
+    ratios: bool = False,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Recognition:
     """Recognize all that there is of some speakers, in one pass or in several that adapt the model; shows progress.
@@ -71,7 +72,7 @@ def recognize_speakers(
         mapped ones are mapped in any case.
     transforms : path, optional
         A file of the speakers' maps: speakers whom it has are not adapted to again, others are added to it.
-    static, graph, search, lattice_beam, workers
+    static, graph, search, lattice_beam, ratios, workers
         As of `recognize`.
 
     Raises
@@ -93,6 +94,7 @@ def recognize_speakers(
             search,
             maps=maps,
             lattice_beam=lattice_beam,
+            ratios=ratios,
             workers=workers,
             progress=finished,
         )

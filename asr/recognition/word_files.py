@@ -6,16 +6,20 @@ from itertools import chain
 from pathlib import Path
 
 from asr.alignment.ctm import CtmRow, write_ctm
+from asr.alignment.frame_times import FrameTimes
 from asr.alignment.htk_labels import LabelSegment, fault_in_pattern, write_mlf
+from asr.decode.path_segments import Segment
 from asr.errors import CorpusError, printable
+from asr.files import atomic_write
 from asr.grammar.filler import FILLER_WORD, without_filler
+from asr.recognition.speech_ratios import SpeechRatio, SpeechRatios
 from asr.scoring.files import read_transcripts, write_transcripts
 from asr.validation.findings import count, some
 from discriminants.paths import is_file
 
 log = logging.getLogger(__name__)
 
-HYPOTHESES, TIMES = "hyp.txt", "hyp.ctm"
+HYPOTHESES, TIMES, RATIOS = "hyp.txt", "hyp.ctm", "ratios.tsv"
 
 
 def write_words(out: Path, rows: Mapping[str, Sequence[CtmRow]], *, mlf: bool = False) -> None:
@@ -32,6 +36,36 @@ def write_words(out: Path, rows: Mapping[str, Sequence[CtmRow]], *, mlf: bool = 
     write_ctm(out / TIMES, chain.from_iterable(rows.values()))
     if mlf:
         _write_hyp_mlf(out / "hyp.mlf", rows)
+
+
+def write_ratios(
+    path: Path,
+    words: Mapping[str, Sequence[Segment]],
+    ratios: Mapping[str, SpeechRatios],
+    times: Mapping[str, FrameTimes],
+) -> None:
+    """Write likelihood ratios: for every utterance a row of the whole, without a word, and a row for each word.
+
+    The columns are utterance, start and end in seconds, word, phone_llr and silence_llr. An utterance without words has
+    one row without ratios.
+    """
+    rows = ["utterance\tstart\tend\tword\tphone_llr\tsilence_llr"]
+    for name, segments in words.items():
+        border, end = times[name].border, times[name].border(times[name].n_frames)
+        if (found := ratios.get(name)) is None:
+            rows.append(_ratio_row(name, 0.0, end, "", None))
+            continue
+        rows.append(_ratio_row(name, 0.0, end, "", found.whole()))
+        for one in segments:
+            ratio = found.between(one.start, one.end)
+            rows.append(_ratio_row(name, border(one.start), border(one.end), one.label, ratio))
+    with atomic_write(path) as temporary:
+        temporary.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8", newline="\n")
+
+
+def _ratio_row(name: str, start: float, end: float, word: str, ratio: SpeechRatio | None) -> str:
+    numbers = ("", "") if ratio is None else (f"{ratio.phone_llr:.4f}", f"{ratio.silence_llr:.4f}")
+    return "\t".join([name, f"{start:.3f}", f"{end:.3f}", word, *numbers])
 
 
 def _write_hyp_mlf(path: Path, rows: Mapping[str, Sequence[CtmRow]]) -> None:

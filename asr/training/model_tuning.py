@@ -20,7 +20,7 @@ from asr.recognition.material import Material, trainable
 from asr.recognition.vocabulary import recognizable
 from asr.training.confidence_fit import confidence_on
 from asr.training.config import TuningSettings
-from asr.training.rejection import NO_FILLER, Rejection, fit_rejection
+from asr.training.rejection import NO_FILLER, Rejection, fit_limits, fit_penalty
 from asr.training.search_width import SWEPT_ACTIVE, choose_width
 from asr.training.training_sample import trained_utterances
 from asr.training.tuning import Scored, Tuned, Twin, score_held_out, tune
@@ -70,7 +70,7 @@ class TunedModel:
     remarks : tuple of str
         What should be known of the choice: whether it is far from what the model had, or at an end of what was tried.
     rejection : Rejection or None
-        How commands and other recordings fare under the filler penalty chosen; None without other recordings.
+        How commands and other recordings fare under it; None without other recordings.
     """
 
     model: Path
@@ -110,8 +110,8 @@ def tune_model(
     grammar : "loop", "one", or the path of a grammar file; None for the model's own
         What is chosen suits this grammar. The grammar that the model keeps stays its own.
     others : path of a data directory of recordings without a sentence of the grammar, optional
-        Other speech and noise, like those that will occur. Their transcripts do not matter. The filler penalty is
-        fitted to reject them.
+        Other speech and noise, like those that will occur. Their transcripts do not matter. What rejects them is
+        fitted: the filler penalty under a grammar with a filler, the least likelihood ratios under another.
     stream_weights : bool
         Whether to choose the share of the second stream too: a few around the present one are tuned, and the one
         with the fewest errors is kept, the present one among equals.
@@ -123,7 +123,7 @@ def tune_model(
     ConfigError
         If `output` is there already, or is the model itself; if `stream_weights` and the model has not two streams.
     GrammarError
-        If the grammar is none, or can say no transcript of the data; if there are `others` and it has no filler.
+        If the grammar is none, or can say no transcript of the data.
     AsrError
         One of its other kinds, if model, data or grammar cannot be used.
     """
@@ -150,14 +150,14 @@ def tune_model(
                 "it has heard it makes fewer errors and is surer than elsewhere; give data of other speakers"
             ),
         )
-    if others is not None:
-        candidates = _for_others(candidates, wanted)
+    has_filler = FILLER_WORD in wanted.words
+    if others is not None and has_filler:
+        candidates = _without_filler(candidates)
     chosen, scored, tuned, share, shares = _best_share(candidates, material, graph, settings, workers)
     search, rejection = tuned.search, None
     if others is not None:
-        rejection, unusable = _rejection(chosen, scored[0], others, root, search, workers)
+        search, rejection, unusable = _rejection(scored[0], others, root, search, has_filler, workers)
         failed = [*failed, *unusable]
-        search = search.model_copy(update={"filler_penalty": rejection.penalty})
     search = choose_width(scored, search)
     search = search.model_copy(update={"confidence": confidence_on(scored, search, leave_out=refused)})
     report = tuned.report
@@ -204,16 +204,8 @@ def _best_share(
     return *best, tuple(shares)
 
 
-def _for_others(candidates: dict[float | None, SpeechModel], grammar: Grammar) -> dict[float | None, SpeechModel]:
-    """The models with the filler switched off, since scale and penalty are chosen for the commands alone.
-
-    Raises GrammarError for a grammar without a filler.
-    """
-    if FILLER_WORD not in grammar.words:
-        raise GrammarError(
-            f"The grammar {grammar.name!r} has no filler, so it rejects no other recordings (--others, others=). Add "
-            f"the line {FILLER_WORD} to a list of sentences, or the alternative $other to a grammar of HParse."
-        )
+def _without_filler(candidates: dict[float | None, SpeechModel]) -> dict[float | None, SpeechModel]:
+    """The models with the filler switched off, since scale and penalty are chosen for the commands alone."""
     return {
         share: replace(model, search=model.search.model_copy(update={"filler_penalty": NO_FILLER}))
         for share, model in candidates.items()
@@ -221,14 +213,22 @@ def _for_others(candidates: dict[float | None, SpeechModel], grammar: Grammar) -
 
 
 def _rejection(
-    model: SpeechModel, commands: Scored, others: Path, root: Path | None, search: SearchSettings, workers: Workers
-) -> tuple[Rejection, list[Problem]]:
-    """Fit the filler penalty to the commands and to other recordings; also return those that cannot be used."""
+    commands: Scored, others: Path, root: Path | None, search: SearchSettings, has_filler: bool, workers: Workers
+) -> tuple[SearchSettings, Rejection, list[Problem]]:
+    """Fit what rejects other recordings: the filler penalty, or limits of the likelihood ratios.
+
+    Also returns the recordings that cannot be used.
+    """
+    model = commands.twin.model
     corpus = corpus_for(model, others, root)
     static, failed = static_frames(model, corpus, workers)
     material = Material(static, dict.fromkeys(static.ids, ()), model.front_end.config.shift_ms / 1000.0)
-    (scored,) = score_held_out([Twin(model, material, commands.twin.graph)], workers)
-    return fit_rejection(commands, scored, search), [*corpus.problems, *failed]
+    if has_filler:
+        (scored,) = score_held_out([Twin(model, material, commands.twin.graph)], workers)
+        search, found = fit_penalty(commands, scored, search)
+    else:
+        search, found = fit_limits(commands.twin, material, search, workers)
+    return search, found, [*corpus.problems, *failed]
 
 
 def _check_sentences(grammar: Grammar, name: str, corpus: DataDirectory) -> set[str]:

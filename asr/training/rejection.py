@@ -1,15 +1,25 @@
-"""How readily the filler takes what was said: fitted to commands, few of which may be lost, and to other recordings."""
+"""How readily recordings are rejected: fitted to commands, few of which may be lost, and to other recordings.
 
-import logging
+Under a grammar with a filler the filler's penalty is fitted, under another the least likelihood ratios of the words.
+"""
+
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from asr.acoustic.search_settings import SearchSettings
-from asr.training.tuning import Scored
+import numpy as np
 
-log = logging.getLogger(__name__)
+from asr.acoustic.model_file import SpeechModel
+from asr.acoustic.search_settings import SearchSettings
+from asr.hmm.state_graph import StateGraph
+from asr.recognition.material import Material
+from asr.recognition.recognition import recognize
+from asr.recognition.speech_ratios import SpeechRatio
+from asr.runs.progress import counted
+from asr.training.rejection_limits import best_limits
+from asr.training.tuning import Scored, Twin
+from discriminants.parallel.workers import Workers
 
 MOST_LOST = 0.05
 """Share of the commands that may be lost."""
@@ -22,20 +32,18 @@ _HALVINGS = 5  # of the gap between two of them
 
 @dataclass(frozen=True)
 class Rejection:
-    """How commands and other recordings fare under a filler penalty.
+    """How commands and other recordings fare with what was fitted.
 
     Attributes
     ----------
-    penalty : float
     lost, commands : int
-        Commands that were right without the filler and are not with it, and all that were right without it.
+        Commands that were right without rejection and are not with it, and all that were right without it.
     accepted, others : int
         Other recordings in which words of the grammar were recognized, and all of them.
     accepted_without : int
-        The same without the filler.
+        The same without rejection.
     """
 
-    penalty: float
     lost: int
     commands: int
     accepted: int
@@ -43,10 +51,10 @@ class Rejection:
     accepted_without: int
 
 
-def fit_rejection(commands: Scored, others: Scored, search: SearchSettings) -> Rejection:
+def fit_penalty(commands: Scored, others: Scored, search: SearchSettings) -> tuple[SearchSettings, Rejection]:
     """Choose the filler penalty that accepts the fewest other recordings and loses at most 5 % of the commands.
 
-    See `best_penalty` for how.
+    Returns the settings with it. See `best_penalty` for how.
     """
     references = commands.twin.held_out.references
     baseline = _recognized(commands, search, NO_FILLER)
@@ -63,13 +71,40 @@ def fit_rejection(commands: Scored, others: Scored, search: SearchSettings) -> R
 
     penalty = best_penalty(lost, accepted, MOST_LOST * len(right))
     found = Rejection(
-        penalty, lost(penalty), len(right), accepted(penalty), len(others.twin.held_out.static), accepted(NO_FILLER)
+        lost(penalty), len(right), accepted(penalty), len(others.twin.held_out.static), accepted(NO_FILLER)
     )
-    log.info(
-        "filler: penalty %g loses %d of %d commands and accepts %d of %d other recordings (%d without a filler)",
-        found.penalty, found.lost, found.commands, found.accepted, found.others, found.accepted_without,
-    )  # fmt: skip
-    return found
+    return search.model_copy(update={"filler_penalty": penalty}), found
+
+
+def fit_limits(
+    commands: Twin, others: Material, search: SearchSettings, workers: Workers
+) -> tuple[SearchSettings, Rejection]:
+    """Choose the least likelihood ratios that accept the fewest other recordings and lose at most 5 % of the commands.
+
+    Returns the settings with them. See `best_limits` for how.
+    """
+    search = search.model_copy(update={"min_phone_llr": None, "min_silence_llr": None})
+    parts = commands.model, commands.graph, search, workers
+    ratios, words = _ratios(commands.held_out, *parts)
+    right = [name for name, said in commands.held_out.references.items() if said and words.get(name) == tuple(said)]
+    of_commands = np.array([ratios[name] for name in right]).reshape(-1, 2)
+    of_others = np.array(list(_ratios(others, *parts)[0].values())).reshape(-1, 2)
+    limits = best_limits(of_commands, of_others, MOST_LOST * len(right)) if right else (None, None)
+    lowest = np.array([-np.inf if limit is None else limit for limit in limits])
+    lost = int((of_commands < lowest).any(axis=1).sum())
+    accepted = int((of_others >= lowest).all(axis=1).sum())
+    found = Rejection(lost, len(right), accepted, len(others.static), len(of_others))
+    return search.model_copy(update=dict(zip(("min_phone_llr", "min_silence_llr"), limits, strict=True))), found
+
+
+def _ratios(
+    material: Material, model: SpeechModel, graph: StateGraph, search: SearchSettings, workers: Workers
+) -> tuple[dict[str, SpeechRatio], dict[str, tuple[str, ...]]]:
+    """Ratios of the utterances with words, and the words of all."""
+    with counted(len(material.static), "likelihood ratios") as finished:
+        found = recognize(model, material.static, graph, search, ratios=True, workers=workers, progress=finished)
+    whole = {name: ratios.whole() for name, ratios in found.ratios.items()}
+    return {name: ratio for name, ratio in whole.items() if ratio is not None}, found.hypotheses
 
 
 def best_penalty(lost: Callable[[float], int], accepted: Callable[[float], int], most_lost: float) -> float:
