@@ -9,7 +9,9 @@ for robust speech recognition", with a Gaussian prior on the offset).
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtr
 
+from asr.features.mfcc import LOUDER_FRAMES
 from asr.features.small_mixture import STEPS, SmallMixture, fit_mixture
 
 N_COMPONENTS = 32
@@ -19,6 +21,7 @@ CORRELATION = 5.0
 LEAST_SPREAD = 1e-3
 """Variance of speakers' means beside that of frames: of differences, whose means are all alike, and of one speaker."""
 _FLOOR = 0.01  # least variance, of one
+_HIGHEST, _HALVINGS = 100.0, 40  # bounds of a quantile, in deviations, and steps towards it
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,21 @@ class Background(SmallMixture):
             roots = np.sqrt(np.square(products) + 4.0 * squares * (n_frames + weight))
             scale = (products + roots) / (2.0 * squares)
         return offset, scale
+
+    def level(self, frames: np.ndarray, column: int) -> float:
+        """How much louder the frames of a speaker are than the mixture's, by the 95 % quantiles of a column.
+
+        0 without frames.
+        """
+        if not len(frames):
+            return 0.0
+        deviations = np.sqrt(self.variances[:, column].astype(np.float64))
+        means, low, high = self.means[:, column].astype(np.float64), -_HIGHEST, _HIGHEST
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            above = float(self.weights @ ndtr((means - middle) / deviations))
+            low, high = (middle, high) if above > 1.0 - LOUDER_FRAMES else (low, middle)
+        return float(np.quantile(frames[:, column], LOUDER_FRAMES)) - low
 
     def composition_shift(self, frames: np.ndarray) -> float:
         """How far the mean of a speaker's frames lies off for what they are made of: more pauses, fewer of one sound.

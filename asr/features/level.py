@@ -12,13 +12,9 @@ FULL_SCALE_POWER = 32768.0**2
 def depends_on_level(config: FeatureConfig) -> bool:
     """Return whether a recording at another level has other frames, apart from rounding and the room's noise.
 
-    It has none with a dynamic range below its own louder frames and means of its own: of the utterance, or of the
-    speaker without training's share or matched to training's frames.
+    It has none with a dynamic range below its own louder frames and means of the utterance or the speaker.
     """
-    own_mean = config.normalize == "utterance" or (
-        config.normalize == "speaker" and (config.speaker_prior == 0 or config.speaker_statistics == "matched")
-    )
-    return not (config.dynamic_range_db and own_mean)
+    return not (config.dynamic_range_db and config.normalize in ("utterance", "speaker"))
 
 
 def utterance_levels(static: FrameTable, config: FeatureConfig) -> np.ndarray | None:

@@ -110,20 +110,34 @@ class SpeakerPrior:
             "prior_spread": one,
         }
 
-    def normalizer(self, moments: Moments, frames: np.ndarray, weight: float) -> tuple[np.ndarray, np.ndarray]:
+    def normalizer(
+        self, moments: Moments, frames: np.ndarray, weight: float, energy: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Mean and deviation, float32 (n,), of a speaker with these moments, of whom `frames` (T, n) are known.
 
         Maximum a posteriori (Gauvain and Lee, 1994, equations 24 and 25), with independent means and variances: with
         `weight` t and n frames, (t m0 + n m) / (t + n), and the variances likewise. The prior's mean m0 is that of all
-        speakers, moved by the offset of the frames from the background.
+        speakers, moved by the offset of the frames from the background. `energy` is the column that a gain of the
+        recording moves: the frames' level has no prior.
         """
-        offset = self.background.offset((frames - self.mean) / self.deviation)
+        level, standard = self._level(frames, energy)
+        offset = level + self.background.offset(standard - level)
         total = weight + moments.count
         mean = (weight * (self.mean + self.deviation * offset) + moments.count * moments.mean) / total
         variance = (weight * np.square(self.deviation, dtype=np.float64) + moments.scatter) / total
         return mean.astype(np.float32), np.sqrt(variance).astype(np.float32)
 
-    def matched(self, moments: Moments, frames: np.ndarray, weight: float) -> tuple[np.ndarray, np.ndarray]:
+    def _level(self, frames: np.ndarray, energy: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """Level of the frames above the background's, in `energy` and 0 elsewhere, and the frames in deviations."""
+        standard = (frames - self.mean) / self.deviation
+        level = np.zeros(len(self.mean))
+        if energy is not None:
+            level[energy] = self.background.level(standard, energy)
+        return level, standard
+
+    def matched(
+        self, moments: Moments, frames: np.ndarray, weight: float, energy: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Mean and deviation, float32 (n,), of a speaker whose frames may be made of other things than training's.
 
         Moments are those of a speaker's sounds and pauses together: twice the pauses, and every sound lies elsewhere.
@@ -140,12 +154,15 @@ class SpeakerPrior:
             Some of them.
         weight : float
             As of `normalizer`; as many frames say that the speaker's sounds spread as the background does.
+        energy : int, optional
+            As of `normalizer`.
         """
-        standard = (frames - self.mean) / self.deviation
-        offset, scale = self.background.offset_and_scale(standard, moments.count, weight)
+        level, standard = self._level(frames, energy)
+        offset, scale = self.background.offset_and_scale(standard - level, moments.count, weight)
+        offset = level + offset
         shift = self.background.composition_shift(scale * (standard - offset))
         trust = 1.0 / (1.0 + (shift / USUAL_SHIFT) ** 2)
-        mean, deviation = self.normalizer(moments, frames, weight)
+        mean, deviation = self.normalizer(moments, frames, weight, energy)
         mean = trust * mean + (1.0 - trust) * (self.mean + self.deviation * offset)
         deviation = deviation**trust * (self.deviation / scale) ** (1.0 - trust)
         return mean.astype(np.float32), deviation.astype(np.float32)
@@ -153,8 +170,9 @@ class SpeakerPrior:
     def normalizers(self, speakers: SpeakerFrames, config: FeatureConfig) -> Normalizers:
         """Of every speaker of a table."""
         one = self.matched if config.speaker_statistics == "matched" else self.normalizer
+        energy = energy_column(speakers.static, config)
         return {
-            speaker: one(moments, speakers.some(speaker, MOST_OF_SPEAKER), config.speaker_prior)
+            speaker: one(moments, speakers.some(speaker, MOST_OF_SPEAKER), config.speaker_prior, energy)
             for speaker, moments in speakers.moments.items()
         }
 
@@ -177,11 +195,18 @@ def fit_prior(speakers: SpeakerFrames) -> SpeakerPrior:
     return SpeakerPrior(mean, deviation, fit_background(np.concatenate(frames), offsets))
 
 
+def energy_column(static: FrameTable, config: FeatureConfig) -> int | None:
+    """The static feature that a gain moves; None without one, or of archives with other features."""
+    if static.n_features != config.static_dimension:
+        return None
+    return 0 if config.energy_first else config.static_dimension - 1
+
+
 def _with_voice(static: FrameTable, numbers: list[int], config: FeatureConfig) -> list[int]:
     varied = [number for number in numbers if _varies(static.utterance(number))] or numbers
-    if len(varied) < 2 or static.n_features != config.static_dimension:  # of other archives nobody knows the energy
+    column = energy_column(static, config)
+    if len(varied) < 2 or column is None:
         return varied
-    column = 0 if config.energy_first else -1
     levels = np.array([np.quantile(static.utterance(number)[:, column], LOUDER_FRAMES) for number in varied])
     unit = NATURAL * (np.sqrt(config.n_filters) if config.energy == "c0" else 1.0)
     usual = np.sort(levels)[len(levels) // 2]

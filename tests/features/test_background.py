@@ -104,3 +104,11 @@ def test_one_speaker_says_nothing_of_how_speakers_differ() -> None:
     assert (np.abs(one.offset(sample[:50] + 1)) < 0.05).all()
     many = fit_background(sample, rng.standard_normal((300, 3)))
     np.testing.assert_allclose(many.spread, 1, rtol=0.3)
+
+
+@pytest.mark.parametrize("gain", [-4.0, 0.0, 7.0])
+def test_level_of_frames_is_the_difference_of_their_quantiles(background: Background, gain: float) -> None:
+    said = frames(np.random.default_rng(2), (0, 1, 2), 5000) + np.array([gain, 0.0])
+    assert background.level(said, 0) == pytest.approx(gain, abs=0.1)
+    assert background.level(said, 1) == pytest.approx(0.0, abs=0.1)
+    assert background.level(said[:0], 0) == 0.0

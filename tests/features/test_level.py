@@ -39,7 +39,7 @@ def test_utterance_levels_without_energy_are_unknown() -> None:
 def test_depends_on_level_defaults_of_training_do_not() -> None:
     defaults = TrainingConfig().features
     assert not depends_on_level(defaults)
-    for change in ({"dynamic_range_db": 0.0}, {"normalize": "corpus"}, {"speaker_statistics": "moments"}):
+    for change in ({"dynamic_range_db": 0.0}, {"normalize": "corpus"}):
         assert depends_on_level(defaults.model_copy(update=change))
 
 

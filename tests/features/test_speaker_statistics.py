@@ -174,3 +174,19 @@ def test_no_recording_of_a_speaker_with_few_of_them_is_taken_for_silence_because
     both = front_end.transform(static).frames
     loud_alone = front_end.transform(static.subset(["a"])).frames
     assert not np.allclose(both[: len(loud_alone)], loud_alone)
+
+
+@pytest.mark.parametrize("statistics", ["moments", "matched"])
+@pytest.mark.parametrize("energy", [{"energy": "log"}, {"energy": "c0", "energy_first": True}])
+def test_transform_of_one_recording_at_another_level_is_the_same(statistics: str, energy: dict[str, object]) -> None:
+    config = FeatureConfig(
+        sample_rate=8000, normalize="speaker", speaker_prior=50.0, speaker_statistics=statistics, dynamic_range_db=35.0
+    ).model_copy(update=energy)
+    front_end = FrontEnd(config).fit(corpus(config))
+    loud, quiet = (
+        front_end.transform(
+            FrameTable.from_utterances(["u"], ["new"], [speech(gain, np.random.default_rng(5), config)])
+        ).frames
+        for gain in (4000.0, 40.0)
+    )
+    np.testing.assert_allclose(quiet, loud, atol=2e-3)

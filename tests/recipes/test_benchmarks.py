@@ -139,7 +139,7 @@ def test_results_that_were_edited_are_refused_before_anything_is_computed(sets, 
 
 
 def test_missing_data_are_told_in_words_and_exit_with_1(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("asr.experiments.story.supervise", lambda name: None)  # it would fork the tests
+    monkeypatch.setattr("asr.experiments.story.supervise", lambda name, **options: None)  # it would fork the tests
 
     def message(*arguments):
         with pytest.raises(SystemExit) as stop:
