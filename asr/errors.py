@@ -12,10 +12,10 @@ from asr.shortage import out_of_memory
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
-LONGEST_MESSAGE = 1000
+MAX_MESSAGE_LENGTH = 1000
 
 
-def printable(text: str, limit: int = LONGEST_MESSAGE) -> str:
+def printable(text: str, limit: int = MAX_MESSAGE_LENGTH) -> str:
     r"""`text` as one line that a terminal shows as it is, of about `limit` characters at the most.
 
     Line ends become spaces; other characters that are not printable are escaped (`\x1b`); of a longer text the

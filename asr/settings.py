@@ -16,8 +16,8 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 DEEPEST = 20
 """Tables and lists inside each other."""
-LARGEST_INTEGER = 2**63 - 1
-LONGEST_NAME = 4096
+MAX_INTEGER = 2**63 - 1
+MAX_NAME_LENGTH = 4096
 
 
 class Settings(BaseModel):
@@ -98,8 +98,8 @@ def faults_in_value(value: Any, *, finite: bool = True) -> Iterator[tuple[str, s
         elif isinstance(part, list | tuple):
             waiting += [((*name, str(number)), inner) for number, inner in enumerate(part)]
         elif isinstance(part, int):
-            if abs(part) > LARGEST_INTEGER:
-                fault = f"must be an integer between -{LARGEST_INTEGER} and {LARGEST_INTEGER}"
+            if abs(part) > MAX_INTEGER:
+                fault = f"must be an integer between -{MAX_INTEGER} and {MAX_INTEGER}"
         elif isinstance(part, float):
             if finite and not abs(part) < float("inf"):
                 fault = f"must be a finite number, not {part}"
@@ -116,8 +116,8 @@ def fault_in_value(value: Any) -> str | None:
 
 def printable_name(name: str) -> str:
     """The name of something outside; ValueError if it is empty, very long or holds what cannot be printed."""
-    if not name or not name.isprintable() or len(name) > LONGEST_NAME:
-        raise ValueError(f"must be a name of at most {LONGEST_NAME} characters, all of which can be printed")
+    if not name or not name.isprintable() or len(name) > MAX_NAME_LENGTH:
+        raise ValueError(f"must be a name of at most {MAX_NAME_LENGTH} characters, all of which can be printed")
     return name
 
 
@@ -239,7 +239,7 @@ def _remedy(wanted: str, value: Any) -> str:
     """How the value that was probably meant is written."""
     if isinstance(value, str) and re.fullmatch(_IN_QUOTES.get(wanted, "(?!)"), value, re.ASCII):
         return "; write it without quotes"
-    if wanted == "int_type" and isinstance(value, float) and value.is_integer() and abs(value) < LARGEST_INTEGER:
+    if wanted == "int_type" and isinstance(value, float) and value.is_integer() and abs(value) < MAX_INTEGER:
         return f"; write {int(value)}"
     if wanted == "tuple_type" and isinstance(value, int | float) and not isinstance(value, bool):
         return f"; write [{_shown(value)}]"

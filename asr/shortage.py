@@ -27,7 +27,7 @@ _PHRASES = (
 )
 # Address space in MiB, measured: the libraries that training and decoding load, with some room to work in; and the
 # buffers and stacks of one more thread of OpenBLAS, of which two are loaded.
-_LOADED, _PER_THREAD, _MOST_THREADS = 640, 80, 64
+_LOADED, _PER_THREAD, _MAX_THREADS = 640, 80, 64
 
 
 def require_address_space() -> None:
@@ -37,8 +37,8 @@ def require_address_space() -> None:
     """
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     wanted = os.environ.get("OPENBLAS_NUM_THREADS", "")
-    n_threads = min(int(wanted) if wanted.isdecimal() and int(wanted) else _MOST_THREADS, os.cpu_count() or 1)
-    needed = _LOADED + _PER_THREAD * (min(n_threads, _MOST_THREADS) - 1)
+    n_threads = min(int(wanted) if wanted.isdecimal() and int(wanted) else _MAX_THREADS, os.cpu_count() or 1)
+    needed = _LOADED + _PER_THREAD * (min(n_threads, _MAX_THREADS) - 1)
     if limit != resource.RLIM_INFINITY and limit >> 20 < needed:
         raise MemoryError(
             f"the limit of address space (ulimit -v) is {limit >> 20} MiB, and {needed} are needed only to load the "

@@ -17,15 +17,15 @@ from asr.unicode_text import nfc
 log = logging.getLogger(__name__)
 
 GZIP_MAGIC = b"\x1f\x8b"
-LARGEST_TEXT = 1 << 30
+MAX_TEXT = 1 << 30
 """Bytes; a file that is larger, or becomes larger when it is unpacked, is refused."""
-LONGEST_LINE = 1 << 20
+MAX_LINE_LENGTH = 1 << 20
 """Characters; an hour of speech in one transcript has a tenth of them."""
 _PACKING = 50  # times; text packs three to twenty times
 _SMALL = 32 << 20  # bytes that any gzip file may become
 _PIECE = 1 << 16
 _FIRST_BYTES = 1 << 9  # of a member: some programs write very small ones
-_MOST_MEMBERS = 100_000
+_MAX_MEMBERS = 100_000
 _ZEROS = re.compile(rb"\0*")
 
 
@@ -45,9 +45,11 @@ def read_text_lines(path: Path | str, error: type[AsrError]) -> list[str]:
     lines = read_text(path, error).split("\n")
     if lines[-1] == "":
         lines.pop()
-    if max(map(len, lines), default=0) > LONGEST_LINE:
-        number = next(number for number, line in enumerate(lines, 1) if len(line) > LONGEST_LINE)
-        raise error(f"{path}, line {number}: has {len(lines[number - 1])} characters; a line may have {LONGEST_LINE}.")
+    if max(map(len, lines), default=0) > MAX_LINE_LENGTH:
+        number = next(number for number, line in enumerate(lines, 1) if len(line) > MAX_LINE_LENGTH)
+        raise error(
+            f"{path}, line {number}: has {len(lines[number - 1])} characters; a line may have {MAX_LINE_LENGTH}."
+        )
     return lines
 
 
@@ -64,7 +66,7 @@ def read_bytes(path: Path | str, error: type[AsrError], *, largest: int) -> byte
         raise error(f"{path} cannot be read: {getattr(problem, 'strerror', None) or problem}.") from problem
 
 
-def read_text(path: Path | str, error: type[AsrError], *, largest: int = LARGEST_TEXT) -> str:
+def read_text(path: Path | str, error: type[AsrError], *, largest: int = MAX_TEXT) -> str:
     """The whole text of a file of at most `largest` bytes, as `read_text_lines` reads it."""
     content = read_bytes(path, error, largest=largest)
     if content.startswith(GZIP_MAGIC):
@@ -116,7 +118,7 @@ def _unpacked(path: Path | str, content: bytes, error: type[AsrError], largest: 
     size = position = n_members = 0
     while position < len(content):
         n_members += 1
-        if not content.startswith(GZIP_MAGIC, position) or n_members > _MOST_MEMBERS:
+        if not content.startswith(GZIP_MAGIC, position) or n_members > _MAX_MEMBERS:
             raise error(f"{path} is a damaged gzip file: {len(content) - position} bytes follow its end.")
         member = zlib.decompressobj(wbits=31)
         waiting, taken = b"", _FIRST_BYTES

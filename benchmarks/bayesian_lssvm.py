@@ -58,7 +58,7 @@ from discriminants import (  # noqa: E402
 PARTS = ("coverage", "noise", "inputs", "times", "probabilities")
 N_TRAIN, N_TEST, NOISE, N_IRRELEVANT = 100, 1000, 0.1, 4
 N_GROWING, QUIET, LOUDER = 150, 0.03, 0.3
-N_FRIEDMAN, MOST_OF_PEER = 2000, 1000
+N_FRIEDMAN, MAX_OF_PEER = 2000, 1000
 QUANTILE = 1.959964
 COSTS = tuple(10.0**k for k in range(-1, 4))
 GAMMAS = tuple(4.0**k for k in range(-3, 2))  # over the number of features
@@ -191,7 +191,7 @@ def print_times(sizes: Sequence[int]) -> None:
     for size in sizes:
         X, y = make_friedman1(size, noise=1.0, random_state=0)
         for name, regressor in regressors.items():
-            if size > MOST_OF_PEER and isinstance(regressor, GaussianProcessRegressor):
+            if size > MAX_OF_PEER and isinstance(regressor, GaussianProcessRegressor):
                 continue
             start = time.perf_counter()
             with warnings.catch_warnings():  # the peer's, of widths of inputs of noise that run to their bounds

@@ -60,7 +60,7 @@ LOADED: dict[str, tuple[Callable[..., Any], float | int]] = {
     "digits 300": (load_digits, 300),
     "digits 900": (load_digits, 900),
 }
-MOST_SAMPLES = 700  # of a partition of the IDA benchmark: what is measured is few samples
+MAX_SAMPLES = 700  # of a partition of the IDA benchmark: what is measured is few samples
 
 
 def drawn(name: str, n_draws: int) -> Iterator[Part]:
@@ -76,7 +76,7 @@ def partitioned(path: Path, n_draws: int) -> Iterator[Part]:
     """The first partitions of a set of the IDA benchmark, where they are small."""
     with np.load(path, allow_pickle=False) as file:
         X, y, train, test = (file[name] for name in ("x", "y", "train", "test"))
-    if train.shape[1] <= MOST_SAMPLES:
+    if train.shape[1] <= MAX_SAMPLES:
         for own, others in zip(train[:n_draws], test[:n_draws], strict=True):
             yield X[own], y[own], X[others], y[others]
 

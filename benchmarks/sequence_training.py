@@ -23,7 +23,7 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", 
 import numpy as np  # noqa: E402
 
 from asr.acoustic.model_file import SpeechModel, load_model  # noqa: E402
-from asr.acoustic.sequence_training import MOST_ACTIVE, train_sequences  # noqa: E402
+from asr.acoustic.sequence_training import MAX_ACTIVE, train_sequences  # noqa: E402
 from asr.alignment.aligned_table import align_table  # noqa: E402
 from asr.alignment.transcript_graph import transcript_graph  # noqa: E402
 from asr.corpus.data_directory import read_data_directory  # noqa: E402
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 lm_scale=model.search.lm_scale,
                 insertion_penalty=model.search.insertion_penalty,
                 beam=model.search.beam,
-                max_active=MOST_ACTIVE,
+                max_active=MAX_ACTIVE,
             )
 
     searched()  # functions are compiled or loaded

@@ -18,7 +18,7 @@ from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import one_vs_rest_targets
 from discriminants.posteriors import PlattOutputModel, finite_log_proba, log_proba_from_odds
 
-_SMALLEST_VARIANCE = 1e-12  # of outputs, whose targets are +-1
+_MIN_VARIANCE = 1e-12  # of outputs, whose targets are +-1
 
 
 class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
@@ -134,7 +134,7 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
         inside = targets > 0
         self.class_means_ = np.stack([(outputs * part).sum(axis=0) / part.sum(axis=0) for part in (inside, ~inside)])
         squares = (outputs - np.where(inside, *self.class_means_[:, None])) ** 2
-        self.spread_ = np.maximum(squares.mean(axis=0), _SMALLEST_VARIANCE)
+        self.spread_ = np.maximum(squares.mean(axis=0), _MIN_VARIANCE)
 
     def predict(self, X: np.ndarray, priors: np.ndarray | None = None) -> np.ndarray:
         """The class of the largest probability; `priors` as in `predict_log_proba`."""

@@ -7,8 +7,8 @@ from sklearn.base import BaseEstimator
 
 from discriminants.posteriors import GaussianOutputModel
 
-_SMALLEST_SHARE = 1e-12  # of the mean square, of a variance: less is rounding in the difference of two moments
-_SMALLEST_SQUARE = 1e-200  # of all outputs, where they are zero
+_MIN_SHARE = 1e-12  # of the mean square, of a variance: less is rounding in the difference of two moments
+_MIN_SQUARE = 1e-200  # of all outputs, where they are zero
 
 
 class ClassMoments(BaseEstimator):
@@ -65,7 +65,7 @@ class ClassMoments(BaseEstimator):
         seen = np.maximum(number, 1)
         means = np.stack([sum_own, sum_all - sum_own]) / seen
         variances = np.stack([square_own, square_all - square_own]) / seen - means**2
-        floor = _SMALLEST_SHARE * np.maximum(square_all / n_samples, _SMALLEST_SQUARE)
+        floor = _MIN_SHARE * np.maximum(square_all / n_samples, _MIN_SQUARE)
         model = GaussianOutputModel()
         model.n_classes_ = self.counts_.shape[0]
         model.means_ = means

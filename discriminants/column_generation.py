@@ -10,10 +10,10 @@ from discriminants.linear_systems.kernel_values import check_values, kernel_matr
 
 _WHOLE = 3000  # up to so many candidates their columns are evaluated once and kept
 _SAMPLE = 59  # random columns that are looked at in a round: one of the worst 5 % is among them at 95 %
-_MOST_ADDED = 0.5  # of the number of columns held, in a round
+_MAX_ADDED = 0.5  # of the number of columns held, in a round
 _IDLE = 5  # rounds that a column without weight stays
 _TOLERANCE = 1e-3  # relative, by which a column has to exceed the limit
-_MOST_ROUNDS = 1000
+_MAX_ROUNDS = 1000
 
 
 class Restricted(NamedTuple):
@@ -145,7 +145,7 @@ def generate_columns(
     dropped = np.zeros(columns.n_candidates, dtype=bool)  # at some time
     found = Restricted(np.empty(0), 0.0, start) if not held.size else solve(columns.at(held), targets)
     clean, rounds = 0, int(held.size > 0)
-    while rounds < _MOST_ROUNDS:
+    while rounds < _MAX_ROUNDS:
         every = columns.whole or clean >= 2
         candidates = np.setdiff1d(np.arange(columns.n_candidates), held)
         if not every and candidates.shape[0] > _SAMPLE:
@@ -160,7 +160,7 @@ def generate_columns(
             clean += 1
             continue
         clean = 0
-        most = max(10, int(_MOST_ADDED * held.shape[0]))
+        most = max(10, int(_MAX_ADDED * held.shape[0]))
         if wanted.shape[0] > most:
             wanted = wanted[np.argsort(-excess[excess > 0], kind="stable")[:most]]
         # With several optimal multipliers the same columns can leave and come back for ever: each leaves once only.
@@ -171,7 +171,7 @@ def generate_columns(
         found = solve(columns.at(held), targets)
         idle = np.where(found.alpha != 0, 0, idle + 1)
         rounds += 1
-    raise ValueError(f"column generation has not ended after {_MOST_ROUNDS} rounds; take a larger regularization")
+    raise ValueError(f"column generation has not ended after {_MAX_ROUNDS} rounds; take a larger regularization")
 
 
 def _bias_alone(solve: Solve, columns: Columns, targets: np.ndarray) -> float:

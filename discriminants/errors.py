@@ -1,6 +1,6 @@
 """What can go wrong here beyond a wrong argument (which is a `ValueError`, as everywhere in scikit-learn)."""
 
-_LONGEST_MESSAGE = 1000
+_MAX_MESSAGE_LENGTH = 1000
 
 
 class DiscriminantError(Exception):
@@ -21,8 +21,8 @@ class ModelFormatError(DiscriminantError, ValueError):
 
 
 def _printable(text: str) -> str:
-    if len(text) > _LONGEST_MESSAGE:
-        half = _LONGEST_MESSAGE // 2
+    if len(text) > _MAX_MESSAGE_LENGTH:
+        half = _MAX_MESSAGE_LENGTH // 2
         text = f"{text[:half]} [... {len(text) - 2 * half} characters ...] {text[-half:]}"
     text = " ".join(text.splitlines())
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

@@ -12,7 +12,7 @@ from discriminants.kernels.kernel import KernelColumns
 from discriminants.prepared import Prepared
 
 FLOATS = [np.float64, np.float32]
-_MOST_BYTES_KEPT = 64 << 20
+_MAX_BYTES_KEPT = 64 << 20
 
 
 class KernelExpansion(BaseEstimator):
@@ -84,7 +84,7 @@ def _prepared(learner: KernelExpansion, dtype: np.dtype) -> KernelColumns | None
     time, preparing takes as long as all the rest. None for very many centres, which are not worth their memory.
     """
     kernel, centers = learner.kernel_, learner.basis_centers_
-    if centers.nbytes > _MOST_BYTES_KEPT:
+    if centers.nbytes > _MAX_BYTES_KEPT:
         return None
     made_of = (kernel, centers, *vars(kernel).values())
     return _COLUMNS.get(learner, dtype, made_of, lambda: kernel.columns(centers, dtype))

@@ -15,7 +15,7 @@ from discriminants.regression import checked_targets
 
 _LOG_SQUARE_MEAN = -1.2703628454614782  # of the logarithm of a squared standard normal number: -log 2 - Euler's gamma
 _LOG_SQUARE_VARIANCE = 0.5 * np.pi**2
-_LEAST_SQUARE = 1e-6  # of the mean square, for an error that happens to be none
+_MIN_SQUARE = 1e-6  # of the mean square, for an error that happens to be none
 _SETTLED = 0.05  # largest change of a logarithm of a variance at which the rounds end
 
 
@@ -118,7 +118,7 @@ class HeteroscedasticLSSVMRegressor(RegressorMixin, BaseEstimator):
             if not mean > np.finfo(np.float64).tiny:
                 break
             self.n_rounds_ += 1
-            logarithms = np.log(np.maximum(squares / mean, _LEAST_SQUARE)) - _LOG_SQUARE_MEAN
+            logarithms = np.log(np.maximum(squares / mean, _MIN_SQUARE)) - _LOG_SQUARE_MEAN
             noise = BayesianLSSVMRegressor(kernel=self.noise_kernel, sigma=self.noise_sigma)
             found = noise.fit(wide, logarithms, noise_variance=known).predict(wide)
             weight = np.exp(-found)

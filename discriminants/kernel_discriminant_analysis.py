@@ -24,7 +24,7 @@ from discriminants.multiclass.labels import class_codes
 from discriminants.sampling import balanced_sample
 
 _BLOCK = 2048  # samples
-_LARGEST_SHARE = 1.0 - 1e-12  # of the variance of a direction that lies between the classes
+_MAX_SHARE = 1.0 - 1e-12  # of the variance of a direction that lies between the classes
 
 
 class KernelDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelExpansion):
@@ -184,7 +184,7 @@ def _by_least_squares(
     fitted = indicators - shares - mu * solution.beta
     between = indicators.T @ fitted / n_samples
     _, scores = largest(0.5 * (between + between.T), np.diag(shares), n_components)
-    omega = np.clip(np.einsum("ij,ik,kj->j", scores, between, scores), 0.0, _LARGEST_SHARE)
+    omega = np.clip(np.einsum("ij,ik,kj->j", scores, between, scores), 0.0, _MAX_SHARE)
     # A class's mean is omega times its score, the scatter within and the penalty are N omega (1 - omega) together.
     scores = oriented(scores, scores) / np.sqrt(np.maximum(omega * (1.0 - omega), np.finfo(np.float64).tiny))
     return solution.alpha @ scores, (solution.bias - shares) @ scores, omega / (1.0 - omega)

@@ -4,9 +4,9 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 _STEP = 0.995  # share of the way to the nearest bound
-_MOST_ITERATIONS = 200
+_MAX_ITERATIONS = 200
 _PATIENCE = 10  # iterations without a gain after which the best is taken
-_LARGEST_GAP = 1e-3  # of y'y, at the end: columns that nearly depend on each other leave the last digits open
+_MAX_GAP = 1e-3  # of y'y, at the end: columns that nearly depend on each other leave the last digits open
 
 
 def l1_least_squares(gram: np.ndarray, correlation: np.ndarray, energy: float, penalty: float) -> np.ndarray:
@@ -54,7 +54,7 @@ def _interior(gram: np.ndarray, correlation: np.ndarray, energy: float, penalty:
     z, w = np.maximum(penalty + g, 0.1 * penalty), np.maximum(penalty - g, 0.1 * penalty)
     limit = 1e-10 * max(energy, np.finfo(np.float64).tiny)
     best, least, since = (p, q, z, w), np.inf, 0
-    for _ in range(_MOST_ITERATIONS):
+    for _ in range(_MAX_ITERATIONS):
         g = gram @ (p - q) - correlation
         difference = _difference(g, correlation, energy, penalty, p - q)
         best, least, since = ((p, q, z, w), difference, 0) if difference < least else (best, least, since + 1)
@@ -74,7 +74,7 @@ def _interior(gram: np.ndarray, correlation: np.ndarray, energy: float, penalty:
         step = _direction(gram, factor, p, q, z, w, first, second, aim_p, aim_q)
         length = _length((p, q, z, w), step)
         p, q, z, w = (v + length * dv for v, dv in zip((p, q, z, w), step, strict=True))
-    if not least <= _LARGEST_GAP * max(energy, np.finfo(np.float64).tiny):
+    if not least <= _MAX_GAP * max(energy, np.finfo(np.float64).tiny):
         raise ValueError(
             f"no sparse solution for regularization = {penalty:.3g}: the objectives differ by {least:.3g}; take a "
             "larger one or a narrower kernel"
@@ -85,7 +85,7 @@ def _interior(gram: np.ndarray, correlation: np.ndarray, energy: float, penalty:
     largest = float(np.abs(alpha).max(initial=0.0))
     sparse = np.where((p * penalty <= z * largest) & (q * penalty <= w * largest), 0.0, alpha)
     after_all = _difference(gram @ sparse - correlation, correlation, energy, penalty, sparse)
-    return sparse if after_all <= least + _LARGEST_GAP * energy else alpha
+    return sparse if after_all <= least + _MAX_GAP * energy else alpha
 
 
 def _factor(gram: np.ndarray, ratio: np.ndarray) -> tuple[np.ndarray, bool]:

@@ -11,8 +11,8 @@ from scipy.sparse import csr_array, hstack
 from discriminants.linear_systems.box_interior import longest_step
 
 _STEP = 0.9995  # share of the way to the nearest bound
-_MOST_ITERATIONS = 100
-_LARGEST_GAP = 1e-4  # of sum |y|, at the end: nearly dependent columns leave the last digits open
+_MAX_ITERATIONS = 100
+_MAX_GAP = 1e-4  # of sum |y|, at the end: nearly dependent columns leave the last digits open
 _RIDGE = 1e-12  # of the mean diagonal entry of the normal equations, against dependent columns
 
 
@@ -115,7 +115,7 @@ def least_absolute_deviations(
     z = np.maximum(r, 0.0) + max(0.1 * float(np.abs(r).mean()), np.finfo(np.float64).tiny)
     w = z - r
     gap = np.inf
-    for _ in range(_MOST_ITERATIONS):
+    for _ in range(_MAX_ITERATIONS):
         gap = float(z @ x + w @ s)
         if gap <= limit:
             break
@@ -154,7 +154,7 @@ def _with_gap(rows: _Rows, y: np.ndarray, theta: np.ndarray, multipliers: np.nda
 
 
 def _met(found: Deviations, y: np.ndarray) -> bool:
-    return bool(abs(found.gap) <= _LARGEST_GAP * np.abs(y).sum())
+    return bool(abs(found.gap) <= _MAX_GAP * np.abs(y).sum())
 
 
 def _solver(rows: _Rows, q: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:

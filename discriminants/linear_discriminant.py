@@ -14,7 +14,7 @@ from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import winners
 from discriminants.posteriors import POSTERIORS
 
-_SMALLEST_SHARE = 1e-12  # of the total variance along a direction, that has to be variance within the classes
+_MIN_SHARE = 1e-12  # of the total variance along a direction, that has to be variance within the classes
 
 
 class LinearDiscriminant(ClassifierMixin, BaseEstimator):
@@ -179,7 +179,7 @@ def _whitening(within: np.ndarray, between: np.ndarray, varying: np.ndarray) -> 
     kept = eigenvalues > 10 * scale.shape[0] * np.finfo(np.float64).eps * eigenvalues[-1]
     basis = scale[:, None] * vectors[:, kept] / np.sqrt(eigenvalues[kept])  # the total scatter becomes the identity
     shares, vectors = np.linalg.eigh(basis.T @ within @ basis)
-    if shares[0] < _SMALLEST_SHARE:
+    if shares[0] < _MIN_SHARE:
         raise ValueError(
             "the classes differ in a direction in which they have no variance within, so that S_W cannot be inverted; "
             "set regularization > 0 (features far outnumbering samples, or a feature that tells the label?)"

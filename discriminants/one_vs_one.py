@@ -29,10 +29,10 @@ from discriminants.selection.learner import ForwardSelectionLearner
 from discriminants.selection.norm_penalty import with_norm_penalty
 from discriminants.selection.rules import make_rule
 
-_FEWEST_HELD_OUT = 5  # samples of half a class
+_MIN_HELD_OUT = 5  # samples of half a class
 _PRIOR_SAMPLES = 2.0  # whose squared error is that of no weights at all, beside those of a pair with small classes
 _SAMPLES_A_CENTRE = 5
-_LEAST_SHARE = 0.1  # of a column's energy in the other half, below which it is lifted; 0.03 let posteriors go wrong
+_MIN_SHARE = 0.1  # of a column's energy in the other half, below which it is lifted; 0.03 let posteriors go wrong
 _RIDGE = 1e-9  # relative, on the diagonal of a half's normal equations, which may have fewer samples than columns
 # Of an output that is itself the log odds: with such densities in the two classes, Bayes' rule returns it.
 _LOG_ODDS_MEANS, _LOG_ODDS_VARIANCES = (-1.0, 1.0), (2.0, 2.0)
@@ -285,7 +285,7 @@ def _pairs_of(
         solution = state.system.weights(state.lam)[:, 0]
         bias, weights[state.order] = solution[0], solution[1:]
         means, variances = whole.outputs(weights, bias)
-        if min(half.counts.min() for half in halves) >= _FEWEST_HELD_OUT:
+        if min(half.counts.min() for half in halves) >= _MIN_HELD_OUT:
             systems = [
                 _penalised(
                     half.system(scatter.rounding), K, learner.norm_penalty * half.counts.sum() / system.n_samples
@@ -334,7 +334,7 @@ def _held_out_outputs(
     energies_of = [np.diagonal(system.gram)[order] for system in systems]
     for system, other, own, others in zip(systems, reversed(halves), energies_of, reversed(energies_of), strict=True):
         gram = system.gram[np.ix_(order, order)]
-        gram[np.diag_indices_from(gram)] += _RIDGE * own + np.maximum(_LEAST_SHARE * others - own, 0.0)
+        gram[np.diag_indices_from(gram)] += _RIDGE * own + np.maximum(_MIN_SHARE * others - own, 0.0)
         factor = cholesky(gram, lower=True, check_finite=False)
         energies = np.diagonal(factor) ** 2
         z = solve_triangular(factor, system.correlation[order, 0], lower=True, check_finite=False)

@@ -19,7 +19,7 @@ from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.pair_expansion import PairExpansion
 from discriminants.parallel.workers import SerialWorkers, Workers
 
-_FEWEST_DIVIDED, _FEWEST_HELD_OUT = 40, 10  # samples of a class
+_MIN_DIVIDED, _MIN_HELD_OUT = 40, 10  # samples of a class
 
 
 class OneVsOneSVC(PairExpansion):
@@ -150,10 +150,10 @@ class OneVsOneSVC(PairExpansion):
 
     def _divided(self, rows: np.ndarray, random: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
         """The samples of a class that are learnt from, and those that the densities are taken from."""
-        if self.held_out == 0 or rows.shape[0] < _FEWEST_DIVIDED:
+        if self.held_out == 0 or rows.shape[0] < _MIN_DIVIDED:
             return rows, rows
         drawn = random.permutation(rows)
-        n_held_out = max(_FEWEST_HELD_OUT, round(self.held_out * rows.shape[0]))
+        n_held_out = max(_MIN_HELD_OUT, round(self.held_out * rows.shape[0]))
         return np.sort(drawn[n_held_out:]), np.sort(drawn[:n_held_out])
 
 

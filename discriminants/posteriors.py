@@ -10,11 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 from discriminants.kernels.kernel import float_type
 from discriminants.logistic.loss import log_sigmoid
 
-_SMALLEST_DEVIATION = 1e-6  # of an output within a class, relative to its deviation over all samples
-_LARGEST_SQUARE = 1e200  # of a standardized output: differences and sums of such squares stay finite
-_LARGEST_SCORE = 1e300
-_NEWTON_STEPS, _SIGMOID_TOLERANCE, _SIGMOID_RIDGE, _SMALLEST_STEP = 100, 1e-10, 1e-12, 1e-10
-_SMALLEST_SLOPE = 1e-5  # of a sigmoid, in log odds for a standard deviation of the output
+_MIN_DEVIATION = 1e-6  # of an output within a class, relative to its deviation over all samples
+_MAX_SQUARE = 1e200  # of a standardized output: differences and sums of such squares stay finite
+_MAX_SCORE = 1e300
+_NEWTON_STEPS, _SIGMOID_TOLERANCE, _SIGMOID_RIDGE, _MIN_STEP = 100, 1e-10, 1e-12, 1e-10
+_MIN_SLOPE = 1e-5  # of a sigmoid, in log odds for a standard deviation of the output
 
 
 def unit_length_outputs(outputs: np.ndarray, dual_coef: np.ndarray) -> np.ndarray:
@@ -65,7 +65,7 @@ class GaussianOutputModel(BaseEstimator):
         for s in range(n_outputs):
             output = outputs[:, s].astype(np.float64)
             inside = y == (s if n_outputs > 1 else 1)
-            floor = _SMALLEST_DEVIATION**2 * max(_moments(output, weight)[1], np.finfo(float).tiny)
+            floor = _MIN_DEVIATION**2 * max(_moments(output, weight)[1], np.finfo(float).tiny)
             for row, part in enumerate((inside, ~inside)):
                 self.means_[row, s], variance = _moments(output[part], weight[part])
                 self.variances_[row, s] = max(variance, floor)
@@ -81,7 +81,7 @@ class GaussianOutputModel(BaseEstimator):
                 - 0.5
                 * (
                     np.log(self.variances_[k])
-                    + np.minimum((outputs - self.means_[k]) ** 2 / self.variances_[k], _LARGEST_SQUARE)
+                    + np.minimum((outputs - self.means_[k]) ** 2 / self.variances_[k], _MAX_SQUARE)
                 )
                 for k in (0, 1)
             )
@@ -189,11 +189,11 @@ def fit_sigmoid(
     priors = np.log((n_positive + 1) / (n_negative + 1))
     if not free_offset:
         (slope,) = _newton(output[None], np.zeros_like(output), np.zeros(1), target, weight)
-        return max(float(slope), _SMALLEST_SLOPE), 0.0
+        return max(float(slope), _MIN_SLOPE), 0.0
     one = np.ones_like(output)
     slope, offset = _newton(np.stack([output, one]), np.zeros_like(output), np.array([0.0, priors]), target, weight)
-    if slope < _SMALLEST_SLOPE:  # the loss is convex, so that its least value under the bound lies on the bound
-        slope = _SMALLEST_SLOPE
+    if slope < _MIN_SLOPE:  # the loss is convex, so that its least value under the bound lies on the bound
+        slope = _MIN_SLOPE
         (offset,) = _newton(one[None], slope * output, np.array([priors]), target, weight)
     return float(slope), float(offset)
 
@@ -219,7 +219,7 @@ def _newton(
         slope, step = float(gradient @ direction), 1.0
         while (trial := cross_entropy(parameters + step * direction)) > value + 1e-4 * step * slope:
             step /= 2
-            if step < _SMALLEST_STEP:  # no fall that rounding would show
+            if step < _MIN_STEP:  # no fall that rounding would show
                 return parameters
         parameters, value = parameters + step * direction, trial
     return parameters
@@ -317,7 +317,7 @@ def _moments(output: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
 
 def _bounded(outputs: np.ndarray, strength: np.ndarray | float) -> np.ndarray:
     """Outputs in float64, cut where a linear map with weights of sum `strength` would overflow."""
-    limit = _LARGEST_SCORE / (1.0 + strength)
+    limit = _MAX_SCORE / (1.0 + strength)
     return np.clip(outputs.astype(np.float64), -limit, limit)
 
 

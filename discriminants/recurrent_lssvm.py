@@ -14,7 +14,7 @@ from discriminants.narx import NARX, checked_inputs, checked_series, lags_before
 _SETTLED = 1e-6  # relative fall of the objective at which a horizon is done
 _STEPS = 40  # at most for every horizon
 _DAMPING = 1e-3  # relative to the curvature, of the first step
-_MOST_DAMPING = 1e8
+_MAX_DAMPING = 1e8
 _RIDGE = 1e-6  # of the damping, relative to the mean curvature
 
 
@@ -173,7 +173,7 @@ class _Stretches:
             if not np.isfinite(scale):
                 break
             trial, before = np.inf, value
-            while damping <= _MOST_DAMPING:
+            while damping <= _MAX_DAMPING:
                 damped = curvature + damping * (self._penalty + _RIDGE * scale * np.eye(theta.shape[0]))
                 try:
                     step = cho_solve(cho_factor(damped, check_finite=False), downhill, check_finite=False)

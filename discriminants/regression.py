@@ -8,7 +8,7 @@ from sklearn.utils.validation import validate_data
 
 from discriminants.expansion import FLOATS, KernelExpansion
 
-_LARGEST_TARGET = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e30}  # sums of squares, weights stay finite
+_MAX_TARGET = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e30}  # sums of squares, weights stay finite
 
 
 class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelExpansion):
@@ -58,7 +58,7 @@ def checked_targets(y: np.ndarray, dtype: np.dtype, name: str = "y") -> np.ndarr
     largest = np.maximum(targets.max(axis=0), -targets.min(axis=0))
     if not np.isfinite(largest).all():
         raise ValueError("y holds missing values or values that are not finite")
-    limit = _LARGEST_TARGET[dtype]
+    limit = _MAX_TARGET[dtype]
     if ((largest > limit) | ((largest > 0) & (largest < 1 / limit))).any():
         raise ValueError(
             f"{name} has columns whose largest absolute values are {largest}; with X of type {dtype} they must lie "

@@ -15,7 +15,7 @@ from discriminants.kernels.kernel import SMALLEST
 from discriminants.kernels.width import feature_deviations
 from discriminants.linear_systems.kernel_values import kernel_matrix
 
-_LARGEST_LOG = 709.0  # of a number in float64
+_MAX_LOG = 709.0  # of a number in float64
 
 
 class SeriesDensity(DensityMixin, KernelExpansion):
@@ -95,7 +95,7 @@ class SeriesDensity(DensityMixin, KernelExpansion):
         weights = vectors[:, kept] @ sums[kept] / n_samples
         self._keep_expansion(kernel, X, weights[:, None], np.zeros(1))
         scale = self._log_height()
-        if not scale + np.log(np.abs(weights).sum()) < _LARGEST_LOG:
+        if not scale + np.log(np.abs(weights).sum()) < _MAX_LOG:
             raise ValueError(
                 f"the density of X is too large for float64: its logarithm is about {scale:.0f} in "
                 f"{n_features} features with sigma = {self.sigma_:.3g}. Use larger units of X"

@@ -17,7 +17,7 @@ from discriminants.regression import KernelRegressor
 
 _NO_WEIGHT = 1e-6  # of the largest weight: an interior point leaves zeros so small
 _NO_PENALTY = 1e-6  # of the largest sum of a column: below it the penalty says nothing about small weights
-_LARGEST_PENALTY = 1e100  # a larger one has the same solution; its squares stay finite
+_MAX_PENALTY = 1e100  # a larger one has the same solution; its squares stay finite
 _NO_SHARE = 1e-9  # of the objective without columns: where all weights are zero, so small a penalty is left
 
 
@@ -47,7 +47,7 @@ class _SparseKFD(KernelExpansion):
 
     @property
     def _penalty(self) -> float:
-        return min(float(self.regularization), _LARGEST_PENALTY)
+        return min(float(self.regularization), _MAX_PENALTY)
 
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
         if X.shape[0] < 2:

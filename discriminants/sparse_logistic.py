@@ -37,7 +37,7 @@ from discriminants.multiclass.labels import class_codes
 from discriminants.parallel.threads import workers_of_this_process
 from discriminants.parallel.workers import Workers
 
-_SAMPLES_A_CENTER, _MOST_SELECTION_SAMPLES = 20, 60_000
+_SAMPLES_A_CENTER, _MAX_SELECTION_SAMPLES = 20, 60_000
 _FASTEST = 1e3  # learning rate; weights stay finite in float32
 _CACHED_KERNEL = 1 << 24  # entries up to which the kernel matrix is kept, not formed again in every pass
 
@@ -402,7 +402,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         if self.selection == "random":
             chosen, rows = random_dictionary(kernel, X, self.n_centers, training.random)
         else:
-            enough = min(_SAMPLES_A_CENTER * self.n_centers, _MOST_SELECTION_SAMPLES)
+            enough = min(_SAMPLES_A_CENTER * self.n_centers, _MAX_SELECTION_SAMPLES)
             chosen, rows = selected_dictionary(
                 kernel,
                 training,

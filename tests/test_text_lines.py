@@ -21,7 +21,7 @@ from asr.features.augmentation import read_noise
 from asr.grammar import read_arpa, read_word_pair
 from asr.lexicon import read_lexicon
 from asr.scoring.files import read_transcripts, read_utt2spk
-from asr.text_lines import LONGEST_LINE, read_text, read_text_lines
+from asr.text_lines import MAX_LINE_LENGTH, read_text, read_text_lines
 from asr.training.config import load_config
 from asr.validation.lists import read_text_past_faults
 
@@ -110,7 +110,7 @@ def test_several_gzip_members_are_one_text_and_zeros_may_follow(path: Path) -> N
         (gzip.compress(b"u1 a\nu2 \0\n", mtime=0), "line 2: holds a zero byte"),
         (gzip.compress(b"u1 a\nu2 \xff\n", mtime=0), "line 2: the byte 0xff is not UTF-8"),
         (b"u1 a\nu2 \0\n", "line 2: holds a zero byte"),
-        (b"a\n\n" + b"b" * (LONGEST_LINE + 1), f"line 3: has {LONGEST_LINE + 1} characters"),
+        (b"a\n\n" + b"b" * (MAX_LINE_LENGTH + 1), f"line 3: has {MAX_LINE_LENGTH + 1} characters"),
         (gzip.compress(b"\n", mtime=0) * 100_001, "follow its end"),
     ],
 )

@@ -18,11 +18,11 @@ from asr.hmm.phone_questions import PhoneQuestion
 from asr.hmm.state_tying import BEGINS, ENDS, LEFT, RIGHT, StateTying
 from asr.hmm.topology import Topology
 
-FEWEST_FRAMES = 100
+MIN_FRAMES = 100
 """In a leaf."""
 FRAMES_A_STATE = 1000
 """Of the speech, where it says how many states there are."""
-MOST_STATES = 600
+MAX_STATES = 600
 """As many as it says at most: a classifier takes as much longer to learn more, and no more have been measured."""
 SIDES_ASKED = {"left": (LEFT,), "right": (RIGHT,), "both": (LEFT, RIGHT), "itself": ()}
 VARIANCE_FLOOR = 0.01  # as a fraction of the variance over all frames
@@ -30,7 +30,7 @@ VARIANCE_FLOOR = 0.01  # as a fraction of the variance over all frames
 
 def states_for(n_frames: int) -> int:
     """States of all phones in context together, where nobody says how many."""
-    return min(n_frames // FRAMES_A_STATE, MOST_STATES)
+    return min(n_frames // FRAMES_A_STATE, MAX_STATES)
 
 
 @dataclass(frozen=True)
@@ -193,12 +193,12 @@ def _best_question(leaf: _Leaf, answers: np.ndarray, sums: Sums) -> tuple[float,
     """The gain in log-likelihood of the best question, and its number; -1 if none divides the frames."""
     rows = sums.rows[leaf.rows]
     whole = rows.sum(axis=0)
-    if whole[0] < 2 * FEWEST_FRAMES:
+    if whole[0] < 2 * MIN_FRAMES:
         return 0.0, -1
     yes = answers.astype(np.float64) @ rows
     no = whole - yes
     gains = sums.log_likelihood(yes) + sums.log_likelihood(no) - sums.log_likelihood(whole)
-    gains[np.minimum(yes[:, 0], no[:, 0]) < FEWEST_FRAMES] = 0.0
+    gains[np.minimum(yes[:, 0], no[:, 0]) < MIN_FRAMES] = 0.0
     best = int(gains.argmax())
     return (float(gains[best]), best) if gains[best] > 0.0 else (0.0, -1)
 

@@ -18,7 +18,7 @@ PATIENCE = 30.0  # seconds from one line of the log to the next
 # Methods whose time or memory grows with the square of the frames, or that keep all of them and compare with each. KFD
 # takes 16 bytes times the square, KSOD decomposes matrices of all frames once for every state, the Bayesian LS-SVM
 # once for every width that it tries.
-MOST_FRAMES = {
+MAX_FRAMES = {
     "SVC": 10_000,
     "NuSVC": 10_000,
     "KNeighborsClassifier": 20_000,
@@ -89,9 +89,9 @@ def frames_it_bears(classifier: Any) -> int:
     """
     parts = [classifier, *classifier.get_params(deep=True).values()]
     limits = [
-        MOST_FRAMES[type(part).__name__]
+        MAX_FRAMES[type(part).__name__]
         for part in parts
-        if type(part).__module__.partition(".")[0] in _PACKAGES and type(part).__name__ in MOST_FRAMES
+        if type(part).__module__.partition(".")[0] in _PACKAGES and type(part).__name__ in MAX_FRAMES
     ]
     return min(limits, default=0)
 

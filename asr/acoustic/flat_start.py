@@ -30,8 +30,8 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 _SILENCE_FRAMES = 10.0  # that a state of silence lasts on average at first: short pauses are left to later iterations
 _SPEECH_FRAMES = 1.5  # that a state of speech lasts on average, at least
 _NO_SHORT_PAUSE = 1.0 - 1e-12  # self-loop that makes leaving the short pause dear: it would take every weak frame
-_LARGEST_LATTICE = 20_000_000  # frames times arcs of an utterance, above which it is divided without forward-backward
-_LARGEST_COUNTS = 50_000_000  # utterances times units: 400 MB
+_MAX_LATTICE = 20_000_000  # frames times arcs of an utterance, above which it is divided without forward-backward
+_MAX_COUNTS = 50_000_000  # utterances times units: 400 MB
 _MINIMUM_COUNT = 8.0  # frames; a state with fewer keeps the Gaussian of all frames
 
 
@@ -79,7 +79,7 @@ def quiet_share(table: FrameTable) -> float:
 def _said(graphs: Sequence[StateGraph]) -> np.ndarray | None:
     """How often each unit stands in every transcript, float64 (n_utterances, n_units); None where that is too large."""
     n_units = 1 + max(int(graph.arc_unit.max(initial=0)) for graph in graphs)
-    if n_units * len(graphs) > _LARGEST_COUNTS:
+    if n_units * len(graphs) > _MAX_COUNTS:
         return None
     return np.stack([np.bincount(graph.arc_unit, minlength=n_units) for graph in graphs]).astype(np.float64)
 
@@ -183,7 +183,7 @@ def _expect(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """Probability of every state in every frame, and expected stays and visits; None if no path fits."""
     n_frames = len(evidence)
-    if n_frames * graph.n_arcs <= _LARGEST_LATTICE:
+    if n_frames * graph.n_arcs <= _MAX_LATTICE:
         scores = np.repeat(evidence[:, None], topology.n_states, axis=1)
         scores[:, topology.silence_states] = 0.0
         posteriors = forward_backward(scores, graph, topology, self_loops)

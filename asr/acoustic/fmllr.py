@@ -21,7 +21,7 @@ from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 _BLOCK_FRAMES = 1024
-MOST_SILENCE = 0.25
+MAX_SILENCE = 0.25
 """Frames of silence that count in a map for each frame of speech: what lies between words is seldom the speaker's."""
 
 SpeakerMaps = Mapping[str, InputMap]
@@ -183,9 +183,9 @@ def fit_speakers(
 
 
 def mostly_speech(states: np.ndarray, silence: Sequence[int]) -> np.ndarray:
-    """States of frames, int32 (n_frames,), with -1 for silence beyond `MOST_SILENCE` of the speech, evenly spaced."""
+    """States of frames, int32 (n_frames,), with -1 for silence beyond `MAX_SILENCE` of the speech, evenly spaced."""
     silent = np.flatnonzero(np.isin(states, silence))
-    n_kept = int(MOST_SILENCE * (np.count_nonzero(states >= 0) - len(silent)))
+    n_kept = int(MAX_SILENCE * (np.count_nonzero(states >= 0) - len(silent)))
     if len(silent) <= n_kept:
         return states
     kept = silent[(np.arange(n_kept) * len(silent)) // max(n_kept, 1)]

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 LOG_TWO_PI = float(np.log(2.0 * np.pi))
-FEWEST_FRAMES_OF_STATE = 8.0
+MIN_FRAMES_OF_STATE = 8.0
 """From which a state is re-estimated, if only with one component."""
 _FURTHER_ROW = 8  # places of a component that a row costs beside its own
 _BLOCK = 16384  # frames whose responsibilities are held at a time
@@ -157,7 +157,7 @@ class GaussianMixtures:
         minimum_count: float,
         variance_prior: float,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        if (len(frames) if weights is None else weights.sum()) < min(minimum_count, FEWEST_FRAMES_OF_STATE):
+        if (len(frames) if weights is None else weights.sum()) < min(minimum_count, MIN_FRAMES_OF_STATE):
             return self.log_weights[state], self.means[state], self.variances[state]
         live = np.isfinite(self.log_weights[state])
         counts = np.zeros(live.sum())

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from asr.acoustic.flat_start import GuidedMixtures, first_models, pause_share, quiet_share, with_evidence
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
-from asr.acoustic.state_mixtures import FEWEST_FRAMES, VARIANCE_PRIOR, equal_gaussians, n_threads
+from asr.acoustic.state_mixtures import MIN_FRAMES, VARIANCE_PRIOR, equal_gaussians, n_threads
 from asr.alignment.aligned_table import AlignedTable, align_table, flat_alignment, none_aligned
 from asr.alignment.forced_alignment import no_path_fault
 from asr.alignment.forward_backward import forward_backward
@@ -29,9 +29,9 @@ from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
 
-SMALLEST_OCCUPANCY = 1e-4
-FEWEST_PAUSES = 0.05  # of the frames: with less there is nothing to begin from, and nothing to lose
-MOST_PAUSES = 0.4  # of the frames, above which pauses, of many kinds, are no longer told by their mean
+MIN_OCCUPANCY = 1e-4
+MIN_PAUSES = 0.05  # of the frames: with less there is nothing to begin from, and nothing to lose
+MAX_PAUSES = 0.4  # of the frames, above which pauses, of many kinds, are no longer told by their mean
 PAUSES_KEPT = 0.85  # part of what sounds much like a pause that silence has to have after equal division
 LITTLE_SPEECH = 500.0  # frames a state, below which equal division is too blurred to begin from
 BROADENING = 4  # re-estimations after silence is split, and realignments when it has all of its Gaussians
@@ -57,7 +57,7 @@ class GrowthSettings(Settings):
     """Smallest variance, as a fraction of the variance over all frames."""
     transform: Transform = "none"
     """`lda-mllt`: mixtures of these states are grown anew from spliced frames with LDA and MLLT."""
-    fewest_frames: float = Field(FEWEST_FRAMES, ge=1, le=1e9)
+    fewest_frames: float = Field(MIN_FRAMES, ge=1, le=1e9)
     """Of a Gaussian; one that accounts for fewer is dropped, unless it is its state's only one."""
     variance_prior: float = Field(VARIANCE_PRIOR, ge=0, le=1e9)
     """As so many frames the variance of all frames of a state counts in that of each of its Gaussians; less, by the
@@ -252,11 +252,11 @@ class _Training:
         if guided is None:
             return self.from_division(flat_alignment(self.table, self.graphs, self.topology))
         paused = pause_share(guided)
-        if quiet_share(guided) < FEWEST_PAUSES:
+        if quiet_share(guided) < MIN_PAUSES:
             start = "equal"
-        if start == "auto" and paused <= MOST_PAUSES and _is_little(self.table, self.graphs, self.topology.n_units):
+        if start == "auto" and paused <= MAX_PAUSES and _is_little(self.table, self.graphs, self.topology.n_units):
             start = "changes"
-        if start != "changes" and paused < FEWEST_PAUSES:
+        if start != "changes" and paused < MIN_PAUSES:
             start = "equal"
         if start == "changes":
             log.info("flat start: utterances are divided where the sound changes")
@@ -479,7 +479,7 @@ def _expect(
     posteriors = forward_backward(scores, graph, topology, self_loops)
     if posteriors is None:
         return no_path_fault(len(scores), graph)
-    rows, states = np.nonzero(posteriors.states > SMALLEST_OCCUPANCY)
+    rows, states = np.nonzero(posteriors.states > MIN_OCCUPANCY)
     return _Expectation(
         rows,
         states,

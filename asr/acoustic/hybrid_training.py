@@ -15,7 +15,7 @@ from asr.acoustic.composite import beside
 from asr.acoustic.fitting import draw_frames, frames_it_bears, signs_of_life
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
-from asr.acoustic.state_mixtures import FEWEST_FRAMES, VARIANCE_PRIOR, mixtures_of_states
+from asr.acoustic.state_mixtures import MIN_FRAMES, VARIANCE_PRIOR, mixtures_of_states
 from asr.alignment.aligned_table import align_table
 from asr.errors import ConfigError
 from asr.features.frame_table import FrameTable
@@ -28,9 +28,9 @@ log = logging.getLogger(__name__)
 
 
 SEQUENCE_PASSES = 2
-MOST_COPIES = 100  # of the training set
+MAX_COPIES = 100  # of the training set
 Factors = Annotated[
-    tuple[Annotated[float, Field(ge=0.5, le=2)], ...], Field(max_length=MOST_COPIES), AfterValidator(distinct)
+    tuple[Annotated[float, Field(ge=0.5, le=2)], ...], Field(max_length=MAX_COPIES), AfterValidator(distinct)
 ]
 """Of the frequency axis or the speed, one a copy."""
 
@@ -41,7 +41,7 @@ class NoiseSettings(Settings):
     directory: Path = Field(strict=False)
     """Folder with `noise.scp`, which names the clips."""
     snr_db: Annotated[tuple[Annotated[float, Field(ge=-50, le=100)], ...], AfterValidator(distinct)] = Field(
-        (20.0, 10.0), min_length=1, max_length=MOST_COPIES
+        (20.0, 10.0), min_length=1, max_length=MAX_COPIES
     )
     """A copy at each of these signal-to-noise ratios, in decibels."""
 
@@ -81,12 +81,12 @@ class HybridSettings(Settings):
     classifiers."""
     max_frames: Annotated[int, Field(ge=0, le=2**40)] | Literal["auto"] = "auto"
     """Most frames that the classifier is fitted to, drawn so that every state keeps its share; 0 for all. "auto" means
-    all, but for methods whose cost grows with the square of the frames (`asr.acoustic.fitting.MOST_FRAMES`)."""
+    all, but for methods whose cost grows with the square of the frames (`asr.acoustic.fitting.MAX_FRAMES`)."""
     mixtures: int = Field(0, ge=0, le=1024)
     """Gaussians a state of a second stream: mixtures of the unspliced frames, trained on the same frames and states as
     the classifier; a power of two, or 0 for none. States that contexts tell apart share those of their phone's state:
     beside a classifier that sees the context, more frames for each Gaussian are worth more."""
-    fewest_frames: float = Field(FEWEST_FRAMES, ge=1, le=1e9)
+    fewest_frames: float = Field(MIN_FRAMES, ge=1, le=1e9)
     """Of a Gaussian of that stream; one that accounts for fewer is dropped, unless it is its state's only one."""
     variance_prior: float = Field(VARIANCE_PRIOR, ge=0, le=1e9)
     """Frames, as which the variance of a state's frames counts in that of each of its Gaussians of that stream; fewer

@@ -16,11 +16,11 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from asr.acoustic.row_updates import RowStatistics
 
-FEWEST_SPEAKERS = 3
+MIN_SPEAKERS = 3
 """From whose maps a prior is learnt; fewer tell too little of how speakers differ."""
-MOST_DIRECTIONS = 30
+MAX_DIRECTIONS = 30
 """That are kept: thirty recognize as a hundred do."""
-_STEPS, _HALVINGS, _SMALLEST_GAIN = 20, 30, 1e-6
+_STEPS, _HALVINGS, _MIN_GAIN = 20, 30, 1e-6
 _LITTLE = 1.0
 """Of the log-likelihood: a step that promises less is near enough that the second derivative hardly changes."""
 
@@ -69,7 +69,7 @@ class MapPrior:
 
         coordinates = np.zeros(len(flat)) if start is None else start
         found, promised, factors = value(coordinates), np.inf, None
-        enough = _SMALLEST_GAIN * max(statistics.count, 1.0)
+        enough = _MIN_GAIN * max(statistics.count, 1.0)
         for _ in range(_STEPS):
             inverse = np.linalg.inv(matrix(coordinates))
             gradient = gradient_at_mean - quadratic @ coordinates + statistics.count * (squares @ inverse.T.ravel())
@@ -116,14 +116,14 @@ def learnt_prior(
     others : float64 (n, n + 1) each
         Further maps, of speakers who are made up of these.
     """
-    if len(maps) < FEWEST_SPEAKERS:
+    if len(maps) < MIN_SPEAKERS:
         return None
     stacked = np.stack([*maps, *others])
     mean = stacked.mean(axis=0)
     factors = np.linalg.cholesky(expected.second)
     apart = np.matmul((stacked - mean).transpose(1, 0, 2), factors).transpose(1, 0, 2)
     _, deviations, components = np.linalg.svd(apart.reshape(len(stacked), -1), full_matrices=False)
-    deviations = deviations[: min(len(stacked) - 1, MOST_DIRECTIONS)] / np.sqrt(len(stacked) - 1.0)
+    deviations = deviations[: min(len(stacked) - 1, MAX_DIRECTIONS)] / np.sqrt(len(stacked) - 1.0)
     kept = int((deviations > 1e-6 * deviations[0]).sum())
     if not kept:
         return None

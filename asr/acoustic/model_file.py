@@ -23,8 +23,8 @@ from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.model_description import describe
 from asr.acoustic.model_metadata import HeldOutErrors, ModelMetadata, Provenance
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
-from asr.acoustic.search_settings import LARGEST_PENALTY as LARGEST_PENALTY
-from asr.acoustic.search_settings import LARGEST_SCALE as LARGEST_SCALE
+from asr.acoustic.search_settings import MAX_PENALTY as MAX_PENALTY
+from asr.acoustic.search_settings import MAX_SCALE as MAX_SCALE
 from asr.acoustic.search_settings import WIDEST_BEAM as WIDEST_BEAM
 from asr.acoustic.search_settings import SearchSettings as SearchSettings
 from asr.acoustic.speaker_adaptation import SpeakerAdaptation, adaptation_from_arrays, adaptation_to_arrays

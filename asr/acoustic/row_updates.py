@@ -11,7 +11,7 @@ import numpy as np
 
 from discriminants.compiled import njit
 
-_SMALLEST_GAIN = 1e-5  # a frame: a sweep over the rows that gains less is the last
+_MIN_GAIN = 1e-5  # a frame: a sweep over the rows that gains less is the last
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def best_transform(statistics: RowStatistics, start: np.ndarray, *, sweeps: int 
         inverse = np.linalg.inv(transform[:, :n_rows])
         _sweep(transform, inverse, inverses, unconstrained, np.ascontiguousarray(statistics.first), statistics.count)
         before, value = value, statistics.auxiliary(transform)
-        if value - before < _SMALLEST_GAIN * statistics.count:
+        if value - before < _MIN_GAIN * statistics.count:
             break
     return transform
 

@@ -6,8 +6,8 @@ from pydantic import Field, SerializerFunctionWrapHandler, field_validator, mode
 
 from asr.settings import Settings
 
-LARGEST_SCALE = 1e6
-LARGEST_PENALTY = 1e9
+MAX_SCALE = 1e6
+MAX_PENALTY = 1e9
 WIDEST_BEAM = 1e30  # no two paths differ as much, and JSON has no infinity
 
 
@@ -31,11 +31,11 @@ class ConfidenceSettings(Settings):
 class SearchSettings(Settings):
     """How the search weighs its parts."""
 
-    lm_scale: float = Field(8.0, ge=0, le=LARGEST_SCALE)
+    lm_scale: float = Field(8.0, ge=0, le=MAX_SCALE)
     """Factor on the grammar's log probabilities."""
-    insertion_penalty: float = Field(0.0, ge=-LARGEST_PENALTY, le=LARGEST_PENALTY)
+    insertion_penalty: float = Field(0.0, ge=-MAX_PENALTY, le=MAX_PENALTY)
     """Added to a path's score for every word; negative discourages words."""
-    filler_penalty: float = Field(-50.0, ge=-LARGEST_PENALTY, le=LARGEST_PENALTY)
+    filler_penalty: float = Field(-50.0, ge=-MAX_PENALTY, le=MAX_PENALTY)
     """Added for every phone of a filler, `[unk]` or `$other` in a grammar: the more negative, the fewer commands are
     taken for other speech, and the more other speech for commands."""
     beam: float = Field(200.0, gt=0, le=WIDEST_BEAM)
@@ -46,10 +46,10 @@ class SearchSettings(Settings):
 
     confidence: ConfidenceSettings | None = None
     """Of words; None where it was not fitted, and confidences are posteriors."""
-    min_phone_llr: float | None = Field(None, ge=-LARGEST_PENALTY, le=LARGEST_PENALTY)
+    min_phone_llr: float | None = Field(None, ge=-MAX_PENALTY, le=MAX_PENALTY)
     """Utterances whose words fit less well, compared with any string of phones, are rejected; nats a frame of speech
     (`SpeechRatio`). None rejects none."""
-    min_silence_llr: float | None = Field(None, ge=-LARGEST_PENALTY, le=LARGEST_PENALTY)
+    min_silence_llr: float | None = Field(None, ge=-MAX_PENALTY, le=MAX_PENALTY)
     """The same, compared with silence."""
 
     @property

@@ -34,7 +34,7 @@ FULL_RATE_FRAMES = 300_000  # with fewer the rate falls by the root: little spee
 SMOOTHING = 0.05  # weight of the loss of the frames
 LATTICE_BEAM = 6.0  # natural log, of probabilities of paths
 LATTICE_DENSITY = 200  # arcs and nodes a frame
-MOST_ACTIVE = 1000  # hypotheses a frame: the words are those that 3000 teach
+MAX_ACTIVE = 1000  # hypotheses a frame: the words are those that 3000 teach
 STEPS = 8  # of a pass, at least
 FRAMES_A_STEP = 32_768  # and more where there are more frames
 BATCH_FRAMES = 2048  # of whole utterances, which one worker takes at a time
@@ -203,7 +203,7 @@ def _expected(
         hmm.self_loops,
         lattice_beam=LATTICE_BEAM * scale,
         beam=max(search.beam, LATTICE_BEAM * scale),
-        max_active=MOST_ACTIVE,
+        max_active=MAX_ACTIVE,
         **weights,
     )
     if found is None:

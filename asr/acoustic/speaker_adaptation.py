@@ -27,7 +27,7 @@ from discriminants.blas_threads import one_blas_thread
 from discriminants.logistic.input_map import InputMap
 from discriminants.parallel.workers import SerialWorkers, Workers
 
-_MOST_IN_FILES = 100
+_MAX_IN_FILES = 100
 """Directions of a prior."""
 
 
@@ -221,8 +221,8 @@ def _prior(arrays: Mapping[str, np.ndarray], n_features: int) -> MapPrior | None
     if not arrays:
         return None
     shape, n_directions = (n_features, n_features + 1), len(arrays["directions"])
-    if not 1 <= n_directions <= _MOST_IN_FILES:
-        raise ValueError(f"the prior of maps has {n_directions} directions, and 1 to {_MOST_IN_FILES} can be")
+    if not 1 <= n_directions <= _MAX_IN_FILES:
+        raise ValueError(f"the prior of maps has {n_directions} directions, and 1 to {_MAX_IN_FILES} can be")
     check_array("prior.mean", arrays["mean"], shape)
     check_array("prior.directions", arrays["directions"], (n_directions, *shape))
     if not np.linalg.slogdet(arrays["mean"][:, :-1].astype(np.float64))[0]:

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 from asr.acoustic.gmm import GaussianMixtures, single_gaussians
 from discriminants.parallel.workers import SerialWorkers, Workers
 
-FEWEST_FRAMES = 20.0
+MIN_FRAMES = 20.0
 """Of a Gaussian."""
 VARIANCE_PRIOR = 20.0
 """Frames, as which the variance of a state's frames counts in that of each of its Gaussians."""
@@ -24,7 +24,7 @@ def mixtures_of_states(
     *,
     iterations: int = 4,
     variance_floor: float = 0.01,
-    fewest_frames: float = FEWEST_FRAMES,
+    fewest_frames: float = MIN_FRAMES,
     variance_prior: float = VARIANCE_PRIOR,
     silence: Sequence[int] = (),
     silence_factor: int = 1,

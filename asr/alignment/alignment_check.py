@@ -14,7 +14,7 @@ from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
 
 LONG_PHONE = 0.3  # seconds; vowels drawn out at the end of a sentence come near it
 LONG_WORD = 3.0  # times as long as the median word of so many phones in this corpus ...
-LEAST_LONG_WORD = 0.5  # ... and at least so many seconds
+MIN_LONG_WORD = 0.5  # ... and at least so many seconds
 LONG_PAUSE = 0.3  # seconds within one word that sound like a pause
 TOLERATED = 5.0  # per cent of the phones or words that may be too long; spelled letters have 3 without a fault
 
@@ -184,7 +184,7 @@ def _long_words(words: list[tuple[int, int, str]], frame_shift: float) -> tuple[
         return 0.0, ""
     frames, n_phones = (np.array(column, np.float64) for column in list(zip(*words, strict=True))[:2])
     usual = np.median(frames / n_phones)
-    long = (frames > LONG_WORD * usual * n_phones) & (frames * frame_shift > LEAST_LONG_WORD)
+    long = (frames > LONG_WORD * usual * n_phones) & (frames * frame_shift > MIN_LONG_WORD)
     time = _summed((frames[number], words[number][2]) for number in np.flatnonzero(long).tolist())
     return 100.0 * float(long.mean()), _most(time)
 

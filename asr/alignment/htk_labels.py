@@ -22,7 +22,7 @@ from asr.text_lines import read_text_lines
 MLF_HEADER = "#!MLF!#"
 LATEST = 1e8
 """Seconds; every time below it is exact to 100 ns."""
-LARGEST_SCORE = 1e30
+MAX_SCORE = 1e30
 _UNITS = 10**7  # of a second
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 _ESCAPED = re.compile(r"(?:\\[23][0-7]{2})+")  # bytes beyond ASCII
@@ -215,8 +215,8 @@ def _row(path: Path | str, number: int, line: str) -> _Row:
         score = fields[0].number if fields else None
         if score is not None:
             fields.popleft()
-            if not abs(score) <= LARGEST_SCORE:
-                raise CorpusError(f"{path}:{number}: the score {score} must be a number of at most {LARGEST_SCORE:g}")
+            if not abs(score) <= MAX_SCORE:
+                raise CorpusError(f"{path}:{number}: the score {score} must be a number of at most {MAX_SCORE:g}")
         levels.append((label, score))
     if fields or not levels or not all(label for label, _ in levels):
         raise CorpusError(
@@ -282,9 +282,7 @@ def _line(path: Path | str, name: str, segment: LabelSegment) -> str:
             f"{path}: {segment.label!r} of {name!r} is from {segment.start} to {segment.end} s; times must rise and be "
             f"from 0 to {LATEST:g}"
         )
-    if segment.score is not None and not abs(segment.score) <= LARGEST_SCORE:
-        raise CorpusError(
-            f"{path}: the score {segment.score} of {name!r} must be a number of at most {LARGEST_SCORE:g}"
-        )
+    if segment.score is not None and not abs(segment.score) <= MAX_SCORE:
+        raise CorpusError(f"{path}: the score {segment.score} of {name!r} must be a number of at most {MAX_SCORE:g}")
     score = [] if segment.score is None else [f"{segment.score:.6f}"]
     return " ".join([*(str(round(time * _UNITS)) for time in given), write_htk_string(segment.label), *score])

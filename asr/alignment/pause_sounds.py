@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 
 from asr.features.frame_table import FrameTable
-from asr.features.small_mixture import FEWEST_FRAMES, SmallMixture, fit_mixture, thinned
+from asr.features.small_mixture import MIN_FRAMES, SmallMixture, fit_mixture, thinned
 from discriminants.blas_threads import one_blas_thread
 
 ROUNDS = 3  # in which pauses are found, each by what the last took for them
@@ -25,7 +25,7 @@ _SMALLEST, _LARGEST = 1e-60, 1e30  # variance, number in a model file
 _BLOCK = 8192  # frames of which there are copies at once: 80 s
 _COMPONENTS = 8  # of each of the two mixtures
 _FLOOR = 0.01  # their least variance, in parts of that of all frames
-_FEWEST_OWN = 10  # frames of a recording's pauses from which they have a Gaussian of their own
+_MIN_OWN = 10  # frames of a recording's pauses from which they have a Gaussian of their own
 _OWN_PRIOR = 20.0  # frames, as which the usual variance within a recording's pauses counts beside its own
 
 
@@ -53,7 +53,7 @@ class PauseSounds:
         cls, table: FrameTable, paused: np.ndarray, spoken: np.ndarray, frame_shift: float = 0.01
     ) -> Self | None:
         """From frames `paused` and `spoken`, bool (n_frames,); None where either are too few to tell anything."""
-        if min(paused.sum(), spoken.sum()) < _COMPONENTS * FEWEST_FRAMES:
+        if min(paused.sum(), spoken.sum()) < _COMPONENTS * MIN_FRAMES:
             return None
         variance = thinned(table.frames).var(axis=0, dtype=np.float64)
         floor = _FLOOR * np.maximum(variance, np.finfo(np.float32).tiny)
@@ -139,7 +139,7 @@ class PauseSounds:
         self, of_pause: np.ndarray, of_speech: np.ndarray, frames: np.ndarray, paused: np.ndarray
     ) -> np.ndarray:
         count = np.count_nonzero(paused)
-        if count >= _FEWEST_OWN:
+        if count >= _MIN_OWN:
             mean = sum(own.sum(axis=0) for own in _chosen(frames, paused)) / count
             squares = sum(np.square(own - mean).sum(axis=0) for own in _chosen(frames, paused))
             variance = (squares + _OWN_PRIOR * self.spread) / (count + _OWN_PRIOR)
@@ -161,7 +161,7 @@ def _spread_within(table: FrameTable, chosen: np.ndarray) -> np.ndarray:
     for number in range(len(table)):
         rows = table.rows(number)
         own = table.frames[rows][chosen[rows]].astype(np.float64)
-        if len(own) >= _FEWEST_OWN:
+        if len(own) >= _MIN_OWN:
             total += np.square(own - own.mean(axis=0)).sum(axis=0)
             count += len(own)
     return total / max(count, 1)

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from asr.alignment.pause_sounds import CERTAIN, ROUNDS, PauseSounds, in_long_runs, smoothed
-from asr.alignment.spoken_sounds import MOST_UTTERANCES, comes_with_phones
+from asr.alignment.spoken_sounds import MAX_UTTERANCES, comes_with_phones
 from asr.errors import FeatureError
 from asr.features.frame_table import FrameTable
 from asr.features.lda import LdaStatistics
@@ -26,7 +26,7 @@ QUIET = 0.75 * CERTAIN
 """Evidence for speech of frames that sound like a pause, but come with certain phones."""
 
 _ENDS = 0.08  # seconds of an utterance's beginning and end
-_LEAST_DISTANCE = 0.3  # of ends from the rest, in standard deviations; recorded speech has 0.6 to 1.7, by chance 0.2
+_MIN_DISTANCE = 0.3  # of ends from the rest, in standard deviations; recorded speech has 0.6 to 1.7, by chance 0.2
 _BORDER = 0.4  # position between the low and the high frames of an utterance below which one may be of a pause
 _SLOPE = 10.0  # evidence of a whole distance between the two
 _ENOUGH = 0.2  # part of the frames in pauses from which the axis is found anew; less than that has little to tell
@@ -80,7 +80,7 @@ def pause_evidence(table: FrameTable, frame_shift: float = 0.01, said: np.ndarra
 
 def _spoken(table: FrameTable, sounds: PauseSounds, paused: np.ndarray, said: np.ndarray) -> np.ndarray:
     """Which components of the pauses come with certain phones, bool (n_components,)."""
-    some = range(0, len(table), -(-len(table) // MOST_UTTERANCES))
+    some = range(0, len(table), -(-len(table) // MAX_UTTERANCES))
     durations = [shares.sum(axis=0) for _, shares in _shares(table, sounds, paused, some)]
     return comes_with_phones(np.array(durations), said[some], [table.speakers[number] for number in some])
 
@@ -145,7 +145,7 @@ def _direction(table: FrameTable, speech: np.ndarray) -> np.ndarray | None:
         return None
     below, above = statistics.sums / statistics.counts[:, None]
     distance = (above - below) @ direction  # in standard deviations, for LDA makes that within the classes one
-    if abs(distance) < _LEAST_DISTANCE:
+    if abs(distance) < _MIN_DISTANCE:
         return None
     return direction if distance > 0 else -direction
 

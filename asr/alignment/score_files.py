@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from asr.alignment.suspects import FEWEST_UTTERANCES, LEAST_BEATEN, Suspect, TranscriptCheck
+from asr.alignment.suspects import MIN_BEATEN, MIN_UTTERANCES, Suspect, TranscriptCheck
 from asr.errors import printable
 from asr.files import atomic_write
 
@@ -39,10 +39,10 @@ def write_suspects(path: Path, suspects: Iterable[Suspect], transcripts: Mapping
 
 def tell(check: TranscriptCheck, path: Path) -> None:
     """One line of the log: how many of how many are suspect, what to do, where `path` lists them, and the first."""
-    if not check.suspects and len(check.scores) < FEWEST_UTTERANCES:
-        doubtful = check.beaten < LEAST_BEATEN
+    if not check.suspects and len(check.scores) < MIN_UTTERANCES:
+        doubtful = check.beaten < MIN_BEATEN
         doubt = ": are they those of the audio?" if doubtful else ""
-        few = f"{_counted(len(check.scores), 'utterance')} where {FEWEST_UTTERANCES} are needed"
+        few = f"{_counted(len(check.scores), 'utterance')} where {MIN_UTTERANCES} are needed"
         log.log(logging.WARNING if doubtful else logging.INFO, "%s; too few to name suspects, %s%s", check, few, doubt)
         return
     if not check.suspects:

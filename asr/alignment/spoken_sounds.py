@@ -14,15 +14,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-FEWEST_UTTERANCES = 25
+MIN_UTTERANCES = 25
 """Fewer tell nothing."""
-MOST_UTTERANCES = 2000
+MAX_UTTERANCES = 2000
 """As many tell enough, evenly chosen from all."""
 _EXPLAINED = 0.07  # part of the variance from which a sound is one of phones; pauses have 0.06 at most, fricatives 0.3
 _OWN = 5  # utterances from which a speaker's usual duration is known
 _BY_CHANCE = 7.0  # over the utterances: what one kind of pause in a hundred has by chance
 _RIDGES = (1.0, 10.0, 100.0, 1000.0)
-_LEAST_LEFT = 0.05  # of an utterance's own say in its prediction, so that none is divided by nearly 0
+_MIN_LEFT = 0.05  # of an utterance's own say in its prediction, so that none is divided by nearly 0
 
 
 def comes_with_phones(durations: np.ndarray, said: np.ndarray, speakers: Sequence[str]) -> np.ndarray:
@@ -37,7 +37,7 @@ def comes_with_phones(durations: np.ndarray, said: np.ndarray, speakers: Sequenc
     speakers : sequence of str
         Of the utterances.
     """
-    if len(durations) < FEWEST_UTTERANCES:
+    if len(durations) < MIN_UTTERANCES:
         return np.zeros(durations.shape[1], bool)
     return explained(np.sqrt(durations), said, known(said, speakers)) > max(_EXPLAINED, _BY_CHANCE / len(durations))
 
@@ -61,13 +61,13 @@ def explained(durations: np.ndarray, said: np.ndarray, besides: np.ndarray) -> n
     kept = values > 1e-6 * max(1e-6, values.max(initial=0.0))
     left, squares = left[:, kept], np.square(values[kept])
     own = np.square(basis).sum(axis=1)
-    unexplained = np.square(rest / np.maximum(1.0 - own, _LEAST_LEFT)[:, None]).sum(axis=0)
+    unexplained = np.square(rest / np.maximum(1.0 - own, _MIN_LEFT)[:, None]).sum(axis=0)
     best = np.full(durations.shape[1], np.inf)
     for ridge in _RIDGES:
         shrunk = squares / (squares + ridge)
         missed = rest - left @ (shrunk[:, None] * (left.T @ rest))
         leverage = own + np.square(left) @ shrunk
-        best = np.minimum(best, np.square(missed / np.maximum(1.0 - leverage, _LEAST_LEFT)[:, None]).sum(axis=0))
+        best = np.minimum(best, np.square(missed / np.maximum(1.0 - leverage, _MIN_LEFT)[:, None]).sum(axis=0))
     found: np.ndarray = 1.0 - best / np.maximum(unexplained, 1e-12)
     found[unexplained <= 1e-9 * np.square(durations).sum(axis=0)] = 0.0
     return found

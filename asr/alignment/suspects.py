@@ -22,8 +22,8 @@ Scorer = Callable[[Mapping[str, tuple[str, ...]]], Mapping[str, TranscriptScore]
 
 FIRST_RIVALS, MORE_RIVALS = 4, 40  # of every utterance; of those that stand out
 
-LEAST_BEATEN = 80.0  # per cent; right transcripts beat 91 to 100 % of the others', reversed ones 57 to 67 %
-FEWEST_UTTERANCES = 8  # that a corpus is judged by
+MIN_BEATEN = 80.0  # per cent; right transcripts beat 91 to 100 % of the others', reversed ones 57 to 67 %
+MIN_UTTERANCES = 8  # that a corpus is judged by
 OUTLIER = (
     -3.5
 )  # robust standard deviations at which an utterance's transcript has to be better than those of others ...
@@ -33,13 +33,13 @@ NEAR_RIVALS = (
     0.45  # place between the rivals' median, 0, and the usual score, 1, below which a transcript is like theirs
 )
 SAID_ELSEWHERE = 0.3  # of the way from the usual score to the rivals' median that the best rival may be below the first
-FEWEST_REPETITIONS = 3  # of a transcript, in the mean, for rivals to hold what was really said
+MIN_REPETITIONS = 3  # of a transcript, in the mean, for rivals to hold what was really said
 WORSE, OF_NORMAL = 0.15, 1.036  # a quantile, and how many standard deviations below the mean a normal one lies
-MOST_WIDER = 3.0  # times the spread of all that the worse may have, so that many wrong ones do not hide each other
+MAX_WIDER = 3.0  # times the spread of all that the worse may have, so that many wrong ones do not hide each other
 SPEAKER_FEWEST, SPEAKER_NEAR_RIVALS = 4, 0.4
-SPEAKER_OUTLIER, FEWEST_SPEAKERS = -6.0, 6
+SPEAKER_OUTLIER, MIN_SPEAKERS = -6.0, 6
 PRIOR = 10.0  # utterances by which a speaker's median is drawn towards the corpus's
-LEAST_SPREAD = 0.04  # of scores, as part of the way down to the rivals; recorded speech has 0.04 to 0.4
+MIN_SPREAD = 0.04  # of scores, as part of the way down to the rivals; recorded speech has 0.04 to 0.4
 
 _NOTHING = 1e-9
 
@@ -125,9 +125,9 @@ def check_transcripts(
     of_others = [one.rivals for one in found.values()]
     n_rivals = sum(map(len, of_others))
     beaten = 100.0 * sum(one.beaten for one in found.values()) / n_rivals if n_rivals else float("nan")
-    if len(scores) < FEWEST_UTTERANCES or not n_rivals:
+    if len(scores) < MIN_UTTERANCES or not n_rivals:
         return TranscriptCheck(scores, beaten, ())
-    if beaten < LEAST_BEATEN:
+    if beaten < MIN_BEATEN:
         reason = (
             f"its transcripts fit hardly better than those of other utterances, of which they beat {beaten:.0f} %: are "
             "the lines of `text` with the right utterances, and the pronunciations those of this language?"
@@ -137,15 +137,15 @@ def check_transcripts(
         )
     usual = _usual_scores(scores, speakers)
     distance = max(0.0, float(np.median(list(scores.values())) - np.median(np.concatenate(of_others))))
-    deviations = _deviations(scores, usual, frames, LEAST_SPREAD * distance)
+    deviations = _deviations(scores, usual, frames, MIN_SPREAD * distance)
     candidates = [name for name, deviation in deviations.items() if deviation < CANDIDATE]
-    repeated = len(set(transcripts.values())) * FEWEST_REPETITIONS <= len(transcripts)
+    repeated = len(set(transcripts.values())) * MIN_REPETITIONS <= len(transcripts)
     found.update(scorer(draw_rivals(transcripts, MORE_RIVALS, names=candidates, seed=seed)) if candidates else {})
     return TranscriptCheck(
         scores,
         beaten,
         (
-            *_speakers(found, speakers, scores, LEAST_SPREAD * distance),
+            *_speakers(found, speakers, scores, MIN_SPREAD * distance),
             *_utterances(found, candidates, usual, deviations, repeated=repeated),
         ),
     )
@@ -181,7 +181,7 @@ def _deviations(
     differences = np.array([scores[name] - usual[name] for name in scores]) * lengths
     of_all, of_worse = 1.4826 * float(np.median(np.abs(differences))), -float(np.quantile(differences, WORSE))
     of_all = max(of_all, least * float(np.median(lengths)), _NOTHING)
-    spread = max(of_all, min(of_worse / OF_NORMAL, MOST_WIDER * of_all))
+    spread = max(of_all, min(of_worse / OF_NORMAL, MAX_WIDER * of_all))
     return dict(zip(scores, (differences / spread).tolist(), strict=True))
 
 
@@ -213,7 +213,7 @@ def _speakers(
         place = float(np.median([_place(found[name], overall) for name in groups[speaker]]))
         if place < SPEAKER_NEAR_RIVALS:
             reason = f"the transcripts of {len(groups[speaker])} utterances fit about as well as those of others"
-        elif len(groups) >= FEWEST_SPEAKERS and deviation < SPEAKER_OUTLIER:
+        elif len(groups) >= MIN_SPEAKERS and deviation < SPEAKER_OUTLIER:
             reason = (
                 f"{len(groups[speaker])} utterances fit much worse than those of other speakers: there may be another "
                 "language, noise, or a fault of the recording"

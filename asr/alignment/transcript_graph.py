@@ -9,7 +9,7 @@ from asr.hmm.state_graph import StateGraph, StateGraphBuilder
 from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
 from asr.lexicon import Lexicon
 
-MOST_UNITS = 1_000_000
+MAX_UNITS = 1_000_000
 """An hour of speech has a quarter of it; the graph then takes some hundred megabytes."""
 
 
@@ -25,10 +25,10 @@ def transcript_graph(words: Sequence[str], lexicon: Lexicon, topology: Topology)
     if missing:
         raise LexiconError(f"no pronunciation for {' '.join(missing)}; add it to the lexicon")
     n_phones = sum(sum(map(len, lexicon.pronunciations[word])) for word in words)
-    if n_phones * topology.states_per_phone > MOST_UNITS:
+    if n_phones * topology.states_per_phone > MAX_UNITS:
         raise LexiconError(
             f"{len(words)} words with all their pronunciations are {n_phones} phones of {topology.states_per_phone} "
-            f"states each; {MOST_UNITS} states are the most in one utterance"
+            f"states each; {MAX_UNITS} states are the most in one utterance"
         )
     if topology.tying is not None and words:
         return _in_context(words, lexicon, topology)

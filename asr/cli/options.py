@@ -88,7 +88,7 @@ Cluster = Annotated[
     ),
 ]
 
-_LARGEST_PIPED = 64 << 20  # bytes; each reader has a limit of its own
+_MAX_PIPED = 64 << 20  # bytes; each reader has a limit of its own
 
 
 def require_directory(path: Path | None, option: str, error: type[AsrError] = CorpusError) -> None:
@@ -116,9 +116,9 @@ def _keep_what_is_piped(path: Path, option: str, error: type[AsrError]) -> None:
     if opened is None or not exists(Path("/proc/self/fd")):
         raise error(f"{option}: '{path}' is a pipe; write what comes through it to a file, and give that")
     with open(int(opened[1]), "rb", closefd=False) as pipe, TemporaryFile() as kept:
-        content = pipe.read(_LARGEST_PIPED + 1)
-        if len(content) > _LARGEST_PIPED:
-            size = f"{_LARGEST_PIPED >> 20} MiB"
+        content = pipe.read(_MAX_PIPED + 1)
+        if len(content) > _MAX_PIPED:
+            size = f"{_MAX_PIPED >> 20} MiB"
             raise error(f"{option}: '{path}' gives more than {size}; write it to a file, and give that")
         if not content:
             raise error(f"{option}: nothing comes through '{path}'; has the command that should write it failed?")

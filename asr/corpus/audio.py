@@ -17,8 +17,8 @@ from asr.corpus.wav_header import check_wav_size
 from asr.errors import CorpusError
 
 FULL_SCALE = 32768.0  # HTK's and Kaldi's samples are 16-bit integers
-LOWEST_RATE, HIGHEST_RATE = 1000, 768_000  # Hz
-MOST_SAMPLES = 1 << 26
+LOWEST_RATE, MAX_RATE = 1000, 768_000  # Hz
+MAX_SAMPLES = 1 << 26
 """Of one utterance, before and after conversion: 70 minutes at 16 kHz, 256 MiB."""
 MAX_PEAK = 16.0
 """Times full scale. Floating-point samples beyond it are integers that were converted and not divided."""
@@ -182,8 +182,8 @@ def _sample_range(
 ) -> tuple[int, int]:
     """First sample and number of samples, checked against the recording and what one utterance may have."""
     rate, total = header.rate, header.n_samples
-    if not LOWEST_RATE <= rate <= HIGHEST_RATE:
-        raise CorpusError(f"{path}: claims {rate} samples a second; {LOWEST_RATE} to {HIGHEST_RATE} are possible.")
+    if not LOWEST_RATE <= rate <= MAX_RATE:
+        raise CorpusError(f"{path}: claims {rate} samples a second; {LOWEST_RATE} to {MAX_RATE} are possible.")
     first = round(min(start or 0.0, _LATEST) * rate)
     last = total if end is None else round(min(end, _LATEST) * rate)
     if (start or 0.0) < 0 or last <= first < total or (first >= total and total):
@@ -197,10 +197,10 @@ def _sample_range(
             f"{path}: the segment ends at {end} s, but the recording at {total / rate:.3f} s.", code="bad-segment"
         )
     count = min(last, total) - first
-    if count * max(1.0, wanted_rate / rate) > MOST_SAMPLES:
+    if count * max(1.0, wanted_rate / rate) > MAX_SAMPLES:
         raise CorpusError(
-            f"{path}: {count / rate:.0f} s are too long for one utterance; {MOST_SAMPLES} samples are the most, "
-            f"{MOST_SAMPLES / max(rate, wanted_rate):.0f} s here. Divide it with a file 'segments'.",
+            f"{path}: {count / rate:.0f} s are too long for one utterance; {MAX_SAMPLES} samples are the most, "
+            f"{MAX_SAMPLES / max(rate, wanted_rate):.0f} s here. Divide it with a file 'segments'.",
             code="too-long",
         )
     return first, count

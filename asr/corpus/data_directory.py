@@ -18,7 +18,7 @@ from asr.errors import CorpusError, Fault, sentence
 from asr.unicode_text import existing_form
 from discriminants.paths import exists, is_dir, is_file
 
-_MOST_DIGITS = 18  # of an offset: no file has as many bytes
+_MAX_DIGITS = 18  # of an offset: no file has as many bytes
 _LATEST = 1e9  # seconds: no recording is as long
 
 
@@ -309,7 +309,7 @@ def parse_matrix_place(path: Path, key: str, entry: Entry) -> tuple[str, int]:
     name, colon, digits = value.rpartition(":")
     if not (colon and digits.isascii() and digits.isdigit()):
         name, digits = value, "0"
-    if len(digits) > _MOST_DIGITS:
+    if len(digits) > _MAX_DIGITS:
         raise CorpusError(f"{path}:{line}: '{digits}' is no place in a file; it has {len(digits)} digits.")
     return name, int(digits)
 

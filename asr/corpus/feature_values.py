@@ -4,7 +4,7 @@ import numpy as np
 
 from asr.errors import CorpusError
 
-LARGEST_FEATURE = 1e8
+MAX_FEATURE = 1e8
 
 
 def check_feature_values(matrix: np.ndarray, place: str) -> None:
@@ -15,9 +15,9 @@ def check_feature_values(matrix: np.ndarray, place: str) -> None:
     largest = max(abs(float(matrix.min())), abs(float(matrix.max())))
     if not largest < np.inf:
         raise CorpusError(f"{place}: the matrix holds values that are not finite numbers.", code="not-finite")
-    if largest > LARGEST_FEATURE:
+    if largest > MAX_FEATURE:
         raise CorpusError(
             f"{place}: the matrix holds values up to {largest:g}, which are no features of speech; "
-            f"{LARGEST_FEATURE:g} is the most.",
+            f"{MAX_FEATURE:g} is the most.",
             code="out-of-range",
         )

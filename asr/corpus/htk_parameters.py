@@ -26,15 +26,15 @@ QUALIFIERS = {
     "E": 0o100, "D": 0o400, "N": 0o200, "A": 0o1000, "T": 0o100000, "Z": 0o4000, "0": 0o20000, "V": 0o40000,
 }  # fmt: skip
 """Those that say what a frame holds, in the order in which HTK names them."""
-LARGEST_VALUE = 1e30
+MAX_VALUE = 1e30
 _COMPRESSED, _CHECKED = 0o2000, 0o10000
 _NO_FRAMES = {"WAVEFORM": "a waveform; store it as WAV", "DISCRETE": "indices of a codebook"}
 _NAMES = {code: name for name, code in KINDS.items()}
 _BASE = 0o77
 _HEADER_BYTES = 12
-_LONGEST_SHIFT = 1_000_000  # 0.1 s; from here on HTK takes it for no header of its own
-_MOST_BYTES = 0x7FFF
-_LARGEST_CODE = 32767
+_MAX_SHIFT_LENGTH = 1_000_000  # 0.1 s; from here on HTK takes it for no header of its own
+_MAX_BYTES = 0x7FFF
+_MAX_CODE = 32767
 _VECTORS = 4  # samples of int16 that A and B take
 _MODULUS = 36897
 _BLOCK = 1 << 16
@@ -99,7 +99,7 @@ def read_parameters(path: Path | str) -> tuple[np.ndarray, ParameterHeader]:
             frames /= a
     elif _is_irefc(header.kind):
         frames = np.frombuffer(body, f"{order}i2", n_samples * width // 2).astype(np.float32).reshape(n_samples, -1)
-        frames /= _LARGEST_CODE
+        frames /= _MAX_CODE
     else:
         frames = np.frombuffer(body, f"{order}f4", n_samples * width // 4).astype(np.float32).reshape(n_samples, -1)
     _check_values(path, frames)
@@ -122,7 +122,7 @@ def write_parameters(path: Path | str, frames: np.ndarray, header: ParameterHead
     path = Path(path)
     code = _kind_code(path, header)
     period = round(header.shift * 1e7) if 0 < header.shift < 1 else 0
-    if not 0 < period <= _LONGEST_SHIFT:
+    if not 0 < period <= _MAX_SHIFT_LENGTH:
         raise CorpusError(f"{path}: a shift of {header.shift} s cannot be written; it must be 1e-07 to 0.1 s.")
     with np.errstate(all="ignore"):
         values = np.ascontiguousarray(frames, dtype=np.float32)
@@ -133,8 +133,8 @@ def write_parameters(path: Path | str, frames: np.ndarray, header: ParameterHead
     _check_values(path, values)
     n_frames, n_features = values.shape
     width = n_features * (2 if header.compressed or _is_irefc(header.kind) else 4)
-    if width > _MOST_BYTES:
-        raise CorpusError(f"{path}: frames of {n_features} values take {width} bytes; a header can say {_MOST_BYTES}.")
+    if width > _MAX_BYTES:
+        raise CorpusError(f"{path}: frames of {n_features} values take {width} bytes; a header can say {_MAX_BYTES}.")
     order = _order(header)
     parts: list[np.ndarray] = []
     if header.compressed:
@@ -143,7 +143,7 @@ def write_parameters(path: Path | str, frames: np.ndarray, header: ParameterHead
     elif _is_irefc(header.kind):
         if np.abs(values).max() > 1:
             raise CorpusError(f"{path}: IREFC holds reflection coefficients from -1 to 1, not {np.abs(values).max()}.")
-        parts.append(np.rint(values * np.float32(_LARGEST_CODE)).astype(f"{order}i2"))
+        parts.append(np.rint(values * np.float32(_MAX_CODE)).astype(f"{order}i2"))
     else:
         parts.append(values.astype(f"{order}f4"))
     body = b"".join(part.tobytes() for part in parts)
@@ -185,7 +185,7 @@ def _read_header(path: Path, head: bytes, size: int) -> tuple[ParameterHeader, i
     claims = []
     for order in "><":
         n_samples, period, width, code = struct.unpack(f"{order}iihH", head)
-        if n_samples > 0 and 0 < period <= _LONGEST_SHIFT and width > 0 and code & _BASE in _NAMES:
+        if n_samples > 0 and 0 < period <= _MAX_SHIFT_LENGTH and width > 0 and code & _BASE in _NAMES:
             claimed = _HEADER_BYTES + n_samples * width + (2 if code & _CHECKED else 0)
             if claimed == size:
                 return _described(path, n_samples, period, width, code, order == "<"), n_samples, width
@@ -233,24 +233,24 @@ def _scales(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A and B of every column (HTK Book 3.4, section 5.10.1), float32, such that its range becomes -32767 to 32767."""
     low, high = values.min(axis=0).astype(float), values.max(axis=0).astype(float)
     with np.errstate(all="ignore"):
-        a = (2 * _LARGEST_CODE / (high - low)).astype(np.float32)
-        b = ((high + low) * _LARGEST_CODE / (high - low)).astype(np.float32)
+        a = (2 * _MAX_CODE / (high - low)).astype(np.float32)
+        b = ((high + low) * _MAX_CODE / (high - low)).astype(np.float32)
     constant = ~np.isfinite(a)
     return np.where(constant, np.float32(1), a), np.where(constant, values.max(axis=0), b)
 
 
 def _codes(values: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Rounded codes; those that the rounding of B took out of range are at its end, as far off as float32 itself."""
-    return np.clip(np.rint(values * a.astype(float) - b.astype(float)), -_LARGEST_CODE, _LARGEST_CODE)
+    return np.clip(np.rint(values * a.astype(float) - b.astype(float)), -_MAX_CODE, _MAX_CODE)
 
 
 def _check_values(path: Path, frames: np.ndarray) -> None:
     largest = max(abs(float(frames.min())), abs(float(frames.max())))
     if not largest < np.inf:
         raise CorpusError(f"{path}: the frames hold values that are not finite numbers.", code="not-finite")
-    if largest > LARGEST_VALUE:
+    if largest > MAX_VALUE:
         raise CorpusError(
-            f"{path}: the frames hold values up to {largest:g}; {LARGEST_VALUE:g} is the most.", code="out-of-range"
+            f"{path}: the frames hold values up to {largest:g}; {MAX_VALUE:g} is the most.", code="out-of-range"
         )
 
 

@@ -5,7 +5,7 @@ and part of the names of copies (`NAME/CHANGE`, which no name can be). It is che
 these places can be broken by it, or led out of its directory, hours later.
 """
 
-LONGEST_NAME = 200
+MAX_NAME_LENGTH = 200
 """Bytes of UTF-8: a file's name has at most 255, and some are needed for what is put around it."""
 
 
@@ -32,6 +32,6 @@ def fault_in_name(name: str) -> str | None:
         return "holds a slash, so that it would name a folder; use '_' or '-' in its place"
     if name in (".", ".."):
         return "names a folder"
-    if len(name.encode("utf-8", "surrogatepass")) > LONGEST_NAME:
-        return f"is longer than {LONGEST_NAME} bytes"
+    if len(name.encode("utf-8", "surrogatepass")) > MAX_NAME_LENGTH:
+        return f"is longer than {MAX_NAME_LENGTH} bytes"
     return None

@@ -3,7 +3,7 @@
 from typing import BinaryIO
 
 _MARK = b"OggS\0"  # and the version, of which there is one
-_LONGEST_PAGE = 65_307  # bytes: 27 of the header, 255 lengths, and as many segments of 255
+_MAX_PAGE_LENGTH = 65_307  # bytes: 27 of the header, 255 lengths, and as many segments of 255
 _HEADER_BYTES = 27
 _N_SEGMENTS = 26  # place in the header
 
@@ -17,8 +17,8 @@ def breaks_off(file: BinaryIO) -> bool:
     if file.read(len(_MARK)) != _MARK:
         return False
     size = file.seek(0, 2)
-    file.seek(max(0, size - _LONGEST_PAGE - len(_MARK)))
-    tail = file.read(_LONGEST_PAGE + len(_MARK))
+    file.seek(max(0, size - _MAX_PAGE_LENGTH - len(_MARK)))
+    tail = file.read(_MAX_PAGE_LENGTH + len(_MARK))
     page = tail[tail.rfind(_MARK) :] if _MARK in tail else b""
     if len(page) < _HEADER_BYTES:
         return True

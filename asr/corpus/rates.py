@@ -10,7 +10,7 @@ from asr.errors import Fault, attempt
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
-HIGHEST_USEFUL = 16_000
+MAX_USEFUL = 16_000
 """Hz: speech holds little above half of it, and filters that share a wider band are coarser where it does."""
 REACHED = 0.9
 """Part of the audio that has at least the rate chosen; a few files of a lower one do not bring all others down."""
@@ -60,7 +60,7 @@ def chosen_rate(seconds: Mapping[int, float]) -> CorpusRate:
         found += seconds[rate]
         if found >= needed:
             break
-    return CorpusRate(min(rate, HIGHEST_USEFUL), dict(seconds))
+    return CorpusRate(min(rate, MAX_USEFUL), dict(seconds))
 
 
 def _rates(batch: list[Utterance]) -> list[tuple[int, float]]:

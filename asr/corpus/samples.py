@@ -6,13 +6,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from asr.corpus.audio import HIGHEST_RATE, LOWEST_RATE, MOST_SAMPLES, check_peak
+from asr.corpus.audio import LOWEST_RATE, MAX_RATE, MAX_SAMPLES, check_peak
 from asr.errors import CorpusError
 
 Observer: TypeAlias = Callable[[np.ndarray], None]
 
 _FULL_SCALE = {"int16": 2.0**15, "int32": 2.0**31}
-_MOST_CHANNELS = 64
+_MAX_CHANNELS = 64
 
 
 def samples_from_array(
@@ -27,7 +27,7 @@ def samples_from_array(
     native : int
         Hz; whatever else is given is refused.
     rate : int
-        Hz that they are to be converted to; as many as `MOST_SAMPLES` may be left then.
+        Hz that they are to be converted to; as many as `MAX_SAMPLES` may be left then.
     source : str
         What errors call it.
     observe : callable, optional
@@ -41,16 +41,14 @@ def samples_from_array(
     """
     if not _is_rate(native):
         shown = str(native) if isinstance(native, Real) else f"{native!r} ({type(native).__name__})"
-        raise CorpusError(
-            f"{source}: its rate is {shown}; a whole number from {LOWEST_RATE} to {HIGHEST_RATE} is needed"
-        )
+        raise CorpusError(f"{source}: its rate is {shown}; a whole number from {LOWEST_RATE} to {MAX_RATE} is needed")
     try:
         given = np.asarray(array)
     except (TypeError, ValueError) as error:
         raise CorpusError(f"{source}: cannot be made an array of numbers ({error})") from error
-    if given.ndim and len(given) * max(1.0, rate / native) > MOST_SAMPLES:  # before anything is copied
+    if given.ndim and len(given) * max(1.0, rate / native) > MAX_SAMPLES:  # before anything is copied
         raise CorpusError(
-            f"{source}: {len(given) / native:.0f} s are too long for one utterance; {MOST_SAMPLES} samples are the "
+            f"{source}: {len(given) / native:.0f} s are too long for one utterance; {MAX_SAMPLES} samples are the "
             "most. Divide it.",
             code="too-long",
         )
@@ -69,12 +67,12 @@ def _is_rate(native: Any) -> bool:
     rate = native.item() if getattr(native, "shape", None) == () else native  # of NumPy
     if not isinstance(rate, int | float) or isinstance(rate, bool):
         return False
-    return LOWEST_RATE <= rate <= HIGHEST_RATE and int(rate) == rate
+    return LOWEST_RATE <= rate <= MAX_RATE and int(rate) == rate
 
 
 def _channels(array: np.ndarray, source: str) -> np.ndarray:
     """Float32 (n, n_channels) of full scale 1."""
-    if array.ndim not in (1, 2) or (array.ndim == 2 and not 1 <= array.shape[1] <= _MOST_CHANNELS):
+    if array.ndim not in (1, 2) or (array.ndim == 2 and not 1 <= array.shape[1] <= _MAX_CHANNELS):
         raise CorpusError(f"{source}: has the shape {array.shape}; (n,) or (n, n_channels) is right.")
     if array.dtype.kind == "f":
         scale = 1.0

@@ -15,7 +15,7 @@ from asr.errors import CorpusError
 from asr.files import atomic_write
 
 SPHINX_COEFFICIENTS = 13
-_MOST_NUMBERS = 2**31 - 1
+_MAX_NUMBERS = 2**31 - 1
 
 
 def read_sphinx_features(path: Path | str, n_coefficients: int = SPHINX_COEFFICIENTS) -> np.ndarray:
@@ -56,8 +56,8 @@ def write_sphinx_features(path: Path | str, features: np.ndarray) -> None:
     values = np.asarray(features)
     if values.ndim != 2 or not values.size:
         raise CorpusError(f"{path}: the features have shape {values.shape}; a matrix with rows and columns is needed.")
-    if values.size > _MOST_NUMBERS:
-        raise CorpusError(f"{path}: {values.size} numbers are more than the {_MOST_NUMBERS} that the count can say.")
+    if values.size > _MAX_NUMBERS:
+        raise CorpusError(f"{path}: {values.size} numbers are more than the {_MAX_NUMBERS} that the count can say.")
     check_feature_values(values, str(path))
     with atomic_write(path) as temporary, temporary.open("wb") as file:
         file.write(struct.pack(">i", values.size))

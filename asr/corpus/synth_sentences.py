@@ -24,9 +24,9 @@ SENTENCE_END = "SENTENCE-END"
 _START = "<SENTENCE>"
 _RULE = re.compile(r"(<\w+>)\s*=(.*)")
 _SYMBOL = re.compile(r"<\w+>|[A-Z][A-Z'.-]*")
-_MOST_OPTIONS = 8  # of one alternative, which stands for 2 ** 8 rows
+_MAX_OPTIONS = 8  # of one alternative, which stands for 2 ** 8 rows
 _DEEPEST = 100  # rules within rules
-_MOST_WORDS = 1000  # of a sentence
+_MAX_WORDS = 1000  # of a sentence
 
 Alternative = tuple[str, ...]
 
@@ -120,8 +120,8 @@ def _without_options(alternative: str, where: str) -> Iterator[Alternative]:
     if "".join(f"[{option}]" if option else fixed for option, fixed in pieces) != alternative:
         raise GrammarError(f"{where}: '{alternative.strip()}' has an empty or unmatched bracket; write '[words]'")
     n_options = sum(bool(option) for option, _ in pieces)
-    if n_options > _MOST_OPTIONS:
-        raise GrammarError(f"{where}: an alternative has {n_options} options in brackets; {_MOST_OPTIONS} are the most")
+    if n_options > _MAX_OPTIONS:
+        raise GrammarError(f"{where}: an alternative has {n_options} options in brackets; {_MAX_OPTIONS} are the most")
     choices = [(tuple(option.split()), ()) if option else (tuple(fixed.split()),) for option, fixed in pieces]
     for choice in product(*choices):
         row = sum(choice, ())
@@ -158,9 +158,9 @@ def _check(grammar: SentenceGrammar, path: Path, lines: Mapping[str, int]) -> No
         if depths[name] > _DEEPEST:
             raise GrammarError(f"{path}:{lines[name]}: rule {name} leads through more than {_DEEPEST} others")
         longest[name] = max(sum(longest.get(symbol, 1) for symbol in row) for row in grammar.rules[name])
-        if longest[name] > _MOST_WORDS:
+        if longest[name] > _MAX_WORDS:
             raise GrammarError(
-                f"{path}:{lines[name]}: rule {name} makes {longest[name]} words; {_MOST_WORDS} are the most"
+                f"{path}:{lines[name]}: rule {name} makes {longest[name]} words; {_MAX_WORDS} are the most"
             )
 
 

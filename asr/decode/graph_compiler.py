@@ -17,7 +17,7 @@ from asr.decode.graph_expansion import expand_phones
 from asr.decode.lexicon_transducer import InputLabels, lexicon_transducer
 from asr.errors import DecodeError, LexiconError
 from asr.grammar import Grammar
-from asr.grammar.automaton import IMPOSSIBLE, LARGEST_COST
+from asr.grammar.automaton import IMPOSSIBLE, MAX_COST
 from asr.grammar.filler import without_filler
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 COST_PRECISION = 1e-5
 """Costs that differ by less count as equal. OpenFst's own 1/1024 changes scores and saves next to nothing."""
-MOST_PHONES = 30_000_000
+MAX_PHONES = 30_000_000
 """Of all pronunciations at all arcs of the grammar, before anything is shared: some ten gigabytes of graph."""
 
 
@@ -43,7 +43,7 @@ def compile_graph(lexicon: Lexicon, grammar: Grammar, topology: Topology) -> Sta
     LexiconError
         If a word of the grammar has no pronunciation, or one with a phone that the topology lacks.
     DecodeError
-        If the grammar accepts no sentence, has a cost that is not finite or beyond `LARGEST_COST`, or the graph would
+        If the grammar accepts no sentence, has a cost that is not finite or beyond `MAX_COST`, or the graph would
         be enormous.
     """
     missing = [word for word in without_filler(grammar.words) if word not in lexicon.pronunciations]
@@ -69,15 +69,15 @@ def _check_arcs(lexicon: Lexicon, grammar: Grammar) -> None:
     """Determinisation never ends where costs are not finite, and cannot be interrupted."""
     automaton = automaton_arrays(grammar.fst)
     for costs in (automaton.final_cost[automaton.final_cost != IMPOSSIBLE], automaton.cost):
-        wrong = ~(np.abs(costs) <= LARGEST_COST)
+        wrong = ~(np.abs(costs) <= MAX_COST)
         if wrong.any():
             raise _no_cost(grammar, float(costs[wrong.argmax()]))
     spoken = lexicon.pronunciations
     n_phones = np.array([0, *(sum(map(len, spoken.get(word, ()))) for word in grammar.words), 0])
     total = int(n_phones[automaton.input_label].sum())
-    if total > MOST_PHONES:
+    if total > MAX_PHONES:
         raise DecodeError(
-            f"the graph of grammar {grammar.name!r} would have {total} phones, more than {MOST_PHONES}; the grammar "
+            f"the graph of grammar {grammar.name!r} would have {total} phones, more than {MAX_PHONES}; the grammar "
             "needs fewer n-grams, or the lexicon fewer pronunciations"
         )
 
@@ -85,7 +85,7 @@ def _check_arcs(lexicon: Lexicon, grammar: Grammar) -> None:
 def _no_cost(grammar: Grammar, cost: float) -> DecodeError:
     return DecodeError(
         f"grammar {grammar.name!r} has an arc or an end of cost {cost:g}; costs, -ln p, must be finite and within "
-        f"{LARGEST_COST:g} of 0"
+        f"{MAX_COST:g} of 0"
     )
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from asr.decode.trellis import (
-    MOST_TOKENS,
+    MAX_TOKENS,
     NARROWER,
     PRUNE_FRAMES,
     PRUNE_WINDOW,
@@ -25,7 +25,7 @@ from asr.hmm.state_graph import FILLER_PHONE, StateGraph
 from discriminants.compiled import njit
 
 RECORD_ROOM = 1 << 16
-LARGEST_BEAM = 1e4  # from which a lattice beam is narrowed where it holds too much
+MAX_BEAM = 1e4  # from which a lattice beam is narrowed where it holds too much
 NOT_FOUND, FOUND, CUT_SHORT = 0, 1, 2
 
 
@@ -352,7 +352,7 @@ def _search(
     node_beta = np.full(n_nodes_all if keep else 0, -np.inf)
     backward = np.empty(0)
     n_tokens = 0
-    token_room = MOST_TOKENS
+    token_room = MAX_TOKENS
     if keep:
         place, forward, n_tokens = kept_layer(place, forward, n_tokens, nodes, n_nodes, node_score)
         layer_start[1] = n_tokens
@@ -463,11 +463,11 @@ def _search(
                         unit_leave, arc_weight, jump_start, jump_end, jump_weight,
                     )  # fmt: skip
                     n_tokens = layer_start[2 * frame + 3]
-                    if n_tokens <= MOST_TOKENS or lattice_beam < 1.0:
+                    if n_tokens <= MAX_TOKENS or lattice_beam < 1.0:
                         break
-                    lattice_beam = min(lattice_beam, LARGEST_BEAM) * NARROWER
+                    lattice_beam = min(lattice_beam, MAX_BEAM) * NARROWER
                     first = 0
-                token_room = max(MOST_TOKENS, 2 * n_tokens)
+                token_room = max(MAX_TOKENS, 2 * n_tokens)
 
     best = -np.inf
     record = -1

@@ -15,7 +15,7 @@ from discriminants.compiled import njit
 PRUNE_FRAMES = 64
 PRUNE_WINDOW = 256
 """Frames that are looked at again whenever tokens are dropped; those before have settled."""
-MOST_TOKENS = 16_000_000
+MAX_TOKENS = 16_000_000
 """Beyond so many, of 12 bytes each, the lattice beam is narrowed until they fit."""
 NARROWER = 0.7
 SLACK = 1e-6

@@ -15,10 +15,10 @@ from asr.features.mfcc import LOUDER_FRAMES
 from asr.features.small_mixture import STEPS, SmallMixture, fit_mixture
 
 N_COMPONENTS = 32
-MOST_OF_SPEAKER = 4_000  # to estimate an offset from; with as many the speaker's own mean counts more
+MAX_OF_SPEAKER = 4_000  # to estimate an offset from; with as many the speaker's own mean counts more
 CORRELATION = 5.0
 """Neighbouring frames are alike: so many count as one."""
-LEAST_SPREAD = 1e-3
+MIN_SPREAD = 1e-3
 """Variance of speakers' means beside that of frames: of differences, whose means are all alike, and of one speaker."""
 _FLOOR = 0.01  # least variance, of one
 _HIGHEST, _HALVINGS = 100.0, 40  # bounds of a quantile, in deviations, and steps towards it
@@ -121,7 +121,7 @@ class Background(SmallMixture):
 
 def _some(frames: np.ndarray) -> np.ndarray:
     """As many frames as an offset is estimated from, evenly chosen, float64."""
-    return frames[:: -(-len(frames) // MOST_OF_SPEAKER) or 1].astype(np.float64)
+    return frames[:: -(-len(frames) // MAX_OF_SPEAKER) or 1].astype(np.float64)
 
 
 def fit_background(frames: np.ndarray, speaker_means: np.ndarray) -> Background:
@@ -132,7 +132,7 @@ def fit_background(frames: np.ndarray, speaker_means: np.ndarray) -> Background:
     """
     mixture = fit_mixture(frames, N_COMPONENTS, _FLOOR)
     known = np.square(speaker_means - speaker_means.mean(axis=0)).sum(axis=0)
-    spread = np.maximum(known / max(1, len(speaker_means) - 1), LEAST_SPREAD)
+    spread = np.maximum(known / max(1, len(speaker_means) - 1), MIN_SPREAD)
     return Background(
         *(part.astype(np.float32) for part in (mixture.weights, mixture.means, mixture.variances, spread))
     )

@@ -8,8 +8,8 @@ from pydantic import Field
 from asr.features.mel import filter_without_bin
 from asr.settings import Settings
 
-LONGEST_WINDOW = 1 << 15  # samples
-MOST_COLUMNS = 10_000  # of a spliced frame; the scatter of an LDA then has 800 MB
+MAX_WINDOW_LENGTH = 1 << 15  # samples
+MAX_COLUMNS = 10_000  # of a spliced frame; the scatter of an LDA then has 800 MB
 
 
 class FeatureConfig(Settings):
@@ -55,7 +55,7 @@ class FeatureConfig(Settings):
     speaker_prior: float = Field(1000.0, ge=0, le=1e9)
     speaker_statistics: Literal["moments", "matched"] = "moments"
     context: int = Field(0, ge=0, le=100)
-    lda_dimension: int | None = Field(None, ge=1, le=MOST_COLUMNS)
+    lda_dimension: int | None = Field(None, ge=1, le=MAX_COLUMNS)
     unspliced: bool = False
 
     def disagreements(self) -> Iterator[tuple[str, str]]:
@@ -64,10 +64,10 @@ class FeatureConfig(Settings):
         if self.lifter == 2 and self.n_cepstra > 2:
             yield "lifter", "lifter 2 makes the third cepstrum zero; 22 is usual, and 0 is for none"
         columns = self.static_dimension * (self.delta_order + 1) * (2 * self.context + 1)
-        if columns > MOST_COLUMNS:
+        if columns > MAX_COLUMNS:
             yield (
                 "context",
-                f"context {self.context} splices frames of {columns} numbers; {MOST_COLUMNS} are the most supported",
+                f"context {self.context} splices frames of {columns} numbers; {MAX_COLUMNS} are the most supported",
             )
         if self.lda_dimension is not None and self.lda_dimension > columns:
             yield (
@@ -93,12 +93,12 @@ class FeatureConfig(Settings):
             )
         if self.n_cepstra >= self.n_filters:
             yield "n_cepstra", f"n_cepstra {self.n_cepstra} must be less than n_filters {self.n_filters}"
-        if self.window_samples > LONGEST_WINDOW:
+        if self.window_samples > MAX_WINDOW_LENGTH:
             right = False
             yield (
                 "window_ms",
                 f"a window of {self.window_ms} ms has {self.window_samples} samples at sample_rate {self.sample_rate}; "
-                f"it may have {LONGEST_WINDOW}",
+                f"it may have {MAX_WINDOW_LENGTH}",
             )
         if not right:
             return

@@ -4,7 +4,7 @@ import numpy as np
 
 from asr.errors import ConfigError
 
-_LEAST_WEIGHT = 1e-9
+_MIN_WEIGHT = 1e-9
 
 
 def hertz_to_mel(hertz: np.ndarray | float) -> np.ndarray:
@@ -26,7 +26,7 @@ def filter_without_bin(
         with np.errstate(divide="ignore", invalid="ignore"):
             weight = np.minimum((places - edges[:-2]) / width[:-1], (edges[2:] - places) / width[1:])
         weights = np.fmax(weights, weight)
-    empty = np.flatnonzero((weights < _LEAST_WEIGHT) | (width[:-1] <= 0) | (width[1:] <= 0))
+    empty = np.flatnonzero((weights < _MIN_WEIGHT) | (width[:-1] <= 0) | (width[1:] <= 0))
     return int(empty[0]) if empty.size else None
 
 
@@ -40,7 +40,7 @@ def mel_filters(sample_rate: int, fft_size: int, n_filters: int, low_hz: float, 
     rising = (bins - edges[:-2, None]) / (edges[1:-1] - edges[:-2])[:, None]
     falling = (edges[2:, None] - bins) / (edges[2:] - edges[1:-1])[:, None]
     weights = np.maximum(0.0, np.minimum(rising, falling))
-    empty = np.flatnonzero(weights.max(axis=1) < _LEAST_WEIGHT)
+    empty = np.flatnonzero(weights.max(axis=1) < _MIN_WEIGHT)
     if empty.size:
         raise ConfigError(
             f"n_filters = {n_filters} is too many for an FFT of {fft_size} points at {sample_rate} Hz: "

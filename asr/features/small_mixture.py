@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-FEWEST_FRAMES = 50  # a component
-MOST_FRAMES = 20_000  # to learn from: evenly chosen
+MIN_FRAMES = 50  # a component
+MAX_FRAMES = 20_000  # to learn from: evenly chosen
 _BLOCK = 8192  # frames whose densities are computed at once: 80 s
 STEPS = 4  # of expectation and maximization
 _SPLIT = 0.2  # deviations by which the halves of a component are moved apart
@@ -64,7 +64,7 @@ def fit_mixture(frames: np.ndarray, n_components: int, floor: float | np.ndarray
     frames = thinned(frames).astype(np.float64)
     weights, means = np.ones(1), frames.mean(axis=0, keepdims=True)
     variances = np.maximum(frames.var(axis=0, keepdims=True), floor)
-    while 2 * len(weights) <= min(n_components, len(frames) / FEWEST_FRAMES):
+    while 2 * len(weights) <= min(n_components, len(frames) / MIN_FRAMES):
         shift = _SPLIT * np.sqrt(variances)
         weights, variances = np.tile(weights / 2, 2), np.tile(variances, (2, 1))
         means = np.concatenate([means + shift, means - shift])
@@ -79,4 +79,4 @@ def fit_mixture(frames: np.ndarray, n_components: int, floor: float | np.ndarray
 
 def thinned(rows: np.ndarray) -> np.ndarray:
     """Every so many rows, of frames or of their places, that no more are left than are learnt from."""
-    return rows[:: -(-len(rows) // MOST_FRAMES) or 1]
+    return rows[:: -(-len(rows) // MAX_FRAMES) or 1]

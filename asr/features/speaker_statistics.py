@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from asr.features.background import MOST_OF_SPEAKER, Background, fit_background
+from asr.features.background import MAX_OF_SPEAKER, Background, fit_background
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.mfcc import LOUDER_FRAMES, NATURAL
@@ -172,7 +172,7 @@ class SpeakerPrior:
         one = self.matched if config.speaker_statistics == "matched" else self.normalizer
         energy = energy_column(speakers.static, config)
         return {
-            speaker: one(moments, speakers.some(speaker, MOST_OF_SPEAKER), config.speaker_prior, energy)
+            speaker: one(moments, speakers.some(speaker, MAX_OF_SPEAKER), config.speaker_prior, energy)
             for speaker, moments in speakers.moments.items()
         }
 
@@ -186,7 +186,7 @@ def fit_prior(speakers: SpeakerFrames) -> SpeakerPrior:
         pooled.mean += own.mean * (own.count / max(pooled.count, 1))
         pooled.scatter += own.scatter
     mean, deviation = pooled.normalizer()
-    share = max(1, MOST_OF_SPEAKER // max(1, len(moments) // 5))
+    share = max(1, MAX_OF_SPEAKER // max(1, len(moments) // 5))
     frames = []
     for speaker, own in moments.items():
         own_mean, own_deviation = own.normalizer()

@@ -8,7 +8,7 @@ from asr.errors import Fault
 
 FARTHEST = 100.0
 """Times the usual distance; digital silence, the farthest that honest features go, is at about ten."""
-_LEAST_DISTANCE = 10.0
+_MIN_DISTANCE = 10.0
 _FEWEST = 5
 
 
@@ -33,7 +33,7 @@ def spoilt(matrices: Sequence[np.ndarray]) -> dict[int, Fault]:
         return {}
     centres = np.median([np.median(matrix, axis=0) for matrix in matrices], axis=0)
     distances = np.array([np.abs(matrix - centres).max(axis=0) for matrix in matrices])
-    limits = FARTHEST * np.maximum(np.median(distances, axis=0), _LEAST_DISTANCE)
+    limits = FARTHEST * np.maximum(np.median(distances, axis=0), _MIN_DISTANCE)
     suspects = np.flatnonzero((distances > limits).any(axis=1))
     return {number: _fault(matrices[number], centres, limits) for number in suspects.tolist()}
 

@@ -13,7 +13,7 @@ START, END = "<s>", "</s>"
 UNKNOWN_WORDS = frozenset({"<unk>", "<UNK>"})
 LOG10_ZERO = -99.0
 """What the format writes for a probability of zero; no weight is further from 0, in either direction."""
-HIGHEST_ORDER = 20
+MAX_ORDER = 20
 LN10 = math.log(10.0)
 
 

@@ -6,7 +6,7 @@ from asr.errors import GrammarError
 from asr.grammar.arpa import END, LN10, START, UNKNOWN_WORDS, ArpaModel, Ngram
 from asr.grammar.automaton import Arc, Grammar, build_grammar
 
-MOST_INSERTED = 2
+MAX_INSERTED = 2
 """Histories inserted for every n-gram listed; pruning leaves nearly every history of which it leaves what follows."""
 ORDER_NAMES = {1: "unigram", 2: "bigram", 3: "trigram"}
 
@@ -93,7 +93,7 @@ def _with_prefixes(model: ArpaModel, vocabulary: set[str]) -> dict[Ngram, float]
         or ngram in ((START,), (END,))
     }
     listed = list(ngrams)
-    most = len(listed) + MOST_INSERTED * len(listed) + 1000
+    most = len(listed) + MAX_INSERTED * len(listed) + 1000
     for ngram in listed:
         for length in range(2, len(ngram)):
             if ngram[:length] not in ngrams:

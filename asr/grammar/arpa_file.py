@@ -6,7 +6,7 @@ from pathlib import Path
 
 from asr.errors import GrammarError
 from asr.files import atomic_write
-from asr.grammar.arpa import END, HIGHEST_ORDER, LOG10_ZERO, START, ArpaModel, Ngram
+from asr.grammar.arpa import END, LOG10_ZERO, MAX_ORDER, START, ArpaModel, Ngram
 from asr.grammar.back_off_check import more_than_certain
 from asr.text_lines import read_text_lines
 
@@ -91,8 +91,8 @@ class _Reader:
         while match := COUNT.fullmatch(self.skip_blank()):
             if int(match.group(1)) != len(counts) + 1:
                 raise self.error(f"{match.group(0)!r} is out of order; expected 'ngram {len(counts) + 1}=COUNT'.")
-            if len(counts) == HIGHEST_ORDER:
-                raise self.error(f"{match.group(0)!r} is of too high an order; {HIGHEST_ORDER} is the highest.")
+            if len(counts) == MAX_ORDER:
+                raise self.error(f"{match.group(0)!r} is of too high an order; {MAX_ORDER} is the highest.")
             counts.append(int(match.group(2)))
             self.next += 1
         if not counts or counts[0] == 0:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import kaldifst
 
 IMPOSSIBLE = float("inf")
-LARGEST_COST = 1e6
+MAX_COST = 1e6
 """-ln p; automata have single precision, in which larger costs would swallow the others, or overflow in a sum."""
 
 
@@ -133,7 +133,7 @@ def build_grammar(
     ------
     GrammarError
         When there are no words, a word is empty or holds white space or a control character, or a cost is not finite
-        or beyond `LARGEST_COST`.
+        or beyond `MAX_COST`.
     """
     import kaldifst
 
@@ -144,12 +144,12 @@ def build_grammar(
         fst.add_state()
     fst.start = start
     for arc in arcs:
-        if not abs(arc.cost) <= LARGEST_COST:
+        if not abs(arc.cost) <= MAX_COST:
             raise _no_cost(name, arc.cost, "backing off" if arc.word is None else repr(arc.word))
         label = len(words) + 1 if arc.word is None else labels[nfc(arc.word)]
         fst.add_arc(arc.source, kaldifst.StdArc(label, 0 if arc.word is None else label, arc.cost, arc.target))
     for state, cost in final_costs.items():
-        if not abs(cost) <= LARGEST_COST:
+        if not abs(cost) <= MAX_COST:
             raise _no_cost(name, cost, "ending")
         fst.set_final(state, cost)
     kaldifst.arcsort(fst, sort_type="ilabel")
@@ -158,7 +158,7 @@ def build_grammar(
 
 def _no_cost(name: str, cost: float, of: str) -> GrammarError:
     return GrammarError(
-        f"In the grammar {name!r} {of} costs {cost:g}; a cost, -ln p, must be finite and within {LARGEST_COST:g} of 0."
+        f"In the grammar {name!r} {of} costs {cost:g}; a cost, -ln p, must be finite and within {MAX_COST:g} of 0."
     )
 
 

@@ -13,14 +13,14 @@ from typing import NamedTuple, NoReturn
 from asr.errors import GrammarError
 from asr.grammar.automaton import IMPOSSIBLE, Arc
 
-FEWEST_STEPS = 1_200_000
+MIN_STEPS = 1_200_000
 """Arcs that may be followed in any automaton. Where weights along two loops of the same words differ, following them
 never ends; n optional words one after the other take n * n steps."""
 STEPS_AN_ARC = 8
 """Further arcs that may be followed for each given arc, so that large networks with few empty arcs are not refused."""
 _DECIMALS = 6
 """Of costs; states whose costs differ by less are one, since automata have single precision."""
-_FEWEST_SAVED = 10_000
+_MIN_SAVED = 10_000
 """Arcs of words: where a shared state saves more, the empty words that lead to it are kept."""
 _MANY = 1 << 40  # more words than are counted
 
@@ -80,7 +80,7 @@ def determinize(
             "estimate one from your text with asr.grammar.estimate_ngram and write_arpa."
         )
 
-    ways = _Ways(spoken, empty, rank, end, back_off, _Steps(FEWEST_STEPS + STEPS_AN_ARC * len(arcs), refuse))
+    ways = _Ways(spoken, empty, rank, end, back_off, _Steps(MIN_STEPS + STEPS_AN_ARC * len(arcs), refuse))
     numbers: dict[tuple[int | None, tuple[tuple[int, float], ...]], int] = {}
 
     def number_of(subset: _Subset) -> int:
@@ -178,7 +178,7 @@ class _Ways:
         entries = Counter(arc.target for leaving in empty.values() for arc in leaving)
         n_words = self._words_after()
         self._n_words = {  # of the states that may be shared
-            state: n_words[state] for state, n in entries.items() if back_off and n * n_words[state] > _FEWEST_SAVED
+            state: n_words[state] for state, n in entries.items() if back_off and n * n_words[state] > _MIN_SAVED
         }
 
     def _words_after(self) -> dict[int, int]:

@@ -19,9 +19,9 @@ from asr.grammar.filler import FILLER_VARIABLE, FILLER_WORD
 from asr.grammar.network import network_grammar
 from asr.lexicon.htk_strings import read_htk_string
 
-MOST_ARCS = 200_000
+MAX_ARCS = 200_000
 """Largest number of arcs of a network, in which a variable stands as often as it is used."""
-FEWEST_ARCS = 40_000
+MIN_ARCS = 40_000
 """Number of arcs that any file may make; a longer file may make `ARCS_A_SIGN` for each of its words and signs."""
 ARCS_A_SIGN = 40
 DEEPEST = 50  # brackets in brackets, and variables in variables
@@ -100,7 +100,7 @@ def hparse_grammar(lines: Iterable[str], source: str, vocabulary: Iterable[str] 
         line as `network_grammar`.
     """
     tokens = list(_tokens("\n".join(lines), source))
-    network = _Network(source, min(MOST_ARCS, max(FEWEST_ARCS, ARCS_A_SIGN * len(tokens))))
+    network = _Network(source, min(MAX_ARCS, max(MIN_ARCS, ARCS_A_SIGN * len(tokens))))
     network.add(_Parser(tokens, source).grammar(), 0, 1)
     return network_grammar(source, network.arcs, start=0, end=1, vocabulary=vocabulary)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Literal
 
 from asr.errors import GrammarError
-from asr.grammar.arpa import END, HIGHEST_ORDER, LOG10_ZERO, START, ArpaModel, Ngram
+from asr.grammar.arpa import END, LOG10_ZERO, MAX_ORDER, START, ArpaModel, Ngram
 from asr.grammar.automaton import distinct_words
 from asr.unicode_text import nfc
 
@@ -48,10 +48,8 @@ def estimate_ngram(
         When there is no sentence, no word, an order below 1 or above 20, an unknown smoothing, or a sentence mark among
         the words.
     """
-    if not 1 <= order <= HIGHEST_ORDER:
-        raise GrammarError(
-            f"The order of an n-gram model is {order}; it must be at least 1 and at most {HIGHEST_ORDER}."
-        )
+    if not 1 <= order <= MAX_ORDER:
+        raise GrammarError(f"The order of an n-gram model is {order}; it must be at least 1 and at most {MAX_ORDER}.")
     if smoothing not in ("witten-bell", "kneser-ney"):
         raise GrammarError(f"The smoothing {smoothing!r} is unknown; it must be 'witten-bell' or 'kneser-ney'.")
     text, words = _text_and_vocabulary(sentences, vocabulary)

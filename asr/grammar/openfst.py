@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asr.errors import GrammarError
-from asr.grammar.automaton import LARGEST_COST, distinct_words
+from asr.grammar.automaton import MAX_COST, distinct_words
 from asr.grammar.openfst_magic import FST_MAGIC
 from asr.text_lines import read_bytes
 from asr.unicode_text import nfc
 
-LARGEST_FST = 1 << 30
+MAX_FST = 1 << 30
 """Bytes."""
 _TABLE_MAGIC = 2125658996
 _HAS_INPUT_TABLE, _HAS_OUTPUT_TABLE, _IS_ALIGNED = 1, 2, 4
@@ -69,7 +69,7 @@ def read_openfst(path: Path | str) -> OpenFst:
         With the position in bytes: for another magic number or type, sizes or states that the file does not have,
         weights that are not finite (but for the inf of an arc or state that is not to be used), damaged symbol tables.
     """
-    return parse_openfst(read_bytes(path, GrammarError, largest=LARGEST_FST), str(path))
+    return parse_openfst(read_bytes(path, GrammarError, largest=MAX_FST), str(path))
 
 
 def parse_openfst(content: bytes, source: str) -> OpenFst:
@@ -218,11 +218,11 @@ def _const(file: _Cursor, states_at: int, n_states: int, arcs_at: int, n_arcs: i
 
 def _require_costs(file: _Cursor, costs: NDArray[np.float32], positions: NDArray[np.int64], of: str) -> None:
     """Costs must be numbers of a size that can be added up, or inf."""
-    wrong = np.flatnonzero(~((np.abs(costs) <= LARGEST_COST) | (costs == math.inf)))
+    wrong = np.flatnonzero(~((np.abs(costs) <= MAX_COST) | (costs == math.inf)))
     if len(wrong):
         file.fail(
             int(positions[wrong[0]]),
-            f"{of} costs {costs[wrong[0]]:g}; a cost, -ln p, must be within {LARGEST_COST:g} of 0, or inf",
+            f"{of} costs {costs[wrong[0]]:g}; a cost, -ln p, must be within {MAX_COST:g} of 0, or inf",
         )
 
 

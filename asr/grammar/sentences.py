@@ -11,7 +11,7 @@ from asr.grammar.filler import FILLER_WORD
 from asr.text_lines import read_text_lines
 from asr.unicode_text import nfc
 
-LONGEST_SENTENCE = 1000
+MAX_SENTENCE_LENGTH = 1000
 """Words."""
 
 
@@ -56,8 +56,8 @@ def sentence_list(sentences: Iterable[Sequence[str]], words: Iterable[str] | Non
     """
     counts = Counter(tuple(map(nfc, sentence)) for sentence in sentences)
     longest = max(map(len, counts), default=0)
-    if longest > LONGEST_SENTENCE:
-        raise GrammarError(f"A sentence of the grammar has {longest} words; {LONGEST_SENTENCE} are the most.")
+    if longest > MAX_SENTENCE_LENGTH:
+        raise GrammarError(f"A sentence of the grammar has {longest} words; {MAX_SENTENCE_LENGTH} are the most.")
     unknown: set[str] = set()
     if words is not None:
         known = {*words, FILLER_WORD}

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from asr.errors import GrammarError
 from asr.files import atomic_write
-from asr.grammar.automaton import LARGEST_COST, Arc, Grammar
+from asr.grammar.automaton import MAX_COST, Arc, Grammar
 from asr.grammar.network import NULL, network_grammar, some
 from asr.lexicon.htk_strings import read_htk_string, write_htk_string
 from asr.text_lines import read_text_lines
@@ -225,8 +225,8 @@ def _cost(value: str | None, base: float, where: str) -> float:
     if number <= LOG_ZERO:
         return math.inf
     cost = 0.0 - number * math.log(base)
-    if not abs(cost) <= LARGEST_COST:
-        raise GrammarError(f"{where}: l={value[:80]} is too large; at most {LARGEST_COST:g} in natural logarithms.")
+    if not abs(cost) <= MAX_COST:
+        raise GrammarError(f"{where}: l={value[:80]} is too large; at most {MAX_COST:g} in natural logarithms.")
     return cost
 
 

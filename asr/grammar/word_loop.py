@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from asr.errors import GrammarError
 from asr.grammar.automaton import Arc, Grammar, build_grammar, distinct_words
 
-LARGEST_COUNT = 1e100  # so that no sum overflows
-LONGEST_STRING = 1000
+MAX_COUNT = 1e100  # so that no sum overflows
+MAX_STRING_LENGTH = 1000
 
 
 def word_loop(words: Iterable[str], counts: Mapping[str, float] | None = None) -> Grammar:
@@ -41,8 +41,8 @@ def word_string(words: Iterable[str], length: int) -> Grammar:
     GrammarError
         When there are no words, or the length is not from 1 to 1000.
     """
-    if not 1 <= length <= LONGEST_STRING:
-        raise GrammarError(f"a string of {length} words was asked for; it may have from 1 to {LONGEST_STRING}")
+    if not 1 <= length <= MAX_STRING_LENGTH:
+        raise GrammarError(f"a string of {length} words was asked for; it may have from 1 to {MAX_STRING_LENGTH}")
     words = distinct_words(words)
     costs = _costs(words, None)
     arcs = [
@@ -61,10 +61,10 @@ def _costs(words: tuple[str, ...], counts: Mapping[str, float] | None) -> list[f
     if counts is None:
         return [math.log(len(words))] * len(words)
     for word in words:
-        if not 0 < counts.get(word, 0) <= LARGEST_COUNT:
+        if not 0 < counts.get(word, 0) <= MAX_COUNT:
             raise GrammarError(
                 f"The count of the word {word!r} is {counts.get(word, 0)}; it must be positive and at most "
-                f"{LARGEST_COUNT:g}."
+                f"{MAX_COUNT:g}."
             )
     total = math.fsum(counts[word] for word in words)
     return [math.log(total) - math.log(counts[word]) for word in words]

@@ -23,7 +23,7 @@ from asr.errors import ConfigError
 from asr.settings import Settings
 from asr.text_lines import read_text_lines
 
-MOST_QUESTIONS = 10_000
+MAX_QUESTIONS = 10_000
 PAUSES = frozenset({"sil", "sp", "SIL", "SP"})
 """What stands for a pause or the end of an utterance, which no pattern does."""
 
@@ -56,8 +56,8 @@ def read_questions(path: Path) -> tuple[PhoneQuestion, ...]:
     found = tuple(_of_htk(path, lines) if of_htk else _of_kaldi(lines))
     if not found:
         raise ConfigError(f"{path}: no questions; lines of phones are wanted, or HTK's 'QS \"name\" {{ n-*, m-* }}'")
-    if len(found) > MOST_QUESTIONS:
-        raise ConfigError(f"{path}: {len(found)} questions are more than the {MOST_QUESTIONS} that are taken")
+    if len(found) > MAX_QUESTIONS:
+        raise ConfigError(f"{path}: {len(found)} questions are more than the {MAX_QUESTIONS} that are taken")
     return found
 
 

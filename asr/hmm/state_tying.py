@@ -15,7 +15,7 @@ import numpy as np
 LEFT, RIGHT, BEGINS, ENDS = range(4)
 SIDES = ("left", "right", "begins", "ends")
 """What a question asks about: the phone before, the phone after, whether the phone begins or ends a word."""
-MOST_NODES = 1_000_000
+MAX_NODES = 1_000_000
 
 
 class Context(NamedTuple):
@@ -132,8 +132,8 @@ class StateTying:
         for name, (array, shape, kind) in shapes.items():
             if array.shape != shape or array.dtype != kind:
                 raise ValueError(f"tying.{name} is {array.dtype} of shape {array.shape}, not {kind.__name__} {shape}")
-        if n_nodes > MOST_NODES:
-            raise ValueError(f"the trees have {n_nodes} nodes; {MOST_NODES} are the most")
+        if n_nodes > MAX_NODES:
+            raise ValueError(f"the trees have {n_nodes} nodes; {MAX_NODES} are the most")
         leaf, number = question < 0, np.arange(n_nodes)
         children = np.concatenate([yes[~leaf], no[~leaf]])
         states = yes[leaf]

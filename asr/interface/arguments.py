@@ -21,7 +21,7 @@ Class = TypeVar("Class", bound=type)
 
 _OWN_CHECKS = (Audio, GrammarChoice)
 """Types that are checked where they are used: they come in more forms than annotations can say."""
-_LONGEST_SHOWN = 80
+_MAX_SHOWN_LENGTH = 80
 
 
 def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
@@ -33,7 +33,7 @@ def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Re
         hints = _hints(function)
         for name, value in known.bind(*arguments, **options).arguments.items():
             if name in hints and not _fits(value, hints[name]):
-                shown = f"{printable(repr(value), _LONGEST_SHOWN)} ({type(value).__name__})"
+                shown = f"{printable(repr(value), _MAX_SHOWN_LENGTH)} ({type(value).__name__})"
                 where = function.__qualname__.removesuffix(".__init__")
                 wanted = "no null character" if _has_null(value) else _described(hints[name])
                 raise ArgumentError(f"{where}: {name} is {shown}; expected {wanted}")

@@ -12,7 +12,7 @@ from asr.grammar.added_words import with_added_words
 from asr.grammar.arpa_file import parse_arpa
 from asr.grammar.filler import without_filler
 from asr.grammar.sentences import sentence_list
-from asr.grammar.word_loop import LONGEST_STRING
+from asr.grammar.word_loop import MAX_STRING_LENGTH
 from asr.lexicon import Lexicon
 from asr.recognition.decoding import chosen_grammar
 from asr.recognition.vocabulary import other_case, tell_left_out
@@ -28,7 +28,7 @@ def settled(choice: GrammarChoice) -> GrammarChoice:
 
     Raises GrammarError for what is no grammar: a number that is none of words, a table, anything without sentences.
     """
-    if isinstance(choice, Integral) and not isinstance(choice, bool) and 1 <= choice <= LONGEST_STRING:
+    if isinstance(choice, Integral) and not isinstance(choice, bool) and 1 <= choice <= MAX_STRING_LENGTH:
         return str(int(choice))
     if choice is None or isinstance(choice, str | os.PathLike | Grammar):
         return choice
@@ -45,8 +45,8 @@ def settled(choice: GrammarChoice) -> GrammarChoice:
 
 
 _GRAMMARS = (
-    f"give sentences as a list, 'loop', 'one', a number of words from 1 to {LONGEST_STRING}, the path of a grammar's "
-    "file, an automaton of asr.grammar, or None for the model's own"
+    f"give sentences as a list, 'loop', 'one', a number of words from 1 to {MAX_STRING_LENGTH}, the path of a "
+    "grammar's file, an automaton of asr.grammar, or None for the model's own"
 )
 
 

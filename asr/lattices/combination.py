@@ -19,7 +19,7 @@ from asr.lattices.confusion_network import Place
 
 APART = 200.0
 """Milliseconds that two aligned places may lie apart: systems differ by some frames in where a word begins."""
-MOST_CELLS = 40_000_000
+MAX_CELLS = 40_000_000
 """Places of one network times those of another, of 16 bytes each."""
 _OF_TIME = 1e-6  # cost of a millisecond between places: it decides where probabilities do not
 _EQUAL = 1e-9
@@ -62,7 +62,7 @@ def aligned(networks: Sequence[Sequence[Place]], apart: float = APART) -> list[S
 def aligned_pairs(one: Sequence[Place], other: Sequence[Place], apart: float) -> list[tuple[int | None, int | None]]:
     """Numbers of aligned places, with the least sum of costs; between pairs, places without a counterpart by time."""
     n, m = len(one), len(other)
-    if n * m > MOST_CELLS:
+    if n * m > MAX_CELLS:
         raise DecodeError(f"a network of {n} places cannot be aligned with one of {m}; divide the recording")
     costs = _costs(one, other, apart)
     alone, alone_other = (np.array([1.0 - _nothing(place) for place in network]) for network in (one, other))

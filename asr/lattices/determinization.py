@@ -18,7 +18,7 @@ from discriminants.compiled import njit
 
 QUANTUM = 1e-4
 """Scores that differ by less are the same when subsets are compared."""
-MOST_ELEMENTS = 8_000_000
+MAX_ELEMENTS = 8_000_000
 """Junctions of all subsets and steps back along all arcs, of 12 and 16 bytes."""
 
 
@@ -66,7 +66,7 @@ def word_steps(links: Links, heads: np.ndarray, ways: Ways) -> WordSteps:
         links.backward,
         int(head_of_token[links.initial]),
         links.beam,
-        MOST_ELEMENTS,
+        MAX_ELEMENTS,
     )
     return WordSteps(source, target, spoken[link], junction, n_first, beam)
 

@@ -19,7 +19,7 @@ from asr.text_lines import read_text_lines
 
 EPSILON = "<eps>"
 _WEIGHT = re.compile(r"(-?[0-9.]+(?:[eE][-+]?\d+)?),(-?[0-9.]+(?:[eE][-+]?\d+)?),([0-9_]*)", re.ASCII)
-_LARGEST_SCORE = 1e12
+_MAX_SCORE = 1e12
 
 
 def write_kaldi_lattices(path: Path | str, lattices: Mapping[str, Lattice]) -> None:
@@ -106,8 +106,8 @@ def _parsed(
             grammar, acoustic = 0.0 - float(weight[1]), 0.0 - float(weight[2])
         except ValueError:
             raise CorpusError(f"{path}:{number}: {fields[-1][:80]!r} must hold two numbers") from None
-        if not max(abs(grammar), abs(acoustic)) < _LARGEST_SCORE:
-            raise CorpusError(f"{path}:{number}: {fields[-1][:80]!r} must hold two numbers below {_LARGEST_SCORE:g}")
+        if not max(abs(grammar), abs(acoustic)) < _MAX_SCORE:
+            raise CorpusError(f"{path}:{number}: {fields[-1][:80]!r} must hold two numbers below {_MAX_SCORE:g}")
         n_frames = weight[3].count("_") + 1 if weight[3] else 0
         if len(fields) == 2:
             final[int(fields[0])], left[int(fields[0])] = (acoustic, grammar), n_frames

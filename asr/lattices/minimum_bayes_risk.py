@@ -17,8 +17,8 @@ from asr.lattices.n_best import n_best
 from asr.lattices.posteriors import default_scale
 from discriminants.compiled import njit
 
-_MOST_ROUNDS = 20
-MOST_CELLS = 40_000_000
+_MAX_ROUNDS = 20
+MAX_CELLS = 40_000_000
 """Nodes times places, of 16 bytes each; a lattice of long audio with more is pruned until there are no more."""
 _LEAST = 1e-6
 """Words less probable than this are not listed."""
@@ -56,18 +56,18 @@ def least_risk(lattice: Lattice, scale: float | None = None) -> LeastRisk:
     """Minimize the expected word errors, beginning with the best path; `scale` as of `arc_posteriors`.
 
     Memory and time grow with the square of the audio's length: beyond some minutes only the sentences nearest to the
-    best path count (`MOST_CELLS`).
+    best path count (`MAX_CELLS`).
     """
     scale = default_scale(lattice) if scale is None else scale
     beam = min(lattice.beam, 1e3)
-    while lattice.n_nodes * (2 * len(lattice.first) + 2) > MOST_CELLS and beam > 1e-3:
+    while lattice.n_nodes * (2 * len(lattice.first) + 2) > MAX_CELLS and beam > 1e-3:
         beam *= 0.8
         lattice = lattice.pruned(beam)
     final = np.where(lattice.final_score > -np.inf, scale * lattice.final_score, -np.inf)
     sentence = lattice.word[n_best(lattice, 1)[0].arcs] + 1  # 0 is nothing
     word = (lattice.word + 1).astype(np.int64)
     end = lattice.node_frame[lattice.target].astype(np.float64)
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         places = np.zeros(2 * len(sentence) + 1, np.int64)
         places[1::2] = sentence
         risk, gamma, begins, ends = _expected(

@@ -14,10 +14,10 @@ from asr.unicode_text import fault_in_word, nfc
 
 Pronunciation = tuple[str, ...]
 
-LONGEST_PRONUNCIATION = 1000
+MAX_PRONUNCIATION_LENGTH = 1000
 """Phones; a whole sentence taken for a word has a hundred."""
-MOST_VARIANTS = 1000
-MOST_PHONES = 50_000
+MAX_VARIANTS = 1000
+MAX_PHONES = 50_000
 """Different ones; a lexicon with more has words where its phones should be."""
 
 STRESSED_PHONE = re.compile(r"(.*\D)[0-2]", re.DOTALL)
@@ -91,22 +91,22 @@ class Lexicon:
             checked[word] = tuple(dict.fromkeys((*checked.get(word, ()), *spoken)))
             if not checked[word] or () in checked[word]:
                 raise LexiconError(f"{self.source}: the word {word!r} has no phones; give at least one.")
-            if len(checked[word]) > MOST_VARIANTS:
+            if len(checked[word]) > MAX_VARIANTS:
                 raise LexiconError(
-                    f"{self.source}: the word {word!r} has {len(checked[word])} variants; {MOST_VARIANTS} are the most."
+                    f"{self.source}: the word {word!r} has {len(checked[word])} variants; {MAX_VARIANTS} are the most."
                 )
             for variant in checked[word]:
-                if len(variant) > LONGEST_PRONUNCIATION:
+                if len(variant) > MAX_PRONUNCIATION_LENGTH:
                     raise LexiconError(
-                        f"{self.source}: the word {word!r} has {len(variant)} phones; {LONGEST_PRONUNCIATION} are the "
-                        "most in one pronunciation."
+                        f"{self.source}: the word {word!r} has {len(variant)} phones; {MAX_PRONUNCIATION_LENGTH} are "
+                        "the most in one pronunciation."
                     )
                 for phone in set(variant) - phones:
                     _check_name(phone, f"phone of the word {word!r}", self.source)
                 phones.update(variant)
-            if len(phones) > MOST_PHONES:
+            if len(phones) > MAX_PHONES:
                 raise LexiconError(
-                    f"{self.source}: there are more than {MOST_PHONES} different phones; a line is a word and its "
+                    f"{self.source}: there are more than {MAX_PHONES} different phones; a line is a word and its "
                     "phones, not a sentence."
                 )
         object.__setattr__(self, "pronunciations", MappingProxyType(checked))

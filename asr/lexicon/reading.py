@@ -117,7 +117,7 @@ def line_parser(format: str, columns: NumberColumns) -> Callable[[str], formats.
     raise LexiconError(f"The lexicon format {format!r} is unknown; it must be auto, kaldi, cmu or htk.")
 
 
-FEWEST_COMMAS, COMMA_LINES = 3, 0.9  # lines, and their part of all: words with a comma, such as 1,000, are few
+MIN_COMMAS, COMMA_LINES = 3, 0.9  # lines, and their part of all: words with a comma, such as 1,000, are few
 _COMMA_AFTER_WORD = re.compile(r"\s*(\"[^\"]*\"|[^\s,;]+)\s*[,;]\s*\S")
 
 
@@ -128,7 +128,7 @@ def comma_separated(lines: Sequence[tuple[int, str]]) -> tuple[int, str] | None:
     """
     entries = [(number, line) for number, line in lines if not formats.is_comment(line)]
     fitting = [(number, line) for number, line in entries if _COMMA_AFTER_WORD.match(line)]
-    if len(fitting) < max(FEWEST_COMMAS, COMMA_LINES * len(entries)):
+    if len(fitting) < max(MIN_COMMAS, COMMA_LINES * len(entries)):
         return None
     number, line = fitting[0]
     return number, (

@@ -47,7 +47,7 @@ from discriminants.sparse_logistic import SparseKernelLogisticClassifier
 OF_MIXTURES = (
     'fMLLR or, to seconds of speech, by vocal-tract length: --adapt fmllr or vtln, adapt="fmllr" or "vtln" in Python'
 )
-_LEAST_PROBABILITY = 0.03
+_MIN_PROBABILITY = 0.03
 _MAX_WORDS = 200  # grammars of more single words are searched as a whole
 
 
@@ -304,7 +304,7 @@ def _readings(
         states = {
             word: frame_states(path, graphs[word], hmm.topology)
             for (word, path), probability in zip(paths.items(), softmax(flat), strict=True)
-            if probability > _LEAST_PROBABILITY
+            if probability > _MIN_PROBABILITY
         }
         rows = np.arange(table.offsets[number], table.offsets[number + 1])
         readings.append(Reading(rows, np.array(list(paths)), flat, states))
@@ -316,7 +316,7 @@ def probable_states(readings: Sequence[Reading]) -> tuple[np.ndarray, np.ndarray
     rows, all_states, weight = [np.zeros(0, np.intp)], [np.zeros(0, np.int32)], [np.zeros(0)]
     for reading in readings:
         for graph, probability in zip(reading.graphs, softmax(reading.scores), strict=True):
-            if probability > _LEAST_PROBABILITY:
+            if probability > _MIN_PROBABILITY:
                 states = reading.states[int(graph)]
                 rows.append(reading.rows)
                 all_states.append(states)

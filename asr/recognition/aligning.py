@@ -16,7 +16,7 @@ from asr.alignment.ctm import ctm_rows, write_ctm
 from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.frame_times import FrameTimes, frame_times
 from asr.alignment.score_files import SCORES, SUSPECTS, tell, write_scores, write_suspects
-from asr.alignment.suspects import FEWEST_UTTERANCES, check_transcripts, first_rivals
+from asr.alignment.suspects import MIN_UTTERANCES, check_transcripts, first_rivals
 from asr.alignment.textgrid import write_textgrid
 from asr.alignment.transcript_graph import transcript_graph
 from asr.alignment.transcript_scores import TranscriptScore, phone_loop, score_transcripts, score_utterance
@@ -197,7 +197,7 @@ def _tell_of_times(
         states[table.rows(name)] = times.states
     segments = {name: (times.phones, times.words) for name, times in aligned.items()}
     check = check_segments(states, table, segments, topology, frame_shift)
-    if len(aligned) < FEWEST_UTTERANCES:  # which do not tell what a pause sounds like; the model does
+    if len(aligned) < MIN_UTTERANCES:  # which do not tell what a pause sounds like; the model does
         silent = 100.0 * sum(times.n_silent for times in aligned.values()) / max(1, int((states >= 0).sum()))
         check = replace(check, pauses=max(check.pauses, silent))
     log.info("%s", printable(f"{check}{_worst_word(aligned, seconds)}"))

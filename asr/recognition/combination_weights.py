@@ -12,7 +12,7 @@ from asr.scoring.repeated_counts import RepeatedCounts
 
 SHARES = tuple(number / 10 for number in range(11))
 NULLS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0)
-_MOST_ROUNDS = 10
+_MAX_ROUNDS = 10
 _STANDARD_ERRORS = 2.0
 """That a gain must be above, since the vote with the fewest errors of some dozens is luck to a part."""
 
@@ -85,7 +85,7 @@ def choose_vote(
 
     before = errors_of(start)
     best, errors = start, before
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         at_first = errors.sum()
         for k in range(len(start.weights) + 1):
             if k < len(start.weights):

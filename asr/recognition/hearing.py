@@ -17,7 +17,7 @@ from asr.runs.progress import counted
 from asr.validation.findings import count, some
 from asr.validation.measuring import Measured
 from asr.validation.recordings import above_cut_off, measure_all
-from asr.validation.transcripts import LONGEST_PAUSES
+from asr.validation.transcripts import MAX_PAUSES_LENGTH
 from discriminants.parallel.workers import Workers
 
 log = logging.getLogger(__name__)
@@ -123,10 +123,10 @@ def warn_of_few_words(seconds: Mapping[str, float], graph: StateGraph) -> None:
 
 def few_words(seconds: float, graph: StateGraph) -> Fault | None:
     """What is to be said of audio of so many seconds under this grammar, if it is far too long for its sentences."""
-    if seconds <= LONGEST_PAUSES + SECONDS_A_WORD:
+    if seconds <= MAX_PAUSES_LENGTH + SECONDS_A_WORD:
         return None  # under any grammar
     most = graph.most_words
-    if seconds <= LONGEST_PAUSES + SECONDS_A_WORD * most:
+    if seconds <= MAX_PAUSES_LENGTH + SECONDS_A_WORD * most:
         return None
     return Fault(
         "few-words",

@@ -34,7 +34,7 @@ three were wrong, the lattices' best sentences had 47 % of the errors; with 6 th
 DENSITY = 100.0
 """Of lattices under this beam. Four times as much changes posteriors of words that are hardly recognized by a few
 hundredths, and takes ten times as long."""
-MOST_SENTENCES = 100_000
+MAX_SENTENCES = 100_000
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ class LatticeWishes:
             )
         if self.beam is not None and not self.beam > 0:
             raise ConfigError(f"the lattice beam (--lattice-beam, lattice_beam=) is {self.beam:g}; it must be above 0")
-        if not 0 <= self.n_best <= MOST_SENTENCES:
-            raise ConfigError(f"--n-best (n_best=) is {self.n_best}; it must be from 0 to {MOST_SENTENCES}")
+        if not 0 <= self.n_best <= MAX_SENTENCES:
+            raise ConfigError(f"--n-best (n_best=) is {self.n_best}; it must be from 0 to {MAX_SENTENCES}")
 
     @property
     def any(self) -> bool:

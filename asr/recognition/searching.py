@@ -16,7 +16,7 @@ BATCH_FRAMES = 512  # What one worker recognizes at a time, of whole utterances:
 
 WIDENINGS = (1, 4, 16)
 """Times the beam and the limit of hypotheses; the next one only where no path reached an end of the grammar."""
-MOST_TOKENS = 50_000_000  # arcs x frames of a search without beam and limit, which is tried last: some 600 MB
+MAX_TOKENS = 50_000_000  # arcs x frames of a search without beam and limit, which is tried last: some 600 MB
 
 
 CHEAP_GRAPH = 10_000
@@ -102,6 +102,6 @@ def search_lattice(
 def _widths(search: SearchSettings, graph: StateGraph, n_frames: int) -> Iterator[tuple[float, int]]:
     """Beams and limits to be tried one after the other."""
     widths = [(search.beam * factor, search.max_active * factor) for factor in WIDENINGS]
-    if graph.n_arcs * n_frames <= MOST_TOKENS:
+    if graph.n_arcs * n_frames <= MAX_TOKENS:
         widths.append((np.inf, 0))
     yield from dict.fromkeys((min(beam, WIDEST_BEAM), most) for beam, most in widths)

@@ -12,7 +12,7 @@ from asr.scoring.wer import SpeakerScore, UtteranceScore
 
 Points = Sequence[tuple[float, float]]
 
-_MOST_BARS = 24  # speakers in the figure; the table beside it has all of them
+_MAX_BARS = 24  # speakers in the figure; the table beside it has all of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def _speaker_figure(speakers: Mapping[str, Sequence[SpeakerScore]]) -> str:
             highest[speaker] = max(rate, highest.get(speaker, 0.0))
     if not highest:
         return ""
-    shown = sorted(highest, key=lambda speaker: (-highest[speaker], speaker))[:_MOST_BARS]
+    shown = sorted(highest, key=lambda speaker: (-highest[speaker], speaker))[:_MAX_BARS]
     title = "Word error rate by speaker"
     if len(shown) < len(highest):
         title += f": the {len(shown)} speakers of {len(highest)} with the highest"

@@ -12,7 +12,7 @@ from asr.scoring.wer import ScoreReport
 
 Unit = Literal["utterance", "speaker"]
 
-FEWEST_SPEAKERS = FEWEST_UTTERANCES = 5
+MIN_SPEAKERS = MIN_UTTERANCES = 5
 """That are redrawn for an interval: fewer say nothing of others."""
 
 _BLOCK = 1 << 20  # draws held in memory at a time
@@ -71,8 +71,8 @@ def wer_interval(
 def over_utterances(report: ScoreReport, level: float = 0.95) -> str:
     """Return the interval that other utterances would give, in brackets, or why there is none."""
     spoken = sum(utterance.counts.words > 0 for utterance in report.utterances)
-    if spoken < FEWEST_UTTERANCES:
-        return f"[no interval: utterances with words are {spoken}, and {FEWEST_UTTERANCES} or more are needed]"
+    if spoken < MIN_UTTERANCES:
+        return f"[no interval: utterances with words are {spoken}, and {MIN_UTTERANCES} or more are needed]"
     interval = wer_interval(report, level=level)
     return f"[{interval.low:.2f}, {interval.high:.2f}] at {100 * level:g} %"
 
@@ -82,8 +82,8 @@ def over_speakers(report: ScoreReport, level: float = 0.95) -> str:
     if not report.words:
         return "Speakers: no interval, because the references have no words"
     speakers = len(report.speakers())
-    if speakers < FEWEST_SPEAKERS:
-        return f"Speakers: {speakers}; how others would fare can be told from {FEWEST_SPEAKERS} or more"
+    if speakers < MIN_SPEAKERS:
+        return f"Speakers: {speakers}; how others would fare can be told from {MIN_SPEAKERS} or more"
     interval = wer_interval(report, level=level, unit="speaker")
     return f"Redrawing the {speakers} speakers: [{interval.low:.2f}, {interval.high:.2f}] at {100 * level:g} %"
 

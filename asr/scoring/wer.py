@@ -13,7 +13,7 @@ from asr.errors import CorpusError
 Pair = tuple[str | None, str | None]
 """One column of an alignment: (reference word, hypothesis word); None where there is no word."""
 
-MOST_COMPARISONS = 10_000**2
+MAX_COMPARISONS = 10_000**2
 """Pairs of words; an hour of speech has as many words as its root, and takes seconds and 400 MB."""
 
 _GAP = ""  # no word is empty, so the gap cannot be mistaken for one
@@ -192,10 +192,10 @@ def align_words(reference: Sequence[str], hypothesis: Sequence[str]) -> tuple[Pa
     """
     if _GAP in reference or _GAP in hypothesis:
         raise CorpusError(f"an empty word cannot be scored: {list(reference)} against {list(hypothesis)}")
-    if len(reference) * len(hypothesis) > MOST_COMPARISONS:
+    if len(reference) * len(hypothesis) > MAX_COMPARISONS:
         raise CorpusError(
             f"{len(reference)} words cannot be compared with {len(hypothesis)}; divide the recording into utterances, "
-            f"of at most {round(MOST_COMPARISONS**0.5)} words each"
+            f"of at most {round(MAX_COMPARISONS**0.5)} words each"
         )
     return tuple((ref or None, hyp or None) for ref, hyp in align(reference, hypothesis, _GAP))
 

@@ -36,7 +36,7 @@ from asr.validation.amount import (
 
 log = logging.getLogger(__name__)
 
-MOST_REALIGNMENTS = 4
+MAX_REALIGNMENTS = 4
 """At each number of Gaussians of other frames, which begin from an alignment that is good already."""
 
 
@@ -167,7 +167,7 @@ def _regrow(
     """Mixtures of the same states, from single Gaussians of other frames under the alignment that there is."""
     topology = earlier.hmm.topology
     settings = workshop.config.gmm if topology.tying is None else workshop.config.tied_gmm
-    shorter = {**settings.model_dump(), "iterations": [min(n, MOST_REALIGNMENTS) for n in settings.iterations]}
+    shorter = {**settings.model_dump(), "iterations": [min(n, MAX_REALIGNMENTS) for n in settings.iterations]}
     gaussians = first_gaussians(table, mixtures.states, topology, settings, workshop.workers)
     start = Start(
         topology, GmmSettings(**shorter), (gaussians, earlier.hmm.self_loops), earlier.speakers, mixtures.states

@@ -26,10 +26,10 @@ log = logging.getLogger(__name__)
 
 SCALES = (0.5, 0.7, 1.0, 1.4, 2.0)
 """Of posteriors that are tried."""
-FEWEST_WORDS = 50
+MIN_WORDS = 50
 """Fewer words say too little."""
-_FEWEST_OF_EACH = 5  # right words, and wrong ones
-ENOUGH_WORDS = 500
+_MIN_OF_EACH = 5  # right words, and wrong ones
+SUFFICIENT_WORDS = 500
 """Of the references, for three numbers: of more, every second utterance is taken, or every third, since lattices of
 words that are hardly recognized take longer than all else."""
 _RIDGE = 1e-2
@@ -88,7 +88,7 @@ def fit_confidence(words: Judged) -> ConfidenceSettings | None:
     likelihood counts. None where there are too few words.
     """
     n_right = int(words.right.sum())
-    if len(words.right) < FEWEST_WORDS or min(n_right, len(words.right) - n_right) < _FEWEST_OF_EACH:
+    if len(words.right) < MIN_WORDS or min(n_right, len(words.right) - n_right) < _MIN_OF_EACH:
         return None
     sign = np.where(words.right, -1.0, 1.0)
     best: tuple[float, ConfidenceSettings] | None = None
@@ -136,7 +136,7 @@ def confidence_on(
     references = {
         name: words for each in scored for name, words in each.twin.held_out.references.items() if name not in leave_out
     }
-    every = max(1, math.ceil(sum(map(len, references.values())) / ENOUGH_WORDS))
+    every = max(1, math.ceil(sum(map(len, references.values())) / SUFFICIENT_WORDS))
     chosen = [
         [
             [(name, scores) for name, scores in zip(batch.ids, of_batch, strict=True) if name in references][::every]
@@ -156,7 +156,7 @@ def confidence_on(
         kept = "are posteriors" if search.confidence is None else "stay as they were fitted before"
         log.info(
             "confidences want %d words to be fitted to, %d of them right and %d wrong; they %s",
-            FEWEST_WORDS, _FEWEST_OF_EACH, _FEWEST_OF_EACH, kept,
+            MIN_WORDS, _MIN_OF_EACH, _MIN_OF_EACH, kept,
         )  # fmt: skip
         return search.confidence
     log.info(

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from asr.acoustic.gmm_training import GmmSettings, TiedGmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
-from asr.acoustic.model_file import LARGEST_PENALTY, LARGEST_SCALE, SearchSettings
+from asr.acoustic.model_file import MAX_PENALTY, MAX_SCALE, SearchSettings
 from asr.acoustic.speaker_adaptation import SpeakerSettings
 from asr.acoustic.vtln import why_no_warps
 from asr.errors import ConfigError
@@ -20,11 +20,11 @@ from asr.hmm.phone_questions import PhoneQuestion, read_questions
 from asr.settings import SettingFault, Settings, faults, faults_in_value, refuse
 from asr.text_lines import read_text
 
-LARGEST_FILE = 1 << 16  # bytes; a file that names every setting has three thousand
-MOST_TIED_STATES = 100_000
+MAX_FILE = 1 << 16  # bytes; a file that names every setting has three thousand
+MAX_TIED_STATES = 100_000
 DYNAMIC_RANGE_DB = 35.0
-LEAST_RANGE_DB = 10.0  # with less hardly anything of speech is left
-LONGEST_LINE = 2000  # characters; names with thousands of dots take the parser minutes
+MIN_RANGE_DB = 10.0  # with less hardly anything of speech is left
+MAX_LINE_LENGTH = 2000  # characters; names with thousands of dots take the parser minutes
 
 
 class TuningSettings(Settings):
@@ -72,7 +72,7 @@ class TrainingConfig(Settings):
     """Phones that a state depends on: 1, the phone itself; 3, the phones before and after it too, by trees that tie the
     states of contexts that sound alike. "auto" is 3 where there is half an hour of speech, and where what only contexts
     have is set. Not the frames that a classifier sees, which `hybrid_features.context` says."""
-    tied_states: Annotated[int, Field(ge=1, le=MOST_TIED_STATES)] | Literal["auto"] = "auto"
+    tied_states: Annotated[int, Field(ge=1, le=MAX_TIED_STATES)] | Literal["auto"] = "auto"
     """With context = 3, the states of all phones together. "auto" is one for every thousand frames, 600 at most, and at
     least the number without context."""
     questions: tuple[PhoneQuestion, ...] = ()
@@ -124,9 +124,9 @@ class TrainingConfig(Settings):
     @classmethod
     def _enough_range(cls, features: FeatureConfig) -> FeatureConfig:
         # Not a bound of the setting itself: models of any range are read.
-        if 0 < features.dynamic_range_db < LEAST_RANGE_DB:
+        if 0 < features.dynamic_range_db < MIN_RANGE_DB:
             why = (
-                f"dynamic_range_db {features.dynamic_range_db:g} must be 0, for none, or at least {LEAST_RANGE_DB:g}: "
+                f"dynamic_range_db {features.dynamic_range_db:g} must be 0, for none, or at least {MIN_RANGE_DB:g}: "
                 f"with less the sounds of speech are alike; {DYNAMIC_RANGE_DB:g} is usual"
             )
             refuse(FeatureConfig, features, [("dynamic_range_db", why)])
@@ -135,9 +135,9 @@ class TrainingConfig(Settings):
     @field_validator("tied_states", mode="before")
     @classmethod
     def _of_all_phones(cls, value: Any) -> Any:
-        if isinstance(value, int) and not isinstance(value, bool) and not 1 <= value <= MOST_TIED_STATES:
+        if isinstance(value, int) and not isinstance(value, bool) and not 1 <= value <= MAX_TIED_STATES:
             raise ValueError(
-                f"must be the number of states of all phones together, from 1 to {MOST_TIED_STATES}, or 'auto', which "
+                f"must be the number of states of all phones together, from 1 to {MAX_TIED_STATES}, or 'auto', which "
                 "goes by how much speech there is"
             )
         return value
@@ -163,11 +163,11 @@ class TrainingConfig(Settings):
         scale, penalty = max(self.tuning.scale_factors), max(map(abs, self.tuning.penalty_factors))
         for name in ("gmm_search", "hybrid_search"):
             lm_scale = getattr(self, name).lm_scale
-            if lm_scale * scale > LARGEST_SCALE or lm_scale * penalty > LARGEST_PENALTY:
+            if lm_scale * scale > MAX_SCALE or lm_scale * penalty > MAX_PENALTY:
                 yield (
                     f"{name}.lm_scale",
                     f"{name}.lm_scale {lm_scale:g} times the largest of tuning.scale_factors and penalty_factors is "
-                    f"beyond {LARGEST_SCALE:g} and {LARGEST_PENALTY:g}",
+                    f"beyond {MAX_SCALE:g} and {MAX_PENALTY:g}",
                 )
 
     def _why_no_warps(self) -> Iterator[tuple[str, str]]:
@@ -328,10 +328,10 @@ def with_shared_features(tables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
-    text = read_text(path, ConfigError, largest=LARGEST_FILE)
+    text = read_text(path, ConfigError, largest=MAX_FILE)
     for number, line in enumerate(text.split("\n"), 1):
-        if len(line) > LONGEST_LINE:
-            raise ConfigError(f"{path}, line {number}: has {len(line)} characters; {LONGEST_LINE} are the most")
+        if len(line) > MAX_LINE_LENGTH:
+            raise ConfigError(f"{path}, line {number}: has {len(line)} characters; {MAX_LINE_LENGTH} are the most")
     try:
         values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # integers of thousands of digits; brackets in brackets

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from asr.recognition.material import Material
-from asr.validation.amount import FEWEST_SPEAKERS
+from asr.validation.amount import MIN_SPEAKERS
 
 
 def hold_out(material: Material, fraction: float, seed: int) -> tuple[Material, Material]:
@@ -33,8 +33,8 @@ def folds(material: Material, fraction: float, words: int, seed: int) -> list[tu
     words : int
         Held-out words that are enough.
     """
-    unit = _unit(material, FEWEST_SPEAKERS)
-    said = dict.fromkeys(_units(material, FEWEST_SPEAKERS), 0)
+    unit = _unit(material, MIN_SPEAKERS)
+    said = dict.fromkeys(_units(material, MIN_SPEAKERS), 0)
     for name, speaker in zip(material.static.ids, material.static.speakers, strict=True):
         said[unit(name, speaker)] += len(material.references[name])
     n_folds = min(len(said), max(2, round(1.0 / fraction)))
@@ -43,7 +43,7 @@ def folds(material: Material, fraction: float, words: int, seed: int) -> list[tu
     for drawn in _dealt(said, n_folds, np.random.default_rng(seed)):
         if heard >= words:
             break
-        fold = _divided(material, drawn, FEWEST_SPEAKERS)
+        fold = _divided(material, drawn, MIN_SPEAKERS)
         heard += sum(map(len, fold[1].references.values()))
         found.append(fold)
     return found

@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 SHARE_STEPS = (-0.2, -0.1, 0.1, 0.2)
 """From the present share of the second stream to the others that are tried."""
 _SHOWN = 5  # words before the place where a transcript leaves the grammar
-_LEAST_SHARE, _LARGEST_SHARE = 0.05, 0.95
+_MIN_SHARE, _MAX_SHARE = 0.05, 0.95
 
 
 @dataclass(frozen=True)
@@ -272,7 +272,7 @@ def _with_shares(model: SpeechModel) -> dict[float | None, SpeechModel]:
     present = share_of_second(model.hmm.acoustic_model)
     found: dict[float | None, SpeechModel] = {present: model}
     for step in sorted(SHARE_STEPS, key=abs):
-        share = round(min(max(present + step, _LEAST_SHARE), _LARGEST_SHARE), 3)
+        share = round(min(max(present + step, _MIN_SHARE), _MAX_SHARE), 3)
         acoustic = with_share_of_second(model.hmm.acoustic_model, share)
         found.setdefault(share, replace(model, hmm=replace(model.hmm, acoustic_model=acoustic)))
     return found

@@ -21,7 +21,7 @@ from asr.training.rejection_limits import best_limits
 from asr.training.tuning import Scored, Twin
 from discriminants.parallel.workers import Workers
 
-MOST_LOST = 0.05
+MAX_LOST = 0.05
 """Share of the commands that may be lost."""
 NO_FILLER = -1e6
 """Penalty at which no path takes the filler."""
@@ -69,7 +69,7 @@ def fit_penalty(commands: Scored, others: Scored, search: SearchSettings) -> tup
     def accepted(penalty: float) -> int:
         return sum(bool(words) for words in _recognized(others, search, penalty).values())
 
-    penalty = best_penalty(lost, accepted, MOST_LOST * len(right))
+    penalty = best_penalty(lost, accepted, MAX_LOST * len(right))
     found = Rejection(
         lost(penalty), len(right), accepted(penalty), len(others.twin.held_out.static), accepted(NO_FILLER)
     )
@@ -89,7 +89,7 @@ def fit_limits(
     right = [name for name, said in commands.held_out.references.items() if said and words.get(name) == tuple(said)]
     of_commands = np.array([ratios[name] for name in right]).reshape(-1, 2)
     of_others = np.array(list(_ratios(others, *parts)[0].values())).reshape(-1, 2)
-    limits = best_limits(of_commands, of_others, MOST_LOST * len(right)) if right else (None, None)
+    limits = best_limits(of_commands, of_others, MAX_LOST * len(right)) if right else (None, None)
     lowest = np.array([-np.inf if limit is None else limit for limit in limits])
     lost = int((of_commands < lowest).any(axis=1).sum())
     accepted = int((of_others >= lowest).all(axis=1).sum())

@@ -18,8 +18,8 @@ WIDEST = 1000.0
 NARROWEST = 10.0
 BEAM_STEP = 0.8
 """From one beam to the next narrower one."""
-MOST_ACTIVE = 10_000
-FEWEST_ACTIVE = 100
+MAX_ACTIVE = 10_000
+MIN_ACTIVE = 100
 ACTIVE_STEP = 0.6
 """From one limit of hypotheses to the next smaller one."""
 SWEPT_ACTIVE = 500
@@ -28,7 +28,7 @@ choice is the same within a few per cent as with a thousand, and takes 0.6 of th
 SMALL_GRAPH = 1000
 """Arcs of a graph that costs next to nothing however widely it is searched, so that the wide search itself is taken:
 what a narrow one finds in trimmed speech it may lose in pauses and noise."""
-FEWEST_WORDS = 200
+MIN_WORDS = 200
 """Under fewer words of the wide search the width stays: they say little of other speech, and nothing of grammars."""
 TOLERATED = 0.001
 """Share of the words in which two searches that count as equal may differ; none of less than a thousand."""
@@ -64,13 +64,13 @@ def choose_width(scored: Sequence[Scored], search: SearchSettings, name: str = "
     with progress(sum(len(batch) for each in scored for batch in each.batches), "wide search: utterances") as bar:
         right = recognized_by_all(scored, [widest], bar.advance)[0]
     n_words = sum(map(len, right.values()))
-    if n_words < FEWEST_WORDS:
+    if n_words < MIN_WORDS:
         log.info(
             "%s: beam %g and max_active %d stay: a wide search recognizes %d words, and %d are needed to narrow them",
             name,
             *_width(search),
             n_words,
-            FEWEST_WORDS,
+            MIN_WORDS,
         )
         return search
     allowed = math.floor(TOLERATED * n_words)
@@ -108,8 +108,8 @@ def _beams(search: SearchSettings) -> Iterator[float]:
 
 
 def _limits(search: SearchSettings, n_arcs: int) -> Iterator[int]:
-    limit = min(search.max_active or MOST_ACTIVE, n_arcs)
-    while limit >= FEWEST_ACTIVE:
+    limit = min(search.max_active or MAX_ACTIVE, n_arcs)
+    while limit >= MIN_ACTIVE:
         yield limit
         limit = round(limit * ACTIVE_STEP)
 

@@ -13,7 +13,7 @@ from asr.alignment.suspects import TranscriptCheck
 from asr.files import atomic_write
 from asr.recognition.material import Material
 from asr.report.page import PlainTable, write_report
-from asr.scoring.bootstrap import FEWEST_SPEAKERS, Unit, compare_systems, wer_interval
+from asr.scoring.bootstrap import MIN_SPEAKERS, Unit, compare_systems, wer_interval
 from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.advice import advice
 from asr.training.systems import Mixtures, Trained, Workshop
@@ -25,7 +25,7 @@ Curves = Mapping[str, Sequence[float]]
 
 RESULTS, PAGE = "results.json", "report.html"
 WORST = 20  # utterances shown word by word
-MOST_SUSPECTS = 200  # on the page; the file has all
+MAX_SUSPECTS = 200  # on the page; the file has all
 _DISCRIMINANTS = (
     "kernel-logistic", "orols", "npd", "krls", "npd-ovo", "orols-ovo", "kfd", "sparse-greedy-kfd", "ksod",
     "fixed-size-lssvm", "bayesian-lssvm",
@@ -36,7 +36,7 @@ _TWINS = (
     "that are kept had all of it"
 )
 _ONE_VOICE = (
-    f"the intervals redraw utterances, since there are fewer than {FEWEST_SPEAKERS} speakers: how much worse or better "
+    f"the intervals redraw utterances, since there are fewer than {MIN_SPEAKERS} speakers: how much worse or better "
     "another voice may do they do not say"
 )
 
@@ -111,7 +111,7 @@ def report_training(
         for system in systems
         if any(references.values())
     ]
-    unit: Unit = "speaker" if len({speakers[name] for name in references}) >= FEWEST_SPEAKERS else "utterance"
+    unit: Unit = "speaker" if len({speakers[name] for name in references}) >= MIN_SPEAKERS else "utterance"
     rows = [_row(system, report, unit, grammar, states) for system, report in scored]
     lines = _table(rows, scored, unit)
     remarks = [f"{system.name}: {remark}" for system, _ in scored for remark in system.remarks]
@@ -296,7 +296,7 @@ def _suspects(check: TranscriptCheck, spoken: Mapping[str, Sequence[str]]) -> Pl
             suspect.reason,
             " ".join(spoken[suspect.name]) if suspect.kind == "utterance" else "",
         )
-        for suspect in check.suspects[:MOST_SUSPECTS]
+        for suspect in check.suspects[:MAX_SUSPECTS]
     ]
     left_out = len(check.suspects) - len(rows)
     more = f" {left_out} more are in suspects.tsv." if left_out else ""

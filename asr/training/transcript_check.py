@@ -28,8 +28,8 @@ from asr.training.systems import Mixtures, Workshop
 FOLDS = 4
 FEW_UTTERANCES, FOLDS_OF_FEW = 400, 10  # a model of few utterances misses every one that it lacks
 GAUSSIANS = 4  # a state; a single one tells right from wrong transcripts less well
-MOST_NOT_ALIGNED = 5.0  # per cent of the utterances
-LEAST_FALL = 1.0  # of the log-likelihood a frame; floors of weights and variances cost some tenths
+MAX_NOT_ALIGNED = 5.0  # per cent of the utterances
+MIN_FALL = 1.0  # of the log-likelihood a frame; floors of weights and variances cost some tenths
 
 
 def find_suspects(workshop: Workshop, name: str, material: Material, mixtures: Mixtures) -> TranscriptCheck:
@@ -130,11 +130,11 @@ def _of_stage(mixtures: Mixtures, n_utterances: int) -> list[Suspect]:
     """What is out of the ordinary in the training of the mixtures itself."""
     found = alignment_of(mixtures).complaints()
     share = 100.0 * len(mixtures.failed) / n_utterances
-    if share > MOST_NOT_ALIGNED:
+    if share > MAX_NOT_ALIGNED:
         found.append(f"{len(mixtures.failed)} of {n_utterances} utterances could not be aligned")
     for n_components, trained in sorted(mixtures.models.items()):
         curve = trained.curves.get("log-likelihood per frame", ())
-        if len(curve) > 1 and curve[-1] < curve[0] - LEAST_FALL:
+        if len(curve) > 1 and curve[-1] < curve[0] - MIN_FALL:
             found.append(
                 f"the log-likelihood a frame fell from {curve[0]:.2f} to {curve[-1]:.2f} at {n_components} Gaussians"
             )

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from asr.acoustic.model_file import LARGEST_PENALTY, LARGEST_SCALE, SearchSettings, SpeechModel
+from asr.acoustic.model_file import MAX_PENALTY, MAX_SCALE, SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.features.frame_table import FrameTable
 from asr.grammar.filler import without_filler
@@ -24,7 +24,7 @@ from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.config import TuningSettings
 from asr.training.kept_searches import KeptSearches, Words
 from asr.training.search_choice import UNDECIDED, Choice, ErrorSurface, choose, is_far, worth_trying
-from asr.validation.amount import FEWEST_SPEAKERS
+from asr.validation.amount import MIN_SPEAKERS
 from asr.validation.findings import count
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -270,8 +270,8 @@ def search_batch(
 
 def _search(own: SearchSettings, scale: float, penalty: float) -> SearchSettings:
     """From multiples, of the settings' own scale and of the scale."""
-    lm_scale = min(LARGEST_SCALE, scale * own.lm_scale)
-    limited = float(np.clip(penalty * lm_scale, -LARGEST_PENALTY, LARGEST_PENALTY))
+    lm_scale = min(MAX_SCALE, scale * own.lm_scale)
+    limited = float(np.clip(penalty * lm_scale, -MAX_PENALTY, MAX_PENALTY))
     return own.model_copy(update={"lm_scale": _rounded(lm_scale), "insertion_penalty": _rounded(limited)})
 
 
@@ -283,7 +283,7 @@ def _rounded(value: float) -> float:
 def _units(twins: Iterable[Twin]) -> dict[str, str]:
     """What each utterance is drawn with: its speaker, or itself where there are few speakers."""
     speakers = {name: speaker for twin in twins for name, speaker in twin.held_out.utterance_speaker.items()}
-    return speakers if len(set(speakers.values())) >= FEWEST_SPEAKERS else {name: name for name in speakers}
+    return speakers if len(set(speakers.values())) >= MIN_SPEAKERS else {name: name for name in speakers}
 
 
 def _surface(
@@ -318,7 +318,7 @@ def _extended(scales: list[float], penalties: list[float], choice: Choice, own: 
             continue
         inner, end = (values[-2], values[-1]) if edge > 0 else (values[1], values[0])
         beyond = end * end / inner if factor else 2 * end - inner
-        if beyond * own.lm_scale > LARGEST_SCALE:
+        if beyond * own.lm_scale > MAX_SCALE:
             continue
         values.insert(len(values) if edge > 0 else 0, beyond)
         extended = True

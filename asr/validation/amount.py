@@ -12,7 +12,7 @@ FEW_WORDS = 500
 """Running words; a difference of a tenth between two systems shows in some hundred held-out ones at the earliest."""
 LARGE_VOCABULARY, WORDS_A_WORD = 500, 10
 """From so many words on an n-gram is little worth where each was said fewer times on the average."""
-FEWEST_SPEAKERS = 4
+MIN_SPEAKERS = 4
 """With fewer, training holds out utterances: a model of one or two speakers says little about one of three."""
 SPEAKERS_FOR_MAPS = 3
 """`speakers.maps = "auto"` wants as many; of fewer a stranger's maps cannot be foretold."""
@@ -43,10 +43,10 @@ def remarks_on_amount(summary: Summary) -> Iterator[str]:
             "sentences: the default grammar is estimated from them; recognize with one of text of your own (--grammar, "
             "grammar=), or most words will be wrong"
         )
-    if summary.speakers < FEWEST_SPEAKERS:
+    if summary.speakers < MIN_SPEAKERS:
         whom, hold = ("one speaker", "this speaker") if summary.speakers == 1 else ("few speakers", "these speakers")
         yield (
-            f"{whom}: with fewer than {FEWEST_SPEAKERS}, training holds out utterances instead of speakers, so that "
+            f"{whom}: with fewer than {MIN_SPEAKERS}, training holds out utterances instead of speakers, so that "
             f"its error rates hold for {hold} and say little of others"
         )
 

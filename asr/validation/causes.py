@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from asr.errors import LONGEST_MESSAGE, printable
+from asr.errors import MAX_MESSAGE_LENGTH, printable
 from asr.validation.directory import Directory
-from asr.validation.findings import FEWEST_CASES, NEARLY_ALL, Finding
+from asr.validation.findings import MIN_CASES, NEARLY_ALL, Finding
 
 
 def with_one_cause(directory: Directory, findings: Iterable[Finding], *, training: bool) -> Iterator[Finding]:
@@ -19,7 +19,7 @@ def with_one_cause(directory: Directory, findings: Iterable[Finding], *, trainin
         kinds.setdefault((finding.file, finding.code, finding.remedy), []).append(finding)
     for (file, _, _), alike in kinds.items():
         n_lines = _n_lines(directory, file.name)
-        if len(alike) < max(FEWEST_CASES, NEARLY_ALL * n_lines):
+        if len(alike) < max(MIN_CASES, NEARLY_ALL * n_lines):
             yield from alike
             continue
         found = _one_of(alike, n_lines)
@@ -36,7 +36,7 @@ def _n_lines(directory: Directory, name: str) -> int:
 def _one_of(alike: Sequence[Finding], n_lines: int) -> Finding:
     first, second = sorted(alike, key=lambda finding: finding.line or 0)[:2]
     remedy = first.remedy
-    room = (LONGEST_MESSAGE - len(remedy) - 100) // 2
+    room = (MAX_MESSAGE_LENGTH - len(remedy) - 100) // 2
     message = (
         f"{len(alike):,} of {n_lines:,} lines have the same fault: {printable(first.fact, room)}, and in line "
         f"{second.line} {printable(second.fact, room)}{f'; {remedy}' if remedy else ''}"

@@ -9,7 +9,7 @@ from asr.errors import printable, sentence
 
 Severity = Literal["error", "warning"]
 
-FEWEST_CASES, NEARLY_ALL = 3, 0.9
+MIN_CASES, NEARLY_ALL = 3, 0.9
 """How many faults, and what part of all that could be there, have one cause and are one finding."""
 
 

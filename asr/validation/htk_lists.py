@@ -5,7 +5,7 @@ import shlex
 
 from asr.alignment.htk_labels import is_mlf
 from asr.errors import printable
-from asr.validation.findings import FEWEST_CASES, NEARLY_ALL, Finding, stopping
+from asr.validation.findings import MIN_CASES, NEARLY_ALL, Finding, stopping
 from asr.validation.lists import ListFile
 
 _FILES = {"wav.scp": "wav", "feats.scp": "mfc"}
@@ -21,7 +21,7 @@ def fault_of_htk_list(given: ListFile) -> Finding | None:
     if given.path.name == "text" and given.lines and is_mlf([given.lines[0].key]):
         return _label_file(given)
     alone = [line.key for line in given.lines if not line.value and _is_path(line.key)]
-    if given.path.name in _FILES and len(alone) >= max(FEWEST_CASES, NEARLY_ALL * len(given.lines)):
+    if given.path.name in _FILES and len(alone) >= max(MIN_CASES, NEARLY_ALL * len(given.lines)):
         return _list_of_files(given, alone)
     return None
 

@@ -21,7 +21,7 @@ from asr.validation.lists import read_text_past_faults
 _NO_WORDS = {"<sil>", "!sil", "<eps>"} | {mark.lower() for mark in SENTENCE_MARKS}
 _RESERVED = {SILENCE, SHORT_PAUSE}
 _SILENT = {"SIL", "SP"}
-_MOST_DUPLICATES = 5  # that have a line each; of more there is one line for all
+_MAX_DUPLICATES = 5  # that have a line each; of more there is one line for all
 WHAT_IS_ONE = "give the file that has a word and then its phones on a line, such as 'SHIPS SH IH P S'"
 _TONE = re.compile(r".*\D[3-9]", re.DOTALL)
 
@@ -172,7 +172,7 @@ def check_duplicates(given: LexiconFile) -> Iterator[Finding]:
         known = first.setdefault((entry.word, entry.written), entry.line)
         if known != entry.line:
             found.append((entry.line, f"'{entry.word} {' '.join(entry.written)}' already stands on line {known}"))
-    if len(found) > _MOST_DUPLICATES:
+    if len(found) > _MAX_DUPLICATES:
         (line, fact), (second, other) = found[:2]
         message = (
             f"{len(found):,} pronunciations are listed before: {fact}, and in line {second} {other}; remove one of each"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from asr.corpus.list_file import Entry
 from asr.errors import CorpusError
 from asr.file_kinds import fault_in_kind, is_binary
-from asr.text_lines import GZIP_MAGIC, LARGEST_TEXT, read_text_lines
+from asr.text_lines import GZIP_MAGIC, MAX_TEXT, read_text_lines
 from asr.unicode_text import nfc
 from asr.validation.findings import Finding, count, stopping, warning, without_place
 from discriminants.paths import is_file
@@ -66,7 +66,7 @@ def read_text_past_faults(path: Path) -> TextFile:
     except CorpusError as error:
         whole = TextFile(path, (), (stopping("unreadable", path, None, without_place(error, path)),))
     try:
-        if not is_file(path) or path.stat().st_size > LARGEST_TEXT:
+        if not is_file(path) or path.stat().st_size > MAX_TEXT:
             return whole
         content = path.read_bytes()
     except OSError:

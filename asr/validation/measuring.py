@@ -28,9 +28,9 @@ bands keep away from it; above 5 kHz some microphones fall off almost as steeply
 _QUIET_ABOVE = 10 ** (-55 / 10)  # part of the energy; the dullest of real recordings at 16 kHz have -63 dB
 _CLIFF = 10 ** (-35 / 10)  # of the band above beside that below; the dullest of real recordings fall by 27 dB
 _FRAME_SECONDS = 0.032
-_MOST_FRAMES = 64  # of a spectrum: 2 s of speech, evenly chosen, show where it ends
+_MAX_FRAMES = 64  # of a spectrum: 2 s of speech, evenly chosen, show where it ends
 _PIECE = 2048  # samples of both channels that are compared at once
-_MOST_PIECES = 128  # of a block: 16 s of speech at 16 kHz, evenly chosen
+_MAX_PIECES = 128  # of a block: 16 s of speech at 16 kHz, evenly chosen
 _SPARSE = 16  # every so many samples enter the digest
 
 
@@ -147,7 +147,7 @@ class ChannelPair:
         """Take in samples (n, 2). Means are taken away, as a direct current in both is no likeness."""
         length = min(_PIECE, len(block))
         n_pieces = len(block) // length
-        pieces = block[: n_pieces * length].reshape(n_pieces, length, 2)[:: -(-n_pieces // _MOST_PIECES)]
+        pieces = block[: n_pieces * length].reshape(n_pieces, length, 2)[:: -(-n_pieces // _MAX_PIECES)]
         pieces = pieces - pieces.mean(axis=1, keepdims=True)
         self.energies += np.square(pieces).sum(axis=(0, 1), dtype=np.float64)
         # Twice the length: the end of a piece is not compared with its beginning.
@@ -175,7 +175,7 @@ def cut_off(samples: np.ndarray, rate: int) -> float | None:
     if rate <= 2.4 * CUT_OFFS[0] or len(samples) < length:
         return None
     n_frames = len(samples) // length
-    frames = samples[: n_frames * length].reshape(n_frames, length)[:: -(-n_frames // _MOST_FRAMES)]
+    frames = samples[: n_frames * length].reshape(n_frames, length)[:: -(-n_frames // _MAX_FRAMES)]
     spectrum = scipy.fft.rfft(frames * np.hanning(length).astype(np.float32), axis=1)
     power = (np.square(spectrum.real) + np.square(spectrum.imag)).sum(axis=0, dtype=np.float64)
     hertz = np.arange(len(power)) * (rate / length)

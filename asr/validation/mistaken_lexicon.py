@@ -8,7 +8,7 @@ from asr.validation.directory import Directory
 from asr.validation.findings import Finding, stopping
 from asr.validation.lexicon import WHAT_IS_ONE, LexiconFile
 
-_FEWEST_LINES = 5
+_MIN_LINES = 5
 _NEARLY_ALL, _HALF = 0.9, 0.5
 _LINES_A_WORD = 2.0
 """More lines of the same first word than a lexicon has on the average: few words have two pronunciations."""
@@ -26,10 +26,10 @@ def _like_something_else(given: LexiconFile, train: Directory) -> str:
     said = Counter(word.casefold() for words in train.words.values() for word in words)
     if not given.entries:
         alone = [word for word in given.damaged if word.casefold() in said]
-        if len(alone) >= _FEWEST_LINES and all("has no phones" in fault.message for fault in given.faults):
+        if len(alone) >= _MIN_LINES and all("has no phones" in fault.message for fault in given.faults):
             return "it looks like a list of words, since no line has phones after its word"
         return ""
-    if len(given.entries) < _FEWEST_LINES or not said:
+    if len(given.entries) < _MIN_LINES or not said:
         return ""
     example = given.entries[0]
     line = printable(f"'{example.word} {' '.join(example.phones)}'", 100)

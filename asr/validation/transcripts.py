@@ -10,13 +10,13 @@ from asr.features.config import FeatureConfig
 from asr.lexicon import Lexicon
 from asr.unicode_text import without_punctuation
 from asr.validation.directory import Directory
-from asr.validation.findings import FEWEST_CASES, NEARLY_ALL, Finding, costing, count, some, warning
+from asr.validation.findings import MIN_CASES, NEARLY_ALL, Finding, costing, count, some, warning
 
 FASTEST = 8.0
 """Words a second; fast readers reach five."""
 _HABIT = 10  # times that words in another letter case, or with marks, are no slips, whatever else is unknown
-_FEWEST_WORDS = 3  # for a rate to mean anything: a word cut out tightly lasts a tenth of a second
-LONGEST_PAUSES, SECONDS_A_WORD = 10.0, 2.0
+_MIN_WORDS = 3  # for a rate to mean anything: a word cut out tightly lasts a tenth of a second
+MAX_PAUSES_LENGTH, SECONDS_A_WORD = 10.0, 2.0
 """Seconds that audio may last, for itself and for each word, before words seem to be missing."""
 
 
@@ -75,7 +75,7 @@ def check_words_known(
         if similar:
             spelled[word] = similar
     often = sum(n_times[word] for word in spelled) >= _HABIT
-    if len(spelled) >= (FEWEST_CASES if often else max(FEWEST_CASES, NEARLY_ALL * len(places))):
+    if len(spelled) >= (MIN_CASES if often else max(MIN_CASES, NEARLY_ALL * len(places))):
         of_spelling = {word: places.pop(word) for word in spelled}
         known = {word: similar[0] for word, similar in spelled.items()}
         yield _other_spelling(directory, lexicon, known, of_spelling, training=training)
@@ -186,12 +186,12 @@ def check_lengths(
                 "at the least; is the text that of another utterance, or the audio cut off?"
             )
             yield costing("too-short", file, line, message, [name])
-        elif len(words) >= _FEWEST_WORDS and len(words) > FASTEST * length.seconds:
+        elif len(words) >= _MIN_WORDS and len(words) > FASTEST * length.seconds:
             message = (
                 f"{said}, {len(words) / length.seconds:.0f} a second; is the text that of another utterance, or the "
                 "audio cut off?"
             )
             yield warning("fast-speech", file, line, message)
-        elif length.seconds > LONGEST_PAUSES + SECONDS_A_WORD * len(words):
+        elif length.seconds > MAX_PAUSES_LENGTH + SECONDS_A_WORD * len(words):
             message = f"{said}; is something said that is not written?"
             yield warning("slow-speech", file, line, message)

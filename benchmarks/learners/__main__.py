@@ -36,7 +36,7 @@ _PATH, _PATH_QUICK = {"n_samples": 3000, "n_penalties": 30}, {"n_samples": 300, 
 _GREEDY = {"n_samples": 20_000, "n_candidates": 2000, "n_centers": 1000}
 _GREEDY_QUICK = {"n_samples": 1500, "n_candidates": 200, "n_centers": 60}
 _DESCENT, _DESCENT_QUICK = {"n_samples": 20_000}, {"n_samples": 1500}
-_MOST_FITS = 3  # that the path over the penalty may take
+_MAX_FITS = 3  # that the path over the penalty may take
 _WIDTH = 112  # of tables in a file or a pipe
 _QUICK_SIZES = [1500, 500]
 
@@ -156,7 +156,7 @@ def _fisher(progress: Progress, found: argparse.Namespace) -> list[report.Requir
             report.Requirement(
                 f"path of KFD over {path['n_penalties']} penalties in fits {text}, penalty {penalty}",
                 rows["kfd_path"][f"{penalty}_path"] / rows["kfd_path"][f"{penalty}_{key}"],
-                _MOST_FITS,
+                _MAX_FITS,
                 False,
                 "x",
             )

@@ -15,7 +15,7 @@ from benchmarks.learners.methods import Method
 from benchmarks.learners.settings import OURS, SETTINGS
 
 _FOLDS = 3
-_MOST_SAMPLES = 12_000  # for peers whose time grows with the square of the samples
+_MAX_SAMPLES = 12_000  # for peers whose time grows with the square of the samples
 _GAMMAS: dict[str, tuple[float, ...]] = {
     "letter": (1.0, 2.0, 4.0),
     "usps": (1 / 256, 1 / 128, 1 / 64),
@@ -49,7 +49,7 @@ def choose(folder: Path, name: str, methods: Sequence[str], console: Console, *,
     split = load(folder, name)
     best: dict[str, Any] = {}
     for method in methods:
-        most = _QUICK_SAMPLES if quick else _MOST_SAMPLES if method in ("svc", "kernel_ridge") else split.y.shape[0]
+        most = _QUICK_SAMPLES if quick else _MAX_SAMPLES if method in ("svc", "kernel_ridge") else split.y.shape[0]
         rows = np.arange(split.y.shape[0])
         if rows.shape[0] > 1.5 * most:
             rows = np.sort(np.random.default_rng(0).choice(rows, most, replace=False))

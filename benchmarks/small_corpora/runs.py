@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from asr.scoring.bootstrap import FEWEST_SPEAKERS, wer_standard_error
+from asr.scoring.bootstrap import MIN_SPEAKERS, wer_standard_error
 from asr.scoring.files import read_transcripts, read_utt2spk
 from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.config import TrainingConfig
@@ -76,7 +76,7 @@ def train_and_score(
             _decode(model, corpus / "test", work / f"{system}-{kind}", options)
             for kind, options in (("tuned", ()), ("untuned", plain))
         )
-        several = len(tuned.speakers()) >= FEWEST_SPEAKERS
+        several = len(tuned.speakers()) >= MIN_SPEAKERS
         outcomes.append(
             Outcome(
                 corpus=name,

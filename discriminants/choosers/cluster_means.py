@@ -5,7 +5,7 @@ from sklearn.cluster import MiniBatchKMeans
 
 from discriminants.kernels import Kernel
 
-_LEAST_BATCH = 1024
+_MIN_BATCH = 1024
 _FAR = 1e3  # times the range of a feature
 
 
@@ -33,7 +33,7 @@ def cluster_means(
     """
     X = _near_origin(X.astype(np.float64))
     n_clusters = min(n_centers, X.shape[0])
-    batch = max(_LEAST_BATCH, 4 * n_clusters)
+    batch = max(_MIN_BATCH, 4 * n_clusters)
     seed = int(random.randint(np.iinfo(np.int32).max))
     clusters = MiniBatchKMeans(n_clusters, batch_size=batch, n_init=1, random_state=seed).fit(X)
     labels = clusters.labels_

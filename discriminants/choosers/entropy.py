@@ -6,7 +6,7 @@ from discriminants.kernels import Kernel
 from discriminants.linear_systems.kernel_values import kernel_matrix
 
 _BLOCK = 256  # samples whose kernel values with all centres are evaluated together
-_MOST_PASSES = 10
+_MAX_PASSES = 10
 _SETTLED = 1e-4  # share of the sum by which a pass lowers it
 
 
@@ -33,7 +33,7 @@ def entropy(
     order = random.permutation(X.shape[0])
     exchange = CenterExchange(X, kernel, order[:n_centers])
     offered = order[n_centers:]
-    for _ in range(_MOST_PASSES):
+    for _ in range(_MAX_PASSES):
         before = exchange.total
         for start in range(0, offered.shape[0], _BLOCK):
             part = slice(start, start + _BLOCK)

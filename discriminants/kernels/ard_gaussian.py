@@ -9,7 +9,7 @@ from discriminants.kernels.kernel import SMALLEST, Kernel, KernelColumns, positi
 from discriminants.kernels.width import feature_deviations
 
 _LARGEST = 1e305  # of a feature in widths; such points are far from all others
-_LARGEST_SQUARED = 1e140  # the same, where squares are summed
+_MAX_SQUARED = 1e140  # the same, where squares are summed
 
 
 class ARDGaussianKernel(Kernel):
@@ -60,7 +60,7 @@ class ARDGaussianKernel(Kernel):
         """dk / d log sigma_i = k (x_i - c_i)^2 / sigma_i^2, and zero of an infinite width."""
         widths = np.broadcast_to(_widths(self.sigma), (X.shape[1],))
         with np.errstate(over="ignore"):
-            scaled = np.clip((X - X.mean(axis=0)) / widths, -_LARGEST_SQUARED, _LARGEST_SQUARED)
+            scaled = np.clip((X - X.mean(axis=0)) / widths, -_MAX_SQUARED, _MAX_SQUARED)
         products = weights * K
         np.fill_diagonal(products, 0.0)  # no distance: nothing is left to cancel where all samples are far apart
         squares = products.sum(axis=1) @ scaled**2 - np.einsum("ij,ij->j", scaled, products @ scaled)

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 _STEP = 0.995  # share of the way to the nearest bound
-_MOST_ITERATIONS = 50
+_MAX_ITERATIONS = 50
 _RIDGE = 1e-12  # of the mean diagonal entry, against samples that are equal
 _AT_BOUND = 1e-5  # a multiplier so near its bound is put there
 
@@ -44,7 +44,7 @@ def box_interior(K: np.ndarray, target: np.ndarray, regularization: float, delta
     beta, bias = np.zeros(n_samples), float(target.mean())
     gradient = bias - target  # H beta + b - y, in the end zero where beta is between its bounds
     below, above = np.maximum(gradient, 0.0) + 0.1, np.maximum(-gradient, 0.0) + 0.1  # multipliers of the bounds
-    for _ in range(_MOST_ITERATIONS):
+    for _ in range(_MAX_ITERATIONS):
         x, s = 1.0 + beta, 1.0 - beta
         gap = float(below @ x + above @ s)
         if gap <= max(tol, n_samples * np.finfo(np.float64).eps):  # less than that is rounding

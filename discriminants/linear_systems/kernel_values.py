@@ -7,7 +7,7 @@ import numpy as np
 
 from discriminants.kernels import Kernel
 
-_LARGEST_VALUE = 1e140  # of the kernel: sums of its squares stay finite
+_MAX_VALUE = 1e140  # of the kernel: sums of its squares stay finite
 _PROBED = 50  # kernel columns looked at where there is no matrix
 
 
@@ -92,7 +92,7 @@ def check_spread(largest: np.ndarray, smallest: np.ndarray) -> None:
 
 def check_size(size: float) -> None:
     """`check_values` where only the largest absolute value is known."""
-    if not size < _LARGEST_VALUE:
+    if not size < _MAX_VALUE:
         raise ValueError("the kernel values of the training samples are not finite, or too large to be squared")
 
 

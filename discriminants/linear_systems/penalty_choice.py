@@ -10,7 +10,7 @@ from discriminants.linear_systems.penalty_path import PenaltyPath
 from discriminants.linear_systems.weighted_ridge import WeightedRidge
 
 CRITERIA = ("leave_one_out", "gcv")
-MOST_TO_CHOOSE_ON = 2000
+MAX_TO_CHOOSE_ON = 2000
 """Samples on which one of the usual penalties is chosen, at most."""
 _RELATIVE = 10.0 ** np.arange(-6, 2.5, 0.5)
 
@@ -103,7 +103,7 @@ def part_to_choose_on(
     rows, targets, weight
         As `distinct_samples`, rows of X. Where there are too many they are drawn, the same ones every time.
     """
-    most = MOST_TO_CHOOSE_ON / np.cbrt(n_parts) / (1 if weight is None else 2)
+    most = MAX_TO_CHOOSE_ON / np.cbrt(n_parts) / (1 if weight is None else 2)
     part = np.arange(rows.shape[0])
     if rows.shape[0] > most:
         part = np.sort(np.random.default_rng(0).choice(part, max(2, int(most)), replace=False))

@@ -18,7 +18,7 @@ TIMES_SAMPLES = (1.0, 1e-1, 1e-2, 1e-3, 1e-4)
 """Those tried on few samples, times their number, while the loss falls; each fit goes on from the one before."""
 _FOLDS = 5
 # With so many centres and samples they are compared: how smooth outputs should be hardly hangs on more.
-_MOST_CENTERS, _MOST_SAMPLES = 200, 2000
+_MAX_CENTERS, _MAX_SAMPLES = 200, 2000
 _TOL = 1e-3  # of the gradient: near enough to compare
 
 
@@ -43,13 +43,13 @@ def chosen_alpha(classifier: Any, X: np.ndarray, codes: np.ndarray, weight: np.n
     by_itself = make_kernel(classifier.kernel, classifier.sigma).centers_are_points
     if not by_itself or not are_few(n_samples, classifier.n_centers + classifier.n_extra_centers):
         return OF_MANY_SAMPLES
-    drawn = spread_sample(codes, _MOST_SAMPLES)
+    drawn = spread_sample(codes, _MAX_SAMPLES)
     X, codes, weight = X[drawn], codes[drawn], weight[drawn]
     n_folds = min(_FOLDS, int(np.bincount(codes, minlength=n_classes).min()))
     if n_folds < 2:
         return OF_MANY_SAMPLES
     learner = clone(classifier).set_params(warm_start=True, random_state=0, tol=_TOL, n_extra_centers=0)
-    learner.set_params(n_centers=min(classifier.n_centers, _MOST_CENTERS))
+    learner.set_params(n_centers=min(classifier.n_centers, _MAX_CENTERS))
     if classifier.groups is None:
         learner.set_params(solver="irls")
     parts = list(StratifiedKFold(n_folds, shuffle=True, random_state=0).split(X, codes))

@@ -13,7 +13,7 @@ _ONE_BLOCK = 2048  # samples of a batch that are not worth dividing
 _OFTEN = 1 << 20  # samples seen in all passes
 _STAGE = "descent"
 # The way that the weights go is about the same however many steps it has; the highest rate is for the fewest steps.
-_HIGHEST_RATE = {"multinomial": 0.04, "ovr": 0.08}
+_MAX_RATE = {"multinomial": 0.04, "ovr": 0.08}
 _FULL_RATE_STEPS = 112
 
 
@@ -61,7 +61,7 @@ def fit_logistic_weights(
     n_samples, alpha, n_steps = objective.samples.n, objective.alpha, n_passes * n_batches
     if isinstance(learning_rate, str):
         name = objective.loss.of_groups if isinstance(objective.loss, Factored) else objective.loss
-        learning_rate = _HIGHEST_RATE[name] * min(1.0, _FULL_RATE_STEPS / n_steps)
+        learning_rate = _MAX_RATE[name] * min(1.0, _FULL_RATE_STEPS / n_steps)
     descent = PreconditionedDescent(weights, bias, learning_rate, n_steps)
     total = 0.0
     shapes: dict[str, Shape] = {name: array.shape for name, array in descent.state().items()}

@@ -14,8 +14,8 @@ from discriminants.kernels.exponential import exp_float32
 
 _HIGHEST = np.float32(80.0)  # log odds of a pair, so that sums of their exponentials stay in the range of float32
 _ONE = np.float32(1.0)
-_SMALLEST_VARIANCE = 1e-12  # of outputs that are about one
-_SMALLEST_DEVIATION = 1e-3  # of an output within a class, relative to its root mean square over both
+_MIN_VARIANCE = 1e-12  # of outputs that are about one
+_MIN_DEVIATION = 1e-3  # of an output within a class, relative to its root mean square over both
 
 
 class GaussianPairs(NamedTuple):
@@ -62,7 +62,7 @@ class GaussianPairs(NamedTuple):
 def floored(variances: np.ndarray, means: np.ndarray) -> np.ndarray:
     """Variances (2, n_pairs) that are no less than a small part of the output's mean square about its centre."""
     spread = variances.mean(axis=0) + 0.25 * (means[1] - means[0]) ** 2
-    return np.maximum(variances, np.maximum(_SMALLEST_DEVIATION**2 * spread, _SMALLEST_VARIANCE))
+    return np.maximum(variances, np.maximum(_MIN_DEVIATION**2 * spread, _MIN_VARIANCE))
 
 
 def coupled(parts: np.ndarray, pairs: GaussianPairs) -> np.ndarray:

@@ -10,7 +10,7 @@ _MAX_STEPS = 30
 _TOLERANCE = 1e-4  # fall of the objective, relative, that ends the descent
 _HALVINGS = 10
 _RIDGE = 1e-7  # relative, on the diagonal of the Hessian: samples that are told surely have hardly a curvature
-_LEAST_CURVATURE = 0.01  # of the largest: samples below it are left out of the Hessian, not of the gradient
+_MIN_CURVATURE = 0.01  # of the largest: samples below it are left out of the Hessian, not of the gradient
 
 
 def logistic_pair(K: np.ndarray, targets: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, float]:
@@ -55,7 +55,7 @@ def logistic_pair(K: np.ndarray, targets: np.ndarray, penalty: np.ndarray) -> tu
 
 
 def _hessian(single: np.ndarray, curvatures: np.ndarray, P: np.ndarray) -> np.ndarray:
-    rows = np.flatnonzero(curvatures > _LEAST_CURVATURE * curvatures.max())
+    rows = np.flatnonzero(curvatures > _MIN_CURVATURE * curvatures.max())
     scaled = single[rows] * np.sqrt(curvatures[rows]).astype(np.float32)[:, None]
     hessian = blas.ssyrk(1.0, scaled.T).astype(np.float64)
     hessian += np.triu(hessian, 1).T + P

@@ -11,7 +11,7 @@ from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
 from discriminants.thresholds import THRESHOLDS
 
 _FOLDS = 5
-_FEWEST_LEFT_OUT = 10  # samples of a class; with fewer, each moves its class's outputs too far
+_MIN_LEFT_OUT = 10  # samples of a class; with fewer, each moves its class's outputs too far
 
 
 class ThresholdedClassifier(OneVsRestClassifier):
@@ -58,7 +58,7 @@ class ThresholdedClassifier(OneVsRestClassifier):
 
     def _small_classes_kept(self, outputs: np.ndarray, X: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Outputs of samples left out, where "auto" has plain ones for classes that are too small to leave one out."""
-        small = np.bincount(codes)[codes] < _FEWEST_LEFT_OUT
+        small = np.bincount(codes)[codes] < _MIN_LEFT_OUT
         if self.calibrate_on != "auto" or not small.any():
             return outputs
         outputs = outputs.copy()

@@ -17,7 +17,7 @@ any other name stands for the same number wherever it occurs."""
 _OWN_SIZES: Mapping[int | str, str] = {"features": "n_features_in_", "classes": "classes_", "outputs": "classes_"}
 
 _DIVISORS = frozenset({"scale_", "variances_"})  # what they scale has to stay finite in single precision
-_LEAST_DIVISOR = 1e-30
+_MIN_DIVISOR = 1e-30
 LARGEST = 1e30  # products of a few such numbers and samples are finite in single precision, or never were
 
 
@@ -72,8 +72,8 @@ def check_floats(
         refuse(estimator, name, f"is an array of {value.dtype}, not of float32 or float64")
     if not ((np.abs(value) <= LARGEST) | ((value == -np.inf) & logarithms)).all():
         refuse(estimator, name, f"holds numbers that are not finite, or beyond {LARGEST:g}")
-    if name in _DIVISORS and not ((value >= _LEAST_DIVISOR) & (value <= 1.0 / _LEAST_DIVISOR)).all():
-        refuse(estimator, name, f"holds numbers that are not between {_LEAST_DIVISOR:g} and {1.0 / _LEAST_DIVISOR:g}")
+    if name in _DIVISORS and not ((value >= _MIN_DIVISOR) & (value <= 1.0 / _MIN_DIVISOR)).all():
+        refuse(estimator, name, f"holds numbers that are not between {_MIN_DIVISOR:g} and {1.0 / _MIN_DIVISOR:g}")
 
 
 def check_indices(

@@ -14,7 +14,7 @@ from discriminants.errors import ModelFormatError
 
 _DEEPEST = 100
 _ESTIMATOR_DEPTH = 12  # asking a pipeline of a pipeline of a pipeline for a method takes three times as long for each
-_MOST_ESTIMATORS = 50_000  # one for each pair of a hundred and fifty classes, with kernels; they take ten seconds
+_MAX_ESTIMATORS = 50_000  # one for each pair of a hundred and fifty classes, with kernels; they take ten seconds
 _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _NUMERIC = (
     np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
@@ -87,8 +87,8 @@ class Decoder:
                 return self._objects(shape, items, depth)
             case ["estimator", str(name), list(parameters), list(attributes)]:
                 self._n_estimators += 1
-                if self._n_estimators > _MOST_ESTIMATORS:
-                    raise ModelFormatError(f"the description is of more than {_MOST_ESTIMATORS} estimators")
+                if self._n_estimators > _MAX_ESTIMATORS:
+                    raise ModelFormatError(f"the description is of more than {_MAX_ESTIMATORS} estimators")
                 return self._make_estimator(
                     name,
                     {key: self.value(item, depth + _ESTIMATOR_DEPTH) for key, item in _named(parameters).items()},

@@ -13,9 +13,9 @@ from numpy.lib import format as npy
 from asr.errors import CorpusError
 from discriminants.paths import is_file
 
-LARGEST_ARRAY = 1 << 27
+MAX_ARRAY = 1 << 27
 """Bytes; the largest of the benchmark sets has a fifth of it."""
-LARGEST_VALUE = 1e100
+MAX_VALUE = 1e100
 """Squares of what is larger, or sums of them, could overflow."""
 
 # What a damaged archive, or a header that was tampered with, can raise.
@@ -31,8 +31,8 @@ def read_arrays(path: Path, names: tuple[str, ...]) -> list[np.ndarray]:
     Raises
     ------
     CorpusError
-        If the file is missing, is no .npz file or lacks an array, if an array is larger than `LARGEST_ARRAY`, or a
-        value is no finite number within `LARGEST_VALUE` of 0.
+        If the file is missing, is no .npz file or lacks an array, if an array is larger than `MAX_ARRAY`, or a
+        value is no finite number within `MAX_VALUE` of 0.
     """
     if not is_file(path):
         raise CorpusError(f"{path}: no such file; --data-dir is to name the folder of the benchmark sets")
@@ -46,7 +46,7 @@ def read_arrays(path: Path, names: tuple[str, ...]) -> list[np.ndarray]:
     except _DAMAGED as error:
         raise CorpusError(f"{path}: is not a whole .npz file of plain arrays ({error})") from error
     for name, array in zip(names, arrays, strict=True):
-        if array.dtype.kind not in "iuf" or not (np.abs(array.astype(np.float64)) <= LARGEST_VALUE).all():
+        if array.dtype.kind not in "iuf" or not (np.abs(array.astype(np.float64)) <= MAX_VALUE).all():
             raise CorpusError(f"{path}: array {name!r} has values that are not finite numbers")
     return arrays
 
@@ -62,8 +62,8 @@ def _array(archive: zipfile.ZipFile, member: str) -> np.ndarray:
         n_bytes = math.prod(shape) * dtype.itemsize
         if dtype.hasobject or min(shape, default=0) < 0:
             raise ValueError(f"{member} holds {dtype} of shape {shape}")
-        if n_bytes > LARGEST_ARRAY:
-            raise ValueError(f"{member} is to have {n_bytes} bytes; {LARGEST_ARRAY} are the most")
+        if n_bytes > MAX_ARRAY:
+            raise ValueError(f"{member} is to have {n_bytes} bytes; {MAX_ARRAY} are the most")
         content = file.read(n_bytes + 1)
     if len(content) != n_bytes:
         raise ValueError(f"{member} does not have the {n_bytes} bytes that its header says")

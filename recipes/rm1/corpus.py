@@ -12,7 +12,7 @@ from asr.grammar import Grammar, score_sentence
 from asr.lexicon import Lexicon
 from recipes.rm1.layout import TRAIN
 
-_FEWEST_ALLOWED = 0.5  # of the training sentences: with fewer, the grammar is of other words
+_MIN_ALLOWED = 0.5  # of the training sentences: with fewer, the grammar is of other words
 _SHOWN = 5
 
 
@@ -62,7 +62,7 @@ def check_grammar(grammar: Grammar, path: Path, sentences: Sequence[tuple[str, .
     Then the grammar is of another task, or the numbers of its labels are of other words.
     """
     allowed = sum(score_sentence(grammar, words) > -math.inf for words in sentences)
-    if sentences and allowed < _FEWEST_ALLOWED * len(sentences):
+    if sentences and allowed < _MIN_ALLOWED * len(sentences):
         raise GrammarError(
             f"{path}: allows {allowed} of the {len(sentences)} training sentences, from which word pairs come; it "
             "is of another corpus, or its labels are numbered otherwise (then put Kaldi's words.txt beside it)"

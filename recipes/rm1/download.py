@@ -29,9 +29,9 @@ from discriminants.paths import exists, is_dir, is_file
 
 log = logging.getLogger("recipes.rm1")
 
-LARGEST_DOWNLOAD = 1 << 30  # bytes; the archive has some 220 MB
-LARGEST_UNPACKED = 1 << 32
-MOST_MEMBERS = 100_000
+MAX_DOWNLOAD = 1 << 30  # bytes; the archive has some 220 MB
+MAX_UNPACKED = 1 << 32
+MAX_MEMBERS = 100_000
 _TOP = "rm1"
 _PIECE = 1 << 18
 _PATIENCE = 60.0  # seconds without a byte
@@ -138,8 +138,8 @@ def _transfer(url: str, part: Path, have: int) -> bool:
     try:
         with urllib.request.urlopen(request, timeout=_PATIENCE) as answer:
             start, total = _extent(answer, have)
-            if total is not None and total > LARGEST_DOWNLOAD:
-                raise CorpusError(f"{url}: is to have {total} bytes; {LARGEST_DOWNLOAD} are the most that are fetched")
+            if total is not None and total > MAX_DOWNLOAD:
+                raise CorpusError(f"{url}: is to have {total} bytes; {MAX_DOWNLOAD} are the most that are fetched")
             with part.open("r+b" if start else "wb") as file:
                 file.seek(start)
                 file.truncate()
@@ -175,10 +175,8 @@ def _copy(answer: http.client.HTTPResponse, file: IO[bytes], start: int, total: 
         bar.advance(size // 1024)
         while piece := answer.read1(_PIECE):
             size += len(piece)
-            if size > LARGEST_DOWNLOAD:
-                raise CorpusError(
-                    f"{url}: sends more than {LARGEST_DOWNLOAD} bytes; no file of this corpus is as large"
-                )
+            if size > MAX_DOWNLOAD:
+                raise CorpusError(f"{url}: sends more than {MAX_DOWNLOAD} bytes; no file of this corpus is as large")
             file.write(piece)
             bar.advance(size // 1024 - bar.done)
     return size
@@ -241,7 +239,7 @@ def _write_member(members: tarfile.TarFile, member: tarfile.TarInfo, root: Path,
         raise CorpusError(f"{shown} leads out of the folder that it is to be unpacked in; nothing was unpacked")
     if not (member.isreg() or member.isdir()) or member.issparse():
         raise CorpusError(f"{shown} is a link, a device or a sparse file; only plain files and folders are unpacked")
-    if len(seen) >= MOST_MEMBERS or member.size > LARGEST_UNPACKED:
+    if len(seen) >= MAX_MEMBERS or member.size > MAX_UNPACKED:
         raise CorpusError(f"{shown} is one too many or too large; no archive of this corpus has as much")
     if not name.parts or name.parts[0] != _TOP:
         log.info("%s lies beside '%s' and is left out", shown, _TOP)
@@ -269,14 +267,14 @@ class _Limited:
     """A stream of which no more is read than the largest archive unpacks to, nor much at once."""
 
     def __init__(self, stream: gzip.GzipFile, archive: Path):
-        self.stream, self.archive, self.left = stream, archive, LARGEST_UNPACKED
+        self.stream, self.archive, self.left = stream, archive, MAX_UNPACKED
 
     def read(self, size: int) -> bytes:
         piece = self.stream.read(min(size, self.left + 1))
         self.left -= len(piece)
         if self.left < 0:
             raise CorpusError(
-                f"{self.archive}: becomes more than {LARGEST_UNPACKED} bytes when unpacked; none of this corpus does"
+                f"{self.archive}: becomes more than {MAX_UNPACKED} bytes when unpacked; none of this corpus does"
             )
         return piece
 

@@ -16,9 +16,9 @@ from asr.errors import CorpusError, printable
 
 _MAGIC = b"NIST_1A\n"
 _HEADER_BYTES = 1024
-_LONGEST_HEADER = 1 << 16
+_MAX_HEADER_LENGTH = 1 << 16
 _NEEDED = ("sample_count", "sample_n_bytes", "channel_count")
-_MOST_DIGITS = 12
+_MAX_DIGITS = 12
 
 
 def sphere_bytes(
@@ -53,18 +53,18 @@ def check_sphere(path: Path, rate: int) -> None:
     with open_for_reading(path) as file:
         size = file.seek(0, 2)
         file.seek(0)
-        head = file.read(_LONGEST_HEADER)
+        head = file.read(_MAX_HEADER_LENGTH)
     length = re.match(rb"NIST_1A\n *(\d{1,6})\n", head)
     if length is None:
         raise CorpusError(
             f"{path}: begins with {head[:8]!r}; a SPHERE file begins with 'NIST_1A' and its header's size."
         )
     n_header = int(length[1])
-    if not len(_MAGIC) < n_header <= min(size, _LONGEST_HEADER):
+    if not len(_MAGIC) < n_header <= min(size, _MAX_HEADER_LENGTH):
         raise CorpusError(
             f"{path}: has {size} bytes, but its header is to have {n_header}; copy the file again.", code="truncated"
         )
-    found = dict(re.findall(rb"^(\w+) -i +(\d{1,%d})\s*$" % _MOST_DIGITS, head[:n_header].split(b"end_head")[0], re.M))
+    found = dict(re.findall(rb"^(\w+) -i +(\d{1,%d})\s*$" % _MAX_DIGITS, head[:n_header].split(b"end_head")[0], re.M))
     missing = [name for name in _NEEDED if name.encode() not in found]
     if missing:
         raise CorpusError(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from asr.acoustic.context_trees import FEWEST_FRAMES, Questions, grow_trees, tied_states
+from asr.acoustic.context_trees import MIN_FRAMES, Questions, grow_trees, tied_states
 from asr.alignment.phone_contexts import SpokenPhones
 from asr.hmm.phone_questions import PhoneQuestion
 from asr.hmm.state_tying import LEFT
@@ -82,7 +82,7 @@ def test_no_question_about_a_neighbour_gains_more_than_the_chosen_one():
             gain(frames[own], contexts[:, side] == value)
             for side in (1, 2)
             for value in range(5)
-            if min((contexts[:, side] == value).sum(), (contexts[:, side] != value).sum()) >= FEWEST_FRAMES
+            if min((contexts[:, side] == value).sum(), (contexts[:, side] != value).sum()) >= MIN_FRAMES
         )
         assert gain(frames[own], chosen) >= single - 1e-6
 
@@ -91,7 +91,7 @@ def test_leaves_have_enough_frames_and_states_their_place():
     frames, states, spoken = speech()
     tying = grow_trees(frames, states, spoken, TOPOLOGY, 1000)
     tied = tied_states(states, spoken, TOPOLOGY, tying)
-    assert np.bincount(tied)[2:].min() >= FEWEST_FRAMES
+    assert np.bincount(tied)[2:].min() >= MIN_FRAMES
     assert tying.n_states > 20
     place = tying.state_place[tied]
     assert (2 * place[:, 0] + place[:, 1] == states).all()

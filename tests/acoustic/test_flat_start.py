@@ -141,7 +141,7 @@ def test_first_models_do_not_depend_on_the_workers():
 
 def test_an_utterance_too_long_for_a_lattice_is_divided_evenly(monkeypatch):
     corpus = PaddedCorpus()
-    monkeypatch.setattr(flat_start, "_LARGEST_LATTICE", 0)
+    monkeypatch.setattr(flat_start, "_MAX_LATTICE", 0)
     mixtures, _ = first(corpus)
     table = corpus.table
     begin = np.concatenate([table.utterance(name)[:3] for name in table.ids]).mean(0)

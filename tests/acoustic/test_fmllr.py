@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 from asr.acoustic.fmllr import (
-    MOST_SILENCE,
+    MAX_SILENCE,
     FmllrSettings,
     expected_statistics,
     fit_fmllr,
@@ -218,7 +218,7 @@ def test_silence_counts_as_a_quarter_of_the_speech_at_most():
     left = mostly_speech(states, (0, 1))
     silent, kept = np.isin(states, (0, 1)), np.isin(left, (0, 1))
     np.testing.assert_array_equal(left[~silent], states[~silent])
-    assert kept.sum() == int(MOST_SILENCE * (states >= 2).sum())
+    assert kept.sum() == int(MAX_SILENCE * (states >= 2).sum())
     np.testing.assert_array_equal(left[kept], states[kept])
     assert np.ptp(np.diff(np.cumsum(silent)[kept])) <= 1  # evenly spaced
     np.testing.assert_array_equal(mostly_speech(np.full(5, 1, np.int32), (0, 1)), np.full(5, -1))

@@ -236,7 +236,7 @@ def test_a_classifier_is_fitted_to_so_many_frames_and_the_priors_to_all(
     counts = np.bincount(states[states >= 0], minlength=TOPOLOGY.n_states)
     shares = np.maximum(counts / counts.sum(), settings.prior_floor / TOPOLOGY.n_states)
     np.testing.assert_allclose(model.log_priors, np.log(shares / shares.sum()), rtol=1e-5)
-    monkeypatch.setitem(fitting.MOST_FRAMES, "SVC", 150)
+    monkeypatch.setitem(fitting.MAX_FRAMES, "SVC", 150)
     automatic = HybridSettings(classifier="sklearn.svm.SVC")
     model = train_hybrid(corpus.table, states, corpus.graphs, TOPOLOGY, self_loops, automatic).hmm.acoustic_model
     assert model.classifier.shape_fit_[0] <= 150

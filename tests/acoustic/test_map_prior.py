@@ -7,7 +7,7 @@ from scipy.optimize import approx_fprime, minimize
 from asr.acoustic import map_prior
 from asr.acoustic.fmllr import FmllrSettings, expected_statistics, fit_fmllr, fit_speakers, fmllr_statistics
 from asr.acoustic.gmm import GaussianMixtures
-from asr.acoustic.map_prior import FEWEST_SPEAKERS, MapPrior, expected_under, learnt_prior
+from asr.acoustic.map_prior import MIN_SPEAKERS, MapPrior, expected_under, learnt_prior
 from asr.acoustic.row_updates import RowStatistics, best_transform
 from asr.features.frame_table import FrameTable
 from discriminants.logistic.input_map import InputMap, identity_map
@@ -98,9 +98,9 @@ def test_few_speakers_teach_no_prior_and_very_many_no_more_directions_than_are_k
     rng = np.random.default_rng(2)
     expected = expected_statistics(mixtures_of(rng))
     maps = [np.eye(N, N + 1) + 0.1 * rng.normal(size=(N, N + 1)) for _ in range(30)]
-    assert learnt_prior(maps[: FEWEST_SPEAKERS - 1], expected) is None
-    assert learnt_prior(maps[:FEWEST_SPEAKERS], expected).directions.shape == (FEWEST_SPEAKERS - 1, N, N + 1)
-    monkeypatch.setattr(map_prior, "MOST_DIRECTIONS", 7)
+    assert learnt_prior(maps[: MIN_SPEAKERS - 1], expected) is None
+    assert learnt_prior(maps[:MIN_SPEAKERS], expected).directions.shape == (MIN_SPEAKERS - 1, N, N + 1)
+    monkeypatch.setattr(map_prior, "MAX_DIRECTIONS", 7)
     assert learnt_prior(maps, expected).directions.shape == (7, N, N + 1)
     assert learnt_prior([np.eye(N, N + 1)] * 12, expected) is None
 
@@ -112,7 +112,7 @@ def test_speakers_who_are_made_up_count_beside_those_who_are_there(known):
     both, together = learnt_prior(own, expected, others), learnt_prior([*own, *others], expected)
     np.testing.assert_array_equal(both.mean, together.mean)
     np.testing.assert_array_equal(both.directions, together.directions)
-    assert learnt_prior(own[: FEWEST_SPEAKERS - 1], expected, others) is None
+    assert learnt_prior(own[: MIN_SPEAKERS - 1], expected, others) is None
 
 
 def test_numbers_without_sense_leave_the_mean(known):

@@ -5,7 +5,7 @@ import pytest
 
 from asr.alignment.pause_sounds import CERTAIN
 from asr.alignment.pauses import QUIET, pause_evidence
-from asr.alignment.spoken_sounds import FEWEST_UTTERANCES, comes_with_phones, explained, known
+from asr.alignment.spoken_sounds import MIN_UTTERANCES, comes_with_phones, explained, known
 from asr.features.frame_table import FrameTable
 
 
@@ -48,7 +48,7 @@ def test_a_fricative_comes_with_its_phone_and_a_pause_with_none(n):
 
 
 def test_few_utterances_tell_nothing():
-    assert not comes_with_phones(*spoken(FEWEST_UTTERANCES - 1), ["a"] * (FEWEST_UTTERANCES - 1)).any()
+    assert not comes_with_phones(*spoken(MIN_UTTERANCES - 1), ["a"] * (MIN_UTTERANCES - 1)).any()
 
 
 def test_by_chance_hardly_any_pause_comes_with_a_phone():
@@ -106,7 +106,7 @@ def test_quiet_phones_are_no_pauses_where_transcripts_are_known():
 
 
 def test_some_of_many_utterances_tell_as_much(monkeypatch):
-    monkeypatch.setattr("asr.alignment.pauses.MOST_UTTERANCES", 30)  # of 60
+    monkeypatch.setattr("asr.alignment.pauses.MAX_UTTERANCES", 30)  # of 60
     table, _, said = quiet_phones(pauses=False)
     assert (pause_evidence(table, said=said) > 0).mean() > 0.95
 

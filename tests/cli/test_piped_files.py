@@ -79,5 +79,5 @@ def test_too_much_and_pipes_with_a_name_are_refused_and_not_waited_for(
     validate = ["validate", "--data", tiny_corpus / "train", "--lexicon"]
     os.mkfifo(tmp_path / "named")
     check_one_sentence(asr(*validate, tmp_path / "named"), "--lexicon: ", "is a pipe; write what comes through it")
-    monkeypatch.setattr(options, "_LARGEST_PIPED", 1 << 20)
+    monkeypatch.setattr(options, "_MAX_PIPED", 1 << 20)
     check_one_sentence(asr(*validate, piped(b"A B\n" * (1 << 19))), "gives more than 1 MiB; write it to a file")

@@ -9,7 +9,7 @@ from asr.acoustic.model_file import load_model
 
 @pytest.fixture(autouse=True)
 def few_words_and_a_small_graph_are_tried(monkeypatch):
-    monkeypatch.setattr("asr.training.search_width.FEWEST_WORDS", 0)
+    monkeypatch.setattr("asr.training.search_width.MIN_WORDS", 0)
     monkeypatch.setattr("asr.training.search_width.SMALL_GRAPH", 0)
 
 

@@ -282,7 +282,7 @@ def test_any_weights_that_the_format_allows_give_a_graph_of_finite_weights(weigh
 
 
 def test_a_graph_that_would_fill_the_memory_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graph_compiler, "MOST_PHONES", 8)
+    monkeypatch.setattr(graph_compiler, "MAX_PHONES", 8)
     lexicon = Lexicon({"A": (("x", "y", "x"),), "B": (("y",) * 6, ("x",))})
     with pytest.raises(DecodeError, match="would have 10 phones, more than 8"):
         compile_graph(lexicon, word_loop(["A", "B"]), TOPOLOGY)

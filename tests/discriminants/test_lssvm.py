@@ -150,7 +150,7 @@ def test_copies_do_not_make_every_penalty_look_good() -> None:
 
 @pytest.mark.parametrize("coding", CODINGS)
 def test_of_many_samples_some_choose_the_penalty(coding: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discriminants.linear_systems.penalty_choice.MOST_TO_CHOOSE_ON", 60)
+    monkeypatch.setattr("discriminants.linear_systems.penalty_choice.MAX_TO_CHOOSE_ON", 60)
     sizes = []
 
     def counted(K: np.ndarray, *arguments: Any) -> np.ndarray:

@@ -43,7 +43,7 @@ HYBRIDS = (
 
 @pytest.mark.slow
 def test_systems_with_and_without_context_and_maps_are_decoded_each_with_its_own_graph(tmp_path, monkeypatch):
-    monkeypatch.setattr(context_trees, "FEWEST_FRAMES", 20)
+    monkeypatch.setattr(context_trees, "MIN_FRAMES", 20)
     corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=16, n_test_utterances=6)
     story = open_story(
         "toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, CONFIG, MIXTURES, HYBRIDS, ("train", "test")

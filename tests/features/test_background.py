@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from asr.features.background import Background, fit_background
-from asr.features.small_mixture import FEWEST_FRAMES
+from asr.features.small_mixture import MIN_FRAMES
 
 CENTRES = np.array([[-3.0, 0.0], [3.0, 1.0], [0.0, -4.0]])
 
@@ -91,7 +91,7 @@ def test_some_frames_stand_for_all(background: Background) -> None:
 
 def test_the_mixture_is_no_larger_than_its_frames_allow() -> None:
     rng = np.random.default_rng(2)
-    for n, size in ((10, 1), (2 * FEWEST_FRAMES, 2), (9 * FEWEST_FRAMES, 8), (10_000, 32)):
+    for n, size in ((10, 1), (2 * MIN_FRAMES, 2), (9 * MIN_FRAMES, 8), (10_000, 32)):
         found = fit_background(rng.standard_normal((n, 3)).astype(np.float32), np.zeros((1, 3)))
         assert found.means.shape == found.variances.shape == (size, 3)
         assert found.weights.sum() == pytest.approx(1)

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
-from asr.features.small_mixture import FEWEST_FRAMES, MOST_FRAMES, SmallMixture, fit_mixture
+from asr.features.small_mixture import MAX_FRAMES, MIN_FRAMES, SmallMixture, fit_mixture
 
 
 def test_the_density_is_scipys():
@@ -35,7 +35,7 @@ def test_two_kinds_of_frames_are_told_apart():
     np.testing.assert_allclose(found.variances[order], [[1, 1], [0.25, 0.25]], rtol=0.2)
 
 
-@pytest.mark.parametrize(("n", "size"), [(10, 1), (2 * FEWEST_FRAMES, 2), (9 * FEWEST_FRAMES, 8), (3 * MOST_FRAMES, 8)])
+@pytest.mark.parametrize(("n", "size"), [(10, 1), (2 * MIN_FRAMES, 2), (9 * MIN_FRAMES, 8), (3 * MAX_FRAMES, 8)])
 def test_few_frames_have_few_components_and_no_variance_is_below_the_floor(n, size):
     frames = np.random.default_rng(2).normal(size=(n, 2)) * (1.0, 0.0)
     found = fit_mixture(frames, 8, np.array([0.01, 0.5]))

@@ -95,7 +95,7 @@ def test_who_pauses_as_training_did_has_moments():
 
 @pytest.mark.parametrize("statistics", ["moments", "matched"])
 def test_a_speaker_s_frames_do_not_depend_on_who_stands_before(statistics, monkeypatch):
-    monkeypatch.setattr("asr.features.speaker_statistics.MOST_OF_SPEAKER", 200)  # of 480
+    monkeypatch.setattr("asr.features.speaker_statistics.MAX_OF_SPEAKER", 200)  # of 480
     static = corpus()
     front_end = FrontEnd(CONFIG.model_copy(update={"speaker_statistics": statistics})).fit(static)
     alone, behind = static.subset(["u1", "u4", "u7", "u10"]), static.subset(["u0", "u1", "u3", "u4", "u7", "u10"])

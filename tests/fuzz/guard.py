@@ -17,7 +17,7 @@ from typing import Any
 MEMORY = 256 << 20
 """Bytes of resident memory above that of the valid inputs which an input may cost."""
 _ADDRESS_SPACE = 1 << 30  # bytes on top, of which not all need be resident; beyond, the system gives no more
-_LARGEST_FILE = 64 << 20
+_MAX_FILE = 64 << 20
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _PATHS = {  # audit event -> which of its arguments are paths that change
@@ -50,7 +50,7 @@ def set_up(folder: Path) -> None:
     sys.dont_write_bytecode = True
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (_LARGEST_FILE, _LARGEST_FILE))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_MAX_FILE, _MAX_FILE))
     sys.addaudithook(_audit)
     _forbid_fork_exec()
 

@@ -12,7 +12,7 @@ from tests.fuzz.guard import Trespass, trespasses
 from tests.fuzz.reader import Reader
 
 ACCEPTED, REFUSED = "accepted", "refused"
-LONGEST_MESSAGE = 1200  # characters: what AsrError promises, and some room for the path
+MAX_MESSAGE_LENGTH = 1200  # characters: what AsrError promises, and some room for the path
 OURS = ("asr/", "discriminants/", "recipes/")
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -37,8 +37,8 @@ class Outcome:
 
 def fault_in_message(message: str) -> str | None:
     """Why a terminal cannot show `message` as one line of a reasonable length; None if it can."""
-    if len(message) > LONGEST_MESSAGE:
-        return f"has {len(message)} characters, more than {LONGEST_MESSAGE}"
+    if len(message) > MAX_MESSAGE_LENGTH:
+        return f"has {len(message)} characters, more than {MAX_MESSAGE_LENGTH}"
     if "\n" in message or "\r" in message:
         return "holds a line end"
     if not message.isprintable():

@@ -23,7 +23,7 @@ STACK_FILE = "stack.txt"
 BETWEEN = 0xFFFF_FFFF_FFFF_FFFF
 """Number on the board while nothing is being read."""
 _MINIMISED = ("untyped error", "message", "unsound", "trespass")
-_LARGEST_MINIMISED = 200_000
+_MAX_MINIMISED = 200_000
 
 
 class Board:
@@ -80,7 +80,7 @@ class Worker:
             found = self._read(number, wanted)
             if found.is_finding:
                 content = wanted.content
-                if found.signature not in seen and found.kind in _MINIMISED and len(content) < _LARGEST_MINIMISED:
+                if found.signature not in seen and found.kind in _MINIMISED and len(content) < _MAX_MINIMISED:
                     content = smaller(content, self._fails_alike(number, wanted.seed, found))
                 seen.add(found.signature)
                 self._tell(number, Input(wanted.seed, content), found)

@@ -263,7 +263,7 @@ def with_empty_arcs(grammar: Grammar, longest: int) -> dict[Sentence, float]:
 def test_what_is_kept_as_backing_off_costs_as_an_empty_word_does_however_it_is_read(text: str) -> None:
     net = network(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(determinization, "_FEWEST_SAVED", 0)
+        patch.setattr(determinization, "_MIN_SAVED", 0)
         try:
             grammar = slf_grammar(net)
         except GrammarError as error:
@@ -343,7 +343,7 @@ def test_slf_grammar_too_many_empty_ways_raises() -> None:
 
 
 def test_determinize_counts_empty_arcs_before_following(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(determinization, "FEWEST_STEPS", 100)
+    monkeypatch.setattr(determinization, "MIN_STEPS", 100)
     monkeypatch.setattr(determinization, "STEPS_AN_ARC", 0)
     with pytest.raises(GrammarError, match="it has 0 states"):
         slf_grammar(optional_words(60))

@@ -175,6 +175,6 @@ def test_times_are_those_of_the_systems_that_have_the_word():
 
 
 def test_recordings_too_long_to_be_aligned_are_refused(monkeypatch):
-    monkeypatch.setattr(combination, "MOST_CELLS", 3)
+    monkeypatch.setattr(combination, "MAX_CELLS", 3)
     with pytest.raises(DecodeError, match="2 places cannot be aligned with one of 2; divide the recording"):
         aligned([certain("ONE TWO"), certain("ONE TWO")])

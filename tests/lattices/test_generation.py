@@ -177,7 +177,7 @@ def test_room_that_runs_out_narrows_the_beam_and_keeps_the_best(monkeypatch):
     graph = compile_graph(LEXICON, word_loop(LEXICON.words), topology)
     options = {"lattice_beam": 8.0, "insertion_penalty": -2.0}
     wide = lattice_of(scores, graph, topology, self_loops, **options)
-    monkeypatch.setattr(determinization, "MOST_ELEMENTS", 30 * len(scores))
+    monkeypatch.setattr(determinization, "MAX_ELEMENTS", 30 * len(scores))
     narrow = lattice_of(scores, graph, topology, self_loops, **options)
     assert 0 < narrow.beam < wide.beam
     assert narrow.best_score == pytest.approx(wide.best_score)

@@ -110,9 +110,9 @@ def test_the_risk_is_an_expected_number_of_edits_that_only_falls(lattice, scale)
 
 
 def test_least_risk_of_long_audio_looks_at_what_is_nearest(lattice, monkeypatch):
-    monkeypatch.setattr(minimum_bayes_risk, "MOST_CELLS", 1)
+    monkeypatch.setattr(minimum_bayes_risk, "MAX_CELLS", 1)
     assert least_risk(lattice).risk <= 0.51 * len(lattice.first)
-    monkeypatch.setattr(minimum_bayes_risk, "MOST_CELLS", lattice.n_nodes * (2 * len(lattice.first) + 2) - 1)
+    monkeypatch.setattr(minimum_bayes_risk, "MAX_CELLS", lattice.n_nodes * (2 * len(lattice.first) + 2) - 1)
     assert len(least_risk(lattice).words) > 0
 
 

@@ -148,7 +148,7 @@ def test_a_second_address_is_asked_where_the_first_sends_a_web_page(server, tmp_
 
 
 def test_a_file_larger_than_any_of_the_corpus_is_not_fetched(server, tmp_path, monkeypatch):
-    monkeypatch.setattr(downloading, "LARGEST_DOWNLOAD", 1000)
+    monkeypatch.setattr(downloading, "MAX_DOWNLOAD", 1000)
     with pytest.raises(CorpusError, match="1000 are the most"):
         fetch(source(server.url), tmp_path / "file")
 
@@ -246,7 +246,7 @@ def test_of_an_evil_archive_nothing_is_unpacked(tmp_path, name):
 
 
 def test_an_archive_that_becomes_too_large_is_refused_while_it_is_small(tmp_path, monkeypatch):
-    monkeypatch.setattr(downloading, "LARGEST_UNPACKED", 1 << 20)
+    monkeypatch.setattr(downloading, "MAX_UNPACKED", 1 << 20)
     (tmp_path / "corpus.tar.gz").write_bytes(tar(("rm1/a", bytes(600_000)), ("rm1/b", bytes(600_000))))
     with pytest.raises(CorpusError, match="bytes when unpacked"):
         unpack(tmp_path / "corpus.tar.gz", tmp_path / "rm1")
@@ -254,7 +254,7 @@ def test_an_archive_that_becomes_too_large_is_refused_while_it_is_small(tmp_path
 
 
 def test_an_archive_of_too_many_entries_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(downloading, "MOST_MEMBERS", 3)
+    monkeypatch.setattr(downloading, "MAX_MEMBERS", 3)
     (tmp_path / "corpus.tar.gz").write_bytes(tar(*((f"rm1/{number}", b"x") for number in range(5))))
     with pytest.raises(CorpusError, match="one too many"):
         unpack(tmp_path / "corpus.tar.gz", tmp_path / "rm1")

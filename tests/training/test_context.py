@@ -30,7 +30,7 @@ KERNEL = HybridSettings(parameters={"n_centers": 60, "n_candidates": 120, "max_i
 @pytest.fixture(autouse=True)
 def small_leaves(monkeypatch):
     """A minute of speech has few frames."""
-    monkeypatch.setattr(context_trees, "FEWEST_FRAMES", 20)
+    monkeypatch.setattr(context_trees, "MIN_FRAMES", 20)
 
 
 def test_a_hybrid_of_states_in_context_recognizes_what_mixtures_aligned(tmp_path):
@@ -96,7 +96,7 @@ def test_half_an_hour_of_speech_has_states_in_context_unless_told_otherwise(tmp_
     assert chosen().context == 3
     assert "minutes of speech are enough for states that depend on a phone's neighbours (context = 3)" in caplog.text
     assert chosen(context=1).context == 1
-    assert context_trees.states_for(10**9) == context_trees.MOST_STATES  # hours of speech train in hours
+    assert context_trees.states_for(10**9) == context_trees.MAX_STATES  # hours of speech train in hours
     story.resources.close()
 
 

@@ -23,7 +23,7 @@ from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 @pytest.fixture(autouse=True)
 def few_words_suffice(monkeypatch):
-    monkeypatch.setattr(search_width, "FEWEST_WORDS", 0)
+    monkeypatch.setattr(search_width, "MIN_WORDS", 0)
     monkeypatch.setattr(search_width, "SMALL_GRAPH", 0)
 
 
@@ -90,7 +90,7 @@ def test_an_infinite_beam_becomes_a_finite_one(model, graph, material):
 
 
 def test_few_words_narrow_nothing(model, graph, material, monkeypatch, caplog):
-    monkeypatch.setattr(search_width, "FEWEST_WORDS", 200)
+    monkeypatch.setattr(search_width, "MIN_WORDS", 200)
     with caplog.at_level(logging.INFO, logger="asr.training.search_width"):
         assert choose_width([Scored.of(Twin(model, material, graph), SerialWorkers())], model.search) == model.search
     n_words = sum(map(len, words(model, material, graph, beam=2 * model.search.beam).values()))

@@ -53,8 +53,8 @@ def story_in(directory, context: int, maps: str = "fmllr"):
 @pytest.mark.slow
 @pytest.mark.parametrize(("context", "fewest_speakers"), [(1, 4), (3, 10)])
 def test_mixtures_and_a_hybrid_of_mapped_frames_recognize_in_passes(tmp_path, monkeypatch, context, fewest_speakers):
-    monkeypatch.setattr(context_trees, "FEWEST_FRAMES", 20)
-    monkeypatch.setattr(map_prior, "FEWEST_SPEAKERS", fewest_speakers)
+    monkeypatch.setattr(context_trees, "MIN_FRAMES", 20)
+    monkeypatch.setattr(map_prior, "MIN_SPEAKERS", fewest_speakers)
     story = story_in(tmp_path, context)
     workshop, material, test = story.workshop, story.material("train"), story.material("test")
     mixtures = train_aligner(workshop, "gmm", material)

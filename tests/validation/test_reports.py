@@ -16,7 +16,7 @@ from asr.training import held_out
 from asr.training.checking import check_inputs, log_findings
 from asr.training.config import TrainingConfig
 from asr.validation import Report, Summary, validate
-from asr.validation.amount import FEWEST_SPEAKERS, remarks_on_amount, remarks_on_context
+from asr.validation.amount import MIN_SPEAKERS, remarks_on_amount, remarks_on_context
 from asr.validation.findings import MAX_LINES, costing, warning
 from discriminants.parallel.workers import LocalWorkers
 from tests.validation.corpora import Corpus
@@ -310,7 +310,7 @@ def test_little_speech_is_a_remark_that_says_what_it_can_and_cannot_tell(
     with caplog.at_level("INFO"):
         log_findings(report)
     assert amount in caplog.messages
-    assert FEWEST_SPEAKERS == held_out.FEWEST_SPEAKERS
+    assert MIN_SPEAKERS == held_out.MIN_SPEAKERS
 
 
 def test_context_that_the_speech_is_too_little_for_is_told_before_training(clean: Corpus) -> None:

@@ -14,7 +14,7 @@ _NUMBER = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _WORD = re.compile(rb"[^\s]+")
 _GAP = re.compile(rb"\s+")
 _GZIP = b"\x1f\x8b"
-_MOST_UNPACKED = 4 << 20  # bytes: a spoilt file may unpack to gigabytes
+_MAX_UNPACKED = 4 << 20  # bytes: a spoilt file may unpack to gigabytes
 
 
 def spoil_text(random: Random, content: bytes, others: Sequence[bytes]) -> bytes:
@@ -22,7 +22,7 @@ def spoil_text(random: Random, content: bytes, others: Sequence[bytes]) -> bytes
     if content.startswith(_GZIP):
         try:
             with gzip.open(BytesIO(content)) as unpacked:
-                text = unpacked.read(_MOST_UNPACKED)
+                text = unpacked.read(_MAX_UNPACKED)
         except (OSError, EOFError, zlib.error):
             return spoil_bytes(random, content, others)
         return gzip.compress(spoil_text(random, text, ()), mtime=0)

@@ -25,12 +25,12 @@ from asr.features.extraction import static_features
 from asr.runs.outcome import Outcome
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.text_mutators import spoil_text
-from tests.fuzz.outcome import LONGEST_MESSAGE, Unsound, check_mark
+from tests.fuzz.outcome import MAX_MESSAGE_LENGTH, Unsound, check_mark
 from tests.fuzz.reader import Seeds, reader
 
 TEXT = (spoil_text, spoil_text, spoil_text, spoil_bytes)
 RATE = 8000
-_LONGEST_LINE = 2 * LONGEST_MESSAGE
+_MAX_LINE_LENGTH = 2 * MAX_MESSAGE_LENGTH
 CONFIG = FeatureConfig(sample_rate=RATE, n_filters=12, n_cepstra=6)
 
 
@@ -85,7 +85,7 @@ def check_report(problems: Sequence[Problem]) -> None:
     if lines and len(problems) < 20 and len(lines) != len(problems) + 2:
         raise Unsound(f"utterances left out that are not told in one line each: {lines[1:3]}"[:500])
     for line in lines:
-        if not line.isprintable() or len(line) > _LONGEST_LINE:
+        if not line.isprintable() or len(line) > _MAX_LINE_LENGTH:
             raise Unsound(f"a report of utterances left out that no terminal can show: {line[:200]!r}")
 
 
