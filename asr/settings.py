@@ -156,8 +156,8 @@ def faults(error: ValidationError, table: type[Settings] | None = None) -> list[
         else:
             problems.setdefault(".".join(parts), []).append(problem)
     # Where a list might have been a word too, only what is wrong in the list is of interest.
-    told = {name: of for name, of in problems.items() if not any(other.startswith(f"{name}.") for other in problems)}
-    return [SettingFault(name or "settings", _phrase(name, of, table)) for name, of in told.items()] + disagreements
+    texts = {name: of for name, of in problems.items() if not any(other.startswith(f"{name}.") for other in problems)}
+    return [SettingFault(name or "settings", _phrase(name, of, table)) for name, of in texts.items()] + disagreements
 
 
 _KINDS_TRIED = ("function-", "tuple[", "literal[", "constrained-")

@@ -135,8 +135,8 @@ def print_growing_noise(n_runs: int) -> None:
         targets = truth + deviation_new * random.normal(size=N_TEST)
         learnt = HeteroscedasticLSSVMRegressor().fit(X, y).predict(X_new, return_std=True)
         alike = BayesianLSSVMRegressor().fit(X, y).predict(X_new, return_std=True)
-        told = BayesianLSSVMRegressor().fit(X, y, noise_variance=deviation**2)
-        known = told.predict(X_new, return_std=True, noise_variance=deviation_new**2)
+        message = BayesianLSSVMRegressor().fit(X, y, noise_variance=deviation**2)
+        known = message.predict(X_new, return_std=True, noise_variance=deviation_new**2)
         left = X_new[:, 0] < 0
         for name, (means, bars) in (("learnt", learnt), ("one for all", alike), ("known", known)):
             inside = np.abs(targets - means) < QUANTILE * bars

@@ -33,7 +33,7 @@ from asr.features.extraction import extract_static  # noqa: E402
 from asr.features.frame_table import FrameTable  # noqa: E402
 from asr.grammar import arpa_grammar, estimate_ngram  # noqa: E402
 from asr.hmm.state_graph import StateGraph  # noqa: E402
-from asr.recognition.material import trainable  # noqa: E402
+from asr.recognition.dataset import trainable  # noqa: E402
 from asr.recognition.speaker_maps import aligned_maps, frames_of  # noqa: E402
 from benchmarks.recognize_calls import quickstart  # noqa: E402
 

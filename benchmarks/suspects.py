@@ -16,9 +16,9 @@ import numpy as np
 import soundfile
 
 from asr.corpus.data_directory import DataDirectory, Utterance, read_data_directory
-from asr.experiments.story import Arguments, Story, open_story
+from asr.experiments.story import Arguments, Recipe, open_story
 from asr.features.config import FeatureConfig
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from asr.training.config import TrainingConfig
 from asr.training.systems import train_mixtures
 from asr.training.transcript_check import cross_fitted_check
@@ -69,17 +69,17 @@ def _check(name: str, draw: int, given: argparse.Namespace, counts: Counts) -> N
     arguments = Arguments(source, place / "run", jobs=given.jobs, allow_changes=True)
     story = open_story(name, arguments, source, config, (), (), ("train",), corpora={"train": corpus})
     with story.resources:
-        material = story.material("train")
-        right, names = material.references, sorted(material.static.ids)
+        dataset = story.dataset("train")
+        right, names = dataset.references, sorted(dataset.static.ids)
         exchanged = _exchanged(right, names, random)
         wrong = {each for each in names if exchanged[each] != right[each]}
         turned = {each: right[other] for each, other in zip(names, names[::-1], strict=True)}
-        found = _named(story, "right", material, right)
+        found = _named(story, "right", dataset, right)
         counts.right, counts.right_named = counts.right + len(names), counts.right_named + len(found)
-        found = _named(story, "exchanged", material, exchanged)
+        found = _named(story, "exchanged", dataset, exchanged)
         counts.exchanged += len(wrong)
         counts.exchanged_named += len(found & wrong)
-        counts.reversed_told += "all" in _named(story, "reversed", material, turned, "corpus")
+        counts.reversed_told += "all" in _named(story, "reversed", dataset, turned, "corpus")
 
 
 def _drawn(name: str, whole: DataDirectory, random: np.random.Generator) -> list[str]:
@@ -131,12 +131,12 @@ def _exchanged(
 
 
 def _named(
-    story: Story, name: str, material: Material, transcripts: Mapping[str, tuple[str, ...]], kind: str = "utterance"
+    story: Recipe, name: str, dataset: Dataset, transcripts: Mapping[str, tuple[str, ...]], kind: str = "utterance"
 ) -> set[str]:
     """Names of the suspects of one kind under these transcripts."""
-    given = replace(material, transcripts=transcripts)
-    mixtures = train_mixtures(story.workshop, name, given, complain=False)
-    check = cross_fitted_check(story.workshop, given, mixtures)
+    given = replace(dataset, transcripts=transcripts)
+    mixtures = train_mixtures(story.context, name, given, complain=False)
+    check = cross_fitted_check(story.context, given, mixtures)
     return {suspect.name for suspect in check.suspects if suspect.kind == kind}
 
 

@@ -26,7 +26,7 @@ from discriminants.regression import KernelRegressor, checked_targets
 _WANTED_BY = "a Bayesian least-squares support vector machine"
 
 
-class Learnt(NamedTuple):
+class PosteriorParameters(NamedTuple):
     """What the inference leaves: the eigenpairs, what is most probable, and weights alpha (n, n_outputs)."""
 
     spectrum: KernelSpectrum
@@ -66,7 +66,7 @@ class BayesianLSSVM(KernelExpansion):
 
     def _infer(
         self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None, *, noise_known: bool = False
-    ) -> Learnt:
+    ) -> PosteriorParameters:
         """Store the expansion and what is most probable, for weights of samples that are positive."""
         if X.shape[0] < 3:
             raise ValueError(
@@ -90,7 +90,7 @@ class BayesianLSSVM(KernelExpansion):
         self.effective_parameters_ = found.effective_parameters
         self.log_evidence_ = found.log_evidence(evidence.n_samples)
         self._keep_expansion(kernel, wide, alpha, bias)
-        return Learnt(spectrum, found, alpha)
+        return PosteriorParameters(spectrum, found, alpha)
 
     def _outputs(self, X: np.ndarray) -> np.ndarray:
         """All outputs for checked X, in its float type; summed in float64, for the weights of wide kernels cancel."""

@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
-from discriminants.bayesian_lssvm import BayesianLSSVM, Learnt
+from discriminants.bayesian_lssvm import BayesianLSSVM, PosteriorParameters
 from discriminants.blas_threads import one_blas_thread_for_few
 from discriminants.evidence.posterior_variance import PosteriorVariance
 from discriminants.expansion import FLOATS
@@ -188,7 +188,7 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
         return checked / checked.sum()
 
 
-def _left_out(learnt: Learnt, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _left_out(learnt: PosteriorParameters, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Outputs of the training samples by the machine of all others, and their posterior variances, (n, n_outputs).
 
     With h_i the share of its own target in the output of a sample, the variance of the output is h times that of the

@@ -16,7 +16,7 @@ _TOLERANCE = 1e-3  # relative, by which a column has to exceed the limit
 _MAX_ROUNDS = 1000
 
 
-class Restricted(NamedTuple):
+class ActiveSet(NamedTuple):
     """The solution over some columns.
 
     Attributes
@@ -42,7 +42,7 @@ class Expansion(NamedTuple):
     n_rounds: int
 
 
-Solve = Callable[[np.ndarray, np.ndarray], Restricted]
+Solve = Callable[[np.ndarray, np.ndarray], ActiveSet]
 
 
 class Columns:
@@ -143,7 +143,7 @@ def generate_columns(
     held = np.empty(0, dtype=np.intp) if first is None else np.asarray(first, dtype=np.intp)
     idle = np.zeros(held.shape[0], dtype=np.intp)
     dropped = np.zeros(columns.n_candidates, dtype=bool)  # at some time
-    found = Restricted(np.empty(0), 0.0, start) if not held.size else solve(columns.at(held), targets)
+    found = ActiveSet(np.empty(0), 0.0, start) if not held.size else solve(columns.at(held), targets)
     clean, rounds = 0, int(held.size > 0)
     while rounds < _MAX_ROUNDS:
         every = columns.whole or clean >= 2

@@ -8,7 +8,7 @@ from discriminants.logistic.loss import log_sigmoid, loss_function
 from discriminants.logistic.moments import whitening_of
 from discriminants.logistic.preconditioned_descent import PreconditionedDescent
 from discriminants.logistic.samples import within_reach
-from discriminants.logistic.training import Training
+from discriminants.logistic.training import FitContext
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.sparse_logistic import SparseKernelLogisticClassifier
 
@@ -55,7 +55,7 @@ class OutputDescent:
         codes, weight = np.zeros(X.shape[0], np.intp), np.ones(X.shape[0])
         random = check_random_state(random_state)
         with within_reach(X, workers) as source:
-            training = Training(X, source, codes, weight, n_classes, workers, random, Checkpoint())
+            training = FitContext(X, source, codes, weight, n_classes, workers, random, Checkpoint())
             centers = classifier.basis_centers_
             self._whitening = whitening_of(classifier.kernel_, centers, centers, training, classifier.damping)
         # Steps start from zero, so that what lies outside the whitened coordinates stays as it is.

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from discriminants.column_generation import Columns, Expansion, Restricted, generate_columns
+from discriminants.column_generation import ActiveSet, Columns, Expansion, generate_columns
 from discriminants.expansion import KernelExpansion
 from discriminants.kernels import make_kernel
 from discriminants.l1_least_squares import l1_least_squares
@@ -80,12 +80,12 @@ class _SparseKFD(KernelExpansion):
             found = generate_columns(columns, target, C, self._least_deviations, _signs(target))
         return found._replace(alpha=size * found.alpha, bias=size * found.bias + middle)
 
-    def _least_squares(self, K: np.ndarray, target: np.ndarray) -> Restricted:
+    def _least_squares(self, K: np.ndarray, target: np.ndarray) -> ActiveSet:
         """The Lasso on centred columns."""
         means, mean = K.mean(axis=0), float(target.mean())
         centred, rest = K - means, target - mean
         alpha = l1_least_squares(centred.T @ centred, rest @ centred, float(rest @ rest), self._penalty)
-        return Restricted(alpha, mean - float(means @ alpha), rest - centred @ alpha)
+        return ActiveSet(alpha, mean - float(means @ alpha), rest - centred @ alpha)
 
     def _farthest(self, columns: Columns, target: np.ndarray) -> tuple[np.ndarray, _ClassSums] | None:
         """The column whose class means are farthest apart, and how much sums over the classes are to count so that they
@@ -108,7 +108,7 @@ class _SparseKFD(KernelExpansion):
         value = float(np.abs(deviations).sum()) + self._penalty * abs(alpha)
         return farthest, _ClassSums(classes, 2.0 * (1.0 + value / (2.0 * float(classes.sum(axis=1).min()))))
 
-    def _least_deviations(self, K: np.ndarray, target: np.ndarray, sums: _ClassSums | None = None) -> Restricted:
+    def _least_deviations(self, K: np.ndarray, target: np.ndarray, sums: _ClassSums | None = None) -> ActiveSet:
         """Least absolute deviations with a penalty C on every weight but the bias, and a row for each sum."""
         n_samples, n = K.shape
         rows = np.hstack([K, np.ones((n_samples, 1))])
@@ -126,7 +126,7 @@ class _SparseKFD(KernelExpansion):
         steepest = float(np.abs(K).sum(axis=0).max())
         none = _NO_SHARE * float(np.abs(target).sum()) / max(self._penalty, _NO_PENALTY * steepest)
         alpha[sizes <= max(_NO_WEIGHT * sizes.max(initial=0.0), none)] = 0.0
-        return Restricted(alpha, float(found.theta[n]), multipliers)
+        return ActiveSet(alpha, float(found.theta[n]), multipliers)
 
 
 def _signs(target: np.ndarray) -> np.ndarray:

@@ -29,9 +29,9 @@ from discriminants.logistic.loss import LOSSES, Factored, bias_of_priors, log_po
 from discriminants.logistic.memory import FitSize, within_memory
 from discriminants.logistic.moments import whitening_of
 from discriminants.logistic.objective import LogisticObjective
-from discriminants.logistic.record import Record
+from discriminants.logistic.record import LossHistory
 from discriminants.logistic.samples import BLOCK_ROWS, Samples, opened, within_reach
-from discriminants.logistic.training import Training
+from discriminants.logistic.training import FitContext
 from discriminants.logistic.whitening import Whitening
 from discriminants.multiclass.labels import class_codes
 from discriminants.parallel.threads import workers_of_this_process
@@ -291,7 +291,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
             self.alpha_ = chosen_alpha(self, X, codes, weight)
             source = open_files.enter_context(within_reach(X, workers))
             in_reach, workers = workers, self._held_to_memory(workers, X, n_outputs, again)
-            training = Training(X, source, codes, weight, classes.shape[0], workers, random, kept)
+            training = FitContext(X, source, codes, weight, classes.shape[0], workers, random, kept)
             if not again:
                 kernel = make_kernel(self.kernel, self.sigma)
                 if kernel.centers_are_points:
@@ -339,7 +339,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
                     progress(number, most, training_loss, held_out_loss)
                 return training_loss if held_out_loss is None else held_out_loss
 
-            record = Record(report)
+            record = LossHistory(report)
             if by_newton:
                 converged = fit_irls_weights(
                     samples,
@@ -396,7 +396,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
             raise ValueError(f"y_val holds labels that y does not: {np.unique(labels[unknown])[:5]}")
         return X_val, codes
 
-    def _choose_dictionary(self, kernel: Kernel, training: Training, n_outputs: int) -> None:
+    def _choose_dictionary(self, kernel: Kernel, training: FitContext, n_outputs: int) -> None:
         """Choose the centres and store an expansion in them whose weights are zero."""
         X = training.X
         if self.selection == "random":

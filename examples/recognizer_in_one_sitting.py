@@ -40,7 +40,7 @@ from asr.grammar import arpa_grammar, estimate_ngram, one_word
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
 from asr.lexicon import read_lexicon
-from asr.recognition.material import trainable
+from asr.recognition.dataset import trainable
 from asr.scoring.bootstrap import wer_interval
 from asr.scoring.transcript import aligned_transcript
 from asr.scoring.wer import score_utterances

@@ -11,12 +11,12 @@ from pydantic import Field
 from scipy.special import softmax
 
 from asr.acoustic.gmm import GaussianMixtures
-from asr.acoustic.map_prior import MapPrior, expected_under
+from asr.acoustic.map_prior import FmllrPrior, expected_under
 from asr.acoustic.row_updates import RowStatistics, best_of, best_transform
 from asr.features.frame_table import FrameTable
 from asr.settings import Settings
 from discriminants.blas_threads import one_blas_thread
-from discriminants.logistic.input_map import InputMap, identity_map
+from discriminants.logistic.input_map import AffineTransform, identity_map
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -24,7 +24,7 @@ _BLOCK_FRAMES = 1024
 MAX_SILENCE = 0.25
 """Frames of silence that count in a map for each frame of speech: what lies between words is seldom the speaker's."""
 
-SpeakerMaps = Mapping[str, InputMap]
+SpeakerMaps = Mapping[str, AffineTransform]
 """By name of the speaker."""
 
 
@@ -42,7 +42,7 @@ class FmllrSettings(Settings):
 
 
 def fmllr_statistics(
-    mixtures: GaussianMixtures, frames: np.ndarray, states: np.ndarray, frame_map: InputMap
+    mixtures: GaussianMixtures, frames: np.ndarray, states: np.ndarray, frame_map: AffineTransform
 ) -> RowStatistics:
     """What frames say of a map, with posteriors of the Gaussians as they are under another map.
 
@@ -90,11 +90,11 @@ def fit_fmllr(
     states: np.ndarray,
     settings: FmllrSettings = FmllrSettings(),  # noqa: B008 (frozen)
     *,
-    start: InputMap | None = None,
+    start: AffineTransform | None = None,
     expected: RowStatistics | None = None,
     among: np.ndarray | None = None,
-    prior: MapPrior | None = None,
-) -> InputMap:
+    prior: FmllrPrior | None = None,
+) -> AffineTransform:
     """The map of one speaker, whose frames belong to these states; parameters as of `fmllr_statistics`.
 
     Without frames, and where the statistics do not determine it, it is the identity, or with `prior` its mean. Where
@@ -116,7 +116,7 @@ def fit_fmllr(
                 near = np.column_stack([frame_map.matrix, frame_map.offset])
                 statistics += one_frame * settings.prior
             else:
-                coordinates = prior.likeliest(statistics, coordinates)
+                coordinates = prior.map_estimate(statistics, coordinates)
                 near = prior.at(coordinates)
                 if left and statistics.count < settings.learnt_prior:
                     frame_map = _as_map(near)  # what rows add is little beside it, and dear
@@ -132,8 +132,8 @@ def fit_fmllr(
     return frame_map
 
 
-def _as_map(transform: np.ndarray) -> InputMap:
-    return InputMap(transform[:, :-1], transform[:, -1])
+def _as_map(transform: np.ndarray) -> AffineTransform:
+    return AffineTransform(transform[:, :-1], transform[:, -1])
 
 
 def fit_speakers(
@@ -145,23 +145,23 @@ def fit_speakers(
     start: SpeakerMaps | None = None,
     among: np.ndarray | None = None,
     expected: RowStatistics | None = None,
-    prior: MapPrior | None = None,
+    prior: FmllrPrior | None = None,
     silence: Sequence[int] = (),
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
-) -> dict[str, InputMap]:
+) -> dict[str, AffineTransform]:
     """The map of every speaker of a table of frames.
 
     Parameters
     ----------
     states : int32 (n_frames,)
         -1 leaves a frame out.
-    start : mapping of speaker to InputMap, optional
+    start : mapping of speaker to AffineTransform, optional
         Where to begin; the identity unless given.
     among : float64 (m, n_features, n_features), optional
         The matrices to choose from; any is allowed unless given.
     expected : RowStatistics, optional
         From `expected_statistics`, where they are known already.
-    prior : MapPrior, optional
+    prior : FmllrPrior, optional
         What is known of speakers' maps.
     silence : sequence of int, optional
         States of silence, most frames of which are left out where they are many beside those of speech.
@@ -196,9 +196,9 @@ def mostly_speech(states: np.ndarray, silence: Sequence[int]) -> np.ndarray:
 
 
 def _fit_speaker(
-    item: tuple[np.ndarray, np.ndarray, InputMap | None],
-    constants: tuple[GaussianMixtures, FmllrSettings, RowStatistics, np.ndarray | None, MapPrior | None],
-) -> InputMap:
+    item: tuple[np.ndarray, np.ndarray, AffineTransform | None],
+    constants: tuple[GaussianMixtures, FmllrSettings, RowStatistics, np.ndarray | None, FmllrPrior | None],
+) -> AffineTransform:
     frames, states, start = item
     mixtures, settings, expected, among, prior = constants
     return fit_fmllr(mixtures, frames, states, settings, start=start, expected=expected, among=among, prior=prior)
@@ -214,7 +214,7 @@ def mapped_table(table: FrameTable, maps: SpeakerMaps) -> FrameTable:
 
 
 def _soft_gaussians(
-    mixtures: GaussianMixtures, frames: np.ndarray, states: np.ndarray, frame_map: InputMap
+    mixtures: GaussianMixtures, frames: np.ndarray, states: np.ndarray, frame_map: AffineTransform
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Blocks of frames, float64, each with the mean precision of its Gaussians, and of precision times mean, (n, d)."""
     used = np.flatnonzero((states >= 0) & np.isfinite(frames).all(axis=1))

@@ -40,7 +40,7 @@ LEARNT_BY = 4  # Gaussians a state, with which silence is told well enough to be
 
 Models = tuple[GaussianMixtures, np.ndarray]  # of the states, and self-loops of the units
 Transform = Literal["none", "lda-mllt"]
-Start = Literal["auto", "changes", "pauses", "equal"]
+FlatStartMethod = Literal["auto", "changes", "pauses", "equal"]
 
 
 class GrowthSettings(Settings):
@@ -100,7 +100,7 @@ class GrowthSettings(Settings):
 class GmmSettings(GrowthSettings):
     """How the mixtures are grown, and from what."""
 
-    start: Start = "auto"
+    start: FlatStartMethod = "auto"
     """What the first models are made of: `equal` (every utterance divided evenly among its states), `changes` (where
     the sound changes), `pauses` (frames that sound like one are silence, the rest is divided softly), or `auto`:
     `changes` of little speech, else `equal`, unless that loses the silence."""
@@ -193,21 +193,21 @@ def train_gmm(
     """
     with ThreadPoolExecutor(n_threads(workers)) as pool, threadpool_limits(1):
         training = _Training(table, graphs, topology, settings, frame_shift, workers, pool, progress)
-        grown = training.begun() if first is None else training.realigned(first, settings.iterations[0])
+        current = training.flat_start() if first is None else training.realign(first, settings.iterations[0])
         for n_components, iterations in zip(settings.mixtures, settings.iterations, strict=True):
             if n_components > 1:
-                grown = training.doubled(grown, iterations)
+                current = training.double(current, iterations)
             log.info(
                 "trained %d Gaussians a state: log-likelihood per frame %.3f, %d of %d utterances not aligned",
-                n_components, grown.curve[-1], len(grown.occupancy.failed), len(table),
+                n_components, current.curve[-1], len(current.occupancy.failed), len(table),
             )  # fmt: skip
-            yield n_components, PhoneHmm(topology, *grown.models, training.pause_sounds(grown)), grown.curve
-    for name, fault in sorted(grown.occupancy.failed.items()):
+            yield n_components, PhoneHmm(topology, *current.models, training.pause_sounds(current)), current.curve
+    for name, fault in sorted(current.occupancy.failed.items()):
         log.warning("%s: not aligned: %s", name, fault.reason)
 
 
 @dataclass(frozen=True)
-class _Grown:
+class _GmmState:
     """Models, the occupancy that they were last estimated from, and log-likelihoods per frame before each estimate."""
 
     models: Models
@@ -235,19 +235,19 @@ class _Training:
         self.n_silence_states = len(topology.silence_states)
         self.done = 0
 
-    def begun(self) -> _Grown:
+    def flat_start(self) -> _GmmState:
         """Single Gaussians, but all of silence's, from nothing; as often anew as the settings want."""
         guided = None if self.settings.start == "equal" else with_evidence(self.table, self.graphs, self.frame_shift)
-        grown = self.with_broad_silence(self.first(self.settings.start, guided))
+        current = self.with_broad_silence(self.first(self.settings.start, guided))
         for number in range(1, self.settings.restarts + 1):
             for _, iterations in self.settings.before_restart[1:]:
-                grown = self.doubled(grown, iterations)
-            again = self.heard_silence(self.silence_found(grown), guided)
+                current = self.double(current, iterations)
+            again = self.heard_silence(self.silence_found(current), guided)
             log.info("flat start: restart %d, silence has %.0f %% of the frames", number, 100.0 * pause_share(again))
-            grown = self.with_broad_silence(self.first("pauses", again))
-        return grown
+            current = self.with_broad_silence(self.first("pauses", again))
+        return current
 
-    def first(self, start: Start, guided: FrameTable | None) -> _Grown:
+    def first(self, start: FlatStartMethod, guided: FrameTable | None) -> _GmmState:
         """Single Gaussians, realigned; the guide tells pauses from speech, and `start` what is made of that."""
         if guided is None:
             return self.from_division(flat_alignment(self.table, self.graphs, self.topology))
@@ -263,50 +263,52 @@ class _Training:
             return self.from_division(changes_alignment(guided, self.graphs, self.topology, workers=self.workers))
         if start == "pauses":
             return self.from_pauses(guided)
-        grown = self.from_division(flat_alignment(self.table, self.graphs, self.topology))
+        current = self.from_division(flat_alignment(self.table, self.graphs, self.topology))
         if start == "auto":
-            kept = _pauses_kept(grown.occupancy, guided, self.n_silence_states)
+            kept = _pauses_kept(current.occupancy, guided, self.n_silence_states)
             log.info("flat start: silence has %.0f %% of the frames that sound much like a pause", 100.0 * kept)
             if kept < PAUSES_KEPT:
                 log.info("flat start: it begins again from what sounds like a pause; nothing has to be done")
                 self.done -= self.settings.iterations[0]
-                grown = self.from_pauses(guided)
-        return grown
+                current = self.from_pauses(guided)
+        return current
 
-    def from_pauses(self, guided: FrameTable) -> _Grown:
+    def from_pauses(self, guided: FrameTable) -> _GmmState:
         models = first_models(guided, self.graphs, self.topology, self.overall, self.floor, workers=self.workers)
-        return self.realigned(models, self.settings.iterations[0], guided)
+        return self.realign(models, self.settings.iterations[0], guided)
 
-    def from_division(self, aligned: AlignedTable) -> _Grown:
+    def from_division(self, aligned: AlignedTable) -> _GmmState:
         occupancy = _hard_occupancy(aligned, self.topology.n_states)
-        models = self.reestimated((self.overall, uniform_self_loops(self.topology)), occupancy)
-        return self.realigned(models, self.settings.iterations[0])
+        models = self.reestimate((self.overall, uniform_self_loops(self.topology)), occupancy)
+        return self.realign(models, self.settings.iterations[0])
 
-    def with_broad_silence(self, grown: _Grown) -> _Grown:
+    def with_broad_silence(self, current: _GmmState) -> _GmmState:
         """All of silence's Gaussians, before the others grow: these must not learn the noise between words."""
         if self.settings.silence_factor == 1:
-            return grown
-        models = self.split(grown.models, grown.occupancy, self.settings.silence_factor, self.topology.silence_states)
-        return self.realigned(models, BROADENING, earlier=grown.curve)
+            return current
+        models = self.split(
+            current.models, current.occupancy, self.settings.silence_factor, self.topology.silence_states
+        )
+        return self.realign(models, BROADENING, earlier=current.curve)
 
-    def doubled(self, grown: _Grown, iterations: int) -> _Grown:
-        mixtures, self_loops = grown.models
-        return self.realigned((mixtures.split(), self_loops), iterations)
+    def double(self, current: _GmmState, iterations: int) -> _GmmState:
+        mixtures, self_loops = current.models
+        return self.realign((mixtures.split(), self_loops), iterations)
 
-    def realigned(
+    def realign(
         self, models: Models, iterations: int, guided: FrameTable | None = None, earlier: Sequence[float] = ()
-    ) -> _Grown:
+    ) -> _GmmState:
         """So often aligned and estimated anew. With a guide, the evidence for pauses has a say in it."""
         curve = list(earlier)
         for _ in range(iterations):
             seen = self.table if guided is None else guided
             occupancy = self.occupied(models, seen, guided=guided is not None)
-            models = self.reestimated(models, occupancy)
+            models = self.reestimate(models, occupancy)
             curve.append(occupancy.log_likelihood_per_frame)
             self.done += 1
             if self.progress is not None:
                 self.progress(self.done)
-        return _Grown(models, occupancy, curve)
+        return _GmmState(models, occupancy, curve)
 
     def occupied(self, models: Models, seen: FrameTable, *, guided: bool = False) -> Occupancy:
         """Of utterances of the table; with a guide, their frames have the evidence for pauses as one more column."""
@@ -317,38 +319,38 @@ class _Training:
         aligned = align_table(model.log_likelihood, seen, self.graphs, self.topology, self_loops, workers=self.workers)
         return _hard_occupancy(aligned, self.topology.n_states)
 
-    def reestimated(self, models: Models, occupancy: Occupancy) -> Models:
+    def reestimate(self, models: Models, occupancy: Occupancy) -> Models:
         return _reestimate(models[0], self.table, occupancy, self.floor, self.settings, self.pool)
 
-    def pause_sounds(self, grown: _Grown) -> PauseSounds | None:
+    def pause_sounds(self, current: _GmmState) -> PauseSounds | None:
         """What silence and speech sound like, if the settings want the model to know."""
         if not self.settings.own_pauses:
             return None
-        silent = _part_in(grown.occupancy, self.table.n_frames, self.n_silence_states) > 0.5
-        aligned = _part_in(grown.occupancy, self.table.n_frames, self.topology.n_states) > 0.5
+        silent = _part_in(current.occupancy, self.table.n_frames, self.n_silence_states) > 0.5
+        aligned = _part_in(current.occupancy, self.table.n_frames, self.topology.n_states) > 0.5
         return PauseSounds.learnt(self.table, silent, aligned & ~silent, self.frame_shift)
 
-    def silence_found(self, grown: _Grown) -> np.ndarray:
+    def silence_found(self, current: _GmmState) -> np.ndarray:
         """Where an utterance is silent by these models, or by models of the others' states alone, bool (n_frames,).
 
         A model that has learnt from a recording may know its noise as part of a word, and finds that again; one that
         has not heard it does not.
         """
-        silent = _part_in(grown.occupancy, self.table.n_frames, self.n_silence_states) > 0.5
-        names = [name for name in self.table.ids if name not in grown.occupancy.failed]
+        silent = _part_in(current.occupancy, self.table.n_frames, self.n_silence_states) > 0.5
+        names = [name for name in self.table.ids if name not in current.occupancy.failed]
         n_folds = min(FOLDS, len(names))
         for number in range(n_folds if n_folds > 1 else 0):
             own = self.table.subset(names[number::n_folds])
             rows = np.zeros(self.table.n_frames, bool)
             for name in own.ids:
                 rows[self.table.rows(name)] = True
-            occupancy = self.occupied(self.of_states(grown.occupancy.without(rows)), own)
+            occupancy = self.occupied(self.of_states(current.occupancy.without(rows)), own)
             silent[rows] |= _part_in(occupancy, own.n_frames, self.n_silence_states) > 0.5
         return silent
 
     def of_states(self, occupancy: Occupancy) -> Models:
         """Mixtures grown to `LEARNT_BY` Gaussians, all of silence's before the others, without realigning."""
-        models = self.reestimated((self.overall, uniform_self_loops(self.topology)), occupancy)
+        models = self.reestimate((self.overall, uniform_self_loops(self.topology)), occupancy)
         models = self.split(models, occupancy, self.settings.silence_factor, self.topology.silence_states)
         return self.split(models, occupancy, LEARNT_BY)
 
@@ -357,7 +359,7 @@ class _Training:
         for _ in range(factor.bit_length() - 1):
             models = models[0].split(states=states), models[1]
             for _ in range(BROADENING):
-                models = self.reestimated(models, occupancy)
+                models = self.reestimate(models, occupancy)
         return models
 
     def heard_silence(self, silent: np.ndarray, guided: FrameTable | None) -> FrameTable:

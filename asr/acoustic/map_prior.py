@@ -26,7 +26,7 @@ _LITTLE = 1.0
 
 
 @dataclass(frozen=True)
-class MapPrior:
+class FmllrPrior:
     """A normal distribution of maps (A b): their mean, and directions in which they differ.
 
     Attributes
@@ -45,7 +45,7 @@ class MapPrior:
         mean, directions = self._doubles
         return mean + np.tensordot(coordinates, directions, 1)
 
-    def likeliest(self, statistics: RowStatistics, start: np.ndarray | None = None) -> np.ndarray:
+    def map_estimate(self, statistics: RowStatistics, start: np.ndarray | None = None) -> np.ndarray:
         """Coordinates of the map of the largest auxiliary function less half their square sum, float64 (m,).
 
         Newton's method from `start` (the mean unless given), each step halved until it gains. The second derivative is
@@ -104,7 +104,7 @@ class MapPrior:
 
 def learnt_prior(
     maps: Sequence[np.ndarray], expected: RowStatistics, others: Sequence[np.ndarray] = ()
-) -> MapPrior | None:
+) -> FmllrPrior | None:
     """The prior that maps of speakers have in common; None of fewer than three, and of maps that do not differ.
 
     Parameters
@@ -132,7 +132,7 @@ def learnt_prior(
         [np.linalg.solve(factor.T, rows.T).T for factor, rows in zip(factors, scaled.transpose(1, 0, 2), strict=True)],
         axis=1,
     )
-    return MapPrior(mean.astype(np.float32), directions.astype(np.float32))
+    return FmllrPrior(mean.astype(np.float32), directions.astype(np.float32))
 
 
 def expected_under(expected: RowStatistics, transform: np.ndarray) -> RowStatistics:

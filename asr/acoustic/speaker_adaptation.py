@@ -13,7 +13,7 @@ from pydantic import Field
 from asr.acoustic.acoustic_arrays import Arrays, check_array, gmm_arrays, mixtures_from, prefixed, without_prefix
 from asr.acoustic.fmllr import FmllrSettings, SpeakerMaps, expected_statistics, fit_speakers, mapped_table
 from asr.acoustic.gmm import GaussianMixtures
-from asr.acoustic.map_prior import MapPrior, learnt_prior
+from asr.acoustic.map_prior import FmllrPrior, learnt_prior
 from asr.acoustic.model_metadata import MapKind, SpeakerParts
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.acoustic.row_updates import RowStatistics
@@ -24,7 +24,7 @@ from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.hmm.topology import Topology
 from discriminants.blas_threads import one_blas_thread
-from discriminants.logistic.input_map import InputMap
+from discriminants.logistic.input_map import AffineTransform
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 _MAX_IN_FILES = 100
@@ -59,7 +59,7 @@ class SpeakerAdaptation:
     settings : FmllrSettings
     maps : {"fmllr", "vtln"}
         FeatureError where frames are to be warped that cannot be.
-    prior : MapPrior or None
+    prior : FmllrPrior or None
         What the maps of training's speakers tell of others.
     """
 
@@ -69,7 +69,7 @@ class SpeakerAdaptation:
     search: SearchSettings
     settings: FmllrSettings
     maps: MapKind = "fmllr"
-    prior: MapPrior | None = None
+    prior: FmllrPrior | None = None
 
     def __post_init__(self) -> None:
         if self.maps == "vtln":
@@ -101,7 +101,7 @@ class SpeakerAdaptation:
         states: np.ndarray,
         *,
         workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
-    ) -> dict[str, InputMap]:
+    ) -> dict[str, AffineTransform]:
         """The map of every speaker of static features, from the states of their frames; -1 leaves one out."""
         return self.fit(self.front_end.transform(static), states, workers=workers)
 
@@ -112,7 +112,7 @@ class SpeakerAdaptation:
         *,
         start: SpeakerMaps | None = None,
         workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
-    ) -> dict[str, InputMap]:
+    ) -> dict[str, AffineTransform]:
         """As `of_states`, of the front end's frames; `start` is where to begin."""
         mixtures, settings, among, expected = self.mapped, self.settings, None, None
         if self.maps == "vtln":
@@ -217,7 +217,7 @@ def adaptation_from_arrays(
     )
 
 
-def _prior(arrays: Mapping[str, np.ndarray], n_features: int) -> MapPrior | None:
+def _prior(arrays: Mapping[str, np.ndarray], n_features: int) -> FmllrPrior | None:
     if not arrays:
         return None
     shape, n_directions = (n_features, n_features + 1), len(arrays["directions"])
@@ -227,4 +227,4 @@ def _prior(arrays: Mapping[str, np.ndarray], n_features: int) -> MapPrior | None
     check_array("prior.directions", arrays["directions"], (n_directions, *shape))
     if not np.linalg.slogdet(arrays["mean"][:, :-1].astype(np.float64))[0]:
         raise ValueError("prior.mean is a map that cannot be inverted")
-    return MapPrior(arrays["mean"], arrays["directions"])
+    return FmllrPrior(arrays["mean"], arrays["directions"])

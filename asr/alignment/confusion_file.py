@@ -7,7 +7,7 @@ from asr.alignment.ctm import read_number
 from asr.corpus.names import fault_in_key
 from asr.errors import CorpusError, printable
 from asr.files import atomic_write
-from asr.lattices.confusion_network import Place
+from asr.lattices.confusion_network import Bin
 from asr.text_lines import read_text_lines
 from asr.unicode_text import fault_in_word
 
@@ -17,21 +17,21 @@ _LEAST = 5e-5  # a probability that is not rounded to nothing
 _MOST = 1.01  # the sum of a place's probabilities, each rounded to four digits
 
 
-def write_confusions(path: Path | str, networks: Mapping[str, Iterable[Place]]) -> None:
+def write_confusions(path: Path | str, networks: Mapping[str, Iterable[Bin]]) -> None:
     """Write networks, by utterance, with times in seconds. An utterance without a place has no line, and a word of a
     probability that rounds to 0 does not stand in it.
     """
     rows = [HEADER]
     for name, places in networks.items():
         for place in places:
-            told = [(word, probability) for word, probability in place.words if probability >= _LEAST]
-            words = " ".join(f"{word or NOTHING}:{probability:.4f}" for word, probability in told or place.words[:1])
+            message = [(word, probability) for word, probability in place.words if probability >= _LEAST]
+            words = " ".join(f"{word or NOTHING}:{probability:.4f}" for word, probability in message or place.words[:1])
             rows.append(f"{name}\t{place.begin:.3f}\t{place.end:.3f}\t{words}")
     with atomic_write(path) as temporary:
         temporary.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8", newline="\n")
 
 
-def read_confusions(path: Path | str) -> dict[str, list[Place]]:
+def read_confusions(path: Path | str) -> dict[str, list[Bin]]:
     """Read what `write_confusions` wrote; words of a probability of 0, and places without another, are left out.
 
     Raises
@@ -42,7 +42,7 @@ def read_confusions(path: Path | str) -> dict[str, list[Place]]:
     header, *lines = read_text_lines(path, CorpusError) or [""]
     if header.rstrip("\r") != HEADER:
         raise CorpusError(f"{path}:1: {printable(header, 80)!r} must be {HEADER!r}: the columns of confusion networks")
-    networks: dict[str, list[Place]] = {}
+    networks: dict[str, list[Bin]] = {}
     for number, line in enumerate(lines, 2):
         where = f"{path}:{number}"
         fields = line.rstrip("\r").split("\t")
@@ -58,7 +58,7 @@ def read_confusions(path: Path | str) -> dict[str, list[Place]]:
         found = _words(where, words)
         places = networks.setdefault(name, [])
         if any(word for word, _ in found):
-            places.append(Place(found, start, stop))
+            places.append(Bin(found, start, stop))
     return networks
 
 

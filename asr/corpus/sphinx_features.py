@@ -76,12 +76,12 @@ def _count(path: Path, head: bytes, size: int) -> tuple[int, str]:
     order = next((order for order, count in counts.items() if 4 + 4 * count == size), None)
     if order is None:
         # Of the two the smaller that is a count at all is the likelier: the other has its small bytes in front.
-        told = min((count for count in counts.values() if count > 0), default=0)
+        message = min((count for count in counts.values() if count > 0), default=0)
         raise CorpusError(
             f"{path}: the first 4 bytes count {counts['>']} numbers (big-endian) or {counts['<']} (little-endian), "
             f"for which {4 + 4 * counts['>']} or {4 + 4 * counts['<']} bytes would be right, but the file has {size}: "
             "it is truncated or no Sphinx feature file.",
-            code="truncated" if 4 + 4 * told > size else "unreadable",
+            code="truncated" if 4 + 4 * message > size else "unreadable",
         )
     if not counts[order]:
         raise CorpusError(f"{path}: counts 0 numbers; a feature file has at least one frame.", code="empty-file")

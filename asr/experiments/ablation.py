@@ -21,14 +21,14 @@ from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.acoustic.speaker_adaptation import SpeakerSettings
 from asr.decode.graph_compiler import compile_graph
-from asr.experiments.story import Story
+from asr.experiments.story import Recipe
 from asr.features.augmentation import Augmentation
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.files import atomic_write, write_array
 from asr.grammar import Grammar
 from asr.hmm.state_graph import StateGraph
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from asr.recognition.searching import BATCH_FRAMES
 from asr.recognition.speaker_maps import frames_of, recognized_maps
 from asr.scoring.bootstrap import compare_systems
@@ -36,7 +36,14 @@ from asr.scoring.files import read_transcripts, write_transcripts
 from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.aligners import train_mapped_mixtures
 from asr.training.hybrid_systems import train_hybrid_system, train_mixtures_of_states, train_on_sequences
-from asr.training.systems import Mixtures, Trained, Workshop, aligned_states, train_mixtures, train_tied_mixtures
+from asr.training.systems import (
+    AlignedGmms,
+    TrainedSystem,
+    TrainingContext,
+    aligned_states,
+    train_mixtures,
+    train_tied_mixtures,
+)
 from asr.training.tuning import score_batch, search_batch
 from discriminants.parallel.threads import in_threads
 
@@ -101,7 +108,7 @@ class Ablation:
     frames: FeatureConfig
     aligner: FeatureConfig
     searches: Sequence[SearchSettings]
-    make_grammar: Callable[[Material, Material], Grammar]
+    make_grammar: Callable[[Dataset, Dataset], Grammar]
     n_folds: int = 5
 
     def settings(self, row: Row, number: int = 0) -> HybridSettings:
@@ -147,28 +154,28 @@ class Fold:
     """Training speakers, their mixtures and alignment; held-out speakers, their alignment and grammar."""
 
     name: str
-    inner: Material
-    mixtures: Mixtures
-    held_out: Material
+    inner: Dataset
+    mixtures: AlignedGmms
+    held_out: Dataset
     grammar: Grammar
     states: np.ndarray
     graph: StateGraph
 
-    def in_context(self, workshop: Workshop, n_states: int) -> "Fold":
+    def in_context(self, context: TrainingContext, n_states: int) -> "Fold":
         """Stages: the same with mixtures, alignments and graph of so many tied states."""
         name = f"{self.name}-tied-{n_states}"
-        config = workshop.config.model_copy(update={"context": 3, "tied_states": n_states})
-        mixtures = train_tied_mixtures(replace(workshop, config=config), f"{name}-gmm", self.inner, self.mixtures)
-        return _fold(workshop, name, self.inner, mixtures, self.held_out, self.grammar)
+        config = context.config.model_copy(update={"context": 3, "tied_states": n_states})
+        mixtures = train_tied_mixtures(replace(context, config=config), f"{name}-gmm", self.inner, self.mixtures)
+        return _fold(context, name, self.inner, mixtures, self.held_out, self.grammar)
 
-    def mapped(self, workshop: Workshop, settings: SpeakerSettings) -> "Fold":
+    def mapped(self, context: TrainingContext, settings: SpeakerSettings) -> "Fold":
         """Stages: the same with mixtures and alignments of frames mapped by speaker."""
-        config = workshop.config.model_copy(update={"speakers": settings})
+        config = context.config.model_copy(update={"speakers": settings})
         name, mixtures = f"{self.name}-{_digest(settings.model_dump_json())}", self.mixtures
         for number in range(1, settings.rounds + 1):
             stage = f"{name}-mapped-{number}"
-            mixtures = train_mapped_mixtures(replace(workshop, config=config), stage, self.inner, mixtures)
-        return _fold(workshop, name, self.inner, mixtures, self.held_out, self.grammar)
+            mixtures = train_mapped_mixtures(replace(context, config=config), stage, self.inner, mixtures)
+        return _fold(context, name, self.inner, mixtures, self.held_out, self.grammar)
 
 
 @dataclass(frozen=True)
@@ -209,17 +216,17 @@ class ScoredMixtures:
 
 
 def run_ablation(
-    story: Story, ablation: Ablation, rows: Sequence[Row], chosen: Sequence[str], numbers: Sequence[int] | None = None
+    story: Recipe, ablation: Ablation, rows: Sequence[Row], chosen: Sequence[str], numbers: Sequence[int] | None = None
 ) -> str:
     """Measure the rows chosen by name, and those that they are compared with; returns the table in Markdown.
 
     With `numbers`, on these folds alone, from 0. A row is compared with the first of the rows whose speech is changed
     alike. `ablation.json` in the work directory is written anew after every row.
     """
-    workshop = story.workshop
-    material = story.material("train")
+    context = story.context
+    dataset = story.dataset("train")
     numbers = range(ablation.n_folds) if numbers is None else numbers
-    folds = [make_fold(workshop, ablation, number, material) for number in numbers]
+    folds = [make_fold(context, ablation, number, dataset) for number in numbers]
     held_out = [speaker for fold in folds for speaker in fold.held_out.speakers]
     changes = {row.heard_in for row in rows if row.name in chosen}
     bases: dict[Augmentation | None, ScoreReport] = {}
@@ -228,8 +235,8 @@ def run_ablation(
         is_base = row.heard_in in changes and row.heard_in not in bases
         if not is_base and row.name not in chosen:
             continue
-        heard = material if row.heard_in is None else story.material("train", row.heard_in)
-        record, report = measure(workshop, ablation, folds, heard.of_speakers(held_out), row)
+        heard = dataset if row.heard_in is None else story.dataset("train", row.heard_in)
+        record, report = measure(context, ablation, folds, heard.of_speakers(held_out), row)
         base = bases.setdefault(row.heard_in, report)
         difference = compare_systems(report, base, unit="speaker").difference
         records.append({**record, "interval": [difference.low, difference.high]})
@@ -240,40 +247,40 @@ def run_ablation(
     return table(records)
 
 
-def make_fold(workshop: Workshop, ablation: Ablation, number: int, material: Material) -> Fold:
+def make_fold(context: TrainingContext, ablation: Ablation, number: int, dataset: Dataset) -> Fold:
     """Stages of one fold that all rows share."""
     name = f"fold{number}"
-    drawn = np.random.default_rng(workshop.config.seed).permutation(material.speakers)
+    drawn = np.random.default_rng(context.config.seed).permutation(dataset.speakers)
     speakers = set(drawn[number :: ablation.n_folds].tolist())
-    held_out = material.of_speakers(speakers)
-    inner = material.of_speakers(set(material.speakers) - speakers)
-    mixtures = train_mixtures(workshop, f"{name}-gmm", inner, ablation.aligner)
-    return _fold(workshop, name, inner, mixtures, held_out, ablation.make_grammar(inner, held_out))
+    held_out = dataset.of_speakers(speakers)
+    inner = dataset.of_speakers(set(dataset.speakers) - speakers)
+    mixtures = train_mixtures(context, f"{name}-gmm", inner, ablation.aligner)
+    return _fold(context, name, inner, mixtures, held_out, ablation.make_grammar(inner, held_out))
 
 
 def _fold(
-    workshop: Workshop, name: str, inner: Material, mixtures: Mixtures, held_out: Material, grammar: Grammar
+    context: TrainingContext, name: str, inner: Dataset, mixtures: AlignedGmms, held_out: Dataset, grammar: Grammar
 ) -> Fold:
     """Stage: how the mixtures align the held-out speech."""
 
     def build(directory: Path) -> None:
-        write_array(directory / "states.npy", aligned_states(workshop, mixtures.largest, held_out))
+        write_array(directory / "states.npy", aligned_states(context, mixtures.largest, held_out))
 
-    states = np.load(workshop.run.stage(f"{name}-held-out", build) / "states.npy", allow_pickle=False)
-    graph = compile_graph(workshop.lexicon, grammar, mixtures.topology)
+    states = np.load(context.run.stage(f"{name}-held-out", build) / "states.npy", allow_pickle=False)
+    graph = compile_graph(context.lexicon, grammar, mixtures.topology)
     return Fold(name, inner, mixtures, held_out, grammar, states, graph)
 
 
-def train_model(workshop: Workshop, ablation: Ablation, fold: Fold, row: Row, number: int) -> Trained:
+def train_model(context: TrainingContext, ablation: Ablation, fold: Fold, row: Row, number: int) -> TrainedSystem:
     """Stages: one of the models that a row averages, and the one without its second stream; or its mixtures."""
     features = ablation.features(row)
     if row.mixtures_alone:
         name = f"{fold.name}-{ablation.stage_name(row)}"
-        return train_mixtures_of_states(workshop, name, fold.inner, fold.mixtures, row.mixtures_alone, features)
+        return train_mixtures_of_states(context, name, fold.inner, fold.mixtures, row.mixtures_alone, features)
 
-    def train(settings: HybridSettings, one_stream: Trained | None = None) -> Trained:
+    def train(settings: HybridSettings, one_stream: TrainedSystem | None = None) -> TrainedSystem:
         name = f"{fold.name}-{stage_name(settings, features)}"
-        return train_hybrid_system(workshop, name, fold.inner, fold.mixtures, settings, features, one_stream=one_stream)
+        return train_hybrid_system(context, name, fold.inner, fold.mixtures, settings, features, one_stream=one_stream)
 
     settings = ablation.settings(row, number)
     on_frames = settings.model_copy(update={"sequence_passes": 0})
@@ -281,15 +288,15 @@ def train_model(workshop: Workshop, ablation: Ablation, fold: Fold, row: Row, nu
     if not settings.passes_over_sequences:
         return trained
     name = f"{fold.name}-{stage_name(settings, features)}"
-    return train_on_sequences(workshop, name, fold.inner, fold.mixtures, trained, settings)
+    return train_on_sequences(context, name, fold.inner, fold.mixtures, trained, settings)
 
 
-def recognize_fold(workshop: Workshop, ablation: Ablation, fold: Fold, heard: Material, row: Row) -> Path:
+def recognize_fold(context: TrainingContext, ablation: Ablation, fold: Fold, heard: Dataset, row: Row) -> Path:
     """Stage: the models of a row in one fold, their held-out cross-entropy and what they recognize in every search.
 
     `heard` are the held-out utterances, perhaps with changed audio.
     """
-    trained = [train_model(workshop, ablation, fold, row, number) for number in range(row.average)]
+    trained = [train_model(context, ablation, fold, row, number) for number in range(row.average)]
     exponent, searches = ablation.prior_exponent(row), ablation.searches_of(row)
 
     def build(directory: Path) -> None:
@@ -304,7 +311,7 @@ def recognize_fold(workshop: Workshop, ablation: Ablation, fold: Fold, heard: Ma
         )
         hmm = PhoneHmm(model.hmm.topology, acoustic, model.hmm.self_loops)
         model = replace(model, hmm=hmm)
-        maps, _ = recognized_maps(model, heard.static, fold.graph, workers=workshop.workers)
+        maps, _ = recognized_maps(model, heard.static, fold.graph, workers=context.workers)
         frames = frames_of(model, heard.static, maps)
         posteriors = acoustic.log_posterior(frames.frames)
         states = np.concatenate([fold.states[fold.held_out.static.rows(name)] for name in frames.ids])
@@ -314,16 +321,16 @@ def recognize_fold(workshop: Workshop, ablation: Ablation, fold: Fold, heard: Ma
             "loss": -float(posteriors[used, states[used]].sum(dtype=np.float64)),
             "correct": int((posteriors[used].argmax(axis=1) == states[used]).sum()),
         }
-        workshop.run.note_time("training", sum(one.seconds for one in trained))
+        context.run.note_time("training", sum(one.seconds for one in trained))
         (directory / "frames.json").write_text(json.dumps(record))
-        for number, hypotheses in enumerate(recognize_all(workshop, fold.graph, model, frames, searches)):
+        for number, hypotheses in enumerate(recognize_all(context, fold.graph, model, frames, searches)):
             write_transcripts(directory / f"hyp-{number}.txt", hypotheses)
 
     change = "" if row.heard_in is None else f"-{row.heard_in.name}"
     searched = _digest("".join(search.model_dump_json() for search in searches))
     stage = ablation.stage_name(row)
     name = f"{fold.name}-{stage}-{row.average}-{exponent:g}{change}-searches-{searched}".replace(".", "_")
-    return workshop.run.stage(name, build)
+    return context.run.stage(name, build)
 
 
 def _with_priors(mixtures: AcousticModel, fold: Fold, n_states: int) -> ScoredMixtures:
@@ -334,11 +341,15 @@ def _with_priors(mixtures: AcousticModel, fold: Fold, n_states: int) -> ScoredMi
 
 
 def recognize_all(
-    workshop: Workshop, graph: StateGraph, model: SpeechModel, frames: FrameTable, searches: Sequence[SearchSettings]
+    context: TrainingContext,
+    graph: StateGraph,
+    model: SpeechModel,
+    frames: FrameTable,
+    searches: Sequence[SearchSettings],
 ) -> list[dict[str, list[str]]]:
     """Words of every utterance in every search; frames are scored once."""
     batches = frames.batches(BATCH_FRAMES)
-    workers = in_threads(workshop.workers)
+    workers = in_threads(context.workers)
     shared = workers.share((model.hmm, graph))
     hypotheses: list[dict[str, list[str]]] = [{} for _ in searches]
     scores = workers.map(score_batch, batches, shared)
@@ -349,18 +360,18 @@ def recognize_all(
 
 
 def measure(
-    workshop: Workshop, ablation: Ablation, folds: Sequence[Fold], heard: Material, row: Row
+    context: TrainingContext, ablation: Ablation, folds: Sequence[Fold], heard: Dataset, row: Row
 ) -> tuple[dict[str, Any], ScoreReport]:
     """Figures of a row over all folds, and its words scored at the best of the searches.
 
     `heard` are all utterances as the folds' models are to recognize them.
     """
     if row.tied_states:
-        folds = [fold.in_context(workshop, row.tied_states) for fold in folds]
+        folds = [fold.in_context(context, row.tied_states) for fold in folds]
     if row.speakers is not None:
-        folds = [fold.mapped(workshop, row.speakers) for fold in folds]
+        folds = [fold.mapped(context, row.speakers) for fold in folds]
     directories = [
-        recognize_fold(workshop, ablation, fold, heard.of_speakers(fold.held_out.speakers), row) for fold in folds
+        recognize_fold(context, ablation, fold, heard.of_speakers(fold.held_out.speakers), row) for fold in folds
     ]
     searches = ablation.searches_of(row)
     reports = []
@@ -381,7 +392,7 @@ def measure(
         "insertion_penalty": searches[best].insertion_penalty,
         "cross_entropy": sum(part["loss"] for part in frames) / n_frames,
         "frame_accuracy": 100.0 * sum(part["correct"] for part in frames) / n_frames,
-        "train_seconds": sum(workshop.run.stage_time(path.name).parts["training"] for path in directories) / len(folds),
+        "train_seconds": sum(context.run.stage_time(path.name).parts["training"] for path in directories) / len(folds),
     }, reports[best]
 
 

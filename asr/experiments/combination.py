@@ -6,11 +6,11 @@ from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.errors import Fault
 from asr.hmm.state_graph import StateGraph
 from asr.lattices.combination import aligned, voted
-from asr.lattices.confusion_network import Place, spoken
+from asr.lattices.confusion_network import Bin, spoken
 from asr.lattices.lattice import Lattice
-from asr.lattices.minimum_bayes_risk import least_risk
+from asr.lattices.minimum_bayes_risk import mbr_decode
+from asr.recognition.dataset import Dataset
 from asr.recognition.lattice_results import default_lattice_beam
-from asr.recognition.material import Material
 from asr.recognition.recognition import Recognition, recognize
 from discriminants.parallel.workers import Workers
 
@@ -19,19 +19,19 @@ Part = tuple[Callable[[], SpeechModel], SearchSettings, StateGraph]
 
 
 def recognize_together(
-    parts: Sequence[Part], material: Material, workers: Workers
+    parts: Sequence[Part], dataset: Dataset, workers: Workers
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, Fault], float]:
     """The words that win the vote, why utterances have none, and the processor time.
 
     An utterance that some of the systems cannot recognize has the words of the others.
     """
-    networks: dict[str, list[list[Place]]] = {}
+    networks: dict[str, list[list[Bin]]] = {}
     failed: dict[str, Fault] = {}
     seconds = 0.0
     for load, search, graph in parts:
         model = load()
         found = recognize(
-            model, material.static, graph, search, lattice_beam=default_lattice_beam(search), workers=workers
+            model, dataset.static, graph, search, lattice_beam=default_lattice_beam(search), workers=workers
         )
         seconds += found.cpu_seconds
         failed |= found.failed
@@ -44,12 +44,12 @@ def recognize_together(
     return words, {name: fault for name, fault in failed.items() if name not in words}, seconds
 
 
-def _networks(found: Recognition, shift_ms: float) -> dict[str, list[Place]]:
+def _networks(found: Recognition, shift_ms: float) -> dict[str, list[Bin]]:
     """Of every utterance, in milliseconds; of digital silence, which has no lattice, without places."""
     return {
         name: [] if name not in found.lattices else _in_time(found.lattices[name], shift_ms) for name in found.words
     }
 
 
-def _in_time(lattice: Lattice, shift_ms: float) -> list[Place]:
-    return [Place(one.words, one.begin * shift_ms, one.end * shift_ms) for one in least_risk(lattice).places]
+def _in_time(lattice: Lattice, shift_ms: float) -> list[Bin]:
+    return [Bin(one.words, one.begin * shift_ms, one.end * shift_ms) for one in mbr_decode(lattice).places]

@@ -20,7 +20,7 @@ from asr.grammar import Grammar
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
 from asr.recognition.adaptation import AdaptationSettings, recognize_adapted
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from asr.recognition.recognition import recognize
 from asr.runs.run import Run
 from asr.scoring.files import read_transcripts, write_transcripts
@@ -28,13 +28,20 @@ from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.aligners import train_mapped_mixtures
 from asr.training.held_out import hold_out
 from asr.training.hybrid_systems import frame_accuracy, train_hybrid_system
-from asr.training.systems import Mixtures, Trained, Workshop, aligned_states, train_mixtures, train_tied_mixtures
+from asr.training.systems import (
+    AlignedGmms,
+    TrainedSystem,
+    TrainingContext,
+    aligned_states,
+    train_mixtures,
+    train_tied_mixtures,
+)
 from asr.training.tuning import tune_search
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
 
-MakeGrammars = Callable[[Material], Mapping[str, Grammar]]
+MakeGrammars = Callable[[Dataset], Mapping[str, Grammar]]
 
 
 @dataclass(frozen=True)
@@ -111,7 +118,7 @@ class System:
 
     name: str
     kind: Kind
-    trained: Trained
+    trained: TrainedSystem
     search: Mapping[str, SearchSettings]
     held_out_errors: Mapping[str, int]
     frame_accuracy: float | None
@@ -138,14 +145,14 @@ class Decoded:
 
 
 def train_and_tune(
-    workshop: Workshop,
+    context: TrainingContext,
     name: str,
-    material: Material,
+    dataset: Dataset,
     mixtures: Sequence[MixtureSpecification],
     hybrids: Sequence[HybridSpecification],
     make_grammars: MakeGrammars,
     *,
-    dev: Material | None = None,
+    dev: Dataset | None = None,
 ) -> list[System]:
     """Train all systems; their search settings come from twins trained without some of the speakers.
 
@@ -159,22 +166,22 @@ def train_and_tune(
         A hybrid is trained on the alignment by one of them, with its most components.
     make_grammars : callable
         Gives the grammars by name for training material: those that are estimated come from it alone.
-    dev : Material, optional
+    dev : Dataset, optional
         Utterances of speakers who are neither in `material` nor in a test set.
     """
     usual = _usual_aligner(mixtures)
     tried = [candidate for hybrid in hybrids for candidate in hybrid.candidates()]
     if dev is None:
-        inner, held_out = hold_out(material, workshop.config.tuning.held_out, workshop.config.seed)
-        twins, aligners = _train_all(workshop, f"{name}-tuning", inner, mixtures, tried)
-        tuned = _tune_all(workshop, f"{name}-tuning", twins, tried, aligners, usual, held_out, make_grammars(inner))
-        chosen = _choose(hybrids, tuned)
-        trained, _ = _train_all(
-            workshop, name, material, mixtures, [one for one in tried if one.name in chosen.values()]
+        inner, held_out = hold_out(dataset, context.config.tuning.held_out, context.config.seed)
+        fold_models, aligners = _train_all(context, f"{name}-tuning", inner, mixtures, tried)
+        tuned = _tune_all(
+            context, f"{name}-tuning", fold_models, tried, aligners, usual, held_out, make_grammars(inner)
         )
+        chosen = _choose(hybrids, tuned)
+        trained, _ = _train_all(context, name, dataset, mixtures, [one for one in tried if one.name in chosen.values()])
     else:
-        trained, aligners = _train_all(workshop, name, material, mixtures, tried)
-        tuned = _tune_all(workshop, f"{name}-tuning", trained, tried, aligners, usual, dev, make_grammars(material))
+        trained, aligners = _train_all(context, name, dataset, mixtures, tried)
+        tuned = _tune_all(context, f"{name}-tuning", trained, tried, aligners, usual, dev, make_grammars(dataset))
         chosen = _choose(hybrids, tuned)
     kinds: dict[str, Kind] = {hybrid.name: hybrid.kind for hybrid in hybrids}
     adaptations = _adaptations(hybrids)
@@ -226,7 +233,7 @@ def choose_primary(systems: Iterable[System]) -> str:
 
 
 def combined(
-    workshop: Workshop, name: str, systems: Sequence[System], dev: Material, grammars: Mapping[str, Grammar]
+    context: TrainingContext, name: str, systems: Sequence[System], dev: Dataset, grammars: Mapping[str, Grammar]
 ) -> System:
     """Several systems as one, with the errors that it makes on the development set, and no choice made by them.
 
@@ -248,37 +255,37 @@ def combined(
     def build(directory: Path) -> None:
         errors = {}
         for grammar_name, grammar in grammars.items():
-            graphs = _graphs(workshop, grammar, [system.trained for system in systems])
-            words, _, _ = _recognized(together, dev, graphs, grammar_name, workshop.workers)
+            graphs = _graphs(context, grammar, [system.trained for system in systems])
+            words, _, _ = _recognized(together, dev, graphs, grammar_name, context.workers)
             report = score_utterances(dev.references, words)
             errors[grammar_name] = report.errors
             log.info("%s, %s: %d errors, %.2f %% WER", name, grammar_name, report.errors, report.wer)
         (directory / "errors.json").write_text(json.dumps(errors, indent=1))
 
-    directory = workshop.run.stage(f"{name}-held-out", build)
+    directory = context.run.stage(f"{name}-held-out", build)
     return replace(together, held_out_errors=json.loads((directory / "errors.json").read_text()))
 
 
 def decode_test(
-    workshop: Workshop,
+    context: TrainingContext,
     name: str,
     systems: Sequence[System],
-    test: Material,
+    test: Dataset,
     grammars: Mapping[str, Grammar],
 ) -> list[Decoded]:
     """Decode a test split with every system under every grammar, on one core or on a cluster; one stage each."""
     # The time of one core is that of one that nothing else keeps busy.
-    workers = SerialWorkers() if isinstance(workshop.workers, LocalWorkers) else workshop.workers
+    workers = SerialWorkers() if isinstance(context.workers, LocalWorkers) else context.workers
     decoded = []
     for grammar_name, grammar in grammars.items():
-        graphs = _graphs(workshop, grammar, [part.trained for system in systems for part in system.parts or (system,)])
+        graphs = _graphs(context, grammar, [part.trained for system in systems for part in system.parts or (system,)])
         for system in systems:
             stage = f"{name}-decode-{system.name}-{grammar_name}"
-            directory = workshop.run.stage(
+            directory = context.run.stage(
                 stage,
                 partial(
                     _decode,
-                    run=workshop.run,
+                    run=context.run,
                     system=system,
                     test=test,
                     graphs=graphs,
@@ -293,7 +300,7 @@ def decode_test(
                     read_transcripts(directory / "hyp.txt"),
                     test.references,
                     test.utterance_speaker,
-                    workshop.run.stage_time(stage).parts["decoding"],
+                    context.run.stage_time(stage).parts["decoding"],
                     test.seconds,
                 )
             )
@@ -303,14 +310,14 @@ def decode_test(
 Graphs = Mapping[Topology, StateGraph]
 
 
-def _graphs(workshop: Workshop, grammar: Grammar, systems: Iterable[Trained]) -> Graphs:
+def _graphs(context: TrainingContext, grammar: Grammar, systems: Iterable[TrainedSystem]) -> Graphs:
     """The graph of the grammar for the states of each system; one for all that have the same."""
     topologies = dict.fromkeys(system.topology for system in systems)
-    return {topology: compile_graph(workshop.lexicon, grammar, topology) for topology in topologies}
+    return {topology: compile_graph(context.lexicon, grammar, topology) for topology in topologies}
 
 
 def _decode(
-    directory: Path, run: Run, system: System, test: Material, graphs: Graphs, grammar: str, workers: Workers
+    directory: Path, run: Run, system: System, test: Dataset, graphs: Graphs, grammar: str, workers: Workers
 ) -> None:
     words, failed, cpu_seconds = _recognized(system, test, graphs, grammar, workers)
     for utterance, fault in sorted(failed.items()):
@@ -320,7 +327,7 @@ def _decode(
 
 
 def _recognized(
-    system: System, test: Material, graphs: Graphs, grammar: str, workers: Workers
+    system: System, test: Dataset, graphs: Graphs, grammar: str, workers: Workers
 ) -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, Fault], float]:
     """Words, why some utterances have none, and the processor time."""
     if system.parts:
@@ -367,44 +374,44 @@ def pooled_row(
 
 
 def _train_all(
-    workshop: Workshop,
+    context: TrainingContext,
     name: str,
-    material: Material,
+    dataset: Dataset,
     mixtures: Sequence[MixtureSpecification],
     hybrids: Sequence[HybridSpecification],
-) -> tuple[dict[str, Trained], dict[str, Trained]]:
+) -> tuple[dict[str, TrainedSystem], dict[str, TrainedSystem]]:
     """All systems by name, and by family the mixtures that align for hybrids."""
-    trained: dict[str, Trained] = {}
-    aligners: dict[str, Mixtures] = {}
+    trained: dict[str, TrainedSystem] = {}
+    aligners: dict[str, AlignedGmms] = {}
     for number, family in enumerate(mixtures):
         stage = f"{name}-{family.name}"
         if family.maps:
-            grown = train_mapped_mixtures(workshop, stage, material, aligners[mixtures[number - 1].name])
+            grown = train_mapped_mixtures(context, stage, dataset, aligners[mixtures[number - 1].name])
         elif family.tied_states:
-            settings = workshop.config.tied_gmm.model_copy(update={"transform": family.transform})
-            config = workshop.config.model_copy(update={"tied_states": family.tied_states, "tied_gmm": settings})
+            settings = context.config.tied_gmm.model_copy(update={"transform": family.transform})
+            config = context.config.model_copy(update={"tied_states": family.tied_states, "tied_gmm": settings})
             first = aligners[_usual_aligner(mixtures[:number])]
-            grown = train_tied_mixtures(replace(workshop, config=config), stage, material, first)
+            grown = train_tied_mixtures(replace(context, config=config), stage, dataset, first)
         else:
-            grown = train_mixtures(workshop, stage, material, family.features)
+            grown = train_mixtures(context, stage, dataset, family.features)
         aligners[family.name] = grown
         trained |= {family.system(n): grown.models[n] for n in family.components}
     for number, hybrid in enumerate(hybrids):
         before = hybrids[:number]
-        twin = _same_frames_and(hybrid.settings, hybrid, before)
+        fold_model = _same_frames_and(hybrid.settings, hybrid, before)
         one_stream = one_stream_of(hybrid, before)
         trained[hybrid.name] = (
             train_hybrid_system(
-                workshop,
+                context,
                 f"{name}-{hybrid.name}",
-                material,
+                dataset,
                 aligners[hybrid.aligner or _usual_aligner(mixtures)],
                 hybrid.settings,
                 hybrid.features,
                 one_stream=None if one_stream is None else trained[one_stream],
             )
-            if twin is None
-            else trained[twin]
+            if fold_model is None
+            else trained[fold_model]
         )
     return trained, {family: found.largest for family, found in aligners.items()}
 
@@ -433,13 +440,13 @@ def _same_frames_and(
 
 
 def _tune_all(
-    workshop: Workshop,
+    context: TrainingContext,
     name: str,
-    twins: Mapping[str, Trained],
+    fold_models: Mapping[str, TrainedSystem],
     hybrids: Sequence[HybridSpecification],
-    aligners: Mapping[str, Trained],
+    aligners: Mapping[str, TrainedSystem],
     usual: str,
-    held_out: Material,
+    held_out: Dataset,
     grammars: Mapping[str, Grammar],
 ) -> dict[str, dict[str, Any]]:
     adaptations = _adaptations(hybrids)
@@ -447,23 +454,23 @@ def _tune_all(
     stage = f"{name}-search"
 
     def build(directory: Path) -> None:
-        graphs = {name: _graphs(workshop, grammar, twins.values()) for name, grammar in grammars.items()}
+        graphs = {name: _graphs(context, grammar, fold_models.values()) for name, grammar in grammars.items()}
         states = {
-            aligner: aligned_states(workshop, aligners[aligner], held_out)
+            aligner: aligned_states(context, aligners[aligner], held_out)
             for aligner in dict.fromkeys(aligner_of.values())
         }
         record = {}
-        for system, twin in twins.items():
-            model = twin.load()
+        for system, fold_model in fold_models.items():
+            model = fold_model.load()
             by_grammar = {}
             for grammar_name, by_topology in graphs.items():
-                graph = by_topology[twin.topology]
-                kept = workshop.run.checkpoint(stage)
-                tuned = tune_search(model, held_out, graph, workshop.config.tuning, workers=workshop.workers, kept=kept)
+                graph = by_topology[fold_model.topology]
+                kept = context.run.checkpoint(stage)
+                tuned = tune_search(model, held_out, graph, context.config.tuning, workers=context.workers, kept=kept)
                 search, errors, wer = tuned.search, tuned.report.errors, tuned.report.wer
                 if system in adaptations:
                     adapted = recognize_adapted(
-                        model, held_out.static, graph, search, adaptations[system], workers=workshop.workers
+                        model, held_out.static, graph, search, adaptations[system], workers=context.workers
                     )
                     report = score_utterances(held_out.references, adapted.hypotheses)
                     errors, wer = report.errors, report.wer
@@ -481,5 +488,5 @@ def _tune_all(
             }
         (directory / "tuned.json").write_text(json.dumps(record, indent=1))
 
-    directory = workshop.run.stage(stage, build)
+    directory = context.run.stage(stage, build)
     return json.loads((directory / "tuned.json").read_text())

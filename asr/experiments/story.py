@@ -17,7 +17,7 @@ from asr.experiments.results import ResultRow, print_table, write_results
 from asr.faults import drop_unwritten_output, sentence_of, standard_output_named
 from asr.features.augmentation import Augmentation
 from asr.lexicon import Lexicon, read_lexicon
-from asr.recognition.material import Material, build_static, left_out, load_material, trainable
+from asr.recognition.dataset import Dataset, build_static, left_out, load_dataset, trainable
 from asr.report.page import write_report
 from asr.runs.progress import counted
 from asr.runs.run import Run
@@ -26,7 +26,7 @@ from asr.scoring.transcript import aligned_transcripts, speaker_summary
 from asr.scoring.wer import ScoreReport
 from asr.supervisor import supervise
 from asr.training.config import TrainingConfig
-from asr.training.systems import Workshop
+from asr.training.systems import TrainingContext
 from discriminants.paths import is_dir
 
 log = logging.getLogger(__name__)
@@ -35,22 +35,22 @@ OURS = "ours"
 
 
 @dataclass(frozen=True)
-class Story:
+class Recipe:
     """A recipe under way; `finish` gives back the `resources`."""
 
     title: str
     work_dir: Path
-    workshop: Workshop
+    context: TrainingContext
     corpora: dict[str, DataDirectory]
     resources: ExitStack
 
-    def material(self, name: str, augmentation: Augmentation | None = None) -> Material:
+    def dataset(self, name: str, augmentation: Augmentation | None = None) -> Dataset:
         """Stage `features-NAME`: the static features of one data directory, and its transcripts.
 
         With an augmentation, of its changed audio: stage `features-NAME-CHANGE`.
         """
-        corpus, problems = trainable(self.corpora[name], self.workshop.lexicon)
-        features = self.workshop.config.features
+        corpus, problems = trainable(self.corpora[name], self.context.lexicon)
+        features = self.context.config.features
         stage = f"features-{name}" if augmentation is None else f"features-{name}-{augmentation.name}"
 
         def build(directory: Path) -> None:
@@ -60,14 +60,14 @@ class Story:
                     corpus,
                     features,
                     augmentation=augmentation,
-                    workers=self.workshop.workers,
+                    workers=self.context.workers,
                     progress=finished,
                 )
 
-        directory = self.workshop.run.stage(stage, build)
+        directory = self.context.run.stage(stage, build)
         for problem in [*problems, *left_out(directory)]:
             log.warning("%s: left out: %s", problem.utterance_id, problem.reason)
-        return load_material(directory, corpus, features)
+        return load_dataset(directory, corpus, features)
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ def open_story(
     lexicon: Lexicon | None = None,
     inputs: Mapping[str, str] | None = None,
     corpora: Mapping[str, DataDirectory] | None = None,
-) -> Story:
+) -> Recipe:
     """Open the run of a recipe over the data directories `corpus_dir/SPLIT`, or over `corpora` by split.
 
     The lexicon is `corpus_dir/lexicon.txt` unless given; `inputs` are digests of what else the run reads.
@@ -218,12 +218,12 @@ def open_story(
         )
     )
     archive = any(utterance.archive is not None for utterance in next(iter(found.values())).utterances)
-    workshop = Workshop(run, lexicon, config, "archive" if archive else "audio", workers)
-    return Story(title, arguments.work_dir, workshop, found, resources)
+    context = TrainingContext(run, lexicon, config, "archive" if archive else "audio", workers)
+    return Recipe(title, arguments.work_dir, context, found, resources)
 
 
 def finish(
-    story: Story,
+    story: Recipe,
     scored: Sequence[tuple[ResultRow, ScoreReport]],
     systems: Sequence[System],
     notes: Sequence[str] = (),

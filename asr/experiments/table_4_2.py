@@ -32,8 +32,8 @@ _HYBRIDS: dict[str, tuple[str, dict[str, object], Kind]] = {
 def table_4_2(
     features: FeatureConfig, widths: Sequence[float] = ()
 ) -> tuple[tuple[MixtureSpecification, ...], tuple[HybridSpecification, ...]]:
-    """Mixtures of 8 components, and the hybrids svm-ovo, npd-ovo, orols-ovo, npd-ovo-logistic and krls-ovr on the same
-    frames.
+    """Mixtures of 8 components, and the hybrids svm-ovo, npd-ovo, orols-ovo, npd-ovo-logistic and krls-ovr on the
+    same frames.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ _HIGHEST, _HALVINGS = 100.0, 40  # bounds of a quantile, in deviations, and step
 
 
 @dataclass(frozen=True)
-class Background(SmallMixture):
+class BackgroundModel(SmallMixture):
     """A mixture with diagonal covariances of frames whose speakers have mean 0 and deviation 1.
 
     Attributes
@@ -124,7 +124,7 @@ def _some(frames: np.ndarray) -> np.ndarray:
     return frames[:: -(-len(frames) // MAX_OF_SPEAKER) or 1].astype(np.float64)
 
 
-def fit_background(frames: np.ndarray, speaker_means: np.ndarray) -> Background:
+def fit_background(frames: np.ndarray, speaker_means: np.ndarray) -> BackgroundModel:
     """Learn from frames (n_frames, n_features) whose speakers have mean 0 and deviation 1.
 
     `speaker_means` (n_speakers, n_features) are the means before that, about the mean of all and in deviations of a
@@ -133,6 +133,6 @@ def fit_background(frames: np.ndarray, speaker_means: np.ndarray) -> Background:
     mixture = fit_mixture(frames, N_COMPONENTS, _FLOOR)
     known = np.square(speaker_means - speaker_means.mean(axis=0)).sum(axis=0)
     spread = np.maximum(known / max(1, len(speaker_means) - 1), MIN_SPREAD)
-    return Background(
+    return BackgroundModel(
         *(part.astype(np.float32) for part in (mixture.weights, mixture.means, mixture.variances, spread))
     )

@@ -14,7 +14,7 @@ from asr.features.augmentation import Augmentation
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.mfcc import mfcc
-from asr.features.spoilt import spoilt
+from asr.features.outliers import find_outlier_utterances
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
 
 _BATCH = 32  # utterances handed to a worker at once
@@ -54,7 +54,7 @@ def extract_static(
             problems.append(Problem(utterance.id, "other-dimension", reason))
         else:
             kept.append((utterance, result))
-    faults = spoilt([matrix for _, matrix in kept])
+    faults = find_outlier_utterances([matrix for _, matrix in kept])
     problems += [Problem(kept[number][0].id, *fault) for number, fault in faults.items()]
     kept = [pair for number, pair in enumerate(kept) if number not in faults]
     if not kept:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from asr.features.background import MAX_OF_SPEAKER, Background, fit_background
+from asr.features.background import MAX_OF_SPEAKER, BackgroundModel, fit_background
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.mfcc import LOUDER_FRAMES, NATURAL
@@ -69,12 +69,12 @@ class SpeakerPrior:
     ----------
     mean, deviation : float32 (n,)
         Of all frames, and of frames about the mean of their speaker.
-    background : Background
+    background : BackgroundModel
     """
 
     mean: np.ndarray
     deviation: np.ndarray
-    background: Background
+    background: BackgroundModel
 
     POSITIVE: ClassVar[tuple[str, ...]] = ("prior_deviation", "prior_weights", "prior_variances", "prior_spread")
     """The arrays of which every number is above zero."""
@@ -95,7 +95,7 @@ class SpeakerPrior:
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "SpeakerPrior":
         """What `to_arrays` gave, with shapes and numbers checked before."""
         mean, deviation, *background = (arrays[name] for name in cls.shapes(0, 0))
-        return cls(mean, deviation, Background(*background))
+        return cls(mean, deviation, BackgroundModel(*background))
 
     @staticmethod
     def shapes(n_features: int, n_components: int) -> dict[str, tuple[int, ...]]:

@@ -80,7 +80,7 @@ def determinize(
             "estimate one from your text with asr.grammar.estimate_ngram and write_arpa."
         )
 
-    ways = _Ways(spoken, empty, rank, end, back_off, _Steps(MIN_STEPS + STEPS_AN_ARC * len(arcs), refuse))
+    ways = _EpsilonPaths(spoken, empty, rank, end, back_off, _Steps(MIN_STEPS + STEPS_AN_ARC * len(arcs), refuse))
     numbers: dict[tuple[int | None, tuple[tuple[int, float], ...]], int] = {}
 
     def number_of(subset: _Subset) -> int:
@@ -139,7 +139,7 @@ class _Subset(NamedTuple):
     shared: int | None
 
 
-class _Behind(NamedTuple):
+class _StateClosure(NamedTuple):
     """What follows a shared state: arcs of words, with the empty words before them, the cost of ending, its subset."""
 
     words: Mapping[str, Sequence[Arc]]
@@ -160,7 +160,7 @@ class _Steps:
             self._refuse()
 
 
-class _Ways:
+class _EpsilonPaths:
     """Where words and empty words lead; `steps` counts the arcs followed."""
 
     def __init__(
@@ -174,7 +174,7 @@ class _Ways:
     ) -> None:
         self._spoken, self._empty, self._rank, self._end = spoken, empty, rank, end
         self.steps = steps
-        self._behind: dict[int, _Behind] = {}
+        self._behind: dict[int, _StateClosure] = {}
         entries = Counter(arc.target for leaving in empty.values() for arc in leaving)
         n_words = self._words_after()
         self._n_words = {  # of the states that may be shared
@@ -231,7 +231,7 @@ class _Ways:
             targets = following[arc.word]
             targets[arc.target] = min(targets.get(arc.target, IMPOSSIBLE), owed + arc.cost)
 
-    def backing_off(self, shared: int, owed: float) -> Iterator[tuple[_Behind, float]]:
+    def backing_off(self, shared: int, owed: float) -> Iterator[tuple[_StateClosure, float]]:
         """What follows a shared state, those to which back-off arcs lead from there, each with what is owed there."""
         state: int | None = shared
         while state is not None:
@@ -242,13 +242,13 @@ class _Ways:
             state = behind.subset.shared
             owed += 0.0 if state is None else behind.subset.costs[state]
 
-    def _what_follows(self, subset: _Subset) -> _Behind:
+    def _what_follows(self, subset: _Subset) -> _StateClosure:
         words: dict[str, list[Arc]] = defaultdict(list)
         for state, cost in subset.costs.items():
             for arc in self._spoken.get(state, ()) if state != subset.shared else ():
                 assert arc.word is not None
                 words[arc.word].append(replace(arc, cost=cost + arc.cost))
-        return _Behind(words, subset.costs.get(self._end, IMPOSSIBLE), subset)
+        return _StateClosure(words, subset.costs.get(self._end, IMPOSSIBLE), subset)
 
 
 def _leads_to(arcs: list[Arc], end: int) -> set[int]:

@@ -263,9 +263,9 @@ def _only_end(network: WordNetwork, name: str, given: int | None) -> int:
     found = sorted(set(network.nodes) - inner)
     if len(found) != 1:
         to = "no link leads to" if name == "start" else "no link leads away from"
-        told = f"these are: {some(found)}" if found else "there is none"
+        message = f"these are: {some(found)}" if found else "there is none"
         raise GrammarError(
-            f"{network.source}: the {name} must be the only node that {to}, but {told}; "
+            f"{network.source}: the {name} must be the only node that {to}, but {message}; "
             f"name one in the header, {name}=."
         )
     return found[0]

@@ -22,24 +22,24 @@ from asr.interface.summary import summary
 from asr.interface.utterances import (
     SpeakerOptions,
     WordDetails,
-    aligned,
-    lattice_of,
-    recognized,
-    recognized_by_speaker,
-    recognized_of_speaker,
-    recognized_or_fault,
+    align_audio,
+    audio_lattice,
+    emit_warnings,
+    recognize_audio,
+    recognize_audio_or_fault,
+    recognize_speaker_audio,
+    recognize_speakers_audio,
     threads,
-    told,
 )
 from asr.lattices.lattice import Lattice
 from asr.lexicon import Lexicon
 from asr.recognition import aligning, decoding
 from asr.recognition.confidence import tell_what_they_promise
 from asr.recognition.decoding import SearchOptions, chosen_search
-from asr.recognition.lattice_results import LatticeWishes
+from asr.recognition.lattice_results import LatticeOptions
 from asr.recognition.searching import wide_enough
 from asr.recognition.speaker_passes import AdaptationMethod, adaptable_model
-from asr.recognition.vocabulary import phones_of, recognizable, require_word, warn_of_unheard
+from asr.recognition.vocabulary import phones_of, recognizable, require_word, warn_untrained_phones
 from asr.runs.outcome import Outcome
 from asr.unicode_text import nfc
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -230,9 +230,9 @@ class Recognizer(Locked):
         if (speaker is None) != (transforms is None):
             raise ConfigError("speaker= and transforms= go together: whose map it is, and the file that it is kept in")
         if not adapt and transforms is None:
-            return told(recognized(audio, rate, *self._ready(), self._details))
+            return emit_warnings(recognize_audio(audio, rate, *self._ready(), self._details))
         options = SpeakerOptions(adapt, optional_path(transforms), self._details)
-        return told(recognized_of_speaker(audio, rate, speaker or "speaker", *self._ready(), options))
+        return emit_warnings(recognize_speaker_audio(audio, rate, speaker or "speaker", *self._ready(), options))
 
     def recognize_all(
         self,
@@ -280,12 +280,12 @@ class Recognizer(Locked):
             if adapt or transforms is not None:
                 adaptable_model(self.model, adapt, None)  # what is no method at all is told first
                 raise ConfigError("adapt= and transforms= are of whole speakers; say who speaks with speakers=")
-            found = threads(jobs).map(recognized_or_fault, audios, rate, *self._ready(), self._details)
+            found = threads(jobs).map(recognize_audio_or_fault, audios, rate, *self._ready(), self._details)
         else:
             options = SpeakerOptions(adapt, optional_path(transforms), self._details)
             known = list(audios), rate, speakers, *self._ready()
-            found = iter(recognized_by_speaker(*known, options, workers=threads(jobs)))
-        return (told(result) for result in found)
+            found = iter(recognize_speakers_audio(*known, options, workers=threads(jobs)))
+        return (emit_warnings(result) for result in found)
 
     def lattice(self, audio: Audio, *, rate: int | None = None, beam: float | None = None) -> Lattice:
         """The word lattice of one utterance: all that the search found at most `beam` below the best path.
@@ -293,7 +293,7 @@ class Recognizer(Locked):
         Parameters and errors are as of `recognize`; `beam` is by default eight times the grammar's scale. Times are in
         frames.
         """
-        return lattice_of(audio, rate, *self._ready(), beam)
+        return audio_lattice(audio, rate, *self._ready(), beam)
 
     def decode(
         self,
@@ -338,7 +338,7 @@ class Recognizer(Locked):
             One of its kinds; DecodeError if no utterance at all could be recognized.
         """
         model, graph = self._ready(audio_only=False)
-        wishes = LatticeWishes(
+        lattice_options = LatticeOptions(
             directory=optional_path(lattices),
             form=lattice_format,
             beam=lattice_beam,
@@ -348,7 +348,7 @@ class Recognizer(Locked):
             confusions=confusions,
             rescore=None if rescore is None else grammar_for(model, self._vocabulary(), settled(rescore)),
         )
-        if wishes.confidence or wishes.mbr:
+        if lattice_options.confidence or lattice_options.mbr:
             tell_what_they_promise(model.search.confidence, own_grammar=self._choice is None)
         return decoding.decode(
             model,
@@ -360,7 +360,7 @@ class Recognizer(Locked):
             adapt=adapt,
             transforms=optional_path(transforms),
             mlf=mlf,
-            lattices=wishes,
+            lattices=lattice_options,
             ratios=self._details.ratios if ratios is None else ratios,
             graph=graph,
             workers=workers,
@@ -381,7 +381,7 @@ class Recognizer(Locked):
         transcript = tuple(map(nfc, words.split() if isinstance(words, str) else words))
         if not transcript:
             raise AlignmentError("there are no words to align; give what was said")
-        return told(aligned(audio, transcript, rate, self._of_audio()))
+        return emit_warnings(align_audio(audio, transcript, rate, self._of_audio()))
 
     def align_directory(
         self,
@@ -471,7 +471,7 @@ class Recognizer(Locked):
             self._recognizable = self._graph = None
             if not isinstance(self._choice, Grammar):
                 self._grammar = None
-        warn_of_unheard(word, phones, () if self._allow_untrained else self._model.untrained)
+        warn_untrained_phones(word, phones, () if self._allow_untrained else self._model.untrained)
 
     def _copy(self, **search: Unpack[SearchOptions]) -> Self:
         """The same model, without its grammar."""

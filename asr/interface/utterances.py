@@ -17,13 +17,13 @@ from asr.alignment.transcript_graph import transcript_graph
 from asr.decode.path_segments import phone_segments, word_segments
 from asr.errors import AlignmentError, AudioWarning, ConfigError, DecodeError, Fault, LexiconError, attempt
 from asr.features.frame_table import FrameTable
-from asr.features.spoilt import spoilt
+from asr.features.outliers import find_outlier_utterances
 from asr.hmm.state_graph import StateGraph
 from asr.interface.results import Alignment, Result, timed_phones, timed_words
 from asr.interface.sound import Audio, Sound, load_sound, source_of
 from asr.lattices.lattice import Lattice
 from asr.recognition.hearing import few_words, level_faults
-from asr.recognition.lattice_results import LatticeWishes, with_lattices
+from asr.recognition.lattice_results import LatticeOptions, with_lattices
 from asr.recognition.recognition import Recognition, recognize
 from asr.recognition.speaker_maps import aligned_maps, frames_of
 from asr.recognition.speaker_passes import AdaptationMethod, adaptable_model, recognize_speakers
@@ -42,40 +42,42 @@ class WordDetails:
     ratios: bool = False
 
 
-def recognized(audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, details: WordDetails) -> Result:
+def recognize_audio(
+    audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, details: WordDetails
+) -> Result:
     """The words of one utterance, normalized by itself.
 
     Raises CorpusError or FeatureError as `load_sound`, DecodeError where no path fits.
     """
     sound = load_sound(audio, rate, model.front_end.config)
-    wishes = LatticeWishes(confidence=details.confidence)
-    found = _recognized_sound(sound, model, graph, wishes, ratios=details.ratios)
+    lattice_options = LatticeOptions(confidence=details.confidence)
+    found = _recognize_sound(sound, model, graph, lattice_options, ratios=details.ratios)
     return _result(model, sound, found, "audio", graph)
 
 
-def lattice_of(audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, beam: float | None) -> Lattice:
+def audio_lattice(audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, beam: float | None) -> Lattice:
     """The lattice of one utterance, normalized by itself; errors as of `recognized`, and where there is no lattice."""
     sound = load_sound(audio, rate, model.front_end.config)
-    found = _recognized_sound(sound, model, graph, LatticeWishes(beam=beam, confidence=True))
+    found = _recognize_sound(sound, model, graph, LatticeOptions(beam=beam, confidence=True))
     if "audio" not in found.lattices:
         raise DecodeError(f"{sound.source}: all samples are 0, and nothing was said", code="silent")
     return found.lattices["audio"]
 
 
-def _recognized_sound(
-    sound: Sound, model: SpeechModel, graph: StateGraph, wishes: LatticeWishes, *, ratios: bool = False
+def _recognize_sound(
+    sound: Sound, model: SpeechModel, graph: StateGraph, lattice_options: LatticeOptions, *, ratios: bool = False
 ) -> Recognition:
     table = _table({"audio": sound}, {"audio": "speaker"})
-    found = recognize(model, table, graph, lattice_beam=wishes.lattice_beam(model.search), ratios=ratios)
+    found = recognize(model, table, graph, lattice_beam=lattice_options.lattice_beam(model.search), ratios=ratios)
     for fault in found.failed.values():
         raise DecodeError(f"{sound.source}: {fault.reason}", code=fault.code)
-    return with_lattices(found, wishes, model.search)
+    return with_lattices(found, lattice_options, model.search)
 
 
-Told = TypeVar("Told", Result, Alignment)
+ResultType = TypeVar("ResultType", Result, Alignment)
 
 
-def told(found: Told) -> Told:
+def emit_warnings(found: ResultType) -> ResultType:
     """Return `found`; give its warnings as Python's, `AudioWarning`, on the line that called this package."""
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("asr.interface."):
@@ -85,11 +87,11 @@ def told(found: Told) -> Told:
     return found
 
 
-def recognized_or_fault(
+def recognize_audio_or_fault(
     audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, details: WordDetails
 ) -> Result:
     """The words of one utterance, or in `error` why there are none."""
-    found = attempt(recognized, audio, rate, model, graph, details)
+    found = attempt(recognize_audio, audio, rate, model, graph, details)
     return Result((), 0.0, source_of(audio), found) if isinstance(found, Fault) else found
 
 
@@ -102,7 +104,7 @@ class SpeakerOptions:
     details: WordDetails = WordDetails()
 
 
-def recognized_of_speaker(
+def recognize_speaker_audio(
     audio: Audio, rate: int | None, speaker: str, model: SpeechModel, graph: StateGraph, options: SpeakerOptions
 ) -> Result:
     """The words of one utterance, in the passes that the options ask for.
@@ -111,13 +113,13 @@ def recognized_of_speaker(
     """
     model = adaptable_model(model, options.adapt, options.transforms)
     sound = load_sound(audio, rate, model.front_end.config)
-    found = _recognized_sounds({"audio": sound}, {"audio": speaker}, model, graph, options, SerialWorkers())
+    found = _recognize_sounds({"audio": sound}, {"audio": speaker}, model, graph, options, SerialWorkers())
     for fault in found.failed.values():
         raise DecodeError(f"{sound.source}: {fault.reason}", code=fault.code)
     return _result(model, sound, found, "audio", graph)
 
 
-def recognized_by_speaker(
+def recognize_speakers_audio(
     audios: Sequence[Audio],
     rate: int | None,
     speakers: str | Sequence[str],
@@ -145,18 +147,18 @@ def recognized_by_speaker(
             else:
                 sounds[name] = sound
     kept = list(sounds)
-    for number, fault in spoilt([sound.static for sound in sounds.values()]).items():
+    for number, fault in find_outlier_utterances([sound.static for sound in sounds.values()]).items():
         faults[kept[number]] = fault
         del sounds[kept[number]]
     results = {name: Result((), 0.0, source_of(of_id[name]), fault) for name, fault in faults.items()}
     if sounds:
-        found = _recognized_sounds(sounds, dict(zip(ids, names, strict=True)), model, graph, options, workers)
+        found = _recognize_sounds(sounds, dict(zip(ids, names, strict=True)), model, graph, options, workers)
         for name in (*found.words, *found.failed):
             results[name] = replace(_result(model, sounds[name], found, name, graph), error=found.failed.get(name))
     return [results[name] for name in ids]
 
 
-def _recognized_sounds(
+def _recognize_sounds(
     sounds: dict[str, Sound],
     speakers: dict[str, str],
     model: SpeechModel,
@@ -164,21 +166,21 @@ def _recognized_sounds(
     options: SpeakerOptions,
     workers: Workers,
 ) -> Recognition:
-    wishes = LatticeWishes(confidence=options.details.confidence)
+    lattice_options = LatticeOptions(confidence=options.details.confidence)
     found = recognize_speakers(
         model,
         _table(sounds, speakers),
         graph,
         adapt=options.adapt,
         transforms=options.transforms,
-        lattice_beam=wishes.lattice_beam(model.search),
+        lattice_beam=lattice_options.lattice_beam(model.search),
         ratios=options.details.ratios,
         workers=workers,
     )
-    return with_lattices(found, wishes, model.search)
+    return with_lattices(found, lattice_options, model.search)
 
 
-def aligned(audio: Audio, words: tuple[str, ...], rate: int | None, model: SpeechModel) -> Alignment:
+def align_audio(audio: Audio, words: tuple[str, ...], rate: int | None, model: SpeechModel) -> Alignment:
     """When each word and phone of one utterance was spoken (see `Recognizer.align`)."""
     unknown = sorted({word for word in words if word not in model.lexicon})
     if unknown:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from asr.decode.trellis import SLACK, grown
-from asr.lattices.links import NO_EVENT, Links
+from asr.lattices.links import NO_EVENT, TraceLinks
 from discriminants.compiled import njit
 
 
 @dataclass(frozen=True)
-class Ways:
+class EpsilonPaths:
     """The best way from each of some heads to the junctions that it reaches.
 
     Attributes
@@ -47,13 +47,13 @@ class Ways:
     event_grammar: np.ndarray
 
 
-def best_ways(links: Links, heads: np.ndarray, *, detailed: bool = False) -> Ways:
+def best_ways(links: TraceLinks, heads: np.ndarray, *, detailed: bool = False) -> EpsilonPaths:
     """The best ways without a word from `heads`, int (n,), to junctions."""
     is_junction = np.zeros(len(links.frame), np.bool_)
     is_junction[-1] = True
     sources = np.repeat(np.arange(len(links.frame)), np.diff(links.start))
     is_junction[sources[links.word >= 0]] = True
-    return Ways(*_ways(
+    return EpsilonPaths(*_ways(
         np.asarray(heads, np.int64), is_junction, links.start, links.target, links.word, links.event, links.acoustic,
         links.grammar, links.total, links.forward, links.backward, links.beam, detailed,
     ))  # fmt: skip

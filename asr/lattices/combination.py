@@ -15,7 +15,7 @@ from heapq import merge
 import numpy as np
 
 from asr.errors import DecodeError
-from asr.lattices.confusion_network import Place
+from asr.lattices.confusion_network import Bin
 
 APART = 200.0
 """Milliseconds that two aligned places may lie apart: systems differ by some frames in where a word begins."""
@@ -24,11 +24,11 @@ MAX_CELLS = 40_000_000
 _OF_TIME = 1e-6  # cost of a millisecond between places: it decides where probabilities do not
 _EQUAL = 1e-9
 
-Slot = tuple[Place | None, ...]
+Slot = tuple[Bin | None, ...]
 """What each system has at one place; None where it has none."""
 
 
-def aligned(networks: Sequence[Sequence[Place]], apart: float = APART) -> list[Slot]:
+def aligned(networks: Sequence[Sequence[Bin]], apart: float = APART) -> list[Slot]:
     """Align networks, each with those before it.
 
     Two networks give the same slots in either order, unless alignments of equal cost differ; of three and more the
@@ -59,7 +59,7 @@ def aligned(networks: Sequence[Sequence[Place]], apart: float = APART) -> list[S
     return slots
 
 
-def aligned_pairs(one: Sequence[Place], other: Sequence[Place], apart: float) -> list[tuple[int | None, int | None]]:
+def aligned_pairs(one: Sequence[Bin], other: Sequence[Bin], apart: float) -> list[tuple[int | None, int | None]]:
     """Numbers of aligned places, with the least sum of costs; between pairs, places without a counterpart by time."""
     n, m = len(one), len(other)
     if n * m > MAX_CELLS:
@@ -97,7 +97,7 @@ def aligned_pairs(one: Sequence[Place], other: Sequence[Place], apart: float) ->
     return pairs[::-1]
 
 
-def _costs(one: Sequence[Place], other: Sequence[Place], apart: float) -> np.ndarray:
+def _costs(one: Sequence[Bin], other: Sequence[Bin], apart: float) -> np.ndarray:
     """Of aligning each place of one network with each of the other, float64 (n, m); infinite where they lie apart."""
     begin, end = (np.array([getattr(place, name) for place in other], np.float64) for name in ("begin", "end"))
     costs = np.full((len(one), len(other)), np.inf)
@@ -111,11 +111,11 @@ def _costs(one: Sequence[Place], other: Sequence[Place], apart: float) -> np.nda
     return costs
 
 
-def _nothing(place: Place) -> float:
+def _nothing(place: Bin) -> float:
     return next((share for word, share in place.words if not word), 0.0)
 
 
-def mean_place(slot: Slot, weights: Sequence[float] | np.ndarray, null: float = 1.0) -> Place:
+def mean_place(slot: Slot, weights: Sequence[float] | np.ndarray, null: float = 1.0) -> Bin:
     """The weighted mean of what the systems have in a slot, the word that wins the vote first.
 
     Who has no place there is certain of nothing. The time is the mean over the systems of the word that wins, and of
@@ -150,10 +150,10 @@ def mean_place(slot: Slot, weights: Sequence[float] | np.ndarray, null: float = 
     mass = sum(shares[word] for word in which)
     begin, end = (sum(of[word] for word in which) / mass if which else 0.0 for of in (begins, ends))
     words = sorted(shares.items(), key=lambda item: (item[0] != best, -item[1]))
-    return Place(tuple(words), begin, end)
+    return Bin(tuple(words), begin, end)
 
 
-def voted(slots: Iterable[Slot], weights: Sequence[float], null: float = 1.0) -> list[Place]:
+def voted(slots: Iterable[Slot], weights: Sequence[float], null: float = 1.0) -> list[Bin]:
     """The network of all systems: of every slot the weighted mean, the word that wins first; see `mean_place`.
 
     Slots in which no system of a weight above 0 has a word are left out.

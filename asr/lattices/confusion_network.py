@@ -8,7 +8,7 @@ from asr.decode.path_segments import Segment
 
 
 @dataclass(frozen=True)
-class Place:
+class Bin:
     """A place of a confusion network.
 
     Attributes
@@ -24,12 +24,12 @@ class Place:
     end: float
 
 
-def spoken(places: Iterable[Place]) -> list[Place]:
+def spoken(places: Iterable[Bin]) -> list[Bin]:
     """The places where a word stands, and not nothing."""
     return [place for place in places if place.words[0][0]]
 
 
-def spoken_segments(places: Iterable[Place]) -> list[Segment]:
+def spoken_segments(places: Iterable[Bin]) -> list[Segment]:
     """The first words of the places with their probabilities; times are rounded to units, such that none overlap."""
     found: list[Segment] = []
     said = spoken(places)

@@ -12,8 +12,8 @@ from heapq import heappop, heappush
 import numpy as np
 
 from asr.decode.trellis import SLACK, grown
-from asr.lattices.closures import Ways
-from asr.lattices.links import Links
+from asr.lattices.closures import EpsilonPaths
+from asr.lattices.links import TraceLinks
 from discriminants.compiled import njit
 
 QUANTUM = 1e-4
@@ -48,7 +48,7 @@ class WordSteps:
     beam: float
 
 
-def word_steps(links: Links, heads: np.ndarray, ways: Ways) -> WordSteps:
+def word_steps(links: TraceLinks, heads: np.ndarray, ways: EpsilonPaths) -> WordSteps:
     """Determinise. `heads` are sorted tokens, the first one of the utterance among them, and `ways` their ways."""
     spoken = np.flatnonzero(links.word >= 0)  # sorted by token
     n_tokens = len(links.frame)

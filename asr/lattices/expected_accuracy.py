@@ -5,7 +5,7 @@ import numpy as np
 from asr.decode.trellis import Trellis
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
-from asr.lattices.links import Links
+from asr.lattices.links import TraceLinks
 from discriminants.compiled import njit
 
 
@@ -18,7 +18,9 @@ def token_states(trellis: Trellis, graph: StateGraph, topology: Topology) -> np.
     return states
 
 
-def expected_accuracy(links: Links, states: np.ndarray, right: np.ndarray, *, scale: float) -> tuple[float, np.ndarray]:
+def expected_accuracy(
+    links: TraceLinks, states: np.ndarray, right: np.ndarray, *, scale: float
+) -> tuple[float, np.ndarray]:
     """The number of frames that a path is expected to be right in, and its derivative.
 
     Paths are as probable as their scores times `scale` say. The derivative by the scaled score of state s in frame t
@@ -28,7 +30,7 @@ def expected_accuracy(links: Links, states: np.ndarray, right: np.ndarray, *, sc
 
     Parameters
     ----------
-    links : Links
+    links : TraceLinks
         Of a trellis.
     states : int32 (n_tokens,)
         As `token_states` gives them.

@@ -11,8 +11,8 @@ from asr.hmm.topology import Topology
 from asr.lattices.closures import best_ways
 from asr.lattices.determinization import WordSteps, word_steps
 from asr.lattices.lattice import Lattice
-from asr.lattices.links import Links, trellis_links
-from asr.lattices.word_times import TimedWords, Way
+from asr.lattices.links import TraceLinks, trellis_links
+from asr.lattices.word_times import TimedWords, WordPath
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def _words_of(path: BestPath, graph: StateGraph) -> tuple[str, ...]:
     return tuple(graph.words[number] for number in numbers[numbers >= 0].tolist())
 
 
-def _timed(links: Links, steps: WordSteps, n_frames: int) -> TimedWords:
+def _timed(links: TraceLinks, steps: WordSteps, n_frames: int) -> TimedWords:
     """Every step taken, in the order of time, from each of the ways that lead to its source."""
     heads = np.append(links.target[steps.link], links.initial)
     unique_heads, head_number = np.unique(heads, return_inverse=True)
@@ -109,7 +109,7 @@ def _timed(links: Links, steps: WordSteps, n_frames: int) -> TimedWords:
 
     frame_of_link = np.repeat(links.frame, np.diff(links.start))
 
-    def way(number: int) -> Way:
+    def way(number: int) -> WordPath:
         events = []
         event = int(ways.last_event[number])
         while event >= 0:
@@ -123,9 +123,9 @@ def _timed(links: Links, steps: WordSteps, n_frames: int) -> TimedWords:
                 )
             )
             event = int(ways.event_before[event])
-        return Way(tuple(events[::-1]), float(ways.acoustic[number]), float(ways.grammar[number]))
+        return WordPath(tuple(events[::-1]), float(ways.acoustic[number]), float(ways.grammar[number]))
 
-    found: dict[int, Way] = {}
+    found: dict[int, WordPath] = {}
     timed = TimedWords(n_frames)
     end = n_tokens - 1
     firsts = np.arange(steps.n_first)

@@ -14,7 +14,7 @@ NO_EVENT, BEGIN, PAUSE = 0, 1, 2
 
 
 @dataclass(frozen=True)
-class Links:
+class TraceLinks:
     """Tokens, numbered such that every link leads to a higher one; the highest is the end of the utterance.
 
     Attributes
@@ -62,7 +62,7 @@ def trellis_links(
     lm_scale: float,
     insertion_penalty: float,
     filler_penalty: float = 0.0,
-) -> Links:
+) -> TraceLinks:
     """The links of a trellis; the other arguments are those of the search that left it."""
     n_layers = len(trellis.layer_start) - 1
     order = _in_order(
@@ -105,7 +105,7 @@ def trellis_links(
         weights.final,
     )
     first = place[: trellis.layer_start[1]]
-    return Links(
+    return TraceLinks(
         start, target, word, events, acoustic, grammar, total,
         np.append(frame, np.int32((n_layers - 1) // 2)),
         np.append(forward, trellis.best),

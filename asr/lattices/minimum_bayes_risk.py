@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from asr.decode.path_segments import Segment
-from asr.lattices.confusion_network import Place, spoken, spoken_segments
+from asr.lattices.confusion_network import Bin, spoken, spoken_segments
 from asr.lattices.lattice import Lattice
 from asr.lattices.n_best import n_best
 from asr.lattices.posteriors import default_scale
@@ -27,7 +27,7 @@ DELTA = 1e-5
 
 
 @dataclass(frozen=True)
-class LeastRisk:
+class MbrResult:
     """What minimizing the risk gave.
 
     Attributes
@@ -38,7 +38,7 @@ class LeastRisk:
         Expected word errors of the words.
     """
 
-    places: tuple[Place, ...]
+    places: tuple[Bin, ...]
     risk: float
 
     @property
@@ -52,7 +52,7 @@ class LeastRisk:
         return spoken_segments(self.places)
 
 
-def least_risk(lattice: Lattice, scale: float | None = None) -> LeastRisk:
+def mbr_decode(lattice: Lattice, scale: float | None = None) -> MbrResult:
     """Minimize the expected word errors, beginning with the best path; `scale` as of `arc_posteriors`.
 
     Memory and time grow with the square of the audio's length: beyond some minutes only the sentences nearest to the
@@ -91,8 +91,8 @@ def least_risk(lattice: Lattice, scale: float | None = None) -> LeastRisk:
             weight = gamma[number, which].sum()
             words = tuple((lattice.words[one - 1] if one else "", float(gamma[number, one])) for one in listed.tolist())
             begin, stop = (float(of[number, which].sum() / weight) for of in (begins, ends))
-            found.append(Place(words, begin, stop))
-    return LeastRisk(tuple(found), float(risk))
+            found.append(Bin(words, begin, stop))
+    return MbrResult(tuple(found), float(risk))
 
 
 @njit(cache=True, nogil=True)

@@ -17,7 +17,7 @@ _DECIMALS = 6
 """Of scores; what differs by less is the same."""
 
 
-class Way(NamedTuple):
+class WordPath(NamedTuple):
     """What happens between two words: events as (event, frame, acoustic and grammar score before it), the scores."""
 
     events: tuple[tuple[int, int, float, float], ...]
@@ -25,7 +25,7 @@ class Way(NamedTuple):
     grammar: float
 
 
-class Pending(NamedTuple):
+class OpenWord(NamedTuple):
     """What is open: the node behind the last settled word, words, (begin, end or -1) of spans, scores since."""
 
     node: int
@@ -35,7 +35,7 @@ class Pending(NamedTuple):
     grammar: float
 
 
-class _Settled(NamedTuple):
+class _ClosedWord(NamedTuple):
     word: int
     begin: int
     end: int
@@ -48,17 +48,17 @@ class TimedWords:
 
     def __init__(self, n_frames: int) -> None:
         self._n_frames = n_frames
-        self._pending: dict[int, dict[object, Pending]] = {}  # by element
+        self._pending: dict[int, dict[object, OpenWord]] = {}  # by element
         self._number: dict[object, int] = {}
         self._rank: list[tuple[int, int]] = [(-1, 0)]  # in which order the nodes come
         self._frame: list[int] = [0]
-        self._arcs: dict[tuple[int, int, _Settled], None] = {}
+        self._arcs: dict[tuple[int, int, _ClosedWord], None] = {}
         self._final: dict[int, tuple[float, float]] = {}
         self._block, self._last = 0, -1  # steps to one element form a block
 
-    def begin(self, element: int, way: Way, *, at_end: bool) -> None:
+    def begin(self, element: int, way: WordPath, *, at_end: bool) -> None:
         """An element that no word precedes."""
-        self._take(Pending(0, (), (), 0.0, 0.0), element, None, way, at_end)
+        self._take(OpenWord(0, (), (), 0.0, 0.0), element, None, way, at_end)
 
     def step(
         self,
@@ -67,7 +67,7 @@ class TimedWords:
         word: int,
         event: tuple[int, int],
         scores: tuple[float, float],
-        way: Way,
+        way: WordPath,
         *,
         at_end: bool,
     ) -> None:
@@ -82,20 +82,20 @@ class TimedWords:
 
     def _take(
         self,
-        pending: Pending,
+        pending: OpenWord,
         element: int,
         link: tuple[int, tuple[int, int], tuple[float, float]] | None,
-        way: Way,
+        way: WordPath,
         at_end: bool,
     ) -> None:
         words, spans = list(pending.words), list(pending.spans)
         acoustic, grammar = pending.acoustic, pending.grammar
-        settled: list[_Settled] = []
+        settled: list[_ClosedWord] = []
 
         def settle(heard: float, expected: float) -> None:
             nonlocal acoustic, grammar
             while words and spans and spans[0][1] >= 0:
-                settled.append(_Settled(words.pop(0), *spans.pop(0), acoustic + heard, grammar + expected))
+                settled.append(_ClosedWord(words.pop(0), *spans.pop(0), acoustic + heard, grammar + expected))
                 acoustic, grammar = -heard, -expected
 
         def happen(event: int, frame: int) -> None:
@@ -137,7 +137,7 @@ class TimedWords:
             self._final[node] = (acoustic, grammar)
         else:
             self._pending.setdefault(element, {}).setdefault(
-                (node, rest), Pending(node, tuple(words), tuple(spans), acoustic, grammar)
+                (node, rest), OpenWord(node, tuple(words), tuple(spans), acoustic, grammar)
             )
 
     def lattice(
@@ -180,5 +180,5 @@ class TimedWords:
         )
 
 
-def _rounded(one: _Settled) -> tuple[int, int, int, float, float]:
+def _rounded(one: _ClosedWord) -> tuple[int, int, int, float, float]:
     return one.word, one.begin, one.end, round(one.acoustic, _DECIMALS), round(one.grammar, _DECIMALS)

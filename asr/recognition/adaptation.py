@@ -39,7 +39,7 @@ from asr.recognition.searching import BATCH_FRAMES, search_path
 from asr.recognition.speaker_maps import frames_of, recognized_maps
 from asr.settings import Settings
 from discriminants.kernels import GaussianKernel
-from discriminants.logistic.input_map import InputMap, fit_input_map, identity_map
+from discriminants.logistic.input_map import AffineTransform, fit_input_map, identity_map
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.sparse_logistic import SparseKernelLogisticClassifier
@@ -65,7 +65,7 @@ class AdaptationSettings(Settings):
 
 
 @dataclass(frozen=True)
-class Reading:
+class UtteranceHypotheses:
     """What a single utterance may be.
 
     Attributes
@@ -91,14 +91,14 @@ class MappedModel:
     """A hybrid whose classifier sees its frames through an affine map."""
 
     model: HybridAcousticModel
-    frame_map: InputMap
+    frame_map: AffineTransform
 
     def log_likelihood(self, frames: np.ndarray) -> np.ndarray:
         """Scaled log-likelihoods, float32 (n_frames, n_states)."""
         return self.model.log_likelihood(self.frame_map(frames))
 
 
-def mapped(acoustic: AcousticModel, frame_map: InputMap) -> AcousticModel:
+def mapped(acoustic: AcousticModel, frame_map: AffineTransform) -> AcousticModel:
     """The acoustic model with the map before its hybrid; other streams stay as they are."""
     found = hybrid_stream(acoustic)
     assert found is not None
@@ -176,7 +176,7 @@ def recognize_adapted(
             yield found
 
     for sharpness in settings.sharpness:
-        read: list[list[list[Reading]]] = [[] for _ in tables]
+        read: list[list[list[UtteranceHypotheses]]] = [[] for _ in tables]
         for number, of_batch in zip(owners, searched(_read_batch, searching, sharpness), strict=True):
             read[number].append(of_batch)
         fits = workers.map(_fitted_map, list(zip(tables, read, frame_maps, strict=True)), fitting)
@@ -204,9 +204,9 @@ def n_steps(n_utterances: int, settings: AdaptationSettings = AdaptationSettings
 
 
 def _fitted_map(
-    item: tuple[FrameTable, Sequence[Sequence[Reading]], InputMap],
+    item: tuple[FrameTable, Sequence[Sequence[UtteranceHypotheses]], AffineTransform],
     constants: tuple[AcousticModel, AdaptationSettings],
-) -> tuple[InputMap, float]:
+) -> tuple[AffineTransform, float]:
     """The map of a speaker's frames from the readings of all batches, begun at the one before; and the time taken."""
     table, batches, start = item
     whole, settings = constants
@@ -239,15 +239,15 @@ def _fitted_map(
     return fitted, time.thread_time() - started
 
 
-def _through(hmm: PhoneHmm, frame_map: InputMap) -> PhoneHmm:
+def _through(hmm: PhoneHmm, frame_map: AffineTransform) -> PhoneHmm:
     return replace(hmm, acoustic_model=mapped(hmm.acoustic_model, frame_map))
 
 
 def _read_batch(
-    item: tuple[FrameTable, InputMap],
+    item: tuple[FrameTable, AffineTransform],
     constants: tuple[PhoneHmm, Sequence[StateGraph], SearchSettings],
     sharpness: float,
-) -> tuple[list[Reading], float]:
+) -> tuple[list[UtteranceHypotheses], float]:
     """What may have been said in a batch, heard through its speaker's map, and the processor time that this took."""
     batch, frame_map = item
     hmm, graphs, search = constants
@@ -256,7 +256,9 @@ def _read_batch(
     return readings, time.thread_time() - started
 
 
-def _recognize_mapped(item: tuple[FrameTable, InputMap], parts: SearchParts) -> tuple[list[Found | Fault], float]:
+def _recognize_mapped(
+    item: tuple[FrameTable, AffineTransform], parts: SearchParts
+) -> tuple[list[Found | Fault], float]:
     """Words of the utterances of a batch through their speaker's map, or why there are none, and the time taken."""
     batch, frame_map = item
     return recognize_batch(batch, parts._replace(hmm=_through(parts.hmm, frame_map)))
@@ -286,7 +288,7 @@ def _readings(
     graphs: Sequence[StateGraph],
     search: SearchSettings,
     sharpness: float,
-) -> list[Reading]:
+) -> list[UtteranceHypotheses]:
     """Return the words that each utterance may be, with the states of the probable ones; utterances without a path are
     left out.
     """
@@ -307,11 +309,11 @@ def _readings(
             if probability > _MIN_PROBABILITY
         }
         rows = np.arange(table.offsets[number], table.offsets[number + 1])
-        readings.append(Reading(rows, np.array(list(paths)), flat, states))
+        readings.append(UtteranceHypotheses(rows, np.array(list(paths)), flat, states))
     return readings
 
 
-def probable_states(readings: Sequence[Reading]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def probable_states(readings: Sequence[UtteranceHypotheses]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return rows, their states under every probable reading, and the probability of each; int, int and float."""
     rows, all_states, weight = [np.zeros(0, np.intp)], [np.zeros(0, np.int32)], [np.zeros(0)]
     for reading in readings:

@@ -29,8 +29,8 @@ from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon, read_lexicon
 from asr.lexicon.lexicon import marks_stress
+from asr.recognition.dataset import trainable
 from asr.recognition.decoding import corpus_for, static_frames
-from asr.recognition.material import trainable
 from asr.recognition.speaker_maps import aligned_maps, frames_of
 from asr.runs.outcome import Outcome, account, accounted
 from asr.runs.progress import Progress, progress

@@ -96,8 +96,8 @@ def _of_folder(folder: Path) -> list[tuple[Path, Path, str]]:
         return [(folder, folder.absolute().parent, f"is a folder without audio files ({', '.join(sorted(ENDINGS))})")]
     others = [path for path in files if path.suffix.lower() not in ENDINGS and not path.name.startswith(".")]
     if others:
-        told = f"{folder}: {count(len(others), 'file')} of other kinds passed over, such as {others[0].name}"
-        log.info("%s", printable(f"{told}; {READABLE} are taken"))
+        message = f"{folder}: {count(len(others), 'file')} of other kinds passed over, such as {others[0].name}"
+        log.info("%s", printable(f"{message}; {READABLE} are taken"))
     return [(path, folder, "") for path in found]
 
 
@@ -108,9 +108,10 @@ def _names(files: Sequence[tuple[Path, Path, str]]) -> list[str]:
         earlier, names = names, [_name(path, base, n_folders) for path, base, _ in files]
         if len(set(names)) == len(names):
             if n_folders:
-                twin = next(name for name in earlier if earlier.count(name) > 1)
-                told = f"files of several folders are named {twin!r}, so all are named with their folders: {names[0]!r}"
-                log.info("%s", printable(told))
+                fold_model = next(name for name in earlier if earlier.count(name) > 1)
+                message = f"files of several folders are named {fold_model!r}, so all are named with their folders: "
+                f"{names[0]!r}"
+                log.info("%s", printable(message))
             return names
     known: dict[str, Path] = {}
     for name, (path, base, _) in zip(names, files, strict=True):

@@ -7,7 +7,7 @@ import numpy as np
 
 from asr.errors import CorpusError
 from asr.lattices.combination import Slot, voted
-from asr.lattices.confusion_network import Place, spoken
+from asr.lattices.confusion_network import Bin, spoken
 from asr.scoring.repeated_counts import RepeatedCounts
 
 SHARES = tuple(number / 10 for number in range(11))
@@ -32,7 +32,7 @@ class Vote:
     weights: tuple[float, ...]
     null: float
 
-    def places(self, utterance: AlignedUtterance) -> list[Place]:
+    def places(self, utterance: AlignedUtterance) -> list[Bin]:
         """The network of the systems that have the utterance; alike where none of these has a weight."""
         weights = [self.weights[number] for number in utterance.systems]
         return voted(utterance.slots, weights if any(weights) else [1.0] * len(weights), self.null)

@@ -11,7 +11,7 @@ from asr.alignment.ctm import CtmRow
 from asr.corpus.data_directory import Problem
 from asr.errors import ConfigError, CorpusError, DecodeError, Fault, attempt, printable
 from asr.lattices.combination import aligned
-from asr.lattices.confusion_network import Place, spoken_segments
+from asr.lattices.confusion_network import Bin, spoken_segments
 from asr.recognition.combination_weights import AlignedUtterance, ChosenVote, Vote, choose_vote, equal_weights
 from asr.recognition.result_directory import SystemResult, read_results
 from asr.recognition.word_files import write_words
@@ -170,7 +170,7 @@ def _aligned(results: Sequence[SystemResult], name: str) -> AlignedUtterance:
     return AlignedUtterance(having, aligned([results[number].networks[name] for number in having]))
 
 
-def _rows(utterance: str, places: Sequence[Place]) -> list[CtmRow]:
+def _rows(utterance: str, places: Sequence[Bin]) -> list[CtmRow]:
     return [
         CtmRow(
             utterance,

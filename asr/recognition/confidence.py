@@ -9,7 +9,7 @@ import numpy as np
 from asr.acoustic.search_settings import ConfidenceSettings
 from asr.decode.path_segments import Segment
 from asr.lattices.lattice import Lattice
-from asr.lattices.minimum_bayes_risk import least_risk
+from asr.lattices.minimum_bayes_risk import mbr_decode
 from asr.lattices.posteriors import arc_posteriors, default_scale, word_posteriors
 from asr.lattices.word_fits import word_fits
 
@@ -20,7 +20,7 @@ _CLOSEST = 1e-5
 
 
 @dataclass(frozen=True)
-class Evidence:
+class ConfidenceFeatures:
     """What there is to tell right words from wrong ones by.
 
     Attributes
@@ -37,18 +37,18 @@ class Evidence:
     frames: np.ndarray
 
 
-def evidence(lattice: Lattice, segments: Sequence[Segment], settings: ConfidenceSettings | None) -> Evidence:
+def evidence(lattice: Lattice, segments: Sequence[Segment], settings: ConfidenceSettings | None) -> ConfidenceFeatures:
     """Of words given with their times, at the settings' scale; a posterior that a segment has as confidence is kept."""
     posterior = arc_posteriors(lattice, posterior_scale(lattice, settings))
     given = [segment.confidence for segment in segments]
-    return Evidence(
+    return ConfidenceFeatures(
         np.array(word_posteriors(lattice, segments, posterior) if None in given else given, np.float64),
         word_fits(lattice, segments, posterior),
         np.array([max(1, segment.end - segment.start) for segment in segments], np.float64),
     )
 
 
-def calibrated(words: Evidence, settings: ConfidenceSettings) -> np.ndarray:
+def calibrated(words: ConfidenceFeatures, settings: ConfidenceSettings) -> np.ndarray:
     """Confidences, float64 (n_words,)."""
     value = (
         settings.offset
@@ -76,9 +76,9 @@ def with_confidence(
     return [replace(segment, confidence=one) for segment, one in zip(segments, found, strict=True)]
 
 
-def least_risk_segments(lattice: Lattice, settings: ConfidenceSettings | None) -> list[Segment]:
+def mbr_segments(lattice: Lattice, settings: ConfidenceSettings | None) -> list[Segment]:
     """The words with the least expected errors, with confidences and times (`asr.lattices.minimum_bayes_risk`)."""
-    segments = least_risk(lattice, posterior_scale(lattice, settings)).segments
+    segments = mbr_decode(lattice, posterior_scale(lattice, settings)).segments
     return segments if settings is None else with_confidence(lattice, segments, settings)
 
 

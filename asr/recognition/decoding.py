@@ -23,9 +23,9 @@ from asr.grammar.sentences import read_sentences
 from asr.hmm.state_graph import StateGraph
 from asr.lexicon import Lexicon
 from asr.recognition.audio_files import files_as_corpus, is_pattern
+from asr.recognition.dataset import require_some
 from asr.recognition.hearing import warn_of_few_words, warn_of_levels, warn_of_sound
-from asr.recognition.lattice_results import LatticeWishes, with_lattices, write_lattices
-from asr.recognition.material import require_some
+from asr.recognition.lattice_results import LatticeOptions, with_lattices, write_lattices
 from asr.recognition.speaker_passes import AdaptationMethod, adaptable_model, recognize_speakers
 from asr.recognition.vocabulary import other_case, recognizable, tell_left_out
 from asr.recognition.word_files import RATIOS, write_ratios, write_words
@@ -69,7 +69,7 @@ def decode(
     upsample: bool = False,
     allow_untrained: bool = False,
     mlf: bool = False,
-    lattices: LatticeWishes = LatticeWishes(),  # noqa: B008 (frozen)
+    lattices: LatticeOptions = LatticeOptions(),  # noqa: B008 (frozen)
     ratios: bool = False,
     graph: StateGraph | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
@@ -266,9 +266,9 @@ def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | os.PathLi
         reasons.append(other_case(unknown, model.lexicon))
     if found.name == "sentences":
         reasons.insert(0, _left_out_sentences(Path(wanted), {*words, FILLER_WORD}))
-    told = "; ".join(filter(None, reasons))
-    if told:
-        log.warning("%s", printable(f"{wanted}: {told}"))
+    message = "; ".join(filter(None, reasons))
+    if message:
+        log.warning("%s", printable(f"{wanted}: {message}"))
     return found
 
 

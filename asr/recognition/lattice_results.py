@@ -13,15 +13,15 @@ from asr.corpus.names import fault_in_key
 from asr.errors import ConfigError, GrammarError, printable
 from asr.files import atomic_write
 from asr.grammar import Grammar
-from asr.lattices.confusion_network import Place
+from asr.lattices.confusion_network import Bin
 from asr.lattices.generation import LatticeBeam
 from asr.lattices.kaldi_text import write_kaldi_lattices
 from asr.lattices.lattice import Lattice
-from asr.lattices.minimum_bayes_risk import least_risk
+from asr.lattices.minimum_bayes_risk import mbr_decode
 from asr.lattices.n_best import n_best
 from asr.lattices.rescoring import rescored
 from asr.lattices.slf import write_slf_lattice
-from asr.recognition.confidence import least_risk_segments, posterior_scale, with_confidence
+from asr.recognition.confidence import mbr_segments, posterior_scale, with_confidence
 from asr.recognition.recognition import Recognition
 
 log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ MAX_SENTENCES = 100_000
 
 
 @dataclass(frozen=True)
-class LatticeWishes:
+class LatticeOptions:
     """What is wanted of the lattices of a recognition.
 
     Attributes
@@ -104,7 +104,7 @@ def default_lattice_beam(search: SearchSettings) -> LatticeBeam:
     return LatticeBeam(min(search.beam, BEAM_OF_SCALE * max(1.0, search.lm_scale)), DENSITY)
 
 
-def with_lattices(found: Recognition, wishes: LatticeWishes, search: SearchSettings) -> Recognition:
+def with_lattices(found: Recognition, lattice_options: LatticeOptions, search: SearchSettings) -> Recognition:
     """The recognition with the words, confidences and lattices that are wished for.
 
     An utterance of which no sentence is one of the grammar that rescores keeps its words, and a line tells of it.
@@ -112,16 +112,16 @@ def with_lattices(found: Recognition, wishes: LatticeWishes, search: SearchSetti
     words, lattices = dict(found.words), dict(found.lattices)
     kept: list[str] = []
     for name, lattice in found.lattices.items():
-        if wishes.rescore is not None:
+        if lattice_options.rescore is not None:
             try:
-                lattices[name] = new = rescored(lattice, wishes.rescore, search.lm_scale)
+                lattices[name] = new = rescored(lattice, lattice_options.rescore, search.lm_scale)
             except GrammarError:
                 kept.append(name)
             else:
                 words[name] = new.segments(new.first_path)
-        if wishes.mbr:
-            words[name] = least_risk_segments(lattices[name], search.confidence)
-        elif wishes.confidence:
+        if lattice_options.mbr:
+            words[name] = mbr_segments(lattices[name], search.confidence)
+        elif lattice_options.confidence:
             words[name] = with_confidence(lattices[name], words[name], search.confidence)
     if kept:
         log.warning(
@@ -135,41 +135,41 @@ def with_lattices(found: Recognition, wishes: LatticeWishes, search: SearchSetti
 
 
 def write_lattices(
-    wishes: LatticeWishes,
+    lattice_options: LatticeOptions,
     lattices: Mapping[str, Lattice],
     times: Mapping[str, FrameTimes],
     out: Path,
     search: SearchSettings,
 ) -> None:
     """Write what is wished for: lattices to their directory, `nbest.tsv` and `confusions.tsv` to `out`."""
-    if wishes.directory is not None:
-        wishes.directory.mkdir(parents=True, exist_ok=True)
-        if wishes.form == "kaldi":
-            write_kaldi_lattices(wishes.directory / "lattices.txt", lattices)
+    if lattice_options.directory is not None:
+        lattice_options.directory.mkdir(parents=True, exist_ok=True)
+        if lattice_options.form == "kaldi":
+            write_kaldi_lattices(lattice_options.directory / "lattices.txt", lattices)
         else:
             for name, lattice in lattices.items():
                 if fault_in_key(name) is not None or "/" in name or name.startswith("."):
                     raise ConfigError(f"the utterance {name!r} cannot name a file; write the lattices in Kaldi's form")
                 write_slf_lattice(
-                    wishes.directory / f"{name}.lat", lattice, utterance=name, borders=_borders(times[name])
+                    lattice_options.directory / f"{name}.lat", lattice, utterance=name, borders=_borders(times[name])
                 )
-    if wishes.n_best:
+    if lattice_options.n_best:
         rows = ["utterance\trank\tscore\tacoustic\tgrammar\twords"]
         for name, lattice in lattices.items():
-            for rank, one in enumerate(n_best(lattice, wishes.n_best), 1):
+            for rank, one in enumerate(n_best(lattice, lattice_options.n_best), 1):
                 end = int(lattice.target[one.arcs[-1]]) if len(one.arcs) else 0
                 acoustic = float(lattice.acoustic[one.arcs].sum() + lattice.final_acoustic[end])
                 grammar = float(lattice.grammar[one.arcs].sum() + lattice.final_grammar[end])
                 words = " ".join(lattice.words[word] for word in lattice.word[one.arcs])
                 rows.append(f"{name}\t{rank}\t{one.score:.3f}\t{acoustic:.3f}\t{grammar:.3f}\t{words}")
         _write_lines(out / "nbest.tsv", rows)
-    if wishes.confusions:
+    if lattice_options.confusions:
         networks = {}
         for name, lattice in lattices.items():
-            places = least_risk(lattice, posterior_scale(lattice, search.confidence)).places
+            places = mbr_decode(lattice, posterior_scale(lattice, search.confidence)).places
             border = times[name].border
             networks[name] = [
-                Place(place.words, border(round(place.begin)), border(round(place.end))) for place in places
+                Bin(place.words, border(round(place.begin)), border(round(place.end))) for place in places
             ]
         write_confusions(out / CONFUSIONS, networks)
 

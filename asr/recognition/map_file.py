@@ -13,7 +13,7 @@ from asr.acoustic.fmllr import SpeakerMaps
 from asr.acoustic.speaker_adaptation import SpeakerAdaptation
 from asr.errors import ModelFormatError
 from discriminants.errors import DiscriminantError
-from discriminants.logistic.input_map import InputMap
+from discriminants.logistic.input_map import AffineTransform
 from discriminants.model_file import load_arrays, save_arrays
 from discriminants.paths import exists
 
@@ -51,7 +51,7 @@ def _locked(directory: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def load_maps(path: Path, speakers: SpeakerAdaptation) -> dict[str, InputMap]:
+def load_maps(path: Path, speakers: SpeakerAdaptation) -> dict[str, AffineTransform]:
     """Read what `save_maps` wrote.
 
     Raises
@@ -82,4 +82,6 @@ def load_maps(path: Path, speakers: SpeakerAdaptation) -> dict[str, InputMap]:
         check_array("offsets", offsets, (len(names), n_features))
     except (KeyError, ValueError) as error:
         raise ModelFormatError(f"{path}: the maps of speakers do not fit together: {error}") from error
-    return {name: InputMap(matrix, offset) for name, matrix, offset in zip(names, matrices, offsets, strict=True)}
+    return {
+        name: AffineTransform(matrix, offset) for name, matrix, offset in zip(names, matrices, offsets, strict=True)
+    }

@@ -82,7 +82,7 @@ def recognize(
         From `compile_graph`.
     search : SearchSettings, optional
         Instead of the model's own.
-    maps : mapping of speaker to InputMap, optional
+    maps : mapping of speaker to AffineTransform, optional
         Of the speakers, where the model maps their frames.
     lattice_beam : LatticeBeam, optional
         Also give lattices of what is so near the best path.

@@ -10,8 +10,8 @@ from asr.alignment.ctm import read_ctm
 from asr.corpus.names import fault_in_name
 from asr.errors import CorpusError
 from asr.grammar.filler import FILLER_WORD
-from asr.lattices.confusion_network import Place
-from asr.lattices.minimum_bayes_risk import least_risk
+from asr.lattices.confusion_network import Bin
+from asr.lattices.minimum_bayes_risk import mbr_decode
 from asr.lattices.slf import read_slf_lattice
 from asr.recognition.lattice_results import CONFUSIONS
 from asr.recognition.word_files import HYPOTHESES, TIMES
@@ -39,7 +39,7 @@ class SystemResult:
 
     path: Path
     brings: str
-    networks: dict[str, list[Place]]
+    networks: dict[str, list[Bin]]
 
 
 def read_results(path: Path) -> SystemResult:
@@ -72,21 +72,21 @@ def read_results(path: Path) -> SystemResult:
     return _of_words(path, hypotheses)
 
 
-def _in_milliseconds(places: list[Place]) -> list[Place]:
+def _in_milliseconds(places: list[Bin]) -> list[Bin]:
     return [replace(place, begin=1000.0 * place.begin, end=1000.0 * place.end) for place in places]
 
 
-def _of_lattice(directory: Path, name: str) -> list[Place]:
+def _of_lattice(directory: Path, name: str) -> list[Bin]:
     fault = fault_in_name(name)
     if fault is not None:
         raise CorpusError(f"{directory}: the utterance {name!r} cannot name a lattice: it {fault}")
     lattice = read_slf_lattice(directory / f"{name}.lat", rate=1000.0)
-    return list(least_risk(lattice.pruned(math.inf)).places)  # without what leads nowhere
+    return list(mbr_decode(lattice.pruned(math.inf)).places)  # without what leads nowhere
 
 
 def _of_words(path: Path, hypotheses: dict[str, tuple[str, ...]]) -> SystemResult:
     """One word a place, with its confidence; the rest of its probability is nobody's."""
-    networks: dict[str, list[Place]] = {name: [] for name in hypotheses}
+    networks: dict[str, list[Bin]] = {name: [] for name in hypotheses}
     labels: dict[str, list[str]] = defaultdict(list)
     sure = 0
     rows = read_ctm(path / TIMES)
@@ -99,7 +99,7 @@ def _of_words(path: Path, hypotheses: dict[str, tuple[str, ...]]) -> SystemResul
         confidence = 1.0 if row.confidence is None else max(row.confidence, _LEAST)
         sure += row.confidence is None
         begin = 1000.0 * row.start
-        place = Place(((row.label, confidence),), begin, begin + 1000.0 * row.duration)
+        place = Bin(((row.label, confidence),), begin, begin + 1000.0 * row.duration)
         networks.setdefault(row.utterance, []).append(place)
         labels[row.utterance].append(row.label)
     _check_utterances(path / TIMES, networks, hypotheses)
@@ -109,13 +109,13 @@ def _of_words(path: Path, hypotheses: dict[str, tuple[str, ...]]) -> SystemResul
     return SystemResult(path, "words" if sure else "words with confidences", networks)
 
 
-def _check_utterances(path: Path, found: dict[str, list[Place]], hypotheses: dict[str, tuple[str, ...]]) -> None:
+def _check_utterances(path: Path, found: dict[str, list[Bin]], hypotheses: dict[str, tuple[str, ...]]) -> None:
     strange = sorted(found.keys() - hypotheses.keys())
     if strange:
         raise CorpusError(f"{path}: has utterances that {HYPOTHESES} beside it lacks: {some(strange, 3)}; decode again")
 
 
-def _check_words(path: Path, networks: dict[str, list[Place]], hypotheses: dict[str, tuple[str, ...]]) -> None:
+def _check_words(path: Path, networks: dict[str, list[Bin]], hypotheses: dict[str, tuple[str, ...]]) -> None:
     """Refuse networks that an earlier recognition left behind: they lack words of the best paths."""
     missing = n_words = 0
     for name, words in hypotheses.items():

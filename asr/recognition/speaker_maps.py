@@ -22,7 +22,7 @@ from asr.features.frontend import FrontEnd
 from asr.hmm.state_graph import StateGraph
 from asr.recognition.searching import BATCH_FRAMES, search_path
 from discriminants.blas_threads import one_blas_thread
-from discriminants.logistic.input_map import InputMap
+from discriminants.logistic.input_map import AffineTransform
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -44,7 +44,7 @@ def recognized_maps(
     known: SpeakerMaps = MappingProxyType({}),
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     progress: Callable[[int], None] | None = None,
-) -> tuple[dict[str, InputMap], float]:
+) -> tuple[dict[str, AffineTransform], float]:
     """The map of every speaker, and the processor time that this took; no maps where the model wants none.
 
     The mixtures of any speaker recognize first; under the maps that follow from it the mixtures of mapped frames
@@ -77,7 +77,7 @@ def aligned_maps(
     graphs: Mapping[str, StateGraph],
     *,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
-) -> dict[str, InputMap]:
+) -> dict[str, AffineTransform]:
     """The map of every speaker whose words are known, by their transcript graphs; as `recognized_maps`.
 
     Raises AlignmentError if no utterance at all can be aligned.
@@ -106,13 +106,13 @@ def _maps(
     static: FrameTable,
     states: Callable[[PhoneHmm, FrameTable, SearchSettings], np.ndarray],
     workers: Workers,
-) -> dict[str, InputMap]:
+) -> dict[str, AffineTransform]:
     """Twice: the states of the frames as the maps so far let them be seen, and the maps that follow from them."""
     active = min(speakers.search.max_active or MAPPING_ACTIVE, MAPPING_ACTIVE)
     search = speakers.search.model_copy(update={"max_active": active})
     with one_blas_thread():
         frames = speakers.front_end.transform(static)
-    maps: dict[str, InputMap] = {}
+    maps: dict[str, AffineTransform] = {}
     for hmm in (speakers.first, speakers.second):
         found = states(hmm, mapped_table(frames, maps), search)
         maps = speakers.fit(frames, found, start=maps, workers=workers)

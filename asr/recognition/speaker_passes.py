@@ -19,7 +19,7 @@ from asr.recognition.recognition import Recognition, recognize
 from asr.recognition.speaker_maps import adaptable, recognized_maps
 from asr.runs.progress import counted
 from asr.validation.findings import count, some
-from discriminants.logistic.input_map import InputMap
+from discriminants.logistic.input_map import AffineTransform
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.paths import exists
 
@@ -103,7 +103,7 @@ def recognize_speakers(
 
 def _speaker_maps(
     model: SpeechModel, static: FrameTable, graph: StateGraph, transforms: Path | None, workers: Workers
-) -> tuple[dict[str, InputMap], float]:
+) -> tuple[dict[str, AffineTransform], float]:
     """The maps of the speakers, those of a file as they are, and the processor time that the others took."""
     if model.speakers is None:
         return {}, 0.0
@@ -122,13 +122,13 @@ def _speaker_maps(
 
 def _added(known: Collection[str], added: Sequence[str]) -> str:
     """Which speakers a file lacked, and whom of those that it has they may have been meant to be."""
-    told = (
+    message = (
         f"has maps of {count(len(known), 'speaker')} ({some(known, 3)}), and none of {some(added, 3)}, now found in "
         "this speech and added"
     )
     near = [(name, _nearest(name, known)) for name in added]
     meant = [f"{name} is nearest to {' or '.join(names)}" for name, names in near if names][:_SHOWN]
-    return "; ".join([told, *meant])
+    return "; ".join([message, *meant])
 
 
 def _nearest(name: str, known: Collection[str]) -> list[str]:

@@ -31,10 +31,10 @@ def recognizable(model: SpeechModel, *, allow_untrained: bool = False) -> Lexico
     """
     if allow_untrained:
         return model.lexicon
-    kept, unheard, marks = _divided(model)
+    kept, untrained_words, marks = _divided(model)
     if not kept:
-        told = _left_out(model, unheard, marks)
-        raise LexiconError(f"{model.lexicon.source}: no word is left; {told}")
+        message = _left_out(model, untrained_words, marks)
+        raise LexiconError(f"{model.lexicon.source}: no word is left; {message}")
     return Lexicon(kept, model.lexicon.source)
 
 
@@ -44,18 +44,20 @@ def tell_left_out(model: SpeechModel, lexicon: Lexicon, among: Collection[str] |
     `among` are the words of a grammar: of words that it does not have nobody has to know.
     """
     _, *left_out = _divided(model)
-    unheard, marks = (
+    untrained_words, marks = (
         [word for word in words if word not in lexicon and (among is None or word in among)] for words in left_out
     )
-    if unheard or marks:
-        log.warning("%s", printable(_left_out(model, unheard, marks)))
+    if untrained_words or marks:
+        log.warning("%s", printable(_left_out(model, untrained_words, marks)))
 
 
-def _left_out(model: SpeechModel, unheard: Sequence[str], marks: Sequence[str]) -> str:
+def _left_out(model: SpeechModel, untrained_words: Sequence[str], marks: Sequence[str]) -> str:
     reasons = []
-    if unheard:
+    if untrained_words:
         phones = " ".join(model.untrained)
-        reasons.append(f"{some(unheard)} ({count(len(unheard), 'word')}), as training never heard {phones}")
+        reasons.append(
+            f"{some(untrained_words)} ({count(len(untrained_words), 'word')}), as training never heard {phones}"
+        )
     if marks:
         reasons.append(f"{some(marks)}, as a mark and no word")
     remedy = "--allow-untrained (allow_untrained=True) takes all"
@@ -74,25 +76,25 @@ def require_word(word: str, *, allow_untrained: bool = False) -> None:
         )
 
 
-def warn_of_unheard(word: str, phones: Iterable[str], untrained: Collection[str]) -> None:
+def warn_untrained_phones(word: str, phones: Iterable[str], untrained: Collection[str]) -> None:
     """Log that a pronunciation serves to align alone, if it has phones that training never heard."""
-    unheard = [phone for phone in dict.fromkeys(phones) if phone in untrained]
-    if unheard:
-        told = f"{word} with this pronunciation can be aligned, but not recognized, as training never heard "
+    untrained_words = [phone for phone in dict.fromkeys(phones) if phone in untrained]
+    if untrained_words:
+        message = f"{word} with this pronunciation can be aligned, but not recognized, as training never heard "
         remedy = "load the model with allow_untrained=True, or take other phones"
-        log.warning("%s", printable(f"{told}{' '.join(unheard)}; {remedy}"))
+        log.warning("%s", printable(f"{message}{' '.join(untrained_words)}; {remedy}"))
 
 
 def vocabulary_line(model: SpeechModel, transcripts: Iterable[Iterable[str]]) -> str:
     """What training knows of the model's words, in one line: how many it heard, and which cannot be recognized."""
     said = {word for words in transcripts for word in words}
     never = sum(word not in said for word in model.lexicon.words)
-    _, unheard, _ = _divided(model)
+    _, untrained_words, _ = _divided(model)
     line = f"lexicon: {count(len(model.lexicon), 'word')}, {never:,} of them not said in training"
-    if unheard:
+    if untrained_words:
         line += (
-            f"; {count(len(unheard), 'word')} ({some(unheard)}) cannot be recognized, as nobody said the phones "
-            f"{' '.join(model.untrained)}"
+            f"; {count(len(untrained_words), 'word')} ({some(untrained_words)}) cannot be recognized, as nobody said "
+            f"the phones {' '.join(model.untrained)}"
         )
     return printable(line)
 
@@ -141,7 +143,7 @@ def other_case(words: Iterable[str], lexicon: Lexicon, *, of_file: bool = True) 
 
 def _divided(model: SpeechModel) -> tuple[dict[str, tuple[Pronunciation, ...]], list[str], list[str]]:
     """The words that can be recognized, those with untrained phones in every variant, and those that are marks."""
-    kept, unheard, marks, untrained = {}, [], [], set(model.untrained)
+    kept, untrained_words, marks, untrained = {}, [], [], set(model.untrained)
     for word in model.lexicon.words:
         variants = tuple(variant for variant in model.lexicon[word] if untrained.isdisjoint(variant))
         if _NO_WORD.fullmatch(word) or word == FILLER_WORD:
@@ -149,5 +151,5 @@ def _divided(model: SpeechModel) -> tuple[dict[str, tuple[Pronunciation, ...]], 
         elif variants:
             kept[word] = variants
         else:
-            unheard.append(word)
-    return kept, unheard, marks
+            untrained_words.append(word)
+    return kept, untrained_words, marks

@@ -101,10 +101,10 @@ def _keep_earlier(path: Path, hypotheses: Mapping[str, Sequence[str]]) -> None:
     kept = path.with_name(f"{path.name}.old")
     path.replace(kept)
     if others:
-        told = (
+        message = (
             f"{path} was there, of other utterances ({some(sorted(others), 3)}); it is kept as {kept.name} until the "
             "next such command: give all files to one command, or every command a folder of its own (--out, output=)"
         )
     else:
-        told = f"{path} was there, with other words; it is kept as {kept.name}"
-    log.warning("%s", printable(told))
+        message = f"{path} was there, with other words; it is kept as {kept.name}"
+    log.warning("%s", printable(message))

@@ -244,9 +244,13 @@ class Run:
                 logger.warning("resuming %s under another version: %s", self.directory, change)
         if not differences:
             return
-        told = f"; kept: {', '.join(kept)}" if kept else ""
+        message = f"; kept: {', '.join(kept)}" if kept else ""
         logger.warning(
-            "%s: %s; thrown away: %s%s", path, "; ".join(differences), ", ".join(lost) or "nothing was done yet", told
+            "%s: %s; thrown away: %s%s",
+            path,
+            "; ".join(differences),
+            ", ".join(lost) or "nothing was done yet",
+            message,
         )
         self._throw_away_all_but(kept)
         write_sealed(path, record)

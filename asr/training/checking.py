@@ -120,8 +120,12 @@ def _read_settings(
     except ConfigError as error:
         place, line = setting_place(file, "")
         message = str(error) if file is None else without_place(error, file)
-        told = re.search(r"\bline (\d+)", message)
-        return None, [stopping("settings", place, int(told[1]) if told and file is not None else line, message)], set()
+        texts = re.search(r"\bline (\d+)", message)
+        return (
+            None,
+            [stopping("settings", place, int(texts[1]) if texts and file is not None else line, message)],
+            set(),
+        )
     if file is not None and sets_nothing(file):
         return settings, [warning("settings", file, None, "sets nothing, so that every setting has its default")], set()
     return settings, [], set()
@@ -204,7 +208,7 @@ def _error(stops: Sequence[Finding]) -> AsrError:
     shown = stops if len(stops) <= _TOLD else stops[:1]
     room = 900 // len(shown)
     last = {(finding.code, finding.remedy): finding for finding in shown}  # which tells the remedy of all alike
-    told = [
+    texts = [
         printable(
             f"{finding.place}: {finding.message if last[finding.code, finding.remedy] is finding else finding.fact}",
             room,
@@ -212,4 +216,4 @@ def _error(stops: Sequence[Finding]) -> AsrError:
         for finding in shown
     ]
     more = f"; and {len(stops) - 1:,} faults more, which the log lists" if len(stops) > _TOLD else ""
-    return kind("; ".join(told) + more)
+    return kind("; ".join(texts) + more)

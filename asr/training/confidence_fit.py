@@ -15,12 +15,12 @@ from asr.grammar.filler import FILLER_WORD, without_filler
 from asr.hmm.state_graph import StateGraph
 from asr.lattices.generation import LatticeBeam
 from asr.lattices.lattice import Lattice
-from asr.recognition.confidence import Evidence, evidence, log_odds
+from asr.recognition.confidence import ConfidenceFeatures, evidence, log_odds
 from asr.recognition.lattice_results import default_lattice_beam
 from asr.recognition.searching import search_lattice
 from asr.runs.progress import progress
 from asr.scoring.wer import align_words
-from asr.training.tuning import Scored
+from asr.training.tuning import FoldScores
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ _SAME = 1e-2
 
 
 @dataclass(frozen=True)
-class Judged:
+class LabelledWords:
     """Words of a recognition.
 
     Attributes
@@ -52,7 +52,7 @@ class Judged:
         Whether the alignment with the reference finds the word right.
     """
 
-    evidence: Sequence[Evidence]
+    evidence: Sequence[ConfidenceFeatures]
     right: np.ndarray
 
 
@@ -61,7 +61,7 @@ def right_words(reference: Sequence[str], hypothesis: Sequence[str]) -> list[boo
     return [said == heard for said, heard in align_words(reference, hypothesis) if heard is not None]
 
 
-def judged(lattices: Mapping[str, Lattice], references: Mapping[str, Sequence[str]]) -> Judged:
+def judged(lattices: Mapping[str, Lattice], references: Mapping[str, Sequence[str]]) -> LabelledWords:
     """The words of the lattices' best paths."""
     words = {
         name: [part for part in lattice.segments(lattice.first_path) if part.label != FILLER_WORD]
@@ -71,17 +71,17 @@ def judged(lattices: Mapping[str, Lattice], references: Mapping[str, Sequence[st
     for scale in SCALES:
         settings = ConfidenceSettings(scale=scale)
         parts = [evidence(lattice, words[name], settings) for name, lattice in lattices.items()]
-        columns = [[vars(part)[one.name] for part in parts] for one in fields(Evidence)]
-        found.append(Evidence(*(np.concatenate([np.empty(0), *column]) for column in columns)))
+        columns = [[vars(part)[one.name] for part in parts] for one in fields(ConfidenceFeatures)]
+        found.append(ConfidenceFeatures(*(np.concatenate([np.empty(0), *column]) for column in columns)))
     right = [
         one
         for name, lattice in lattices.items()
         for one in right_words(references[name], without_filler(lattice.first))
     ]
-    return Judged(found, np.array(right, np.bool_))
+    return LabelledWords(found, np.array(right, np.bool_))
 
 
-def fit_confidence(words: Judged) -> ConfidenceSettings | None:
+def fit_confidence(words: LabelledWords) -> ConfidenceSettings | None:
     """The settings under which right and wrong words are least surprising.
 
     For each scale the weights are those of logistic regression (Platt 1999, with a ridge); the scale with the largest
@@ -124,7 +124,7 @@ def fit_confidence(words: Judged) -> ConfidenceSettings | None:
 
 
 def confidence_on(
-    scored: Sequence[Scored], search: SearchSettings, *, leave_out: Container[str] = ()
+    scored: Sequence[FoldScores], search: SearchSettings, *, leave_out: Container[str] = ()
 ) -> ConfidenceSettings | None:
     """What is fitted to the words that a search finds in held-out speech; where they are too few, what it had.
 
@@ -134,7 +134,10 @@ def confidence_on(
     beam = default_lattice_beam(search)
     lattices: dict[str, Lattice] = {}
     references = {
-        name: words for each in scored for name, words in each.twin.held_out.references.items() if name not in leave_out
+        name: words
+        for each in scored
+        for name, words in each.fold_model.held_out.references.items()
+        if name not in leave_out
     }
     every = max(1, math.ceil(sum(map(len, references.values())) / SUFFICIENT_WORDS))
     chosen = [

@@ -13,7 +13,7 @@ from asr.corpus.rates import rate_of_corpus
 from asr.corpus.writing import write_data_directory
 from asr.errors import printable
 from asr.features.extraction import extract_static
-from asr.recognition.material import require_some
+from asr.recognition.dataset import require_some
 from asr.runs.outcome import Outcome, account
 from asr.runs.progress import counted
 from asr.training.config import TrainingConfig, load_config, sets_nothing

@@ -4,22 +4,22 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from asr.validation.amount import MIN_SPEAKERS
 
 
-def hold_out(material: Material, fraction: float, seed: int) -> tuple[Material, Material]:
+def hold_out(dataset: Dataset, fraction: float, seed: int) -> tuple[Dataset, Dataset]:
     """Divide training material into speakers to train on and speakers held out, by a seeded draw.
 
     With a single speaker, utterances are drawn instead.
     """
-    units = _units(material, 2)
+    units = _units(dataset, 2)
     n_held_out = min(max(1, round(fraction * len(units))), len(units) - 1)
     drawn = [units[i] for i in np.random.default_rng(seed).permutation(len(units))[:n_held_out]]
-    return _divided(material, drawn, 2)
+    return _divided(dataset, drawn, 2)
 
 
-def folds(material: Material, fraction: float, words: int, seed: int) -> list[tuple[Material, Material]]:
+def folds(dataset: Dataset, fraction: float, words: int, seed: int) -> list[tuple[Dataset, Dataset]]:
     """Parts of the material held out in turn, each beside what is left to train on.
 
     The speakers (utterances, where there are fewer than four speakers) are dealt to as many folds as `fraction` goes
@@ -33,17 +33,17 @@ def folds(material: Material, fraction: float, words: int, seed: int) -> list[tu
     words : int
         Held-out words that are enough.
     """
-    unit = _unit(material, MIN_SPEAKERS)
-    said = dict.fromkeys(_units(material, MIN_SPEAKERS), 0)
-    for name, speaker in zip(material.static.ids, material.static.speakers, strict=True):
-        said[unit(name, speaker)] += len(material.references[name])
+    unit = _unit(dataset, MIN_SPEAKERS)
+    said = dict.fromkeys(_units(dataset, MIN_SPEAKERS), 0)
+    for name, speaker in zip(dataset.static.ids, dataset.static.speakers, strict=True):
+        said[unit(name, speaker)] += len(dataset.references[name])
     n_folds = min(len(said), max(2, round(1.0 / fraction)))
-    found: list[tuple[Material, Material]] = []
+    found: list[tuple[Dataset, Dataset]] = []
     heard = 0
     for drawn in _dealt(said, n_folds, np.random.default_rng(seed)):
         if heard >= words:
             break
-        fold = _divided(material, drawn, MIN_SPEAKERS)
+        fold = _divided(dataset, drawn, MIN_SPEAKERS)
         heard += sum(map(len, fold[1].references.values()))
         found.append(fold)
     return found
@@ -62,21 +62,21 @@ def _dealt(said: Mapping[str, int], n_folds: int, random: np.random.Generator) -
     return [found[i] for i in random.permutation(n_folds)]
 
 
-def _unit(material: Material, fewest: int) -> Callable[[str, str], str]:
-    if len(material.speakers) >= fewest:
+def _unit(dataset: Dataset, fewest: int) -> Callable[[str, str], str]:
+    if len(dataset.speakers) >= fewest:
         return lambda name, speaker: speaker
     return lambda name, speaker: name
 
 
-def _units(material: Material, fewest: int) -> list[str]:
-    unit = _unit(material, fewest)
-    pairs = zip(material.static.ids, material.static.speakers, strict=True)
+def _units(dataset: Dataset, fewest: int) -> list[str]:
+    unit = _unit(dataset, fewest)
+    pairs = zip(dataset.static.ids, dataset.static.speakers, strict=True)
     return sorted({unit(name, speaker) for name, speaker in pairs})
 
 
-def _divided(material: Material, held_out: Sequence[str], fewest: int) -> tuple[Material, Material]:
-    unit, drawn = _unit(material, fewest), set(held_out)
+def _divided(dataset: Dataset, held_out: Sequence[str], fewest: int) -> tuple[Dataset, Dataset]:
+    unit, drawn = _unit(dataset, fewest), set(held_out)
     return (
-        material.where(lambda name, speaker: unit(name, speaker) not in drawn),
-        material.where(lambda name, speaker: unit(name, speaker) in drawn),
+        dataset.where(lambda name, speaker: unit(name, speaker) not in drawn),
+        dataset.where(lambda name, speaker: unit(name, speaker) in drawn),
     )

@@ -26,23 +26,23 @@ from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.grammar import arpa_grammar, estimate_ngram
 from asr.hmm.topology import Topology
-from asr.recognition.material import Material, joined
+from asr.recognition.dataset import Dataset, joined
 from asr.recognition.speaker_maps import frames_of_states
 from asr.runs.progress import counted
 from asr.training.config import check_same_static
-from asr.training.systems import Mixtures, Trained, Workshop, aligned_states
+from asr.training.systems import AlignedGmms, TrainedSystem, TrainingContext, aligned_states
 
 
 def train_hybrid_system(
-    workshop: Workshop,
+    context: TrainingContext,
     name: str,
-    material: Material,
-    mixtures: Mixtures,
+    dataset: Dataset,
+    mixtures: AlignedGmms,
     settings: HybridSettings,
     features: FeatureConfig,
     *,
-    one_stream: Trained | None = None,
-) -> Trained:
+    one_stream: TrainedSystem | None = None,
+) -> TrainedSystem:
     """Stage `name`: a hybrid trained on the alignment of the same material by Gaussian mixtures.
 
     `one_stream` is the same without a second stream, if it has been trained before: its classifier is taken as it is,
@@ -51,20 +51,20 @@ def train_hybrid_system(
     """
     if settings.realignments:
         one_stream = None
-    check_same_static(workshop.config.features, features)
+    check_same_static(context.config.features, features)
     features = features.model_copy(update={"unspliced": settings.mixtures > 0})
-    check_copies(settings, workshop.source)
+    check_copies(settings, context.source)
 
     @threadpool_limits.wrap(limits=1)  # with more, sums come out in another order, and the bytes with them
     def build(directory: Path) -> None:
         aligner = mixtures.largest.load()
         speakers = aligner.speakers
-        copies, states = training_copies(workshop, material, mixtures.states, settings, features)
-        static = _heard(workshop, speakers, material, copies, states, settings)
+        copies, states = training_copies(context, dataset, mixtures.states, settings, features)
+        static = _classifier_inputs(context, speakers, dataset, copies, states, settings)
         front_end = _front_end(speakers, features, copies.static if speakers is None else static, states)
         table = front_end.transform(static)
         if one_stream is None:
-            graphs = copies.graphs(workshop.lexicon, mixtures.topology) if settings.realignments else {}
+            graphs = copies.graphs(context.lexicon, mixtures.topology) if settings.realignments else {}
             with counted(100, f"{name}: fitting, in %") as finished:
                 result = train_hybrid(
                     table,
@@ -74,9 +74,9 @@ def train_hybrid_system(
                     aligner.hmm.self_loops,
                     settings,
                     n_unspliced=front_end.n_unspliced_,
-                    seed=workshop.config.seed,
-                    workers=workshop.workers,
-                    checkpoint=workshop.run.checkpoint(name),
+                    seed=context.config.seed,
+                    workers=context.workers,
+                    checkpoint=context.run.checkpoint(name),
                     progress=lambda done, total: finished(100 * done // total),
                 )
                 finished(100)  # not every classifier tells how far it is
@@ -91,53 +91,53 @@ def train_hybrid_system(
                 settings,
                 hmm.topology,
                 n_unspliced=front_end.n_unspliced_,
-                workers=workshop.workers,
+                workers=context.workers,
             )
             hmm = PhoneHmm(hmm.topology, acoustic, hmm.self_loops)
         if settings.own_pauses:
-            hmm = replace(hmm, pauses=_pause_sounds(table, material, states, hmm.topology))
-        heard = {name: words for name, words in material.references.items() if name not in mixtures.failed}
+            hmm = replace(hmm, pauses=_pause_sounds(table, dataset, states, hmm.topology))
+        heard = {name: words for name, words in dataset.references.items() if name not in mixtures.failed}
         model = SpeechModel(
             hmm,
             front_end,
-            workshop.lexicon,
-            workshop.config.hybrid_search,
-            workshop.source,
-            untrained=workshop.lexicon.untrained_phones(heard.values()),
+            context.lexicon,
+            context.config.hybrid_search,
+            context.source,
+            untrained=context.lexicon.untrained_phones(heard.values()),
             speakers=speakers,
         )
         save_model(directory / "hybrid.safetensors", model)
         (directory / "training.json").write_text(json.dumps(curves))
 
-    directory = workshop.run.stage(name, build)
+    directory = context.run.stage(name, build)
     curves = json.loads((directory / "training.json").read_text())
-    of_frames = Trained(
+    of_frames = TrainedSystem(
         directory / "hybrid.safetensors",
-        workshop.run.stage_time(name).wall + (0.0 if one_stream is None else one_stream.seconds),
+        context.run.stage_time(name).wall + (0.0 if one_stream is None else one_stream.seconds),
         {f"round {number}, loss by pass": curve for number, curve in enumerate(curves)},
     )
     if not settings.passes_over_sequences:
         return of_frames
-    return train_on_sequences(workshop, f"{name}-sequences", material, mixtures, of_frames, settings)
+    return train_on_sequences(context, f"{name}-sequences", dataset, mixtures, of_frames, settings)
 
 
-def _pause_sounds(table: FrameTable, material: Material, states: np.ndarray, topology: Topology) -> PauseSounds | None:
+def _pause_sounds(table: FrameTable, dataset: Dataset, states: np.ndarray, topology: Topology) -> PauseSounds | None:
     """From the frames of the material, which the table begins with, and their states."""
-    n_utterances, n_frames = len(material.static), material.static.n_frames
+    n_utterances, n_frames = len(dataset.static), dataset.static.n_frames
     ids, speakers, offsets = table.ids[:n_utterances], table.speakers[:n_utterances], table.offsets[: n_utterances + 1]
     own, states = FrameTable(ids, speakers, table.frames[:n_frames], offsets), states[:n_frames]
     n_silence = len(topology.silence_states)
-    return PauseSounds.learnt(own, (states >= 0) & (states < n_silence), states >= n_silence, material.frame_shift)
+    return PauseSounds.learnt(own, (states >= 0) & (states < n_silence), states >= n_silence, dataset.frame_shift)
 
 
 def train_on_sequences(
-    workshop: Workshop,
+    context: TrainingContext,
     name: str,
-    material: Material,
-    mixtures: Mixtures,
-    hybrid: Trained,
+    dataset: Dataset,
+    mixtures: AlignedGmms,
+    hybrid: TrainedSystem,
     settings: HybridSettings,
-) -> Trained:
+) -> TrainedSystem:
     """Stage `name`: a hybrid whose classifier has been trained on frames of this material, trained on its sequences.
 
     They are aligned by the hybrid, but for utterances that the mixtures could not align, and searched with the
@@ -147,10 +147,12 @@ def train_on_sequences(
     @threadpool_limits.wrap(limits=1)
     def build(directory: Path) -> None:
         model = hybrid.load()
-        states = np.where(mixtures.states < 0, -1, aligned_states(workshop, hybrid, material))
-        copies, states = training_copies(workshop, material, states, settings, workshop.config.features)
-        table = model.front_end.transform(_heard(workshop, model.speakers, material, copies, states, settings))
-        heard = [words for name, words in material.references.items() if name not in mixtures.failed]
+        states = np.where(mixtures.states < 0, -1, aligned_states(context, hybrid, dataset))
+        copies, states = training_copies(context, dataset, states, settings, context.config.features)
+        table = model.front_end.transform(
+            _classifier_inputs(context, model.speakers, dataset, copies, states, settings)
+        )
+        heard = [words for name, words in dataset.references.items() if name not in mixtures.failed]
         grammar = arpa_grammar(estimate_ngram(heard, 1))
         passes = settings.passes_over_sequences
         with counted(passes * len(table), f"{name}: utterances and copies, passes together") as finished:
@@ -158,58 +160,58 @@ def train_on_sequences(
                 model.hmm,
                 table,
                 states,
-                compile_graph(workshop.lexicon, grammar, model.hmm.topology),
-                workshop.config.hybrid_search,
+                compile_graph(context.lexicon, grammar, model.hmm.topology),
+                context.config.hybrid_search,
                 passes=passes,
-                seed=workshop.config.seed,
-                workers=workshop.workers,
+                seed=context.config.seed,
+                workers=context.workers,
                 progress=finished,
             )
         save_model(directory / "hybrid.safetensors", model)
         (directory / "training.json").write_text(json.dumps(shares))
 
-    directory = workshop.run.stage(name, build)
+    directory = context.run.stage(name, build)
     shares = json.loads((directory / "training.json").read_text())
-    return Trained(
+    return TrainedSystem(
         directory / "hybrid.safetensors",
-        workshop.run.stage_time(name).wall + hybrid.seconds,
+        context.run.stage_time(name).wall + hybrid.seconds,
         {**hybrid.curves, "sequences, % of training frames expected in the right phone by pass": shares},
     )
 
 
 def train_mixtures_of_states(
-    workshop: Workshop,
+    context: TrainingContext,
     name: str,
-    material: Material,
-    mixtures: Mixtures,
+    dataset: Dataset,
+    mixtures: AlignedGmms,
     n_components: int,
     features: FeatureConfig,
-) -> Trained:
+) -> TrainedSystem:
     """Stage `name`: mixtures of other frames, such as discriminant ones, on the alignment by earlier mixtures.
 
     They keep the durations of the earlier ones.
     """
-    check_same_static(workshop.config.features, features)
+    check_same_static(context.config.features, features)
 
     def build(directory: Path) -> None:
         earlier = mixtures.largest.load()
-        static = _mapped(workshop, earlier.speakers, material.static, mixtures.states)
+        static = _mapped(context, earlier.speakers, dataset.static, mixtures.states)
         front_end = _front_end(earlier.speakers, features, static, mixtures.states)
         table = front_end.transform(static)
         topology = mixtures.topology
         acoustic = mixtures_of_states(
-            table.frames, mixtures.states, topology.n_states, n_components, workers=workshop.workers
+            table.frames, mixtures.states, topology.n_states, n_components, workers=context.workers
         )
         hmm = PhoneHmm(topology, acoustic, earlier.hmm.self_loops)
         save_model(directory / "gmm.safetensors", replace(earlier, hmm=hmm, front_end=front_end))
 
-    directory = workshop.run.stage(name, build)
-    return Trained(directory / "gmm.safetensors", workshop.run.stage_time(name).wall, {})
+    directory = context.run.stage(name, build)
+    return TrainedSystem(directory / "gmm.safetensors", context.run.stage_time(name).wall, {})
 
 
 def training_copies(
-    workshop: Workshop, material: Material, states: np.ndarray, settings: HybridSettings, features: FeatureConfig
-) -> tuple[Material, np.ndarray]:
+    context: TrainingContext, dataset: Dataset, states: np.ndarray, settings: HybridSettings, features: FeatureConfig
+) -> tuple[Dataset, np.ndarray]:
     """The material with its warped, faster, slower and noisy copies, and the state of every frame of them all.
 
     Warped and noisy copies keep the states, int32 (n_frames,), of the material; copies at another speed take each
@@ -217,38 +219,38 @@ def training_copies(
     """
     warps = settings.warps
     if warps == "auto":
-        warps = LONGER_AND_SHORTER if workshop.source == "audio" else ()
-    parts, labels = [material], [states]
+        warps = LONGER_AND_SHORTER if context.source == "audio" else ()
+    parts, labels = [dataset], [states]
     if warps:
-        source, own = material, states
-        if settings.copies_silence_ms and workshop.source == "audio":
+        source, own = dataset, states
+        if settings.copies_silence_ms and context.source == "audio":
             silence = Augmentation(silence_ms=settings.copies_silence_ms)
-            source, own = _augmented(workshop, material, states, silence, features)
+            source, own = _augmented(context, dataset, states, silence, features)
         parts.append(source.warped(warps, features))
         labels.append(np.tile(own, len(warps)))
     augmentations = [Augmentation(speed=speed) for speed in settings.speeds]
     if settings.noise is not None:
         clips = read_noise(settings.noise.directory)
         augmentations += [
-            Augmentation(noise=clips, snr_db=level, seed=workshop.config.seed + number)
+            Augmentation(noise=clips, snr_db=level, seed=context.config.seed + number)
             for number, level in enumerate(settings.noise.snr_db)
         ]
     for augmentation in augmentations:
-        copy, own = _augmented(workshop, material, states, augmentation, features)
+        copy, own = _augmented(context, dataset, states, augmentation, features)
         parts.append(copy)
         labels.append(own)
-    return (joined(parts) if len(parts) > 1 else material), np.concatenate(labels)
+    return (joined(parts) if len(parts) > 1 else dataset), np.concatenate(labels)
 
 
 def _augmented(
-    workshop: Workshop, material: Material, states: np.ndarray, augmentation: Augmentation, features: FeatureConfig
-) -> tuple[Material, np.ndarray]:
+    context: TrainingContext, dataset: Dataset, states: np.ndarray, augmentation: Augmentation, features: FeatureConfig
+) -> tuple[Dataset, np.ndarray]:
     """A copy of the material, and its states from those of the original."""
-    copy = material.augmented(augmentation, features, workers=workshop.workers)
-    silence = workshop.topology.silence_states
+    copy = dataset.augmented(augmentation, features, workers=context.workers)
+    silence = context.topology.silence_states
     labels = []
     for number, name in enumerate(copy.static.ids):
-        original = states[material.static.rows(name.removesuffix(f"/{augmentation.name}"))]
+        original = states[dataset.static.rows(name.removesuffix(f"/{augmentation.name}"))]
         n_frames = len(copy.static.utterance(number))
         if augmentation.silence_ms:
             labels.append(between_silences(original, n_frames, silence))
@@ -257,13 +259,13 @@ def _augmented(
     return copy, np.concatenate(labels)
 
 
-def frame_accuracy(model: SpeechModel, material: Material, states: np.ndarray) -> float:
+def frame_accuracy(model: SpeechModel, dataset: Dataset, states: np.ndarray) -> float:
     """Share of the frames, in %, whose most probable state under a hybrid is the aligned one; -1 is left out."""
     acoustic = model.hmm.acoustic_model
     if not isinstance(acoustic, HybridAcousticModel | CompositeAcousticModel):
         raise ConfigError("frame accuracy is defined for hybrids, whose scores are posteriors")
     with threadpool_limits(1):
-        frames = frames_of_states(model, material.static, states).frames
+        frames = frames_of_states(model, dataset.static, states).frames
         correct = sum(
             int((acoustic.log_posterior(frames[start : start + 8192]).argmax(1) == states[start : start + 8192]).sum())
             for start in range(0, len(frames), 8192)
@@ -279,19 +281,19 @@ def _front_end(
 
 
 def _mapped(
-    workshop: Workshop, speakers: SpeakerAdaptation | None, static: FrameTable, states: np.ndarray
+    context: TrainingContext, speakers: SpeakerAdaptation | None, static: FrameTable, states: np.ndarray
 ) -> FrameTable:
     """What a front end starts from: static features, or what maps of speakers make of them in these states."""
     if speakers is None:
         return static
-    return speakers.frames(static, speakers.of_states(static, states, workers=workshop.workers))
+    return speakers.frames(static, speakers.of_states(static, states, workers=context.workers))
 
 
-def _heard(
-    workshop: Workshop,
+def _classifier_inputs(
+    context: TrainingContext,
     speakers: SpeakerAdaptation | None,
-    material: Material,
-    copies: Material,
+    dataset: Dataset,
+    copies: Dataset,
     states: np.ndarray,
     settings: HybridSettings,
 ) -> FrameTable:
@@ -301,11 +303,11 @@ def _heard(
     classifier learns of speech that maps do not fit, too.
     """
     if not settings.copies_alone:
-        return _mapped(workshop, speakers, copies.static, states)
-    alone = copies.static.each_alone(copies.static.ids[len(material.static) :])
+        return _mapped(context, speakers, copies.static, states)
+    alone = copies.static.each_alone(copies.static.ids[len(dataset.static) :])
     if speakers is None:
         return alone
-    maps = speakers.of_states(material.static, states[: material.static.n_frames], workers=workshop.workers)
+    maps = speakers.of_states(dataset.static, states[: dataset.static.n_frames], workers=context.workers)
     return speakers.frames(alone, maps)
 
 

@@ -26,7 +26,7 @@ Words: TypeAlias = list[list[list[str]]]
 """By search and utterance of a batch."""
 
 
-class KeptSearches:
+class SearchCache:
     """The words found in batches of utterances, in files of a directory: a sequence of batches each, whole or absent.
 
     They are named after what was searched, by digest, so that those of other models or speech are never taken for it.

@@ -15,15 +15,15 @@ from asr.grammar import Grammar
 from asr.grammar.filler import FILLER_WORD
 from asr.grammar.scoring import refused_at
 from asr.hmm.state_graph import StateGraph
+from asr.recognition.dataset import Dataset, trainable
 from asr.recognition.decoding import chosen_grammar, corpus_for, static_frames
-from asr.recognition.material import Material, trainable
 from asr.recognition.vocabulary import recognizable
 from asr.training.confidence_fit import confidence_on
 from asr.training.config import TuningSettings
 from asr.training.rejection import NO_FILLER, Rejection, fit_limits, fit_penalty
 from asr.training.search_width import SWEPT_ACTIVE, choose_width
 from asr.training.training_sample import trained_utterances
-from asr.training.tuning import Scored, Tuned, Twin, score_held_out, tune
+from asr.training.tuning import FoldScores, HeldOutModel, TuningResult, score_held_out, tune
 from asr.validation.findings import count
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.paths import exists, is_dir
@@ -140,8 +140,8 @@ def tune_model(
     graph = compile_graph(lexicon, wanted, given.hmm.topology)
     static, failed = static_frames(given, corpus, workers)
     transcripts = {utterance.id: utterance.words or () for utterance in corpus.utterances}
-    material = Material(static, transcripts, given.front_end.config.shift_ms / 1000.0, corpus)
-    trained = trained_utterances(given.trained_on, material)
+    dataset = Dataset(static, transcripts, given.front_end.config.shift_ms / 1000.0, corpus)
+    trained = trained_utterances(given.trained_on, dataset)
     if trained:
         log.warning(
             "%s",
@@ -153,7 +153,7 @@ def tune_model(
     has_filler = FILLER_WORD in wanted.words
     if others is not None and has_filler:
         candidates = _without_filler(candidates)
-    chosen, scored, tuned, share, shares = _best_share(candidates, material, graph, settings, workers)
+    chosen, scored, tuned, share, shares = _best_share(candidates, dataset, graph, settings, workers)
     search, rejection = tuned.search, None
     if others is not None:
         search, rejection, unusable = _rejection(scored[0], others, root, search, has_filler, workers)
@@ -164,7 +164,7 @@ def tune_model(
     held_out = None
     if grammar is None and report.words:  # of errors under another grammar than its own a model says nothing
         error = round(tuned.standard_error, 2)
-        held_out = HeldOutErrors(words=report.words, errors=report.errors, standard_error=error, twins=False)
+        held_out = HeldOutErrors(words=report.words, errors=report.errors, standard_error=error, fold_models=False)
     save_model(output, replace(chosen, search=search, held_out=held_out))
     return TunedModel(
         output,
@@ -184,16 +184,16 @@ def tune_model(
 
 def _best_share(
     candidates: dict[float | None, SpeechModel],
-    material: Material,
+    dataset: Dataset,
     graph: StateGraph,
     settings: TuningSettings,
     workers: Workers,
-) -> tuple[SpeechModel, list[Scored], Tuned, float | None, tuple[TriedShare, ...]]:
+) -> tuple[SpeechModel, list[FoldScores], TuningResult, float | None, tuple[TriedShare, ...]]:
     """Tune every candidate; return the one with the fewest errors, its share, and the shares tried."""
-    best: tuple[SpeechModel, list[Scored], Tuned, float | None] | None = None
+    best: tuple[SpeechModel, list[FoldScores], TuningResult, float | None] | None = None
     shares = []
     for share, candidate in candidates.items():
-        scored = score_held_out([Twin(candidate, material, graph)], workers)
+        scored = score_held_out([HeldOutModel(candidate, dataset, graph)], workers)
         tuned = tune(scored, settings, most_active=SWEPT_ACTIVE)
         if share is not None:
             log.info("share %g of the second stream: %d errors", share, tuned.report.errors)
@@ -213,21 +213,21 @@ def _without_filler(candidates: dict[float | None, SpeechModel]) -> dict[float |
 
 
 def _rejection(
-    commands: Scored, others: Path, root: Path | None, search: SearchSettings, has_filler: bool, workers: Workers
+    commands: FoldScores, others: Path, root: Path | None, search: SearchSettings, has_filler: bool, workers: Workers
 ) -> tuple[SearchSettings, Rejection, list[Problem]]:
     """Fit what rejects other recordings: the filler penalty, or limits of the likelihood ratios.
 
     Also returns the recordings that cannot be used.
     """
-    model = commands.twin.model
+    model = commands.fold_model.model
     corpus = corpus_for(model, others, root)
     static, failed = static_frames(model, corpus, workers)
-    material = Material(static, dict.fromkeys(static.ids, ()), model.front_end.config.shift_ms / 1000.0)
+    dataset = Dataset(static, dict.fromkeys(static.ids, ()), model.front_end.config.shift_ms / 1000.0)
     if has_filler:
-        (scored,) = score_held_out([Twin(model, material, commands.twin.graph)], workers)
+        (scored,) = score_held_out([HeldOutModel(model, dataset, commands.fold_model.graph)], workers)
         search, found = fit_penalty(commands, scored, search)
     else:
-        search, found = fit_limits(commands.twin, material, search, workers)
+        search, found = fit_limits(commands.fold_model, dataset, search, workers)
     return search, found, [*corpus.problems, *failed]
 
 
@@ -254,16 +254,16 @@ def _check_sentences(grammar: Grammar, name: str, corpus: DataDirectory) -> set[
         reason = f"the grammar does not have the word '{words[place]}'"
     else:
         reason = f"'{words[place]}' cannot follow '{before}'" if place else f"no sentence begins with '{words[place]}'"
-    told = f"of the {count(len(places), 'transcript')} in {corpus.path}; of the first, '{first.id}': {reason}"
+    message = f"of the {count(len(places), 'transcript')} in {corpus.path}; of the first, '{first.id}': {reason}"
     if len(refused) == len(places):
-        raise GrammarError(f"{name} can say none {told}; give a grammar of such sentences, or data that suits it")
+        raise GrammarError(f"{name} can say none {message}; give a grammar of such sentences, or data that suits it")
     all_words = sum(len(one.words or ()) for one in corpus.utterances)
     shares = f"{sum(len(one.words or ()) for one, _ in refused):,} of {count(all_words, 'word')}"
     # A word that the grammar does not have is always an error; of the others it is known that not all can be right.
     errors = sum(max(1, sum(word not in grammar.labels for word in one.words or ())) for one, _ in refused)
     inevitable = f"each of these ({shares}) will have at least one error, {count(errors, 'error')} or more in all"
     left_out = "confidences are fitted without them"
-    log.warning("%s", printable(f"{name} cannot say {len(refused):,} {told}; {inevitable}; {left_out}"))
+    log.warning("%s", printable(f"{name} cannot say {len(refused):,} {message}; {inevitable}; {left_out}"))
     return {one.id for one, _ in refused}
 
 

@@ -13,12 +13,12 @@ import numpy as np
 from asr.acoustic.model_file import SpeechModel
 from asr.acoustic.search_settings import SearchSettings
 from asr.hmm.state_graph import StateGraph
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from asr.recognition.recognition import recognize
 from asr.recognition.speech_ratios import SpeechRatio
 from asr.runs.progress import counted
 from asr.training.rejection_limits import best_limits
-from asr.training.tuning import Scored, Twin
+from asr.training.tuning import FoldScores, HeldOutModel
 from discriminants.parallel.workers import Workers
 
 MAX_LOST = 0.05
@@ -51,12 +51,12 @@ class Rejection:
     accepted_without: int
 
 
-def fit_penalty(commands: Scored, others: Scored, search: SearchSettings) -> tuple[SearchSettings, Rejection]:
+def fit_penalty(commands: FoldScores, others: FoldScores, search: SearchSettings) -> tuple[SearchSettings, Rejection]:
     """Choose the filler penalty that accepts the fewest other recordings and loses at most 5 % of the commands.
 
     Returns the settings with it. See `best_penalty` for how.
     """
-    references = commands.twin.held_out.references
+    references = commands.fold_model.held_out.references
     baseline = _recognized(commands, search, NO_FILLER)
     right = [name for name, words in references.items() if words and baseline[name] == tuple(words)]
 
@@ -71,13 +71,13 @@ def fit_penalty(commands: Scored, others: Scored, search: SearchSettings) -> tup
 
     penalty = best_penalty(lost, accepted, MAX_LOST * len(right))
     found = Rejection(
-        lost(penalty), len(right), accepted(penalty), len(others.twin.held_out.static), accepted(NO_FILLER)
+        lost(penalty), len(right), accepted(penalty), len(others.fold_model.held_out.static), accepted(NO_FILLER)
     )
     return search.model_copy(update={"filler_penalty": penalty}), found
 
 
 def fit_limits(
-    commands: Twin, others: Material, search: SearchSettings, workers: Workers
+    commands: HeldOutModel, others: Dataset, search: SearchSettings, workers: Workers
 ) -> tuple[SearchSettings, Rejection]:
     """Choose the least likelihood ratios that accept the fewest other recordings and lose at most 5 % of the commands.
 
@@ -98,11 +98,11 @@ def fit_limits(
 
 
 def _ratios(
-    material: Material, model: SpeechModel, graph: StateGraph, search: SearchSettings, workers: Workers
+    dataset: Dataset, model: SpeechModel, graph: StateGraph, search: SearchSettings, workers: Workers
 ) -> tuple[dict[str, SpeechRatio], dict[str, tuple[str, ...]]]:
     """Ratios of the utterances with words, and the words of all."""
-    with counted(len(material.static), "likelihood ratios") as finished:
-        found = recognize(model, material.static, graph, search, ratios=True, workers=workers, progress=finished)
+    with counted(len(dataset.static), "likelihood ratios") as finished:
+        found = recognize(model, dataset.static, graph, search, ratios=True, workers=workers, progress=finished)
     whole = {name: ratios.whole() for name, ratios in found.ratios.items()}
     return {name: ratio for name, ratio in whole.items() if ratio is not None}, found.hypotheses
 
@@ -144,5 +144,5 @@ def _rounded(value: float) -> float:
     return float(f"{value:.3g}")
 
 
-def _recognized(scored: Scored, search: SearchSettings, penalty: float) -> Mapping[str, tuple[str, ...]]:
+def _recognized(scored: FoldScores, search: SearchSettings, penalty: float) -> Mapping[str, tuple[str, ...]]:
     return scored.recognized([search.model_copy(update={"filler_penalty": penalty})])[0]

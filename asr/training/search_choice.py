@@ -30,7 +30,7 @@ UNDECIDED = 0.8
 
 
 @dataclass(frozen=True)
-class ErrorSurface:
+class ErrorGrid:
     """Word errors of held-out utterances under the searches tried.
 
     Attributes
@@ -57,7 +57,7 @@ class ErrorSurface:
     imbalance: np.ndarray
     tried: np.ndarray = field(default_factory=lambda: np.array(True))
 
-    def without(self, units: set[str]) -> "ErrorSurface":
+    def without(self, units: set[str]) -> "ErrorGrid":
         """Without some of the speakers or utterances."""
         kept = np.array([unit not in units for unit in self.units], bool)
         return replace(
@@ -70,7 +70,7 @@ class ErrorSurface:
 
 
 @dataclass(frozen=True)
-class Choice:
+class GridChoice:
     """What was chosen.
 
     Attributes
@@ -90,7 +90,7 @@ class Choice:
     at_edge: tuple[int, int]
 
 
-def is_far(choice: Choice, own_penalty: float = 0.0) -> tuple[bool, bool]:
+def is_far(choice: GridChoice, own_penalty: float = 0.0) -> tuple[bool, bool]:
     """Whether scale and penalty lie `FAR` from the settings' own; parameters as of `choose`."""
     return (
         abs(float(np.log(choice.scale))) > FAR * SCALE_SPREAD,
@@ -98,7 +98,7 @@ def is_far(choice: Choice, own_penalty: float = 0.0) -> tuple[bool, bool]:
     )
 
 
-def choose(surface: ErrorSurface, own_penalty: float = 0.0) -> Choice:
+def choose(surface: ErrorGrid, own_penalty: float = 0.0) -> GridChoice:
     """Mean of the posterior over the searches tried.
 
     Parameters
@@ -118,7 +118,7 @@ def choose(surface: ErrorSurface, own_penalty: float = 0.0) -> Choice:
         0 if len(values) == 1 else (1 if at == len(values) - 1 else -1 if at == 0 else 0)
         for at, values in zip(best, (x, y), strict=True)
     ]
-    return Choice(
+    return GridChoice(
         scale=float(np.exp(after.sum(axis=1) @ x)),
         penalty=float(after.sum(axis=0) @ y),
         undecided=min(spreads) if max(len(x), len(y)) > 1 else 1.0,
@@ -126,7 +126,7 @@ def choose(surface: ErrorSurface, own_penalty: float = 0.0) -> Choice:
     )
 
 
-def worth_trying(surface: ErrorSurface, own_penalty: float = 0.0) -> np.ndarray:
+def worth_trying(surface: ErrorGrid, own_penalty: float = 0.0) -> np.ndarray:
     """Which of the searches not tried yet may matter, bool (n_scales, n_penalties).
 
     First the one nearest to the settings' own, then those beside any that is not `NEGLIGIBLE`. Errors rise and fall
@@ -142,7 +142,7 @@ def worth_trying(surface: ErrorSurface, own_penalty: float = 0.0) -> np.ndarray:
     return np.asarray(binary_dilation(posterior >= posterior.max() - NEGLIGIBLE, np.ones((3, 3))) & ~tried)
 
 
-def _logarithms(surface: ErrorSurface, own_penalty: float) -> tuple[np.ndarray, np.ndarray]:
+def _logarithms(surface: ErrorGrid, own_penalty: float) -> tuple[np.ndarray, np.ndarray]:
     """Of prior and posterior, but for constants, float64 (n_scales, n_penalties)."""
     x, y = np.log(surface.scales), surface.penalties
     prior = (

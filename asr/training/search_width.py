@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from asr.acoustic.model_file import SearchSettings
 from asr.runs.progress import progress
 from asr.scoring.wer import score_utterances
-from asr.training.tuning import Scored, recognized_by_all
+from asr.training.tuning import FoldScores, recognized_by_all
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ ACTIVE_MARGIN = 0.5
 """The same of the limit, which is cheap. To either comes 1 / sqrt(utterances), for a few say little of others."""
 
 
-def choose_width(scored: Sequence[Scored], search: SearchSettings, name: str = "search") -> SearchSettings:
+def choose_width(scored: Sequence[FoldScores], search: SearchSettings, name: str = "search") -> SearchSettings:
     """`search` with a beam and a limit of hypotheses (`max_active`) that suit the models, the grammar and the speech.
 
     Beams are tried from the search's own downwards until the words differ from those of a beam `WIDER` than its own,
@@ -57,7 +57,7 @@ def choose_width(scored: Sequence[Scored], search: SearchSettings, name: str = "
         What is searched, for the log.
     """
     widest = search.model_copy(update={"beam": min(WIDER * search.beam, WIDEST)})
-    n_arcs = max(each.twin.graph.n_arcs for each in scored)
+    n_arcs = max(each.fold_model.graph.n_arcs for each in scored)
     if n_arcs <= SMALL_GRAPH:
         log.info("%s: beam %g costs nothing in a graph of %d arcs, so none is narrower", name, widest.beam, n_arcs)
         return widest

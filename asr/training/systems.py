@@ -28,7 +28,7 @@ from asr.features.frontend import FrontEnd
 from asr.files import write_array
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from asr.recognition.speaker_maps import aligned_maps, frames_of
 from asr.runs.progress import counted
 from asr.runs.run import Run
@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Workshop:
+class TrainingContext:
     """What every training of one corpus shares."""
 
     run: Run
@@ -55,7 +55,7 @@ class Workshop:
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedSystem:
     """A trained system: where its model is, how long training took, and its training curves by name."""
 
     path: Path
@@ -73,18 +73,18 @@ class Trained:
 
 
 @dataclass(frozen=True)
-class Mixtures:
+class AlignedGmms:
     """GMM-HMMs by number of components, and the state of every training frame as the largest one aligns it.
 
     `failed` has the fault of every utterance that it cannot align, whose frames have state -1.
     """
 
-    models: Mapping[int, Trained]
+    models: Mapping[int, TrainedSystem]
     states: np.ndarray
     failed: Mapping[str, Fault]
 
     @property
-    def largest(self) -> Trained:
+    def largest(self) -> TrainedSystem:
         """The model with the most components."""
         return self.models[max(self.models)]
 
@@ -95,46 +95,46 @@ class Mixtures:
 
 
 def train_mixtures(
-    workshop: Workshop,
+    context: TrainingContext,
     name: str,
-    material: Material,
+    dataset: Dataset,
     features: FeatureConfig | None = None,
     *,
     complain: bool = True,
-) -> Mixtures:
+) -> AlignedGmms:
     """Stage `name`: GMM-HMMs at every number of components; their seconds count from the flat start.
 
     `features` are those of the workshop's configuration unless given. What looks wrong in the alignment is logged
     unless `complain` is false.
     """
-    chosen = workshop.config.features if features is None else features
-    check_same_static(workshop.config.features, chosen)
+    chosen = context.config.features if features is None else features
+    check_same_static(context.config.features, chosen)
 
     def build(directory: Path) -> None:
-        front_end = FrontEnd(chosen).fit(material.static)
-        table = front_end.transform(material.static)
-        start = Start(workshop.topology, workshop.config.gmm)
-        grow(workshop, name, directory, material, front_end, table, start, complain=complain)
+        front_end = FrontEnd(chosen).fit(dataset.static)
+        table = front_end.transform(dataset.static)
+        start = GmmInit(context.topology, context.config.gmm)
+        train_gmm_stage(context, name, directory, dataset, front_end, table, start, complain=complain)
 
-    return grown(workshop, name, build)
+    return load_gmm_stage(context, name, build)
 
 
 def train_tied_mixtures(
-    workshop: Workshop, name: str, material: Material, mixtures: Mixtures, *, complain: bool = True
-) -> Mixtures:
+    context: TrainingContext, name: str, dataset: Dataset, mixtures: AlignedGmms, *, complain: bool = True
+) -> AlignedGmms:
     """Stage `name`: mixtures of states that depend on a phone's neighbours, as many as the workshop's settings say.
 
     They grow from the alignment of the same material by `mixtures`, those of phones without context, and see the same
     frames unless the settings want LDA and MLLT. That the speech is too little for any context is logged unless
     `complain` is false.
     """
-    config = workshop.config
+    config = context.config
 
     def build(directory: Path) -> None:
         earlier = mixtures.largest.load()
         front_end, topology = earlier.front_end, earlier.hmm.topology
-        table = front_end.transform(material.static)
-        graphs = material.graphs(workshop.lexicon, topology)
+        table = front_end.transform(dataset.static)
+        graphs = dataset.graphs(context.lexicon, topology)
         spoken = spoken_phones(mixtures.states, table, graphs, topology)
         wanted = states_for(table.n_frames) if config.tied_states == "auto" else config.tied_states
         tying = grow_trees(table.frames, mixtures.states, spoken, topology, wanted, config.questions)
@@ -149,14 +149,14 @@ def train_tied_mixtures(
             )  # fmt: skip
         states = tied_states(mixtures.states, spoken, topology, tying)
         if config.tied_gmm.transform == "lda-mllt":
-            front_end = lda_mllt(front_end.config, material.static, states, tied.n_states, workers=workshop.workers)
-            table = front_end.transform(material.static)
-        gaussians = first_gaussians(table, states, tied, config.tied_gmm, workshop.workers)
+            front_end = lda_mllt(front_end.config, dataset.static, states, tied.n_states, workers=context.workers)
+            table = front_end.transform(dataset.static)
+        gaussians = first_gaussians(table, states, tied, config.tied_gmm, context.workers)
         like = tied.unit_position + topology.states_per_phone * tied.unit_phone  # the unit of the phone without context
-        start = Start(tied, GmmSettings(**config.tied_gmm.model_dump()), (gaussians, earlier.hmm.self_loops[like]))
-        grow(workshop, name, directory, material, front_end, table, start, complain=False)
+        start = GmmInit(tied, GmmSettings(**config.tied_gmm.model_dump()), (gaussians, earlier.hmm.self_loops[like]))
+        train_gmm_stage(context, name, directory, dataset, front_end, table, start, complain=False)
 
-    return grown(workshop, name, build)
+    return load_gmm_stage(context, name, build)
 
 
 def first_gaussians(
@@ -179,7 +179,7 @@ def first_gaussians(
 
 
 @dataclass(frozen=True)
-class Start:
+class GmmInit:
     """What mixtures grow from: nothing, or single Gaussians and self-loops; and what maps their frames, if anything."""
 
     topology: Topology
@@ -190,20 +190,20 @@ class Start:
     """Of the frames, where they are mapped."""
 
 
-def grow(
-    workshop: Workshop,
+def train_gmm_stage(
+    context: TrainingContext,
     name: str,
     directory: Path,
-    material: Material,
+    dataset: Dataset,
     front_end: FrontEnd,
     table: FrameTable,
-    start: Start,
+    start: GmmInit,
     *,
     complain: bool,
 ) -> None:
     """Write a model for every number of components, the alignment by the last and what is to be said of it."""
     started = time.monotonic()
-    graphs = material.graphs(workshop.lexicon, start.topology)
+    graphs = dataset.graphs(context.lexicon, start.topology)
     record = {}
     n_realignments = start.settings.n_realignments if start.first is None else sum(start.settings.iterations)
     with counted(n_realignments, f"{name}: realignments") as finished:
@@ -213,8 +213,8 @@ def grow(
             start.topology,
             start.settings,
             first=start.first,
-            frame_shift=material.frame_shift,
-            workers=workshop.workers,
+            frame_shift=dataset.frame_shift,
+            workers=context.workers,
             progress=finished,
         ):
             speakers = start.speakers
@@ -222,21 +222,21 @@ def grow(
                 assert isinstance(hmm.acoustic_model, GaussianMixtures)
                 assert start.states is not None
                 speakers = replace(speakers, mapped=hmm.acoustic_model)
-                speakers = speakers.with_prior(material.static, start.states, workers=workshop.workers)
+                speakers = speakers.with_prior(dataset.static, start.states, workers=context.workers)
             model = SpeechModel(
                 hmm,
                 front_end,
-                workshop.lexicon,
-                workshop.config.gmm_search,
-                workshop.source,
-                untrained=workshop.lexicon.untrained_phones(material.references.values()),
+                context.lexicon,
+                context.config.gmm_search,
+                context.source,
+                untrained=context.lexicon.untrained_phones(dataset.references.values()),
                 speakers=speakers,
             )
             save_model(directory / f"gmm-{n_components}.safetensors", model)
             record[n_components] = curve
-            workshop.run.note_time(f"{n_components} components", time.monotonic() - started)
-    aligned = align_table(hmm.log_likelihood, table, graphs, start.topology, hmm.self_loops, workers=workshop.workers)
-    check = check_alignment(aligned.states, table, graphs, start.topology, material.frame_shift)
+            context.run.note_time(f"{n_components} components", time.monotonic() - started)
+    aligned = align_table(hmm.log_likelihood, table, graphs, start.topology, hmm.self_loops, workers=context.workers)
+    check = check_alignment(aligned.states, table, graphs, start.topology, dataset.frame_shift)
     log.info("%s: %s", name, check)
     if complain:
         for complaint in check.complaints():
@@ -247,34 +247,34 @@ def grow(
     (directory / "training.json").write_text(json.dumps(record))
 
 
-def grown(workshop: Workshop, name: str, build: Callable[[Path], None]) -> Mixtures:
+def load_gmm_stage(context: TrainingContext, name: str, build: Callable[[Path], None]) -> AlignedGmms:
     """What `grow` wrote in this stage, now or earlier."""
-    directory = workshop.run.stage(name, build)
+    directory = context.run.stage(name, build)
     record = json.loads((directory / "training.json").read_text())
     written = json.loads((directory / "failed.json").read_text(encoding="utf-8"))
     failed = {name: Fault(*fault) for name, fault in written.items()}
-    taken = workshop.run.stage_time(name).parts
+    taken = context.run.stage_time(name).parts
     models = {
-        int(n): Trained(
+        int(n): TrainedSystem(
             directory / f"gmm-{n}.safetensors", taken[f"{n} components"], {"log-likelihood per frame": curve}
         )
         for n, curve in record.items()
     }
-    return Mixtures(models, np.load(directory / "states.npy", allow_pickle=False), failed)
+    return AlignedGmms(models, np.load(directory / "states.npy", allow_pickle=False), failed)
 
 
-def aligned_states(workshop: Workshop, aligner: Trained, material: Material) -> np.ndarray:
+def aligned_states(context: TrainingContext, aligner: TrainedSystem, dataset: Dataset) -> np.ndarray:
     """State of every frame of the material as a system aligns its transcripts, int32 (n_frames,); -1 where it fails."""
     model = aligner.load()
-    graphs = material.graphs(workshop.lexicon, model.hmm.topology)
-    maps = aligned_maps(model, material.static, graphs, workers=workshop.workers)
+    graphs = dataset.graphs(context.lexicon, model.hmm.topology)
+    maps = aligned_maps(model, dataset.static, graphs, workers=context.workers)
     return align_table(
         model.hmm.log_likelihood,
-        frames_of(model, material.static, maps),
+        frames_of(model, dataset.static, maps),
         graphs,
         model.hmm.topology,
         model.hmm.self_loops,
-        workers=workshop.workers,
+        workers=context.workers,
     ).states
 
 

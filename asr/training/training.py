@@ -24,7 +24,7 @@ from asr.files import atomic_write
 from asr.grammar import ArpaModel, arpa_grammar, estimate_ngram, write_arpa
 from asr.hmm.topology import Topology
 from asr.lexicon import read_lexicon
-from asr.recognition.material import Material, build_static, left_out, load_material, trainable
+from asr.recognition.dataset import Dataset, build_static, left_out, load_dataset, trainable
 from asr.recognition.vocabulary import vocabulary_line
 from asr.runs.outcome import FAILED, Outcome, account
 from asr.runs.progress import counted
@@ -37,11 +37,11 @@ from asr.training.held_out import folds
 from asr.training.hybrid_systems import check_copies, train_hybrid_system
 from asr.training.search_width import SWEPT_ACTIVE, choose_width
 from asr.training.stage_inputs import depends
-from asr.training.systems import Mixtures, Trained, Workshop, with_search
+from asr.training.systems import AlignedGmms, TrainedSystem, TrainingContext, with_search
 from asr.training.training_report import report_run
 from asr.training.training_sample import training_sample
 from asr.training.transcript_check import find_suspects
-from asr.training.tuning import Tuned, Twin, score_held_out, tune
+from asr.training.tuning import HeldOutModel, TuningResult, score_held_out, tune
 from asr.validation.directory import LISTS
 from asr.validation.findings import count
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -106,9 +106,11 @@ def train(
     corpus, problems = trainable(given, pronunciations)
     archive = any(utterance.archive is not None for utterance in corpus.utterances)
     if archive:
-        told = f"the features are those of {data / 'feats.scp'}: the models will recognize such features, and no audio"
+        message = (
+            f"the features are those of {data / 'feats.scp'}: the models will recognize such features, and no audio"
+        )
         remedy = "to recognize audio, train on audio (a data directory with wav.scp and without feats.scp)"
-        log.info("%s", printable(f"{told}; {remedy}"))
+        log.info("%s", printable(f"{message}; {remedy}"))
     check_copies(config.hybrid, "archive" if archive else "audio")
     with Run.open(
         work_dir,
@@ -120,7 +122,7 @@ def train(
         allow_changes=allow_changes,
         depends=depends,
     ) as run:
-        workshop = Workshop(run, pronunciations, config, "archive" if archive else "audio", workers)
+        context = TrainingContext(run, pronunciations, config, "archive" if archive else "audio", workers)
 
         if not begun:  # who is left out is known now, and not only when the features are
             known = [Problem(name, *fault) for name, fault in report.left_out.items()]
@@ -131,20 +133,20 @@ def train(
                 build_static(directory, corpus, config.features, silent_too=False, workers=workers, progress=finished)
 
         features = run.stage("features", build_features)
-        material = load_material(features, corpus, config.features)
-        workshop = with_maps(with_context(workshop, material), material)
+        dataset = load_dataset(features, corpus, config.features)
+        context = with_maps(with_context(context, dataset), dataset)
         problems += left_out(features)
-        account(given.listed, material.static.ids, problems, work_dir)
+        account(given.listed, dataset.static.ids, problems, work_dir)
         if begun and problems:
-            told = f"{count(len(problems), 'utterance')} of {len(given.listed):,} left out"
-            log.warning("%s: %s; %s lists them", told, codes_line(problems), work_dir / FAILED)
+            message = f"{count(len(problems), 'utterance')} of {len(given.listed):,} left out"
+            log.warning("%s: %s; %s lists them", message, codes_line(problems), work_dir / FAILED)
         grammar = work_dir / "grammar.arpa"
-        write_arpa(_ngram(material, workshop), grammar)
+        write_arpa(_ngram(dataset, context), grammar)
         arpa = grammar.read_text(encoding="utf-8")
-        mixtures = train_aligner(workshop, "gmm", material)
-        provenance = _provenance(material, mixtures, config.features)
+        mixtures = train_aligner(context, "gmm", dataset)
+        provenance = _provenance(dataset, mixtures, config.features)
 
-        def keep(name: str, trained: Trained, tuned: _Tuned) -> SpeechModel:
+        def keep(name: str, trained: TrainedSystem, tuned: _TunedSearches) -> SpeechModel:
             model = with_search(trained.load(), tuned.search[name], arpa)
             model = replace(model, trained_on=provenance, held_out=tuned.errors.get(name))
             if model.speakers is not None:
@@ -153,21 +155,19 @@ def train(
             return model
 
         if not exists(work_dir / "gmm.safetensors"):  # else it may be tuned already
-            keep("gmm", mixtures.largest, _Tuned({"gmm": config.gmm_search}))
+            keep("gmm", mixtures.largest, _TunedSearches({"gmm": config.gmm_search}))
             log.info(
                 "written to %s: gmm.safetensors (mixtures), which can be used already and is written again when its "
                 "search is tuned, and grammar.arpa",
                 work_dir,
             )
-        tuned = _tune(workshop, material)
+        tuned = _tune(context, dataset)
         keep("gmm", mixtures.largest, tuned)
-        check = find_suspects(workshop, "transcripts", material, mixtures)
-        hybrid_system = train_hybrid_system(
-            workshop, "hybrid", material, mixtures, config.hybrid, config.hybrid_features
-        )
+        check = find_suspects(context, "transcripts", dataset, mixtures)
+        hybrid_system = train_hybrid_system(context, "hybrid", dataset, mixtures, config.hybrid, config.hybrid_features)
         model = keep("model", hybrid_system, tuned)
-        log.info("%s", vocabulary_line(model, material.references.values()))
-        lengths = set(map(len, material.references.values()))
+        log.info("%s", vocabulary_line(model, dataset.references.values()))
+        lengths = set(map(len, dataset.references.values()))
         if len(lengths) == 1:
             log.info(
                 "every transcript has %s: where that holds of what is to be recognized too, a grammar of so many "
@@ -176,15 +176,15 @@ def train(
                 *(2 * [*lengths]),
             )
         held_out = tuned.search, tuned.hypotheses
-        report_run(workshop, material, mixtures, hybrid_system, *held_out, check, remarks=tuned.remarks)
+        report_run(context, dataset, mixtures, hybrid_system, *held_out, check, remarks=tuned.remarks)
         log.info("written to %s: model.safetensors (hybrid), gmm.safetensors (mixtures), report.html", work_dir)
     problems += [Problem(name, code, f"not aligned: {reason}") for name, (code, reason) in mixtures.failed.items()]
-    account(given.listed, [name for name in material.static.ids if name not in mixtures.failed], problems, work_dir)
-    return Outcome(len(material.static) - len(mixtures.failed), problems)
+    account(given.listed, [name for name in dataset.static.ids if name not in mixtures.failed], problems, work_dir)
+    return Outcome(len(dataset.static) - len(mixtures.failed), problems)
 
 
-def _provenance(material: Material, mixtures: Mixtures, config: FeatureConfig) -> Provenance:
-    used = material.where(lambda name, _: name not in mixtures.failed)
+def _provenance(dataset: Dataset, mixtures: AlignedGmms, config: FeatureConfig) -> Provenance:
+    used = dataset.where(lambda name, _: name not in mixtures.failed)
     levels = utterance_levels(used.static, config) if len(used.static) else None
     return Provenance(
         utterances=len(used.static),
@@ -197,15 +197,15 @@ def _provenance(material: Material, mixtures: Mixtures, config: FeatureConfig) -
     )
 
 
-def _ngram(material: Material, workshop: Workshop) -> ArpaModel:
-    return estimate_ngram(material.references.values(), workshop.config.ngram_order, vocabulary=workshop.lexicon.words)
+def _ngram(dataset: Dataset, context: TrainingContext) -> ArpaModel:
+    return estimate_ngram(dataset.references.values(), context.config.ngram_order, vocabulary=context.lexicon.words)
 
 
 Hypotheses = dict[str, tuple[str, ...]]
 NAMES = {"gmm": "mixtures", "model": "hybrid"}  # of the model files, for people
 
 
-class _Tuned(NamedTuple):
+class _TunedSearches(NamedTuple):
     """By the name of a model: its search, and what came of it on the speech held out, where there was some."""
 
     search: Mapping[str, SearchSettings]
@@ -214,26 +214,26 @@ class _Tuned(NamedTuple):
     errors: Mapping[str, HeldOutErrors] = {}
 
 
-def _tune(workshop: Workshop, material: Material) -> _Tuned:
+def _tune(context: TrainingContext, dataset: Dataset) -> _TunedSearches:
     """From twins trained without the held-out speakers; `held-out.json` has the errors."""
-    config = workshop.config
+    config = context.config
     defaults = {"gmm": config.gmm_search, "model": config.hybrid_search}
-    if config.tuning.held_out == 0 or len(material.static) < 2:
-        return _Tuned(defaults)
-    parts = folds(material, config.tuning.held_out, config.tuning.words, config.seed)
+    if config.tuning.held_out == 0 or len(dataset.static) < 2:
+        return _TunedSearches(defaults)
+    parts = folds(dataset, config.tuning.held_out, config.tuning.words, config.seed)
     log.info(
         "the search is tuned by %s of models, each without the speech that it is tried on, which takes "
         "most of the time: the mixtures of all speech took %s, and a pair has such and a hybrid, which usually takes "
         "longer; `held_out = 0` under [tuning] in the settings does without",
         count(len(parts), "pair"),
-        duration(_seconds_of(workshop, "gmm")),
+        duration(_seconds_of(context, "gmm")),
     )
-    twins: dict[str, list[tuple[Trained, Material]]] = {name: [] for name in defaults}
+    fold_models: dict[str, list[tuple[TrainedSystem, Dataset]]] = {name: [] for name in defaults}
     for number, (inner, held_out) in enumerate(parts, 1):
         # What looks wrong is said of the model that is kept.
-        mixtures = train_aligner(workshop, f"tuning-{number}-gmm", inner, complain=False)
+        mixtures = train_aligner(context, f"tuning-{number}-gmm", inner, complain=False)
         hybrid = train_hybrid_system(
-            workshop,
+            context,
             f"tuning-{number}-hybrid",
             inner,
             mixtures,
@@ -241,21 +241,21 @@ def _tune(workshop: Workshop, material: Material) -> _Tuned:
             config.hybrid_features,
         )
         for name, trained in (("gmm", mixtures.largest), ("model", hybrid)):
-            twins[name].append((trained, held_out))
-        if number < len(parts) and not workshop.run.is_done(f"tuning-{number + 1}-hybrid"):
-            _tell_time_left(workshop, number, len(parts))
+            fold_models[name].append((trained, held_out))
+        if number < len(parts) and not context.run.is_done(f"tuning-{number + 1}-hybrid"):
+            _tell_time_left(context, number, len(parts))
 
     def build(directory: Path) -> None:
         graphs = [
-            compile_graph(workshop.lexicon, arpa_grammar(_ngram(inner, workshop)), trained.topology)
-            for (inner, _), (trained, _) in zip(parts, twins["gmm"], strict=True)
+            compile_graph(context.lexicon, arpa_grammar(_ngram(inner, context)), trained.topology)
+            for (inner, _), (trained, _) in zip(parts, fold_models["gmm"], strict=True)
         ]
-        kept = workshop.run.checkpoint("tuning-search")
+        kept = context.run.checkpoint("tuning-search")
         found, recognized = {}, {}
-        for name, of_folds in twins.items():
+        for name, of_folds in fold_models.items():
             pairs = zip(of_folds, graphs, strict=True)
-            twins_of_name = [Twin(trained.load(), held_out, graph) for (trained, held_out), graph in pairs]
-            scored = score_held_out(twins_of_name, workshop.workers, kept)
+            models_of_name = [HeldOutModel(trained.load(), held_out, graph) for (trained, held_out), graph in pairs]
+            scored = score_held_out(models_of_name, context.workers, kept)
             tuned = tune(scored, config.tuning, most_active=SWEPT_ACTIVE if config.tuning.width else None)
             search = choose_width(scored, tuned.search, NAMES[name]) if config.tuning.width else tuned.search
             search = search.model_copy(update={"confidence": confidence_on(scored, search)})
@@ -263,12 +263,12 @@ def _tune(workshop: Workshop, material: Material) -> _Tuned:
         (directory / "hypotheses.json").write_text(json.dumps(recognized, sort_keys=True))
         (directory / "search.json").write_text(json.dumps(found, sort_keys=True))
 
-    directory = workshop.run.stage("tuning-search", build)
+    directory = context.run.stage("tuning-search", build)
     found = json.loads((directory / "search.json").read_text())
-    with atomic_write(workshop.run.directory / "held-out.json") as temporary:
+    with atomic_write(context.run.directory / "held-out.json") as temporary:
         temporary.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     written = json.loads((directory / "hypotheses.json").read_text())
-    return _Tuned(
+    return _TunedSearches(
         {name: SearchSettings(**found[name]["search"]) for name in defaults},
         {name: {utterance: tuple(words) for utterance, words in of.items()} for name, of in written.items()},
         {name: found[name]["remarks"] for name in defaults},
@@ -276,13 +276,13 @@ def _tune(workshop: Workshop, material: Material) -> _Tuned:
     )
 
 
-def _tell_time_left(workshop: Workshop, n_done: int, n_pairs: int) -> None:
+def _tell_time_left(context: TrainingContext, n_done: int, n_pairs: int) -> None:
     """What is left of the pairs of models, from the time that those done took.
 
     In the first is whatever is done once, such as compiling, so its time is the most that another takes; once there are
     others, it no longer counts.
     """
-    seconds = [_seconds_of(workshop, f"tuning-{number}-") for number in range(1, n_done + 1)]
+    seconds = [_seconds_of(context, f"tuning-{number}-") for number in range(1, n_done + 1)]
     left = n_pairs - n_done
     if n_done == 1:
         log.info(
@@ -303,13 +303,13 @@ def _tell_time_left(workshop: Workshop, n_done: int, n_pairs: int) -> None:
         )
 
 
-def _seconds_of(workshop: Workshop, begins: str) -> float:
+def _seconds_of(context: TrainingContext, begins: str) -> float:
     """By the clock, of all stages that are done and have names that begin so."""
-    run = workshop.run
+    run = context.run
     return sum(run.stage_time(name).wall for name in run.done_stages() if name.startswith(begins))
 
 
-def _record(tuned: Tuned, search: SearchSettings) -> dict[str, Any]:
+def _record(tuned: TuningResult, search: SearchSettings) -> dict[str, Any]:
     counts = tuned.report.totals
     return {
         "search": search.model_dump(),
@@ -326,7 +326,7 @@ def _record(tuned: Tuned, search: SearchSettings) -> dict[str, Any]:
 
 def _errors(record: Mapping[str, Any]) -> HeldOutErrors:
     words, errors, standard_error = (record[key] for key in ("words", "errors", "standard_error"))
-    return HeldOutErrors(words=words, errors=errors, standard_error=round(standard_error, 2), twins=True)
+    return HeldOutErrors(words=words, errors=errors, standard_error=round(standard_error, 2), fold_models=True)
 
 
 def _without_realignment(settings: HybridSettings) -> HybridSettings:

@@ -11,12 +11,12 @@ from asr.acoustic.model_file import SearchSettings
 from asr.alignment.alignment_check import AlignmentCheck
 from asr.alignment.suspects import TranscriptCheck
 from asr.files import atomic_write
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from asr.report.page import PlainTable, write_report
 from asr.scoring.bootstrap import MIN_SPEAKERS, Unit, compare_systems, wer_interval
 from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.advice import advice
-from asr.training.systems import Mixtures, Trained, Workshop
+from asr.training.systems import AlignedGmms, TrainedSystem, TrainingContext
 from asr.training.transcript_check import alignment_of
 
 log = logging.getLogger(__name__)
@@ -150,10 +150,10 @@ def report_training(
 
 
 def report_run(
-    workshop: Workshop,
-    material: Material,
-    mixtures: Mixtures,
-    hybrid: Trained,
+    context: TrainingContext,
+    dataset: Dataset,
+    mixtures: AlignedGmms,
+    hybrid: TrainedSystem,
     search: Mapping[str, SearchSettings],
     hypotheses: Mapping[str, Mapping[str, Sequence[str]]],
     transcripts: TranscriptCheck,
@@ -168,11 +168,11 @@ def report_run(
         Settings of both, what their twins recognized of all held-out utterances, and sentences on the choice; no
         hypotheses where nothing was held out.
     """
-    settings = workshop.config.hybrid
+    settings = context.config.hybrid
     growth = [
         value for _, trained in sorted(mixtures.models.items()) for curve in trained.curves.values() for value in curve
     ]
-    told = {} if remarks is None else remarks
+    message = {} if remarks is None else remarks
     systems = [
         HeldOutSystem(
             "mixtures",
@@ -180,7 +180,7 @@ def report_run(
             hypotheses.get("gmm", {}),
             search["gmm"],
             {"log-likelihood per frame by re-estimation": growth},
-            told.get("gmm", ()),
+            message.get("gmm", ()),
         ),
         HeldOutSystem(
             "hybrid",
@@ -188,19 +188,19 @@ def report_run(
             hypotheses.get("model", {}),
             search["model"],
             hybrid.curves,
-            told.get("model", ()),
+            message.get("model", ()),
         ),
     ]
     return report_training(
-        workshop.run.directory,
+        context.run.directory,
         systems,
-        {name: material.transcripts[name] for name in hypotheses.get("model", {})},
-        material.utterance_speaker,
+        {name: dataset.transcripts[name] for name in hypotheses.get("model", {})},
+        dataset.utterance_speaker,
         transcripts=transcripts,
         alignment=alignment_of(mixtures),
-        spoken=material.transcripts,
-        grammar=f"{workshop.config.ngram_order}-gram",
-        states="tri" if workshop.config.context == 3 else "mono",
+        spoken=dataset.transcripts,
+        grammar=f"{context.config.ngram_order}-gram",
+        states="tri" if context.config.context == 3 else "mono",
     )
 
 

@@ -10,27 +10,27 @@ import json
 import numpy as np
 
 from asr.acoustic.model_metadata import SAMPLED_UTTERANCES, Provenance
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 
 _DIGEST_BYTES = 6  # a thousand other utterances have one of the sample by chance once in a billion times
 
 
-def training_sample(material: Material) -> list[int]:
+def training_sample(dataset: Dataset) -> list[int]:
     """Digests of at most `SAMPLED_UTTERANCES` utterances, sorted: all of them where there are no more."""
-    return sorted(_digests(material).values())[:SAMPLED_UTTERANCES]
+    return sorted(_digests(dataset).values())[:SAMPLED_UTTERANCES]
 
 
-def trained_utterances(trained_on: Provenance | None, material: Material) -> list[str]:
+def trained_utterances(trained_on: Provenance | None, dataset: Dataset) -> list[str]:
     """Utterances of the material that are in the sample of a model's training; none where the model has no sample."""
     sample = frozenset(() if trained_on is None else trained_on.sample)
-    return [name for name, digest in _digests(material).items() if digest in sample]
+    return [name for name, digest in _digests(dataset).items() if digest in sample]
 
 
-def _digests(material: Material) -> dict[str, int]:
+def _digests(dataset: Dataset) -> dict[str, int]:
     """A number for every utterance, by its name, words and number of frames."""
-    frames = np.diff(material.static.offsets).tolist()
+    frames = np.diff(dataset.static.offsets).tolist()
     found = {}
-    for (name, words), n_frames in zip(material.references.items(), frames, strict=True):
+    for (name, words), n_frames in zip(dataset.references.items(), frames, strict=True):
         content = json.dumps([name, words, n_frames], ensure_ascii=False).encode()
         found[name] = int.from_bytes(hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest())
     return found

@@ -20,10 +20,10 @@ from asr.alignment.suspects import Suspect, TranscriptCheck, check_transcripts, 
 from asr.alignment.transcript_scores import TranscriptScore, score_transcripts
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from asr.recognition.speaker_maps import frames_of_states
 from asr.runs.progress import counted
-from asr.training.systems import Mixtures, Workshop
+from asr.training.systems import AlignedGmms, TrainingContext
 
 FOLDS = 4
 FEW_UTTERANCES, FOLDS_OF_FEW = 400, 10  # a model of few utterances misses every one that it lacks
@@ -32,7 +32,7 @@ MAX_NOT_ALIGNED = 5.0  # per cent of the utterances
 MIN_FALL = 1.0  # of the log-likelihood a frame; floors of weights and variances cost some tenths
 
 
-def find_suspects(workshop: Workshop, name: str, material: Material, mixtures: Mixtures) -> TranscriptCheck:
+def find_suspects(context: TrainingContext, name: str, dataset: Dataset, mixtures: AlignedGmms) -> TranscriptCheck:
     """Stage `name`: scores of the transcripts that `mixtures` aligned; tells of them in a line of the log.
 
     Written to the run's directory is `suspects.tsv`: what is out of the ordinary in the corpus, its speakers and
@@ -40,7 +40,7 @@ def find_suspects(workshop: Workshop, name: str, material: Material, mixtures: M
     """
 
     def build(directory: Path) -> None:
-        check = cross_fitted_check(workshop, material, mixtures)
+        check = cross_fitted_check(context, dataset, mixtures)
         write_scores(directory / SCORES, check)
         values = {
             "scores": dict(check.scores),
@@ -49,29 +49,29 @@ def find_suspects(workshop: Workshop, name: str, material: Material, mixtures: M
         }
         (directory / "transcripts.json").write_text(json.dumps(values, sort_keys=True), encoding="utf-8")
 
-    directory = workshop.run.stage(name, build)
+    directory = context.run.stage(name, build)
     written = json.loads((directory / "transcripts.json").read_text(encoding="utf-8"))
     beaten = float("nan") if written["beaten"] is None else written["beaten"]
-    suspects = (*(Suspect(*fields) for fields in written["suspects"]), *_of_stage(mixtures, len(material.static)))
+    suspects = (*(Suspect(*fields) for fields in written["suspects"]), *_of_stage(mixtures, len(dataset.static)))
     check = TranscriptCheck(written["scores"], beaten, suspects)
-    path = workshop.run.directory / SUSPECTS
-    write_suspects(path, suspects, material.transcripts)
+    path = context.run.directory / SUSPECTS
+    write_suspects(path, suspects, dataset.transcripts)
     tell(check, path)
     return check
 
 
-def cross_fitted_check(workshop: Workshop, material: Material, mixtures: Mixtures) -> TranscriptCheck:
+def cross_fitted_check(context: TrainingContext, dataset: Dataset, mixtures: AlignedGmms) -> TranscriptCheck:
     """Scores of the transcripts by models of which each has not seen the utterances that it scores."""
     model = mixtures.largest.load()
     topology, self_loops = model.hmm.topology, model.hmm.self_loops
     with threadpool_limits(1):
-        table = _frames(model, material.static, mixtures.states, workshop)
-    graphs = material.graphs(workshop.lexicon, topology)
+        table = _frames(model, dataset.static, mixtures.states, context)
+    graphs = dataset.graphs(context.lexicon, topology)
     used = [name for name in table.ids if name not in mixtures.failed]
     n_folds = min(FOLDS_OF_FEW if len(used) < FEW_UTTERANCES else FOLDS, len(used))
     if n_folds < 2:
         return TranscriptCheck({}, float("nan"), ())
-    drawn = np.random.default_rng(workshop.config.seed).permutation(len(used)) % n_folds
+    drawn = np.random.default_rng(context.config.seed).permutation(len(used)) % n_folds
     fold_of = dict(zip(used, drawn.tolist(), strict=True))
     models = []
     with counted(n_folds, "checking transcripts: models") as finished:
@@ -81,7 +81,7 @@ def cross_fitted_check(workshop: Workshop, material: Material, mixtures: Mixture
                 if fold_of[name] == fold:
                     states[table.rows(name)] = -1
             models.append(
-                mixtures_of_states(table.frames, states, topology.n_states, GAUSSIANS, workers=workshop.workers)
+                mixtures_of_states(table.frames, states, topology.n_states, GAUSSIANS, workers=context.workers)
             )
             finished(fold + 1)
 
@@ -97,36 +97,36 @@ def cross_fitted_check(workshop: Workshop, material: Material, mixtures: Mixture
                     rivals,
                     topology,
                     self_loops,
-                    workers=workshop.workers,
+                    workers=context.workers,
                 )
         return {name: found[name] for name in rivals if name in found}
 
-    transcripts = {name: material.transcripts[name] for name in used}
+    transcripts = {name: dataset.transcripts[name] for name in used}
     return check_transcripts(
-        score(first_rivals(transcripts, workshop.config.seed)),
+        score(first_rivals(transcripts, context.config.seed)),
         score,
         transcripts,
-        material.utterance_speaker,
+        dataset.utterance_speaker,
         dict(zip(table.ids, np.diff(table.offsets).tolist(), strict=True)),
-        seed=workshop.config.seed,
+        seed=context.config.seed,
     )
 
 
-def _frames(model: SpeechModel, static: FrameTable, states: np.ndarray, workshop: Workshop) -> FrameTable:
+def _frames(model: SpeechModel, static: FrameTable, states: np.ndarray, context: TrainingContext) -> FrameTable:
     """The model's frames; normalized by speaker where they are by corpus, since a voice is no wrong transcript."""
     config = model.front_end.config
     if config.normalize == "corpus" and config.lda_dimension is None:
         return FrontEnd(config.model_copy(update={"normalize": "speaker"})).fit(static).transform(static)
-    return frames_of_states(model, static, states, workers=workshop.workers)
+    return frames_of_states(model, static, states, workers=context.workers)
 
 
-def alignment_of(mixtures: Mixtures) -> AlignmentCheck:
+def alignment_of(mixtures: AlignedGmms) -> AlignmentCheck:
     """The figures of the alignment by the largest mixtures, as their stage wrote them."""
     path = mixtures.largest.path.parent / "alignment.json"
     return AlignmentCheck(**json.loads(path.read_text(encoding="utf-8")))
 
 
-def _of_stage(mixtures: Mixtures, n_utterances: int) -> list[Suspect]:
+def _of_stage(mixtures: AlignedGmms, n_utterances: int) -> list[Suspect]:
     """What is out of the ordinary in the training of the mixtures itself."""
     found = alignment_of(mixtures).complaints()
     share = 100.0 * len(mixtures.failed) / n_utterances

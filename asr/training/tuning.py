@@ -14,7 +14,7 @@ from asr.acoustic.phone_hmm import PhoneHmm
 from asr.features.frame_table import FrameTable
 from asr.grammar.filler import without_filler
 from asr.hmm.state_graph import StateGraph
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from asr.recognition.searching import BATCH_FRAMES, search_words
 from asr.recognition.speaker_maps import frames_of, recognized_maps
 from asr.runs.progress import progress
@@ -22,8 +22,8 @@ from asr.scoring.bootstrap import wer_standard_error
 from asr.scoring.repeated_counts import RepeatedCounts
 from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.config import TuningSettings
-from asr.training.kept_searches import KeptSearches, Words
-from asr.training.search_choice import UNDECIDED, Choice, ErrorSurface, choose, is_far, worth_trying
+from asr.training.kept_searches import SearchCache, Words
+from asr.training.search_choice import UNDECIDED, ErrorGrid, GridChoice, choose, is_far, worth_trying
 from asr.validation.amount import MIN_SPEAKERS
 from asr.validation.findings import count
 from discriminants.parallel.threads import in_threads
@@ -36,7 +36,7 @@ _EXTENSIONS = 3  # steps that an end of what is tried is moved on where the erro
 
 
 @dataclass(frozen=True)
-class Twin:
+class HeldOutModel:
     """A model, and speech that it has not heard.
 
     Attributes
@@ -46,12 +46,12 @@ class Twin:
     """
 
     model: SpeechModel
-    held_out: Material
+    held_out: Dataset
     graph: StateGraph
 
 
 @dataclass(frozen=True)
-class Tuned:
+class TuningResult:
     """What held-out speech chose, and how well it can be recognized.
 
     Attributes
@@ -79,18 +79,18 @@ class Tuned:
 
 def tune_search(
     model: SpeechModel,
-    held_out: Material,
+    held_out: Dataset,
     graph: StateGraph,
     settings: TuningSettings,
     *,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
     kept: Path | None = None,
-) -> Tuned:
-    """Choose language-model scale and insertion penalty of one model; see `tune`, and `Scored.of` for `kept`."""
-    return tune(score_held_out([Twin(model, held_out, graph)], workers, kept), settings)
+) -> TuningResult:
+    """Choose language-model scale and insertion penalty of one model; see `tune`, and `FoldScores.of` for `kept`."""
+    return tune(score_held_out([HeldOutModel(model, held_out, graph)], workers, kept), settings)
 
 
-def tune(scored: Sequence["Scored"], settings: TuningSettings, *, most_active: int | None = None) -> Tuned:
+def tune(scored: Sequence["FoldScores"], settings: TuningSettings, *, most_active: int | None = None) -> TuningResult:
     """Choose language-model scale and insertion penalty from the word errors on the held-out speech of all twins.
 
     Scales are tried with penalties, outwards from the search that the settings had as far as it may matter, and
@@ -105,17 +105,19 @@ def tune(scored: Sequence["Scored"], settings: TuningSettings, *, most_active: i
         Limits the hypotheses of a frame (`max_active`) while scales and penalties are compared; by default that of the
         settings does alone.
     """
-    twins = [each.twin for each in scored]
-    own = twins[0].model.search
+    fold_models = [each.fold_model for each in scored]
+    own = fold_models[0].model.search
     own_penalty = own.insertion_penalty / own.lm_scale if own.lm_scale else 0.0
     active = own.max_active or math.inf  # 0 is no limit
     swept = own if most_active is None or active <= most_active else own.model_copy(update={"max_active": most_active})
-    units = _units(twins)
-    counting = RepeatedCounts({name: words for twin in twins for name, words in twin.held_out.references.items()})
+    units = _units(fold_models)
+    counting = RepeatedCounts(
+        {name: words for fold_model in fold_models for name, words in fold_model.held_out.references.items()}
+    )
     scales, penalties = sorted(settings.scale_factors), sorted(settings.penalty_factors)
     tried: dict[tuple[float, float], np.ndarray] = {}
 
-    def measured() -> ErrorSurface:
+    def measured() -> ErrorGrid:
         """Errors at the pairs of scale and penalty that may matter; what was tried before is not tried again."""
         while True:
             surface = _surface(counting, units, scales, penalties, tried)
@@ -147,28 +149,28 @@ def tune(scored: Sequence["Scored"], settings: TuningSettings, *, most_active: i
     report = score_utterances(counting.references, hypotheses, speakers=units)
     search = _search(own, choice.scale, choice.penalty)
     remarks = (*_remarks(surface, choice), *far_remarks(own, search, is_far(choice, own_penalty)))
-    return Tuned(search, hypotheses, report, remarks)
+    return TuningResult(search, hypotheses, report, remarks)
 
 
 @dataclass(frozen=True)
-class Scored:
+class FoldScores:
     """State scores of a twin's held-out speech; they travel once for all the searches of a sweep."""
 
-    twin: Twin
+    fold_model: HeldOutModel
     batches: Sequence[FrameTable]
     scores: list[list[np.ndarray]]
     shared: object
     workers: Workers
-    kept: KeptSearches | None = None
+    kept: SearchCache | None = None
 
     @classmethod
     def of(
         cls,
-        twin: Twin,
+        fold_model: HeldOutModel,
         workers: Workers,
         kept: Path | None = None,
         advance: Callable[[int], None] = lambda n: None,
-    ) -> "Scored":
+    ) -> "FoldScores":
         """Compute the scores, in threads of this process if the workers are on this machine.
 
         What searches find is kept in the directory `kept`, if it is given, and not searched for again. `advance` is
@@ -182,21 +184,23 @@ class Scored:
             advance(done - n_mapped)
             n_mapped = done
 
-        maps, _ = recognized_maps(twin.model, twin.held_out.static, twin.graph, workers=workers, progress=mapped)
+        maps, _ = recognized_maps(
+            fold_model.model, fold_model.held_out.static, fold_model.graph, workers=workers, progress=mapped
+        )
         with threadpool_limits(1):
-            batches = frames_of(twin.model, twin.held_out.static, maps).batches(BATCH_FRAMES)
-        shared = workers.share((twin.model.hmm, twin.graph))
+            batches = frames_of(fold_model.model, fold_model.held_out.static, maps).batches(BATCH_FRAMES)
+        shared = workers.share((fold_model.model.hmm, fold_model.graph))
         scores: list[list[np.ndarray]] = []
         for batch, of_batch in zip(batches, workers.map(score_batch, batches, shared), strict=True):
             scores.append(of_batch)
             advance(len(batch))
-        searches = None if kept is None else KeptSearches(kept, twin.model.hmm, twin.graph, scores)
-        return cls(twin, batches, scores, shared, workers, searches)
+        searches = None if kept is None else SearchCache(kept, fold_model.model.hmm, fold_model.graph, scores)
+        return cls(fold_model, batches, scores, shared, workers, searches)
 
     @staticmethod
-    def n_steps(twin: Twin) -> int:
+    def n_steps(fold_model: HeldOutModel) -> int:
         """How many steps `of` takes: one an utterance, and two more where the model maps frames by speaker."""
-        return len(twin.held_out.static) * (1 if twin.model.speakers is None else 3)
+        return len(fold_model.held_out.static) * (1 if fold_model.model.speakers is None else 3)
 
     def recognized(
         self,
@@ -228,19 +232,19 @@ class Scored:
         return found
 
 
-def score_held_out(twins: Sequence[Twin], workers: Workers, kept: Path | None = None) -> list[Scored]:
-    """State scores of the held-out speech of all twins, with a progress bar; `kept` as of `Scored.of`."""
-    with progress(sum(map(Scored.n_steps, twins)), "speech scored: steps") as bar:
-        return [Scored.of(twin, workers, kept, bar.advance) for twin in twins]
+def score_held_out(fold_models: Sequence[HeldOutModel], workers: Workers, kept: Path | None = None) -> list[FoldScores]:
+    """State scores of the held-out speech of all twins, with a progress bar; `kept` as of `FoldScores.of`."""
+    with progress(sum(map(FoldScores.n_steps, fold_models)), "speech scored: steps") as bar:
+        return [FoldScores.of(fold_model, workers, kept, bar.advance) for fold_model in fold_models]
 
 
 def recognized_by_all(
-    scored: Sequence[Scored],
+    scored: Sequence[FoldScores],
     searches: list[SearchSettings],
     advance: Callable[[int], None] = lambda n: None,
     only: Container[str] | None = None,
 ) -> list[dict[str, tuple[str, ...]]]:
-    """Words by search and utterance in the speech of all twins; parameters as of `Scored.recognized`."""
+    """Words by search and utterance in the speech of all twins; parameters as of `FoldScores.recognized`."""
     found: list[dict[str, tuple[str, ...]]] = [{} for _ in searches]
     for each in scored:
         for of_all, hypotheses in zip(found, each.recognized(searches, only, advance), strict=True):
@@ -280,9 +284,11 @@ def _rounded(value: float) -> float:
     return float(f"{value:.3g}")
 
 
-def _units(twins: Iterable[Twin]) -> dict[str, str]:
+def _units(fold_models: Iterable[HeldOutModel]) -> dict[str, str]:
     """What each utterance is drawn with: its speaker, or itself where there are few speakers."""
-    speakers = {name: speaker for twin in twins for name, speaker in twin.held_out.utterance_speaker.items()}
+    speakers = {
+        name: speaker for fold_model in fold_models for name, speaker in fold_model.held_out.utterance_speaker.items()
+    }
     return speakers if len(set(speakers.values())) >= MIN_SPEAKERS else {name: name for name in speakers}
 
 
@@ -292,14 +298,14 @@ def _surface(
     scales: Sequence[float],
     penalties: Sequence[float],
     tried: Mapping[tuple[float, float], np.ndarray],
-) -> ErrorSurface:
+) -> ErrorGrid:
     counts = np.zeros((2, len(counting.references), len(scales), len(penalties)), np.int64)
     known = np.zeros((len(scales), len(penalties)), bool)
     for at, scale in enumerate(scales):
         for of, penalty in enumerate(penalties):
             if (scale, penalty) in tried:
                 counts[:, :, at, of], known[at, of] = tried[scale, penalty], True
-    return ErrorSurface(
+    return ErrorGrid(
         np.array([units[name] for name in counting.references]),
         np.array([len(words) for words in counting.references.values()]),
         np.array(scales),
@@ -310,7 +316,7 @@ def _surface(
     )
 
 
-def _extended(scales: list[float], penalties: list[float], choice: Choice, own: SearchSettings) -> bool:
+def _extended(scales: list[float], penalties: list[float], choice: GridChoice, own: SearchSettings) -> bool:
     """Move on the ends at which the best search lies; whether there was one."""
     extended = False
     for values, edge, factor in ((scales, choice.at_edge[0], True), (penalties, choice.at_edge[1], False)):
@@ -325,7 +331,7 @@ def _extended(scales: list[float], penalties: list[float], choice: Choice, own: 
     return extended
 
 
-def _parts(surface: ErrorSurface) -> list[set[str]]:
+def _parts(surface: ErrorGrid) -> list[set[str]]:
     """The units dealt to a few parts, as alike in words as they come."""
     names, number = np.unique(surface.units, return_inverse=True)
     words = np.bincount(number, surface.words)
@@ -334,7 +340,7 @@ def _parts(surface: ErrorSurface) -> list[set[str]]:
     return [set(order[start::n_parts]) for start in range(n_parts)]
 
 
-def _remarks(surface: ErrorSurface, choice: Choice) -> tuple[str, ...]:
+def _remarks(surface: ErrorGrid, choice: GridChoice) -> tuple[str, ...]:
     remarks = []
     if choice.undecided > UNDECIDED:
         remarks.append(

@@ -59,17 +59,17 @@ def remarks_on_context(
         return
     n_phones = len(summary.phones)
     plain = n_phones * states_per_phone
-    told = f"context = 3: the {n_phones} phones have {plain} states without context"
+    texts = f"context = 3: the {n_phones} phones have {plain} states without context"
     remedy = "so that no state will depend on a neighbour; take `context = 1`"
     if tied_states == "auto" and summary.seconds is not None:
         n_frames = round(1000 * summary.seconds / shift_ms)
         if states_for(n_frames) <= plain:
             yield (
-                f"{told}, and the {n_frames:,} frames of speech, at {FRAMES_A_STATE} each, are enough for no more, "
+                f"{texts}, and the {n_frames:,} frames of speech, at {FRAMES_A_STATE} each, are enough for no more, "
                 f"{remedy}, or set `tied_states` above {plain}"
             )
     elif tied_states != "auto" and tied_states <= plain:
-        yield f"{told}, and tied_states = {tied_states} are no more, {remedy}, or set `tied_states` above {plain}"
+        yield f"{texts}, and tied_states = {tied_states} are no more, {remedy}, or set `tied_states` above {plain}"
 
 
 def remarks_on_silent_tests(tests: list[Directory]) -> Iterator[str]:

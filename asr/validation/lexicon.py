@@ -206,7 +206,7 @@ def check_stress(given: LexiconFile) -> Iterator[Finding]:
         yield warning("mixed-stress", given.path, entry.line, message)
 
 
-def check_phones_heard(given: LexiconFile, heard: Mapping[str, int] | Iterable[str]) -> Iterator[Finding]:
+def check_phone_coverage(given: LexiconFile, heard: Mapping[str, int] | Iterable[str]) -> Iterator[Finding]:
     """Phones of the dictionary that training never hears; words that use them cannot be recognized."""
     known = set(heard)
     users: dict[str, dict[str, int]] = defaultdict(dict)

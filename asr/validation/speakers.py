@@ -51,11 +51,11 @@ def check_utterances_of_speakers(directory: Directory, normalized: bool) -> Iter
         yield warning("speaker-per-utterance", path, single[0].line, message)
         return
     if len(single) <= _NAMED:
-        told = [(entry, f"the speaker '{entry.value}' has") for entry in single]
+        texts = [(entry, f"the speaker '{entry.value}' has") for entry in single]
     else:
         names = some(f"'{entry.value}'" for entry in single)
-        told = [(single[0], f"{len(single):,} of {len(set(spoken)):,} speakers ({names}) have")]
-    for entry, who in told:
+        texts = [(single[0], f"{len(single):,} of {len(set(spoken)):,} speakers ({names}) have")]
+    for entry, who in texts:
         message = f"{who} one utterance only, little for normalization per speaker; {_REMEDY}"
         yield warning("single-utterance", path, entry.line, message)
 
@@ -64,10 +64,10 @@ def check_speakers_apart(train: Directory, tests: Sequence[Directory]) -> Iterat
     """Speakers of a test directory that training hears."""
     heard = {entry.value for entry in train.entries("utt2spk").values() if fault_in_name(entry.value) is None}
     for test in tests:
-        told = set()
+        texts = set()
         for entry in test.entries("utt2spk").values():
-            if entry.value in heard and entry.value not in told:
-                told.add(entry.value)
+            if entry.value in heard and entry.value not in texts:
+                texts.add(entry.value)
                 message = (
                     f"the speaker '{entry.value}' is in {train.path} too; word error rates on known speakers say "
                     "little about new ones"

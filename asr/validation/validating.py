@@ -17,7 +17,7 @@ from asr.validation.archives import Matrix
 from asr.validation.causes import with_one_cause
 from asr.validation.directory import Directory, read_directory_past_faults
 from asr.validation.findings import Finding, stopping, without_place
-from asr.validation.lexicon import check_lexicon, check_phones_heard, read_lexicon_past_faults
+from asr.validation.lexicon import check_lexicon, check_phone_coverage, read_lexicon_past_faults
 from asr.validation.lists import check_format
 from asr.validation.measuring import Measured
 from asr.validation.mistaken_lexicon import check_is_lexicon
@@ -112,7 +112,7 @@ def validate(
     lost = {name for finding in findings for name in finding.utterances}
     kept = [name for name in train.usable if name not in lost]
     if dictionary.known is not None and any(train.words.get(name) for name in kept):
-        findings += check_phones_heard(dictionary, _phones_said(train, kept, dictionary.known))
+        findings += check_phone_coverage(dictionary, _phones_said(train, kept, dictionary.known))
     findings += _last_word(train, root, findings)
     findings.sort(key=lambda finding: (str(finding.file), finding.line or 0, finding.code, finding.message))
     summary = _summary(train, dictionary.known, measured[0], kept)

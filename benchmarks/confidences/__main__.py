@@ -30,7 +30,7 @@ from asr.decode.graph_compiler import compile_graph  # noqa: E402
 from asr.hmm.state_graph import StateGraph  # noqa: E402
 from asr.lattices.generation import LatticeBeam  # noqa: E402
 from asr.lattices.oracle import oracle_errors  # noqa: E402
-from asr.recognition.confidence import least_risk_segments, with_confidence  # noqa: E402
+from asr.recognition.confidence import mbr_segments, with_confidence  # noqa: E402
 from asr.recognition.decoding import chosen_grammar, corpus_for, static_frames  # noqa: E402
 from asr.recognition.lattice_results import default_lattice_beam  # noqa: E402
 from asr.recognition.recognition import Recognition, recognize  # noqa: E402
@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         said = [segment.label for segment in segments]
         words += len(reference)
         best += count_errors(align_words(reference, said)).errors
-        risk = [segment.label for segment in least_risk_segments(lattice, settings)]
+        risk = [segment.label for segment in mbr_segments(lattice, settings)]
         least += count_errors(align_words(reference, risk)).errors
         oracle += oracle_errors(lattice, reference)
         arcs, frames = arcs + lattice.n_arcs, frames + lattice.n_frames

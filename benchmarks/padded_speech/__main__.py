@@ -35,7 +35,7 @@ from asr.lexicon.lexicon import without_stress  # noqa: E402
 from asr.runs.run import Run  # noqa: E402
 from asr.runs.workers import open_workers  # noqa: E402
 from asr.training.config import TrainingConfig, TuningSettings  # noqa: E402
-from asr.training.systems import Workshop  # noqa: E402
+from asr.training.systems import TrainingContext  # noqa: E402
 from benchmarks.padded_speech.experiment import Options, Trial, digit_trials, sentence_trials  # noqa: E402
 
 DEFAULTS = TrainingConfig()
@@ -104,9 +104,9 @@ def _trials(corpus: str, data: Path, work: Path, options: Options, jobs: int) ->
             work, command=sys.argv, configuration=settings, inputs={"lexicon": lexicon.digest()}, seed=config.seed
         ) as run,
     ):
-        workshop = Workshop(run, lexicon, config, "audio", workers)
+        context = TrainingContext(run, lexicon, config, "audio", workers)
         trials = digit_trials if corpus == "fsdd" else sentence_trials
-        return list(trials(workshop, data, options))
+        return list(trials(context, data, options))
 
 
 def _rows(trials: Sequence[Trial]) -> list[Row]:

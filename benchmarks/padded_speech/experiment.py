@@ -24,8 +24,8 @@ from asr.experiments.comparison import (
 from asr.features.augmentation import NoiseClips, read_noise
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram, word_loop
-from asr.recognition.material import Material, build_static, load_material
-from asr.training.systems import Workshop, train_mixtures
+from asr.recognition.dataset import Dataset, build_static, load_dataset
+from asr.training.systems import TrainingContext, train_mixtures
 from benchmarks.padded_speech.corpora import cut_between_words, digit_strings, levelled, read_places, write_corpora
 from benchmarks.padded_speech.measures import Agreement, agreement, aligned_phones
 from benchmarks.padded_speech.padding import Padded, Recording
@@ -65,73 +65,73 @@ class Trial:
 class Fold:
     """Training, development and test material of one condition."""
 
-    train: Material
-    dev: Material
-    test: Material
+    train: Dataset
+    dev: Dataset
+    test: Dataset
 
 
-def digit_trials(workshop: Workshop, data: Path, options: Options) -> Iterator[Trial]:
+def digit_trials(context: TrainingContext, data: Path, options: Options) -> Iterator[Trial]:
     """Strings of digits: in every fold one speaker is tested and the next one tunes."""
-    config = workshop.config.features
+    config = context.config.features
     corpus = read_data_directory(data / "fsdd" / "train")
     noise = read_noise(data / "noise_esc10")
-    grammars = {"loop": word_loop(workshop.lexicon.words)}
+    grammars = {"loop": word_loop(context.lexicon.words)}
     for seed in options.seeds:
         recordings = digit_strings(corpus, rate=config.sample_rate, seed=seed, share=options.share)
-        materials, places = _corpora(workshop, f"fsdd-{seed}", recordings, noise, options, seed)
+        materials, places = _corpora(context, f"fsdd-{seed}", recordings, noise, options, seed)
         speakers = materials["plain"].speakers
         for number, tested in enumerate(speakers[: options.n_folds]):
             tuned = speakers[(number + 1) % len(speakers)]
             folds = {
                 condition: Fold(
-                    material.of_speakers(set(speakers) - {tested, tuned}),
-                    material.of_speakers([tuned]),
-                    material.of_speakers([tested]),
+                    dataset.of_speakers(set(speakers) - {tested, tuned}),
+                    dataset.of_speakers([tuned]),
+                    dataset.of_speakers([tested]),
                 )
-                for condition, material in materials.items()
+                for condition, dataset in materials.items()
             }
             for start in options.starts:
                 name = f"fsdd-{seed}-{tested}-{start}"
-                yield _trial("fsdd", workshop, name, start, folds, places, lambda _: grammars, options)
+                yield _trial("fsdd", context, name, start, folds, places, lambda _: grammars, options)
 
 
-def sentence_trials(workshop: Workshop, data: Path, options: Options) -> Iterator[Trial]:
+def sentence_trials(context: TrainingContext, data: Path, options: Options) -> Iterator[Trial]:
     """Sentences, cut between the words of an alignment by mixtures trained on them."""
-    config = workshop.config.features
+    config = context.config.features
     root = data / "speechocean762"
     noise = read_noise(data / "noise_esc10")
     text = [entry.value.split() for entry in read_list(root / "lm_train.text").values()]
-    bigram = arpa_grammar(estimate_ngram(text, 2, vocabulary=workshop.lexicon.words))
+    bigram = arpa_grammar(estimate_ngram(text, 2, vocabulary=context.lexicon.words))
     grammars: dict[str, Grammar] = {"bigram": bigram}
     corpora = {split: read_data_directory(root / split) for split in ("train", "dev", "test")}
     if options.share < 1:
         kept = [utterance.id for utterance in corpora["train"].utterances][:: max(1, round(1 / options.share))]
         corpora["train"] = corpora["train"].subset(kept)
-    whole = {split: _material(workshop, f"speechocean-{split}", corpus) for split, corpus in corpora.items()}
-    cutter = train_mixtures(workshop, "speechocean-cutter", whole["train"]).largest.load()
+    whole = {split: _material(context, f"speechocean-{split}", corpus) for split, corpus in corpora.items()}
+    cutter = train_mixtures(context, "speechocean-cutter", whole["train"]).largest.load()
     words = {}
-    for split, material in whole.items():
-        table = cutter.front_end.transform(material.static)
-        times = frame_times(config, corpora[split].utterances, material.static)
+    for split, dataset in whole.items():
+        table = cutter.front_end.transform(dataset.static)
+        times = frame_times(config, corpora[split].utterances, dataset.static)
         for name in table.ids:
-            graph = transcript_graph(material.transcripts[name], workshop.lexicon, workshop.topology)
+            graph = transcript_graph(dataset.transcripts[name], context.lexicon, context.topology)
             scores = cutter.hmm.log_likelihood(table.utterance(name))
-            found = align_utterance(scores, graph, workshop.topology, cutter.hmm.self_loops)
+            found = align_utterance(scores, graph, context.topology, cutter.hmm.self_loops)
             if not isinstance(found, Fault):
-                words[name] = ctm_rows(name, word_segments(found.path, graph, workshop.topology), times[name])
+                words[name] = ctm_rows(name, word_segments(found.path, graph, context.topology), times[name])
     for seed in options.seeds:
-        folds: dict[str, dict[str, Material]] = {condition: {} for condition in CONDITIONS}
+        folds: dict[str, dict[str, Dataset]] = {condition: {} for condition in CONDITIONS}
         places: dict[str, Padded] = {}
         for split, corpus in corpora.items():
             recordings = _cut(corpus, words, config)
-            materials, of_split = _corpora(workshop, f"speechocean-{seed}-{split}", recordings, noise, options, seed)
+            materials, of_split = _corpora(context, f"speechocean-{seed}-{split}", recordings, noise, options, seed)
             places |= of_split
-            for condition, material in materials.items():
-                folds[condition][split] = material
+            for condition, dataset in materials.items():
+                folds[condition][split] = dataset
         ready = {condition: Fold(**splits) for condition, splits in folds.items()}
         for start in options.starts:
             name = f"speechocean-{seed}-{start}"
-            yield _trial("speechocean", workshop, name, start, ready, places, lambda _: grammars, options)
+            yield _trial("speechocean", context, name, start, ready, places, lambda _: grammars, options)
 
 
 def _cut(corpus: DataDirectory, words: Mapping[str, Sequence[CtmRow]], config: FeatureConfig) -> list[Recording]:
@@ -140,7 +140,7 @@ def _cut(corpus: DataDirectory, words: Mapping[str, Sequence[CtmRow]], config: F
 
 def _trial(
     corpus: str,
-    workshop: Workshop,
+    context: TrainingContext,
     name: str,
     start: str,
     folds: Mapping[str, Fold],
@@ -148,21 +148,21 @@ def _trial(
     grammars: MakeGrammars,
     options: Options,
 ) -> Trial:
-    gmm = workshop.config.gmm.model_copy(update={"start": start})
-    workshop = replace(workshop, config=workshop.config.model_copy(update={"gmm": gmm}))
-    features = workshop.config.features
+    gmm = context.config.gmm.model_copy(update={"start": start})
+    context = replace(context, config=context.config.model_copy(update={"gmm": gmm}))
+    features = context.config.features
     largest = max(gmm.mixtures)
     mixtures = (MixtureSpecification("gmm", features, (largest,)),)
-    config = workshop.config
+    config = context.config
     hybrids = (HybridSpecification("hybrid", config.hybrid, config.hybrid_features),) if options.hybrid else ()
     decoded, systems = {}, {}
     for condition, fold in folds.items():
         stage = f"{name}-{condition}"
-        trained = train_and_tune(workshop, stage, fold.train, mixtures, hybrids, grammars, dev=fold.dev)
+        trained = train_and_tune(context, stage, fold.train, mixtures, hybrids, grammars, dev=fold.dev)
         other = CROSSED[condition]
         for own, test in ((condition, fold.test), (f"{condition} to {other}", folds[other].test)):
             part = stage if own == condition else f"{stage}-on-{other}"
-            decoded[own] = decode_test(workshop, part, trained, test, grammars(fold.train))
+            decoded[own] = decode_test(context, part, trained, test, grammars(fold.train))
         systems[condition] = _mixtures(trained)
     phones = {
         condition: aligned_phones(systems[condition].trained.load(), fold.train) for condition, fold in folds.items()
@@ -176,28 +176,28 @@ def _mixtures(systems: Sequence[System]) -> System:
 
 
 def _corpora(
-    workshop: Workshop, name: str, recordings: Sequence[Recording], noise: NoiseClips, options: Options, seed: int
-) -> tuple[dict[str, Material], dict[str, Padded]]:
-    """Material of both conditions, and where the pieces of the padded recordings lie."""
-    config = workshop.config.features
+    context: TrainingContext, name: str, recordings: Sequence[Recording], noise: NoiseClips, options: Options, seed: int
+) -> tuple[dict[str, Dataset], dict[str, Padded]]:
+    """Dataset of both conditions, and where the pieces of the padded recordings lie."""
+    config = context.config.features
     if options.speech_level is not None:
         recordings = [levelled(recording, options.speech_level) for recording in recordings]
 
     def build(directory: Path) -> None:
         write_corpora(directory, recordings, noise, rate=config.sample_rate, seed=seed)
 
-    directory = workshop.run.stage(f"{name}-audio", build)
+    directory = context.run.stage(f"{name}-audio", build)
     materials = {
-        condition: _material(workshop, f"{name}-{condition}", read_data_directory(directory / condition))
+        condition: _material(context, f"{name}-{condition}", read_data_directory(directory / condition))
         for condition in CONDITIONS
     }
     return materials, read_places(directory)
 
 
-def _material(workshop: Workshop, name: str, corpus: DataDirectory) -> Material:
-    config = workshop.config.features
+def _material(context: TrainingContext, name: str, corpus: DataDirectory) -> Dataset:
+    config = context.config.features
 
     def build(directory: Path) -> None:
-        build_static(directory, corpus, config, workers=workshop.workers)
+        build_static(directory, corpus, config, workers=context.workers)
 
-    return load_material(workshop.run.stage(f"{name}-features", build), corpus, config)
+    return load_dataset(context.run.stage(f"{name}-features", build), corpus, config)

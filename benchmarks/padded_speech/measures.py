@@ -12,7 +12,7 @@ from asr.alignment.transcript_graph import transcript_graph
 from asr.decode.path_segments import phone_segments, word_segments
 from asr.errors import Fault
 from asr.hmm.topology import SHORT_PAUSE, SILENCE
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from benchmarks.padded_speech.padding import Padded
 
 TOLERANCE = 0.020  # seconds
@@ -34,13 +34,13 @@ class Phones:
         return float((self.ends - self.starts)[pauses].sum())
 
 
-def aligned_phones(model: SpeechModel, material: Material) -> dict[str, Phones]:
+def aligned_phones(model: SpeechModel, dataset: Dataset) -> dict[str, Phones]:
     """Phones of every utterance that can be aligned."""
     topology, config = model.hmm.topology, model.front_end.config
-    table = model.front_end.transform(material.static)
+    table = model.front_end.transform(dataset.static)
     found = {}
     for name in table.ids:
-        graph = transcript_graph(material.transcripts[name], model.lexicon, topology)
+        graph = transcript_graph(dataset.transcripts[name], model.lexicon, topology)
         scores = model.hmm.log_likelihood(table.utterance(name))
         result = align_utterance(scores, graph, topology, model.hmm.self_loops)
         if isinstance(result, Fault):

@@ -73,8 +73,8 @@ def _row(corpus: str, system: str, outcomes: Sequence[Outcome]) -> dict[str, Any
     own = [each for each in outcomes if (each.corpus, each.system) == (corpus, system)]
     rates = [each.wer for each in own]
     mean = statistics.mean(rates)
-    told = [each for each in own if each.reported is not None and each.reported_error is not None]
-    apart = [abs((each.reported or 0.0) - each.wer) for each in told]
+    message = [each for each in own if each.reported is not None and each.reported_error is not None]
+    apart = [abs((each.reported or 0.0) - each.wer) for each in message]
     return {
         "corpus": corpus,
         "system": system,
@@ -84,14 +84,14 @@ def _row(corpus: str, system: str, outcomes: Sequence[Outcome]) -> dict[str, Any
         "untuned": statistics.mean(each.untuned for each in own),
         "insertions": statistics.mean(each.insertions for each in own),
         "deletions": statistics.mean(each.deletions for each in own),
-        "reported": statistics.mean(each.reported or 0.0 for each in told) if told else None,
+        "reported": statistics.mean(each.reported or 0.0 for each in message) if message else None,
         "standard_error": statistics.mean(each.standard_error for each in own),
-        "within_test": sum(by <= 2 * each.standard_error for by, each in zip(apart, told, strict=True)),
+        "within_test": sum(by <= 2 * each.standard_error for by, each in zip(apart, message, strict=True)),
         "within_both": sum(
             by <= 2 * math.hypot(each.standard_error, each.reported_error or 0.0)
-            for by, each in zip(apart, told, strict=True)
+            for by, each in zip(apart, message, strict=True)
         ),
-        "told": len(told),
+        "told": len(message),
         "seconds": statistics.mean(each.seconds for each in own),
     }
 

@@ -66,7 +66,7 @@ def train_and_score(
     defaults = TrainingConfig()
     untuned = {"mixtures": defaults.gmm_search, "hybrid": defaults.hybrid_search}
     held_out = run / "held-out.json"
-    told = json.loads(held_out.read_text(encoding="utf-8")) if held_out.exists() else {}
+    message = json.loads(held_out.read_text(encoding="utf-8")) if held_out.exists() else {}
     outcomes = []
     for system, file in MODELS.items():
         model = run / f"{file}.safetensors"
@@ -88,9 +88,9 @@ def train_and_score(
                 deletions=tuned.deletions,
                 untuned=default.wer,
                 standard_error=wer_standard_error(tuned, unit="speaker" if several else "utterance"),
-                reported=told.get(file, {}).get("wer"),
-                reported_error=told.get(file, {}).get("standard_error"),
-                search=told.get(file, {}).get("search", {}),
+                reported=message.get(file, {}).get("wer"),
+                reported_error=message.get(file, {}).get("standard_error"),
+                search=message.get(file, {}).get("search", {}),
                 seconds=seconds,
             )
         )

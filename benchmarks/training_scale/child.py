@@ -31,11 +31,11 @@ def fit(arguments: dict[str, Any]) -> dict[str, Any]:
         max_iter=arguments["passes"],
         random_state=0,
     )
-    told: list[float] = []
+    message: list[float] = []
     start = time.perf_counter()
-    learner.fit(X, y, workers=workers, progress=lambda *report: told.append(time.perf_counter()))
+    learner.fit(X, y, workers=workers, progress=lambda *report: message.append(time.perf_counter()))
     seconds = time.perf_counter() - start
-    passes = (told[-1] - told[0]) * len(told) / max(1, len(told) - 1)
+    passes = (message[-1] - message[0]) * len(message) / max(1, len(message) - 1)
     if isinstance(workers, ClusterWorkers):
         workers.close()
     save_arrays(Path(arguments["model"]), *estimator_to_arrays(learner))

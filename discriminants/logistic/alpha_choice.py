@@ -61,8 +61,8 @@ def chosen_alpha(classifier: Any, X: np.ndarray, codes: np.ndarray, weight: np.n
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 one.set_params(alpha=times / train.shape[0]).fit(X[train], codes[train], weight[train])
-            told = one.predict_log_proba(X[held_out])[np.arange(held_out.shape[0]), codes[held_out]]
-            loss -= float(weight[held_out] @ told.astype(np.float64))
+            message = one.predict_log_proba(X[held_out])[np.arange(held_out.shape[0]), codes[held_out]]
+            loss -= float(weight[held_out] @ message.astype(np.float64))
         if loss > least:
             break
         best, least = times, loss

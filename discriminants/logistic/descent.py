@@ -6,7 +6,7 @@ from discriminants.logistic.checkpoint import Checkpoint, Shape
 from discriminants.logistic.loss import Factored
 from discriminants.logistic.objective import LogisticObjective
 from discriminants.logistic.preconditioned_descent import PreconditionedDescent
-from discriminants.logistic.record import Record
+from discriminants.logistic.record import LossHistory
 from discriminants.logistic.samples import BLOCK_ROWS
 
 _ONE_BLOCK = 2048  # samples of a batch that are not worth dividing
@@ -37,7 +37,7 @@ def fit_logistic_weights(
     n_passes: int,
     n_batches: int,
     random: np.random.RandomState,
-    record: Record,
+    record: LossHistory,
     checkpoint: Checkpoint,
 ) -> None:
     """Descend on the objective, changing V and the bias in place.
@@ -53,7 +53,7 @@ def fit_logistic_weights(
     learning_rate : float or "auto"
     n_passes, n_batches : int
         Passes over the samples, and batches (of equal size, drawn anew) in each.
-    record : Record
+    record : LossHistory
         Is told the mean loss of each pass, while the weights moved.
     checkpoint : Checkpoint
         Where the descent is taken up, and what it leaves on its way.

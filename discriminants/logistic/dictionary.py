@@ -4,7 +4,7 @@ import numpy as np
 
 from discriminants.kernels import Kernel
 from discriminants.logistic.memory import GRAM_ROWS
-from discriminants.logistic.training import Training
+from discriminants.logistic.training import FitContext
 from discriminants.multiclass.targets import OneVsRestTargets
 from discriminants.sampling import balanced_sample, spread_sample
 from discriminants.selection.forward_selection import forward_selection
@@ -29,7 +29,7 @@ def random_dictionary(
 
 
 def selected_dictionary(
-    kernel: Kernel, training: Training, *, n_centers: int, n_candidates: int, n_samples: int
+    kernel: Kernel, training: FitContext, *, n_centers: int, n_candidates: int, n_samples: int
 ) -> tuple[Kernel, np.ndarray]:
     """Centres by orthogonal least squares on one-vs-rest targets, no point twice.
 
@@ -37,7 +37,7 @@ def selected_dictionary(
     ----------
     kernel : Kernel
         Resolved on the samples.
-    training : Training
+    training : FitContext
     n_candidates : int
         Samples among which centres are chosen.
     n_samples : int

@@ -18,7 +18,7 @@ _BLOCK_ROWS = 256  # whose kernel values stay in the cache
 
 
 @dataclass(frozen=True)
-class InputMap:
+class AffineTransform:
     """x -> matrix @ x + offset.
 
     Attributes
@@ -35,9 +35,9 @@ class InputMap:
         return X @ self.matrix.T.astype(X.dtype) + self.offset.astype(X.dtype)
 
 
-def identity_map(n_features: int) -> InputMap:
+def identity_map(n_features: int) -> AffineTransform:
     """The map that changes nothing."""
-    return InputMap(np.eye(n_features), np.zeros(n_features))
+    return AffineTransform(np.eye(n_features), np.zeros(n_features))
 
 
 def fit_input_map(
@@ -49,8 +49,8 @@ def fit_input_map(
     loss: str | Factored = "multinomial",
     ridge: float = 1e-2,
     max_iter: int = 15,
-    start: InputMap | None = None,
-) -> InputMap:
+    start: AffineTransform | None = None,
+) -> AffineTransform:
     """Minimize mean loss + ridge / 2 (|matrix - I|^2 + |offset|^2) by L-BFGS.
 
     Parameters
@@ -66,7 +66,7 @@ def fit_input_map(
     ridge : float
         How strongly the map is held to the identity.
     max_iter : int
-    start : InputMap, optional
+    start : AffineTransform, optional
         Where to begin; the identity unless given.
 
     Raises
@@ -102,7 +102,7 @@ def fit_input_map(
         method="L-BFGS-B",
         options={"maxiter": max_iter},
     )
-    return InputMap(*_parts(found.x, n_features))
+    return AffineTransform(*_parts(found.x, n_features))
 
 
 def _parts(theta: np.ndarray, n_features: int) -> tuple[np.ndarray, np.ndarray]:
@@ -134,7 +134,7 @@ class _Objective:
         matrix, offset = _parts(theta, n_features)
         total = 0.0
         matrix_gradient, offset_gradient = np.zeros(matrix.shape), np.zeros(offset.shape)
-        frame_map = InputMap(matrix, offset)
+        frame_map = AffineTransform(matrix, offset)
         for start in range(0, n_samples, _BLOCK_ROWS):
             rows = slice(start, start + _BLOCK_ROWS)
             X = self._X[rows]

@@ -11,7 +11,7 @@ from discriminants.linear_systems.conjugate_gradients import conjugate_gradients
 from discriminants.logistic.block_sums import Features
 from discriminants.logistic.checkpoint import Checkpoint
 from discriminants.logistic.objective import LogisticObjective
-from discriminants.logistic.record import Record
+from discriminants.logistic.record import LossHistory
 from discriminants.logistic.samples import Samples
 from discriminants.logistic.whitening import Whitening
 from discriminants.parallel.workers import Workers
@@ -37,7 +37,7 @@ def fit_irls_weights(
     alpha: float,
     tol: float,
     max_steps: int,
-    record: Record,
+    record: LossHistory,
     checkpoint: Checkpoint | None = None,
 ) -> bool:
     """Minimize mean loss + alpha / 2 tr(W'K_mm W), W = T V, changing V and the bias in place.
@@ -65,7 +65,7 @@ def fit_irls_weights(
         keeps from falling stops as well.
     max_steps : int
         Most Newton steps; one is always made.
-    record : Record
+    record : LossHistory
         Is told the objective, mean loss and penalty, after each step.
     checkpoint : Checkpoint, optional
 

@@ -77,7 +77,7 @@ class Stage:
         return self.base + running * self.task + waiting * self.result
 
 
-class AtOnce:
+class MemoryPlan:
     """Workers that are given a few items at a time.
 
     Parameters
@@ -114,7 +114,7 @@ def within_memory(max_memory: int | None, size: FitSize, workers: Workers) -> Wo
     choices: list[int | None] = [None, *range(workers.n_workers, 0, -1)]
     for at_once in choices:
         if all(stage.total(at_once, workers.n_workers) <= max_memory for stage in size.stages()):
-            return workers if at_once is None else AtOnce(workers, at_once)
+            return workers if at_once is None else MemoryPlan(workers, at_once)
     needs = {stage.name: stage.total(1, 1) for stage in size.stages()}
     name, most = max(needs.items(), key=lambda need: need[1])
     if size.n_candidates and name == "choosing among the candidates":

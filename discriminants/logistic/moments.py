@@ -6,7 +6,7 @@ import numpy as np
 
 from discriminants.kernels import Kernel
 from discriminants.logistic.memory import GRAM_ROWS
-from discriminants.logistic.training import Training
+from discriminants.logistic.training import FitContext
 from discriminants.logistic.whitening import Whitening, whiten, whiten_by_factors
 from discriminants.selection.gram import accumulate_gram
 
@@ -16,7 +16,7 @@ _STAGE = "whitening"
 
 
 def whitening_of(
-    kernel: Kernel, centers: np.ndarray, points: np.ndarray, training: Training, damping: float
+    kernel: Kernel, centers: np.ndarray, points: np.ndarray, training: FitContext, damping: float
 ) -> Whitening:
     """Whitened coordinates for the weights of the centres.
 
@@ -27,7 +27,7 @@ def whitening_of(
     centers : ndarray of shape (m, n_features)
     points : ndarray of shape (m, n_features)
         The centres' samples: with a precomputed kernel, their rows of its matrix.
-    training : Training
+    training : FitContext
     damping : float
     """
     m, n_samples = centers.shape[0], training.X.shape[0]

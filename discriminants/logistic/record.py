@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 
-class Record:
+class LossHistory:
     """Losses after each pass or Newton step.
 
     Parameters

@@ -10,7 +10,7 @@ from discriminants.parallel.workers import Workers
 
 
 @dataclass(frozen=True)
-class Training:
+class FitContext:
     """Samples, and how they are worked through.
 
     Attributes

@@ -84,9 +84,9 @@ class ThresholdedClassifier(OneVsRestClassifier):
 
     def _shift(self, output: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> float:
         """The threshold of one output, on the samples of which it has a target."""
-        told = target != 0
-        counts = None if weight is None else weight[told]
-        return float(THRESHOLDS[self.threshold](output[told], target[told] > 0, counts))
+        message = target != 0
+        counts = None if weight is None else weight[message]
+        return float(THRESHOLDS[self.threshold](output[message], target[message] > 0, counts))
 
     def _calibration_outputs(self, X: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Outputs of the training samples, shape (n_samples, n_outputs); with leave-one-out those of the others."""

@@ -29,7 +29,7 @@ from asr.experiments.table_4_2 import CHOICE as TABLE_4_2
 from asr.experiments.table_4_2 import table_4_2
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram, word_loop
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from asr.training.config import TrainingConfig, TuningSettings
 
 # How the archived cepstra were made (CMU Sphinx); vocal-tract warps need to know.
@@ -79,16 +79,16 @@ def main() -> None:
     else:
         mixtures, hybrids = (MIXTURES, HYBRIDS) if arguments.systems == "ours" else table_4_2(FEATURES)
     story = open_story("AN4", arguments, arguments.corpus_dir, CONFIG, mixtures, hybrids)
-    train, test = story.material("train"), story.material("test")
-    words = story.workshop.lexicon.words
+    train, test = story.dataset("train"), story.dataset("test")
+    words = story.context.lexicon.words
 
-    def grammars(material: Material) -> Mapping[str, Grammar]:
-        bigram = estimate_ngram(material.references.values(), 2, vocabulary=words)
+    def grammars(dataset: Dataset) -> Mapping[str, Grammar]:
+        bigram = estimate_ngram(dataset.references.values(), 2, vocabulary=words)
         return {"bigram": arpa_grammar(bigram), "loop": word_loop(words)}
 
-    systems = train_and_tune(story.workshop, "an4", train, mixtures, hybrids, grammars)
+    systems = train_and_tune(story.context, "an4", train, mixtures, hybrids, grammars)
     primary = choose_primary(systems)
-    decoded = decode_test(story.workshop, "test", systems, test, grammars(train))
+    decoded = decode_test(story.context, "test", systems, test, grammars(train))
     finish(story, [pooled_row([part], split="test", primary=primary) for part in decoded], systems)
 
 

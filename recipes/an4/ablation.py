@@ -175,7 +175,7 @@ def main() -> None:
     arguments = parse_arguments(__doc__ or "", rows=[row.name for row in ROWS], options=_add_folds)
     assert arguments.corpus_dir is not None
     story = open_story("AN4", arguments, arguments.corpus_dir, CONFIG, (), (), ("train",))
-    words = story.workshop.lexicon.words
+    words = story.context.lexicon.words
     ablation = Ablation(
         HYBRID,
         FRAMES,

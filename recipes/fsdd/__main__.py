@@ -35,7 +35,7 @@ from asr.experiments.comparison import (
 from asr.experiments.kernel_families import CHOICES as FAMILIES
 from asr.experiments.kernel_families import kernel_family
 from asr.experiments.results import ResultRow, Unit, result_row
-from asr.experiments.story import OURS, Story, finish, open_story, parse_arguments, run_recipe
+from asr.experiments.story import OURS, Recipe, finish, open_story, parse_arguments, run_recipe
 from asr.experiments.table_4_2 import CHOICE as TABLE_4_2
 from asr.experiments.table_4_2 import table_4_2
 from asr.features.config import FeatureConfig
@@ -43,11 +43,11 @@ from asr.features.frontend import FrontEnd
 from asr.grammar import Grammar, one_word, word_loop
 from asr.lexicon import with_own_phones
 from asr.recognition.adaptation import AdaptationSettings
-from asr.recognition.material import Material, joined
+from asr.recognition.dataset import Dataset, joined
 from asr.scoring.files import read_transcripts, write_transcripts
 from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.config import TrainingConfig, TuningSettings
-from asr.training.systems import Workshop
+from asr.training.systems import TrainingContext
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ HYBRIDS = (
     ),
 )
 
-Family = tuple[Unit, str, Workshop, tuple[MixtureSpecification, ...], tuple[HybridSpecification, ...]]
+Family = tuple[Unit, str, TrainingContext, tuple[MixtureSpecification, ...], tuple[HybridSpecification, ...]]
 
 WORD_CONFIG = CONFIG.model_copy(update={"gmm": GmmSettings(mixtures=(1, 2, 4), iterations=(10, 5, 5), start="equal")})
 WORD_MIXTURES = (MixtureSpecification("gmm-word", FEATURES, (1, 4)),)
@@ -104,7 +104,7 @@ def main() -> None:
     for note in notes:
         log.warning(note)
     story = open_story("Free Spoken Digits", arguments, arguments.corpus_dir, CONFIG, *compared)
-    train, test = story.material("train"), story.material("test")
+    train, test = story.dataset("train"), story.dataset("test")
     everything = joined([train, test])
     folds = ({} if family else {"official": (train, test)}) | {
         f"loso-{speaker}": (
@@ -114,26 +114,26 @@ def main() -> None:
         for speaker in everything.speakers
     }
     first = next(iter(folds))
-    words = story.workshop.lexicon.words
+    words = story.context.lexicon.words
 
-    def grammars(material: Material) -> Mapping[str, Grammar]:
+    def grammars(dataset: Dataset) -> Mapping[str, Grammar]:
         return {"one": one_word(words)} | ({} if family else {"loop": word_loop(words)})
 
-    by_word = replace(story.workshop, lexicon=with_own_phones(story.workshop.lexicon), config=WORD_CONFIG)
-    families: list[Family] = [("mono", "", story.workshop, mixtures, hybrids)]
+    by_word = replace(story.context, lexicon=with_own_phones(story.context.lexicon), config=WORD_CONFIG)
+    families: list[Family] = [("mono", "", story.context, mixtures, hybrids)]
     if ours:
         families.append(("word", "-word", by_word, WORD_MIXTURES, WORD_HYBRIDS))
     trained: dict[tuple[str, str], list[System]] = {}
-    for name, (material, _) in folds.items():
-        for unit, suffix, workshop, mixtures, hybrids in families:
-            trained[name, unit] = train_and_tune(workshop, name + suffix, material, mixtures, hybrids, grammars)
+    for name, (dataset, _) in folds.items():
+        for unit, suffix, context, mixtures, hybrids in families:
+            trained[name, unit] = train_and_tune(context, name + suffix, dataset, mixtures, hybrids, grammars)
 
     scored = []
-    for unit, suffix, workshop, _, _ in families:
+    for unit, suffix, context, _, _ in families:
         primary = choose_primary(system for name in folds for system in trained[name, unit])
         decoded = {
-            name: decode_test(workshop, name + suffix, trained[name, unit], material, grammars(material))
-            for name, (_, material) in folds.items()
+            name: decode_test(context, name + suffix, trained[name, unit], dataset, grammars(dataset))
+            for name, (_, dataset) in folds.items()
         }
         for part in decoded.pop("official", ()):
             scored.append(pooled_row([part], split="official", primary=primary, unit=unit))
@@ -146,7 +146,7 @@ def main() -> None:
 
 
 def whole_word_row(
-    story: Story, split: str, folds: Mapping[str, tuple[Material, Material]]
+    story: Recipe, split: str, folds: Mapping[str, tuple[Dataset, Dataset]]
 ) -> tuple[ResultRow, ScoreReport]:
     """Whole-word HMMs trained and tested on every fold of a split, pooled; one stage a fold."""
     hypotheses: dict[str, tuple[str, ...]] = {}
@@ -155,21 +155,21 @@ def whole_word_row(
     train_seconds = cpu_seconds = audio_seconds = 0.0
     for name, (train, test) in folds.items():
 
-        def build(directory: Path, train: Material = train, test: Material = test) -> None:
+        def build(directory: Path, train: Dataset = train, test: Dataset = test) -> None:
             front_end = FrontEnd(FEATURES).fit(train.static)
             models = WholeWordHmms(seed=CONFIG.seed)
             started = time.monotonic()
-            models.fit(front_end.transform(train.static), train.transcripts, workers=story.workshop.workers)
-            story.workshop.run.note_time("training", time.monotonic() - started)
+            models.fit(front_end.transform(train.static), train.transcripts, workers=story.context.workers)
+            story.context.run.note_time("training", time.monotonic() - started)
             started = time.process_time()
             write_transcripts(directory / "hyp.txt", models.recognize(front_end.transform(test.static)))
-            story.workshop.run.note_time("decoding", time.process_time() - started)
+            story.context.run.note_time("decoding", time.process_time() - started)
 
-        directory = story.workshop.run.stage(f"{name}-whole-word", build)
+        directory = story.context.run.stage(f"{name}-whole-word", build)
         hypotheses |= read_transcripts(directory / "hyp.txt")
         references |= test.references
         speakers |= test.utterance_speaker
-        taken = story.workshop.run.stage_time(f"{name}-whole-word").parts
+        taken = story.context.run.stage_time(f"{name}-whole-word").parts
         train_seconds += taken["training"]
         cpu_seconds += taken["decoding"]
         audio_seconds += test.seconds

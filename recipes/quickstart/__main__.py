@@ -23,7 +23,7 @@ from asr.experiments.comparison import (
 )
 from asr.experiments.story import finish, open_story, parse_arguments, run_recipe
 from asr.grammar import Grammar, read_word_pair, word_pair
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from asr.runs.progress import counted
 from asr.training.config import TrainingConfig, TuningSettings
 from discriminants.paths import is_dir
@@ -62,15 +62,15 @@ def main() -> None:
         with counted(n_utterances, "synthesising speech") as finished:
             make_naval_corpus(corpus_dir, CORPUS, jobs=arguments.jobs, progress=finished)
     story = open_story("Quickstart", arguments, corpus_dir, CONFIG, MIXTURES, HYBRIDS)
-    train, test = story.material("train"), story.material("test")
+    train, test = story.dataset("train"), story.dataset("test")
     successors = read_word_pair(corpus_dir / "wordpair.txt")
 
-    def grammars(material: Material) -> Mapping[str, Grammar]:
+    def grammars(dataset: Dataset) -> Mapping[str, Grammar]:
         return {"wordpair": word_pair(successors)}
 
-    systems = train_and_tune(story.workshop, "quickstart", train, MIXTURES, HYBRIDS, grammars)
+    systems = train_and_tune(story.context, "quickstart", train, MIXTURES, HYBRIDS, grammars)
     primary = choose_primary(systems)
-    decoded = decode_test(story.workshop, "test", systems, test, grammars(train))
+    decoded = decode_test(story.context, "test", systems, test, grammars(train))
     notes = (
         f"Synthetic speech: {len(train.speakers)} training and {len(test.speakers)} test voices, "
         f"{train.seconds / 60:.1f} and {test.seconds / 60:.1f} minutes, word-pair grammar.",

@@ -33,7 +33,7 @@ from asr.experiments.story import Arguments, finish, open_story, parse_arguments
 from asr.experiments.table_4_2 import CHOICE, table_4_2
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from asr.training.config import TrainingConfig, TuningSettings
 from recipes.rm1.cepstra import read_cepstra
 from recipes.rm1.constant_frames import without_constant_frames
@@ -146,21 +146,21 @@ def main() -> None:
         inputs={"grammar": hashlib.sha256(corpus.grammar_file.read_bytes()).hexdigest()},
         corpora=corpus.splits,
     )
-    train = story.material(TRAIN)
+    train = story.dataset(TRAIN)
     if layout == "discs":
-        train = without_constant_frames(story.workshop.run, train, corpus.features)
-    tests = {name: story.material(name) for name in corpus.tests}
+        train = without_constant_frames(story.context.run, train, corpus.features)
+    tests = {name: story.dataset(name) for name in corpus.tests}
 
-    def grammars(material: Material) -> Mapping[str, Grammar]:
+    def grammars(dataset: Dataset) -> Mapping[str, Grammar]:
         return {"wordpair": corpus.grammar}
 
     dev = tests.get(DEV) if len(tests) > 1 else None
-    systems = train_and_tune(story.workshop, "rm1", train, mixtures, hybrids, grammars, dev=dev)
+    systems = train_and_tune(story.context, "rm1", train, mixtures, hybrids, grammars, dev=dev)
     primary = choose_primary(systems)
     scored = [
         pooled_row([part], split=name, primary=primary)
         for name, test in tests.items()
-        for part in decode_test(story.workshop, name, systems, test, grammars(train))
+        for part in decode_test(story.context, name, systems, test, grammars(train))
     ]
     chosen_on = "training speakers held out" if dev is None else f"{DEV}, whose rows are therefore no test"
     notes = (

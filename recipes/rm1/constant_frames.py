@@ -15,7 +15,7 @@ from asr.corpus.audio import read_audio
 from asr.errors import FeatureError
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from asr.runs.progress import progress
 from asr.runs.run import Run
 
@@ -38,15 +38,15 @@ def frames_in_runs(samples: np.ndarray, config: FeatureConfig, shortest: int = S
     return still[middles]
 
 
-def without_constant_frames(run: Run, material: Material, config: FeatureConfig) -> Material:
+def without_constant_frames(run: Run, dataset: Dataset, config: FeatureConfig) -> Dataset:
     """Stage `constant-frames`: the material without such frames; one line says how many they are."""
-    corpus = material.corpus
+    corpus = dataset.corpus
     if corpus is None:
         raise FeatureError("runs of equal samples can be found in audio alone")
 
     def build(directory: Path) -> None:
         found: dict[str, list[int]] = {}
-        for utterance in progress(corpus.subset(material.static.ids).utterances, "runs of equal samples"):
+        for utterance in progress(corpus.subset(dataset.static.ids).utterances, "runs of equal samples"):
             samples = read_audio(utterance.source, rate=config.sample_rate, upsample=config.upsample)
             frames = np.flatnonzero(frames_in_runs(samples, config)).tolist()
             if frames:
@@ -58,15 +58,15 @@ def without_constant_frames(run: Run, material: Material, config: FeatureConfig)
         "%d frames of %d recordings, made by runs of %d or more equal samples, are left out of training",
         sum(map(len, found.values())), len(found), SHORTEST_RUN,
     )  # fmt: skip
-    return without_frames(material, found)
+    return without_frames(dataset, found)
 
 
-def without_frames(material: Material, dropped: Mapping[str, Sequence[int]]) -> Material:
+def without_frames(dataset: Dataset, dropped: Mapping[str, Sequence[int]]) -> Dataset:
     """The material without some frames of some utterances; an utterance that loses all of them is left out.
 
     Its audio is no longer told: copies of it would have other frames.
     """
-    table = material.static
+    table = dataset.static
     kept = []
     for number, name in enumerate(table.ids):
         frames = np.delete(table.utterance(number), dropped.get(name, ()), axis=0) if name in dropped else None
@@ -75,4 +75,4 @@ def without_frames(material: Material, dropped: Mapping[str, Sequence[int]]) -> 
     static = FrameTable.from_utterances(*zip(*some, strict=True)) if some else None
     if static is None:
         raise FeatureError("no frames are left: every recording is digital silence")
-    return Material(static, material.transcripts, material.frame_shift)
+    return Dataset(static, dataset.transcripts, dataset.frame_shift)

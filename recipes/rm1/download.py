@@ -200,11 +200,11 @@ def record_digest(path: Path, source: Source) -> None:
     record = path.with_name(f"{path.name}.sha256")
     found = digest.hexdigest()
     if is_file(record):
-        told = (read_text(record, CorpusError, largest=1 << 12).split() or [""])[0]
-        if told != found:
+        message = (read_text(record, CorpusError, largest=1 << 12).split() or [""])[0]
+        if message != found:
             raise CorpusError(
-                f"{path}: its SHA-256 is {found}, but {record.name} says {printable(told, 80)}; remove both, and it is "
-                "fetched again"
+                f"{path}: its SHA-256 is {found}, but {record.name} says {printable(message, 80)}; remove both, and "
+                "it is fetched again"
             )
         return
     with atomic_write(record) as temporary:

@@ -45,7 +45,7 @@ def main() -> None:
     found = parser.parse_args()
     lexicon, splits = read_sample(found.corpus_dir)
     labelled, topology = splits["train"], Topology(lexicon.phones, STATES_PER_PHONE)
-    whole = FrontEnd(FEATURES).fit(labelled.material.static).transform(labelled.material.static)
+    whole = FrontEnd(FEATURES).fit(labelled.dataset.static).transform(labelled.dataset.static)
     graphs = {name: _graph(labelled.states[name], topology) for name in whole.ids}
     ways = {
         start + (", restarted" if restarts else ""): {"start": start, "restarts": restarts}

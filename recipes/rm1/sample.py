@@ -34,7 +34,7 @@ from asr.grammar.arpa_automaton import arpa_grammar
 from asr.grammar.ngram import estimate_ngram
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import estimate_self_loops
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from asr.recognition.recognition import recognize
 from asr.runs.run import Run
 from asr.runs.workers import open_workers
@@ -42,7 +42,7 @@ from asr.scoring.wer import score_utterances
 from asr.training.config import TrainingConfig, TuningSettings
 from asr.training.held_out import hold_out
 from asr.training.hybrid_systems import train_hybrid_system
-from asr.training.systems import Mixtures, Trained, Workshop
+from asr.training.systems import AlignedGmms, TrainedSystem, TrainingContext
 from asr.training.tuning import tune_search
 from discriminants.blas_threads import one_blas_thread
 from recipes.rm1.__main__ import kernel_logistic
@@ -72,8 +72,8 @@ def systems() -> tuple[MixtureSpecification, tuple[HybridSpecification, ...]]:
 
 
 def train_on_states(
-    shop: Workshop, prefix: str, data: Labelled, part: Material, mixtures: MixtureSpecification
-) -> Mixtures:
+    shop: TrainingContext, prefix: str, data: Labelled, part: Dataset, mixtures: MixtureSpecification
+) -> AlignedGmms:
     """Stage `PREFIX-gmm-N`: mixtures trained on the states of these utterances as they are given."""
     states, n_components = data.states_of(part), max(mixtures.components)
     counts = [count_transitions(data.states[name], shop.topology) for name in part.static.ids]
@@ -88,21 +88,23 @@ def train_on_states(
 
     name = f"{prefix}-{mixtures.system(n_components)}"
     directory = shop.run.stage(name, build)
-    trained = Trained(directory / "gmm.safetensors", shop.run.stage_time(name).wall, {})
-    return Mixtures({n_components: trained}, states, {})
+    trained = TrainedSystem(directory / "gmm.safetensors", shop.run.stage_time(name).wall, {})
+    return AlignedGmms({n_components: trained}, states, {})
 
 
-def phone_loop(shop: Workshop, part: Material) -> StateGraph:
+def phone_loop(shop: TrainingContext, part: Dataset) -> StateGraph:
     """The graph of all phones under a bigram of these utterances' phones."""
     model = estimate_ngram(part.references.values(), 2, vocabulary=shop.lexicon.phones)
     return compile_graph(shop.lexicon, arpa_grammar(model), shop.topology)
 
 
-def choose_search(shop: Workshop, name: str, twin: Trained, held_out: Material, graph: StateGraph) -> SearchSettings:
+def choose_search(
+    shop: TrainingContext, name: str, fold_model: TrainedSystem, held_out: Dataset, graph: StateGraph
+) -> SearchSettings:
     """Stage `search-NAME`: scale and penalty with which the twin makes the fewest errors on held-out speakers."""
 
     def build(directory: Path) -> None:
-        tuned = tune_search(twin.load(), held_out, graph, shop.config.tuning, workers=shop.workers)
+        tuned = tune_search(fold_model.load(), held_out, graph, shop.config.tuning, workers=shop.workers)
         search, wrong = tuned.search, tuned.report.wer
         log.info(
             "%s: scale %g, penalty %g; %.1f %% phone error on held-out speakers",
@@ -124,29 +126,29 @@ def log_posteriors(model: SpeechModel, frames: np.ndarray, log_priors: np.ndarra
     return acoustic.log_likelihood(frames) + log_priors
 
 
-def state_shares(shop: Workshop, states: np.ndarray) -> np.ndarray:
+def state_shares(shop: TrainingContext, states: np.ndarray) -> np.ndarray:
     """Natural log of every state's share of the frames, float32 (n_states,); one frame more each, for unseen ones."""
     counts = np.bincount(states, minlength=shop.topology.n_states) + 1
     return np.log(counts / counts.sum()).astype(np.float32)
 
 
 def test(
-    shop: Workshop, name: str, trained: Trained, search: SearchSettings, data: Labelled, graph: StateGraph,
+    shop: TrainingContext, name: str, trained: TrainedSystem, search: SearchSettings, data: Labelled, graph: StateGraph,
     log_priors: np.ndarray,
 ) -> Scored:  # fmt: skip
     """Stage `test-NAME`: wrong frames and recognized phones of every test utterance."""
-    material = data.material
+    dataset = data.dataset
 
     def build(directory: Path) -> None:
         model = trained.load()
         with one_blas_thread():
-            table = model.front_end.transform(material.static)
+            table = model.front_end.transform(dataset.static)
             log_posteriors(model, table.frames[:100], log_priors)  # compiles what is compiled
             started = time.process_time()
             best = log_posteriors(model, table.frames, log_priors).argmax(axis=1)
             shop.run.note_time("scoring", time.process_time() - started)
         wrong = {key: int((best[table.rows(key)] != data.states[key]).sum()) for key in table.ids}
-        found = recognize(model, material.static, graph, search, workers=shop.workers)
+        found = recognize(model, dataset.static, graph, search, workers=shop.workers)
         for key, fault in sorted(found.failed.items()):
             log.warning("%s: not decoded: %s", key, fault.reason)
         record = {"wrong_frames": wrong, "phones": found.hypotheses}
@@ -157,10 +159,10 @@ def test(
     scoring = max(1e-3, shop.run.stage_time(f"test-{name}").parts["scoring"])  # times are kept to a millisecond
     scored = Scored(
         name,
-        frame_report(material, record["wrong_frames"]),
-        score_utterances(material.references, record["phones"], speakers=material.utterance_speaker),
+        frame_report(dataset, record["wrong_frames"]),
+        score_utterances(dataset.references, record["phones"], speakers=dataset.utterance_speaker),
         trained.seconds,
-        material.static.n_frames / scoring,
+        dataset.static.n_frames / scoring,
         search,
     )
     log.info("%s: %.1f %% of the frames wrong, %.1f %% phone error", name, scored.frames.wer, scored.phones.wer)
@@ -199,20 +201,20 @@ def main() -> None:
             allow_changes=arguments.allow_changes,
         ) as run,
     ):
-        scored = compare(Workshop(run, lexicon, CONFIG, "archive", workers), data, mixtures, hybrids)
+        scored = compare(TrainingContext(run, lexicon, CONFIG, "archive", workers), data, mixtures, hybrids)
     write_rows(arguments.work_dir / "results.json", scored)
     print_rows(scored)
     print("\n".join(("", *verdicts(scored))))
 
 
 def compare(
-    shop: Workshop,
+    shop: TrainingContext,
     data: Mapping[str, Labelled],
     mixtures: MixtureSpecification,
     hybrids: Sequence[HybridSpecification],
 ) -> list[Scored]:
     """One system after the other: its twin, the search that this one chooses, itself, and the test utterances."""
-    everything = data["train"].material
+    everything = data["train"].dataset
     inner, held_out = hold_out(everything, shop.config.tuning.held_out, shop.config.seed)
     log.info("%d of %d training speakers are held out", len(held_out.speakers), len(everything.speakers))
     inner_loop, loop = phone_loop(shop, inner), phone_loop(shop, everything)
@@ -220,12 +222,12 @@ def compare(
     parts = {"twin": inner, "all": everything}
     given = {prefix: train_on_states(shop, prefix, data["train"], part, mixtures) for prefix, part in parts.items()}
 
-    def met(name: str, twin: Trained, trained: Trained) -> Scored:
-        search = choose_search(shop, name, twin, held_out, inner_loop)
+    def met(name: str, fold_model: TrainedSystem, trained: TrainedSystem) -> Scored:
+        search = choose_search(shop, name, fold_model, held_out, inner_loop)
         return test(shop, name, trained, search, data["test"], loop, log_priors)
 
     scored = [met(mixtures.system(max(mixtures.components)), given["twin"].largest, given["all"].largest)]
-    trained: dict[tuple[str, str], Trained] = {}
+    trained: dict[tuple[str, str], TrainedSystem] = {}
     for number, hybrid in enumerate(hybrids):
         one_stream = one_stream_of(hybrid, hybrids[:number])
         for prefix, part in parts.items():

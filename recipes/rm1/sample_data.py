@@ -20,7 +20,7 @@ from asr.errors import CorpusError
 from asr.features.frame_table import FrameTable
 from asr.hmm.topology import SILENCE, Topology
 from asr.lexicon import Lexicon
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from asr.text_lines import read_text_lines
 from recipes.rm1.layout import require
 
@@ -36,19 +36,19 @@ class Labelled:
     The states, int32 (n_frames,), are numbered as the house's topology numbers them: silence comes first.
     """
 
-    material: Material
+    dataset: Dataset
     states: Mapping[str, np.ndarray]
 
-    def states_of(self, material: Material) -> np.ndarray:
+    def states_of(self, dataset: Dataset) -> np.ndarray:
         """The states of part of the utterances, as they follow each other in its table, int32 (n_frames,)."""
-        return np.concatenate([self.states[name] for name in material.static.ids])
+        return np.concatenate([self.states[name] for name in dataset.static.ids])
 
     def digest(self) -> str:
         """Of utterances, speakers, frames and states."""
-        table = self.material.static
+        table = self.dataset.static
         digest = hashlib.sha256(repr((table.ids, table.speakers, table.offsets.tolist())).encode())
         digest.update(table.frames.tobytes())
-        digest.update(self.states_of(self.material).tobytes())
+        digest.update(self.states_of(self.dataset).tobytes())
         return digest.hexdigest()
 
 
@@ -75,7 +75,7 @@ def read_sample(folder: Path | str) -> tuple[Lexicon, dict[str, Labelled]]:
         split: _read_split(tree, phones, house, *paths[start : start + len(_FILES)])
         for split, start in zip(SPLITS, range(0, len(paths), len(_FILES)), strict=True)
     }
-    both = set.intersection(*(set(labelled.material.speakers) for labelled in read.values()))
+    both = set.intersection(*(set(labelled.dataset.speakers) for labelled in read.values()))
     if both:
         raise CorpusError(f"{tree.root}: speaker '{min(both)}' is in {' and '.join(SPLITS)}; a test needs others")
     return lexicon, read
@@ -120,7 +120,7 @@ def _read_split(
         spoken[name] = tuple(phones[number] for number in phone_sequence(given) if phones[number] != SILENCE)
         states[name] = house[given]
     table = FrameTable.from_utterances(files, [speakers[name].value for name in files], frames)
-    return Labelled(Material(table, spoken), states)
+    return Labelled(Dataset(table, spoken), states)
 
 
 def _names(

@@ -8,7 +8,7 @@ from typing import Any
 
 from asr.acoustic.model_file import SearchSettings
 from asr.files import atomic_write
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from asr.scoring.bootstrap import compare_systems, wer_interval
 from asr.scoring.wer import ErrorCounts, ScoreReport, UtteranceScore
 
@@ -33,12 +33,12 @@ class Scored:
     search: SearchSettings
 
 
-def frame_report(material: Material, wrong: Mapping[str, int]) -> ScoreReport:
+def frame_report(dataset: Dataset, wrong: Mapping[str, int]) -> ScoreReport:
     """Wrong frames by utterance as words taken for others, so that intervals are drawn as those of words are."""
     return ScoreReport(
         tuple(
-            UtteranceScore(name, speaker, (), ErrorCounts(len(material.static.utterance(name)), wrong[name]))
-            for name, speaker in sorted(material.utterance_speaker.items())
+            UtteranceScore(name, speaker, (), ErrorCounts(len(dataset.static.utterance(name)), wrong[name]))
+            for name, speaker in sorted(dataset.utterance_speaker.items())
         ),
         (),
         (),

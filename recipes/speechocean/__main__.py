@@ -34,7 +34,7 @@ from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram
 from asr.lexicon import Lexicon, read_lexicon
 from asr.lexicon.lexicon import without_stress
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from asr.training.config import TrainingConfig, TuningSettings
 from discriminants.paths import is_dir
 
@@ -100,28 +100,28 @@ def main() -> None:
         lexicon=folded(read_lexicon(arguments.corpus_dir / "lexicon.txt")),
         inputs=inputs,
     )
-    train, dev, test = (story.material(name) for name in ("train", "dev", "test"))
-    bigram = arpa_grammar(estimate_ngram(sentences, 2, vocabulary=story.workshop.lexicon.words))
+    train, dev, test = (story.dataset(name) for name in ("train", "dev", "test"))
+    bigram = arpa_grammar(estimate_ngram(sentences, 2, vocabulary=story.context.lexicon.words))
 
-    def grammars(material: Material) -> Mapping[str, Grammar]:
+    def grammars(dataset: Dataset) -> Mapping[str, Grammar]:
         return {"bigram": bigram}
 
-    systems = train_and_tune(story.workshop, "speechocean", train, mixtures, hybrids, grammars, dev=dev)
+    systems = train_and_tune(story.context, "speechocean", train, mixtures, hybrids, grammars, dev=dev)
     if arguments.systems in MAPPED:
         by_name = {system.name: system for system in systems}
         voting = [by_name[name] for name in VOTING]
-        systems = [*systems, combined(story.workshop, "combined", voting, dev, grammars(train))]
+        systems = [*systems, combined(story.context, "combined", voting, dev, grammars(train))]
     primary = choose_primary(systems)
     splits = {"dev": (dev, systems), "test": (test, systems)}
     if noise is not None:
         compared = [system for system in systems if system.kind == "discriminant" or system.name in BASELINES]
         for level in NOISE_LEVELS:
             changed = Augmentation(noise=noise, snr_db=level, seed=CONFIG.seed)
-            splits[f"test-{changed.name}"] = (story.material("test", changed), compared)
+            splits[f"test-{changed.name}"] = (story.dataset("test", changed), compared)
     scored = [
         pooled_row([part], split=split, primary=primary)
-        for split, (material, chosen) in splits.items()
-        for part in decode_test(story.workshop, split, chosen, material, grammars(material))
+        for split, (dataset, chosen) in splits.items()
+        for part in decode_test(story.context, split, chosen, dataset, grammars(dataset))
     ]
     finish(story, scored, systems)
 

@@ -21,7 +21,7 @@ from asr.experiments.story import open_story, parse_arguments, run_recipe
 from asr.features.augmentation import Augmentation, NoiseClips
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram
 from asr.lexicon import read_lexicon
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from asr.runs.run import Run
 from recipes.speechocean.__main__ import CONFIG, FEATURES, WIDE, folded, noise_clips
 
@@ -83,13 +83,13 @@ def main() -> None:
         lexicon=folded(read_lexicon(arguments.corpus_dir / "lexicon.txt")),
         inputs={"noise": clips.digest()},
     )
-    words = story.workshop.lexicon.words
+    words = story.context.lexicon.words
 
-    def grammar(inner: Material, held_out: Material) -> Grammar:
+    def grammar(inner: Dataset, held_out: Dataset) -> Grammar:
         return arpa_grammar(estimate_ngram(sentences_apart(sentences, held_out), 2, vocabulary=words))
 
     ablation = Ablation(HYBRID, WIDE, FEATURES, SEARCHES, grammar, N_FOLDS)
-    rows = make_rows(list_of_half(story.workshop.run, clips), half(clips, 1))
+    rows = make_rows(list_of_half(story.context.run, clips), half(clips, 1))
     print(run_ablation(story, ablation, rows, arguments.rows))
 
 
@@ -109,7 +109,7 @@ def list_of_half(run: Run, clips: NoiseClips) -> Path:
     return run.stage("noise-for-training", build)
 
 
-def sentences_apart(sentences: Sequence[tuple[str, ...]], held_out: Material) -> list[tuple[str, ...]]:
+def sentences_apart(sentences: Sequence[tuple[str, ...]], held_out: Dataset) -> list[tuple[str, ...]]:
     """The sentences that nobody held out says."""
     heard = set(held_out.references.values())
     return [sentence for sentence in sentences if sentence not in heard]

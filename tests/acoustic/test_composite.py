@@ -131,7 +131,7 @@ def test_a_file_has_no_room_for_models_of_a_program_s_own(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "texts"),
     [
         ({"end": 10_000}, "a stream has the columns"),
         ({"start": 30}, "a stream has the columns"),
@@ -141,13 +141,13 @@ def test_a_file_has_no_room_for_models_of_a_program_s_own(tmp_path):
         ({"hybrid": None}, "says how its posteriors are used"),
     ],
 )
-def test_a_composite_whose_streams_do_not_fit_is_refused(tmp_path, change, told):
+def test_a_composite_whose_streams_do_not_fit_is_refused(tmp_path, change, texts):
     model = two_streams()
     save_model(tmp_path / "model", composed(model, [model.hmm.acoustic_model.streams[0]]))
     arrays, metadata = load_arrays(tmp_path / "model")
     metadata["streams"][0] |= change
     save_arrays(tmp_path / "model", arrays, metadata)
-    with pytest.raises(ModelFormatError, match=told):
+    with pytest.raises(ModelFormatError, match=texts):
         load_model(tmp_path / "model")
 
 

@@ -194,7 +194,7 @@ def test_models_that_have_not_heard_a_recording_tell_its_silence_too():
             table, corpus.graphs, TOPOLOGY, GmmSettings(silence_factor=2), 0.01, SerialWorkers(), pool, None
         )
         overall = single_gaussians(np.zeros(6), np.ones(6), TOPOLOGY.n_states)
-        grown = gmm_training._Grown((overall, np.full(TOPOLOGY.n_units, 0.8)), occupancy, [])
+        grown = gmm_training._GmmState((overall, np.full(TOPOLOGY.n_units, 0.8)), occupancy, [])
         silent = training.silence_found(grown)
     assert silent[noise].mean() > 0.8
     assert (silent == corpus.silent).mean() > 0.95

@@ -19,7 +19,7 @@ from asr.acoustic.fmllr import (
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.row_updates import RowStatistics, best_transform
 from asr.features.frame_table import FrameTable
-from discriminants.logistic.input_map import InputMap, identity_map
+from discriminants.logistic.input_map import AffineTransform, identity_map
 from discriminants.parallel.threads import ThreadWorkers
 
 N_FEATURES = 4
@@ -42,11 +42,11 @@ def drawn_from(mixtures: GaussianMixtures, rng: np.random.Generator, n_frames: i
     return frames, states
 
 
-def some_map(rng: np.random.Generator) -> InputMap:
-    return InputMap(np.eye(N_FEATURES) + 0.2 * rng.normal(size=(N_FEATURES,) * 2), rng.normal(size=N_FEATURES))
+def some_map(rng: np.random.Generator) -> AffineTransform:
+    return AffineTransform(np.eye(N_FEATURES) + 0.2 * rng.normal(size=(N_FEATURES,) * 2), rng.normal(size=N_FEATURES))
 
 
-def unmapped(frame_map: InputMap, frames: np.ndarray) -> np.ndarray:
+def unmapped(frame_map: AffineTransform, frames: np.ndarray) -> np.ndarray:
     """The frames that the map takes to these."""
     return np.linalg.solve(frame_map.matrix, (frames - frame_map.offset).T).T.astype(np.float32)
 
@@ -57,13 +57,15 @@ def log_densities(mixtures: GaussianMixtures, frames: np.ndarray, states: np.nda
     return densities + mixtures.log_weights[states]
 
 
-def log_likelihood(mixtures: GaussianMixtures, frames: np.ndarray, states: np.ndarray, frame_map: InputMap) -> float:
+def log_likelihood(
+    mixtures: GaussianMixtures, frames: np.ndarray, states: np.ndarray, frame_map: AffineTransform
+) -> float:
     """Of mapped frames, with the logarithm of the volume that the map gives them."""
     volume = np.linalg.slogdet(frame_map.matrix)[1]
     return float(logsumexp(log_densities(mixtures, frame_map(frames), states), axis=1).sum() + len(frames) * volume)
 
 
-def stacked(frame_map: InputMap) -> np.ndarray:
+def stacked(frame_map: AffineTransform) -> np.ndarray:
     return np.column_stack([frame_map.matrix, frame_map.offset])
 
 
@@ -78,7 +80,7 @@ def test_the_auxiliary_function_is_the_expected_log_likelihood_up_to_a_constant(
     gamma = log_densities(mixtures, posteriors_at(x), states)
     gamma = np.exp(gamma - logsumexp(gamma, axis=1, keepdims=True))
 
-    def naive(frame_map: InputMap) -> float:
+    def naive(frame_map: AffineTransform) -> float:
         expected = (gamma * log_densities(mixtures, frame_map(x), states)).sum()
         return float(expected + len(x) * np.linalg.slogdet(frame_map.matrix)[1])
 

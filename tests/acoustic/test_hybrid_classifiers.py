@@ -98,9 +98,9 @@ def test_built_in_machines_are_a_hybrid_that_a_model_file_brings_back(name: str)
 
 
 def test_a_parameter_that_a_classifier_does_not_have_is_told_with_those_that_it_has() -> None:
-    with pytest.raises(ConfigError, match=r"has no 'n_center'; did you mean n_centers") as told:
+    with pytest.raises(ConfigError, match=r"has no 'n_center'; did you mean n_centers") as texts:
         make_classifier("kernel-logistic", {"n_center": 300})
-    assert "n_candidates" in str(told.value)
+    assert "n_candidates" in str(texts.value)
     with pytest.raises(ConfigError, match=r"has no 'depth'; it has .*sigma"):
         make_classifier("orols", {"depth": 3})
 

@@ -7,10 +7,10 @@ from scipy.optimize import approx_fprime, minimize
 from asr.acoustic import map_prior
 from asr.acoustic.fmllr import FmllrSettings, expected_statistics, fit_fmllr, fit_speakers, fmllr_statistics
 from asr.acoustic.gmm import GaussianMixtures
-from asr.acoustic.map_prior import MIN_SPEAKERS, MapPrior, expected_under, learnt_prior
+from asr.acoustic.map_prior import MIN_SPEAKERS, FmllrPrior, expected_under, learnt_prior
 from asr.acoustic.row_updates import RowStatistics, best_transform
 from asr.features.frame_table import FrameTable
-from discriminants.logistic.input_map import InputMap, identity_map
+from discriminants.logistic.input_map import AffineTransform, identity_map
 
 N = 4
 
@@ -61,7 +61,7 @@ def test_the_likeliest_map_is_that_of_a_numerical_search(known):
 
         searched = minimize(loss, np.zeros(len(prior.directions)), method="BFGS")
         for start in (None, rng.normal(size=len(prior.directions))):
-            coordinates = prior.likeliest(statistics, start)
+            coordinates = prior.map_estimate(statistics, start)
             assert loss(coordinates) <= searched.fun + 1e-3
             assert np.abs(approx_fprime(coordinates, loss, 1e-6)).max() < 0.02 * max(n_frames, 1)
 
@@ -71,8 +71,8 @@ def test_where_the_determinant_bends_the_wrong_way_each_step_still_gains():
     mean = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], np.float32)
     turn = np.array([[[0.0, 3.0, 0.0], [-3.0, 0.0, 0.0]]], np.float32)  # log|det| = log(1 + 9 d^2): convex at zero
     start = statistics.auxiliary(mean.astype(np.float64))
-    shifted = MapPrior(mean + np.float32(0.1) * turn[0], turn)
-    found = shifted.at(shifted.likeliest(statistics))
+    shifted = FmllrPrior(mean + np.float32(0.1) * turn[0], turn)
+    found = shifted.at(shifted.map_estimate(statistics))
     assert found.shape == (2, 3)
     assert statistics.auxiliary(found) > start
 
@@ -142,7 +142,7 @@ def test_seconds_of_a_speaker_are_enough_where_others_are_known(known):
         found = [
             fit_fmllr(mixtures, frames, states, prior=prior),
             fit_fmllr(mixtures, frames, states),
-            InputMap(prior.mean[:, :N], prior.mean[:, N]),
+            AffineTransform(prior.mean[:, :N], prior.mean[:, N]),
         ]
         distances.append([np.abs(np.column_stack([one.matrix, one.offset]) - truth).mean() for one in found])
     with_prior, without, alone = np.mean(distances, axis=0)

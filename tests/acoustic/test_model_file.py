@@ -351,10 +351,10 @@ def test_a_file_says_what_the_model_was_trained_on_and_may_say_nothing(tmp_path:
     save_model(tmp_path / "model", model)
     assert load_model(tmp_path / "model").trained_on is None
     assert describe_model(tmp_path / "model")["trained on"] == "unknown: the file does not say"
-    told = Provenance(utterances=31, speakers=1, words=62, seconds=87.25, version="0.1.0")
-    save_model(tmp_path / "told", replace(model, trained_on=told))
+    texts = Provenance(utterances=31, speakers=1, words=62, seconds=87.25, version="0.1.0")
+    save_model(tmp_path / "told", replace(model, trained_on=texts))
     again = load_model(tmp_path / "told")
-    assert again.trained_on == told
+    assert again.trained_on == texts
     shown = {"hours": 0.0242, "utterances": 31, "speakers": 1, "words": 62, "by version": "0.1.0"}
     assert describe_model(again)["trained on"] == describe_model(tmp_path / "told")["trained on"] == shown
     assert describe_model(again) == describe_model(tmp_path / "told")

@@ -14,7 +14,7 @@ from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.features.warping import warped_copies
 from asr.training.config import load_config
-from discriminants.logistic.input_map import InputMap, identity_map
+from discriminants.logistic.input_map import AffineTransform, identity_map
 from tests.acoustic.test_fmllr import (
     N_FEATURES,
     drawn_from,
@@ -95,7 +95,7 @@ def test_every_iteration_makes_a_speaker_likelier():
     mixtures = mixtures_of(rng)
     frames, states = drawn_from(mixtures, rng, 400)
     matrices = np.stack([np.eye(N_FEATURES), *(some_map(rng).matrix for _ in range(4))])
-    seen = unmapped(InputMap(matrices[2], np.ones(N_FEATURES)), frames)
+    seen = unmapped(AffineTransform(matrices[2], np.ones(N_FEATURES)), frames)
     values, found = [], identity_map(N_FEATURES)
     for _ in range(6):
         values.append(log_likelihood(mixtures, seen.astype(np.float64), states, found))

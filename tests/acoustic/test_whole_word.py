@@ -185,6 +185,6 @@ def test_digits_of_a_speaker_not_heard_in_training_are_recognized(speech_data):
     model = WholeWordHmms(n_iter=4).fit(
         table.subset(name for name in table.ids if speaker[name] != "theo"), transcripts
     )
-    unheard = table.subset(name for name in table.ids if speaker[name] == "theo")
-    recognized = model.recognize(unheard)
-    assert np.mean([recognized[name] == transcripts[name] for name in unheard.ids]) > 0.9
+    untrained_words = table.subset(name for name in table.ids if speaker[name] == "theo")
+    recognized = model.recognize(untrained_words)
+    assert np.mean([recognized[name] == transcripts[name] for name in untrained_words.ids]) > 0.9

@@ -76,8 +76,8 @@ def test_the_noise_of_a_room_that_training_never_heard_is_found_by_what_is_known
     table, paused = recordings(20, seed=7)
     alone = np.concatenate([sounds.of_recording(table.utterance(number)) for number in range(len(table))])
     assert np.mean((alone < 0) == paused) > 0.95
-    told = sounds.of_table(table, paused)
-    assert np.mean((told < 0) == paused) > 0.95
+    texts = sounds.of_table(table, paused)
+    assert np.mean((texts < 0) == paused) > 0.95
 
 
 def test_too_few_frames_of_either_tell_nothing():

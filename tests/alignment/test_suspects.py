@@ -159,7 +159,7 @@ UTTERANCES = tuple(Suspect("utterance", name, -3.0, "fits badly") for name in ("
 
 
 @pytest.mark.parametrize(
-    ("suspects", "told"),
+    ("suspects", "texts"),
     [
         (
             (Suspect("speaker", "b", -3.0, "fits badly"), *UTTERANCES, STAGE),
@@ -176,10 +176,10 @@ UTTERANCES = tuple(Suspect("utterance", name, -3.0, "fits badly") for name in ("
         ),
     ],
 )
-def test_one_line_says_how_many_are_suspect_what_to_do_and_where_they_are_listed(caplog, suspects, told):
+def test_one_line_says_how_many_are_suspect_what_to_do_and_where_they_are_listed(caplog, suspects, texts):
     check = TranscriptCheck({f"u{number}": -0.5 for number in range(1200)}, 97.0, suspects)
     with caplog.at_level(logging.INFO):
         tell(check, Path("run/suspects.tsv"))
     assert [record.levelname for record in caplog.records] == ["WARNING"]
-    assert caplog.messages[0].startswith(told)
+    assert caplog.messages[0].startswith(texts)
     assert caplog.messages[0].endswith(f". Altogether {check}")

@@ -12,7 +12,7 @@ Asr = Callable[..., tuple[int, str, str]]
 
 
 @dataclass(frozen=True)
-class Place:
+class Bin:
     """A folder to spoil: a copy of the toy corpus and of a model of it."""
 
     folder: Path

@@ -69,8 +69,8 @@ def test_a_pipe_through_which_nothing_comes_is_refused_wherever_a_file_is_meant(
     }
     for option, command in commands.items():
         name = piped(b"")
-        told = f"{option}: nothing comes through '{name}'; has the command"
-        check_one_sentence(asr(*command, option, name), told)
+        texts = f"{option}: nothing comes through '{name}'; has the command"
+        check_one_sentence(asr(*command, option, name), texts)
 
 
 def test_too_much_and_pipes_with_a_name_are_refused_and_not_waited_for(

@@ -92,8 +92,8 @@ def test_a_reference_of_few_utterances_is_told_in_one_line_and_gives_no_interval
     assert run(*files[:2]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("WER 0.00 %  [no interval: ")
-    told = "asr: 60 utterances of HYP without reference, so that they are not scored: u-00, u-02, u-03, u-04, u-05"
-    assert err == f"{told} and 55 more\n"
+    texts = "asr: 60 utterances of HYP without reference, so that they are not scored: u-00, u-02, u-03, u-04, u-05"
+    assert err == f"{texts} and 55 more\n"
 
 
 def test_a_repeated_utterance_is_refused_with_its_line(

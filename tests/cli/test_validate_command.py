@@ -44,8 +44,8 @@ def test_a_clean_corpus_has_status_0_and_a_summary(validate: Asr, corpus: Corpus
     assert rows["rates"] == "8000 Hz (9)"
     assert rows["findings"] == "0 errors, 0 warnings"
     lines = [line.split()[1:] for line in corpus.lines("test/text")]
-    told = f"{len(lines)} utterances, 2 speakers, {sum(map(len, lines))} words (100.00 % of them in the lexicon)"
-    assert rows["test"] == f"{corpus.folder / 'test'}: {told}; nothing is wrong with it"
+    texts = f"{len(lines)} utterances, 2 speakers, {sum(map(len, lines))} words (100.00 % of them in the lexicon)"
+    assert rows["test"] == f"{corpus.folder / 'test'}: {texts}; nothing is wrong with it"
 
 
 def test_warnings_have_status_0_and_errors_1(validate: Asr, corpus: Corpus) -> None:
@@ -63,12 +63,12 @@ def test_warnings_have_status_0_and_errors_1(validate: Asr, corpus: Corpus) -> N
 def test_the_json_has_the_same_findings(validate: Asr, corpus: Corpus) -> None:
     corpus.audio(4).unlink()
     status, out, _ = validate("--json")
-    told = json.loads(out)
+    texts = json.loads(out)
     assert status == 1
-    assert (told["errors"], told["warnings"], told["counts"]) == (1, 0, {"missing-file": 1})
-    assert told["findings"][0]["utterances"] == [corpus.names[3]]
-    assert (told["findings"][0]["file"], told["findings"][0]["line"]) == (f"{corpus.folder}/train/wav.scp", 4)
-    assert told["summary"]["usable"] == 8
+    assert (texts["errors"], texts["warnings"], texts["counts"]) == (1, 0, {"missing-file": 1})
+    assert texts["findings"][0]["utterances"] == [corpus.names[3]]
+    assert (texts["findings"][0]["file"], texts["findings"][0]["line"]) == (f"{corpus.folder}/train/wav.scp", 4)
+    assert texts["summary"]["usable"] == 8
 
 
 def test_a_directory_that_is_not_there_is_named_in_one_sentence(asr: Asr, corpus: Corpus) -> None:
@@ -101,8 +101,8 @@ def test_training_tells_what_is_wrong_before_its_first_stage_and_goes_on(
     assert any(message.startswith("4 utterances of 9 will be left out: 2 too-short, 1 ") for message in before)
     assert any("/train/wav.scp:4: error: " in message for message in before)
     assert any("/train/text:5: error: " in message for message in before)
-    told = re.compile(r"the first of the \d+ pairs took \d+ s, some of it for what is done once, so the other")
-    assert len([message for message in caplog.messages if told.match(message)]) == 1
+    texts = re.compile(r"the first of the \d+ pairs took \d+ s, some of it for what is done once, so the other")
+    assert len([message for message in caplog.messages if texts.match(message)]) == 1
     failed = {
         line.split("\t")[0]: line.split("\t")[1] for line in (tmp_path / "run/failed.tsv").read_text().splitlines()
     }
@@ -151,8 +151,8 @@ def test_of_many_faults_the_log_has_all_and_the_error_the_first(
     assert status == 1
     assert err.startswith(f"asr: error: {corpus.folder}/train/utt2spk:1: ")
     assert err.endswith("and 6 faults more, which the log lists\n") and "utt2spk:2" not in err
-    told = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
-    assert [f"utt2spk:{line}: " in "".join(told) for line in range(1, 8)] == [True] * 7
+    texts = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
+    assert [f"utt2spk:{line}: " in "".join(texts) for line in range(1, 8)] == [True] * 7
 
 
 @pytest.mark.slow
@@ -162,13 +162,13 @@ def test_a_training_that_goes_on_counts_those_left_out_as_it_did_at_first(
     corpus.record(6, np.zeros(9000))
     corpus.append_word(5, "ELEVEN")
 
-    def told() -> list[str]:
+    def texts() -> list[str]:
         caplog.clear()
         with caplog.at_level(logging.WARNING):
             assert train()[0] == 0
         return [message for message in caplog.messages if " left out: " in message]
 
-    first, again = told(), told()
+    first, again = texts(), texts()
     assert first == ["2 utterances of 9 will be left out: 1 unknown-word, 1 silent"]
     assert len(again) == 1 and again[0].startswith("2 utterances of 9 left out: 1 unknown-word, 1 silent; ")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from tests.cli.place import Asr, Place, check_one_sentence
+from tests.cli.place import Asr, Bin, check_one_sentence
 
 DATA_DIRECTORY = {
     "no lists": (lambda p: [(p.data / name).unlink() for name in ("wav.scp", "utt2spk")], ("wav.scp",)),
@@ -36,7 +36,7 @@ DATA_DIRECTORY = {
 @pytest.mark.parametrize("fault", DATA_DIRECTORY)
 @pytest.mark.parametrize("command", ["features", "train", "align", "decode"])
 def test_a_fault_of_a_data_directory_is_named_by_every_command(
-    asr: Asr, place: Place, tmp_path: Path, fault: str, command: str
+    asr: Asr, place: Bin, tmp_path: Path, fault: str, command: str
 ) -> None:
     spoil, parts = DATA_DIRECTORY[fault]
     spoil(place)
@@ -53,7 +53,7 @@ def test_a_fault_of_a_data_directory_is_named_by_every_command(
 
 @pytest.mark.parametrize("command", ["features", "train", "align", "decode", "tune"])
 def test_the_root_from_which_all_files_are_found_is_named_by_every_command(
-    asr: Asr, place: Place, tmp_path: Path, command: str
+    asr: Asr, place: Bin, tmp_path: Path, command: str
 ) -> None:
     (place.folder / "deeper").mkdir()
     data = place.data.rename(place.folder / "deeper" / "test")
@@ -79,7 +79,7 @@ LEXICONS = {
 
 
 @pytest.mark.parametrize("fault", LEXICONS)
-def test_a_fault_of_the_lexicon_is_named(asr: Asr, place: Place, tmp_path: Path, fault: str) -> None:
+def test_a_fault_of_the_lexicon_is_named(asr: Asr, place: Bin, tmp_path: Path, fault: str) -> None:
     text, parts = LEXICONS[fault]
     lexicon = place.write("lexicon.txt", text)
     finished = asr(
@@ -89,7 +89,7 @@ def test_a_fault_of_the_lexicon_is_named(asr: Asr, place: Place, tmp_path: Path,
     check_one_sentence(finished, *parts)
 
 
-def test_a_phone_that_the_model_does_not_know_is_named_with_its_word(asr: Asr, place: Place, tmp_path: Path) -> None:
+def test_a_phone_that_the_model_does_not_know_is_named_with_its_word(asr: Asr, place: Bin, tmp_path: Path) -> None:
     place.edit("lexicon.txt", "TWO S UW", "TWO T UW")
     finished = asr(
         "align", "--model", place.model, "--data", place.data, "--out", tmp_path / "out",
@@ -119,7 +119,7 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize("fault", SETTINGS)
-def test_a_fault_of_the_settings_is_named_before_any_work(asr: Asr, place: Place, tmp_path: Path, fault: str) -> None:
+def test_a_fault_of_the_settings_is_named_before_any_work(asr: Asr, place: Bin, tmp_path: Path, fault: str) -> None:
     text, parts = SETTINGS[fault]
     config = place.write("settings.toml", text)
     finished = asr(
@@ -130,7 +130,7 @@ def test_a_fault_of_the_settings_is_named_before_any_work(asr: Asr, place: Place
     assert not (tmp_path / "run").exists()
 
 
-def test_a_classifier_is_looked_for_before_any_work(asr: Asr, place: Place, tmp_path: Path) -> None:
+def test_a_classifier_is_looked_for_before_any_work(asr: Asr, place: Bin, tmp_path: Path) -> None:
     for name in ("perceptron", "sklearn.svm.NoSuch", "sklearn.nothing.At", "os.system", "sklearn.cluster.KMeans"):
         finished = asr(
             "train", "--data", place.data, "--lexicon", place.folder / "lexicon.txt", "--work-dir", tmp_path / "run",
@@ -140,7 +140,7 @@ def test_a_classifier_is_looked_for_before_any_work(asr: Asr, place: Place, tmp_
     assert not (tmp_path / "run").exists()
 
 
-def test_a_work_directory_with_other_files_is_left_alone(asr: Asr, place: Place, tmp_path: Path) -> None:
+def test_a_work_directory_with_other_files_is_left_alone(asr: Asr, place: Bin, tmp_path: Path) -> None:
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.tex").write_text("x")
     finished = asr(
@@ -164,7 +164,7 @@ AUDIO = {
 
 
 @pytest.mark.parametrize("fault", AUDIO)
-def test_a_single_audio_file_with_a_fault_is_named(asr: Asr, place: Place, tmp_path: Path, fault: str) -> None:
+def test_a_single_audio_file_with_a_fault_is_named(asr: Asr, place: Bin, tmp_path: Path, fault: str) -> None:
     spoil, reason = AUDIO[fault]
     spoil(place.wav(0))
     finished = asr("decode", "--model", place.model, "--out", tmp_path / "out", place.wav(0))
@@ -176,7 +176,7 @@ def test_a_single_audio_file_with_a_fault_is_named(asr: Asr, place: Place, tmp_p
 @pytest.mark.parametrize("fault", AUDIO)
 @pytest.mark.parametrize("command", ["features", "align", "decode"])
 def test_an_utterance_with_a_fault_is_left_out_and_listed_and_the_rest_goes_on(
-    asr: Asr, place: Place, tmp_path: Path, fault: str, command: str
+    asr: Asr, place: Bin, tmp_path: Path, fault: str, command: str
 ) -> None:
     spoil, reason = AUDIO[fault]
     spoil(place.wav(0))
@@ -193,7 +193,7 @@ def test_an_utterance_with_a_fault_is_left_out_and_listed_and_the_rest_goes_on(
 
 
 def test_an_empty_file_has_one_code_named_by_itself_and_in_a_data_directory(
-    asr: Asr, place: Place, tmp_path: Path
+    asr: Asr, place: Bin, tmp_path: Path
 ) -> None:
     place.wav(0).write_bytes(b"")
     listed = []
@@ -204,7 +204,7 @@ def test_an_empty_file_has_one_code_named_by_itself_and_in_a_data_directory(
     assert listed[0] == listed[1] == f"{place.names[0]}\tempty-file\t{place.wav(0)} is an empty file"
 
 
-def test_silence_and_clicks_are_no_fault(asr: Asr, place: Place, tmp_path: Path) -> None:
+def test_silence_and_clicks_are_no_fault(asr: Asr, place: Bin, tmp_path: Path) -> None:
     soundfile.write(place.wav(0), np.zeros(8000), 8000)
     click = np.zeros(8000)
     click[4000] = 1.0
@@ -218,7 +218,7 @@ def test_silence_and_clicks_are_no_fault(asr: Asr, place: Place, tmp_path: Path)
 
 
 def test_an_utterance_shorter_than_its_transcript_is_not_aligned_but_listed(
-    asr: Asr, place: Place, tmp_path: Path
+    asr: Asr, place: Bin, tmp_path: Path
 ) -> None:
     soundfile.write(place.wav(0), np.random.default_rng(0).normal(0, 0.1, 1000), 8000)
     status, _, err = asr("align", "--model", place.model, "--data", place.data, "--out", tmp_path)
@@ -246,14 +246,14 @@ GRAMMARS = {
 
 
 @pytest.mark.parametrize("fault", GRAMMARS)
-def test_a_fault_of_the_grammar_is_named(asr: Asr, place: Place, tmp_path: Path, fault: str) -> None:
+def test_a_fault_of_the_grammar_is_named(asr: Asr, place: Bin, tmp_path: Path, fault: str) -> None:
     text, parts = GRAMMARS[fault]
     grammar = place.write("grammar", text)
     finished = asr("decode", "--model", place.model, "--out", tmp_path / "o", "--grammar", grammar, place.wav(0))
     check_one_sentence(finished, str(grammar), *parts)
 
 
-def test_a_word_network_says_what_can_be_recognized(asr: Asr, place: Place, tmp_path: Path) -> None:
+def test_a_word_network_says_what_can_be_recognized(asr: Asr, place: Bin, tmp_path: Path) -> None:
     network = place.write("network.slf", "VERSION=1.0\nN=2 L=1\nI=0 W=!NULL\nI=1 W=ONE\nJ=0 S=0 E=1\n")
     status, out, err = asr("decode", "--model", place.model, "--out", tmp_path, "--grammar", network, place.wav(0))
     assert status == 0, err
@@ -261,7 +261,7 @@ def test_a_word_network_says_what_can_be_recognized(asr: Asr, place: Place, tmp_
 
 
 def test_words_of_the_grammar_outside_the_lexicon_are_told(
-    asr: Asr, place: Place, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    asr: Asr, place: Bin, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     pairs = place.write("grammar", ">SENTENCE-END\n ONE\n ELEVEN\n>ONE\n SENTENCE-END\n>ELEVEN\n SENTENCE-END\n")
     status, out, err = asr("decode", "--model", place.model, "--out", tmp_path, "--grammar", pairs, place.wav(0))
@@ -271,7 +271,7 @@ def test_words_of_the_grammar_outside_the_lexicon_are_told(
 
 
 def test_words_left_out_are_told_in_one_printable_line(
-    asr: Asr, place: Place, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    asr: Asr, place: Bin, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     odd = "E" * 5000 + "\x1b[2J"
     pairs = place.write("grammar", f">SENTENCE-END\n ONE\n {odd}\n>ONE\n SENTENCE-END\n>{odd}\n SENTENCE-END\n")
@@ -282,39 +282,37 @@ def test_words_left_out_are_told_in_one_printable_line(
 
 
 @pytest.mark.parametrize("weight", ["1e39", "98"])
-def test_a_back_off_weight_that_no_probability_has_is_named(
-    asr: Asr, place: Place, tmp_path: Path, weight: str
-) -> None:
+def test_a_back_off_weight_that_no_probability_has_is_named(asr: Asr, place: Bin, tmp_path: Path, weight: str) -> None:
     unigrams = f"\\data\\\nngram 1=3\nngram 2=1\n\n\\1-grams:\n-99 <s>\n-1 </s>\n-1 ONE {weight}\n"
     grammar = place.write("grammar", unigrams + "\n\\2-grams:\n-1 <s> ONE\n\n\\end\\\n")
     finished = asr("decode", "--model", place.model, "--out", tmp_path / "o", "--grammar", grammar, place.wav(0))
     check_one_sentence(finished, f"{grammar}, line 8", weight)
 
 
-def test_a_file_after_a_switch_that_takes_none_is_told(asr: Asr, place: Place, tmp_path: Path) -> None:
+def test_a_file_after_a_switch_that_takes_none_is_told(asr: Asr, place: Bin, tmp_path: Path) -> None:
     decode = ["decode", "--model", place.model, "--data", place.data, "--out", tmp_path / "out", "-j", 1]
     status, _, err = asr(*decode, "--mlf", "words.mlf")
     assert status == 2
-    told = " ".join(err.split())
-    assert f"--mlf: is followed by no file: it writes {tmp_path}/out/hyp.mlf; leave 'words.mlf' out" in told
+    texts = " ".join(err.split())
+    assert f"--mlf: is followed by no file: it writes {tmp_path}/out/hyp.mlf; leave 'words.mlf' out" in texts
     status, _, err = asr(*decode, "--confidence", "words.ctm")
     assert status == 2
     assert "or --data DIR; 'words.ctm' was taken for an audio file" in " ".join(err.split())
 
 
-def test_an_infinite_beam_is_the_widest(asr: Asr, place: Place, tmp_path: Path) -> None:
+def test_an_infinite_beam_is_the_widest(asr: Asr, place: Bin, tmp_path: Path) -> None:
     arguments = ["decode", "--model", place.model, "--out", tmp_path, place.wav(0), "--beam"]
     assert asr(*arguments, "inf")[:2] == asr(*arguments, "1e6")[:2] != (1, "")
 
 
-def test_features_of_another_kind_than_the_model_s_are_refused(asr: Asr, place: Place, tmp_path: Path) -> None:
+def test_features_of_another_kind_than_the_model_s_are_refused(asr: Asr, place: Bin, tmp_path: Path) -> None:
     features = tmp_path / "features"
     asr("features", "--data", place.data, "--out", features, "--config", place.folder / "settings.toml")
     finished = asr("decode", "--model", place.model, "--out", tmp_path / "out", "--data", features)
     check_one_sentence(finished, "feats.scp", "trained on audio")
 
 
-def test_a_feature_archive_broken_off_loses_one_utterance(asr: Asr, place: Place, tmp_path: Path) -> None:
+def test_a_feature_archive_broken_off_loses_one_utterance(asr: Asr, place: Bin, tmp_path: Path) -> None:
     features = tmp_path / "features"
     asr("features", "--data", place.data, "--out", features, "--config", place.folder / "settings.toml")
     archive = features / "feats.ark"
@@ -326,20 +324,18 @@ def test_a_feature_archive_broken_off_loses_one_utterance(asr: Asr, place: Place
 
 
 @pytest.mark.parametrize(("option", "value"), [("--lm-scale", "inf"), ("--beam", "0"), ("--insertion-penalty", "nan")])
-def test_a_search_setting_out_of_range_is_named(
-    asr: Asr, place: Place, tmp_path: Path, option: str, value: str
-) -> None:
+def test_a_search_setting_out_of_range_is_named(asr: Asr, place: Bin, tmp_path: Path, option: str, value: str) -> None:
     finished = asr("decode", "--model", place.model, "--out", tmp_path / "out", option, value, place.wav(0))
     check_one_sentence(finished, option[2:].replace("-", "_"), value)
 
 
-def test_two_audio_files_of_one_name_and_folder_are_refused(asr: Asr, place: Place, tmp_path: Path) -> None:
-    twin = shutil.copy(place.wav(0), tmp_path / "one.wav"), shutil.copy(place.wav(0), tmp_path / "one.flac")
-    finished = asr("decode", "--model", place.model, "--out", tmp_path / "out", *twin)
-    check_one_sentence(finished, str(twin[0]), str(twin[1]), "rename one")
+def test_two_audio_files_of_one_name_and_folder_are_refused(asr: Asr, place: Bin, tmp_path: Path) -> None:
+    fold_model = shutil.copy(place.wav(0), tmp_path / "one.wav"), shutil.copy(place.wav(0), tmp_path / "one.flac")
+    finished = asr("decode", "--model", place.model, "--out", tmp_path / "out", *fold_model)
+    check_one_sentence(finished, str(fold_model[0]), str(fold_model[1]), "rename one")
 
 
-def test_an_output_directory_that_cannot_be_made_is_named(asr: Asr, place: Place) -> None:
+def test_an_output_directory_that_cannot_be_made_is_named(asr: Asr, place: Bin) -> None:
     blocked = place.write("blocked", "")
     settings = ["--config", place.folder / "settings.toml"]
     for arguments in (
@@ -369,11 +365,11 @@ def test_a_wrong_transcript_is_named(
     check_one_sentence(asr("score", tmp_path / "ref", tmp_path / "hyp"), part)
 
 
-def test_a_model_is_no_hypothesis(asr: Asr, place: Place) -> None:
+def test_a_model_is_no_hypothesis(asr: Asr, place: Bin) -> None:
     check_one_sentence(asr("score", place.data / "text", place.model), str(place.model))
 
 
-def test_the_json_of_info_stays_json_for_models_of_any_classifier(asr: Asr, place: Place) -> None:
+def test_the_json_of_info_stays_json_for_models_of_any_classifier(asr: Asr, place: Bin) -> None:
     status, out, _ = asr("info", "--json", place.model)
     assert status == 0
     assert json.loads(out)["kind"] == "hybrid"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discriminants.model_file import save_arrays
-from tests.cli.place import Asr, Place, check_one_sentence
+from tests.cli.place import Asr, Bin, check_one_sentence
 
 
 def attribute(name: str, value: object) -> Callable[[list], None]:
@@ -59,7 +59,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("fault", MODELS)
-def test_a_model_file_whose_parts_disagree_is_refused(asr: Asr, place: Place, tmp_path: Path, fault: str) -> None:
+def test_a_model_file_whose_parts_disagree_is_refused(asr: Asr, place: Bin, tmp_path: Path, fault: str) -> None:
     spoil, parts = MODELS[fault]
     spoil(place)
     finished = asr("decode", "--model", place.model, "--out", tmp_path / "out", place.wav(0))
@@ -68,8 +68,8 @@ def test_a_model_file_whose_parts_disagree_is_refused(asr: Asr, place: Place, tm
 
 
 @pytest.mark.parametrize("command", ["info", "align", "decode", "tune"])
-def test_what_is_no_model_file_is_said_with_what_one_is(asr: Asr, place: Place, tmp_path: Path, command: str) -> None:
-    def told(model: Path) -> str:
+def test_what_is_no_model_file_is_said_with_what_one_is(asr: Asr, place: Bin, tmp_path: Path, command: str) -> None:
+    def texts(model: Path) -> str:
         arguments = {
             "info": [model],
             "align": ["--model", model, "--data", place.data, "--out", tmp_path / "out"],
@@ -80,19 +80,19 @@ def test_what_is_no_model_file_is_said_with_what_one_is(asr: Asr, place: Place, 
         check_one_sentence(finished)
         return finished[2]
 
-    assert f"is a directory; give the model file in it, '{place.model}'" in told(place.folder)
+    assert f"is a directory; give the model file in it, '{place.model}'" in texts(place.folder)
     made = "a model file is needed, as `asr train` makes it (model.safetensors in its work directory)"
     text = place.write("notes.txt", "To whom it\nmay concern")
-    assert f"'{place.data}' is a directory; {made}" in told(place.data)
-    assert f"'nowhere' does not exist; {made}" in told(Path("nowhere"))
+    assert f"'{place.data}' is a directory; {made}" in texts(place.data)
+    assert f"'nowhere' does not exist; {made}" in texts(Path("nowhere"))
     beginning = "is damaged or no model file: it begins with the text 'To whom it may concern'"
-    assert f"{text} {beginning}; {made}" in told(text)
+    assert f"{text} {beginning}; {made}" in texts(text)
 
 
 @pytest.mark.parametrize("command", ["info", "align", "decode"])
 @pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 100, 0.2, 0.5, 0.9, -1])
 def test_a_truncated_model_file_is_refused_by_every_command(
-    asr: Asr, place: Place, tmp_path: Path, length: float, command: str
+    asr: Asr, place: Bin, tmp_path: Path, length: float, command: str
 ) -> None:
     content = place.model.read_bytes()
     kept = int(length * len(content)) if 0 < length < 1 else int(length)
@@ -105,7 +105,7 @@ def test_a_truncated_model_file_is_refused_by_every_command(
     check_one_sentence(asr(command, *arguments), str(place.model), "damaged or no model file")
 
 
-def test_a_header_changed_byte_by_byte_is_refused_or_harmless(asr: Asr, place: Place, tmp_path: Path) -> None:
+def test_a_header_changed_byte_by_byte_is_refused_or_harmless(asr: Asr, place: Bin, tmp_path: Path) -> None:
     content = place.model.read_bytes()
     end = 8 + int.from_bytes(content[:8], "little")
     generator = np.random.default_rng(0)
@@ -120,6 +120,6 @@ def test_a_header_changed_byte_by_byte_is_refused_or_harmless(asr: Asr, place: P
             assert "Traceback" not in err
 
 
-def test_info_of_a_tampered_description_is_refused(asr: Asr, place: Place) -> None:
+def test_info_of_a_tampered_description_is_refused(asr: Asr, place: Bin) -> None:
     place.retell(phones=7)
     check_one_sentence(asr("info", place.model), "do not fit together")

@@ -57,10 +57,10 @@ def test_a_file_that_is_missing_is_named_at_every_place_where_it_was_looked_for(
     for name in ("a", "b"):
         (data.parent / f"{name}.wav").unlink()
     above, inside, root = data.resolve().parent / "a.wav", data / "a.wav", tmp_path / "elsewhere" / "a.wav"
-    told = read_data_directory(data).problems[0].reason
-    assert told == f"{above} does not exist, nor does {inside}; --root DIR (root=) says where relative paths begin"
-    told = read_data_directory(data, root=root.parent).problems[0].reason
-    assert told.startswith(f"{root} does not exist, nor does {above} or {inside}; ")
+    texts = read_data_directory(data).problems[0].reason
+    assert texts == f"{above} does not exist, nor does {inside}; --root DIR (root=) says where relative paths begin"
+    texts = read_data_directory(data, root=root.parent).problems[0].reason
+    assert texts.startswith(f"{root} does not exist, nor does {above} or {inside}; ")
     assert read_data_directory(data, root=data.parent).problems[0].reason.count(str(above)) == 1
     (data / "wav.scp").write_text(f"a-1 {root}\n")
     assert read_data_directory(data).problems[0].reason == f"{root} does not exist"
@@ -78,9 +78,9 @@ def test_the_root_from_which_most_missing_files_are_found_is_named(data, tmp_pat
     assert len(reasons) == 2 and all(reason.endswith(remedy) for reason in reasons)
     assert not read_data_directory(data, root=elsewhere).problems
     (data / "wav.scp").write_text("a-1 a.wav\nb-1 b.wav\nc-1 c.wav\nd-1 /nowhere/d.wav\n")
-    told = {name: reason.rpartition("; ")[2] for name, _, reason in read_data_directory(data).problems}
+    texts = {name: reason.rpartition("; ")[2] for name, _, reason in read_data_directory(data).problems}
     most = f"2 of the 3 missing files are there from {elsewhere}, so give --root '{elsewhere}' (root=)"
-    assert told == {**dict.fromkeys(("a-1", "b-1", "c-1"), most), "d-1": "/nowhere/d.wav does not exist"}
+    assert texts == {**dict.fromkeys(("a-1", "b-1", "c-1"), most), "d-1": "/nowhere/d.wav does not exist"}
     (elsewhere / "b.wav").unlink()  # one of three: no root mends most
     assert "; --root DIR (root=) says where" in read_data_directory(data).problems[0].reason
 

@@ -27,7 +27,7 @@ from tests.decode.test_graph_compiler import (
     lexicons,
     scores_and_self_loops,
 )
-from tests.lattices.test_generation import all_paths, lattice_of
+from tests.lattices.test_generation import all_paths, audio_lattice
 
 WORDS = ("A", "B", FILLER_WORD)
 PHONES = ("#x", "#y")
@@ -65,11 +65,11 @@ def test_filler_best_path_equals_phones_spelled_out_as_words(
     lexicon, grammar, seed, lm_scale, insertion_penalty, filler_penalty
 ):
     scores, self_loops = scores_and_self_loops(seed, TOPOLOGY, N_FRAMES)
-    twin = Lexicon({**lexicon.pronunciations, "#x": (("x",),), "#y": (("y",),)})
+    fold_model = Lexicon({**lexicon.pronunciations, "#x": (("x",),), "#y": (("y",),)})
 
     @cache
     def aligned(words: tuple[str, ...]) -> tuple[float, list[Segment]] | None:
-        transcript = transcript_graph(words, twin, TOPOLOGY)
+        transcript = transcript_graph(words, fold_model, TOPOLOGY)
         path = best_path(scores, transcript, TOPOLOGY.unit_state, self_loops)
         return (path.score, word_segments(path, transcript, TOPOLOGY)) if path is not None and path.complete else None
 
@@ -92,7 +92,7 @@ def test_filler_best_path_equals_phones_spelled_out_as_words(
     assert best[words] == pytest.approx(path.score, abs=2e-4)
     assert found in [segments for total, segments in totals[words] if total > best[words] - 2e-4]
 
-    lattice = lattice_of(scores, graph, TOPOLOGY, self_loops, lattice_beam=5.0, **weights)
+    lattice = audio_lattice(scores, graph, TOPOLOGY, self_loops, lattice_beam=5.0, **weights)
     paths = {words: (score, arcs) for words, arcs, score in all_paths(lattice)}
     for words, score in best.items():
         if score > max(best.values()) - 4.9:
@@ -108,13 +108,13 @@ def test_filler_in_context_takes_any_state_of_each_phone(lexicon, tree, seed, fi
     topology = topologies(tree)
     scores, self_loops = scores_and_self_loops(seed, topology, N_FRAMES)
     grammar = sentence_list([("A",), (FILLER_WORD, "A"), ("A", FILLER_WORD), (FILLER_WORD,)])
-    twin = Lexicon({**lexicon.pronunciations, "#x": (("#x",),), "#y": (("#y",),)})
+    fold_model = Lexicon({**lexicon.pronunciations, "#x": (("#x",),), "#y": (("#y",),)})
     best = -np.inf
     for words in [("A",), (FILLER_WORD, "A"), ("A", FILLER_WORD), (FILLER_WORD,)]:
         for way in spelled_out(words):
             said = tuple(word for group in way for word in group)
             penalty = filler_penalty * sum(word in PHONES for word in said)
-            for phones in ways_to_say(said, twin):
+            for phones in ways_to_say(said, fold_model):
                 if sum(1 if phone == SHORT_PAUSE else 2 for phone, _ in phones) <= N_FRAMES:
                     path = best_path(scores, _spelled(phones, topology), topology.unit_state, self_loops)
                     best = max(best, path.score + best_grammar_score(grammar, words) + penalty)

@@ -72,12 +72,12 @@ def test_compiling_is_told_again_where_it_begins_anew(caplog, monkeypatch) -> No
     monkeypatch.setattr(compiled, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     monkeypatch.setattr(compiled, "_compiled_at", [-math.inf])
     with caplog.at_level(logging.INFO, logger=compiled.__name__):
-        told = []
+        texts = []
         for seconds in (0.0, 20.0, 20.0, 31.0, 5.0):
             clock[0] += seconds
             compiled._tell_of_compiling()
-            told.append(len(caplog.messages))
-    assert told == [1, 1, 1, 2, 2]
+            texts.append(len(caplog.messages))
+    assert texts == [1, 1, 1, 2, 2]
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from discriminants.logistic.block_sums import Features
 from discriminants.logistic.irls import NewtonSearch, Point, fit_irls_weights, irls_is_affordable
 from discriminants.logistic.loss import LOSSES, binary
 from discriminants.logistic.objective import LogisticObjective
-from discriminants.logistic.record import Record
+from discriminants.logistic.record import LossHistory
 from discriminants.logistic.samples import Samples
 from discriminants.logistic.whitening import Whitening, whiten, whiten_by_factors
 from discriminants.parallel.workers import SerialWorkers
@@ -53,7 +53,7 @@ def fitted(n_classes: int, loss: str, alpha: float = 1e-3, **options: Any) -> tu
         b,
         loss=loss,
         alpha=alpha,
-        record=Record(lambda number, value: curve.append(value) or value),
+        record=LossHistory(lambda number, value: curve.append(value) or value),
         **settings,
     )
     phi = (KERNEL(X, centers) - w.mean) @ w.transform

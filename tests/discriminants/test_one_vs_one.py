@@ -239,9 +239,9 @@ def test_the_variance_of_small_classes_is_the_squared_error_to_expect_of_new_sam
 
 def test_progress_counts_three_steps_a_class():
     X, y = _digits(100, 4)
-    told: list[tuple[int, int]] = []
-    OneVsOneKernelClassifier(candidates_per_class=3).fit(X, y, progress=lambda *step: told.append(step))
-    assert told == [(k, 12) for k in range(1, 13)]
+    texts: list[tuple[int, int]] = []
+    OneVsOneKernelClassifier(candidates_per_class=3).fit(X, y, progress=lambda *step: texts.append(step))
+    assert texts == [(k, 12) for k in range(1, 13)]
 
 
 def test_svc_is_scikit_learns():

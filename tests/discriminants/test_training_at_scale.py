@@ -18,7 +18,7 @@ from discriminants.kernels import GaussianKernel
 from discriminants.logistic import checkpoint as checkpoint_module
 from discriminants.logistic.descent import descent_schedule
 from discriminants.logistic.loss import LOSSES
-from discriminants.logistic.memory import AtOnce, FitSize, within_memory
+from discriminants.logistic.memory import FitSize, MemoryPlan, within_memory
 from discriminants.logistic.samples import stored, within_reach
 from discriminants.logistic.whitening import whiten_by_factors
 from discriminants.multiclass.one_vs_rest import one_vs_rest_targets
@@ -304,7 +304,7 @@ def test_a_memory_ceiling_holds_tasks_back_and_says_what_would_fit() -> None:
     assert within_memory(None, size, workers) is workers
     assert within_memory(8 * 10**9, size, workers) is workers
     few = within_memory(1_500_000_000, size, workers)
-    assert isinstance(few, AtOnce) and 1 <= few.n_workers < 8
+    assert isinstance(few, MemoryPlan) and 1 <= few.n_workers < 8
     with pytest.raises(ValueError, match=r"max_memory = 500 MB .* n_candidates = \d+ would fit"):
         within_memory(500_000_000, size, workers)
     with pytest.raises(ValueError, match=r"\d+ centres would fit"):

@@ -92,13 +92,13 @@ def test_damage_anywhere_is_refused_by_name_or_changes_nothing(
     damage = place.choice(DAMAGE)
     damage(work_dir / file, place)
     status, said = warm(*tiny_training, work_dir)
-    told = f"{damage.__name__} of {file} in {whole.name}: {said}"
-    assert "Traceback" not in said, told
+    texts = f"{damage.__name__} of {file} in {whole.name}: {said}"
+    assert "Traceback" not in said, texts
     if status == 0:
         for name in RESULTS:
-            assert (work_dir / name).read_bytes() == (runs[0] / name).read_bytes(), f"{name} differs: {told}"
+            assert (work_dir / name).read_bytes() == (runs[0] / name).read_bytes(), f"{name} differs: {texts}"
         return
-    assert status == 1, told
+    assert status == 1, texts
     last = said.splitlines()[-1]
-    assert last.startswith("asr: error: "), told
-    assert file.name in last, told
+    assert last.startswith("asr: error: "), texts
+    assert file.name in last, texts

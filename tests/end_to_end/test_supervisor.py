@@ -34,15 +34,15 @@ def ended_by(number: signal.Signals) -> tuple[int, str]:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_child_that_is_asked_to_end_was_interrupted_whoever_asked_it(number: signal.Signals) -> None:
-    status, told = ended_by(number)
+    status, texts = ended_by(number)
     assert status == 128 + number
-    assert told == "asr: interrupted\n"
+    assert texts == "asr: interrupted\n"
 
 
 def test_a_child_that_is_killed_most_often_wanted_memory() -> None:
-    status, told = ended_by(signal.SIGKILL)
+    status, texts = ended_by(signal.SIGKILL)
     assert status == 1
-    assert "SIGKILL" in told and "memory" in told and "resume" not in told
+    assert "SIGKILL" in texts and "memory" in texts and "resume" not in texts
 
 
 def run(program: str, *arguments: str, shell: str = "") -> "subprocess.CompletedProcess[str]":

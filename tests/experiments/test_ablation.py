@@ -14,11 +14,11 @@ from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
 from asr.acoustic.speaker_adaptation import SpeakerSettings
 from asr.experiments.ablation import Ablation, Average, Row, ScoredMixtures, run_ablation, table
-from asr.experiments.story import Arguments, Story, open_story
+from asr.experiments.story import Arguments, Recipe, open_story
 from asr.features.augmentation import Augmentation, NoiseClips, read_noise
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, word_loop
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from asr.training.config import TrainingConfig
 from recipes.an4 import ablation as an4
 from recipes.speechocean import ablation as speechocean
@@ -30,7 +30,7 @@ SEARCHES = (SearchSettings(lm_scale=3.0), SearchSettings(lm_scale=5.0, insertion
 
 
 def make_ablation(grammars: list[tuple[tuple[str, ...], tuple[str, ...]]] | None = None) -> Ablation:
-    def grammar(inner: Material, held_out: Material) -> Grammar:
+    def grammar(inner: Dataset, held_out: Dataset) -> Grammar:
         if grammars is not None:
             grammars.append((inner.speakers, held_out.speakers))
         return word_loop(sorted({word for words in inner.references.values() for word in words}))
@@ -110,7 +110,7 @@ def test_the_table_has_a_line_for_every_row():
 
 
 @pytest.fixture
-def story(tmp_path) -> Story:
+def story(tmp_path) -> Recipe:
     corpus = make_toy_corpus(tmp_path / "corpus", n_speakers=4, n_utterances=60)
     config = TrainingConfig(features=FEATURES, gmm=GmmSettings(mixtures=(1,), iterations=(8,)))
     arguments = Arguments(corpus, tmp_path / "run", jobs=1, allow_changes=False)
@@ -148,7 +148,7 @@ def test_every_speaker_is_recognized_by_models_and_grammar_made_without_him(stor
     assert len(lines) == 2 + len(names)
     trained = [r.message for r in caplog.records if r.message.startswith("trained kernel-logistic")]
     assert len(trained) == 8
-    everyone = story.material("train").speakers
+    everyone = story.dataset("train").speakers
     assert sorted(name for _, held_out in folds for name in held_out) == list(everyone)
     assert all(not set(inner) & set(held_out) for inner, held_out in folds)
     by_name = {record["name"]: record for record in records}
@@ -167,13 +167,13 @@ def test_one_fold_counts_the_words_of_its_speakers_alone(story):
     run_ablation(story, make_ablation(folds), (Row("base"),), ["base"], [1])
     (record,) = json.loads((story.work_dir / "ablation.json").read_text())
     [(_, held_out)] = folds
-    of_fold = story.material("train").of_speakers(held_out)
+    of_fold = story.dataset("train").of_speakers(held_out)
     assert record["words"] == sum(map(len, of_fold.references.values()))
 
 
 def test_the_language_model_of_a_fold_has_no_sentence_of_those_held_out(story):
-    material = story.material("train")
-    held_out = material.of_speakers(material.speakers[:1])
+    dataset = story.dataset("train")
+    held_out = dataset.of_speakers(dataset.speakers[:1])
     said = next(iter(held_out.references.values()))
     assert speechocean.sentences_apart([("NEVER", "SAID"), said], held_out) == [("NEVER", "SAID")]
     story.resources.close()
@@ -184,7 +184,7 @@ def test_half_of_the_clips_are_trained_with_and_the_others_heard(story, tmp_path
     for path in paths:
         soundfile.write(path, np.zeros(10), RATE)
     clips = NoiseClips(tuple("abcd"), paths)
-    listed = read_noise(speechocean.list_of_half(story.workshop.run, clips))
+    listed = read_noise(speechocean.list_of_half(story.context.run, clips))
     assert (listed.ids, speechocean.half(clips, 1).ids) == (("a", "c"), ("b", "d"))
     assert listed.paths == (paths[0], paths[2])
     story.resources.close()

@@ -48,8 +48,8 @@ def test_systems_with_and_without_context_and_maps_are_decoded_each_with_its_own
     story = open_story(
         "toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, CONFIG, MIXTURES, HYBRIDS, ("train", "test")
     )
-    grammar = {"loop": word_loop(story.workshop.lexicon.words)}
-    systems = train_and_tune(story.workshop, "toy", story.material("train"), MIXTURES, HYBRIDS, lambda inner: grammar)
+    grammar = {"loop": word_loop(story.context.lexicon.words)}
+    systems = train_and_tune(story.context, "toy", story.dataset("train"), MIXTURES, HYBRIDS, lambda inner: grammar)
     assert {system.name: system.in_context for system in systems} == {
         "gmm-1": False, "tied-1": True, "mapped-1": True, "klr": False, "klr-tied": True, "klr-mapped": True,
     }  # fmt: skip
@@ -64,13 +64,13 @@ def test_systems_with_and_without_context_and_maps_are_decoded_each_with_its_own
     }
     maps = {system.name for system in systems if system.trained.load().speakers is not None}
     assert maps == {"mapped-1", "klr-mapped"}
-    both = combined(story.workshop, "both", [systems[4], systems[0]], story.material("train"), grammar)
+    both = combined(story.context, "both", [systems[4], systems[0]], story.dataset("train"), grammar)
     assert both.held_out_errors["loop"] < 5 and both.name == "both"
     assert both.trained.seconds == systems[4].trained.seconds + systems[0].trained.seconds
     systems.append(both)
     rows = {
         part.system.name: pooled_row([part], split="test", primary="klr")[0]
-        for part in decode_test(story.workshop, "test", systems, story.material("test"), grammar)
+        for part in decode_test(story.context, "test", systems, story.dataset("test"), grammar)
     }
     assert {name: row["unit"] for name, row in rows.items()} == {
         "gmm-1": "mono", "tied-1": "tri", "mapped-1": "tri", "klr": "mono", "klr-tied": "tri", "klr-mapped": "tri",
@@ -95,16 +95,16 @@ def test_of_what_is_tried_the_one_with_the_fewest_held_out_errors_is_the_system(
         HybridSpecification("plain", KERNEL, FEATURES),
     )
     story = open_story("toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, CONFIG, MIXTURES[:1], hybrids)
-    grammar = {"loop": word_loop(story.workshop.lexicon.words)}
-    dev = story.material("test") if with_dev else None
+    grammar = {"loop": word_loop(story.context.lexicon.words)}
+    dev = story.dataset("test") if with_dev else None
     with caplog.at_level("INFO", "asr.experiments.comparison"):
         systems = train_and_tune(
-            story.workshop, "toy", story.material("train"), MIXTURES[:1], hybrids, lambda inner: grammar, dev=dev
+            story.context, "toy", story.dataset("train"), MIXTURES[:1], hybrids, lambda inner: grammar, dev=dev
         )
     assert [(system.name, system.chosen) for system in systems] == [("gmm-1", ""), ("klr", "usual"), ("plain", "")]
     assert systems[1].trained.load().hmm.acoustic_model.classifier.sigma == 8.0
-    told = next(message for message in caplog.messages if message.startswith("klr is klr-usual"))
-    errors = {name: int(number) for name, number in re.findall(r"(klr-\w+) (\d+)", told)}
+    texts = next(message for message in caplog.messages if message.startswith("klr is klr-usual"))
+    errors = {name: int(number) for name, number in re.findall(r"(klr-\w+) (\d+)", texts)}
     assert errors["klr-usual"] == min(errors.values()) == systems[1].held_out_errors["loop"] < errors["klr-narrow"]
     fitted = {path.name for path in (tmp_path / "run" / "stages").glob("toy-klr-*") if path.is_dir()}
     assert fitted == ({f"toy-klr-{name}" for name in widths} if with_dev else {"toy-klr-usual"})

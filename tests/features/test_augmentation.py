@@ -27,11 +27,11 @@ from asr.features.config import FeatureConfig
 from asr.features.extraction import extract_static
 from asr.features.frame_table import FrameTable
 from asr.lexicon import Lexicon
-from asr.recognition.material import Material, joined
+from asr.recognition.dataset import Dataset, joined
 from asr.runs.run import Run
 from asr.training.config import TrainingConfig
 from asr.training.hybrid_systems import train_hybrid_system, training_copies
-from asr.training.systems import Mixtures, Workshop
+from asr.training.systems import AlignedGmms, TrainingContext
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 RATE = 8000
@@ -168,28 +168,28 @@ def test_archived_features_cannot_be_changed(tmp_path):
 
 
 @pytest.fixture
-def workshop_of(tmp_path) -> Iterator[Callable[[Literal["audio", "archive"]], Workshop]]:
+def workshop_of(tmp_path) -> Iterator[Callable[[Literal["audio", "archive"]], TrainingContext]]:
     """Makes the workshop of a run over audio or an archive."""
     with Run.open(tmp_path / "run", command=[], configuration={}, inputs={}, seed=0) as run:
         lexicon = Lexicon({"A": (("A",),)})
-        yield lambda source: Workshop(run, lexicon, TrainingConfig(features=CONFIG), source)
+        yield lambda source: TrainingContext(run, lexicon, TrainingConfig(features=CONFIG), source)
 
 
 def test_training_copies_follow_the_originals_each_with_its_states(corpus, clips, workshop_of, tmp_path):
     corpus = corpus.subset(["u00", "u01", "u02"])
     static, _ = extract_static(corpus, CONFIG)
-    material = Material(static, dict.fromkeys(static.ids, ("A",)), corpus=corpus).where(lambda u, _: u != "u01")
-    states = np.arange(material.static.n_frames, dtype=np.int32)
+    dataset = Dataset(static, dict.fromkeys(static.ids, ("A",)), corpus=corpus).where(lambda u, _: u != "u01")
+    states = np.arange(dataset.static.n_frames, dtype=np.int32)
     settings = HybridSettings(
         warps=(0.9,), speeds=(1.25,), noise=NoiseSettings(directory=tmp_path / "noise", snr_db=(10.0,))
     )
-    copies, labels = training_copies(workshop_of("audio"), material, states, settings, CONFIG)
+    copies, labels = training_copies(workshop_of("audio"), dataset, states, settings, CONFIG)
     names = ("u00", "u02")
     assert copies.static.ids == tuple(name + copy for copy in ("", "/0.9", "/x1.25", "/10dB") for name in names)
     assert len(labels) == copies.static.n_frames
     assert {copies.transcripts[name] for name in copies.static.ids} == {("A",)}
     for name in names:
-        original = states[material.static.rows(name)]
+        original = states[dataset.static.rows(name)]
         for copy in ("", "/0.9", "/10dB"):
             np.testing.assert_array_equal(labels[copies.static.rows(name + copy)], original)
         faster = labels[copies.static.rows(name + "/x1.25")]
@@ -202,10 +202,10 @@ def test_material_joined_of_two_corpora_can_still_be_changed(corpus):
     parts = []
     for name in ("u30", "u02"):
         part = corpus.subset([name])
-        parts.append(Material(extract_static(part, CONFIG)[0], {name: ("A",)}, corpus=part))
+        parts.append(Dataset(extract_static(part, CONFIG)[0], {name: ("A",)}, corpus=part))
     faster = joined(parts).augmented(Augmentation(speed=1.1), CONFIG, workers=SerialWorkers())
     assert sorted(faster.static.ids) == ["u02/x1.1", "u30/x1.1"]
-    without = joined([parts[0], Material(parts[1].static, parts[1].transcripts)])
+    without = joined([parts[0], Dataset(parts[1].static, parts[1].transcripts)])
     with pytest.raises(ConfigError, match="need a corpus with audio"):
         without.augmented(Augmentation(speed=1.1), CONFIG, workers=SerialWorkers())
 
@@ -217,8 +217,8 @@ def test_a_hybrid_of_archived_features_has_no_faster_or_noisy_copies(workshop_of
         train_hybrid_system(
             workshop_of("archive"),
             "hybrid",
-            Material(table, {"u": ("A",)}),
-            Mixtures({}, np.zeros(4, np.int32), {}),
+            Dataset(table, {"u": ("A",)}),
+            AlignedGmms({}, np.zeros(4, np.int32), {}),
             HybridSettings(**change),
             CONFIG,
         )

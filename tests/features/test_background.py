@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from asr.features.background import Background, fit_background
+from asr.features.background import BackgroundModel, fit_background
 from asr.features.small_mixture import MIN_FRAMES
 
 CENTRES = np.array([[-3.0, 0.0], [3.0, 1.0], [0.0, -4.0]])
@@ -14,27 +14,27 @@ def frames(rng: np.random.Generator, which: tuple[int, ...], n: int) -> np.ndarr
 
 
 @pytest.fixture(scope="module")
-def background() -> Background:
+def background() -> BackgroundModel:
     rng = np.random.default_rng(0)
     return fit_background(frames(rng, (0, 1, 2), 5000), 0.5 * rng.standard_normal((20, 2)))
 
 
 @pytest.mark.parametrize("which", [(0,), (1, 2), (0, 1, 2)])
-def test_the_offset_of_a_speaker_is_found_from_whatever_sounds_there_are(background: Background, which) -> None:
+def test_the_offset_of_a_speaker_is_found_from_whatever_sounds_there_are(background: BackgroundModel, which) -> None:
     offset = np.array([0.6, -0.4])
     said = frames(np.random.default_rng(1), which, 400)
     np.testing.assert_allclose(background.offset(said + offset), offset, atol=0.1)
     np.testing.assert_allclose(background.offset(said), 0, atol=0.1)
 
 
-def test_of_few_frames_little_is_made(background: Background) -> None:
+def test_of_few_frames_little_is_made(background: BackgroundModel) -> None:
     far = np.array([[1.0, 1.0]], np.float32) + CENTRES[0].astype(np.float32)
     assert (np.abs(background.offset(far)) < 0.9).all()
     np.testing.assert_array_equal(background.offset(np.empty((0, 2), np.float32)), 0)
 
 
 @pytest.mark.parametrize("which", [(0, 1), (1, 2), (0, 0, 0, 0, 1, 2)])
-def test_offset_and_scale_are_found_whatever_part_each_sound_has(background: Background, which) -> None:
+def test_offset_and_scale_are_found_whatever_part_each_sound_has(background: BackgroundModel, which) -> None:
     offset, size = np.array([0.6, -0.4]), np.array([1.3, 0.8])
     said = frames(np.random.default_rng(1), which, 600) * size + offset
     found, scale = background.offset_and_scale(said, len(said), 1.0)
@@ -43,7 +43,7 @@ def test_offset_and_scale_are_found_whatever_part_each_sound_has(background: Bac
 
 
 @pytest.mark.parametrize("which", [(0,), (1, 2), (0, 0, 0, 0, 1, 2)])
-def test_the_shift_of_a_composition_is_that_of_the_mean(background: Background, which) -> None:
+def test_the_shift_of_a_composition_is_that_of_the_mean(background: BackgroundModel, which) -> None:
     said = frames(np.random.default_rng(1), which, 3000)
     usual = frames(np.random.default_rng(2), (0, 1, 2), 3000)
     moved = np.mean(np.square(said.mean(axis=0) - CENTRES.mean(axis=0)))
@@ -52,7 +52,7 @@ def test_the_shift_of_a_composition_is_that_of_the_mean(background: Background, 
     assert background.composition_shift(said[:0]) == 0.0
 
 
-def test_offset_and_scale_are_the_likeliest(background: Background) -> None:
+def test_offset_and_scale_are_the_likeliest(background: BackgroundModel) -> None:
     said = frames(np.random.default_rng(4), (0, 1), 300) * 1.2 + 0.3
     weight = 100.0
     offset, scale = background.offset_and_scale(said, len(said), weight)
@@ -74,7 +74,7 @@ def test_offset_and_scale_are_the_likeliest(background: Background) -> None:
             assert objective(offset, changed) < best
 
 
-def test_of_few_frames_the_scale_is_the_background_s(background: Background) -> None:
+def test_of_few_frames_the_scale_is_the_background_s(background: BackgroundModel) -> None:
     said = 1.5 * frames(np.random.default_rng(6), (0, 1), 20)
     _, scale = background.offset_and_scale(said, 20, 1000.0)
     np.testing.assert_allclose(scale, 1, atol=0.05)
@@ -82,7 +82,7 @@ def test_of_few_frames_the_scale_is_the_background_s(background: Background) -> 
         np.testing.assert_allclose(*part)
 
 
-def test_some_frames_stand_for_all(background: Background) -> None:
+def test_some_frames_stand_for_all(background: BackgroundModel) -> None:
     said = 1.2 * frames(np.random.default_rng(7), (0, 1, 2), 1000)
     every = background.offset_and_scale(said, 1000, 200.0)
     half = background.offset_and_scale(said[::2], 1000, 200.0)
@@ -107,7 +107,7 @@ def test_one_speaker_says_nothing_of_how_speakers_differ() -> None:
 
 
 @pytest.mark.parametrize("gain", [-4.0, 0.0, 7.0])
-def test_level_of_frames_is_the_difference_of_their_quantiles(background: Background, gain: float) -> None:
+def test_level_of_frames_is_the_difference_of_their_quantiles(background: BackgroundModel, gain: float) -> None:
     said = frames(np.random.default_rng(2), (0, 1, 2), 5000) + np.array([gain, 0.0])
     assert background.level(said, 0) == pytest.approx(gain, abs=0.1)
     assert background.level(said, 1) == pytest.approx(0.0, abs=0.1)

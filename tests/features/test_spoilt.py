@@ -7,7 +7,7 @@ from asr.corpus.data_directory import DataDirectory, Utterance
 from asr.corpus.kaldi_ark import write_archive
 from asr.features.config import FeatureConfig
 from asr.features.extraction import extract_static
-from asr.features.spoilt import spoilt
+from asr.features.outliers import find_outlier_utterances
 
 
 def matrices(n_utterances: int = 12, seed: int = 0) -> list[np.ndarray]:
@@ -20,7 +20,7 @@ def matrices(n_utterances: int = 12, seed: int = 0) -> list[np.ndarray]:
 def test_one_value_far_beyond_all_others_is_found(value):
     frames = matrices()
     frames[5][7, 1] = value
-    found = spoilt(frames)
+    found = find_outlier_utterances(frames)
     assert list(found) == [5]
     assert found[5].code == "out-of-range"
     assert found[5].reason.startswith(f"frame 7 has {value:g} as feature 1; those of other utterances lie within")
@@ -30,14 +30,14 @@ def test_honest_features_are_none():
     frames = matrices()
     frames[3][:] = 0.0  # constant
     frames[4] -= 200.0  # another channel, or digital silence
-    assert spoilt(frames) == {}
+    assert find_outlier_utterances(frames) == {}
 
 
 def test_few_utterances_are_held_against_no_others():
     frames = matrices(3)
     frames[0][0, 0] = 1e7
-    assert spoilt(frames) == {}
-    assert spoilt([]) == {}
+    assert find_outlier_utterances(frames) == {}
+    assert find_outlier_utterances([]) == {}
 
 
 def test_an_archived_utterance_of_1e4_and_more_does_not_reach_the_table(tmp_path):

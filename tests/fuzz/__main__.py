@@ -26,7 +26,7 @@ from tests.fuzz.finding import input_of_file
 from tests.fuzz.hunt import Hunt, Tally
 from tests.fuzz.inputs import Input, listed, mutations
 from tests.fuzz.reader import READERS, ROOMS, Reader, Seeds, all_readers
-from tests.fuzz.report import end_progress, progress_line, table, told
+from tests.fuzz.report import end_progress, progress_line, table, texts
 
 REGRESSIONS = Path(__file__).with_name("regressions")
 _FOREVER = 3600.0
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tallies = _hunt(readers, replay, asked.seed, asked.seconds, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    findings = told(tallies, asked.save)
+    findings = texts(tallies, asked.save)
     print(table(tallies))
     if findings:
         print(f"\n{findings}")

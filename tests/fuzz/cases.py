@@ -63,8 +63,8 @@ def all_cases() -> Iterator[Case]:
     for number in range(_CHECKPOINT_ARRAYS):
         for name, change in (("missing", _without(number)), ("of another shape", _longer(number))):
             for seed in ("fit", "fit.whitening"):
-                told = f"array {number} of a checkpoint {name}"
-                yield Case("checkpoint-content", seed, told, partial(_changed, seed, change))
+                texts = f"array {number} of a checkpoint {name}"
+                yield Case("checkpoint-content", seed, texts, partial(_changed, seed, change))
     for changes, harmful in ((_BOMBS, False), (_MISFITS, True)):
         for reader, seed, name, change in changes:
             yield Case(reader, f"{seed}.safetensors", name, partial(_changed, f"{seed}.safetensors", change), harmful)

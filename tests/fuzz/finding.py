@@ -55,10 +55,10 @@ class Finding:
         path = folder / self.reader / f"{seed_part(self.seed)}{NAME_MARK}{self.kind.replace(' ', '-')}-{digest}"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(self.content)
-        path.with_name(f"{path.name}.txt").write_text(self.told(), encoding="utf-8")
+        path.with_name(f"{path.name}.txt").write_text(self.texts(), encoding="utf-8")
         return path
 
-    def told(self) -> str:
+    def texts(self) -> str:
         """Several lines for people."""
         return (
             f"{self.reader}: {self.kind}, {self.count} inputs; the smallest has {len(self.content)} bytes in place of "

@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from tests.fuzz.finding import Finding
-from tests.fuzz.inputs import Input, Place, Source, listed
+from tests.fuzz.inputs import Bin, Input, Source, listed
 from tests.fuzz.outcome import OURS
 from tests.fuzz.reader import Reader, Seeds
 from tests.fuzz.worker import BETWEEN, STACK_FILE, Board, Worker
@@ -75,7 +75,7 @@ class Hunt:
 
     def _warm_up(self) -> None:
         """Read the valid inputs here, so that every worker begins with all imported and compiled."""
-        place = Place(self.reader, self.seeds, self._folder / "warm")
+        place = Bin(self.reader, self.seeds, self._folder / "warm")
         for name in self.reader.targets_of(self.seeds):
             with suppress(Exception):  # the worker will tell
                 self.reader.use(place.put(Input(name, self.seeds[name])))
@@ -130,17 +130,17 @@ class Hunt:
         before = tally.accepted, tally.refused
         clock, last = _Clock(pid), first
         while True:
-            told = _received(connection, _POLL)
+            texts = _received(connection, _POLL)
             number, call, accepted, refused = board.read()
             tally.accepted, tally.refused = before[0] + accepted, before[1] + refused
             if progress is not None:
                 progress(tally)
-            if told == b"":
+            if texts == b"":
                 return None
-            if told is not None and told.startswith(_OWN_FAULT):
-                raise RuntimeError(f"the fuzzer itself is at fault:\n{told.removeprefix(_OWN_FAULT).decode()}")
-            if told is not None:
-                finding = Finding.from_json(told)
+            if texts is not None and texts.startswith(_OWN_FAULT):
+                raise RuntimeError(f"the fuzzer itself is at fault:\n{texts.removeprefix(_OWN_FAULT).decode()}")
+            if texts is not None:
+                finding = Finding.from_json(texts)
                 last = max(last, finding.number + 1)
                 known = finding.kind != "memory" or finding.signature in tally.findings
                 if known or not check or self._again(finding):

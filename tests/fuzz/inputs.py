@@ -55,7 +55,7 @@ def listed(inputs: list[Input]) -> Source:
     return lambda number: inputs[number] if number < len(inputs) else None
 
 
-class Place:
+class Bin:
     """The folder in which one input after the other is laid out for `reader.use`."""
 
     def __init__(self, reader: Reader, seeds: Seeds, folder: Path) -> None:

@@ -99,12 +99,12 @@ def _fault(kind: str, error: BaseException, remark: str = "") -> Outcome:
     lines = [f"{_short(frame.filename)}:{frame.lineno} in {frame.name}: {frame.line}" for frame in frames[-3:]]
     if ours and last not in frames[-3:]:
         lines.insert(0, f"{_short(last.filename)}:{last.lineno} in {last.name}: {last.line}")
-    told = f"{type(error).__name__}: {printable(str(error), 400)}"
+    texts = f"{type(error).__name__}: {printable(str(error), 400)}"
     signature = f"{kind}: {type(error).__name__} at {_short(last.filename)}:{last.lineno} in {last.name}"
     if kind == "unsound":
         signature = f"unsound: {printable(str(error).partition(':')[0], 100)}"
         lines = []  # the fuzzer's own
-    return Outcome(kind, signature, "\n".join([*([remark] if remark else []), *lines, told]))
+    return Outcome(kind, signature, "\n".join([*([remark] if remark else []), *lines, texts]))
 
 
 def _short(filename: str) -> str:

@@ -31,19 +31,19 @@ def table(tallies: Sequence[Tally]) -> str:
     width = max(len("reader"), *(len(tally.reader) for tally in tallies))
     lines = [f"{'reader':<{width}}  {'inputs':>8}  {'accepted':>8}  {'refused':>8}  findings"]
     for tally in tallies:
-        told = str(len(tally.findings)) if tally.findings else "-"
-        lines.append(f"{tally.reader:<{width}}  {tally.inputs:>8}  {tally.accepted:>8}  {tally.refused:>8}  {told:>8}")
+        texts = str(len(tally.findings)) if tally.findings else "-"
+        lines.append(f"{tally.reader:<{width}}  {tally.inputs:>8}  {tally.accepted:>8}  {tally.refused:>8}  {texts:>8}")
     total = [sum(column) for column in zip(*((t.inputs, t.accepted, t.refused) for t in tallies), strict=True)]
     findings = sum(len(tally.findings) for tally in tallies)
     lines.append(f"{'all':<{width}}  {total[0]:>8}  {total[1]:>8}  {total[2]:>8}  {findings:>8}")
     return "\n".join(lines)
 
 
-def told(tallies: Sequence[Tally], folder: Path | None) -> str:
+def texts(tallies: Sequence[Tally], folder: Path | None) -> str:
     """Every finding; with a folder, saved there as a file, which is named."""
     parts = []
     for tally in tallies:
         for finding in sorted(tally.findings.values(), key=lambda one: (one.kind, one.signature)):
             place = f"saved as {finding.save(folder)}\n" if folder is not None else ""
-            parts.append(finding.told() + place)
+            parts.append(finding.texts() + place)
     return "\n".join(parts)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fuzz.finding import Finding, input_of_file
-from tests.fuzz.inputs import EVERYWHERE, Input, Place, mutations
+from tests.fuzz.inputs import EVERYWHERE, Bin, Input, mutations
 from tests.fuzz.minimize import smaller
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.field_mutators import spoil_fields
@@ -127,7 +127,7 @@ def test_a_mutation_is_known_by_seed_reader_and_number() -> None:
 
 def test_an_input_stands_alone_in_a_folder_of_valid_ones(tmp_path: Path) -> None:
     tree = Reader("tree", lambda folder: TREE, lambda path: None, (), tree=True, targets=("a/*", "b"))
-    place = Place(tree, TREE, tmp_path / "input")
+    place = Bin(tree, TREE, tmp_path / "input")
     for wanted, expected in (
         (Input("b", b"spoilt"), {**TREE, "b": b"spoilt"}),
         (Input(EVERYWHERE, b"utt1 ../x y"), {**TREE, "a/list": b"../x y x\nutt2 ../x y\n", "b": b"../x y\n"}),

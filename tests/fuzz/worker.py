@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.fuzz import guard
 from tests.fuzz.finding import Finding
-from tests.fuzz.inputs import Input, Place, Source
+from tests.fuzz.inputs import Bin, Input, Source
 from tests.fuzz.minimize import smaller
 from tests.fuzz.outcome import ACCEPTED, Outcome, used
 from tests.fuzz.reader import Reader, Seeds
@@ -63,7 +63,7 @@ class Worker:
     def __init__(self, reader: Reader, seeds: Seeds, folder: Path, board: Board, parent: Connection) -> None:
         self._reader, self._seeds, self._board, self._parent = reader, seeds, board, parent
         self._folder = folder
-        self._place = Place(reader, seeds, folder / "input")
+        self._place = Bin(reader, seeds, folder / "input")
         self._most_memory = 0
 
     def run(self, source: Source, first: int, deadline: float, seen: set[str]) -> None:
@@ -138,7 +138,7 @@ class Worker:
         return fails
 
     def _tell(self, number: int, wanted: Input, found: Outcome) -> None:
-        told = Finding(
+        texts = Finding(
             self._reader.name, wanted.seed, number, found.kind, found.signature, found.description, wanted.content
         )
-        self._parent.send_bytes(told.to_json())
+        self._parent.send_bytes(texts.to_json())

@@ -128,7 +128,7 @@ def test_read_grammar_open_bracket_names_its_line(tmp_path: Path, text: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "texts"),
     [
         ("( A | )", r"line 1: a word, a \$variable or a bracket is wanted; found '\)'"),
         ("( A", r"line 1: the \( of line 1 must be closed with \); found the end"),
@@ -149,8 +149,8 @@ def test_read_grammar_open_bracket_names_its_line(tmp_path: Path, text: str) -> 
         ("$a = A;", r"line 1: the grammar, after all .* stands in \( \); found the end"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(text, told):
-    with pytest.raises(GrammarError, match=told):
+def test_what_is_wrong_is_told_with_its_line(text, texts):
+    with pytest.raises(GrammarError, match=texts):
         hparse_grammar(text.split("\n"), "x")
 
 

@@ -190,7 +190,7 @@ def test_a_grammar_file_is_known_for_a_network_by_its_header(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "texts"),
     [
         ("I=1 W=A", "I=1 L=digits", r"line 5: sub-lattices \('digits'\) are not read; run HParse"),
         ("base=10", "SUBLAT=digits", r"line 2: sub-lattices \('digits'\)"),
@@ -217,10 +217,10 @@ def test_a_grammar_file_is_known_for_a_network_by_its_header(tmp_path: Path) -> 
         ("J=3 S=2 E=3", "J=3 S=3 E=0", "the start must be the only node that no link leads to, but there is none"),
     ],
 )  # fmt: skip
-def test_a_malformed_network_is_refused_with_its_line(old: str, new: str, told: str) -> None:
+def test_a_malformed_network_is_refused_with_its_line(old: str, new: str, texts: str) -> None:
     assert old in WEIGHTED
     text = WEIGHTED.replace(old, new, 1)
-    with pytest.raises(GrammarError, match=told) as raised:
+    with pytest.raises(GrammarError, match=texts) as raised:
         network(text)
     assert "net.slf" in str(raised.value)
 

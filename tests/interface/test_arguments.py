@@ -59,9 +59,9 @@ def test_public_function_argument_of_other_type_raises(owner, name, wrong, recog
     given |= {"systems": []} if name == "combine" else {}
     given |= {"audios": []} if name == "recognize_all" else {}
     given |= {"words": "ONE"} if name == "align" and owner is Recognizer else {}
-    with pytest.raises(AsrError) as told:
+    with pytest.raises(AsrError) as texts:
         function(**{**given, wrong: Unfit()})
-    assert "Unfit" in str(told.value)
+    assert "Unfit" in str(texts.value)
     assert not list(tmp_path.iterdir())
 
 
@@ -91,10 +91,10 @@ def test_command_value_of_other_type_names_it(name, wrong, value):
         for one in signature(getattr(package, name)).parameters.values()
         if one.default is Parameter.empty
     }
-    with pytest.raises(ArgumentError, match=wrong) as told:
+    with pytest.raises(ArgumentError, match=wrong) as texts:
         getattr(package, name)(**{**required, wrong: value})
-    assert told.value.code == "argument"
-    assert isinstance(told.value, TypeError)
+    assert texts.value.code == "argument"
+    assert isinstance(texts.value, TypeError)
 
 
 @pytest.mark.parametrize("name", ["train", "validate", "extract_features"])

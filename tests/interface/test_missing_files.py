@@ -72,10 +72,10 @@ def test_a_folder_is_no_model(tmp_path):
 
 def test_a_sentence_given_as_grammar_is_told_from_a_path_that_leads_nowhere(toy_model, toy_corpus, tmp_path):
     recognizer = Recognizer.load(toy_model)
-    told = re.escape("'SEVEN TWO' was taken for the path of a file") + ".*" + re.escape("as a list, ['SEVEN TWO']")
-    with pytest.raises(GrammarError, match=told):
+    texts = re.escape("'SEVEN TWO' was taken for the path of a file") + ".*" + re.escape("as a list, ['SEVEN TWO']")
+    with pytest.raises(GrammarError, match=texts):
         recognizer.with_grammar("SEVEN TWO")
-    with pytest.raises(GrammarError, match=told):
+    with pytest.raises(GrammarError, match=texts):
         asr.tune(toy_model, toy_corpus / "test", tmp_path / "tuned", grammar="SEVEN TWO", jobs=1)
     with pytest.raises(GrammarError, match="was given as the path of a file"):
         recognizer.with_grammar(tmp_path / "sentences.txt")

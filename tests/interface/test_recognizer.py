@@ -97,7 +97,7 @@ def test_an_array_of_a_higher_rate_is_converted_as_a_file_is(recognizer, wavs, t
 
 
 @pytest.mark.parametrize(
-    ("audio", "rate", "kind", "told"),
+    ("audio", "rate", "kind", "texts"),
     [
         (np.zeros(8000), None, CorpusError, "rate=16000"),
         (np.zeros(8000), 10, CorpusError, "its rate is 10; a whole number from 1000 to 768000"),
@@ -125,8 +125,8 @@ def test_an_array_of_a_higher_rate_is_converted_as_a_file_is(recognizer, wavs, t
         (io.StringIO("text"), None, CorpusError, "'rb'"),
     ],
 )
-def test_audio_that_cannot_be_used_is_refused_in_a_sentence(recognizer, audio, rate, kind, told):
-    with pytest.raises(kind, match=told):
+def test_audio_that_cannot_be_used_is_refused_in_a_sentence(recognizer, audio, rate, kind, texts):
+    with pytest.raises(kind, match=texts):
         recognizer.recognize(audio, rate=rate)
 
 

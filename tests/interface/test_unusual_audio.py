@@ -45,10 +45,10 @@ def test_the_command_finds_no_words_in_digital_silence_either(toy_model, tmp_pat
 
 
 def test_channels_of_opposite_phase_have_a_warning_on_the_line_that_asked(recognizer, samples):
-    with pytest.warns(AudioWarning, match=r"^array: channels of opposite phase") as told:
+    with pytest.warns(AudioWarning, match=r"^array: channels of opposite phase") as texts:
         result = recognizer.recognize(np.stack([samples, -samples], axis=1), rate=RATE)
     assert codes(result) == ["opposite-phase"]
-    assert told[0].filename == __file__
+    assert texts[0].filename == __file__
 
 
 def test_channels_that_hold_different_sounds_have_a_warning(recognizer, samples):
@@ -69,11 +69,11 @@ def test_telephone_speech_at_the_rate_of_a_wide_model_has_a_warning(recognizer, 
 @pytest.mark.parametrize("options", [{}, {"jobs": 2}, {"speakers": "one"}, {"speakers": "one", "adapt": True}])
 def test_of_many_each_has_its_own_warnings(recognizer, samples, options):
     audios = [(samples, RATE), (SILENCE, RATE), (samples, RATE)]
-    with pytest.warns(AudioWarning, match="digital silence") as told:
+    with pytest.warns(AudioWarning, match="digital silence") as texts:
         results = list(recognizer.recognize_all(audios, **options))
     assert [codes(result) for result in results] == [[], ["silent"], []]
     assert results[0].text and not results[1].text
-    assert [warning.filename for warning in told if warning.category is AudioWarning] == [__file__]
+    assert [warning.filename for warning in texts if warning.category is AudioWarning] == [__file__]
 
 
 @pytest.fixture(scope="module")

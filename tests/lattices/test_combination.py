@@ -11,7 +11,7 @@ from asr.decode.path_segments import Segment
 from asr.errors import DecodeError
 from asr.lattices import combination
 from asr.lattices.combination import aligned, aligned_pairs, mean_place, voted
-from asr.lattices.confusion_network import Place, spoken_segments
+from asr.lattices.confusion_network import Bin, spoken_segments
 
 FEW = settings(max_examples=30)
 probabilities = st.integers(1, 100).map(lambda part: part / 100)
@@ -28,7 +28,7 @@ def networks(draw, most=4):
         ranked = sorted(zip(words, (weights / weights.sum()).tolist(), strict=True), key=lambda item: -item[1])
         begin = time + draw(st.integers(0, 150))
         time = begin + draw(st.integers(10, 300))
-        places.append(Place(tuple(ranked), float(begin), float(time)))
+        places.append(Bin(tuple(ranked), float(begin), float(time)))
     return places
 
 
@@ -36,7 +36,7 @@ def networks(draw, most=4):
 def sentences(draw, most=4):
     """Networks of one word a place, with a confidence."""
     return [
-        Place(((draw(st.sampled_from("ABC")), draw(probabilities)),), place.begin, place.end)
+        Bin(((draw(st.sampled_from("ABC")), draw(probabilities)),), place.begin, place.end)
         for place in draw(networks(most))
     ]
 
@@ -45,7 +45,7 @@ def words(places) -> list[str]:
     return [segment.label for segment in spoken_segments(places)]
 
 
-def pair_cost(one: Place, other: Place, apart: float) -> float:
+def pair_cost(one: Bin, other: Bin, apart: float) -> float:
     if max(one.begin - other.end, other.begin - one.end) > apart:
         return np.inf
     left, right = dict(one.words), dict(other.words)
@@ -142,8 +142,8 @@ def _cost_of_slot(slot) -> float:
     return pair_cost(one, other, combination.APART)
 
 
-def certain(text: str, at: int = 0) -> list[Place]:
-    return [Place(((word, 1.0),), at + 300.0 * k, at + 300.0 * k + 250.0) for k, word in enumerate(text.split())]
+def certain(text: str, at: int = 0) -> list[Bin]:
+    return [Bin(((word, 1.0),), at + 300.0 * k, at + 300.0 * k + 250.0) for k, word in enumerate(text.split())]
 
 
 def test_of_three_sentences_the_majority_wins_at_every_place():
@@ -170,7 +170,7 @@ def test_words_far_apart_in_time_are_places_of_their_own_in_order_of_time():
 
 
 def test_times_are_those_of_the_systems_that_have_the_word():
-    heard = [[Place((("A", 1.0),), 0.0, 100.0)], [Place((("A", 0.5), ("B", 0.5)), 30.0, 160.0)]]
+    heard = [[Bin((("A", 1.0),), 0.0, 100.0)], [Bin((("A", 0.5), ("B", 0.5)), 30.0, 160.0)]]
     assert spoken_segments(voted(aligned(heard), [1, 1])) == [Segment("A", 10, 120, 0.75)]
 
 

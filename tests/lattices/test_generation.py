@@ -33,7 +33,7 @@ UNITS = SimpleNamespace(
 BEAMS = st.sampled_from([np.inf, 8.0, 3.0, 1.0])
 
 
-def lattice_of(
+def audio_lattice(
     scores, graph, topology, self_loops, *, beam=np.inf, max_active=0, lattice_beam=np.inf, most_tokens=np.inf,
     **weights,
 ):  # fmt: skip
@@ -82,7 +82,7 @@ def test_every_word_sequence_within_the_beam_is_there_once_with_its_best_score(
 ):
     weights = {"lm_scale": scale, "insertion_penalty": penalty}
     expected = by_words(problem, **weights)
-    lattice = lattice_of(
+    lattice = audio_lattice(
         problem.scores, problem.graph, UNITS, problem.self_loops, lattice_beam=lattice_beam, most_tokens=most_tokens,
         **weights,
     )  # fmt: skip
@@ -112,7 +112,7 @@ def test_scores_and_times_are_those_of_aligning_each_sentence(lexicon, grammar, 
     topology = topologies(seed) if in_context else TOPOLOGY
     scores, self_loops = scores_and_self_loops(seed, topology, N_FRAMES)
     graph = compile_graph(lexicon, grammar, topology)
-    lattice = lattice_of(scores, graph, topology, self_loops, lm_scale=lm_scale, insertion_penalty=-0.5)
+    lattice = audio_lattice(scores, graph, topology, self_loops, lm_scale=lm_scale, insertion_penalty=-0.5)
     aligned = {}
     for length in range(N_FRAMES // 2 + 1):
         for words in product(grammar.words, repeat=length):
@@ -176,9 +176,9 @@ def test_room_that_runs_out_narrows_the_beam_and_keeps_the_best(monkeypatch):
     scores, self_loops, topology = phones_heard(5)
     graph = compile_graph(LEXICON, word_loop(LEXICON.words), topology)
     options = {"lattice_beam": 8.0, "insertion_penalty": -2.0}
-    wide = lattice_of(scores, graph, topology, self_loops, **options)
+    wide = audio_lattice(scores, graph, topology, self_loops, **options)
     monkeypatch.setattr(determinization, "MAX_ELEMENTS", 30 * len(scores))
-    narrow = lattice_of(scores, graph, topology, self_loops, **options)
+    narrow = audio_lattice(scores, graph, topology, self_loops, **options)
     assert 0 < narrow.beam < wide.beam
     assert narrow.best_score == pytest.approx(wide.best_score)
     assert narrow.n_arcs < wide.n_arcs
@@ -190,8 +190,8 @@ def test_a_dense_lattice_is_narrowed_to_the_best_of_the_wide_one():
     scores, self_loops, topology = phones_heard(5)
     graph = compile_graph(LEXICON, word_loop(LEXICON.words), topology)
     options = {"lattice_beam": 8.0, "insertion_penalty": -2.0}
-    wide = lattice_of(scores, graph, topology, self_loops, **options)
-    narrow = lattice_of(scores, graph, topology, self_loops, most_tokens=4 * len(scores), **options)
+    wide = audio_lattice(scores, graph, topology, self_loops, **options)
+    narrow = audio_lattice(scores, graph, topology, self_loops, most_tokens=4 * len(scores), **options)
     assert 0 < narrow.beam < wide.beam
     assert narrow.n_arcs < wide.n_arcs
     best = [
@@ -205,6 +205,6 @@ def test_a_dense_lattice_is_narrowed_to_the_best_of_the_wide_one():
 def test_the_same_search_gives_the_same_lattice():
     scores, self_loops, topology = phones_heard(7)
     graph = compile_graph(LEXICON, word_loop(LEXICON.words), topology)
-    first, second = (lattice_of(scores, graph, topology, self_loops, lattice_beam=5.0) for _ in range(2))
+    first, second = (audio_lattice(scores, graph, topology, self_loops, lattice_beam=5.0) for _ in range(2))
     for name in ARRAYS:
         np.testing.assert_array_equal(getattr(first, name), getattr(second, name))

@@ -15,13 +15,13 @@ from asr.grammar.sentences import sentence_list
 from asr.grammar.slf import read_slf, slf_grammar
 from asr.lattices import minimum_bayes_risk
 from asr.lattices.kaldi_text import read_kaldi_lattices, write_kaldi_lattices
-from asr.lattices.minimum_bayes_risk import least_risk
+from asr.lattices.minimum_bayes_risk import mbr_decode
 from asr.lattices.n_best import n_best
 from asr.lattices.oracle import oracle_errors
 from asr.lattices.posteriors import arc_posteriors, word_posteriors
 from asr.lattices.rescoring import rescored
 from asr.lattices.slf import read_slf_lattice, write_slf_lattice
-from tests.lattices.test_generation import ARRAYS, LEXICON, all_paths, lattice_of, phones_heard
+from tests.lattices.test_generation import ARRAYS, LEXICON, all_paths, audio_lattice, phones_heard
 
 SEEDS = range(4)
 
@@ -32,7 +32,7 @@ def lattice(request):
     grammar = arpa_grammar(estimate_ngram([["A", "B", "AB"], ["BEE", "A"]], 2, vocabulary=LEXICON.words))
     graph = compile_graph(LEXICON, grammar, topology)
     weights = {"lm_scale": 2.0, "insertion_penalty": -3.0}
-    found = lattice_of(scores, graph, topology, self_loops, lattice_beam=8.0, **weights)
+    found = audio_lattice(scores, graph, topology, self_loops, lattice_beam=8.0, **weights)
     return found.pruned(6.0)
 
 
@@ -97,7 +97,7 @@ def test_the_risk_is_an_expected_number_of_edits_that_only_falls(lattice, scale)
     def risk(words):
         return sum(one * edits(other, words) for (other, _, _), one in zip(paths, share, strict=True))
 
-    found = least_risk(lattice, scale)
+    found = mbr_decode(lattice, scale)
     words = found.words
     assert found.risk >= risk(words) - 1e-6  # alignments of several sentences share what they have in common
     assert found.risk <= risk(words) + 0.2
@@ -111,15 +111,15 @@ def test_the_risk_is_an_expected_number_of_edits_that_only_falls(lattice, scale)
 
 def test_least_risk_of_long_audio_looks_at_what_is_nearest(lattice, monkeypatch):
     monkeypatch.setattr(minimum_bayes_risk, "MAX_CELLS", 1)
-    assert least_risk(lattice).risk <= 0.51 * len(lattice.first)
+    assert mbr_decode(lattice).risk <= 0.51 * len(lattice.first)
     monkeypatch.setattr(minimum_bayes_risk, "MAX_CELLS", lattice.n_nodes * (2 * len(lattice.first) + 2) - 1)
-    assert len(least_risk(lattice).words) > 0
+    assert len(mbr_decode(lattice).words) > 0
 
 
 def test_one_sentence_alone_is_certain(lattice):
     alone = lattice.pruned(0.0) if len(all_paths(lattice.pruned(0.0))) == 1 else None
     if alone is not None:
-        found = least_risk(alone)
+        found = mbr_decode(alone)
         assert found.risk == pytest.approx(0.0, abs=1e-9)
         assert found.words == alone.first
         assert word_posteriors(alone, alone.segments(alone.path(alone.first)), arc_posteriors(alone)) == pytest.approx(
@@ -214,9 +214,9 @@ def test_kaldi_lattices_are_read_as_written(lattice, tmp_path):
 )
 def test_what_is_no_kaldi_lattice_is_told_with_its_line(text, reason, tmp_path):
     (tmp_path / "lat").write_text(text)
-    with pytest.raises(CorpusError, match=re.escape(reason)) as told:
+    with pytest.raises(CorpusError, match=re.escape(reason)) as texts:
         list(read_kaldi_lattices(tmp_path / "lat"))
-    assert "lat:" in str(told.value)
+    assert "lat:" in str(texts.value)
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_what_is_no_kaldi_lattice_is_told_with_its_line(text, reason, tmp_path):
 def test_what_is_no_lattice_in_slf_is_told(old, new, reason, tmp_path):
     scores, self_loops, topology = phones_heard(1, 40)
     graph = compile_graph(LEXICON, word_loop(LEXICON.words), topology)
-    write_slf_lattice(tmp_path / "a", lattice_of(scores, graph, topology, self_loops, lattice_beam=3.0))
+    write_slf_lattice(tmp_path / "a", audio_lattice(scores, graph, topology, self_loops, lattice_beam=3.0))
     text = (tmp_path / "a").read_text()
     (tmp_path / "a").write_text(text.replace(old, new, 1))
     with pytest.raises(GrammarError, match=reason):
@@ -244,5 +244,5 @@ def test_a_lattice_of_nothing_said_has_one_empty_sentence(lattice):
         final_acoustic=np.zeros(1), final_grammar=np.zeros(1), first=(),
     )  # fmt: skip
     assert [len(one.arcs) for one in n_best(empty, 3)] == [0]
-    assert least_risk(empty).words == ()
+    assert mbr_decode(empty).words == ()
     assert oracle_errors(empty, ["A", "B"]) == 2

@@ -66,13 +66,13 @@ def test_read_lexicon_integers_are_phones(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "texts"),
     [("A AH\n", ""), ("A 0.5 AH\n", "probabilities"), ("A AH\nB 1 0.2 1.0 1.0 B\n", "silence columns")],
 )
-def test_read_lexicon_number_columns_are_noted(tmp_path: Path, text: str, told: str) -> None:
+def test_read_lexicon_number_columns_are_noted(tmp_path: Path, text: str, texts: str) -> None:
     lexicon = read_lexicon(saved(tmp_path, text))
-    assert told in lexicon.numbers and bool(lexicon.numbers) == bool(told)
-    assert lexicon.notes == ((lexicon.numbers,) if told else ())
+    assert texts in lexicon.numbers and bool(lexicon.numbers) == bool(texts)
+    assert lexicon.notes == ((lexicon.numbers,) if texts else ())
 
 
 MFA = SHARED / "mfa" / "dictionaries"

@@ -118,6 +118,6 @@ def test_a_recipe_tells_it_as_the_command_does(
     with pytest.raises(SystemExit) as stop:
         run_recipe(fail)
     assert stop.value.code == 1
-    told = capsys.readouterr().err
-    assert told.startswith("error: ")
-    assert told.count("\n") == 1
+    texts = capsys.readouterr().err
+    assert texts.startswith("error: ")
+    assert texts.count("\n") == 1

@@ -7,22 +7,22 @@ from types import SimpleNamespace
 import pytest
 
 from asr.acoustic import whole_word
-from asr.experiments.story import Arguments, Story
+from asr.experiments.story import Arguments, Recipe
 from asr.lexicon import Lexicon
-from asr.training.systems import Workshop
+from asr.training.systems import TrainingContext
 from recipes.fsdd import __main__ as fsdd
 
 
 @pytest.mark.parametrize("installed", [False, True])
 def test_whole_word_models_are_left_out_and_told_of_where_hmmlearn_is_missing(monkeypatch, caplog, installed):
-    workshop = Workshop(None, Lexicon({"ONE": (("w", "ah", "n"),)}), fsdd.CONFIG, "audio", None)
-    material = SimpleNamespace(speakers=("anna", "bob"), of_speakers=lambda names: material)
+    context = TrainingContext(None, Lexicon({"ONE": (("w", "ah", "n"),)}), fsdd.CONFIG, "audio", None)
+    dataset = SimpleNamespace(speakers=("anna", "bob"), of_speakers=lambda names: dataset)
     ended = {}
     monkeypatch.setattr(whole_word, "find_spec", lambda name: object() if installed else None)
-    monkeypatch.setattr(Story, "material", lambda self, name: material)
+    monkeypatch.setattr(Recipe, "material", lambda self, name: dataset)
     monkeypatch.setattr(fsdd, "parse_arguments", lambda *_, **__: Arguments(Path(), Path(), 1, False))
-    monkeypatch.setattr(fsdd, "open_story", lambda *_: Story("", Path(), workshop, {}, ExitStack()))
-    monkeypatch.setattr(fsdd, "joined", lambda parts: material)
+    monkeypatch.setattr(fsdd, "open_story", lambda *_: Recipe("", Path(), context, {}, ExitStack()))
+    monkeypatch.setattr(fsdd, "joined", lambda parts: dataset)
     monkeypatch.setattr(fsdd, "train_and_tune", lambda *_: [])
     monkeypatch.setattr(fsdd, "choose_primary", lambda systems: None)
     monkeypatch.setattr(fsdd, "decode_test", lambda *_: [])

@@ -25,7 +25,7 @@ from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.grammar import perplexity, word_pair
 from asr.lexicon import read_lexicon
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from asr.resources import resource
 from asr.training.config import TrainingConfig, TuningSettings
 from recipes.rm1 import __main__ as recipe
@@ -201,12 +201,12 @@ def test_frames_in_runs_are_those_that_a_loop_finds(seed):
 
 def test_frames_are_dropped_and_what_is_left_keeps_its_order():
     table = FrameTable.from_utterances("abc", "xxy", [np.arange(n * 2).reshape(n, 2) for n in (3, 2, 4)])
-    material = Material(table, dict.fromkeys("abc", ("ONE",)))
-    left = without_frames(material, {"a": [1], "b": [0, 1]})
+    dataset = Dataset(table, dict.fromkeys("abc", ("ONE",)))
+    left = without_frames(dataset, {"a": [1], "b": [0, 1]})
     assert left.static.ids == ("a", "c") and left.static.speakers == ("x", "y")
     assert left.static.utterance("a").tolist() == [[0, 1], [4, 5]] and len(left.static.utterance("c")) == 4
     with pytest.raises(FeatureError, match="digital silence"):
-        without_frames(material, {"a": [0, 1, 2], "b": [0, 1], "c": [0, 1, 2, 3]})
+        without_frames(dataset, {"a": [0, 1, 2], "b": [0, 1], "c": [0, 1, 2, 3]})
 
 
 # ---- the layouts -----------------------------------------------------------------------------------------------------
@@ -265,11 +265,11 @@ def test_a_corpus_in_capital_letters_is_the_same_corpus(copied, tiny, layout):
     capitals(root)
     expected, found = read(layout, tiny[layout]), read(layout, root)
     for name in expected.splits:
-        told = [
+        texts = [
             [(u.id.casefold(), u.speaker.casefold(), u.words) for u in corpus.splits[name].utterances]
             for corpus in (expected, found)
         ]
-        assert told[0] == told[1]
+        assert texts[0] == texts[1]
 
 
 def test_everything_that_the_discs_lack_is_named_at_once(copied):
@@ -468,14 +468,14 @@ def test_the_recipe_goes_from_files_to_a_table(tiny, tmp_path, monkeypatch, capl
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "texts"),
     [
         (["--widths", "8"], "--systems table-4.2"),
         (["--systems", "table-4.2", "--widths", "8", "0"], "--widths 0: a width of the Gaussian kernel is above 0"),
         (["--systems", "table-4.2", "--widths", "nan"], "--widths nan"),
     ],
 )
-def test_widths_that_serve_nothing_are_refused_before_the_corpus_is_read(tmp_path, monkeypatch, given, told):
+def test_widths_that_serve_nothing_are_refused_before_the_corpus_is_read(tmp_path, monkeypatch, given, texts):
     monkeypatch.setattr("sys.argv", ["rm1", "--corpus-dir", str(tmp_path), "--work-dir", str(tmp_path / "w"), *given])
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ConfigError, match=texts):
         recipe.main()

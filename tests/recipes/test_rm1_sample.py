@@ -69,12 +69,12 @@ def test_the_phones_become_words_and_the_states_those_of_the_topology(tiny):
     lexicon, data = read_sample(tiny)
     assert lexicon.pronunciations == {phone: ((phone,),) for phone in ("AA", "N", "T")}
     train, topology = data["train"], Topology(lexicon.phones)
-    name = train.material.static.ids[0]
+    name = train.dataset.static.ids[0]
     given = [int(label) for label in (tiny / "train" / "states.txt").read_text().split("\n")[0].split()[1:]]
     houses = [topology.state_name(state) for state in train.states[name]]
     assert houses == [f"{PHONES[label // 3]}_{label % 3 + 1}" for label in given]
-    assert "SIL" not in train.material.references[name] and len(train.material.references[name]) == 12
-    assert len(train.states_of(train.material)) == train.material.static.n_frames
+    assert "SIL" not in train.dataset.references[name] and len(train.dataset.references[name]) == 12
+    assert len(train.states_of(train.dataset)) == train.dataset.static.n_frames
 
 
 def test_phones_and_transitions_are_those_of_a_naive_count():
@@ -146,23 +146,23 @@ def test_the_real_folder_has_the_frames_and_phones_that_its_readme_counts(speech
     assert len(lexicon) == 48
     # Two labels of the test, which has 9,108, are one more than their utterance has frames.
     for split, n_speakers, n_frames, n_phones in (("train", 40, 27_284, 3_151), ("test", 12, 9_106, 989)):
-        material = data[split].material
-        assert (len(material.speakers), material.static.n_frames) == (n_speakers, n_frames)
+        dataset = data[split].dataset
+        assert (len(dataset.speakers), dataset.static.n_frames) == (n_speakers, n_frames)
         lines = (speech_data / "rm1_sample" / split / "phones.ctm").read_text().splitlines()
         assert len(lines) == n_phones
         spoken: dict[str, list[str]] = {}
         for name, _, _, _, phone in map(str.split, lines):
             spoken.setdefault(name, []).extend([phone] if phone != "SIL" else [])
-        assert {name: list(phones) for name, phones in material.references.items()} == spoken
+        assert {name: list(phones) for name, phones in dataset.references.items()} == spoken
 
 
 def test_wrong_frames_are_counted_as_words_are(tiny):
-    material = read_sample(tiny)[1]["test"].material
-    wrong = {name: number for number, name in enumerate(material.static.ids)}
-    report = frame_report(material, wrong)
-    words = {name: ("a",) * len(material.static.utterance(name)) for name in wrong}
+    dataset = read_sample(tiny)[1]["test"].dataset
+    wrong = {name: number for number, name in enumerate(dataset.static.ids)}
+    report = frame_report(dataset, wrong)
+    words = {name: ("a",) * len(dataset.static.utterance(name)) for name in wrong}
     spoilt = {name: ("b",) * wrong[name] + words[name][wrong[name] :] for name in wrong}
-    expected = score_utterances(words, spoilt, speakers=material.utterance_speaker)
+    expected = score_utterances(words, spoilt, speakers=dataset.utterance_speaker)
     assert [each.counts.errors for each in report.utterances] == [each.counts.errors for each in expected.utterances]
     assert report.wer == pytest.approx(expected.wer)
 

@@ -23,7 +23,7 @@ from asr.recognition.decoding import chosen_grammar
 from asr.recognition.recognition import recognize
 from asr.scoring.wer import score_utterances
 from discriminants.kernels import LinearKernel
-from discriminants.logistic.input_map import InputMap
+from discriminants.logistic.input_map import AffineTransform
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 
@@ -108,9 +108,9 @@ def test_a_hybrid_of_another_classifier_is_refused_with_all_that_can_be_done(mod
     other = replace(model, hmm=replace(model.hmm, acoustic_model=acoustic))
     with pytest.raises(
         ConfigError, match=r"'kernel-logistic'; or .* \(gmm\.safetensors\).*--adapt fmllr or vtln"
-    ) as told:
+    ) as texts:
         recognize_adapted(other, strangers, graph)
-    assert "a hybrid of GaussianNB cannot be adapted" in str(told.value)
+    assert "a hybrid of GaussianNB cannot be adapted" in str(texts.value)
 
 
 def test_mixtures_are_refused(toy_run, graph, strangers):
@@ -124,7 +124,7 @@ def test_of_two_streams_the_classifiers_alone_is_mapped(model, strangers):
     acoustic = beside(model.hmm.acoustic_model, same, 2, frames.shape[1] + 2, 0.5)
     two = replace(model, hmm=replace(model.hmm, acoustic_model=acoustic))
     both = np.hstack([frames, np.ones((9, 2), np.float32)])
-    mapped = adaptation.mapped(acoustic, InputMap(2 * np.eye(frames.shape[1]), np.zeros(frames.shape[1])))
+    mapped = adaptation.mapped(acoustic, AffineTransform(2 * np.eye(frames.shape[1]), np.zeros(frames.shape[1])))
     np.testing.assert_array_equal(
         mapped.log_likelihood(both), two.hmm.log_likelihood(np.hstack([2 * frames, both[:, -2:]]))
     )

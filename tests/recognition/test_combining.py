@@ -9,7 +9,7 @@ import asr as package
 from asr.alignment.confusion_file import read_confusions, write_confusions
 from asr.alignment.ctm import read_ctm
 from asr.errors import ConfigError, CorpusError, GrammarError
-from asr.lattices.confusion_network import Place
+from asr.lattices.confusion_network import Bin
 from asr.lattices.slf import read_slf_lattice
 from asr.recognition.combination_weights import AlignedUtterance, Vote, choose_vote
 from asr.recognition.result_directory import read_results
@@ -109,7 +109,7 @@ def test_what_may_be_luck_changes_no_weights(tmp_path):
 
 
 def test_where_nothing_is_better_weights_stay_equal():
-    certain = AlignedUtterance((0, 1), [(Place((("A", 1.0),), 0, 1), Place((("A", 1.0),), 0, 1))])
+    certain = AlignedUtterance((0, 1), [(Bin((("A", 1.0),), 0, 1), Bin((("A", 1.0),), 0, 1))])
     start = Vote((0.5, 0.5), 1.0)
     chosen = choose_vote({"u": certain}, {"u": ["B"]}, start)
     assert (chosen.vote, chosen.errors, chosen.errors_before, chosen.words) == (start, 1, 1, 1)
@@ -162,10 +162,10 @@ def test_networks_and_lattices_of_a_recognition_say_its_words(decoded, tmp_path)
 
 def test_networks_are_read_as_they_were_written(tmp_path):
     path = tmp_path / "confusions.tsv"
-    places = [Place((("A:B", 0.75), ("", 0.25)), 0.5, 0.75), Place((("", 0.9), ("ONE", 0.1)), 0.75, 1.0)]
+    places = [Bin((("A:B", 0.75), ("", 0.25)), 0.5, 0.75), Bin((("", 0.9), ("ONE", 0.1)), 0.75, 1.0)]
     write_confusions(path, {"u": places, "silent": []})
     assert read_confusions(path) == {"u": places}
-    write_confusions(path, {"u": [Place((("", 0.99999), ("ONE", 0.00001)), 0.0, 1.0)]})
+    write_confusions(path, {"u": [Bin((("", 0.99999), ("ONE", 0.00001)), 0.0, 1.0)]})
     assert read_confusions(path) == {"u": []}
     assert path.read_text().splitlines()[1].endswith("\t<eps>:1.0000")
 
@@ -203,7 +203,7 @@ def test_a_malformed_line_of_networks_is_refused_with_its_number(tmp_path, line,
         (lambda path: (path / "hyp.ctm").write_text("a 1 0 1 ONE\n"), ["hyp.txt and hyp.ctm have other words in a"]),
         (lambda path: (path / "hyp.ctm").write_text("x 1 0 1 ONE\n"), ["utterances that hyp.txt beside it lacks: x"]),
         (
-            lambda path: write_confusions(path / "confusions.tsv", {"a": [Place((("NO", 1.0),), 0, 1)]}),
+            lambda path: write_confusions(path / "confusions.tsv", {"a": [Bin((("NO", 1.0),), 0, 1)]}),
             ["confusions.tsv: lacks 6 of the 6 words of hyp.txt, so it is of another recognition"],
         ),
         (lambda path: (path / "confusions.tsv").write_text("utterance\n"), ["confusions.tsv:1: 'utterance' must be"]),

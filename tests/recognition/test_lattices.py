@@ -15,9 +15,9 @@ from asr.cli.app import main
 from asr.errors import ConfigError
 from asr.lattices.kaldi_text import read_kaldi_lattices
 from asr.lattices.slf import read_slf_lattice
-from asr.recognition.confidence import Evidence, calibrated, evidence, with_confidence
+from asr.recognition.confidence import ConfidenceFeatures, calibrated, evidence, with_confidence
 from asr.scoring.files import read_transcripts
-from asr.training.confidence_fit import Judged, confidence_on, fit_confidence, right_words
+from asr.training.confidence_fit import LabelledWords, confidence_on, fit_confidence, right_words
 
 
 @pytest.fixture(scope="module")
@@ -152,22 +152,22 @@ def test_a_fit_finds_the_curve_that_words_were_drawn_from():
     rng = np.random.default_rng(0)
     odds, fits, frames = rng.normal(2.0, 2.0, 4000), rng.normal(-3.0, 0.5, 4000), rng.integers(5, 90, 4000)
     truth = ConfidenceSettings(slope=0.5, fit=1.5, duration=-0.4, offset=5.3)
-    words = Evidence(1 / (1 + np.exp(-np.clip(odds, -6.9, 6.9))), fits, frames.astype(np.float64))
+    words = ConfidenceFeatures(1 / (1 + np.exp(-np.clip(odds, -6.9, 6.9))), fits, frames.astype(np.float64))
     right = rng.random(4000) < calibrated(words, truth)
-    found = fit_confidence(Judged([words] * 5, right))
+    found = fit_confidence(LabelledWords([words] * 5, right))
     for name, margin in (("slope", 0.1), ("fit", 0.3), ("duration", 0.15), ("offset", 1.2)):
         assert getattr(found, name) == pytest.approx(getattr(truth, name), abs=margin)
     confidences = calibrated(words, found)
     for low in np.arange(0.1, 0.9, 0.2):
         within = (confidences >= low) & (confidences < low + 0.2)
         assert right[within].mean() == pytest.approx(confidences[within].mean(), abs=0.06)
-    few = Evidence(*(column[:20] for column in vars(words).values()))
-    assert fit_confidence(Judged([few] * 5, right[:20])) is None
-    alike = Evidence(words.posteriors, np.zeros(4000), np.ones(4000))
-    assert fit_confidence(Judged([alike] * 5, right)).fit == 0.0
+    few = ConfidenceFeatures(*(column[:20] for column in vars(words).values()))
+    assert fit_confidence(LabelledWords([few] * 5, right[:20])) is None
+    alike = ConfidenceFeatures(words.posteriors, np.zeros(4000), np.ones(4000))
+    assert fit_confidence(LabelledWords([alike] * 5, right)).fit == 0.0
     for spread in (1e-6, 0.02):  # fits that tell everything, and hardly differ
-        told = Evidence(words.posteriors, np.where(right, spread, -spread) - 500.0, words.frames)
-        assert (fit_confidence(Judged([told] * 5, right)).fit > 0) == (spread > 0.01)
+        texts = ConfidenceFeatures(words.posteriors, np.where(right, spread, -spread) - 500.0, words.frames)
+        assert (fit_confidence(LabelledWords([texts] * 5, right)).fit > 0) == (spread > 0.01)
 
 
 def test_too_few_words_leave_confidences_as_they_were():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from asr import Recognizer
-from asr.acoustic.map_prior import MapPrior
+from asr.acoustic.map_prior import FmllrPrior
 from asr.acoustic.model_file import SpeechModel, describe_model, load_model, save_model
 from asr.corpus.data_directory import read_data_directory
 from asr.decode.graph_compiler import compile_graph
@@ -21,7 +21,7 @@ from asr.recognition.map_file import add_maps, load_maps, save_maps
 from asr.recognition.recognition import recognize
 from asr.recognition.speaker_maps import adaptable, recognized_maps
 from asr.scoring.wer import score_utterances
-from discriminants.logistic.input_map import InputMap, identity_map
+from discriminants.logistic.input_map import AffineTransform, identity_map
 from discriminants.model_file import load_arrays, save_arrays
 from discriminants.parallel.workers import LocalWorkers
 
@@ -71,7 +71,7 @@ def test_known_maps_stay_and_others_do_not_depend_on_them(mixtures, graph, stran
     model = adaptable(mixtures)
     every, seconds = recognized_maps(model, strangers, graph)
     first, *others = sorted(every)
-    own = InputMap(2 * np.eye(39), np.ones(39))
+    own = AffineTransform(2 * np.eye(39), np.ones(39))
     again, _ = recognized_maps(model, strangers, graph, known={first: own})
     assert again[first] is own
     assert seconds > 0
@@ -141,8 +141,8 @@ def test_speakers_whom_a_file_of_maps_lacks_are_named_with_the_names_nearest_to_
     save_maps(maps, dict.fromkeys(["rec/anna", "boris", "x"], identity_map(39)), adaptable(mixtures).speakers)
     speakers = ["/rec/anna", "bors", "nobody at all"]
     results = list(recognizer.recognize_all([wav] * 3, speakers=speakers, adapt="fmllr", transforms=maps))
-    (told,) = [record.getMessage() for record in caplog.records if "has maps of 3 speakers" in record.getMessage()]
-    assert told.endswith("/rec/anna is nearest to rec/anna; bors is nearest to boris")
+    (texts,) = [record.getMessage() for record in caplog.records if "has maps of 3 speakers" in record.getMessage()]
+    assert texts.endswith("/rec/anna is nearest to rec/anna; bors is nearest to boris")
     assert {*load_maps(maps, adaptable(mixtures).speakers)} == {"rec/anna", "boris", "x", *speakers}
     assert results[0].text == recognizer.recognize(wav, adapt="fmllr").text
 
@@ -178,9 +178,9 @@ def test_a_model_of_mapped_frames_says_whose_files_are_taken_for_one_speakers(
     wavs = sorted((toy_corpus / "audio" / "test").glob("*.wav"))[:2]
     mapped = adaptable(mixtures)
     assert mapped.speakers is not None
-    prior = MapPrior(np.eye(39, 40, dtype=np.float32), np.full((1, 39, 40), 0.01, np.float32))
+    prior = FmllrPrior(np.eye(39, 40, dtype=np.float32), np.full((1, 39, 40), 0.01, np.float32))
 
-    def told(name: str, *arguments: object) -> str:
+    def texts(name: str, *arguments: object) -> str:
         caplog.clear()
         code, _, err = asr("decode", "--model", tmp_path / name, "--out", tmp_path / "out", *arguments)
         assert code == 0, err
@@ -188,9 +188,9 @@ def test_a_model_of_mapped_frames_says_whose_files_are_taken_for_one_speakers(
 
     for name, own, words in (("few", None, "files of a folder count as one"), ("many", prior, "every file counts as")):
         save_model(tmp_path / name, replace(mapped, speakers=replace(mapped.speakers, prior=own)))
-        assert words in told(name, *wavs)
-        assert words not in told(name, *wavs, "--speakers", "one")
-    assert "every file counts as" not in told("many", wavs[0])
+        assert words in texts(name, *wavs)
+        assert words not in texts(name, *wavs, "--speakers", "one")
+    assert "every file counts as" not in texts("many", wavs[0])
     assert describe_model(tmp_path / "few")["features"]["normalize"] == mixtures.front_end.config.normalize
 
 
@@ -210,7 +210,7 @@ def test_who_speaks_in_a_data_directory_is_not_said_a_second_time(toy_model, toy
 )
 def test_a_file_of_other_maps_is_refused(mixtures, tmp_path, changed, words):
     speakers = adaptable(mixtures).speakers
-    maps = {"b": InputMap(2 * np.eye(39), np.ones(39)), "a": identity_map(39)}
+    maps = {"b": AffineTransform(2 * np.eye(39), np.ones(39)), "a": identity_map(39)}
     save_maps(tmp_path / "maps", maps, speakers)
     again = load_maps(tmp_path / "maps", speakers)
     assert list(again) == ["a", "b"]
@@ -230,6 +230,6 @@ def test_add_maps_at_the_same_time_keeps_all_speakers(mixtures, tmp_path):
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(lambda name: add_maps(tmp_path / "maps", {name: identity_map(39)}, speakers), names))
     assert sorted(load_maps(tmp_path / "maps", speakers)) == sorted(names)
-    other = {names[0]: InputMap(2 * np.eye(39), np.ones(39))}
+    other = {names[0]: AffineTransform(2 * np.eye(39), np.ones(39))}
     add_maps(tmp_path / "maps", other, speakers)
     np.testing.assert_array_equal(load_maps(tmp_path / "maps", speakers)[names[0]].matrix, np.eye(39))

@@ -39,6 +39,6 @@ def test_transcripts_in_another_letter_case_than_the_lexicon_are_told_so(toy_mod
     lexicon = tmp_path / "lower.txt"
     pairs = (line.split(maxsplit=1) for line in (toy_corpus / "lexicon.txt").read_text().splitlines())
     lexicon.write_text("".join(f"{word.lower()} {phones}\n" for word, phones in pairs))
-    told = r"no pronunciation for .*ONE.*; letter case counts, and \S*lower\.txt has .*ONE as one"
-    with pytest.raises(CorpusError, match=told):
+    texts = r"no pronunciation for .*ONE.*; letter case counts, and \S*lower\.txt has .*ONE as one"
+    with pytest.raises(CorpusError, match=texts):
         align(toy_model, toy_corpus / "test", tmp_path / "out", lexicon=lexicon)

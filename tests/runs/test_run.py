@@ -134,26 +134,26 @@ def test_a_changed_input_is_told_by_the_file_that_changed(tmp_path):
     files["text"].write_text("a\nc\n")
     open_run(tmp_path / "run", files=files).close()  # the input has not changed, whatever the file looks like
 
-    def told(digest: str) -> str:
+    def texts(digest: str) -> str:
         with pytest.raises(RunError) as caught:
             open_run(tmp_path / "run", inputs={"train": digest}, files=files)
         assert digest not in str(caught.value)
         assert "put back what it was begun with, use another directory, or allow changes" in str(caught.value)
         return str(caught.value).partition("another run (")[2]
 
-    assert told("qrs").startswith(f"{files['text']} has changed (2 lines, as before));")
+    assert texts("qrs").startswith(f"{files['text']} has changed (2 lines, as before));")
     files["lexicon"].write_text("a\n")
     files["spk2gender"].unlink()
     files["text"].write_text("a\nb\n")
     (tmp_path / "mine").write_text("x\n")
     gone = f"{files['spk2gender']} is gone"
-    assert told("qrs").startswith(f"{files['lexicon']} has changed (1 line, 2 before); {gone});")
+    assert texts("qrs").startswith(f"{files['lexicon']} has changed (1 line, 2 before); {gone});")
     files["lexicon"] = tmp_path / "mine"
-    assert f"{tmp_path}/mine (1 line) instead of {tmp_path}/lexicon (2 lines); {gone}" in told("qrs")
+    assert f"{tmp_path}/mine (1 line) instead of {tmp_path}/lexicon (2 lines); {gone}" in texts("qrs")
     for path in (tmp_path / "lexicon", files["spk2gender"]):
         path.write_text("a\nb\n")
     files["lexicon"] = tmp_path / "lexicon"
-    assert told("qrs").startswith("the input 'train' has changed, as files that its lists name were replaced")
+    assert texts("qrs").startswith("the input 'train' has changed, as files that its lists name were replaced")
 
 
 def test_a_refused_run_keeps_its_stages_and_its_record(tmp_path):

@@ -21,13 +21,13 @@ def heard(n_words: int, vocabulary: int = 20, n_speakers: int = FEW_SPEAKERS) ->
      (83.3, "so little is recognized (83.3 %")],
 )  # fmt: skip
 def test_it_is_graded_by_the_word_errors(wer: float, begins: str | None) -> None:
-    told = advice(wer, "2-gram", *heard(LITTLE_SPEECH), FITTING)
+    texts = advice(wer, "2-gram", *heard(LITTLE_SPEECH), FITTING)
     if begins is None:
-        assert told == []
+        assert texts == []
     else:
-        assert told[0].startswith(begins)
-        assert told[0].endswith("under this grammar, the 2-gram of the training transcripts")
-        assert told[1].startswith("what helps, the likeliest first: (1) ")
+        assert texts[0].startswith(begins)
+        assert texts[0].endswith("under this grammar, the 2-gram of the training transcripts")
+        assert texts[1].startswith("what helps, the likeliest first: (1) ")
 
 
 def steps(*arguments: object) -> list[str]:

@@ -221,11 +221,11 @@ WORDED = {
 
 @pytest.mark.parametrize("fault", WORDED)
 def test_a_fault_is_told_with_what_would_be_right_the_value_and_its_type(path: Path, fault: str) -> None:
-    text, told = WORDED[fault]
+    text, texts = WORDED[fault]
     path.write_text(text)
     with pytest.raises(ConfigError) as caught:
         load_config(path)
-    assert str(caught.value) == f"{path}: {told}"
+    assert str(caught.value) == f"{path}: {texts}"
 
 
 def test_tables_from_python_may_hold_tuples_and_numbers_of_numpy() -> None:

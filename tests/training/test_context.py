@@ -35,21 +35,21 @@ def small_leaves(monkeypatch):
 
 def test_a_hybrid_of_states_in_context_recognizes_what_mixtures_aligned(tmp_path):
     corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=16)
-    grown = TiedGmmSettings(mixtures=(1,), iterations=(4,))
-    config = TrainingConfig(features=FEATURES, gmm=MIXTURES, tied_gmm=grown, context=3, tied_states=30)
+    small = TiedGmmSettings(mixtures=(1,), iterations=(4,))
+    config = TrainingConfig(features=FEATURES, gmm=MIXTURES, tied_gmm=small, context=3, tied_states=30)
     story = open_story("toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, config, (), (), ("train", "test"))
-    workshop, material = story.workshop, story.material("train")
-    mixtures = train_aligner(workshop, "gmm", material)
+    training_context, dataset = story.context, story.dataset("train")
+    mixtures = train_aligner(training_context, "gmm", dataset)
     assert mixtures.topology.n_states == 3 + 30
-    assert workshop.topology.n_states == 3 + 18
+    assert training_context.topology.n_states == 3 + 18
     assert set(np.unique(mixtures.states)) <= set(range(33))
-    hybrid = train_hybrid_system(workshop, "hybrid", material, mixtures, KERNEL, FEATURES)
+    hybrid = train_hybrid_system(training_context, "hybrid", dataset, mixtures, KERNEL, FEATURES)
     model = hybrid.load()
     assert model.hmm.topology == mixtures.topology
-    scores = model.hmm.log_likelihood(model.front_end.transform(material.static).frames)
+    scores = model.hmm.log_likelihood(model.front_end.transform(dataset.static).frames)
     assert (scores.argmax(axis=1) == mixtures.states).mean() > 0.6
     recognizer = Recognizer.load(hybrid.path)
-    test = story.material("test")
+    test = story.dataset("test")
     found = [recognizer.recognize(corpus / "audio" / "test" / f"{name}.wav").text.split() for name in test.static.ids]
     errors = sum(words != list(test.transcripts[name]) for name, words in zip(test.static.ids, found, strict=True))
     assert errors <= 2
@@ -82,14 +82,16 @@ def small_story(directory):
 
 def test_half_an_hour_of_speech_has_states_in_context_unless_told_otherwise(tmp_path, monkeypatch, caplog):
     story = small_story(tmp_path)
-    workshop, material = story.workshop, story.material("train")
+    training_context, dataset = story.context, story.dataset("train")
 
     def chosen(**settings):
-        return with_context(replace(workshop, config=TrainingConfig(features=FEATURES, **settings)), material).config
+        return with_context(
+            replace(training_context, config=TrainingConfig(features=FEATURES, **settings)), dataset
+        ).config
 
     assert chosen().context == 1
     assert chosen(tied_states=30).context == 3  # nobody sets it for states without context
-    monkeypatch.setattr(aligners, "SECONDS_FOR_CONTEXT", material.seconds)
+    monkeypatch.setattr(aligners, "SECONDS_FOR_CONTEXT", dataset.seconds)
     assert chosen().context == 1  # for want of frames
     monkeypatch.setattr(context_trees, "FRAMES_A_STATE", 1)
     caplog.set_level("INFO")
@@ -102,14 +104,14 @@ def test_half_an_hour_of_speech_has_states_in_context_unless_told_otherwise(tmp_
 
 def test_many_speakers_have_maps_unless_told_otherwise(tmp_path, monkeypatch, caplog):
     story = small_story(tmp_path)
-    workshop, material = story.workshop, story.material("train")
+    training_context, dataset = story.context, story.dataset("train")
 
     def chosen(**settings):
         config = TrainingConfig(features=FEATURES, speakers=SpeakerSettings(**settings))
-        return with_maps(replace(workshop, config=config), material).config.speakers.maps
+        return with_maps(replace(training_context, config=config), dataset).config.speakers.maps
 
     enough = {
-        "SPEAKERS_FOR_MAPS": len(material.speakers),
+        "SPEAKERS_FOR_MAPS": len(dataset.speakers),
         "SECONDS_OF_A_SPEAKER": 1.0,
         "SECONDS_OF_AN_UTTERANCE": 0.1,
     }
@@ -132,8 +134,8 @@ def test_too_little_speech_for_any_context_is_told(tmp_path, caplog):
     corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=4)
     config = TrainingConfig(features=FEATURES, gmm=MIXTURES, context=3)
     story = open_story("toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, config, (), (), ("train",))
-    mixtures = train_aligner(story.workshop, "gmm", story.material("train"))
-    assert mixtures.topology.n_states == story.workshop.topology.n_states
+    mixtures = train_aligner(story.context, "gmm", story.dataset("train"))
+    assert mixtures.topology.n_states == story.context.topology.n_states
     assert [record.getMessage() for record in caplog.records if "no tree asks" in record.getMessage()]
     story.resources.close()
 

@@ -5,19 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from asr.training.search_choice import UNDECIDED, Choice, ErrorSurface, choose, is_far, worth_trying
+from asr.training.search_choice import UNDECIDED, ErrorGrid, GridChoice, choose, is_far, worth_trying
 
 SCALES = np.array([0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8])
 PENALTIES = np.array([-4.0, -2.5, -1.25, 0.0, 1.25, 2.5])
 
 
-def surface(n_words: int, scale: float = 2.0, penalty: float = -2.5, base: float = 0.1) -> ErrorSurface:
+def surface(n_words: int, scale: float = 2.0, penalty: float = -2.5, base: float = 0.1) -> ErrorGrid:
     """Errors that grow with the distance from one search, in proportion to the words; one unit a hundred words."""
     x = np.log(SCALES / scale)[:, None] / 0.7
     y = (PENALTIES - penalty)[None] / 3.0
     rate = np.minimum(1.0, base + 0.1 * (np.square(x) + np.square(y)))
     errors = np.rint(n_words * rate).astype(np.int64)[None]
-    return ErrorSurface(np.array(["all"]), np.array([n_words]), SCALES, PENALTIES, errors, np.zeros_like(errors))
+    return ErrorGrid(np.array(["all"]), np.array([n_words]), SCALES, PENALTIES, errors, np.zeros_like(errors))
 
 
 def test_without_words_the_search_stays_the_settings() -> None:
@@ -43,7 +43,7 @@ def test_one_error_more_moves_it_little() -> None:
     before = surface(150)
     errors = before.errors.copy()
     errors[0, 5, 1] += 1
-    after = choose(ErrorSurface(before.units, before.words, SCALES, PENALTIES, errors, before.imbalance))
+    after = choose(ErrorGrid(before.units, before.words, SCALES, PENALTIES, errors, before.imbalance))
     assert after.scale == pytest.approx(choose(before).scale, rel=0.05)
     assert after.penalty == pytest.approx(choose(before).penalty, abs=0.15)
 
@@ -51,7 +51,7 @@ def test_one_error_more_moves_it_little() -> None:
 def test_of_equal_errors_the_penalty_that_balances_insertions_and_deletions_is_chosen() -> None:
     errors = np.full((1, len(SCALES), len(PENALTIES)), 40)
     imbalance = np.broadcast_to(np.rint(20 * (PENALTIES + 2.5)).astype(int), errors.shape)
-    choice = choose(ErrorSurface(np.array(["a"]), np.array([400]), SCALES, PENALTIES, errors, imbalance))
+    choice = choose(ErrorGrid(np.array(["a"]), np.array([400]), SCALES, PENALTIES, errors, imbalance))
     assert choice.penalty < -1.0
 
 
@@ -66,7 +66,7 @@ def test_fewest_errors_at_an_end_of_what_was_tried_are_told() -> None:
 
 
 def test_units_can_be_left_out() -> None:
-    both = ErrorSurface(
+    both = ErrorGrid(
         np.array(["a", "b"]),
         np.array([100, 50]),
         SCALES,
@@ -79,7 +79,7 @@ def test_units_can_be_left_out() -> None:
     assert choose(alone) == choose(surface(100))
 
 
-def tried_outwards(whole: ErrorSurface, own_penalty: float = 0.0) -> ErrorSurface:
+def tried_outwards(whole: ErrorGrid, own_penalty: float = 0.0) -> ErrorGrid:
     """Of a surface that is known everywhere, what is tried of it."""
     tried = np.zeros(whole.errors.shape[1:], bool)
     while True:
@@ -110,7 +110,7 @@ def test_of_many_words_few_searches_are_tried_and_of_none_all() -> None:
 
 
 def test_what_lies_far_from_the_settings_own_is_said() -> None:
-    near = Choice(scale=2.0, penalty=1.0, undecided=0.5, at_edge=(0, 0))
+    near = GridChoice(scale=2.0, penalty=1.0, undecided=0.5, at_edge=(0, 0))
     assert is_far(near, -1.0) == (False, False)
     assert is_far(replace(near, scale=2.2), -1.0) == (True, False)
     assert is_far(replace(near, scale=1 / 2.2, penalty=1.5), -1.0) == (True, True)

@@ -13,11 +13,11 @@ from asr.features.extraction import extract_static
 from asr.grammar import word_loop
 from asr.hmm.state_graph import StateGraph
 from asr.lexicon import Lexicon
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from asr.recognition.recognition import recognize
 from asr.training import search_width
 from asr.training.search_width import WIDER, WIDEST, choose_width
-from asr.training.tuning import Scored, Twin
+from asr.training.tuning import FoldScores, HeldOutModel
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 
@@ -40,58 +40,67 @@ def graph(model) -> StateGraph:
 
 
 @pytest.fixture(scope="module")
-def material(toy_corpus) -> Material:
+def dataset(toy_corpus) -> Dataset:
     corpus = read_data_directory(toy_corpus / "test")
     static, _ = extract_static(corpus, FeatureConfig(sample_rate=8000))
-    return Material(static, {utterance.id: utterance.words or () for utterance in corpus.utterances})
+    return Dataset(static, {utterance.id: utterance.words or () for utterance in corpus.utterances})
 
 
-def words(model, material, graph, **width):
-    return recognize(model, material.static, graph, model.search.model_copy(update=width)).hypotheses
+def words(model, dataset, graph, **width):
+    return recognize(model, dataset.static, graph, model.search.model_copy(update=width)).hypotheses
 
 
-def test_the_width_chosen_is_narrower_and_finds_the_words_of_a_wide_search(model, graph, material):
-    chosen = choose_width([Scored.of(Twin(model, material, graph), SerialWorkers())], model.search)
-    right = words(model, material, graph, beam=2 * model.search.beam)
+def test_the_width_chosen_is_narrower_and_finds_the_words_of_a_wide_search(model, graph, dataset):
+    chosen = choose_width([FoldScores.of(HeldOutModel(model, dataset, graph), SerialWorkers())], model.search)
+    right = words(model, dataset, graph, beam=2 * model.search.beam)
     assert chosen.beam < model.search.beam
-    assert words(model, material, graph, beam=chosen.beam, max_active=chosen.max_active) == right
+    assert words(model, dataset, graph, beam=chosen.beam, max_active=chosen.max_active) == right
     assert chosen.max_active == 0  # of a graph so small
-    assert choose_width([Scored.of(Twin(model, material, graph), LocalWorkers(2))], model.search) == chosen
+    assert choose_width([FoldScores.of(HeldOutModel(model, dataset, graph), LocalWorkers(2))], model.search) == chosen
 
 
-def test_a_small_graph_is_searched_widely_without_trials(model, graph, material, monkeypatch):
+def test_a_small_graph_is_searched_widely_without_trials(model, graph, dataset, monkeypatch):
     monkeypatch.setattr(search_width, "SMALL_GRAPH", graph.n_arcs)
-    monkeypatch.setattr(Scored, "recognized", None)
-    chosen = choose_width([Scored.of(Twin(model, material, graph), SerialWorkers())], model.search)
+    monkeypatch.setattr(FoldScores, "recognized", None)
+    chosen = choose_width([FoldScores.of(HeldOutModel(model, dataset, graph), SerialWorkers())], model.search)
     assert chosen == model.search.model_copy(update={"beam": WIDER * model.search.beam})
 
 
-def test_a_limit_is_chosen_where_the_graph_is_larger(model, material):
+def test_a_limit_is_chosen_where_the_graph_is_larger(model, dataset):
     many = {f"{word}{n}": variants for word, variants in model.lexicon.pronunciations.items() for n in range(8)}
     lexicon = Lexicon({**many, "LONG": (("W", "IY") * 120,)})
     large = compile_graph(lexicon, word_loop(lexicon.words), model.hmm.topology)
     wide = model.search.model_copy(update={"beam": 400.0})
-    chosen = choose_width([Scored.of(Twin(model, material, large), SerialWorkers())], wide)
+    chosen = choose_width([FoldScores.of(HeldOutModel(model, dataset, large), SerialWorkers())], wide)
     assert 100 <= chosen.max_active < large.n_arcs
 
 
-def test_a_beam_that_loses_words_is_widened(model, graph, material):
+def test_a_beam_that_loses_words_is_widened(model, graph, dataset):
     def changes(beam):
-        return words(model, material, graph, beam=beam) != words(model, material, graph, beam=WIDER * beam)
+        return words(model, dataset, graph, beam=beam) != words(model, dataset, graph, beam=WIDER * beam)
 
     lossy = next(float(beam) for beam in range(1, 40) if changes(float(beam)))
     narrow = model.search.model_copy(update={"beam": lossy})
-    assert choose_width([Scored.of(Twin(model, material, graph), SerialWorkers())], narrow).beam == WIDER * lossy
+    assert (
+        choose_width([FoldScores.of(HeldOutModel(model, dataset, graph), SerialWorkers())], narrow).beam
+        == WIDER * lossy
+    )
 
 
-def test_an_infinite_beam_becomes_a_finite_one(model, graph, material):
+def test_an_infinite_beam_becomes_a_finite_one(model, graph, dataset):
     infinite = model.search.model_copy(update={"beam": 1e30})
-    assert choose_width([Scored.of(Twin(model, material, graph), SerialWorkers())], infinite).beam < WIDEST / WIDER
+    assert (
+        choose_width([FoldScores.of(HeldOutModel(model, dataset, graph), SerialWorkers())], infinite).beam
+        < WIDEST / WIDER
+    )
 
 
-def test_few_words_narrow_nothing(model, graph, material, monkeypatch, caplog):
+def test_few_words_narrow_nothing(model, graph, dataset, monkeypatch, caplog):
     monkeypatch.setattr(search_width, "MIN_WORDS", 200)
     with caplog.at_level(logging.INFO, logger="asr.training.search_width"):
-        assert choose_width([Scored.of(Twin(model, material, graph), SerialWorkers())], model.search) == model.search
-    n_words = sum(map(len, words(model, material, graph, beam=2 * model.search.beam).values()))
+        assert (
+            choose_width([FoldScores.of(HeldOutModel(model, dataset, graph), SerialWorkers())], model.search)
+            == model.search
+        )
+    n_words = sum(map(len, words(model, dataset, graph, beam=2 * model.search.beam).values()))
     assert f"a wide search recognizes {n_words} words, and 200 are needed to narrow them" in caplog.text

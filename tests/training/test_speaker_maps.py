@@ -25,7 +25,7 @@ from asr.training.aligners import train_aligner
 from asr.training.config import TrainingConfig
 from asr.training.hybrid_systems import train_hybrid_system
 from asr.training.systems import aligned_states
-from asr.training.tuning import Scored, Twin
+from asr.training.tuning import FoldScores, HeldOutModel
 from discriminants.model_file import load_arrays, save_arrays
 from discriminants.parallel.workers import LocalWorkers
 from tests.toy_corpus import RATE, make_toy_corpus
@@ -56,10 +56,10 @@ def test_mixtures_and_a_hybrid_of_mapped_frames_recognize_in_passes(tmp_path, mo
     monkeypatch.setattr(context_trees, "MIN_FRAMES", 20)
     monkeypatch.setattr(map_prior, "MIN_SPEAKERS", fewest_speakers)
     story = story_in(tmp_path, context)
-    workshop, material, test = story.workshop, story.material("train"), story.material("test")
-    mixtures = train_aligner(workshop, "gmm", material)
+    training_context, dataset, test = story.context, story.dataset("train"), story.dataset("test")
+    mixtures = train_aligner(training_context, "gmm", dataset)
     features = FEATURES.model_copy(update={"context": 2, "lda_dimension": 10})
-    hybrid = train_hybrid_system(workshop, "hybrid", material, mixtures, KERNEL, features)
+    hybrid = train_hybrid_system(training_context, "hybrid", dataset, mixtures, KERNEL, features)
     for trained in (mixtures.largest, hybrid):
         model = trained.load()
         assert model.speakers is not None
@@ -70,9 +70,9 @@ def test_mixtures_and_a_hybrid_of_mapped_frames_recognize_in_passes(tmp_path, mo
         assert score_utterances(test.references, found.hypotheses).errors <= 3
         assert found.cpu_seconds > 0
         assert recognize(model, test.static, graph, workers=LocalWorkers(2)).words == found.words
-        scored = Scored.of(Twin(model, test, graph), workshop.workers)
+        scored = FoldScores.of(HeldOutModel(model, test, graph), training_context.workers)
         assert scored.recognized([model.search])[0] == found.hypotheses
-        states = aligned_states(workshop, trained, test)
+        states = aligned_states(training_context, trained, test)
         frames = frames_of_states(model, test.static, states)
         assert (model.hmm.log_likelihood(frames.frames).argmax(axis=1) == states).mean() > 0.6
 
@@ -80,7 +80,9 @@ def test_mixtures_and_a_hybrid_of_mapped_frames_recognize_in_passes(tmp_path, mo
         assert (tmp_path / "again").read_bytes() == trained.path.read_bytes()
     turned = mixtures.largest.load().speakers.front_end
     assert (turned.lda_ is not None) == (context == 3)
-    assert train_aligner(workshop, "gmm", material).largest.path == mixtures.largest.path  # stages that are whole
+    assert (
+        train_aligner(training_context, "gmm", dataset).largest.path == mixtures.largest.path
+    )  # stages that are whole
     adapted = recognize_adapted(model, test.static, graph, settings=AdaptationSettings(sharpness=(0.1,), iterations=2))
     assert score_utterances(test.references, adapted.hypotheses).errors <= 3
     corpus = tmp_path / "corpus"
@@ -97,8 +99,8 @@ def test_mixtures_and_a_hybrid_of_mapped_frames_recognize_in_passes(tmp_path, mo
     with np.load(tmp_path / "aligned" / "states.npz") as written:
         mine = states[test.static.rows(test.static.ids[0])]
         np.testing.assert_array_equal(written[test.static.ids[0]], mine)
-    told = recognizer.info()["speakers"]
-    assert (told["maps"], told["directions of the learnt prior"]) == ("fmllr", 11 if fewest_speakers == 4 else 0)
+    texts = recognizer.info()["speakers"]
+    assert (texts["maps"], texts["directions of the learnt prior"]) == ("fmllr", 11 if fewest_speakers == 4 else 0)
 
     def stop(audio, rule):
         raise ConfigError(f"speakers by {rule}")
@@ -111,9 +113,9 @@ def test_mixtures_and_a_hybrid_of_mapped_frames_recognize_in_passes(tmp_path, mo
 
 def test_mixtures_grow_from_frames_warped_by_speaker_and_warp_them_again_to_recognize(tmp_path):
     story = story_in(tmp_path, 1, "vtln")
-    model = train_aligner(story.workshop, "gmm", story.material("train")).largest.load()
+    model = train_aligner(story.context, "gmm", story.dataset("train")).largest.load()
     assert model.speakers is not None and model.speakers.maps == "vtln"
-    test = story.material("test")
+    test = story.dataset("test")
     graph = compile_graph(model.lexicon, word_loop(model.lexicon.words), model.hmm.topology)
     assert score_utterances(test.references, recognize(model, test.static, graph).hypotheses).errors <= 3
     story.resources.close()
@@ -121,7 +123,7 @@ def test_mixtures_grow_from_frames_warped_by_speaker_and_warp_them_again_to_reco
 
 def test_a_spoilt_file_of_a_model_with_maps_is_refused(tmp_path):
     story = story_in(tmp_path, 1)
-    path = train_aligner(story.workshop, "gmm", story.material("train")).largest.path
+    path = train_aligner(story.context, "gmm", story.dataset("train")).largest.path
     arrays, metadata = load_arrays(path)
 
     def refused(changed: dict[str, np.ndarray], words: str) -> None:

@@ -76,11 +76,11 @@ def useless(name: str, kind: str, right: int) -> HeldOutSystem:
 
 
 def test_models_that_recognize_hardly_anything_are_said_to_be_of_little_use(tmp_path, caplog):
-    told = "so little is recognized (83.3 % word errors at the best) that the models are of little use"
+    texts = "so little is recognized (83.3 % word errors at the best) that the models are of little use"
     _, lines, page = reported(tmp_path, caplog, [useless("mixtures", "gmm", 4), useless("hybrid", "discriminant", 5)])
     (line,) = [line for line in lines if line.startswith("so little is recognized")]
-    assert line.startswith(told)
-    assert told.capitalize() in page.words
+    assert line.startswith(texts)
+    assert texts.capitalize() in page.words
     (steps,) = [line for line in lines if line.startswith("what helps, the likeliest first: (1) ")]
     assert steps in page.words or steps.capitalize() in page.words
     caplog.clear()
@@ -135,9 +135,9 @@ def test_the_models_say_what_they_were_trained_on(toy_run, toy_corpus, asr):
     said = [line.split()[1:] for line in (toy_corpus / "train" / "text").read_text().splitlines()]
     for name in ("model", "gmm"):
         path = toy_run / f"{name}.safetensors"
-        told = describe(path)["trained on"]
-        assert (told["utterances"], told["speakers"], told["words"]) == (24, 4, sum(map(len, said)))
-        assert 0.005 < told["hours"] < 0.05
+        texts = describe(path)["trained on"]
+        assert (texts["utterances"], texts["speakers"], texts["words"]) == (24, 4, sum(map(len, said)))
+        assert 0.005 < texts["hours"] < 0.05
         assert Recognizer.load(path).info() == describe(path) == describe(Recognizer.load(path))
         status, text, _ = asr("info", path)
         assert status == 0
@@ -149,10 +149,10 @@ def test_the_models_say_what_errors_were_made_on_held_out_speech(toy_run, asr):
     recorded = json.loads((toy_run / "held-out.json").read_text())
     for name in ("model", "gmm"):
         path, record = toy_run / f"{name}.safetensors", recorded[name]
-        told = describe(path)["held-out speech"]
-        assert (told["errors"], told["words"]) == (record["errors"], record["words"])
-        assert told["word error rate"].startswith(
+        texts = describe(path)["held-out speech"]
+        assert (texts["errors"], texts["words"]) == (record["errors"], record["words"])
+        assert texts["word error rate"].startswith(
             f"{record['wer']:.1f} % (standard error {record['standard_error']:.1f})"
         )
-        assert "without it" in told["recognized by"]
+        assert "without it" in texts["recognized by"]
         assert "held-out speech:\n  words: " in asr("info", path)[1]

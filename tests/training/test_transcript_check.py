@@ -8,11 +8,11 @@ import pytest
 
 from asr.acoustic.gmm_training import GmmSettings
 from asr.alignment.score_files import SUSPECTS
-from asr.experiments.story import Arguments, Story, open_story
+from asr.experiments.story import Arguments, Recipe, open_story
 from asr.features.config import FeatureConfig
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from asr.training.config import TrainingConfig
-from asr.training.systems import Workshop, train_mixtures
+from asr.training.systems import TrainingContext, train_mixtures
 from asr.training.transcript_check import find_suspects
 from tests.toy_corpus import RATE, make_toy_corpus
 
@@ -21,56 +21,56 @@ CONFIG = TrainingConfig(features=FEATURES, gmm=GmmSettings(mixtures=(1, 2, 4), i
 
 
 @pytest.fixture
-def story(tmp_path) -> Story:
+def story(tmp_path) -> Recipe:
     corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=41)
     return open_story(
         "toy", Arguments(corpus, tmp_path / "run", jobs=1, allow_changes=False), corpus, CONFIG, (), (), ("train",)
     )
 
 
-def suspects(workshop: Workshop, material: Material, caplog) -> tuple[list[list[str]], str]:
+def suspects(context: TrainingContext, dataset: Dataset, caplog) -> tuple[list[list[str]], str]:
     """Rows of `suspects.tsv` that are no stage's, and the line of the log."""
     caplog.clear()
     with caplog.at_level(logging.INFO, logger="asr.alignment.score_files"):
-        find_suspects(workshop, "transcripts", material, train_mixtures(workshop, "gmm", material))
-    lines = (workshop.run.directory / SUSPECTS).read_text(encoding="utf-8").splitlines()
+        find_suspects(context, "transcripts", dataset, train_mixtures(context, "gmm", dataset))
+    lines = (context.run.directory / SUSPECTS).read_text(encoding="utf-8").splitlines()
     (message,) = (record.getMessage() for record in caplog.records if record.name == "asr.alignment.score_files")
     return [row for row in (line.split("\t") for line in lines[1:]) if row[0] != "stage"], message
 
 
 def test_right_transcripts_are_no_suspects_and_the_stage_is_not_made_twice(story, caplog):
-    workshop, material = story.workshop, story.material("train")
-    rows, message = suspects(workshop, material, caplog)
+    context, dataset = story.context, story.dataset("train")
+    rows, message = suspects(context, dataset, caplog)
     assert rows == []
     assert message.endswith("% of those of other utterances fit worse; none is out of the ordinary")
-    stage = workshop.run.directory / "stages" / "transcripts"
-    assert len((stage / "scores.tsv").read_text().splitlines()) == 1 + len(material.static)
+    stage = context.run.directory / "stages" / "transcripts"
+    assert len((stage / "scores.tsv").read_text().splitlines()) == 1 + len(dataset.static)
     before = (stage / "transcripts.json").stat().st_mtime_ns
-    assert suspects(workshop, material, caplog) == (rows, message)
+    assert suspects(context, dataset, caplog) == (rows, message)
     assert (stage / "transcripts.json").stat().st_mtime_ns == before
     story.resources.close()
 
 
 def test_transcripts_in_reversed_order_are_noticed(story, caplog):
-    material = story.material("train")
-    names = sorted(material.static.ids)
-    reverse = {name: material.transcripts[other] for name, other in zip(names, names[::-1], strict=True)}
-    rows, message = suspects(story.workshop, replace(material, transcripts=reverse), caplog)
+    dataset = story.dataset("train")
+    names = sorted(dataset.static.ids)
+    reverse = {name: dataset.transcripts[other] for name, other in zip(names, names[::-1], strict=True)}
+    rows, message = suspects(story.context, replace(dataset, transcripts=reverse), caplog)
     assert [row[:2] for row in rows] == [["corpus", "all"]]
     assert "fit hardly better than those of other utterances" in message
     story.resources.close()
 
 
 def test_exchanged_transcripts_are_named_with_what_they_say(story, caplog):
-    material = story.material("train")
-    transcripts = dict(material.transcripts)
-    names = sorted(material.static.ids)
+    dataset = story.dataset("train")
+    transcripts = dict(dataset.transcripts)
+    names = sorted(dataset.static.ids)
     first = names[4]
     second = next(name for name in names[9:] if not set(transcripts[name]) & set(transcripts[first]))
     transcripts[first], transcripts[second] = transcripts[second], transcripts[first]
-    rows, message = suspects(story.workshop, replace(material, transcripts=transcripts), caplog)
+    rows, message = suspects(story.context, replace(dataset, transcripts=transcripts), caplog)
     assert sorted(row[1] for row in rows) == sorted([first, second])
     assert {row[1]: row[4] for row in rows}[first] == " ".join(transcripts[first])
     assert re.match(r"the transcripts of 2 of \d+ utterances do not seem to be those of the audio: listen", message)
-    assert f". {story.workshop.run.directory / SUSPECTS} lists all, the first: utterance " in message
+    assert f". {story.context.run.directory / SUSPECTS} lists all, the first: utterance " in message
     story.resources.close()

@@ -17,14 +17,14 @@ from asr.features.config import FeatureConfig
 from asr.features.extraction import extract_static
 from asr.grammar import word_loop
 from asr.hmm.state_graph import StateGraph
-from asr.recognition.material import Material
+from asr.recognition.dataset import Dataset
 from asr.recognition.recognition import recognize
 from asr.scoring.wer import score_utterances
 from asr.training import kept_searches
 from asr.training.config import TuningSettings
 from asr.training.model_tuning import tune_model
-from asr.training.search_choice import ErrorSurface, choose
-from asr.training.tuning import Scored, Twin, far_remarks, search_batch, tune, tune_search
+from asr.training.search_choice import ErrorGrid, choose
+from asr.training.tuning import FoldScores, HeldOutModel, far_remarks, search_batch, tune, tune_search
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 ONE = TuningSettings(scale_factors=(1.0,), penalty_factors=(0.0,))
@@ -42,15 +42,15 @@ def graph(model) -> StateGraph:
 
 
 @pytest.fixture(scope="module")
-def held_out(toy_corpus) -> Material:
+def held_out(toy_corpus) -> Dataset:
     corpus = read_data_directory(toy_corpus / "test")
     static = extract_static(corpus, FeatureConfig(sample_rate=8000))[0]
-    return Material(static, {u.id: u.words or () for u in corpus.utterances})
+    return Dataset(static, {u.id: u.words or () for u in corpus.utterances})
 
 
-def parts(material: Material) -> list[Material]:
-    ids = material.static.ids
-    return [material.where(lambda name, _, own=set(ids[start::2]): name in own) for start in (0, 1)]
+def parts(dataset: Dataset) -> list[Dataset]:
+    ids = dataset.static.ids
+    return [dataset.where(lambda name, _, own=set(ids[start::2]): name in own) for start in (0, 1)]
 
 
 def test_the_error_reported_is_of_words_recognized_without_their_own_say(model, graph, held_out) -> None:
@@ -74,18 +74,20 @@ def test_every_search_tells_how_many_utterances_it_has_searched(model, graph, he
     with caplog.at_level(logging.INFO, logger="asr.runs.progress"):
         tune_search(model, held_out, graph, SETTINGS)
     n = len(held_out.references)
-    told = [message.rpartition(" in ")[0] for message in caplog.messages]
-    assert told[0] == f"speech scored: steps: {n}"
-    assert told[-1] == f"recognized with what others choose: utterances: {n}"
-    assert len(told) > 2
-    assert {message.partition(" ")[2] for message in told[1:-1]} <= {
+    texts = [message.rpartition(" in ")[0] for message in caplog.messages]
+    assert texts[0] == f"speech scored: steps: {n}"
+    assert texts[-1] == f"recognized with what others choose: utterances: {n}"
+    assert len(texts) > 2
+    assert {message.partition(" ")[2] for message in texts[1:-1]} <= {
         f"{thing} tried: utterances: {n}" for thing in ("pair", "pairs")
     }
 
 
 def test_two_twins_with_half_the_speech_each_choose_as_one_with_all_of_it(model, graph, held_out) -> None:
     whole = tune_search(model, held_out, graph, SETTINGS)
-    pooled = tune([Scored.of(Twin(model, part, graph), SerialWorkers()) for part in parts(held_out)], SETTINGS)
+    pooled = tune(
+        [FoldScores.of(HeldOutModel(model, part, graph), SerialWorkers()) for part in parts(held_out)], SETTINGS
+    )
     assert pooled.search == whole.search
     assert pooled.report.words == whole.report.words
 
@@ -114,7 +116,7 @@ class Interrupted(SerialWorkers):
 
 def tuned_with(workers: Interrupted, model, held_out, graph, kept: Path | None):
     shares = parts(held_out)
-    return tune([Scored.of(Twin(model, part, graph), workers, kept) for part in shares], SETTINGS)
+    return tune([FoldScores.of(HeldOutModel(model, part, graph), workers, kept) for part in shares], SETTINGS)
 
 
 def test_searches_go_on_after_an_interruption_with_the_same_words(
@@ -168,7 +170,7 @@ def test_the_errors_weighed_are_those_of_the_searches_tried(model, graph, held_o
                 imbalance[k, i, j] = by_name[name].insertions - by_name[name].deletions
     names = np.array(list(held_out.references))
     words = np.array([len(each) for each in held_out.references.values()])
-    surface = ErrorSurface(names, words, np.array([0.5, 1, 2]), np.array([-2.0, 0, 2]), errors, imbalance)
+    surface = ErrorGrid(names, words, np.array([0.5, 1, 2]), np.array([-2.0, 0, 2]), errors, imbalance)
     choice = choose(surface, model.search.insertion_penalty / model.search.lm_scale)
     if choice.at_edge == (0, 0):
         tuned = tune_search(model, held_out, graph, SETTINGS)

@@ -77,8 +77,8 @@ def test_a_list_of_files_is_mended_by_the_command_that_is_told(clean: Corpus) ->
     clean.write("train/wav.scp", [line.split()[1] for line in reversed(lines)])
     (only,) = clean.validate().findings
     assert f"needs the name of its utterance first: '{lines[-1]}'" in only.message
-    told = only.message.partition("to be put in its place: ")[2]
-    subprocess.run(told, shell=True, check=True)
+    texts = only.message.partition("to be put in its place: ")[2]
+    subprocess.run(texts, shell=True, check=True)
     (clean.folder / "train/wav.scp.new").rename(clean.folder / "train/wav.scp")
     assert clean.lines("train/wav.scp") == lines
     assert not clean.validate().findings
@@ -114,8 +114,8 @@ def test_transcripts_in_another_letter_case_are_mended_by_the_command_that_is_to
     if turn is str.title:
         assert unknown[0].message.endswith("; write them as it does")
         return
-    told = unknown[0].message.partition("python3 ")[2]
-    done = subprocess.run([sys.executable, *shlex.split(told)], capture_output=True, text=True, check=True)
+    texts = unknown[0].message.partition("python3 ")[2]
+    done = subprocess.run([sys.executable, *shlex.split(texts)], capture_output=True, text=True, check=True)
     (clean.folder / "train/text").write_text(done.stdout)
     assert not clean.validate().errors
 
@@ -128,8 +128,8 @@ def test_transcripts_with_punctuation_are_mended_by_the_command_that_is_told(cle
     unknown = [finding for finding in clean.validate().findings if finding.code == "unknown-word"]
     assert [finding.utterances for finding in unknown] == [tuple(sorted(clean.names))]
     assert "in another case or without marks" in unknown[0].message
-    told = unknown[0].message.partition("python3 ")[2]
-    done = subprocess.run([sys.executable, *shlex.split(told)], capture_output=True, text=True, check=True)
+    texts = unknown[0].message.partition("python3 ")[2]
+    done = subprocess.run([sys.executable, *shlex.split(texts)], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [" ".join(parts) for parts in names_and_words]
     (clean.folder / "train/text").write_text(done.stdout)
     assert not clean.validate().errors

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from asr.corpus.data_directory import read_data_directory
 from asr.errors import AsrError
 from asr.lexicon import read_lexicon
-from asr.recognition.material import trainable
+from asr.recognition.dataset import trainable
 from asr.training import held_out
 from asr.training.checking import check_inputs, log_findings
 from asr.training.config import TrainingConfig
@@ -55,23 +55,23 @@ def test_a_test_directory_is_checked_but_its_unknown_words_are_no_error(clean: C
 def test_the_summary_says_of_a_test_directory_what_it_holds_and_whether_something_is_wrong(clean: Corpus) -> None:
     test = clean.folder / "test"
 
-    def told() -> str:
+    def texts() -> str:
         (line,) = [line for line in clean.validate(tests=[test]).lines() if line.startswith("test  ")]
         return line.partition(": ")[2]
 
     n_words = sum(len(line.split()) - 1 for line in clean.lines("test/text"))
     assert (
-        told()
+        texts()
         == f"4 utterances, 2 speakers, {n_words} words (100.00 % of them in the lexicon); nothing is wrong with it"
     )
     clean.set_line("test/text", 2, f"{clean.lines('test/text')[1]} ELEVEN")
     clean.set_line("test/wav.scp", 3, f"{clean.lines('test/wav.scp')[2].split()[0]} nothing.wav")
     share = 100 * n_words / (n_words + 1)
-    assert told() == (
+    assert texts() == (
         f"3 of 4 utterances, 2 speakers, {n_words + 1} words ({share:.2f} % of them in the lexicon); 2 findings above"
     )
     clean.write("lexicon.txt", [])
-    assert "in the lexicon" not in told()
+    assert "in the lexicon" not in texts()
 
 
 def test_faults_without_number_are_all_told_at_once(clean: Corpus) -> None:
@@ -315,11 +315,11 @@ def test_little_speech_is_a_remark_that_says_what_it_can_and_cannot_tell(
 
 def test_context_that_the_speech_is_too_little_for_is_told_before_training(clean: Corpus) -> None:
     settings = {"sample_rate": 8000}
-    for tied, told in (("auto", "frames of speech, at 1000 each, are enough for no more"), (18, "tied_states = 18")):
+    for tied, texts in (("auto", "frames of speech, at 1000 each, are enough for no more"), (18, "tied_states = 18")):
         config = {"context": 3, "tied_states": tied, "features": settings}
         report, _ = check_inputs(clean.folder / "train", clean.folder / "lexicon.txt", config)
         assert report.remarks[-1].startswith("context = 3: the 6 phones have 18 states without context")
-        assert told in report.remarks[-1]
+        assert texts in report.remarks[-1]
     for config in ({"context": 3, "tied_states": 19, "features": settings}, {"features": settings}):
         report, _ = check_inputs(clean.folder / "train", clean.folder / "lexicon.txt", config)
         assert not any(remark.startswith("context") for remark in report.remarks)
@@ -337,8 +337,8 @@ def test_what_other_warnings_follow_from_is_logged_first(caplog: pytest.LogCaptu
 
 def test_a_large_vocabulary_of_few_words_is_remarked() -> None:
     much = {"listed": 1000, "usable": 1000, "speakers": 30, "seconds": 4000.0, "vocabulary": 957}
-    (told,) = remarks_on_amount(Summary(words=5054, **much))
-    assert told.startswith("5,054 words, 957 of them different, foresee little of other sentences")
+    (texts,) = remarks_on_amount(Summary(words=5054, **much))
+    assert texts.startswith("5,054 words, 957 of them different, foresee little of other sentences")
     assert not list(remarks_on_amount(Summary(words=9570, **much)))
     assert not list(remarks_on_amount(Summary(words=4000, **{**much, "vocabulary": 499})))
 
@@ -374,9 +374,9 @@ def test_the_sentence_that_ends_a_training_repeats_no_remedy_either(clean: Corpu
         clean.set_line("train/utt2spk", line, clean.names[line - 1])
     with pytest.raises(AsrError) as raised:
         log_findings(clean.validate())
-    told = str(raised.value)
-    assert told.count("write its value after it") == 1
-    assert [f"utt2spk:{line}" in told for line in (2, 4, 6)] == [True] * 3
+    texts = str(raised.value)
+    assert texts.count("write its value after it") == 1
+    assert [f"utt2spk:{line}" in texts for line in (2, 4, 6)] == [True] * 3
 
 
 def test_report_lines_of_one_kind_are_limited() -> None:

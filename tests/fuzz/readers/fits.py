@@ -65,10 +65,10 @@ def _forged(folder: Path) -> None:
 
 
 def _resumed(folder: Path) -> np.ndarray:
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as texts:
         warnings.simplefilter("always")
         output = _fit(folder / "fit")
-    for warning in told:
+    for warning in texts:
         fault = fault_in_message(str(warning.message))
         if fault is not None:
             raise Unsound(f"a warning that {fault}: {warning.message}")

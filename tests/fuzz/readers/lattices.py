@@ -6,10 +6,10 @@ import numpy as np
 
 from asr.alignment.confusion_file import read_confusions, write_confusions
 from asr.lattices.combination import aligned, voted
-from asr.lattices.confusion_network import Place, spoken_segments
+from asr.lattices.confusion_network import Bin, spoken_segments
 from asr.lattices.kaldi_text import read_kaldi_lattices, write_kaldi_lattices
 from asr.lattices.lattice import Lattice
-from asr.lattices.minimum_bayes_risk import least_risk
+from asr.lattices.minimum_bayes_risk import mbr_decode
 from asr.lattices.slf import read_slf_lattice
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.text_mutators import spoil_text
@@ -34,7 +34,7 @@ KALDI = (
 )
 
 
-def check_combination(network: list[Place]) -> None:
+def check_combination(network: list[Bin]) -> None:
     """A network beside itself says its own words, with probabilities."""
     said = [segment.label for segment in spoken_segments(network)]
     found = spoken_segments(voted(aligned([network, network]), [1.0, 1.0]))
@@ -78,7 +78,7 @@ def _kaldi_lattices(path: Path) -> None:
 
 def check_lattice(lattice: Lattice) -> None:
     """The confusion network of a lattice holds probabilities."""
-    places = least_risk(lattice.pruned(np.inf)).places
+    places = mbr_decode(lattice.pruned(np.inf)).places
     for place in places:
         if not all(0 <= share <= 1 + 1e-6 for _, share in place.words):
             raise Unsound(f"a place has {place.words[:3]}")

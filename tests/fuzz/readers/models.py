@@ -21,7 +21,7 @@ from asr.recognition.aligning import align
 from asr.recognition.map_file import load_maps, save_maps
 from asr.recognition.searching import search_words
 from asr.recognition.speaker_maps import frames_of
-from discriminants.logistic.input_map import InputMap
+from discriminants.logistic.input_map import AffineTransform
 from discriminants.persistence import estimator_from_arrays, load_arrays
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.field_mutators import spoil_fields
@@ -120,7 +120,7 @@ def _map_file_seeds(folder: Path) -> Seeds:
     speakers = mapped().speakers
     assert speakers is not None
     n_features = speakers.front_end.n_features_
-    maps = {name: InputMap(scale * np.eye(n_features), np.ones(n_features)) for name, scale in names.items()}
+    maps = {name: AffineTransform(scale * np.eye(n_features), np.ones(n_features)) for name, scale in names.items()}
     save_maps(folder / "maps", maps, speakers)
     return {"maps.safetensors": (folder / "maps").read_bytes()}
 

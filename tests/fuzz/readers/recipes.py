@@ -36,7 +36,7 @@ def _open(folder: Path, title: str, config: TrainingConfig) -> None:
         for corpus in story.corpora.values():
             checked(corpus)
         for split in ("train", "test"):
-            story.material(split)
+            story.dataset(split)
     finally:
         story.resources.close()
 
@@ -85,8 +85,8 @@ def _speechocean(folder: Path) -> None:
         "speechocean762", arguments, folder, speechocean.CONFIG, (), (), splits, lexicon=lexicon, inputs=inputs
     )
     try:
-        story.material("train")
-        story.material("test", Augmentation(noise=noise, snr_db=10.0, seed=0))
+        story.dataset("train")
+        story.dataset("test", Augmentation(noise=noise, snr_db=10.0, seed=0))
         arpa_grammar(estimate_ngram(sentences, 2, vocabulary=lexicon.words))
     finally:
         story.resources.close()

@@ -70,9 +70,9 @@ def _labelled(folder: Path) -> Seeds:
 def _sample(folder: Path) -> None:
     lexicon, data = read_sample(folder)
     for labelled in data.values():
-        states = labelled.states_of(labelled.material)
-        if len(states) != labelled.material.static.n_frames or states.max() >= 3 * (len(lexicon) + 1):
+        states = labelled.states_of(labelled.dataset)
+        if len(states) != labelled.dataset.static.n_frames or states.max() >= 3 * (len(lexicon) + 1):
             raise Unsound("states that do not fit frames or phones")
         labelled.digest()
-        if any(fault_in_name(speaker) for speaker in labelled.material.speakers):
+        if any(fault_in_name(speaker) for speaker in labelled.dataset.speakers):
             raise Unsound("a speaker who cannot be named")

@@ -12,7 +12,7 @@ from asr.corpus.data_directory import DataDirectory, Problem, Utterance
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
-from asr.recognition.material import left_out, load_material
+from asr.recognition.dataset import left_out, load_dataset
 from asr.runs.run import Run
 from asr.runs.sealed import read_sealed, write_sealed
 from asr.runs.stage_digests import write_digests
@@ -76,8 +76,8 @@ def _resume(folder: Path, *, allow_changes: bool = False) -> None:
             raise Unsound(f"a stage whose time is no number of seconds: {str(wall)[:100]}")
         left_out(directory)
         utterances = tuple(Utterance(name, "s", ("ONE",), audio=Path(f"{name}.wav")) for name in "uv")
-        material = load_material(directory, DataDirectory(folder, utterances), FeatureConfig())
-        _use(material.static)
+        dataset = load_dataset(directory, DataDirectory(folder, utterances), FeatureConfig())
+        _use(dataset.static)
 
 
 RECORDS = (_spoil_sealed, _spoil_sealed, spoil_json, spoil_text, spoil_bytes)

@@ -24,7 +24,7 @@ _LEFT_OUT = "left-out.json"
 
 
 @dataclass(frozen=True)
-class Material:
+class Dataset:
     """Static features of utterances and their transcripts.
 
     Attributes
@@ -64,26 +64,26 @@ class Material:
         """Speaker of every utterance."""
         return dict(zip(self.static.ids, self.static.speakers, strict=True))
 
-    def of_speakers(self, speakers: Iterable[str]) -> "Material":
+    def of_speakers(self, speakers: Iterable[str]) -> "Dataset":
         """The utterances of some speakers."""
         chosen = set(speakers)
         return self.where(lambda name, speaker: speaker in chosen)
 
-    def where(self, condition: Callable[[str, str], bool]) -> "Material":
+    def where(self, condition: Callable[[str, str], bool]) -> "Dataset":
         """The utterances for which `condition(utterance id, speaker)` holds."""
         pairs = zip(self.static.ids, self.static.speakers, strict=True)
         static = self.static.subset(name for name, speaker in pairs if condition(name, speaker))
-        return Material(static, self.transcripts, self.frame_shift, self.corpus)
+        return Dataset(static, self.transcripts, self.frame_shift, self.corpus)
 
-    def warped(self, warps: Sequence[float], config: FeatureConfig) -> "Material":
+    def warped(self, warps: Sequence[float], config: FeatureConfig) -> "Dataset":
         """A copy of every utterance for each vocal-tract length warp, warp by warp."""
         both = warped_copies(self.static, warps, config)
         static = both.subset(both.ids[len(self.static) :])
         words = [self.transcripts[name] for name in self.static.ids]
         transcripts = {name: words[number % len(words)] for number, name in enumerate(static.ids)}
-        return Material(static, transcripts, self.frame_shift)
+        return Dataset(static, transcripts, self.frame_shift)
 
-    def augmented(self, augmentation: Augmentation, config: FeatureConfig, *, workers: Workers) -> "Material":
+    def augmented(self, augmentation: Augmentation, config: FeatureConfig, *, workers: Workers) -> "Dataset":
         """A copy of every utterance from changed audio; utterances and speakers are named `NAME/CHANGE`.
 
         Raises ConfigError when there is no audio; an utterance that fails is left out.
@@ -96,14 +96,14 @@ class Material:
         ids = tuple(f"{name}/{augmentation.name}" for name in static.ids)
         speakers = tuple(f"{name}/{augmentation.name}" for name in static.speakers)
         transcripts = {new: self.transcripts[name] for new, name in zip(ids, static.ids, strict=True)}
-        return Material(FrameTable(ids, speakers, static.frames, static.offsets), transcripts, self.frame_shift)
+        return Dataset(FrameTable(ids, speakers, static.frames, static.offsets), transcripts, self.frame_shift)
 
     def graphs(self, lexicon: Lexicon, topology: Topology) -> dict[str, StateGraph]:
         """Transcript graph of every utterance."""
         return {name: transcript_graph(self.transcripts[name], lexicon, topology) for name in self.static.ids}
 
 
-def joined(parts: Sequence[Material]) -> Material:
+def joined(parts: Sequence[Dataset]) -> Dataset:
     """All utterances of several materials, whose ids must differ."""
     tables = [part.static for part in parts]
     static = FrameTable.from_utterances(
@@ -112,7 +112,7 @@ def joined(parts: Sequence[Material]) -> Material:
         [table.utterance(number) for table in tables for number in range(len(table))],
     )
     transcripts = {name: words for part in parts for name, words in part.transcripts.items()}
-    return Material(static, transcripts, parts[0].frame_shift, _joined_corpora([part.corpus for part in parts]))
+    return Dataset(static, transcripts, parts[0].frame_shift, _joined_corpora([part.corpus for part in parts]))
 
 
 def _joined_corpora(corpora: Sequence[DataDirectory | None]) -> DataDirectory | None:
@@ -188,8 +188,8 @@ def left_out(directory: Path) -> list[Problem]:
         raise RunError(f"{path}: is no list of utterances left out ({error}); remove {directory.name}") from error
 
 
-def load_material(directory: Path, corpus: DataDirectory, config: FeatureConfig) -> Material:
+def load_dataset(directory: Path, corpus: DataDirectory, config: FeatureConfig) -> Dataset:
     """The table written by `build_static`, mapped from its file, with the corpus's transcripts."""
     static = FrameTable.load(directory)
     transcripts = {utterance.id: utterance.words or () for utterance in corpus.utterances}
-    return Material(static, transcripts, config.shift_ms / 1000.0, corpus)
+    return Dataset(static, transcripts, config.shift_ms / 1000.0, corpus)

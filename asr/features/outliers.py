@@ -12,7 +12,7 @@ _MIN_DISTANCE = 10.0
 _FEWEST = 5
 
 
-def spoilt(matrices: Sequence[np.ndarray]) -> dict[int, Fault]:
+def find_outlier_utterances(matrices: Sequence[np.ndarray]) -> dict[int, Fault]:
     """Which matrices (T_i, D) hold values that no feature has: their number, and why.
 
     A column's centre is the median over utterances of their medians, and its usual distance the median over
