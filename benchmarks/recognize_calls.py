@@ -35,7 +35,7 @@ SETTINGS = {
     "hybrid": {
         "classifier": "kernel-logistic",
         "parameters": {"n_centers": 1500, "n_candidates": 3000, "max_iter": 2},
-        "warps": [],
+        "vtlp_warps": [],
         "realignments": 0,
     },
     "tuning": {"held_out": 0.0},

@@ -16,7 +16,7 @@ import numpy as np
 import soundfile
 
 from asr.corpus.data_directory import DataDirectory, Utterance, read_data_directory
-from asr.experiments.story import Arguments, Recipe, open_story
+from asr.experiments.recipe import Arguments, Recipe, open_recipe
 from asr.features.config import FeatureConfig
 from asr.recognition.dataset import Dataset
 from asr.training.config import TrainingConfig
@@ -66,20 +66,20 @@ def _check(name: str, draw: int, given: argparse.Namespace, counts: Counts) -> N
     place = given.work_dir / f"{name}-{draw}"
     corpus = _strings(whole, place / "audio", draw) if name == "strings" else whole.subset(_drawn(name, whole, random))
     config = TrainingConfig(features=CEPSTRA if name == "an4" else TELEPHONE)
-    arguments = Arguments(source, place / "run", jobs=given.jobs, allow_changes=True)
-    story = open_story(name, arguments, source, config, (), (), ("train",), corpora={"train": corpus})
-    with story.resources:
-        dataset = story.dataset("train")
+    arguments = Arguments(source, place / "run", jobs=given.jobs, rebuild_changed=True)
+    recipe = open_recipe(name, arguments, source, config, (), (), ("train",), corpora={"train": corpus})
+    with recipe.resources:
+        dataset = recipe.dataset("train")
         right, names = dataset.references, sorted(dataset.static.ids)
         exchanged = _exchanged(right, names, random)
         wrong = {each for each in names if exchanged[each] != right[each]}
         turned = {each: right[other] for each, other in zip(names, names[::-1], strict=True)}
-        found = _named(story, "right", dataset, right)
+        found = _named(recipe, "right", dataset, right)
         counts.right, counts.right_named = counts.right + len(names), counts.right_named + len(found)
-        found = _named(story, "exchanged", dataset, exchanged)
+        found = _named(recipe, "exchanged", dataset, exchanged)
         counts.exchanged += len(wrong)
         counts.exchanged_named += len(found & wrong)
-        counts.reversed_told += "all" in _named(story, "reversed", dataset, turned, "corpus")
+        counts.reversed_told += "all" in _named(recipe, "reversed", dataset, turned, "corpus")
 
 
 def _drawn(name: str, whole: DataDirectory, random: np.random.Generator) -> list[str]:
@@ -131,12 +131,12 @@ def _exchanged(
 
 
 def _named(
-    story: Recipe, name: str, dataset: Dataset, transcripts: Mapping[str, tuple[str, ...]], kind: str = "utterance"
+    recipe: Recipe, name: str, dataset: Dataset, transcripts: Mapping[str, tuple[str, ...]], kind: str = "utterance"
 ) -> set[str]:
     """Names of the suspects of one kind under these transcripts."""
     given = replace(dataset, transcripts=transcripts)
-    mixtures = train_mixtures(story.context, name, given, complain=False)
-    check = cross_fitted_check(story.context, given, mixtures)
+    mixtures = train_mixtures(recipe.context, name, given, complain=False)
+    check = cross_fitted_check(recipe.context, given, mixtures)
     return {suspect.name for suspect in check.suspects if suspect.kind == kind}
 
 

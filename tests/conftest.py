@@ -75,7 +75,7 @@ def toy_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (corpus / "settings.toml").write_text(
         "features = {sample_rate = 8000}\n"
         "gmm = {mixtures = [1, 2], iterations = [6, 4]}\n"
-        "hybrid = {mixtures = 0, warps = [0.92, 1.08], copies_silence_ms = 0, "
+        "hybrid = {mixtures = 0, vtlp_warps = [0.92, 1.08], augment_silence_ms = 0, "
         "parameters = {n_centers = 100, n_candidates = 300}}\n"
         'speakers = {maps = "none"}\n'
     )
@@ -89,7 +89,7 @@ def tiny_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (corpus / "settings.toml").write_text(
         "features = {sample_rate = 8000}\n"
         "gmm = {mixtures = [1, 2], iterations = [3, 2]}\n"
-        "hybrid = {warps = [], realignments = 1, "
+        "hybrid = {vtlp_warps = [], realignments = 1, "
         "parameters = {n_centers = 30, n_candidates = 60, max_iter = 2, min_steps = 20}}\n"
     )
     return corpus

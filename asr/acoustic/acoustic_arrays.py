@@ -71,8 +71,8 @@ def _to_arrays(acoustic: AcousticModel) -> tuple[Arrays, dict[str, Any]]:
     if acoustic.prior_ceiling is not None:
         scores["prior_ceiling"] = acoustic.prior_ceiling
     metadata: dict[str, Any] = {"kind": "hybrid", "classifier": classifier, "hybrid": scores}
-    if acoustic.sequence_passes is not None:
-        metadata["sequence_passes"] = acoustic.sequence_passes
+    if acoustic.smbr_epochs is not None:
+        metadata["smbr_epochs"] = acoustic.smbr_epochs
     if acoustic.calibration is not None:
         calibration, metadata["calibration"] = estimator_to_arrays(acoustic.calibration)
         arrays |= prefixed("calibration", calibration)
@@ -160,7 +160,7 @@ def _hybrid_from(
         prior_floor=settings.prior_floor,
         prior_ceiling=settings.prior_ceiling,
     )
-    acoustic.sequence_passes = parts.sequence_passes
+    acoustic.smbr_epochs = parts.smbr_epochs
     acoustic.log_priors = arrays["log_priors"]
     check_array("log_priors", acoustic.log_priors, (n_states,))
     if parts.calibration is not None:

@@ -34,7 +34,7 @@ class FmllrSettings(Settings):
     prior: float = Field(50.0, ge=0, le=1e9)
     """Frames that the mixtures themselves count beside a speaker's own; they hold the map to the identity. For maps
     whose prior is not learnt."""
-    learnt_prior: float = Field(2000.0, ge=0, le=1e9)
+    fmllr_basis_prior: float = Field(2000.0, ge=0, le=1e9)
     """Frames that count beside a speaker's own where the maps of three training speakers are known; they hold the map
     to the likeliest of those that differ as these do, which is found first."""
     iterations: int = Field(2, ge=1, le=1000)
@@ -118,10 +118,10 @@ def fit_fmllr(
             else:
                 coordinates = prior.map_estimate(statistics, coordinates)
                 near = prior.at(coordinates)
-                if left and statistics.count < settings.learnt_prior:
+                if left and statistics.count < settings.fmllr_basis_prior:
                     frame_map = _as_map(near)  # what rows add is little beside it, and dear
                     continue
-                statistics += expected_under(one_frame, near) * settings.learnt_prior
+                statistics += expected_under(one_frame, near) * settings.fmllr_basis_prior
             np.linalg.cholesky(statistics.second)
             found = best_transform(statistics, near) if among is None else best_of(statistics, among)
         except np.linalg.LinAlgError:

@@ -121,7 +121,7 @@ class GaussianMixtures:
         *,
         variance_floor: np.ndarray,
         minimum_count: float = 8.0,
-        variance_prior: float = 0.0,
+        variance_smoothing: float = 0.0,
         map_states: Callable[..., Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]] = map,
     ) -> "GaussianMixtures":
         """One EM step (Dempster, Laird and Rubin 1977).
@@ -134,7 +134,7 @@ class GaussianMixtures:
         minimum_count : float
             Components that account for fewer frames are dropped, unless they are their state's only one. States of
             fewer frames stay as they are, where these are not eight at least.
-        variance_prior : float
+        variance_smoothing : float
             As so many frames the variance of all frames of the state counts in that of each component (maximum a
             posteriori, Gauvain and Lee 1994): components of few frames are not sharper than these can tell. Where the
             state's components have more frames than that on average, it counts less, by the square of how many more.
@@ -143,7 +143,7 @@ class GaussianMixtures:
         """
 
         def one_state(state: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            return self._update_state(state, *frames_of_state(state), variance_floor, minimum_count, variance_prior)
+            return self._update_state(state, *frames_of_state(state), variance_floor, minimum_count, variance_smoothing)
 
         log_weights, means, variances = zip(*map_states(one_state, range(len(self.means))), strict=True)
         return GaussianMixtures(np.stack(log_weights), np.stack(means), np.stack(variances))
@@ -155,7 +155,7 @@ class GaussianMixtures:
         weights: np.ndarray | None,
         variance_floor: np.ndarray,
         minimum_count: float,
-        variance_prior: float,
+        variance_smoothing: float,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if (len(frames) if weights is None else weights.sum()) < min(minimum_count, MIN_FRAMES_OF_STATE):
             return self.log_weights[state], self.means[state], self.variances[state]
@@ -176,9 +176,9 @@ class GaussianMixtures:
         counts = counts[kept]
         new_means = first[kept] / counts[:, None]
         second = second[kept] / counts[:, None] - new_means**2
-        if variance_prior and len(counts) > 1:
-            variance_prior *= min(1.0, variance_prior * len(counts) / counts.sum()) ** 2
-            second = (counts[:, None] * second + variance_prior * of_state) / (counts[:, None] + variance_prior)
+        if variance_smoothing and len(counts) > 1:
+            variance_smoothing *= min(1.0, variance_smoothing * len(counts) / counts.sum()) ** 2
+            second = (counts[:, None] * second + variance_smoothing * of_state) / (counts[:, None] + variance_smoothing)
         log_weights = np.full(self.n_components, -np.inf)
         means, variances = self.means[state].copy(), self.variances[state].copy()
         places = np.flatnonzero(live)[kept]

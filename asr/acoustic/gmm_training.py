@@ -57,18 +57,18 @@ class GrowthSettings(Settings):
     """Smallest variance, as a fraction of the variance over all frames."""
     transform: Transform = "none"
     """`lda-mllt`: mixtures of these states are grown anew from spliced frames with LDA and MLLT."""
-    fewest_frames: float = Field(MIN_FRAMES, ge=1, le=1e9)
+    min_gaussian_count: float = Field(MIN_FRAMES, ge=1, le=1e9)
     """Of a Gaussian; one that accounts for fewer is dropped, unless it is its state's only one."""
-    variance_prior: float = Field(VARIANCE_PRIOR, ge=0, le=1e9)
+    variance_smoothing: float = Field(VARIANCE_PRIOR, ge=0, le=1e9)
     """As so many frames the variance of all frames of a state counts in that of each of its Gaussians; less, by the
     square, where these have more frames than that; 0 for not at all. Of little speech the Gaussians would else be
     sharper than their frames can tell."""
 
-    silence_factor: Literal[1, 2, 4, 8] = 1
+    silence_gaussian_ratio: Literal[1, 2, 4, 8] = 1
     """Times as many components have the states of silence, where there are frames for them: between words may lie the
     noise of every room."""
 
-    own_pauses: bool = False
+    recording_noise_model: bool = False
     """Whether the model learns what pauses sound like, so that a recording's own noise counts beside all others' when
     it is recognized, and keeps words away where it is heard."""
 
@@ -104,7 +104,7 @@ class GmmSettings(GrowthSettings):
     """What the first models are made of: `equal` (every utterance divided evenly among its states), `changes` (where
     the sound changes), `pauses` (frames that sound like one are silence, the rest is divided softly), or `auto`:
     `changes` of little speech, else `equal`, unless that loses the silence."""
-    restarts: int = Field(0, ge=0, le=10)
+    flat_start_restarts: int = Field(0, ge=0, le=10)
     """How often training then begins anew: silence is what models of four Gaussians took for it, also such as have not
     heard the utterance, or what sounded like a pause before, and what lies between is divided softly. What the first
     division gave to the wrong phone no realignment takes away."""
@@ -117,9 +117,9 @@ class GmmSettings(GrowthSettings):
     @property
     def n_realignments(self) -> int:
         """From a flat start to the last mixtures."""
-        broadening = BROADENING if self.silence_factor > 1 else 0
+        broadening = BROADENING if self.silence_gaussian_ratio > 1 else 0
         before = broadening + sum(iterations for _, iterations in self.before_restart)
-        return self.restarts * before + broadening + sum(self.iterations)
+        return self.flat_start_restarts * before + broadening + sum(self.iterations)
 
 
 class TiedGmmSettings(GrowthSettings):
@@ -172,8 +172,8 @@ def train_gmm(
     graphs : mapping of utterance id to StateGraph
         Transcript graphs of all utterances of the table.
     first : Models, optional
-        Single Gaussians of the states (those of silence have as many as `silence_factor` says) and self-loops of the
-        units, in the place of a flat start.
+        Single Gaussians of the states (those of silence have as many as `silence_gaussian_ratio` says) and self-loops
+        of the units, in the place of a flat start.
     frame_shift : float
         Seconds from one frame to the next.
     progress : callable, optional
@@ -239,7 +239,7 @@ class _Training:
         """Single Gaussians, but all of silence's, from nothing; as often anew as the settings want."""
         guided = None if self.settings.start == "equal" else with_evidence(self.table, self.graphs, self.frame_shift)
         current = self.with_broad_silence(self.first(self.settings.start, guided))
-        for number in range(1, self.settings.restarts + 1):
+        for number in range(1, self.settings.flat_start_restarts + 1):
             for _, iterations in self.settings.before_restart[1:]:
                 current = self.double(current, iterations)
             again = self.heard_silence(self.silence_found(current), guided)
@@ -284,10 +284,10 @@ class _Training:
 
     def with_broad_silence(self, current: _GmmState) -> _GmmState:
         """All of silence's Gaussians, before the others grow: these must not learn the noise between words."""
-        if self.settings.silence_factor == 1:
+        if self.settings.silence_gaussian_ratio == 1:
             return current
         models = self.split(
-            current.models, current.occupancy, self.settings.silence_factor, self.topology.silence_states
+            current.models, current.occupancy, self.settings.silence_gaussian_ratio, self.topology.silence_states
         )
         return self.realign(models, BROADENING, earlier=current.curve)
 
@@ -324,7 +324,7 @@ class _Training:
 
     def pause_sounds(self, current: _GmmState) -> PauseSounds | None:
         """What silence and speech sound like, if the settings want the model to know."""
-        if not self.settings.own_pauses:
+        if not self.settings.recording_noise_model:
             return None
         silent = _part_in(current.occupancy, self.table.n_frames, self.n_silence_states) > 0.5
         aligned = _part_in(current.occupancy, self.table.n_frames, self.topology.n_states) > 0.5
@@ -351,7 +351,7 @@ class _Training:
     def of_states(self, occupancy: Occupancy) -> Models:
         """Mixtures grown to `LEARNT_BY` Gaussians, all of silence's before the others, without realigning."""
         models = self.reestimate((self.overall, uniform_self_loops(self.topology)), occupancy)
-        models = self.split(models, occupancy, self.settings.silence_factor, self.topology.silence_states)
+        models = self.split(models, occupancy, self.settings.silence_gaussian_ratio, self.topology.silence_states)
         return self.split(models, occupancy, LEARNT_BY)
 
     def split(self, models: Models, occupancy: Occupancy, factor: int, states: Sequence[int] | None = None) -> Models:
@@ -387,8 +387,8 @@ def _reestimate(
     updated = mixtures.update(
         frames_of_state,
         variance_floor=floor,
-        minimum_count=settings.fewest_frames,
-        variance_prior=settings.variance_prior,
+        minimum_count=settings.min_gaussian_count,
+        variance_smoothing=settings.variance_smoothing,
         map_states=pool.map,
     )
     return updated, estimate_self_loops(occupancy.stays, occupancy.visits)

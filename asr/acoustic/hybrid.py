@@ -69,7 +69,7 @@ class HybridAcousticModel:
         self.block = block
         self.calibration: LogisticOutputModel | None = None
         self.log_priors = np.zeros(n_states, np.float32)
-        self.sequence_passes: int | None = 0
+        self.smbr_epochs: int | None = 0
         """Over training utterances, in which the classifier was trained on sequences; None where nobody knows."""
 
     def fit(

@@ -61,21 +61,21 @@ class HybridSettings(Settings):
     """Keyword parameters of the classifier."""
     realignments: int = Field(0, ge=0, le=100)
     """How often the training set is realigned with the hybrid and the classifier trained again."""
-    warps: Factors | Literal["auto"] = "auto"
+    vtlp_warps: Factors | Literal["auto"] = "auto"
     """Vocal-tract length warps: the classifier also sees a copy of the training set under each. "auto" means 0.92 and
     1.08 where features come from audio, and none where they come from an archive, which may hold anything."""
-    speeds: Factors = ()
+    speed_perturb: Factors = ()
     """Speeds, such as 0.9 and 1.1: the classifier also sees a copy played so many times as fast. Needs audio."""
     noise: NoiseSettings | None = None
     """The classifier also sees copies with noise. Needs audio."""
-    copies_alone: bool = False
+    augment_as_unadapted: bool = False
     """Whether copies are normalized as if each recording were all that is known of its speaker, and not by speaker: so
     the classifier also learns what single recordings are like. It makes no difference to frames that are normalized in
     another way or mapped by speaker."""
-    copies_silence_ms: float = Field(0.0, ge=0, le=1000)
+    augment_silence_ms: float = Field(0.0, ge=0, le=1000)
     """Digital silence before and after every warped copy of audio, so that the classifier hears pauses that are deeper
     than those of its speech, or any at all where recordings are cut close."""
-    sequence_passes: Annotated[int, Field(ge=0, le=100)] | Literal["auto"] = 0
+    smbr_epochs: Annotated[int, Field(ge=0, le=100)] | Literal["auto"] = 0
     """Passes over the training utterances and their copies in which the classifier, once trained on frames, is trained
     on sequences (`asr.acoustic.sequence_training`). "auto" means two with kernel-logistic and none with other
     classifiers."""
@@ -86,16 +86,16 @@ class HybridSettings(Settings):
     """Gaussians a state of a second stream: mixtures of the unspliced frames, trained on the same frames and states as
     the classifier; a power of two, or 0 for none. States that contexts tell apart share those of their phone's state:
     beside a classifier that sees the context, more frames for each Gaussian are worth more."""
-    fewest_frames: float = Field(MIN_FRAMES, ge=1, le=1e9)
+    min_gaussian_count: float = Field(MIN_FRAMES, ge=1, le=1e9)
     """Of a Gaussian of that stream; one that accounts for fewer is dropped, unless it is its state's only one."""
-    variance_prior: float = Field(VARIANCE_PRIOR, ge=0, le=1e9)
+    variance_smoothing: float = Field(VARIANCE_PRIOR, ge=0, le=1e9)
     """Frames, as which the variance of a state's frames counts in that of each of its Gaussians of that stream; fewer
     where these have more."""
-    silence_factor: Literal[1, 2, 4, 8] = 1
+    silence_gaussian_ratio: Literal[1, 2, 4, 8] = 1
     """Times as many Gaussians of that stream have the states of silence, where there are frames for them."""
     mixture_weight: float = Field(0.5, gt=0, lt=1)
     """Share of the mixtures in the score; the classifier has the rest."""
-    own_pauses: bool = False
+    recording_noise_model: bool = False
     """As of mixtures."""
     prior_exponent: float = Field(0.7, ge=0, le=100)
     prior_floor: float = Field(0.01, ge=1e-12, le=1)
@@ -110,12 +110,12 @@ class HybridSettings(Settings):
             raise ValueError(fault)
         return parameters
 
-    @field_validator("speeds")
+    @field_validator("speed_perturb")
     @classmethod
-    def _changed(cls, speeds: tuple[float, ...]) -> tuple[float, ...]:
-        if any(f"{speed:g}" == "1" for speed in speeds):
+    def _changed(cls, speed_perturb: tuple[float, ...]) -> tuple[float, ...]:
+        if any(f"{speed:g}" == "1" for speed in speed_perturb):
             raise ValueError("must be other speeds than 1, at which the classifier hears the speech in any case")
-        return speeds
+        return speed_perturb
 
     @field_validator("mixtures")
     @classmethod
@@ -127,15 +127,15 @@ class HybridSettings(Settings):
     @property
     def one_stream(self) -> "HybridSettings":
         """The same without a second stream."""
-        unused = ("mixture_weight", "fewest_frames", "variance_prior", "silence_factor")
+        unused = ("mixture_weight", "min_gaussian_count", "variance_smoothing", "silence_gaussian_ratio")
         left_out = {name: HybridSettings.model_fields[name].default for name in unused}
-        return self.model_copy(update={"mixtures": 0, "sequence_passes": 0, **left_out})
+        return self.model_copy(update={"mixtures": 0, "smbr_epochs": 0, **left_out})
 
     @property
-    def passes_over_sequences(self) -> int:
+    def n_sequence_epochs(self) -> int:
         """How many, "auto" resolved."""
-        if self.sequence_passes != "auto":
-            return self.sequence_passes
+        if self.smbr_epochs != "auto":
+            return self.smbr_epochs
         return SEQUENCE_PASSES if self.can_train_sequences else 0
 
     @property
@@ -162,9 +162,9 @@ def classifier_of(settings: HybridSettings) -> Any:
         If the name or a parameter is unknown, or sequences are to train a classifier that cannot be trained on them.
     """
     classifier = make_classifier(settings.classifier, dict(settings.parameters))
-    if settings.sequence_passes not in (0, "auto") and not settings.can_train_sequences:
+    if settings.smbr_epochs not in (0, "auto") and not settings.can_train_sequences:
         raise ConfigError(
-            f"sequence_passes = {settings.sequence_passes} needs the classifier 'kernel-logistic', not "
+            f"smbr_epochs = {settings.smbr_epochs} needs the classifier 'kernel-logistic', not "
             f"{settings.classifier!r}. Set it to 0 or remove it."
         )
     return classifier
@@ -304,7 +304,7 @@ def with_second_stream(
         prior_ceiling=settings.prior_ceiling,
     )
     model.calibration, model.log_priors = one_stream.calibration, one_stream.log_priors
-    model.sequence_passes = one_stream.sequence_passes
+    model.smbr_epochs = one_stream.smbr_epochs
     return _with_mixtures(model, frames, states, settings, topology, n_unspliced, workers)
 
 
@@ -327,10 +327,10 @@ def _with_mixtures(
         of_phones[states],
         int(of_phones.max()) + 1,
         settings.mixtures,
-        fewest_frames=settings.fewest_frames,
-        variance_prior=settings.variance_prior,
+        min_gaussian_count=settings.min_gaussian_count,
+        variance_smoothing=settings.variance_smoothing,
         silence=topology.silence_states,
-        silence_factor=settings.silence_factor,
+        silence_gaussian_ratio=settings.silence_gaussian_ratio,
         workers=workers,
     ).for_states(topology.phone_state)
     log.info("trained %d Gaussians a state in %.1f s", settings.mixtures, time.monotonic() - started)

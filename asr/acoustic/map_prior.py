@@ -102,7 +102,7 @@ class FmllrPrior:
         return self.mean.astype(np.float64), self.directions.astype(np.float64)
 
 
-def learnt_prior(
+def fit_fmllr_prior(
     maps: Sequence[np.ndarray], expected: RowStatistics, others: Sequence[np.ndarray] = ()
 ) -> FmllrPrior | None:
     """The prior that maps of speakers have in common; None of fewer than three, and of maps that do not differ.

@@ -46,7 +46,7 @@ def lda_mllt(
     for _ in range(ROUNDS):
         frames = front_end.transform(static).frames
         mixtures = mixtures_of_states(
-            frames, states, n_states, GAUSSIANS, fewest_frames=frames.shape[1], workers=workers
+            frames, states, n_states, GAUSSIANS, min_gaussian_count=frames.shape[1], workers=workers
         )
         front_end.turn(fit_mllt(mixtures, frames, states, workers=workers))
     return front_end

@@ -116,7 +116,7 @@ def _hybrid(arrays: Mapping[str, np.ndarray], parts: HybridParts) -> dict[str, A
             for key, value in parameters
             if isinstance(value, str | int | float | None)
         },
-        "sequence passes": _UNKNOWN if parts.sequence_passes is None else parts.sequence_passes,
+        "sequence passes": _UNKNOWN if parts.smbr_epochs is None else parts.smbr_epochs,
     }
     scores = parts.hybrid.model_dump(exclude_unset=True)
     if "mixture_weight" in scores:

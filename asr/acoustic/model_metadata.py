@@ -27,7 +27,7 @@ class HybridParts(BaseModel):
     hybrid: HybridScores | None = None
     calibration: dict[str, Any] | None = None
     """As `estimator_from_arrays` takes it; of a hybrid whose classifier has no posteriors."""
-    sequence_passes: int | None = Field(None, ge=0, le=10**9)
+    smbr_epochs: int | None = Field(None, ge=0, le=10**9)
     """In which its classifier was trained on sequences; left out where nobody knows, as in older files."""
 
 

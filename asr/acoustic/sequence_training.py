@@ -117,7 +117,7 @@ def train_sequences(
             log.warning("no path was found for any training utterance, so there are no sequences to learn from")
             return []
         shares.append(100.0 * right / n_heard)
-        hybrid.sequence_passes = (hybrid.sequence_passes or 0) + 1
+        hybrid.smbr_epochs = (hybrid.smbr_epochs or 0) + 1
         lost = f"; utterances without a path within the beam: {n_lost:.0f}" if n_lost else ""
         log.info(
             "sequences, pass %d of %d: of the training frames, pauses too, %.2f %% were expected in the right phone%s",

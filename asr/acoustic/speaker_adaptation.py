@@ -13,7 +13,7 @@ from pydantic import Field
 from asr.acoustic.acoustic_arrays import Arrays, check_array, gmm_arrays, mixtures_from, prefixed, without_prefix
 from asr.acoustic.fmllr import FmllrSettings, SpeakerMaps, expected_statistics, fit_speakers, mapped_table
 from asr.acoustic.gmm import GaussianMixtures
-from asr.acoustic.map_prior import FmllrPrior, learnt_prior
+from asr.acoustic.map_prior import FmllrPrior, fit_fmllr_prior
 from asr.acoustic.model_metadata import MapKind, SpeakerParts
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.acoustic.row_updates import RowStatistics
@@ -152,7 +152,7 @@ class SpeakerAdaptation:
         transforms = [np.column_stack([one.matrix, one.offset]) for one in maps.values()]
         with one_blas_thread():
             others = [] if why_not_warped(self.front_end) else maps_of_other_lengths(self.front_end, transforms)
-            return replace(plain, prior=learnt_prior(transforms, plain.expected, others))
+            return replace(plain, prior=fit_fmllr_prior(transforms, plain.expected, others))
 
     def frames(self, static: FrameTable, maps: SpeakerMaps) -> FrameTable:
         """Mapped frames of static features; those of a speaker without a map stay as the front end gives them."""
@@ -166,7 +166,7 @@ def of_mapped_frames(config: FeatureConfig) -> FeatureConfig:
 
 def as_they_are(config: FeatureConfig) -> FeatureConfig:
     """Settings of a front end that leaves mapped frames as they are."""
-    alone = {"context": 0, "lda_dimension": None, "unspliced": False}
+    alone = {"context": 0, "lda_dimension": None, "append_static": False}
     return of_mapped_frames(config).model_copy(update=alone)
 
 

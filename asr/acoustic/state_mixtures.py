@@ -24,10 +24,10 @@ def mixtures_of_states(
     *,
     iterations: int = 4,
     variance_floor: float = 0.01,
-    fewest_frames: float = MIN_FRAMES,
-    variance_prior: float = VARIANCE_PRIOR,
+    min_gaussian_count: float = MIN_FRAMES,
+    variance_smoothing: float = VARIANCE_PRIOR,
     silence: Sequence[int] = (),
-    silence_factor: int = 1,
+    silence_gaussian_ratio: int = 1,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> GaussianMixtures:
     """Mixtures grown on a given alignment, without realigning.
@@ -43,11 +43,11 @@ def mixtures_of_states(
         Re-estimations at each number of components.
     variance_floor : float
         Smallest variance, as a fraction of the variance over all frames.
-    fewest_frames : float
+    min_gaussian_count : float
         Of a Gaussian; one that accounts for fewer is dropped, unless it is its state's only one.
-    variance_prior : float
+    variance_smoothing : float
         Frames, as which the variance of all of a state's counts in that of each of its Gaussians; see `update`.
-    silence, silence_factor
+    silence, silence_gaussian_ratio
         States that have so many times as many components, from the beginning.
     """
     mixtures, floor = equal_gaussians(frames, n_states, variance_floor)
@@ -63,13 +63,13 @@ def mixtures_of_states(
             return mixtures.update(
                 frames_of_state,
                 variance_floor=floor,
-                minimum_count=fewest_frames,
-                variance_prior=variance_prior,
+                minimum_count=min_gaussian_count,
+                variance_smoothing=variance_smoothing,
                 map_states=pool.map,
             )
 
         mixtures = updated(mixtures)
-        n_first = silence_factor.bit_length() - 1 if silence else 0
+        n_first = silence_gaussian_ratio.bit_length() - 1 if silence else 0
         for number in range(n_first + n_components.bit_length() - 1):
             mixtures = mixtures.split(states=silence if number < n_first else None)
             for _ in range(iterations):

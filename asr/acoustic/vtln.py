@@ -67,16 +67,16 @@ def maps_of_other_lengths(front_end: FrontEnd, transforms: Sequence[np.ndarray])
 
     Of whom W x sounds as the speaker does, x is taken by A W. Raises FeatureError as `require_cepstra` does.
     """
-    warps = _matrices(front_end, LONGER_AND_SHORTER)
-    return [np.column_stack([one[:, :-1] @ warp, one[:, -1]]) for one in transforms for warp in warps]
+    vtlp_warps = _matrices(front_end, LONGER_AND_SHORTER)
+    return [np.column_stack([one[:, :-1] @ warp, one[:, -1]]) for one in transforms for warp in vtlp_warps]
 
 
-def _matrices(front_end: FrontEnd, warps: Sequence[float]) -> np.ndarray:
+def _matrices(front_end: FrontEnd, vtlp_warps: Sequence[float]) -> np.ndarray:
     require_cepstra(front_end)
     config, n_static = front_end.config, front_end.static_dimension_
     cepstra = slice(1, None) if config.energy_first else slice(0, config.n_cepstra)
-    static = np.tile(np.eye(n_static), (len(warps), 1, 1))
-    static[:, cepstra, cepstra] = [warping_matrix(warp, config) for warp in warps]
+    static = np.tile(np.eye(n_static), (len(vtlp_warps), 1, 1))
+    static[:, cepstra, cepstra] = [warping_matrix(warp, config) for warp in vtlp_warps]
     n_blocks = front_end.n_features_ // n_static
     matrices = np.kron(np.eye(n_blocks), static)
     deviation = front_end.deviation_ if front_end.prior_ is None else front_end.prior_.deviation

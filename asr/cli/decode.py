@@ -163,10 +163,10 @@ def decode(
             "trained with maps of speakers uses them without this option.",
         ),
     ] = False,
-    transforms: Annotated[
+    speaker_transforms: Annotated[
         Path | None,
         typer.Option(
-            "--transforms",
+            "--speaker-transforms",
             metavar="FILE",
             help="File that keeps the maps of speakers that 'fmllr' and 'vtln' find. Speakers in it are not adapted "
             "to again; others are added. Speakers are named as in utt2spk. Those of AUDIO files are named as "
@@ -174,10 +174,10 @@ def decode(
             show_default=False,
         ),
     ] = None,
-    allow_untrained: Annotated[
+    allow_oov_phones: Annotated[
         bool,
         typer.Option(
-            "--allow-untrained",
+            "--allow-oov-phones",
             help="Recognize also words with phones that training never heard, and those in angle brackets, such as "
             "<UNK>.",
         ),
@@ -323,7 +323,7 @@ def decode(
             min_silence_llr=min_silence_llr,
             beam=beam,
             max_active=max_active,
-            allow_untrained=allow_untrained,
+            allow_oov_phones=allow_oov_phones,
             upsample=upsample,
         )
         summary = recognizer.decode(
@@ -333,7 +333,7 @@ def decode(
             data=data,
             root=root,
             adapt=METHODS[str(methods[0])] if methods else adapt,
-            transforms=transforms,
+            speaker_transforms=speaker_transforms,
             mlf=mlf,
             lattices=lattices,
             lattice_format=lattice_format.value,

@@ -54,10 +54,10 @@ def train(
     root: Root = None,
     jobs: Jobs = ALL_CORES,
     cluster: Cluster = None,
-    allow_changes: Annotated[
+    rebuild_changed: Annotated[
         bool,
         typer.Option(
-            "--allow-changes",
+            "--rebuild-changed",
             help="Take a work directory that was begun with other settings or data, or whose record is damaged, too: "
             "what depends on the changes is deleted and made again.",
         ),
@@ -114,7 +114,7 @@ def train(
         seed=seed,
         jobs=jobs,
         cluster=cluster,
-        allow_changes=allow_changes,
+        rebuild_changed=rebuild_changed,
         check_samples=not no_validate,
     )
     typer.echo(trained.model)

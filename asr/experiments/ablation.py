@@ -21,7 +21,7 @@ from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.acoustic.speaker_adaptation import SpeakerSettings
 from asr.decode.graph_compiler import compile_graph
-from asr.experiments.story import Recipe
+from asr.experiments.recipe import Recipe
 from asr.features.augmentation import Augmentation
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
@@ -216,15 +216,15 @@ class ScoredMixtures:
 
 
 def run_ablation(
-    story: Recipe, ablation: Ablation, rows: Sequence[Row], chosen: Sequence[str], numbers: Sequence[int] | None = None
+    recipe: Recipe, ablation: Ablation, rows: Sequence[Row], chosen: Sequence[str], numbers: Sequence[int] | None = None
 ) -> str:
     """Measure the rows chosen by name, and those that they are compared with; returns the table in Markdown.
 
     With `numbers`, on these folds alone, from 0. A row is compared with the first of the rows whose speech is changed
     alike. `ablation.json` in the work directory is written anew after every row.
     """
-    context = story.context
-    dataset = story.dataset("train")
+    context = recipe.context
+    dataset = recipe.dataset("train")
     numbers = range(ablation.n_folds) if numbers is None else numbers
     folds = [make_fold(context, ablation, number, dataset) for number in numbers]
     held_out = [speaker for fold in folds for speaker in fold.held_out.speakers]
@@ -235,15 +235,15 @@ def run_ablation(
         is_base = row.heard_in in changes and row.heard_in not in bases
         if not is_base and row.name not in chosen:
             continue
-        heard = dataset if row.heard_in is None else story.dataset("train", row.heard_in)
+        heard = dataset if row.heard_in is None else recipe.dataset("train", row.heard_in)
         record, report = measure(context, ablation, folds, heard.of_speakers(held_out), row)
         base = bases.setdefault(row.heard_in, report)
         difference = compare_systems(report, base, unit="speaker").difference
         records.append({**record, "interval": [difference.low, difference.high]})
         log.info("%s: %d errors, %.2f %% WER", row.name, record["errors"], record["wer"])
-        with atomic_write(story.work_dir / "ablation.json") as temporary:
+        with atomic_write(recipe.work_dir / "ablation.json") as temporary:
             temporary.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
-    story.resources.close()
+    recipe.resources.close()
     return table(records)
 
 
@@ -283,9 +283,9 @@ def train_model(context: TrainingContext, ablation: Ablation, fold: Fold, row: R
         return train_hybrid_system(context, name, fold.inner, fold.mixtures, settings, features, one_stream=one_stream)
 
     settings = ablation.settings(row, number)
-    on_frames = settings.model_copy(update={"sequence_passes": 0})
+    on_frames = settings.model_copy(update={"smbr_epochs": 0})
     trained = train(on_frames, train(settings.one_stream) if settings.mixtures else None)
-    if not settings.passes_over_sequences:
+    if not settings.n_sequence_epochs:
         return trained
     name = f"{fold.name}-{stage_name(settings, features)}"
     return train_on_sequences(context, name, fold.inner, fold.mixtures, trained, settings)

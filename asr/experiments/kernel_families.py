@@ -55,7 +55,7 @@ def kernel_family(
     hybrids = tuple(
         HybridSpecification(
             system,
-            HybridSettings(classifier=classifier, parameters=parameters, warps=(), max_frames=most),
+            HybridSettings(classifier=classifier, parameters=parameters, vtlp_warps=(), max_frames=most),
             spliced,
         )
         for system, (classifier, parameters, most) in _HYBRIDS[name].items()

@@ -51,7 +51,7 @@ def table_4_2(
             HybridSettings(
                 classifier=classifier,
                 parameters={"sigma": SIGMA, **parameters},
-                warps=(),
+                vtlp_warps=(),
                 prior_exponent=1.0 if classifier == "krls" else PRIOR_EXPONENT,
             ),
             features,

@@ -56,7 +56,7 @@ class FeatureConfig(Settings):
     speaker_statistics: Literal["moments", "matched"] = "moments"
     context: int = Field(0, ge=0, le=100)
     lda_dimension: int | None = Field(None, ge=1, le=MAX_COLUMNS)
-    unspliced: bool = False
+    append_static: bool = False
 
     def disagreements(self) -> Iterator[tuple[str, str]]:
         """As of every table of settings."""

@@ -118,7 +118,7 @@ class FrontEnd:
     @property
     def n_unspliced_(self) -> int:
         """Last columns that are a frame's own, neither spliced nor projected."""
-        return self._dimension if self.config.unspliced else 0
+        return self._dimension if self.config.append_static else 0
 
     def stream(self) -> StreamingFrontEnd:
         """The same front end on samples as they come.

@@ -51,20 +51,20 @@ def warping_matrix(warp: float, config: FeatureConfig) -> np.ndarray:
     return matrix
 
 
-def warped_copies(static: FrameTable, warps: Sequence[float], config: FeatureConfig) -> FrameTable:
+def warped_copies(static: FrameTable, vtlp_warps: Sequence[float], config: FeatureConfig) -> FrameTable:
     """The table followed by a copy for every warp, whose utterances and speakers are named `NAME/WARP`.
 
     A warped speaker is a speaker of its own, so that normalization per speaker sees it as one. Raises FeatureError
     when the table's columns are not the cepstra and energy that `config` describes.
     """
-    if warps and static.n_features != config.static_dimension:
+    if vtlp_warps and static.n_features != config.static_dimension:
         raise FeatureError(
             f"vocal-tract warps need {config.static_dimension} columns, cepstra and energy, but the features have "
-            f"{static.n_features}; set warps = [] or the settings of the features to what the archive holds"
+            f"{static.n_features}; set vtlp_warps = [] or the settings of the features to what the archive holds"
         )
     cepstra = slice(1, None) if config.energy_first else slice(0, config.n_cepstra)
     ids, speakers, frames = list(static.ids), list(static.speakers), [static.frames]
-    for warp in warps:
+    for warp in vtlp_warps:
         copy = np.array(static.frames)
         copy[:, cepstra] = static.frames[:, cepstra] @ warping_matrix(warp, config).T.astype(np.float32)
         frames.append(copy)

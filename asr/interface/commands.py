@@ -73,7 +73,7 @@ def train(
     root: StrPath | None = None,
     jobs: int = ALL_CORES,
     cluster: str | None = None,
-    allow_changes: bool = False,
+    rebuild_changed: bool = False,
     check_samples: bool = True,
 ) -> TrainedModel:
     """Train mixtures and a hybrid on a Kaldi data directory, as the command `asr train`.
@@ -89,7 +89,7 @@ def train(
         Whether stress digits of the lexicon's phones are removed; by default if the phones are the CMU dictionary's.
     seed : int, optional
         Of everything that is drawn, from 0 to 2**32 - 1; by default the one in the settings.
-    allow_changes : bool
+    rebuild_changed : bool
         Where `output` was begun with other settings or data, make again what depends on them.
     check_samples : bool
         Whether to read all audio to check it before the first stage.
@@ -111,7 +111,7 @@ def train(
             strip_stress=strip_stress,
             seed=seed,
             workers=workers,
-            allow_changes=allow_changes,
+            rebuild_changed=rebuild_changed,
             check_samples=check_samples,
         )
     return TrainedModel(

@@ -51,7 +51,7 @@ class RecognizerOptions(SearchOptions, total=False):
     """Keywords of a recognizer."""
 
     grammar: GrammarChoice
-    allow_untrained: bool
+    allow_oov_phones: bool
     upsample: bool
     confidence: bool
     ratios: bool
@@ -78,7 +78,7 @@ class Recognizer(Locked):
     lm_scale, insertion_penalty, filler_penalty, beam, max_active, min_phone_llr, min_silence_llr : number, optional
         Instead of the model's own; see `SearchSettings`. Under a small grammar that is not the model's own the search
         is at least 400 wide unless `beam` or `max_active` is given.
-    allow_untrained : bool
+    allow_oov_phones : bool
         Whether words may be recognized that training says nothing of, see `asr.recognition.vocabulary`.
     upsample : bool
         Whether audio of a lower rate than the model's is converted and not refused.
@@ -101,7 +101,7 @@ class Recognizer(Locked):
         model: SpeechModel,
         *,
         grammar: GrammarChoice = None,
-        allow_untrained: bool = False,
+        allow_oov_phones: bool = False,
         upsample: bool = False,
         confidence: bool = False,
         ratios: bool = False,
@@ -114,7 +114,7 @@ class Recognizer(Locked):
             front_end = copy(model.front_end)
             front_end.config = front_end.config.model_copy(update={"upsample": True})
             self._model = replace(self._model, front_end=front_end)
-        self._allow_untrained, self._details = allow_untrained, WordDetails(confidence, ratios)
+        self._allow_untrained, self._details = allow_oov_phones, WordDetails(confidence, ratios)
         self._recognizable: Lexicon | None = None
         self._choice = settled(grammar)
         self._added: frozenset[str] = frozenset()
@@ -198,7 +198,7 @@ class Recognizer(Locked):
         *,
         speaker: str | None = None,
         adapt: bool | AdaptationMethod = False,
-        transforms: str | os.PathLike[str] | None = None,
+        speaker_transforms: str | os.PathLike[str] | None = None,
     ) -> Result:
         """Recognize one utterance.
 
@@ -227,11 +227,13 @@ class Recognizer(Locked):
         ConfigError
             When the model was trained on archived features, or cannot be adapted.
         """
-        if (speaker is None) != (transforms is None):
-            raise ConfigError("speaker= and transforms= go together: whose map it is, and the file that it is kept in")
-        if not adapt and transforms is None:
+        if (speaker is None) != (speaker_transforms is None):
+            raise ConfigError(
+                "speaker= and speaker_transforms= go together: whose map it is, and the file that it is kept in"
+            )
+        if not adapt and speaker_transforms is None:
             return emit_warnings(recognize_audio(audio, rate, *self._ready(), self._details))
-        options = SpeakerOptions(adapt, optional_path(transforms), self._details)
+        options = SpeakerOptions(adapt, optional_path(speaker_transforms), self._details)
         return emit_warnings(recognize_speaker_audio(audio, rate, speaker or "speaker", *self._ready(), options))
 
     def recognize_all(
@@ -241,7 +243,7 @@ class Recognizer(Locked):
         rate: int | None = None,
         speakers: str | Sequence[str] | None = None,
         adapt: bool | AdaptationMethod = False,
-        transforms: str | os.PathLike[str] | None = None,
+        speaker_transforms: str | os.PathLike[str] | None = None,
         jobs: int = 1,
     ) -> Iterator[Result]:
         """Recognize many utterances; results come in their order.
@@ -277,12 +279,12 @@ class Recognizer(Locked):
             When there is not one speaker for each utterance, or the model cannot be adapted.
         """
         if speakers is None:
-            if adapt or transforms is not None:
+            if adapt or speaker_transforms is not None:
                 adaptable_model(self.model, adapt, None)  # what is no method at all is told first
-                raise ConfigError("adapt= and transforms= are of whole speakers; say who speaks with speakers=")
+                raise ConfigError("adapt= and speaker_transforms= are of whole speakers; say who speaks with speakers=")
             found = threads(jobs).map(recognize_audio_or_fault, audios, rate, *self._ready(), self._details)
         else:
-            options = SpeakerOptions(adapt, optional_path(transforms), self._details)
+            options = SpeakerOptions(adapt, optional_path(speaker_transforms), self._details)
             known = list(audios), rate, speakers, *self._ready()
             found = iter(recognize_speakers_audio(*known, options, workers=threads(jobs)))
         return (emit_warnings(result) for result in found)
@@ -304,7 +306,7 @@ class Recognizer(Locked):
         data: str | os.PathLike[str] | None = None,
         root: str | os.PathLike[str] | None = None,
         adapt: bool | AdaptationMethod = False,
-        transforms: str | os.PathLike[str] | None = None,
+        speaker_transforms: str | os.PathLike[str] | None = None,
         mlf: bool = False,
         lattices: str | os.PathLike[str] | None = None,
         lattice_format: Literal["slf", "kaldi"] = "slf",
@@ -358,7 +360,7 @@ class Recognizer(Locked):
             root=optional_path(root),
             out=Path(output),
             adapt=adapt,
-            transforms=optional_path(transforms),
+            speaker_transforms=optional_path(speaker_transforms),
             mlf=mlf,
             lattices=lattice_options,
             ratios=self._details.ratios if ratios is None else ratios,
@@ -460,7 +462,7 @@ class Recognizer(Locked):
             For a phone that the model lacks, no phones, or a word with white space or that grammars take for a mark.
         """
         word = nfc(word)
-        require_word(word, allow_untrained=self._allow_untrained)
+        require_word(word, allow_oov_phones=self._allow_untrained)
         phones = phones_of(word, pronunciation, self.phones)
         with self._lock:
             variants = (*self._model.lexicon.pronunciations.get(word, ()), phones)
@@ -475,7 +477,7 @@ class Recognizer(Locked):
 
     def _copy(self, **search: Unpack[SearchOptions]) -> Self:
         """The same model, without its grammar."""
-        other = type(self)(self._model, allow_untrained=self._allow_untrained, **asdict(self._details), **search)
+        other = type(self)(self._model, allow_oov_phones=self._allow_untrained, **asdict(self._details), **search)
         other._added, other._recognizable, other._source = self._added, self._recognizable, self._source
         other._width_given |= self._width_given
         return other
@@ -497,7 +499,7 @@ class Recognizer(Locked):
     def _vocabulary(self) -> Lexicon:
         """The words that can be recognized."""
         if self._recognizable is None:
-            self._recognizable = recognizable(self._model, allow_untrained=self._allow_untrained)
+            self._recognizable = recognizable(self._model, allow_oov_phones=self._allow_untrained)
         return self._recognizable
 
     def _of_audio(self) -> SpeechModel:

@@ -100,7 +100,7 @@ class SpeakerOptions:
     """How whole speakers are recognized: see `Recognizer.recognize_all`."""
 
     adapt: bool | AdaptationMethod = False
-    transforms: Path | None = None
+    speaker_transforms: Path | None = None
     details: WordDetails = WordDetails()
 
 
@@ -111,7 +111,7 @@ def recognize_speaker_audio(
 
     Raises ConfigError where the model cannot be adapted, and else as `recognized`.
     """
-    model = adaptable_model(model, options.adapt, options.transforms)
+    model = adaptable_model(model, options.adapt, options.speaker_transforms)
     sound = load_sound(audio, rate, model.front_end.config)
     found = _recognize_sounds({"audio": sound}, {"audio": speaker}, model, graph, options, SerialWorkers())
     for fault in found.failed.values():
@@ -130,7 +130,7 @@ def recognize_speakers_audio(
     workers: Workers,
 ) -> list[Result]:
     """The words of all utterances, each normalized with all of its speaker's (see `Recognizer.recognize_all`)."""
-    model = adaptable_model(model, options.adapt, options.transforms)
+    model = adaptable_model(model, options.adapt, options.speaker_transforms)
     names = [speakers] * len(audios) if isinstance(speakers, str) else list(speakers)
     if len(names) != len(audios):
         raise ConfigError(f"there are {len(names)} speakers for {len(audios)} utterances; give one for each")
@@ -172,7 +172,7 @@ def _recognize_sounds(
         _table(sounds, speakers),
         graph,
         adapt=options.adapt,
-        transforms=options.transforms,
+        speaker_transforms=options.speaker_transforms,
         lattice_beam=lattice_options.lattice_beam(model.search),
         ratios=options.details.ratios,
         workers=workers,

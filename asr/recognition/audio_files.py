@@ -108,9 +108,10 @@ def _names(files: Sequence[tuple[Path, Path, str]]) -> list[str]:
         earlier, names = names, [_name(path, base, n_folders) for path, base, _ in files]
         if len(set(names)) == len(names):
             if n_folders:
-                fold_model = next(name for name in earlier if earlier.count(name) > 1)
-                message = f"files of several folders are named {fold_model!r}, so all are named with their folders: "
-                f"{names[0]!r}"
+                same = next(name for name in earlier if earlier.count(name) > 1)
+                message = (
+                    f"files of several folders are named {same!r}, so all are named with their folders: {names[0]!r}"
+                )
                 log.info("%s", printable(message))
             return names
     known: dict[str, Path] = {}

@@ -75,9 +75,9 @@ class Dataset:
         static = self.static.subset(name for name, speaker in pairs if condition(name, speaker))
         return Dataset(static, self.transcripts, self.frame_shift, self.corpus)
 
-    def warped(self, warps: Sequence[float], config: FeatureConfig) -> "Dataset":
+    def warped(self, vtlp_warps: Sequence[float], config: FeatureConfig) -> "Dataset":
         """A copy of every utterance for each vocal-tract length warp, warp by warp."""
-        both = warped_copies(self.static, warps, config)
+        both = warped_copies(self.static, vtlp_warps, config)
         static = both.subset(both.ids[len(self.static) :])
         words = [self.transcripts[name] for name in self.static.ids]
         transcripts = {name: words[number % len(words)] for number, name in enumerate(static.ids)}

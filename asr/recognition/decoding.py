@@ -65,9 +65,9 @@ def decode(
     grammar: str | os.PathLike[str] | None = None,
     out: Path,
     adapt: bool | AdaptationMethod = False,
-    transforms: Path | None = None,
+    speaker_transforms: Path | None = None,
     upsample: bool = False,
-    allow_untrained: bool = False,
+    allow_oov_phones: bool = False,
     mlf: bool = False,
     lattices: LatticeOptions = LatticeOptions(),  # noqa: B008 (frozen)
     ratios: bool = False,
@@ -93,7 +93,7 @@ def decode(
         a model that was trained on mapped ones are mapped in any case
     transforms : path of a file of the speakers' maps; speakers whom it has are not adapted to again, others are added
     upsample : whether to convert audio of a lower rate than the model's, which is refused otherwise
-    allow_untrained : whether words may be recognized that training says nothing of, see `asr.recognition.vocabulary`
+    allow_oov_phones : whether words may be recognized that training says nothing of, see `asr.recognition.vocabulary`
     mlf : whether to write words and times as HTK's master label file too
     lattices : what is wanted of lattices, see `asr.recognition.lattice_results`; none are made by default
     ratios : whether to write the likelihood ratios of utterances and words, see `asr.recognition.speech_ratios`
@@ -110,7 +110,7 @@ def decode(
             "copy of the directory with another utt2spk has other speakers"
         )
     speech_model = model if isinstance(model, SpeechModel) else load_model(model)
-    speech_model = adaptable_model(speech_model, adapt, transforms)
+    speech_model = adaptable_model(speech_model, adapt, speaker_transforms)
     needs_minutes = adapt or (speech_model.speakers is not None and speech_model.speakers.prior is None)
     rule = speakers or ("directory" if needs_minutes else "file")
     if data is None and speakers is None:
@@ -118,7 +118,7 @@ def decode(
     corpus = files_as_corpus(audio, rule) if data is None else corpus_for(speech_model, data, root)
     settings = chosen_search(speech_model, **search)
     if graph is None:
-        lexicon = recognizable(speech_model, allow_untrained=allow_untrained)
+        lexicon = recognizable(speech_model, allow_oov_phones=allow_oov_phones)
         graph = compile_graph(lexicon, chosen_grammar(speech_model, lexicon, grammar), speech_model.hmm.topology)
     with accounted(corpus.listed, corpus.problems, out):
         static, problems = static_frames(speech_model, corpus, workers, upsample=upsample)
@@ -131,7 +131,7 @@ def decode(
         graph,
         settings,
         adapt=adapt,
-        transforms=transforms,
+        speaker_transforms=speaker_transforms,
         lattice_beam=lattices.lattice_beam(settings),
         ratios=ratios,
         workers=workers,

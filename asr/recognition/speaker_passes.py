@@ -31,7 +31,7 @@ AdaptationMethod = Literal["input-network", MapKind]
 _SHOWN = 3  # speakers whom a file lacks, each with the names nearest to theirs
 
 
-def adaptable_model(model: SpeechModel, adapt: bool | AdaptationMethod, transforms: Path | None) -> SpeechModel:
+def adaptable_model(model: SpeechModel, adapt: bool | AdaptationMethod, speaker_transforms: Path | None) -> SpeechModel:
     """The model that `recognize_speakers` takes, itself unless mixtures are to map frames by speaker.
 
     Raises ConfigError for a method that there is not, or that the model cannot take, and for maps that nothing finds.
@@ -41,10 +41,10 @@ def adaptable_model(model: SpeechModel, adapt: bool | AdaptationMethod, transfor
         raise ConfigError(f"a model is adapted by {', '.join(methods[:-1])} or {methods[-1]}, and not by {adapt!r}")
     if adapt in ("fmllr", "vtln"):
         model = adaptable(model, adapt)
-    if transforms is not None and model.speakers is None:
+    if speaker_transforms is not None and model.speakers is None:
         raise ConfigError(
-            "--transforms (transforms=) are maps of frames: adapt by 'fmllr' or 'vtln' (--adapt, adapt=), or give a "
-            "model trained on mapped frames"
+            "--speaker-transforms (speaker_transforms=) are maps of frames: adapt by 'fmllr' or 'vtln' (--adapt, adapt=), or "
+            "give a model trained on mapped frames"
         )
     return model
 
@@ -56,7 +56,7 @@ def recognize_speakers(
     search: SearchSettings | None = None,
     *,
     adapt: bool | AdaptationMethod = False,
-    transforms: Path | None = None,
+    speaker_transforms: Path | None = None,
     lattice_beam: LatticeBeam | None = None,
     ratios: bool = False,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
@@ -82,7 +82,7 @@ def recognize_speakers(
     ModelFormatError
         If `transforms` is damaged or of another model.
     """
-    maps, seconds = _speaker_maps(model, static, graph, transforms, workers)
+    maps, seconds = _speaker_maps(model, static, graph, speaker_transforms, workers)
     by_input_network = adapt in (True, "input-network")
     total = n_steps(len(static)) if by_input_network else len(static)
     passes = recognize_adapted if by_input_network else recognize
@@ -102,21 +102,27 @@ def recognize_speakers(
 
 
 def _speaker_maps(
-    model: SpeechModel, static: FrameTable, graph: StateGraph, transforms: Path | None, workers: Workers
+    model: SpeechModel, static: FrameTable, graph: StateGraph, speaker_transforms: Path | None, workers: Workers
 ) -> tuple[dict[str, AffineTransform], float]:
     """The maps of the speakers, those of a file as they are, and the processor time that the others took."""
     if model.speakers is None:
         return {}, 0.0
-    known = {} if transforms is None or not exists(transforms) else load_maps(transforms, model.speakers)
+    known = (
+        {}
+        if speaker_transforms is None or not exists(speaker_transforms)
+        else load_maps(speaker_transforms, model.speakers)
+    )
     n_strange = sum(speaker not in known for speaker in static.speakers)
     if not n_strange:
         return recognized_maps(model, static, graph, known=known, workers=workers)
     with counted(2 * n_strange, "maps of speakers: utterances searched") as finished:
         maps, seconds = recognized_maps(model, static, graph, known=known, workers=workers, progress=finished)
-    if transforms is not None:
-        add_maps(transforms, maps, model.speakers)
+    if speaker_transforms is not None:
+        add_maps(speaker_transforms, maps, model.speakers)
         if known:
-            log.warning("%s", printable(f"{transforms}: {_added(known, [name for name in maps if name not in known])}"))
+            log.warning(
+                "%s", printable(f"{speaker_transforms}: {_added(known, [name for name in maps if name not in known])}")
+            )
     return maps, seconds
 
 

@@ -18,18 +18,18 @@ log = logging.getLogger(__name__)
 _NO_WORD = re.compile(r"<.*>")  # <UNK>, <SPOKEN_NOISE>: marks of what was said, and not what was said
 
 
-def recognizable(model: SpeechModel, *, allow_untrained: bool = False) -> Lexicon:
+def recognizable(model: SpeechModel, *, allow_oov_phones: bool = False) -> Lexicon:
     """The model's lexicon without what cannot be recognized.
 
     Left out are pronunciations with a phone that training never heard, since the score of such a phone is arbitrary,
-    and words in angle brackets; with `allow_untrained` nothing is.
+    and words in angle brackets; with `allow_oov_phones` nothing is.
 
     Raises
     ------
     LexiconError
         When no word is left.
     """
-    if allow_untrained:
+    if allow_oov_phones:
         return model.lexicon
     kept, untrained_words, marks = _divided(model)
     if not kept:
@@ -60,19 +60,19 @@ def _left_out(model: SpeechModel, untrained_words: Sequence[str], marks: Sequenc
         )
     if marks:
         reasons.append(f"{some(marks)}, as a mark and no word")
-    remedy = "--allow-untrained (allow_untrained=True) takes all"
+    remedy = "--allow-oov-phones (allow_oov_phones=True) takes all"
     return f"left out of what can be recognized: {'; '.join(reasons)}; {remedy}"
 
 
-def require_word(word: str, *, allow_untrained: bool = False) -> None:
+def require_word(word: str, *, allow_oov_phones: bool = False) -> None:
     """Raise LexiconError, with the reason, for a name that could be added to a model but never be recognized."""
     stands_for = meaning(word)
     if stands_for:
         raise LexiconError(f"{word!r} cannot be added as a word: in grammars it is {stands_for}; take another name")
-    if _NO_WORD.fullmatch(word) and not allow_untrained:
+    if _NO_WORD.fullmatch(word) and not allow_oov_phones:
         raise LexiconError(
             f"{word!r} cannot be added as a word: a name in angle brackets is a mark, which is not recognized; take "
-            "another name, or load the model with allow_untrained=True"
+            "another name, or load the model with allow_oov_phones=True"
         )
 
 
@@ -81,7 +81,7 @@ def warn_untrained_phones(word: str, phones: Iterable[str], untrained: Collectio
     untrained_words = [phone for phone in dict.fromkeys(phones) if phone in untrained]
     if untrained_words:
         message = f"{word} with this pronunciation can be aligned, but not recognized, as training never heard "
-        remedy = "load the model with allow_untrained=True, or take other phones"
+        remedy = "load the model with allow_oov_phones=True, or take other phones"
         log.warning("%s", printable(f"{message}{' '.join(untrained_words)}; {remedy}"))
 
 

@@ -71,7 +71,7 @@ class Run:
         inputs: Mapping[str, str],
         files: Mapping[str, Path] | None = None,
         seed: int = 0,
-        allow_changes: bool = False,
+        rebuild_changed: bool = False,
         depends: Callable[[str, str], bool] = lambda stage, name: True,
     ) -> Self:
         """Start a run in an absent or empty directory, or resume the one that is there.
@@ -82,7 +82,7 @@ class Run:
         configuration : JSON values by name, nested as need be
         inputs : digest by input name
         files : the files that the inputs were read from, by role; where inputs differ, those that changed are named
-        allow_changes : when seed, configuration or inputs differ, throw away the stages that depend on what differs
+        rebuild_changed : when seed, configuration or inputs differ, throw away the stages that depend on what differs
         depends : whether a stage depends on "seed", a dotted name of the configuration, or the name of an input; what a
             stage depends on, all that are made of it must depend on too
 
@@ -90,7 +90,7 @@ class Run:
         ------
         RunError
             When the directory holds something that is no run, another process works in it, or seed,
-            configuration or inputs differ and `allow_changes` is off; the message shows every difference.
+            configuration or inputs differ and `rebuild_changed` is off; the message shows every difference.
         """
         directory = Path(directory)
         record = _new_record(command, configuration, inputs, files or {}, seed)
@@ -103,7 +103,7 @@ class Run:
         run = cls(directory, lock)
         try:
             run._remove_leftovers()
-            run._adopt(record, allow_changes, depends)
+            run._adopt(record, rebuild_changed, depends)
         except BaseException:
             run.close()
             raise
@@ -213,19 +213,20 @@ class Run:
             else:
                 leftover.unlink(missing_ok=True)
 
-    def _adopt(self, record: dict[str, Any], allow_changes: bool, depends: Callable[[str, str], bool]) -> None:
+    def _adopt(self, record: dict[str, Any], rebuild_changed: bool, depends: Callable[[str, str], bool]) -> None:
         """Write the record of a new run, or hold it against the one on disk."""
         path = self.directory / _RECORD
         if not exists(path):
             write_sealed(path, record)
             return
         remedy = (
-            "start in another directory, or throw away what was done in this one (--allow-changes, allow_changes=True)"
+            "start in another directory, or throw away what was done in this one (--rebuild-changed, "
+            "rebuild_changed=True)"
         )
         try:
             existing = read_sealed(path, "the record of a run", remedy)
         except RunError:
-            if not allow_changes:
+            if not rebuild_changed:
                 raise
             existing = {}
         differences = [*_differences(existing, record, _SAME), *_changed_inputs(existing, record)]
@@ -233,10 +234,10 @@ class Run:
         done = self.done_stages()
         lost = [stage for stage in done if any(depends(stage, name) for name in changed)]
         kept = [stage for stage in done if stage not in lost]
-        if differences and not allow_changes:
+        if differences and not rebuild_changed:
             raise RunError(
                 f"{path}: this directory belongs to another run ({'; '.join(differences)}); put back what it was begun "
-                "with, use another directory, or allow changes (--allow-changes, allow_changes=True), which throws "
+                "with, use another directory, or allow changes (--rebuild-changed, rebuild_changed=True), which throws "
                 f"away what depends on them ({', '.join(lost) or 'nothing yet'})"
             )
         if kept or not differences:

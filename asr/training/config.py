@@ -43,7 +43,7 @@ class TuningSettings(Settings):
         (-4.0, -2.5, -1.25, 0.0, 1.25, 2.5), min_length=1, max_length=100
     )
     """Insertion penalties that may be tried with them, likewise multiples of that scale."""
-    width: bool = True
+    tune_beam: bool = True
     """Whether `asr train` also narrows beam and `max_active` as far as the held-out words stay the same (see
     `asr.training.search_width`); recipes keep their own."""
 
@@ -93,18 +93,18 @@ class TrainingConfig(Settings):
         lda_dimension=60,
     )
     """Frames of the classifier; what concerns static features has to agree with `features`."""
-    gmm: GmmSettings = GmmSettings(silence_factor=4, restarts=1, own_pauses=True)
-    tied_gmm: TiedGmmSettings = TiedGmmSettings(silence_factor=4, own_pauses=True)
+    gmm: GmmSettings = GmmSettings(silence_gaussian_ratio=4, flat_start_restarts=1, recording_noise_model=True)
+    tied_gmm: TiedGmmSettings = TiedGmmSettings(silence_gaussian_ratio=4, recording_noise_model=True)
     """With context = 3, the mixtures of the tied states, grown from the alignment by those of `gmm`."""
     speakers: SpeakerSettings = SpeakerSettings()
     hybrid: HybridSettings = HybridSettings(
         mixtures=16,
-        silence_factor=4,
-        copies_alone=True,
-        copies_silence_ms=100.0,
+        silence_gaussian_ratio=4,
+        augment_as_unadapted=True,
+        augment_silence_ms=100.0,
         prior_ceiling=2.0,
-        sequence_passes="auto",
-        own_pauses=True,
+        smbr_epochs="auto",
+        recording_noise_model=True,
     )
     gmm_search: SearchSettings = SearchSettings(lm_scale=10.0, insertion_penalty=-25.0)
     hybrid_search: SearchSettings = SearchSettings(insertion_penalty=-16.0)
@@ -349,7 +349,7 @@ def check_same_static(first: FeatureConfig, second: FeatureConfig) -> None:
 def _different_static(first: FeatureConfig, second: FeatureConfig) -> SettingFault | None:
     later = {
         "delta_window", "delta_order", "normalize", "speaker_prior", "speaker_statistics", "context", "lda_dimension",
-        "unspliced",
+        "append_static",
     }  # fmt: skip
     differing = sorted(
         key for key, value in first.model_dump(exclude=later).items() if value != second.model_dump(exclude=later)[key]

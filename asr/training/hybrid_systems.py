@@ -52,7 +52,7 @@ def train_hybrid_system(
     if settings.realignments:
         one_stream = None
     check_same_static(context.config.features, features)
-    features = features.model_copy(update={"unspliced": settings.mixtures > 0})
+    features = features.model_copy(update={"append_static": settings.mixtures > 0})
     check_copies(settings, context.source)
 
     @threadpool_limits.wrap(limits=1)  # with more, sums come out in another order, and the bytes with them
@@ -94,7 +94,7 @@ def train_hybrid_system(
                 workers=context.workers,
             )
             hmm = PhoneHmm(hmm.topology, acoustic, hmm.self_loops)
-        if settings.own_pauses:
+        if settings.recording_noise_model:
             hmm = replace(hmm, pauses=_pause_sounds(table, dataset, states, hmm.topology))
         heard = {name: words for name, words in dataset.references.items() if name not in mixtures.failed}
         model = SpeechModel(
@@ -116,7 +116,7 @@ def train_hybrid_system(
         context.run.stage_time(name).wall + (0.0 if one_stream is None else one_stream.seconds),
         {f"round {number}, loss by pass": curve for number, curve in enumerate(curves)},
     )
-    if not settings.passes_over_sequences:
+    if not settings.n_sequence_epochs:
         return of_frames
     return train_on_sequences(context, f"{name}-sequences", dataset, mixtures, of_frames, settings)
 
@@ -154,7 +154,7 @@ def train_on_sequences(
         )
         heard = [words for name, words in dataset.references.items() if name not in mixtures.failed]
         grammar = arpa_grammar(estimate_ngram(heard, 1))
-        passes = settings.passes_over_sequences
+        passes = settings.n_sequence_epochs
         with counted(passes * len(table), f"{name}: utterances and copies, passes together") as finished:
             shares = train_sequences(
                 model.hmm,
@@ -217,18 +217,18 @@ def training_copies(
     Warped and noisy copies keep the states, int32 (n_frames,), of the material; copies at another speed take each
     frame's from its place in the original.
     """
-    warps = settings.warps
-    if warps == "auto":
-        warps = LONGER_AND_SHORTER if context.source == "audio" else ()
+    vtlp_warps = settings.vtlp_warps
+    if vtlp_warps == "auto":
+        vtlp_warps = LONGER_AND_SHORTER if context.source == "audio" else ()
     parts, labels = [dataset], [states]
-    if warps:
+    if vtlp_warps:
         source, own = dataset, states
-        if settings.copies_silence_ms and context.source == "audio":
-            silence = Augmentation(silence_ms=settings.copies_silence_ms)
+        if settings.augment_silence_ms and context.source == "audio":
+            silence = Augmentation(silence_ms=settings.augment_silence_ms)
             source, own = _augmented(context, dataset, states, silence, features)
-        parts.append(source.warped(warps, features))
-        labels.append(np.tile(own, len(warps)))
-    augmentations = [Augmentation(speed=speed) for speed in settings.speeds]
+        parts.append(source.warped(vtlp_warps, features))
+        labels.append(np.tile(own, len(vtlp_warps)))
+    augmentations = [Augmentation(speed=speed) for speed in settings.speed_perturb]
     if settings.noise is not None:
         clips = read_noise(settings.noise.directory)
         augmentations += [
@@ -302,7 +302,7 @@ def _classifier_inputs(
     Where the settings want it, each copy is as if it were all that is known of its speaker, who has no map then: so the
     classifier learns of speech that maps do not fit, too.
     """
-    if not settings.copies_alone:
+    if not settings.augment_as_unadapted:
         return _mapped(context, speakers, copies.static, states)
     alone = copies.static.each_alone(copies.static.ids[len(dataset.static) :])
     if speakers is None:
@@ -313,9 +313,9 @@ def _classifier_inputs(
 
 def check_copies(settings: HybridSettings, source: Literal["audio", "archive"]) -> None:
     """Refuse copies that cannot be made: ConfigError for an archive changed as audio is, CorpusError for bad noise."""
-    if source == "archive" and (settings.speeds or settings.noise):
+    if source == "archive" and (settings.speed_perturb or settings.noise):
         raise ConfigError(
-            "speeds and noise change audio, but these features come from an archive; leave both out, or give audio"
+            "speed_perturb and noise change audio, but these features come from an archive; leave both out, or give audio"
         )
     if settings.noise is not None:
         read_noise(settings.noise.directory)

@@ -173,7 +173,7 @@ def first_gaussians(
         topology.n_states,
         1,
         silence=topology.silence_states,
-        silence_factor=settings.silence_factor,
+        silence_gaussian_ratio=settings.silence_gaussian_ratio,
         workers=workers,
     )
 

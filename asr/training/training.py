@@ -61,7 +61,7 @@ def train(
     strip_stress: bool | None = None,
     seed: int | None = None,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
-    allow_changes: bool = False,
+    rebuild_changed: bool = False,
     check_samples: bool = True,
 ) -> Outcome:
     """Train a recognizer: `work_dir/model.safetensors`.
@@ -119,7 +119,7 @@ def train(
         inputs={"data": corpus.digest(), "lexicon": pronunciations.digest()},
         files={"lexicon": lexicon, **{name: data / name for name in LISTS}},
         seed=config.seed,
-        allow_changes=allow_changes,
+        rebuild_changed=rebuild_changed,
         depends=depends,
     ) as run:
         context = TrainingContext(run, pronunciations, config, "archive" if archive else "audio", workers)
@@ -256,8 +256,8 @@ def _tune(context: TrainingContext, dataset: Dataset) -> _TunedSearches:
             pairs = zip(of_folds, graphs, strict=True)
             models_of_name = [HeldOutModel(trained.load(), held_out, graph) for (trained, held_out), graph in pairs]
             scored = score_held_out(models_of_name, context.workers, kept)
-            tuned = tune(scored, config.tuning, most_active=SWEPT_ACTIVE if config.tuning.width else None)
-            search = choose_width(scored, tuned.search, NAMES[name]) if config.tuning.width else tuned.search
+            tuned = tune(scored, config.tuning, most_active=SWEPT_ACTIVE if config.tuning.tune_beam else None)
+            search = choose_width(scored, tuned.search, NAMES[name]) if config.tuning.tune_beam else tuned.search
             search = search.model_copy(update={"confidence": confidence_on(scored, search)})
             found[name], recognized[name] = _record(tuned, search), tuned.hypotheses
         (directory / "hypotheses.json").write_text(json.dumps(recognized, sort_keys=True))

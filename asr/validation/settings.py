@@ -116,7 +116,7 @@ def check_classifier(config: Settings, file: Path | None) -> Iterator[Finding]:
     try:
         classifier_of(config.hybrid)
     except ConfigError as error:
-        blamed = next((name for name in ("sequence_passes", "parameters") if name in str(error)), "classifier")
+        blamed = next((name for name in ("smbr_epochs", "parameters") if name in str(error)), "classifier")
         yield stopping("classifier", *setting_place(file, f"hybrid.{blamed}"), str(error))
 
 
@@ -124,7 +124,7 @@ def check_copies(config: Settings, file: Path | None, n_archived: int | None) ->
     """Whether copies can be made, and speakers warped; `n_archived` is the number of columns of archived features."""
     if n_archived is None:
         return
-    for name, wanted in (("speeds", config.hybrid.speeds), ("noise", config.hybrid.noise)):
+    for name, wanted in (("speed_perturb", config.hybrid.speed_perturb), ("noise", config.hybrid.noise)):
         if wanted:
             message = f"{name} changes audio, but these features come from an archive; leave it out, or give audio"
             yield stopping("settings", *setting_place(file, f"hybrid.{name}"), message)
@@ -132,7 +132,7 @@ def check_copies(config: Settings, file: Path | None, n_archived: int | None) ->
     if n_archived == expected:
         return
     for name, warped, without in (
-        ("hybrid.warps", config.hybrid.warps not in ("auto", ()), "warps = []"),
+        ("hybrid.vtlp_warps", config.hybrid.vtlp_warps not in ("auto", ()), "vtlp_warps = []"),
         ("speakers.maps", config.speakers.maps == "vtln", 'maps = "none"'),
     ):
         if warped:

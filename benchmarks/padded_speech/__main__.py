@@ -29,7 +29,7 @@ from rich.table import Table  # noqa: E402
 
 from asr.acoustic.model_file import SearchSettings  # noqa: E402
 from asr.experiments.comparison import pool  # noqa: E402
-from asr.experiments.story import run_recipe  # noqa: E402
+from asr.experiments.recipe import run_recipe  # noqa: E402
 from asr.lexicon import Lexicon, read_lexicon  # noqa: E402
 from asr.lexicon.lexicon import without_stress  # noqa: E402
 from asr.runs.run import Run  # noqa: E402

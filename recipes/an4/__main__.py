@@ -24,7 +24,7 @@ from asr.experiments.kernel_families import CHOICES as FAMILIES
 from asr.experiments.kernel_families import kernel_family
 from asr.experiments.mapped_systems import CHOICE as MAPPED
 from asr.experiments.mapped_systems import mapped_systems
-from asr.experiments.story import finish, open_story, parse_arguments, run_recipe
+from asr.experiments.recipe import finish, open_recipe, parse_arguments, run_recipe
 from asr.experiments.table_4_2 import CHOICE as TABLE_4_2
 from asr.experiments.table_4_2 import table_4_2
 from asr.features.config import FeatureConfig
@@ -53,11 +53,11 @@ WARPS = (0.92, 1.08)
 def kernel_logistic(loss: str, mixtures: int = 0, n_centers: int = 4000) -> HybridSettings:
     """Kernel logistic regression, one-vs-rest or multinomial; perhaps a second stream of mixtures."""
     parameters = {"n_centers": n_centers, "n_candidates": 2 * n_centers, "max_iter": 4, "loss": loss}
-    return HybridSettings(classifier="kernel-logistic", parameters=parameters, warps=WARPS, mixtures=mixtures)
+    return HybridSettings(classifier="kernel-logistic", parameters=parameters, vtlp_warps=WARPS, mixtures=mixtures)
 
 
 PERCEPTRON = HybridSettings(
-    classifier="mlp", parameters={"hidden_layer_sizes": [512], "batch_size": 512, "max_iter": 8}, warps=WARPS
+    classifier="mlp", parameters={"hidden_layer_sizes": [512], "batch_size": 512, "max_iter": 8}, vtlp_warps=WARPS
 )
 HYBRIDS = (
     HybridSpecification("ovr", kernel_logistic("ovr"), SPLICED),
@@ -74,22 +74,22 @@ def main() -> None:
     if arguments.systems in FAMILIES:
         mixtures, hybrids = kernel_family(arguments.systems, BY_SPEAKER, SPLICED)
     elif arguments.systems in MAPPED:
-        settings = kernel_logistic("ovr", mixtures=32, n_centers=2000).model_copy(update={"copies_alone": True})
+        settings = kernel_logistic("ovr", mixtures=32, n_centers=2000).model_copy(update={"augment_as_unadapted": True})
         mixtures, hybrids = mapped_systems(BY_SPEAKER, SPLICED, settings, tied_states=300)
     else:
         mixtures, hybrids = (MIXTURES, HYBRIDS) if arguments.systems == "ours" else table_4_2(FEATURES)
-    story = open_story("AN4", arguments, arguments.corpus_dir, CONFIG, mixtures, hybrids)
-    train, test = story.dataset("train"), story.dataset("test")
-    words = story.context.lexicon.words
+    recipe = open_recipe("AN4", arguments, arguments.corpus_dir, CONFIG, mixtures, hybrids)
+    train, test = recipe.dataset("train"), recipe.dataset("test")
+    words = recipe.context.lexicon.words
 
     def grammars(dataset: Dataset) -> Mapping[str, Grammar]:
         bigram = estimate_ngram(dataset.references.values(), 2, vocabulary=words)
         return {"bigram": arpa_grammar(bigram), "loop": word_loop(words)}
 
-    systems = train_and_tune(story.context, "an4", train, mixtures, hybrids, grammars)
+    systems = train_and_tune(recipe.context, "an4", train, mixtures, hybrids, grammars)
     primary = choose_primary(systems)
-    decoded = decode_test(story.context, "test", systems, test, grammars(train))
-    finish(story, [pooled_row([part], split="test", primary=primary) for part in decoded], systems)
+    decoded = decode_test(recipe.context, "test", systems, test, grammars(train))
+    finish(recipe, [pooled_row([part], split="test", primary=primary) for part in decoded], systems)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
 from asr.acoustic.speaker_adaptation import SpeakerSettings
 from asr.experiments.ablation import Ablation, Row, run_ablation
-from asr.experiments.story import open_story, parse_arguments, run_recipe
+from asr.experiments.recipe import open_recipe, parse_arguments, run_recipe
 from asr.grammar import arpa_grammar, estimate_ngram
 from recipes.an4.__main__ import BY_SPEAKER, CONFIG
 
@@ -22,7 +22,7 @@ PERCEPTRON = {"hidden_layer_sizes": [512], "batch_size": 512}
 HYBRID = HybridSettings(
     classifier="kernel-logistic",
     parameters={"n_centers": 1000, "n_candidates": 2000, "max_iter": 4, "loss": "ovr"},
-    warps=(),
+    vtlp_warps=(),
     prior_exponent=0.7,
 )
 FRAMES = BY_SPEAKER.model_copy(update={"context": 7, "lda_dimension": 60})
@@ -62,8 +62,8 @@ ROWS = (
     Row("no splicing, no LDA", frames={"context": 0, "lda_dimension": None}),
     Row("normalized over the corpus", frames={"normalize": "corpus"}),
     Row("normalized by utterance", frames={"normalize": "utterance"}),
-    Row("warps 0.92, 1.08", {"warps": (0.92, 1.08)}),
-    Row("warps 0.88 to 1.12", {"warps": (0.88, 0.94, 1.06, 1.12)}),
+    Row("warps 0.92, 1.08", {"vtlp_warps": (0.92, 1.08)}),
+    Row("warps 0.88 to 1.12", {"vtlp_warps": (0.88, 0.94, 1.06, 1.12)}),
     Row("prior exponent 0.3", prior_exponent=0.3),
     Row("prior exponent 0.5", prior_exponent=0.5),
     Row("prior exponent 1", prior_exponent=1.0),
@@ -76,51 +76,51 @@ ROWS = (
     Row("perceptron (512), 8 passes", {"classifier": "mlp"}, {**PERCEPTRON, "max_iter": 8}),
     Row(
         "2000 centres, warps 0.92, 1.08",
-        {"warps": (0.92, 1.08)},
+        {"vtlp_warps": (0.92, 1.08)},
         {"n_centers": 2000, "n_candidates": 4000},
     ),
     Row(
         "2000 centres, warps, 32 Gaussians",
-        {"warps": (0.92, 1.08), "mixtures": 32},
+        {"vtlp_warps": (0.92, 1.08), "mixtures": 32},
         {"n_centers": 2000, "n_candidates": 4000},
     ),
     Row(
         "4000 centres, warps 0.92, 1.08",
-        {"warps": (0.92, 1.08)},
+        {"vtlp_warps": (0.92, 1.08)},
         {"n_centers": 4000, "n_candidates": 8000},
     ),
     Row(
         "4000 centres, warps, 32 Gaussians",
-        {"warps": (0.92, 1.08), "mixtures": 32},
+        {"vtlp_warps": (0.92, 1.08), "mixtures": 32},
         {"n_centers": 4000, "n_candidates": 8000},
     ),
     Row(
         "perceptron (512), 8 passes, warps",
-        {"classifier": "mlp", "warps": (0.92, 1.08)},
+        {"classifier": "mlp", "vtlp_warps": (0.92, 1.08)},
         {**PERCEPTRON, "max_iter": 8},
     ),
     Row(
         "2000 centres, warps, multinomial",
-        {"warps": (0.92, 1.08)},
+        {"vtlp_warps": (0.92, 1.08)},
         {"n_centers": 2000, "n_candidates": 4000, "loss": "multinomial"},
     ),
     Row(
         "2000 centres, warps, two averaged",
-        {"warps": (0.92, 1.08)},
+        {"vtlp_warps": (0.92, 1.08)},
         {"n_centers": 2000, "n_candidates": 4000},
         average=2,
     ),
     *(Row(f"{n} tied states", tied_states=n, searches=OF_TIED_STATES) for n in (200, 300, 400, 600)),
     Row(
         "300 tied states, 2000 centres, warps",
-        {"warps": (0.92, 1.08)},
+        {"vtlp_warps": (0.92, 1.08)},
         {"n_centers": 2000, "n_candidates": 4000},
         tied_states=300,
         searches=OF_TIED_STATES,
     ),
     Row(
         "300 tied states, 2000 centres, warps, 32 Gaussians",
-        {"warps": (0.92, 1.08), "mixtures": 32},
+        {"vtlp_warps": (0.92, 1.08), "mixtures": 32},
         {"n_centers": 2000, "n_candidates": 4000},
         tied_states=300,
         searches=OF_TIED_STATES,
@@ -129,14 +129,14 @@ ROWS = (
     Row("vocal-tract lengths of speakers", speakers=WARPED),
     Row(
         "2000 centres, warps, 32 Gaussians, maps of speakers",
-        {"warps": (0.92, 1.08), "mixtures": 32},
+        {"vtlp_warps": (0.92, 1.08), "mixtures": 32},
         {"n_centers": 2000, "n_candidates": 4000},
         speakers=MAPPED,
     ),
     Row("300 tied states, maps of speakers", tied_states=300, speakers=MAPPED, searches=OF_TIED_STATES),
     Row(
         "300 tied states, 2000 centres, warps, maps of speakers",
-        {"warps": (0.92, 1.08)},
+        {"vtlp_warps": (0.92, 1.08)},
         {"n_centers": 2000, "n_candidates": 4000},
         tied_states=300,
         speakers=MAPPED,
@@ -144,7 +144,7 @@ ROWS = (
     ),
     Row(
         "300 tied states, 2000 centres, warps, 32 Gaussians, maps of speakers",
-        {"warps": (0.92, 1.08), "mixtures": 32},
+        {"vtlp_warps": (0.92, 1.08), "mixtures": 32},
         {"n_centers": 2000, "n_candidates": 4000},
         tied_states=300,
         speakers=MAPPED,
@@ -152,16 +152,16 @@ ROWS = (
     ),
     Row(
         "300 tied states, 2000 centres, warps, 32 Gaussians, maps of speakers, copies alone",
-        {"warps": (0.92, 1.08), "mixtures": 32, "copies_alone": True},
+        {"vtlp_warps": (0.92, 1.08), "mixtures": 32, "augment_as_unadapted": True},
         {"n_centers": 2000, "n_candidates": 4000},
         tied_states=300,
         speakers=MAPPED,
         searches=OF_TIED_STATES,
     ),
-    Row("sequences", {"sequence_passes": 2}),
+    Row("sequences", {"smbr_epochs": 2}),
     Row(
         "300 tied states, 2000 centres, warps, 32 Gaussians, maps of speakers, sequences",
-        {"warps": (0.92, 1.08), "mixtures": 32, "sequence_passes": 2},
+        {"vtlp_warps": (0.92, 1.08), "mixtures": 32, "smbr_epochs": 2},
         {"n_centers": 2000, "n_candidates": 4000},
         tied_states=300,
         speakers=MAPPED,
@@ -174,8 +174,8 @@ def main() -> None:
     """Measure the rows asked for."""
     arguments = parse_arguments(__doc__ or "", rows=[row.name for row in ROWS], options=_add_folds)
     assert arguments.corpus_dir is not None
-    story = open_story("AN4", arguments, arguments.corpus_dir, CONFIG, (), (), ("train",))
-    words = story.context.lexicon.words
+    recipe = open_recipe("AN4", arguments, arguments.corpus_dir, CONFIG, (), (), ("train",))
+    words = recipe.context.lexicon.words
     ablation = Ablation(
         HYBRID,
         FRAMES,
@@ -183,7 +183,7 @@ def main() -> None:
         SEARCHES,
         lambda inner, _: arpa_grammar(estimate_ngram(inner.references.values(), 2, vocabulary=words)),
     )
-    print(run_ablation(story, ablation, ROWS, arguments.rows, arguments.given["folds"]))
+    print(run_ablation(recipe, ablation, ROWS, arguments.rows, arguments.given["folds"]))
 
 
 def _add_folds(group: argparse._ArgumentGroup) -> None:

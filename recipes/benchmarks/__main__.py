@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from asr.errors import ConfigError, CorpusError, RunError
-from asr.experiments.story import run_recipe
+from asr.experiments.recipe import run_recipe
 from asr.files import atomic_write
 from discriminants.paths import is_dir, is_file
 from recipes.benchmarks import digits, fisher, lssvm_uci, multiclass, partitions, regression, second_order, sinc

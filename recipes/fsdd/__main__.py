@@ -34,8 +34,8 @@ from asr.experiments.comparison import (
 )
 from asr.experiments.kernel_families import CHOICES as FAMILIES
 from asr.experiments.kernel_families import kernel_family
+from asr.experiments.recipe import OURS, Recipe, finish, open_recipe, parse_arguments, run_recipe
 from asr.experiments.results import ResultRow, Unit, result_row
-from asr.experiments.story import OURS, Recipe, finish, open_story, parse_arguments, run_recipe
 from asr.experiments.table_4_2 import CHOICE as TABLE_4_2
 from asr.experiments.table_4_2 import table_4_2
 from asr.features.config import FeatureConfig
@@ -68,7 +68,7 @@ HYBRIDS = (
         HybridSettings(
             classifier="kernel-logistic",
             parameters={"n_centers": 1500, "n_candidates": 3000, "max_iter": 2},
-            warps=(0.84, 0.92, 1.08, 1.16),  # five voices are few
+            vtlp_warps=(0.84, 0.92, 1.08, 1.16),  # five voices are few
         ),
         SPLICED,
     ),
@@ -81,7 +81,7 @@ WORD_MIXTURES = (MixtureSpecification("gmm-word", FEATURES, (1, 4)),)
 ONE_VS_REST = HybridSettings(
     classifier="kernel-logistic",
     parameters={"n_centers": 1000, "n_candidates": 2000, "loss": "ovr", "max_iter": 4},
-    warps=(0.84, 0.92, 1.08, 1.16),
+    vtlp_warps=(0.84, 0.92, 1.08, 1.16),
 )
 WORD_FRAMES = FEATURES.model_copy(update={"context": 8, "lda_dimension": 50})
 WORD_HYBRIDS = (
@@ -103,8 +103,8 @@ def main() -> None:
     notes = [f"hmmlearn-words is left out: {HMMLEARN_NEEDED}"] if ours and not can_train() else []
     for note in notes:
         log.warning(note)
-    story = open_story("Free Spoken Digits", arguments, arguments.corpus_dir, CONFIG, *compared)
-    train, test = story.dataset("train"), story.dataset("test")
+    recipe = open_recipe("Free Spoken Digits", arguments, arguments.corpus_dir, CONFIG, *compared)
+    train, test = recipe.dataset("train"), recipe.dataset("test")
     everything = joined([train, test])
     folds = ({} if family else {"official": (train, test)}) | {
         f"loso-{speaker}": (
@@ -114,13 +114,13 @@ def main() -> None:
         for speaker in everything.speakers
     }
     first = next(iter(folds))
-    words = story.context.lexicon.words
+    words = recipe.context.lexicon.words
 
     def grammars(dataset: Dataset) -> Mapping[str, Grammar]:
         return {"one": one_word(words)} | ({} if family else {"loop": word_loop(words)})
 
-    by_word = replace(story.context, lexicon=with_own_phones(story.context.lexicon), config=WORD_CONFIG)
-    families: list[Family] = [("mono", "", story.context, mixtures, hybrids)]
+    by_word = replace(recipe.context, lexicon=with_own_phones(recipe.context.lexicon), config=WORD_CONFIG)
+    families: list[Family] = [("mono", "", recipe.context, mixtures, hybrids)]
     if ours:
         families.append(("word", "-word", by_word, WORD_MIXTURES, WORD_HYBRIDS))
     trained: dict[tuple[str, str], list[System]] = {}
@@ -140,13 +140,13 @@ def main() -> None:
         for parts in zip(*decoded.values(), strict=True):
             scored.append(pooled_row(parts, split="loso", primary=primary, unit=unit))
     if ours and not notes:
-        scored.append(whole_word_row(story, "official", {"official": folds.pop("official")}))
-        scored.append(whole_word_row(story, "loso", folds))
-    finish(story, scored, [system for unit, *_ in families for system in trained[first, unit]], notes)
+        scored.append(whole_word_row(recipe, "official", {"official": folds.pop("official")}))
+        scored.append(whole_word_row(recipe, "loso", folds))
+    finish(recipe, scored, [system for unit, *_ in families for system in trained[first, unit]], notes)
 
 
 def whole_word_row(
-    story: Recipe, split: str, folds: Mapping[str, tuple[Dataset, Dataset]]
+    recipe: Recipe, split: str, folds: Mapping[str, tuple[Dataset, Dataset]]
 ) -> tuple[ResultRow, ScoreReport]:
     """Whole-word HMMs trained and tested on every fold of a split, pooled; one stage a fold."""
     hypotheses: dict[str, tuple[str, ...]] = {}
@@ -159,17 +159,17 @@ def whole_word_row(
             front_end = FrontEnd(FEATURES).fit(train.static)
             models = WholeWordHmms(seed=CONFIG.seed)
             started = time.monotonic()
-            models.fit(front_end.transform(train.static), train.transcripts, workers=story.context.workers)
-            story.context.run.note_time("training", time.monotonic() - started)
+            models.fit(front_end.transform(train.static), train.transcripts, workers=recipe.context.workers)
+            recipe.context.run.note_time("training", time.monotonic() - started)
             started = time.process_time()
             write_transcripts(directory / "hyp.txt", models.recognize(front_end.transform(test.static)))
-            story.context.run.note_time("decoding", time.process_time() - started)
+            recipe.context.run.note_time("decoding", time.process_time() - started)
 
-        directory = story.context.run.stage(f"{name}-whole-word", build)
+        directory = recipe.context.run.stage(f"{name}-whole-word", build)
         hypotheses |= read_transcripts(directory / "hyp.txt")
         references |= test.references
         speakers |= test.utterance_speaker
-        taken = story.context.run.stage_time(f"{name}-whole-word").parts
+        taken = recipe.context.run.stage_time(f"{name}-whole-word").parts
         train_seconds += taken["training"]
         cpu_seconds += taken["decoding"]
         audio_seconds += test.seconds

@@ -21,7 +21,7 @@ from asr.experiments.comparison import (
     pooled_row,
     train_and_tune,
 )
-from asr.experiments.story import finish, open_story, parse_arguments, run_recipe
+from asr.experiments.recipe import finish, open_recipe, parse_arguments, run_recipe
 from asr.grammar import Grammar, read_word_pair, word_pair
 from asr.recognition.dataset import Dataset
 from asr.runs.progress import counted
@@ -45,8 +45,8 @@ HYBRIDS = (
         HybridSettings(
             classifier="kernel-logistic",
             parameters={"n_centers": 1500, "n_candidates": 3000, "max_iter": 2},
-            warps=(0.92, 1.08),
-            copies_silence_ms=DEFAULTS.hybrid.copies_silence_ms,
+            vtlp_warps=(0.92, 1.08),
+            augment_silence_ms=DEFAULTS.hybrid.augment_silence_ms,
         ),
         DEFAULTS.hybrid_features,
     ),
@@ -61,21 +61,21 @@ def main() -> None:
         n_utterances = CORPUS.n_train_utterances + CORPUS.n_test_utterances
         with counted(n_utterances, "synthesising speech") as finished:
             make_naval_corpus(corpus_dir, CORPUS, jobs=arguments.jobs, progress=finished)
-    story = open_story("Quickstart", arguments, corpus_dir, CONFIG, MIXTURES, HYBRIDS)
-    train, test = story.dataset("train"), story.dataset("test")
+    recipe = open_recipe("Quickstart", arguments, corpus_dir, CONFIG, MIXTURES, HYBRIDS)
+    train, test = recipe.dataset("train"), recipe.dataset("test")
     successors = read_word_pair(corpus_dir / "wordpair.txt")
 
     def grammars(dataset: Dataset) -> Mapping[str, Grammar]:
         return {"wordpair": word_pair(successors)}
 
-    systems = train_and_tune(story.context, "quickstart", train, MIXTURES, HYBRIDS, grammars)
+    systems = train_and_tune(recipe.context, "quickstart", train, MIXTURES, HYBRIDS, grammars)
     primary = choose_primary(systems)
-    decoded = decode_test(story.context, "test", systems, test, grammars(train))
+    decoded = decode_test(recipe.context, "test", systems, test, grammars(train))
     notes = (
         f"Synthetic speech: {len(train.speakers)} training and {len(test.speakers)} test voices, "
         f"{train.seconds / 60:.1f} and {test.seconds / 60:.1f} minutes, word-pair grammar.",
     )
-    finish(story, [pooled_row([part], split="test", primary=primary) for part in decoded], systems, notes)
+    finish(recipe, [pooled_row([part], split="test", primary=primary) for part in decoded], systems, notes)
 
 
 if __name__ == "__main__":

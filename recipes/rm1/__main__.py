@@ -29,7 +29,7 @@ from asr.experiments.comparison import (
     pooled_row,
     train_and_tune,
 )
-from asr.experiments.story import Arguments, finish, open_story, parse_arguments, run_recipe
+from asr.experiments.recipe import Arguments, finish, open_recipe, parse_arguments, run_recipe
 from asr.experiments.table_4_2 import CHOICE, table_4_2
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar
@@ -52,7 +52,7 @@ WIDTHS = (6.0, 8.0, 12.0)  # of 39 features of unit deviation
 def kernel_logistic(loss: str, mixtures: int = 0) -> HybridSettings:
     """Kernel logistic regression on 4000 centres, one-vs-rest or multinomial; perhaps a second stream of mixtures."""
     parameters = {"n_centers": 4000, "n_candidates": 8000, "max_iter": 4, "loss": loss}
-    return HybridSettings(classifier="kernel-logistic", parameters=parameters, warps=WARPS, mixtures=mixtures)
+    return HybridSettings(classifier="kernel-logistic", parameters=parameters, vtlp_warps=WARPS, mixtures=mixtures)
 
 
 def ours(features: FeatureConfig) -> tuple[Sequence[MixtureSpecification], Sequence[HybridSpecification]]:
@@ -135,7 +135,7 @@ def main() -> None:
     for note in corpus.notes:
         log.info("%s", note)
     mixtures, hybrids = ours(corpus.features) if widths is None else table_4_2(corpus.features, widths)
-    story = open_story(
+    recipe = open_recipe(
         "Resource Management 1",
         arguments,
         arguments.corpus_dir,
@@ -146,21 +146,21 @@ def main() -> None:
         inputs={"grammar": hashlib.sha256(corpus.grammar_file.read_bytes()).hexdigest()},
         corpora=corpus.splits,
     )
-    train = story.dataset(TRAIN)
+    train = recipe.dataset(TRAIN)
     if layout == "discs":
-        train = without_constant_frames(story.context.run, train, corpus.features)
-    tests = {name: story.dataset(name) for name in corpus.tests}
+        train = without_constant_frames(recipe.context.run, train, corpus.features)
+    tests = {name: recipe.dataset(name) for name in corpus.tests}
 
     def grammars(dataset: Dataset) -> Mapping[str, Grammar]:
         return {"wordpair": corpus.grammar}
 
     dev = tests.get(DEV) if len(tests) > 1 else None
-    systems = train_and_tune(story.context, "rm1", train, mixtures, hybrids, grammars, dev=dev)
+    systems = train_and_tune(recipe.context, "rm1", train, mixtures, hybrids, grammars, dev=dev)
     primary = choose_primary(systems)
     scored = [
         pooled_row([part], split=name, primary=primary)
         for name, test in tests.items()
-        for part in decode_test(story.context, name, systems, test, grammars(train))
+        for part in decode_test(recipe.context, name, systems, test, grammars(train))
     ]
     chosen_on = "training speakers held out" if dev is None else f"{DEV}, whose rows are therefore no test"
     notes = (
@@ -169,7 +169,7 @@ def main() -> None:
         *(f"{system.name} is {system.chosen}, chosen there too." for system in systems if system.chosen),
         *corpus.notes,
     )
-    finish(story, scored, systems, notes)
+    finish(recipe, scored, systems, notes)
 
 
 if __name__ == "__main__":

@@ -48,8 +48,11 @@ def main() -> None:
     whole = FrontEnd(FEATURES).fit(labelled.dataset.static).transform(labelled.dataset.static)
     graphs = {name: _graph(labelled.states[name], topology) for name in whole.ids}
     ways = {
-        start + (", restarted" if restarts else ""): {"start": start, "restarts": restarts}
-        for restarts in RESTARTS
+        start + (", restarted" if flat_start_restarts else ""): {
+            "start": start,
+            "flat_start_restarts": flat_start_restarts,
+        }
+        for flat_start_restarts in RESTARTS
         for start in STARTS
     }
     right: dict[str, dict[float, list[float]]] = {way: {share: [] for share in SHARES} for way in ways}

@@ -28,7 +28,7 @@ from asr.corpus.synth_sentences import SentenceGrammar, read_sentence_grammar
 from asr.corpus.synth_speakers import Speaker, draw_speakers
 from asr.corpus.synthesis import CorpusSettings, record_speaker
 from asr.errors import CorpusError
-from asr.experiments.story import run_recipe
+from asr.experiments.recipe import run_recipe
 from asr.features.extraction import signal_features
 from asr.files import atomic_directory
 from asr.grammar.word_pair import SENTENCE_END, write_word_pair

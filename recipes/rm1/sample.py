@@ -27,7 +27,7 @@ from asr.acoustic.state_mixtures import mixtures_of_states
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError
 from asr.experiments.comparison import HybridSpecification, MixtureSpecification, one_stream_of
-from asr.experiments.story import parse_arguments, run_recipe
+from asr.experiments.recipe import parse_arguments, run_recipe
 from asr.experiments.table_4_2 import COMPONENTS, table_4_2
 from asr.features.frontend import FrontEnd
 from asr.grammar.arpa_automaton import arpa_grammar
@@ -198,7 +198,7 @@ def main() -> None:
             configuration=configuration,
             inputs=inputs,
             seed=CONFIG.seed,
-            allow_changes=arguments.allow_changes,
+            rebuild_changed=arguments.rebuild_changed,
         ) as run,
     ):
         scored = compare(TrainingContext(run, lexicon, CONFIG, "archive", workers), data, mixtures, hybrids)

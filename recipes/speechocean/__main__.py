@@ -26,7 +26,7 @@ from asr.experiments.comparison import (
 )
 from asr.experiments.mapped_systems import CHOICE as MAPPED
 from asr.experiments.mapped_systems import mapped_systems
-from asr.experiments.story import Arguments, finish, open_story, parse_arguments, run_recipe
+from asr.experiments.recipe import Arguments, finish, open_recipe, parse_arguments, run_recipe
 from asr.experiments.table_4_2 import CHOICE as TABLE_4_2
 from asr.experiments.table_4_2 import table_4_2
 from asr.features.augmentation import Augmentation, NoiseClips, read_noise
@@ -60,8 +60,8 @@ def kernel_logistic(loss: str, mixtures: int) -> HybridSettings:
     return HybridSettings(
         classifier="kernel-logistic",
         parameters={"loss": loss, "n_centers": 2000, "n_candidates": 4000, "max_iter": 2, "alpha": 2e-7},
-        warps=(0.9, 1.1),
-        speeds=(0.9, 1.1),
+        vtlp_warps=(0.9, 1.1),
+        speed_perturb=(0.9, 1.1),
         mixtures=mixtures,
     )
 
@@ -89,7 +89,7 @@ def main() -> None:
     inputs = {"lm": hashlib.sha256(text.read_bytes()).hexdigest(), "noise": "" if noise is None else noise.digest()}
     if arguments.systems in MAPPED:
         inputs["voting"] = " ".join(VOTING)
-    story = open_story(
+    recipe = open_recipe(
         "speechocean762",
         arguments,
         arguments.corpus_dir,
@@ -100,30 +100,30 @@ def main() -> None:
         lexicon=folded(read_lexicon(arguments.corpus_dir / "lexicon.txt")),
         inputs=inputs,
     )
-    train, dev, test = (story.dataset(name) for name in ("train", "dev", "test"))
-    bigram = arpa_grammar(estimate_ngram(sentences, 2, vocabulary=story.context.lexicon.words))
+    train, dev, test = (recipe.dataset(name) for name in ("train", "dev", "test"))
+    bigram = arpa_grammar(estimate_ngram(sentences, 2, vocabulary=recipe.context.lexicon.words))
 
     def grammars(dataset: Dataset) -> Mapping[str, Grammar]:
         return {"bigram": bigram}
 
-    systems = train_and_tune(story.context, "speechocean", train, mixtures, hybrids, grammars, dev=dev)
+    systems = train_and_tune(recipe.context, "speechocean", train, mixtures, hybrids, grammars, dev=dev)
     if arguments.systems in MAPPED:
         by_name = {system.name: system for system in systems}
         voting = [by_name[name] for name in VOTING]
-        systems = [*systems, combined(story.context, "combined", voting, dev, grammars(train))]
+        systems = [*systems, combined(recipe.context, "combined", voting, dev, grammars(train))]
     primary = choose_primary(systems)
     splits = {"dev": (dev, systems), "test": (test, systems)}
     if noise is not None:
         compared = [system for system in systems if system.kind == "discriminant" or system.name in BASELINES]
         for level in NOISE_LEVELS:
             changed = Augmentation(noise=noise, snr_db=level, seed=CONFIG.seed)
-            splits[f"test-{changed.name}"] = (story.dataset("test", changed), compared)
+            splits[f"test-{changed.name}"] = (recipe.dataset("test", changed), compared)
     scored = [
         pooled_row([part], split=split, primary=primary)
         for split, (dataset, chosen) in splits.items()
-        for part in decode_test(story.context, split, chosen, dataset, grammars(dataset))
+        for part in decode_test(recipe.context, split, chosen, dataset, grammars(dataset))
     ]
-    finish(story, scored, systems)
+    finish(recipe, scored, systems)
 
 
 def noise_clips(arguments: Arguments) -> NoiseClips | None:

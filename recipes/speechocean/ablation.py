@@ -17,7 +17,7 @@ from asr.acoustic.model_file import SearchSettings
 from asr.corpus.list_file import read_list
 from asr.errors import ConfigError
 from asr.experiments.ablation import Ablation, Row, run_ablation
-from asr.experiments.story import open_story, parse_arguments, run_recipe
+from asr.experiments.recipe import open_recipe, parse_arguments, run_recipe
 from asr.features.augmentation import Augmentation, NoiseClips
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram
 from asr.lexicon import read_lexicon
@@ -28,7 +28,7 @@ from recipes.speechocean.__main__ import CONFIG, FEATURES, WIDE, folded, noise_c
 HYBRID = HybridSettings(
     classifier="kernel-logistic",
     parameters={"n_centers": 1000, "n_candidates": 2000, "max_iter": 3, "loss": "ovr"},
-    warps=(),
+    vtlp_warps=(),
 )
 SEARCHES = tuple(
     SearchSettings(lm_scale=lm_scale, insertion_penalty=penalty, beam=65.0, max_active=2500)
@@ -43,15 +43,15 @@ HEARD_AT = 10.0  # dB
 def make_rows(training_noise: Path, clips: NoiseClips) -> tuple[Row, ...]:
     """The table's rows; copies for training take noise from a folder, what is recognized takes it from clips."""
     large = {"n_centers": 2000, "n_candidates": 4000}
-    copies = {"speeds": SPEEDS, "warps": WARPS}
+    copies = {"speed_perturb": SPEEDS, "vtlp_warps": WARPS}
     noisy = {"noise": {"directory": training_noise, "snr_db": NOISE_COPIES}}
     heard_in = Augmentation(noise=clips, snr_db=HEARD_AT, seed=CONFIG.seed)
     return (
         Row("base"),
         Row("multinomial loss", parameters={"loss": "multinomial"}),
         Row("2000 centres", parameters=large),
-        Row("warps 0.9, 1.1", {"warps": WARPS}),
-        Row("speeds 0.9, 1.1", {"speeds": SPEEDS}),
+        Row("warps 0.9, 1.1", {"vtlp_warps": WARPS}),
+        Row("speeds 0.9, 1.1", {"speed_perturb": SPEEDS}),
         Row("noise copies at 20 and 10 dB", noisy),
         Row("second stream, 32 Gaussians", {"mixtures": 32}),
         Row("one realignment", {"realignments": 1}),
@@ -72,7 +72,7 @@ def main() -> None:
     if clips is None:
         raise ConfigError("the rows with noise need clips: name a folder with noise.scp by --noise-dir")
     sentences = [tuple(entry.value.split()) for entry in read_list(arguments.corpus_dir / "lm_train.text").values()]
-    story = open_story(
+    recipe = open_recipe(
         "speechocean762",
         arguments,
         arguments.corpus_dir,
@@ -83,14 +83,14 @@ def main() -> None:
         lexicon=folded(read_lexicon(arguments.corpus_dir / "lexicon.txt")),
         inputs={"noise": clips.digest()},
     )
-    words = story.context.lexicon.words
+    words = recipe.context.lexicon.words
 
     def grammar(inner: Dataset, held_out: Dataset) -> Grammar:
         return arpa_grammar(estimate_ngram(sentences_apart(sentences, held_out), 2, vocabulary=words))
 
     ablation = Ablation(HYBRID, WIDE, FEATURES, SEARCHES, grammar, N_FOLDS)
-    rows = make_rows(list_of_half(story.context.run, clips), half(clips, 1))
-    print(run_ablation(story, ablation, rows, arguments.rows))
+    rows = make_rows(list_of_half(recipe.context.run, clips), half(clips, 1))
+    print(run_ablation(recipe, ablation, rows, arguments.rows))
 
 
 def half(clips: NoiseClips, first: int) -> NoiseClips:

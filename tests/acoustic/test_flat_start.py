@@ -97,10 +97,15 @@ def test_little_speech_is_divided_where_the_sound_changes():
 @pytest.mark.slow
 @pytest.mark.parametrize("training", ["viterbi", "baum-welch"])
 def test_a_restart_mends_what_the_first_division_gave_to_the_wrong_phones(training):
-    def wrong(restarts: int, seed: int) -> float:
+    def wrong(flat_start_restarts: int, seed: int) -> float:
         corpus = PaddedCorpus(seed, silence=(25, 60), n=12)
         settings = GmmSettings(
-            mixtures=(1, 2), iterations=(8, 4), start="equal", restarts=restarts, silence_factor=2, training=training
+            mixtures=(1, 2),
+            iterations=(8, 4),
+            start="equal",
+            flat_start_restarts=flat_start_restarts,
+            silence_gaussian_ratio=2,
+            training=training,
         )
         done: list[int] = []
         (*_, (_, hmm, _)) = train_gmm(corpus.table, corpus.graphs, TOPOLOGY, settings, progress=done.append)
@@ -109,7 +114,9 @@ def test_a_restart_mends_what_the_first_division_gave_to_the_wrong_phones(traini
         phones = (aligned.states - len(TOPOLOGY.silence_states)) // TOPOLOGY.states_per_phone
         return float(np.mean((phones != corpus.phones)[~corpus.silent]))
 
-    before, after = (np.array([wrong(restarts, seed) for seed in range(3)]) for restarts in (0, 1))
+    before, after = (
+        np.array([wrong(flat_start_restarts, seed) for seed in range(3)]) for flat_start_restarts in (0, 1)
+    )
     assert (after < before).all()
     assert after.mean() < 0.75 * before.mean()
 
@@ -191,7 +198,7 @@ def test_models_that_have_not_heard_a_recording_tell_its_silence_too():
     occupancy = gmm_training._hard_occupancy(AlignedTable(states, runs, runs, 0.0, {}), TOPOLOGY.n_states)
     with ThreadPoolExecutor(1) as pool:
         training = gmm_training._Training(
-            table, corpus.graphs, TOPOLOGY, GmmSettings(silence_factor=2), 0.01, SerialWorkers(), pool, None
+            table, corpus.graphs, TOPOLOGY, GmmSettings(silence_gaussian_ratio=2), 0.01, SerialWorkers(), pool, None
         )
         overall = single_gaussians(np.zeros(6), np.ones(6), TOPOLOGY.n_states)
         grown = gmm_training._GmmState((overall, np.full(TOPOLOGY.n_units, 0.8)), occupancy, [])
@@ -202,6 +209,6 @@ def test_models_that_have_not_heard_a_recording_tell_its_silence_too():
 
 def test_of_one_utterance_silence_is_what_its_own_model_took_for_it():
     corpus = PaddedCorpus(n=1)
-    settings = GmmSettings(mixtures=(1,), iterations=(4,), start="pauses", restarts=1)
+    settings = GmmSettings(mixtures=(1,), iterations=(4,), start="pauses", flat_start_restarts=1)
     (*_, (_, hmm, _)) = train_gmm(corpus.table, corpus.graphs, TOPOLOGY, settings)
     assert np.isfinite(hmm.log_likelihood(corpus.table.frames)).all()

@@ -125,7 +125,9 @@ def test_with_a_prior_the_variance_of_the_state_counts_as_so_many_frames(prior, 
     frames = rng.normal(size=(60, 3)).astype(np.float32)
     weights = np.full(60, n_frames / 60)
     free, held = (
-        mixtures.update(lambda state: (frames, weights), variance_floor=FLOOR, minimum_count=0.0, variance_prior=given)
+        mixtures.update(
+            lambda state: (frames, weights), variance_floor=FLOOR, minimum_count=0.0, variance_smoothing=given
+        )
         for given in (0.0, prior)
     )
     np.testing.assert_array_equal(held.means, free.means)
@@ -140,7 +142,8 @@ def test_a_prior_leaves_a_single_gaussian_as_it_is():
     frames = rng.normal(size=(60, 3)).astype(np.float32)
     single = single_gaussians(np.zeros(3), np.ones(3), 1)
     free, held = (
-        single.update(lambda state: (frames, None), variance_floor=FLOOR, variance_prior=prior) for prior in (0.0, 15.0)
+        single.update(lambda state: (frames, None), variance_floor=FLOOR, variance_smoothing=prior)
+        for prior in (0.0, 15.0)
     )
     np.testing.assert_array_equal(held.variances, free.variances)
 

@@ -175,7 +175,9 @@ def test_silence_has_all_of_its_components_before_the_others_grow():
     frames = np.concatenate([rng.normal(noises[n % 4], 0.3) for n in range(800)] + [rng.normal(0.0, 0.3, 800)])
     frames = frames.reshape(-1, 2).astype(np.float32)
     states = np.repeat(np.arange(2, dtype=np.int32), [800, 400])
-    one, all_of_it = (mixtures_of_states(frames, states, 2, 1, silence=range(1), silence_factor=n) for n in (1, 4))
+    one, all_of_it = (
+        mixtures_of_states(frames, states, 2, 1, silence=range(1), silence_gaussian_ratio=n) for n in (1, 4)
+    )
     assert np.isfinite(all_of_it.log_weights).sum(axis=1).tolist() == [4, 1]
     np.testing.assert_allclose(all_of_it.means[1, 0], one.means[1, 0])
     of_noise = [(np.diff(found.log_likelihood(frames[:800]), axis=1) < 0).mean() for found in (one, all_of_it)]
@@ -187,7 +189,7 @@ def test_silence_grows_more_components_where_its_frames_suffice():
     rng = np.random.default_rng(0)
     states = np.repeat(np.arange(3, dtype=np.int32), [2000, 60, 2000])
     frames = rng.normal(size=(len(states), 2)).astype(np.float32)
-    grown = mixtures_of_states(frames, states, 3, 4, silence=range(2), silence_factor=4)
+    grown = mixtures_of_states(frames, states, 3, 4, silence=range(2), silence_gaussian_ratio=4)
     live = np.isfinite(grown.log_weights).sum(axis=1)
     assert live[0] > 8
     assert live[1] <= 3

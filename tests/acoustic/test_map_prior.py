@@ -7,7 +7,7 @@ from scipy.optimize import approx_fprime, minimize
 from asr.acoustic import map_prior
 from asr.acoustic.fmllr import FmllrSettings, expected_statistics, fit_fmllr, fit_speakers, fmllr_statistics
 from asr.acoustic.gmm import GaussianMixtures
-from asr.acoustic.map_prior import MIN_SPEAKERS, FmllrPrior, expected_under, learnt_prior
+from asr.acoustic.map_prior import MIN_SPEAKERS, FmllrPrior, expected_under, fit_fmllr_prior
 from asr.acoustic.row_updates import RowStatistics, best_transform
 from asr.features.frame_table import FrameTable
 from discriminants.logistic.input_map import AffineTransform, identity_map
@@ -44,7 +44,7 @@ def known():
     rng = np.random.default_rng(0)
     mixtures = mixtures_of(rng)
     maps, mean, directions = population(rng, 40)
-    prior = learnt_prior(list(maps), expected_statistics(mixtures))
+    prior = fit_fmllr_prior(list(maps), expected_statistics(mixtures))
     assert prior is not None
     return rng, mixtures, prior, mean, directions, maps
 
@@ -81,7 +81,7 @@ def test_a_prior_holds_what_its_speakers_have_in_common():
     rng = np.random.default_rng(1)
     expected = expected_statistics(mixtures_of(rng))
     maps, *_ = population(rng, 60)
-    prior = learnt_prior(list(maps), expected)
+    prior = fit_fmllr_prior(list(maps), expected)
     assert prior is not None
     np.testing.assert_allclose(prior.mean, maps.mean(axis=0), atol=1e-6)
     flat = prior.directions.reshape(len(prior.directions), -1).T.astype(np.float64)
@@ -98,27 +98,27 @@ def test_few_speakers_teach_no_prior_and_very_many_no_more_directions_than_are_k
     rng = np.random.default_rng(2)
     expected = expected_statistics(mixtures_of(rng))
     maps = [np.eye(N, N + 1) + 0.1 * rng.normal(size=(N, N + 1)) for _ in range(30)]
-    assert learnt_prior(maps[: MIN_SPEAKERS - 1], expected) is None
-    assert learnt_prior(maps[:MIN_SPEAKERS], expected).directions.shape == (MIN_SPEAKERS - 1, N, N + 1)
+    assert fit_fmllr_prior(maps[: MIN_SPEAKERS - 1], expected) is None
+    assert fit_fmllr_prior(maps[:MIN_SPEAKERS], expected).directions.shape == (MIN_SPEAKERS - 1, N, N + 1)
     monkeypatch.setattr(map_prior, "MAX_DIRECTIONS", 7)
-    assert learnt_prior(maps, expected).directions.shape == (7, N, N + 1)
-    assert learnt_prior([np.eye(N, N + 1)] * 12, expected) is None
+    assert fit_fmllr_prior(maps, expected).directions.shape == (7, N, N + 1)
+    assert fit_fmllr_prior([np.eye(N, N + 1)] * 12, expected) is None
 
 
 def test_speakers_who_are_made_up_count_beside_those_who_are_there(known):
     *_, maps = known
     expected = expected_statistics(mixtures_of(np.random.default_rng(0)))
     own, others = list(maps[:6]), list(maps[6:])
-    both, together = learnt_prior(own, expected, others), learnt_prior([*own, *others], expected)
+    both, together = fit_fmllr_prior(own, expected, others), fit_fmllr_prior([*own, *others], expected)
     np.testing.assert_array_equal(both.mean, together.mean)
     np.testing.assert_array_equal(both.directions, together.directions)
-    assert learnt_prior(own[: MIN_SPEAKERS - 1], expected, others) is None
+    assert fit_fmllr_prior(own[: MIN_SPEAKERS - 1], expected, others) is None
 
 
 def test_numbers_without_sense_leave_the_mean(known):
     _, mixtures, prior, *_ = known
     huge = np.full((30, N), 3e38, np.float32)
-    found = fit_fmllr(mixtures, huge, np.zeros(30, np.int32), FmllrSettings(learnt_prior=0.0), prior=prior)
+    found = fit_fmllr(mixtures, huge, np.zeros(30, np.int32), FmllrSettings(fmllr_basis_prior=0.0), prior=prior)
     np.testing.assert_allclose(np.column_stack([found.matrix, found.offset]), prior.mean, atol=1e-6)
 
 
@@ -154,9 +154,9 @@ def test_much_speech_leaves_the_directions_of_others_and_none_is_their_mean(know
     rng, mixtures, prior, mean, *_ = known
     truth = mean + 0.2 * rng.normal(size=mean.shape)
     frames, states = of_speaker(mixtures, truth, rng, 30_000)
-    found = fit_fmllr(mixtures, frames, states, FmllrSettings(learnt_prior=100.0, iterations=8), prior=prior)
+    found = fit_fmllr(mixtures, frames, states, FmllrSettings(fmllr_basis_prior=100.0, iterations=8), prior=prior)
     np.testing.assert_allclose(np.column_stack([found.matrix, found.offset]), truth, atol=0.08)
-    for settings in (FmllrSettings(), FmllrSettings(learnt_prior=0.0)):
+    for settings in (FmllrSettings(), FmllrSettings(fmllr_basis_prior=0.0)):
         none = fit_fmllr(mixtures, frames[:0], states[:0], settings, prior=prior)
         np.testing.assert_allclose(np.column_stack([none.matrix, none.offset]), prior.mean, atol=1e-6)
     table = FrameTable.from_utterances(["a"], ["b"], [frames[:40]])

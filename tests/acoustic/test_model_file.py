@@ -73,7 +73,7 @@ def hybrid(classifier: object) -> SpeechModel:
 
 def two_streams() -> SpeechModel:
     static, states = training()
-    front_end = FrontEnd(CONFIG.model_copy(update={"unspliced": True})).fit(static, states)
+    front_end = FrontEnd(CONFIG.model_copy(update={"append_static": True})).fit(static, states)
     frames = front_end.transform(static).frames
     own = mixtures_of_states(frames[:, -front_end.n_unspliced_ :], states, TOPOLOGY.n_states, 2)
     n_own = frames.shape[1] - front_end.n_unspliced_
@@ -131,12 +131,12 @@ def test_a_file_knows_the_passes_over_sequences_and_an_older_one_does_not(tmp_pa
     model = of()
     assert describe_model(model)["sequence passes"] == 0
     _, trained = hybrid_stream(model.hmm.acoustic_model)
-    trained.sequence_passes = 2
+    trained.smbr_epochs = 2
     save_model(tmp_path / "model", model)
     assert describe_model(tmp_path / "model")["sequence passes"] == 2
     assert describe_model(load_model(tmp_path / "model"))["sequence passes"] == 2
     arrays, metadata = load_arrays(tmp_path / "model")
-    del metadata["sequence_passes"]
+    del metadata["smbr_epochs"]
     save_arrays(tmp_path / "older", arrays, metadata)
     older = load_model(tmp_path / "older")
     assert describe_model(older)["sequence passes"] == "unknown: the file does not say"

@@ -39,13 +39,13 @@ class Start:
     def hybrid(self, *, classifier: str = "kernel-logistic", mixtures: int = 0, **parameters) -> PhoneHmm:
         small = {"n_centers": 20, "n_candidates": 40, "max_iter": 1, "min_steps": 5, **parameters}
         chosen = small if classifier == "kernel-logistic" else parameters
-        table, unspliced = self.table, 0
+        table, append_static = self.table, 0
         if mixtures:
             frames = np.concatenate([table.frames, table.frames], axis=1)
-            table, unspliced = FrameTable(table.ids, table.speakers, frames, table.offsets), 2
+            table, append_static = FrameTable(table.ids, table.speakers, frames, table.offsets), 2
         return train_hybrid(
             table, self.states, self.graphs, TOPOLOGY, self.self_loops,
-            HybridSettings(classifier=classifier, parameters=chosen, mixtures=mixtures), n_unspliced=unspliced,
+            HybridSettings(classifier=classifier, parameters=chosen, mixtures=mixtures), n_unspliced=append_static,
         ).hmm  # fmt: skip
 
     def train(self, hmm: PhoneHmm, *, passes: int = 3, mixtures: bool = False, **others) -> list[float]:
@@ -68,7 +68,7 @@ def test_more_frames_are_expected_right_after_every_pass(start: Start, loss: str
     hmm = start.hybrid(loss=loss, mixtures=mixtures)
     shares = start.train(hmm, passes=4, mixtures=bool(mixtures))
     assert len(shares) == 4
-    assert hybrid_stream(hmm.acoustic_model)[1].sequence_passes == 4
+    assert hybrid_stream(hmm.acoustic_model)[1].smbr_epochs == 4
     assert shares[-1] > shares[0] + 0.2
     assert 0 < shares[0] < 100
 
@@ -103,7 +103,7 @@ def test_utterances_that_are_not_aligned_or_not_found_are_left_out(start: Start,
     alone = short.subset(("b",))
     assert train_sequences(hmm, alone, states[-1:], GRAPH, SEARCH, passes=1) == []
     assert "no path was found" in caplog.text
-    assert hmm.acoustic_model.sequence_passes == 2
+    assert hmm.acoustic_model.smbr_epochs == 2
 
 
 def test_other_classifiers_are_refused(start: Start) -> None:

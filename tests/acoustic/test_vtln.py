@@ -40,7 +40,7 @@ def static_of(config: FeatureConfig, rng: np.random.Generator) -> FrameTable:
     [
         {},
         {"energy_first": True, "lifter": 0, "delta_order": 2},
-        {"normalize": "corpus", "context": 1, "unspliced": True},
+        {"normalize": "corpus", "context": 1, "append_static": True},
         {"normalize": "speaker", "speaker_prior": 1e9},
     ],
 )
@@ -179,7 +179,7 @@ def test_settings_under_which_no_frame_can_be_warped_are_refused_before_training
         ({"features": {"normalize": "utterance"}}, "speakers.maps = 'vtln': the frames are divided"),
         ({"gmm": turned}, "with gmm.transform"),
         ({"context": 3, "tied_gmm": turned}, "with tied_gmm.transform"),
-        ({"speakers": {"maps": "warps"}}, "speakers.maps: must be"),
+        ({"speakers": {"maps": "vtlp_warps"}}, "speakers.maps: must be"),
     ):
         with pytest.raises(ConfigError, match=words):
             load_config({**vtln, **tables})

@@ -57,7 +57,7 @@ def test_a_row_has_mean_and_deviation_and_how_often_what_was_reported_held():
 
 @pytest.mark.slow
 def test_both_models_of_a_training_are_scored_with_and_without_what_it_tuned(toy_corpus: Path, tmp_path: Path):
-    small = "[hybrid]\nparameters = {n_centers = 100, n_candidates = 200}\nwarps = []\n"
+    small = "[hybrid]\nparameters = {n_centers = 100, n_candidates = 200}\nvtlp_warps = []\n"
     mixtures, hybrid = train_and_score("toy", toy_corpus, tmp_path, 1, RATE, settings=small)
     assert (mixtures.system, hybrid.system) == ("mixtures", "hybrid")
     for each in (mixtures, hybrid):

@@ -51,7 +51,7 @@ def test_a_model_trained_while_a_worker_is_killed_is_that_of_one_job(
     settings.write_text(
         "features = {sample_rate = 8000}\n"
         "gmm = {mixtures = [1, 2], iterations = [3, 2]}\n"
-        "hybrid.warps = [0.92, 1.08]\n"
+        "hybrid.vtlp_warps = [0.92, 1.08]\n"
         "hybrid.mixtures = 2\n"
         "hybrid.parameters = {n_centers = 60, n_candidates = 200, max_iter = 2, min_steps = 20}\n"
         "tuning = {held_out = 0}\n"

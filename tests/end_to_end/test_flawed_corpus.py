@@ -140,7 +140,7 @@ def test_a_run_with_other_data_is_refused(train: Asr, corpus: Path, name: str, o
 def test_allowed_changes_give_the_model_of_a_new_run(train: Asr, corpus: Path, tmp_path: Path) -> None:
     assert train()[0] == 0
     edit(corpus / "settings.toml", "n_centers = 30", "n_centers = 25")
-    status, _, err = train("--allow-changes")
+    status, _, err = train("--rebuild-changed")
     assert status == 0, err
     changed = (tmp_path / "run" / "model.safetensors").read_bytes()
     (tmp_path / "run").rename(tmp_path / "before")

@@ -64,7 +64,7 @@ def test_words_never_heard_are_recognized_only_if_the_user_says_so(
     assert set(read_transcripts(tmp_path / "plain" / "hyp.txt").values()) == {("NO",)}
     (line,) = [message for message in caplog.messages if "left out of what" in message]
     assert "ZOO (1 word), as training never heard SPN Z" in line
-    assert "<NO>" in line and "<UNK>" in line and "--allow-untrained" in line
+    assert "<NO>" in line and "<UNK>" in line and "--allow-oov-phones" in line
     caplog.clear()
     grammar.write_text("NO\n")
     assert asr(*arguments, "--out", tmp_path / "without")[0] == 0
@@ -73,8 +73,8 @@ def test_words_never_heard_are_recognized_only_if_the_user_says_so(
     status, _, err = asr(*arguments, "--out", tmp_path / "none")
     assert status == 1
     assert "ZOO" in err
-    assert asr(*arguments, "--out", tmp_path / "all", "--allow-untrained")[0] == 0
-    assert not [message for message in caplog.messages if "--allow-untrained" in message and "left out" in message][1:]
+    assert asr(*arguments, "--out", tmp_path / "all", "--allow-oov-phones")[0] == 0
+    assert not [message for message in caplog.messages if "--allow-oov-phones" in message and "left out" in message][1:]
 
 
 def test_from_python_words_never_heard_are_told_where_a_grammar_has_them(

@@ -14,7 +14,7 @@ from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
 from asr.acoustic.speaker_adaptation import SpeakerSettings
 from asr.experiments.ablation import Ablation, Average, Row, ScoredMixtures, run_ablation, table
-from asr.experiments.story import Arguments, Recipe, open_story
+from asr.experiments.recipe import Arguments, Recipe, open_recipe
 from asr.features.augmentation import Augmentation, NoiseClips, read_noise
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, word_loop
@@ -25,7 +25,7 @@ from recipes.speechocean import ablation as speechocean
 from tests.toy_corpus import RATE, make_toy_corpus
 
 FEATURES = FeatureConfig(sample_rate=RATE, normalize="speaker")
-HYBRID = HybridSettings(parameters={"n_centers": 60, "n_candidates": 120, "max_iter": 4, "loss": "ovr"}, warps=())
+HYBRID = HybridSettings(parameters={"n_centers": 60, "n_candidates": 120, "max_iter": 4, "loss": "ovr"}, vtlp_warps=())
 SEARCHES = (SearchSettings(lm_scale=3.0), SearchSettings(lm_scale=5.0, insertion_penalty=-2.0))
 
 
@@ -110,15 +110,15 @@ def test_the_table_has_a_line_for_every_row():
 
 
 @pytest.fixture
-def story(tmp_path) -> Recipe:
+def recipe(tmp_path) -> Recipe:
     corpus = make_toy_corpus(tmp_path / "corpus", n_speakers=4, n_utterances=60)
     config = TrainingConfig(features=FEATURES, gmm=GmmSettings(mixtures=(1,), iterations=(8,)))
-    arguments = Arguments(corpus, tmp_path / "run", jobs=1, allow_changes=False)
-    return open_story("toy", arguments, corpus, config, (), (), ("train",))
+    arguments = Arguments(corpus, tmp_path / "run", jobs=1, rebuild_changed=False)
+    return open_recipe("toy", arguments, corpus, config, (), (), ("train",))
 
 
 @pytest.mark.slow
-def test_every_speaker_is_recognized_by_models_and_grammar_made_without_him(story, tmp_path, caplog):
+def test_every_speaker_is_recognized_by_models_and_grammar_made_without_him(recipe, tmp_path, caplog):
     noise = np.random.default_rng(0).normal(0, 0.3, 2 * RATE)
     soundfile.write(tmp_path / "hiss.wav", noise, RATE)
     hiss = NoiseClips(("hiss",), (tmp_path / "hiss.wav",))
@@ -136,19 +136,19 @@ def test_every_speaker_is_recognized_by_models_and_grammar_made_without_him(stor
     folds: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
     with caplog.at_level(logging.INFO):
         lines = run_ablation(
-            story,
+            recipe,
             make_ablation(folds),
             rows,
             [row.name for row in rows if row.name not in ("base", "base in noise", "not asked for")],
         ).splitlines()
     # Bases come along unasked; models are trained once for all that they are asked.
     names = [row.name for row in rows if row.name != "not asked for"]
-    records = json.loads((story.work_dir / "ablation.json").read_text())
+    records = json.loads((recipe.work_dir / "ablation.json").read_text())
     assert [record["name"] for record in records] == names
     assert len(lines) == 2 + len(names)
     trained = [r.message for r in caplog.records if r.message.startswith("trained kernel-logistic")]
     assert len(trained) == 8
-    everyone = story.dataset("train").speakers
+    everyone = recipe.dataset("train").speakers
     assert sorted(name for _, held_out in folds for name in held_out) == list(everyone)
     assert all(not set(inner) & set(held_out) for inner, held_out in folds)
     by_name = {record["name"]: record for record in records}
@@ -162,29 +162,29 @@ def test_every_speaker_is_recognized_by_models_and_grammar_made_without_him(stor
     assert {record["words"] for record in records} == {by_name["base"]["words"]}
 
 
-def test_one_fold_counts_the_words_of_its_speakers_alone(story):
+def test_one_fold_counts_the_words_of_its_speakers_alone(recipe):
     folds: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
-    run_ablation(story, make_ablation(folds), (Row("base"),), ["base"], [1])
-    (record,) = json.loads((story.work_dir / "ablation.json").read_text())
+    run_ablation(recipe, make_ablation(folds), (Row("base"),), ["base"], [1])
+    (record,) = json.loads((recipe.work_dir / "ablation.json").read_text())
     [(_, held_out)] = folds
-    of_fold = story.dataset("train").of_speakers(held_out)
+    of_fold = recipe.dataset("train").of_speakers(held_out)
     assert record["words"] == sum(map(len, of_fold.references.values()))
 
 
-def test_the_language_model_of_a_fold_has_no_sentence_of_those_held_out(story):
-    dataset = story.dataset("train")
+def test_the_language_model_of_a_fold_has_no_sentence_of_those_held_out(recipe):
+    dataset = recipe.dataset("train")
     held_out = dataset.of_speakers(dataset.speakers[:1])
     said = next(iter(held_out.references.values()))
     assert speechocean.sentences_apart([("NEVER", "SAID"), said], held_out) == [("NEVER", "SAID")]
-    story.resources.close()
+    recipe.resources.close()
 
 
-def test_half_of_the_clips_are_trained_with_and_the_others_heard(story, tmp_path):
+def test_half_of_the_clips_are_trained_with_and_the_others_heard(recipe, tmp_path):
     paths = tuple(tmp_path / f"{name}.wav" for name in "abcd")
     for path in paths:
         soundfile.write(path, np.zeros(10), RATE)
     clips = NoiseClips(tuple("abcd"), paths)
-    listed = read_noise(speechocean.list_of_half(story.context.run, clips))
+    listed = read_noise(speechocean.list_of_half(recipe.context.run, clips))
     assert (listed.ids, speechocean.half(clips, 1).ids) == (("a", "c"), ("b", "d"))
     assert listed.paths == (paths[0], paths[2])
-    story.resources.close()
+    recipe.resources.close()

@@ -15,7 +15,7 @@ from asr.experiments.comparison import (
     pooled_row,
     train_and_tune,
 )
-from asr.experiments.story import Arguments, open_story
+from asr.experiments.recipe import Arguments, open_recipe
 from asr.features.config import FeatureConfig
 from asr.grammar import word_loop
 from asr.training.config import TrainingConfig, TuningSettings
@@ -28,7 +28,7 @@ CONFIG = TrainingConfig(
     tied_gmm=TiedGmmSettings(mixtures=(1,), iterations=(2,)),
     tuning=TuningSettings(scale_factors=(1.0,), penalty_factors=(0.0,)),
 )
-KERNEL = HybridSettings(parameters={"n_centers": 40, "n_candidates": 80, "max_iter": 1}, warps=())
+KERNEL = HybridSettings(parameters={"n_centers": 40, "n_candidates": 80, "max_iter": 1}, vtlp_warps=())
 MIXTURES = (
     MixtureSpecification("gmm", FEATURES, (1,)),
     MixtureSpecification("tied", FEATURES, (1,), tied_states=24),
@@ -45,11 +45,11 @@ HYBRIDS = (
 def test_systems_with_and_without_context_and_maps_are_decoded_each_with_its_own_graph(tmp_path, monkeypatch):
     monkeypatch.setattr(context_trees, "MIN_FRAMES", 20)
     corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=16, n_test_utterances=6)
-    story = open_story(
+    recipe = open_recipe(
         "toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, CONFIG, MIXTURES, HYBRIDS, ("train", "test")
     )
-    grammar = {"loop": word_loop(story.context.lexicon.words)}
-    systems = train_and_tune(story.context, "toy", story.dataset("train"), MIXTURES, HYBRIDS, lambda inner: grammar)
+    grammar = {"loop": word_loop(recipe.context.lexicon.words)}
+    systems = train_and_tune(recipe.context, "toy", recipe.dataset("train"), MIXTURES, HYBRIDS, lambda inner: grammar)
     assert {system.name: system.in_context for system in systems} == {
         "gmm-1": False, "tied-1": True, "mapped-1": True, "klr": False, "klr-tied": True, "klr-mapped": True,
     }  # fmt: skip
@@ -64,13 +64,13 @@ def test_systems_with_and_without_context_and_maps_are_decoded_each_with_its_own
     }
     maps = {system.name for system in systems if system.trained.load().speakers is not None}
     assert maps == {"mapped-1", "klr-mapped"}
-    both = combined(story.context, "both", [systems[4], systems[0]], story.dataset("train"), grammar)
+    both = combined(recipe.context, "both", [systems[4], systems[0]], recipe.dataset("train"), grammar)
     assert both.held_out_errors["loop"] < 5 and both.name == "both"
     assert both.trained.seconds == systems[4].trained.seconds + systems[0].trained.seconds
     systems.append(both)
     rows = {
         part.system.name: pooled_row([part], split="test", primary="klr")[0]
-        for part in decode_test(story.context, "test", systems, story.dataset("test"), grammar)
+        for part in decode_test(recipe.context, "test", systems, recipe.dataset("test"), grammar)
     }
     assert {name: row["unit"] for name, row in rows.items()} == {
         "gmm-1": "mono", "tied-1": "tri", "mapped-1": "tri", "klr": "mono", "klr-tied": "tri", "klr-mapped": "tri",
@@ -80,7 +80,7 @@ def test_systems_with_and_without_context_and_maps_are_decoded_each_with_its_own
         assert row["wer"] < 30, name
     for system in systems[3:-1]:
         assert system.frame_accuracy == pytest.approx(75.0, abs=25.0)
-    story.resources.close()
+    recipe.resources.close()
 
 
 @pytest.mark.slow
@@ -94,12 +94,12 @@ def test_of_what_is_tried_the_one_with_the_fewest_held_out_errors_is_the_system(
         HybridSpecification("klr", KERNEL, FEATURES, tried=widths),
         HybridSpecification("plain", KERNEL, FEATURES),
     )
-    story = open_story("toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, CONFIG, MIXTURES[:1], hybrids)
-    grammar = {"loop": word_loop(story.context.lexicon.words)}
-    dev = story.dataset("test") if with_dev else None
+    recipe = open_recipe("toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, CONFIG, MIXTURES[:1], hybrids)
+    grammar = {"loop": word_loop(recipe.context.lexicon.words)}
+    dev = recipe.dataset("test") if with_dev else None
     with caplog.at_level("INFO", "asr.experiments.comparison"):
         systems = train_and_tune(
-            story.context, "toy", story.dataset("train"), MIXTURES[:1], hybrids, lambda inner: grammar, dev=dev
+            recipe.context, "toy", recipe.dataset("train"), MIXTURES[:1], hybrids, lambda inner: grammar, dev=dev
         )
     assert [(system.name, system.chosen) for system in systems] == [("gmm-1", ""), ("klr", "usual"), ("plain", "")]
     assert systems[1].trained.load().hmm.acoustic_model.classifier.sigma == 8.0

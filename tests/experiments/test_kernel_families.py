@@ -9,7 +9,7 @@ from asr.acoustic.classifiers import make_classifier
 from asr.acoustic.fitting import frames_it_bears
 from asr.experiments import table_4_2
 from asr.experiments.kernel_families import CHOICES, kernel_family
-from asr.experiments.story import parse_arguments
+from asr.experiments.recipe import parse_arguments
 from asr.features.config import FeatureConfig
 
 
@@ -27,7 +27,7 @@ def test_the_dense_ones_are_fitted_to_as_many_frames_as_their_names_say(family, 
     assert mixtures.features == features
     assert [hybrid.name for hybrid in hybrids] == expected
     for hybrid in hybrids:
-        assert (hybrid.features, hybrid.kind, hybrid.settings.warps) == (spliced, "discriminant", ())
+        assert (hybrid.features, hybrid.kind, hybrid.settings.vtlp_warps) == (spliced, "discriminant", ())
         classifier = make_classifier(hybrid.settings.classifier, hybrid.settings.parameters)
         most = hybrid.settings.max_frames
         assert (most > 0) == (frames_it_bears(classifier) > 0)

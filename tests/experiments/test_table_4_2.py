@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from asr.acoustic.classifiers import make_classifier
-from asr.experiments.story import parse_arguments
+from asr.experiments.recipe import parse_arguments
 from asr.experiments.table_4_2 import CHOICE, table_4_2
 from asr.features.config import FeatureConfig
 
@@ -19,7 +19,7 @@ def test_the_systems_are_those_of_the_table():
     assert [hybrid.kind for hybrid in hybrids] == ["other", *4 * ["discriminant"]]
     for hybrid in hybrids:
         assert hybrid.features == mixtures.features == features
-        assert hybrid.settings.warps == () and hybrid.settings.prior_exponent == (
+        assert hybrid.settings.vtlp_warps == () and hybrid.settings.prior_exponent == (
             1.0 if hybrid.name == "krls-ovr" else 0.7
         )
         classifier = make_classifier(hybrid.settings.classifier, hybrid.settings.parameters)

@@ -181,7 +181,7 @@ def test_training_copies_follow_the_originals_each_with_its_states(corpus, clips
     dataset = Dataset(static, dict.fromkeys(static.ids, ("A",)), corpus=corpus).where(lambda u, _: u != "u01")
     states = np.arange(dataset.static.n_frames, dtype=np.int32)
     settings = HybridSettings(
-        warps=(0.9,), speeds=(1.25,), noise=NoiseSettings(directory=tmp_path / "noise", snr_db=(10.0,))
+        vtlp_warps=(0.9,), speed_perturb=(1.25,), noise=NoiseSettings(directory=tmp_path / "noise", snr_db=(10.0,))
     )
     copies, labels = training_copies(workshop_of("audio"), dataset, states, settings, CONFIG)
     names = ("u00", "u02")
@@ -210,7 +210,7 @@ def test_material_joined_of_two_corpora_can_still_be_changed(corpus):
         without.augmented(Augmentation(speed=1.1), CONFIG, workers=SerialWorkers())
 
 
-@pytest.mark.parametrize("change", [{"speeds": (0.9,)}, {"noise": NoiseSettings(directory="noise")}])
+@pytest.mark.parametrize("change", [{"speed_perturb": (0.9,)}, {"noise": NoiseSettings(directory="noise")}])
 def test_a_hybrid_of_archived_features_has_no_faster_or_noisy_copies(workshop_of, change):
     table = FrameTable.from_utterances(["u"], ["s"], [np.zeros((4, 13), np.float32)])
     with pytest.raises(ConfigError, match="these features come from an archive"):

@@ -208,7 +208,7 @@ CONFIGS = [
     FeatureConfig(sample_rate=8000, normalize="none", energy="c0", delta_order=0),
     FeatureConfig(sample_rate=8000, delta_window=3, delta_order=1, context=4),
     FeatureConfig(sample_rate=8000, context=2, lda_dimension=5),
-    FeatureConfig(sample_rate=8000, context=3, lda_dimension=5, unspliced=True),
+    FeatureConfig(sample_rate=8000, context=3, lda_dimension=5, append_static=True),
 ]
 
 
@@ -284,7 +284,7 @@ def test_unspliced_columns_follow_the_others_and_are_the_frames_without_context(
     table = random_table()
     labels = np.arange(table.n_frames) % 5
     spliced = FeatureConfig(normalize="speaker", context=2, lda_dimension=3)
-    front_end = FrontEnd(spliced.model_copy(update={"unspliced": True})).fit(table, labels)
+    front_end = FrontEnd(spliced.model_copy(update={"append_static": True})).fit(table, labels)
     frames = front_end.transform(table).frames
     assert front_end.n_unspliced_ == 12
     assert frames.shape[1] == front_end.n_features_ == 15
@@ -301,7 +301,7 @@ def test_a_setting_is_read_by_the_name_that_it_had_before():
 
 def test_front_end_long_utterances_are_spliced_in_blocks(monkeypatch):
     table, labels = labelled()
-    for config in (FeatureConfig(context=3), FeatureConfig(context=3, lda_dimension=3, unspliced=True)):
+    for config in (FeatureConfig(context=3), FeatureConfig(context=3, lda_dimension=3, append_static=True)):
         whole = FrontEnd(config).fit(table, labels).transform(table).frames
         monkeypatch.setattr("asr.features.frontend._MAX_ROWS", 7)
         blocks = FrontEnd(config).fit(table, labels).transform(table).frames

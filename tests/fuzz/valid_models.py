@@ -133,7 +133,7 @@ def tied_states() -> SpeechModel:
 def two_streams() -> SpeechModel:
     """A hybrid with a second stream of mixtures."""
     static, states = training()
-    front_end = FrontEnd(CONFIG.model_copy(update={"unspliced": True})).fit(static, states)
+    front_end = FrontEnd(CONFIG.model_copy(update={"append_static": True})).fit(static, states)
     frames = front_end.transform(static).frames
     own = mixtures_of_states(frames[:, -front_end.n_unspliced_ :], states, TOPOLOGY.n_states, 2)
     n_own = frames.shape[1] - front_end.n_unspliced_

@@ -65,7 +65,9 @@ def test_public_function_argument_of_other_type_raises(owner, name, wrong, recog
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("wrong", ["model", "allow_untrained", "upsample", "confidence", "grammar", "beam", "lm_scale"])
+@pytest.mark.parametrize(
+    "wrong", ["model", "allow_oov_phones", "upsample", "confidence", "grammar", "beam", "lm_scale"]
+)
 def test_recognizer_argument_of_other_type_raises(wrong):
     with pytest.raises(AsrError):
         Recognizer(**({"model": valid_models.mixtures()} | {wrong: Unfit()}))

@@ -13,7 +13,7 @@ from asr.validation.measuring import measure
 SETTINGS = {
     "features": {"sample_rate": 8000},
     "gmm": {"mixtures": [1, 2], "iterations": [3, 2]},
-    "hybrid": {"warps": [], "realignments": 1},
+    "hybrid": {"vtlp_warps": [], "realignments": 1},
 }
 PARAMETERS = {"n_centers": 30, "n_candidates": 60, "max_iter": 2, "min_steps": 20}
 

@@ -195,7 +195,7 @@ def test_adaptation_needs_speakers_and_speakers_need_one_an_utterance(recognizer
     with pytest.raises(ConfigError, match=r"adapt.*'fmlr'"):
         recognizer.recognize_all([], adapt="fmlr")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="say who speaks with speakers="):
-        recognizer.recognize_all(wavs[:2], transforms="maps")
+        recognizer.recognize_all(wavs[:2], speaker_transforms="maps")
     with pytest.raises(ConfigError, match=r"adapt.*'magic'"):
         recognizer.recognize_all(wavs[:2], speakers="one", adapt="magic")
     with pytest.raises(ConfigError, match="go together"):
@@ -223,15 +223,15 @@ def test_one_utterance_is_adapted_to_as_the_only_one_of_its_speaker(recognizer, 
 def test_maps_of_speakers_serve_program_and_command_alike(toy_model, toy_corpus, wavs, tmp_path, asr):
     mixtures, maps = toy_model.with_name("gmm.safetensors"), tmp_path / "maps"
     decode = ["decode", "--model", mixtures, "--adapt", "fmllr", "--data", toy_corpus / "test", "--jobs", 1]
-    status, out, err = asr(*decode, "--out", tmp_path / "out", "--transforms", maps)
+    status, out, err = asr(*decode, "--out", tmp_path / "out", "--speaker-transforms", maps)
     assert status == 0, err
     expected, before = dict(line.split(maxsplit=1) for line in out.splitlines()), maps.read_bytes()
     speakers = [wav.stem.partition("-")[0] for wav in wavs]
     program = Recognizer.load(mixtures)
-    results = list(program.recognize_all(wavs, speakers=speakers, adapt="fmllr", transforms=maps))
+    results = list(program.recognize_all(wavs, speakers=speakers, adapt="fmllr", speaker_transforms=maps))
     assert {Path(result.source).stem: result.text for result in results} == expected
     assert maps.read_bytes() == before
-    one = program.recognize(wavs[0], adapt="fmllr", speaker=speakers[0], transforms=maps)
+    one = program.recognize(wavs[0], adapt="fmllr", speaker=speakers[0], speaker_transforms=maps)
     assert set(one.text.split()) & set(results[0].text.split())
     assert maps.read_bytes() == before
 
@@ -371,7 +371,7 @@ def test_a_pronunciation_of_phones_that_the_model_lacks_is_refused(recognizer):
         ("<eps>", "in grammars it is nothing said"),
         ("#0", "in grammars it is a symbol of automata"),
         ("<unk>", "in grammars it is any word that is not known"),
-        ("<NOISE>", "angle brackets is a mark.*allow_untrained=True"),
+        ("<NOISE>", "angle brackets is a mark.*allow_oov_phones=True"),
     ],
 )
 def test_a_mark_is_not_added_as_a_word(recognizer, word, reason):
@@ -381,7 +381,7 @@ def test_a_mark_is_not_added_as_a_word(recognizer, word, reason):
 
 
 def test_a_name_in_angle_brackets_is_added_where_all_words_are_recognized(toy_model):
-    recognizer = Recognizer.load(toy_model, allow_untrained=True)
+    recognizer = Recognizer.load(toy_model, allow_oov_phones=True)
     recognizer.add_word("<NOISE>", "W AH N")
     assert "<NOISE>" in recognizer.with_grammar("loop").graph.words
 
@@ -395,7 +395,7 @@ def test_a_pronunciation_that_can_only_be_aligned_is_told_so(toy_model, caplog):
     )
     caplog.clear()
     Recognizer(model).add_word("SUN", "S AH N")
-    Recognizer(model, allow_untrained=True).add_word("SUNNY", "S AH N IY")
+    Recognizer(model, allow_oov_phones=True).add_word("SUNNY", "S AH N IY")
     assert not caplog.messages
 
 

@@ -10,7 +10,7 @@ import soundfile
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from asr.errors import CorpusError, Fault, LexiconError, RunError, attempt
-from asr.experiments.story import run_recipe
+from asr.experiments.recipe import run_recipe
 from asr.faults import sentence_of
 from discriminants.errors import ModelFormatError
 
@@ -110,7 +110,7 @@ def test_a_fault_of_the_program_has_no_sentence(error: Exception) -> None:
 def test_a_recipe_tells_it_as_the_command_does(
     error: Exception, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("asr.experiments.story.supervise", lambda name, resumable: None)  # it would fork the tests
+    monkeypatch.setattr("asr.experiments.recipe.supervise", lambda name, resumable: None)  # it would fork the tests
 
     def fail() -> None:
         raise error

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from asr.acoustic import whole_word
-from asr.experiments.story import Arguments, Recipe
+from asr.experiments.recipe import Arguments, Recipe
 from asr.lexicon import Lexicon
 from asr.training.systems import TrainingContext
 from recipes.fsdd import __main__ as fsdd
@@ -21,13 +21,13 @@ def test_whole_word_models_are_left_out_and_told_of_where_hmmlearn_is_missing(mo
     monkeypatch.setattr(whole_word, "find_spec", lambda name: object() if installed else None)
     monkeypatch.setattr(Recipe, "material", lambda self, name: dataset)
     monkeypatch.setattr(fsdd, "parse_arguments", lambda *_, **__: Arguments(Path(), Path(), 1, False))
-    monkeypatch.setattr(fsdd, "open_story", lambda *_: Recipe("", Path(), context, {}, ExitStack()))
+    monkeypatch.setattr(fsdd, "open_recipe", lambda *_: Recipe("", Path(), context, {}, ExitStack()))
     monkeypatch.setattr(fsdd, "joined", lambda parts: dataset)
     monkeypatch.setattr(fsdd, "train_and_tune", lambda *_: [])
     monkeypatch.setattr(fsdd, "choose_primary", lambda systems: None)
     monkeypatch.setattr(fsdd, "decode_test", lambda *_: [])
-    monkeypatch.setattr(fsdd, "whole_word_row", lambda story, split, folds: (split, sorted(folds)))
-    monkeypatch.setattr(fsdd, "finish", lambda story, scored, systems, notes: ended.update(rows=scored, notes=notes))
+    monkeypatch.setattr(fsdd, "whole_word_row", lambda recipe, split, folds: (split, sorted(folds)))
+    monkeypatch.setattr(fsdd, "finish", lambda recipe, scored, systems, notes: ended.update(rows=scored, notes=notes))
     fsdd.main()
     if installed:
         assert ended == {"rows": [("official", ["official"]), ("loso", ["loso-anna", "loso-bob"])], "notes": []}

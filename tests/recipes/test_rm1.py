@@ -435,7 +435,7 @@ def test_the_recipe_goes_from_files_to_a_table(tiny, tmp_path, monkeypatch, capl
         hybrid = HybridSettings(
             classifier="kernel-logistic",
             parameters={"n_centers": 30, "n_candidates": 60, "max_iter": 1, "min_steps": 20},
-            warps=(),
+            vtlp_warps=(),
         )
         return (MixtureSpecification("gmm", features, (1, 2)),), (HybridSpecification("ovr", hybrid, features),)
 

@@ -172,7 +172,7 @@ def test_a_tiny_folder_becomes_a_table_and_a_second_run_repeats_it_from_its_stag
     small = {"n_centers": 60, "n_candidates": 120, "max_iter": 2, "min_steps": 20, "loss": "ovr"}
 
     def logistic(loss: str, mixtures: int = 0) -> HybridSettings:
-        return HybridSettings(parameters=small, warps=(0.92,), mixtures=mixtures)
+        return HybridSettings(parameters=small, vtlp_warps=(0.92,), mixtures=mixtures)
 
     monkeypatch.setattr(sample, "kernel_logistic", logistic)
     tuning = TuningSettings(held_out=0.2, scale_factors=(0.5, 1.0), penalty_factors=(-0.5, 0.5))

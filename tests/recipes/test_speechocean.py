@@ -13,7 +13,7 @@ from asr.acoustic.model_file import SearchSettings
 from asr.errors import CorpusError
 from asr.experiments.comparison import HybridSpecification, MixtureSpecification
 from asr.experiments.mapped_systems import mapped_systems
-from asr.experiments.story import Arguments
+from asr.experiments.recipe import Arguments
 from asr.lexicon import Lexicon
 from asr.training.config import TuningSettings
 from recipes.speechocean import __main__ as recipe
@@ -26,7 +26,7 @@ def test_folding_takes_the_marks_of_stress_and_the_variants_that_then_are_alike(
 
 
 def arguments(corpus: Path, noise: Path | None = None) -> Arguments:
-    return Arguments(corpus, corpus / "run", jobs=1, allow_changes=False, noise_dir=noise)
+    return Arguments(corpus, corpus / "run", jobs=1, rebuild_changed=False, noise_dir=noise)
 
 
 def make_noise(folder: Path) -> None:
@@ -95,7 +95,7 @@ def test_the_whole_recipe_runs_from_audio_to_rows_of_every_split_and_level_of_no
         }
     )
     parameters = {"loss": "ovr", "n_centers": 100, "n_candidates": 200, "max_iter": 1, "min_steps": 1}
-    settings = HybridSettings(parameters=parameters, warps=(), speeds=(1.1,), mixtures=2)
+    settings = HybridSettings(parameters=parameters, vtlp_warps=(), speed_perturb=(1.1,), mixtures=2)
     monkeypatch.setattr(recipe, "MIXTURES", mixtures)
     monkeypatch.setattr(recipe, "BASELINES", ("gmm-1",))
     monkeypatch.setattr(recipe, "CONFIG", config)
@@ -121,7 +121,7 @@ def test_its_ablation_runs_from_audio_to_a_table_with_noise_in_training_and_in_w
     config = recipe.CONFIG.model_copy(update={"gmm": GmmSettings(mixtures=(1,), iterations=(4,))})
     parameters = {"loss": "ovr", "n_centers": 100, "n_candidates": 200, "max_iter": 1, "min_steps": 1}
     monkeypatch.setattr(ablation, "CONFIG", config)
-    monkeypatch.setattr(ablation, "HYBRID", HybridSettings(parameters=parameters, warps=()))
+    monkeypatch.setattr(ablation, "HYBRID", HybridSettings(parameters=parameters, vtlp_warps=()))
     monkeypatch.setattr(ablation, "SEARCHES", (SearchSettings(lm_scale=5.0, beam=25.0),))
     monkeypatch.setattr(ablation, "N_FOLDS", 2)
     command = ["ablation", "--corpus-dir", str(small_corpus), "--work-dir", str(tmp_path / "run"), "--jobs", "1"]

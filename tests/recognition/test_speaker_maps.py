@@ -85,7 +85,7 @@ def test_frames_of_a_hybrid_that_was_trained_without_maps_are_not_mapped(toy_mod
     with pytest.raises(ConfigError, match="this hybrid was not"):
         recognizer.decode(tmp_path, data=toy_corpus / "test", adapt="fmllr")
     with pytest.raises(ConfigError, match="adapt by 'fmllr'"):
-        recognizer.decode(tmp_path, data=toy_corpus / "test", transforms=tmp_path / "maps")
+        recognizer.decode(tmp_path, data=toy_corpus / "test", speaker_transforms=tmp_path / "maps")
     with pytest.raises(ConfigError, match="input-network"):
         recognizer.decode(tmp_path, data=toy_corpus / "test", adapt="magic")
 
@@ -119,12 +119,12 @@ def test_a_model_of_one_kind_of_maps_is_written_and_read_and_not_adapted_by_the_
 def test_the_command_maps_speakers_writes_their_maps_and_reads_them(asr, mixtures_path, mixtures, toy_corpus, tmp_path):
     decode = ["decode", "--model", mixtures_path, "--data", toy_corpus / "test", "--grammar", "loop"]
     maps = tmp_path / "maps.safetensors"
-    code, _, err = asr(*decode, "--out", tmp_path / "one", "--adapt", "fmllr", "--transforms", maps)
+    code, _, err = asr(*decode, "--out", tmp_path / "one", "--adapt", "fmllr", "--speaker-transforms", maps)
     assert code == 0, err
     written = load_maps(maps, adaptable(mixtures).speakers)
     assert sorted(written) == sorted({one.speaker for one in read_data_directory(toy_corpus / "test").utterances})
     before = maps.read_bytes()
-    code, _, err = asr(*decode, "--out", tmp_path / "two", "--adapt", "fmllr", "--transforms", maps)
+    code, _, err = asr(*decode, "--out", tmp_path / "two", "--adapt", "fmllr", "--speaker-transforms", maps)
     assert code == 0, err
     assert maps.read_bytes() == before
     assert (tmp_path / "two" / "hyp.ctm").read_bytes() == (tmp_path / "one" / "hyp.ctm").read_bytes()
@@ -140,7 +140,7 @@ def test_speakers_whom_a_file_of_maps_lacks_are_named_with_the_names_nearest_to_
     recognizer, maps = Recognizer.load(mixtures_path), tmp_path / "maps"
     save_maps(maps, dict.fromkeys(["rec/anna", "boris", "x"], identity_map(39)), adaptable(mixtures).speakers)
     speakers = ["/rec/anna", "bors", "nobody at all"]
-    results = list(recognizer.recognize_all([wav] * 3, speakers=speakers, adapt="fmllr", transforms=maps))
+    results = list(recognizer.recognize_all([wav] * 3, speakers=speakers, adapt="fmllr", speaker_transforms=maps))
     (texts,) = [record.getMessage() for record in caplog.records if "has maps of 3 speakers" in record.getMessage()]
     assert texts.endswith("/rec/anna is nearest to rec/anna; bors is nearest to boris")
     assert {*load_maps(maps, adaptable(mixtures).speakers)} == {"rec/anna", "boris", "x", *speakers}

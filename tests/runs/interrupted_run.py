@@ -31,7 +31,7 @@ def run(
     *,
     pause: float = 0.0,
     width: int = 39,
-    allow_changes: bool = False,
+    rebuild_changed: bool = False,
     stages: tuple[str, ...] = STAGES,
 ) -> None:
     with Run.open(
@@ -39,7 +39,7 @@ def run(
         command=["toy"],
         configuration={"width": width},
         inputs={"corpus": "digest"},
-        allow_changes=allow_changes,
+        rebuild_changed=rebuild_changed,
     ) as whole:
         source = None
         for name in stages:

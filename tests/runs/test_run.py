@@ -171,7 +171,7 @@ def test_an_allowed_change_throws_the_stages_away_and_says_so(tmp_path, caplog):
     with open_run(tmp_path) as run:
         run.stage("features", write_one)
         run.stage("gmm", write_one)
-    with open_run(tmp_path, seed=1, allow_changes=True) as run:
+    with open_run(tmp_path, seed=1, rebuild_changed=True) as run:
         assert not run.is_done("features")
     assert "seed was 0, is 1; thrown away: features, gmm" in caplog.text
     assert {path.name for path in tmp_path.iterdir()} == {"run.json", ".lock", "stages"}
@@ -195,7 +195,7 @@ def test_an_allowed_change_keeps_the_stages_that_do_not_depend_on_it(tmp_path, c
     gmm = {"configuration": {"gmm": {"mixtures": 2}}}
     with pytest.raises(RunError, match="throws away what depends on them \\(gmm\\)"):
         open_run(tmp_path, **(before | gmm))
-    with open_run(tmp_path, **(before | gmm), allow_changes=True) as run:
+    with open_run(tmp_path, **(before | gmm), rebuild_changed=True) as run:
         assert run.done_stages() == ["features"]
         assert run.stage("features", lambda _: pytest.fail("built again")).is_dir()
         assert run.stage_time("features").wall >= 0.0
@@ -204,9 +204,9 @@ def test_an_allowed_change_keeps_the_stages_that_do_not_depend_on_it(tmp_path, c
         }  # fmt: skip
         run.stage("gmm", write_one)
     assert "gmm.mixtures was 1, is 2; thrown away: gmm; kept: features" in caplog.text
-    with open_run(tmp_path, **(before | gmm | {"inputs": {"lexicon": "xyz"}}), allow_changes=True) as run:
+    with open_run(tmp_path, **(before | gmm | {"inputs": {"lexicon": "xyz"}}), rebuild_changed=True) as run:
         assert run.done_stages() == ["features"]
-    with open_run(tmp_path, **before, seed=1, allow_changes=True) as run:
+    with open_run(tmp_path, **before, seed=1, rebuild_changed=True) as run:
         assert run.done_stages() == ["features"]
     assert set(asked) == {"gmm.mixtures", "lexicon", "seed"}
 
@@ -214,7 +214,7 @@ def test_an_allowed_change_keeps_the_stages_that_do_not_depend_on_it(tmp_path, c
 def test_an_unchanged_run_keeps_its_stages_even_if_changes_are_allowed(tmp_path):
     with open_run(tmp_path) as run:
         run.stage("features", write_one)
-    with open_run(tmp_path, allow_changes=True) as run:
+    with open_run(tmp_path, rebuild_changed=True) as run:
         assert run.is_done("features")
 
 
@@ -326,7 +326,7 @@ def test_a_checkpoint_of_a_stage_that_is_whole_is_removed(tmp_path):
 def test_allowing_changes_throws_checkpoints_away(tmp_path):
     with open_run(tmp_path) as run:
         run.checkpoint("hybrid").mkdir(parents=True)
-    with open_run(tmp_path, seed=1, allow_changes=True) as run:
+    with open_run(tmp_path, seed=1, rebuild_changed=True) as run:
         assert not run.checkpoint("hybrid").exists()
 
 
@@ -370,7 +370,7 @@ def test_run_stages_that_are_a_link_raise_and_stay(tmp_path):
         pass
     (tmp_path / "run" / "stages").symlink_to(elsewhere)
     with pytest.raises(RunError, match=r"stages.*link"):
-        open_run(tmp_path / "run", seed=1, allow_changes=True)
+        open_run(tmp_path / "run", seed=1, rebuild_changed=True)
     assert (elsewhere / "mine.txt").read_text() == "precious"
 
 

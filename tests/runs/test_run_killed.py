@@ -146,9 +146,9 @@ def test_throwing_stages_away_leaves_no_partial_stage_whenever_it_is_killed(tmp_
         number += 1
         directory = tmp_path / f"run-{number}"
         shutil.copytree(reference, directory)
-        killed = run_until_killed(directory, number, width=13, allow_changes=True)
+        killed = run_until_killed(directory, number, width=13, rebuild_changed=True)
         assert_existing_stages_are_whole(directory, reference)
-        run_two_stages(directory, width=13, allow_changes=True)
+        run_two_stages(directory, width=13, rebuild_changed=True)
         assert contents(directory) == contents(changed)
         shutil.rmtree(directory)
     assert number > 40

@@ -58,7 +58,7 @@ def test_a_settings_file_may_use_the_name_that_a_setting_had_before(tmp_path):
 def test_iterations_of_tied_states_follow_their_mixtures(path: Path) -> None:
     path.write_text("context = 3\n[tied_gmm]\nmixtures = [1, 2]\n")
     config = load_config(path)
-    assert (config.tied_gmm.iterations, config.tied_gmm.fewest_frames) == ((4, 4), 20.0)
+    assert (config.tied_gmm.iterations, config.tied_gmm.min_gaussian_count) == ((4, 4), 20.0)
 
 
 def test_a_setting_that_both_front_ends_share_is_complained_of_once(path: Path) -> None:
@@ -186,12 +186,12 @@ WORDED = {
         "tuning.held_out: must be a number, not '0.2' (text); write it without quotes",
     ),
     "a number for a truth value": (
-        "[tuning]\nwidth = 1",
-        "tuning.width: must be true or false, not 1 (a whole number)",
+        "[tuning]\ntune_beam = 1",
+        "tuning.tune_beam: must be true or false, not 1 (a whole number)",
     ),
     "a truth value in quotes": (
-        "[tuning]\nwidth = 'true'",
-        "tuning.width: must be true or false, not 'true' (text); write it without quotes",
+        "[tuning]\ntune_beam = 'true'",
+        "tuning.tune_beam: must be true or false, not 'true' (text); write it without quotes",
     ),
     "one number for several": (
         "[gmm]\nmixtures = 4",
@@ -205,14 +205,17 @@ WORDED = {
     "a value for a table": ("gmm = [1]", "gmm: must be a table of settings, not [1] (a list)"),
     "another word": ("[lexicon]\nstress = 'no'", "lexicon.stress: must be 'auto', 'strip' or 'keep', not 'no'"),
     "neither list nor word": (
-        "[hybrid]\nwarps = 1.1",
-        "hybrid.warps: must be a list in square brackets or 'auto', not 1.1 (a number with a point); write [1.1]",
+        "[hybrid]\nvtlp_warps = 1.1",
+        "hybrid.vtlp_warps: must be a list in square brackets or 'auto', not 1.1 (a number with a point); write [1.1]",
     ),
     "neither number nor word": (
         "[hybrid]\nmax_frames = 'all'",
         "hybrid.max_frames: must be a whole number or 'auto', not 'all' (text)",
     ),
-    "in a list that might be a word": ("[hybrid]\nwarps = [0.1]", "hybrid.warps.0: must be at least 0.5, not 0.1"),
+    "in a list that might be a word": (
+        "[hybrid]\nvtlp_warps = [0.1]",
+        "hybrid.vtlp_warps.0: must be at least 0.5, not 0.1",
+    ),
     "a number for text": ("[hybrid]\nclassifier = 3", "hybrid.classifier: must be text, not 3 (a whole number)"),
     "missing": ("[hybrid]\nnoise = {}", "hybrid.noise.directory is missing"),
     "no setting": ("[gmm]\ncolour = 3", "gmm.colour is no setting"),

@@ -12,7 +12,7 @@ from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import load_model, save_model
 from asr.acoustic.speaker_adaptation import SpeakerSettings
 from asr.errors import ConfigError, ModelFormatError
-from asr.experiments.story import Arguments, open_story
+from asr.experiments.recipe import Arguments, open_recipe
 from asr.features.config import FeatureConfig
 from asr.lexicon import read_lexicon
 from asr.training import aligners
@@ -24,7 +24,7 @@ from tests.toy_corpus import RATE, make_toy_corpus
 
 FEATURES = FeatureConfig(sample_rate=RATE, normalize="speaker")
 MIXTURES = GmmSettings(mixtures=(1,), iterations=(4,))
-KERNEL = HybridSettings(parameters={"n_centers": 60, "n_candidates": 120, "max_iter": 2}, warps=(), mixtures=1)
+KERNEL = HybridSettings(parameters={"n_centers": 60, "n_candidates": 120, "max_iter": 2}, vtlp_warps=(), mixtures=1)
 
 
 @pytest.fixture(autouse=True)
@@ -37,8 +37,10 @@ def test_a_hybrid_of_states_in_context_recognizes_what_mixtures_aligned(tmp_path
     corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=16)
     small = TiedGmmSettings(mixtures=(1,), iterations=(4,))
     config = TrainingConfig(features=FEATURES, gmm=MIXTURES, tied_gmm=small, context=3, tied_states=30)
-    story = open_story("toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, config, (), (), ("train", "test"))
-    training_context, dataset = story.context, story.dataset("train")
+    recipe = open_recipe(
+        "toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, config, (), (), ("train", "test")
+    )
+    training_context, dataset = recipe.context, recipe.dataset("train")
     mixtures = train_aligner(training_context, "gmm", dataset)
     assert mixtures.topology.n_states == 3 + 30
     assert training_context.topology.n_states == 3 + 18
@@ -49,7 +51,7 @@ def test_a_hybrid_of_states_in_context_recognizes_what_mixtures_aligned(tmp_path
     scores = model.hmm.log_likelihood(model.front_end.transform(dataset.static).frames)
     assert (scores.argmax(axis=1) == mixtures.states).mean() > 0.6
     recognizer = Recognizer.load(hybrid.path)
-    test = story.dataset("test")
+    test = recipe.dataset("test")
     found = [recognizer.recognize(corpus / "audio" / "test" / f"{name}.wav").text.split() for name in test.static.ids]
     errors = sum(words != list(test.transcripts[name]) for name, words in zip(test.static.ids, found, strict=True))
     assert errors <= 2
@@ -63,7 +65,7 @@ def test_a_hybrid_of_states_in_context_recognizes_what_mixtures_aligned(tmp_path
         corpus / "audio" / "test" / f"{test.static.ids[0]}.wav", test.transcripts[test.static.ids[0]]
     )
     assert [word.word for word in aligned.words] == list(test.transcripts[test.static.ids[0]])
-    story.resources.close()
+    recipe.resources.close()
 
     save_model(tmp_path / "again.safetensors", load_model(hybrid.path))
     assert (tmp_path / "again.safetensors").read_bytes() == hybrid.path.read_bytes()
@@ -77,12 +79,12 @@ def test_a_hybrid_of_states_in_context_recognizes_what_mixtures_aligned(tmp_path
 def small_story(directory):
     corpus = make_toy_corpus(directory / "corpus", n_utterances=8)
     config = TrainingConfig(features=FEATURES, gmm=MIXTURES)
-    return open_story("toy", Arguments(corpus, directory / "run", 1, False), corpus, config, (), (), ("train",))
+    return open_recipe("toy", Arguments(corpus, directory / "run", 1, False), corpus, config, (), (), ("train",))
 
 
 def test_half_an_hour_of_speech_has_states_in_context_unless_told_otherwise(tmp_path, monkeypatch, caplog):
-    story = small_story(tmp_path)
-    training_context, dataset = story.context, story.dataset("train")
+    recipe = small_story(tmp_path)
+    training_context, dataset = recipe.context, recipe.dataset("train")
 
     def chosen(**settings):
         return with_context(
@@ -99,12 +101,12 @@ def test_half_an_hour_of_speech_has_states_in_context_unless_told_otherwise(tmp_
     assert "minutes of speech are enough for states that depend on a phone's neighbours (context = 3)" in caplog.text
     assert chosen(context=1).context == 1
     assert context_trees.states_for(10**9) == context_trees.MAX_STATES  # hours of speech train in hours
-    story.resources.close()
+    recipe.resources.close()
 
 
 def test_many_speakers_have_maps_unless_told_otherwise(tmp_path, monkeypatch, caplog):
-    story = small_story(tmp_path)
-    training_context, dataset = story.context, story.dataset("train")
+    recipe = small_story(tmp_path)
+    training_context, dataset = recipe.context, recipe.dataset("train")
 
     def chosen(**settings):
         config = TrainingConfig(features=FEATURES, speakers=SpeakerSettings(**settings))
@@ -127,17 +129,17 @@ def test_many_speakers_have_maps_unless_told_otherwise(tmp_path, monkeypatch, ca
         monkeypatch.setattr(aligners, name, 100 * value)
         assert chosen() == "none"
         monkeypatch.setattr(aligners, name, value)
-    story.resources.close()
+    recipe.resources.close()
 
 
 def test_too_little_speech_for_any_context_is_told(tmp_path, caplog):
     corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=4)
     config = TrainingConfig(features=FEATURES, gmm=MIXTURES, context=3)
-    story = open_story("toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, config, (), (), ("train",))
-    mixtures = train_aligner(story.context, "gmm", story.dataset("train"))
-    assert mixtures.topology.n_states == story.context.topology.n_states
+    recipe = open_recipe("toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, config, (), (), ("train",))
+    mixtures = train_aligner(recipe.context, "gmm", recipe.dataset("train"))
+    assert mixtures.topology.n_states == recipe.context.topology.n_states
     assert [record.getMessage() for record in caplog.records if "no tree asks" in record.getMessage()]
-    story.resources.close()
+    recipe.resources.close()
 
 
 @pytest.mark.slow

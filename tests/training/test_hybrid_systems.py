@@ -11,7 +11,7 @@ from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings, classifier_of, train_hybrid
 from asr.acoustic.sequence_training import train_sequences
 from asr.errors import ConfigError
-from asr.experiments.story import Arguments, Recipe, open_story
+from asr.experiments.recipe import Arguments, Recipe, open_recipe
 from asr.features.config import FeatureConfig
 from asr.recognition.dataset import Dataset
 from asr.training.aligners import train_mapped_mixtures
@@ -21,24 +21,24 @@ from asr.training.systems import AlignedGmms, TrainingContext, train_mixtures
 from tests.toy_corpus import RATE, make_toy_corpus
 
 FEATURES = FeatureConfig(sample_rate=RATE, normalize="speaker")
-KERNEL = HybridSettings(parameters={"n_centers": 30, "n_candidates": 60, "max_iter": 1}, warps=(1.1,))
-CALIBRATED = HybridSettings(classifier="sklearn.svm.LinearSVC", warps=())
+KERNEL = HybridSettings(parameters={"n_centers": 30, "n_candidates": 60, "max_iter": 1}, vtlp_warps=(1.1,))
+CALIBRATED = HybridSettings(classifier="sklearn.svm.LinearSVC", vtlp_warps=())
 
 
 @pytest.fixture
-def story(tmp_path) -> Recipe:
+def recipe(tmp_path) -> Recipe:
     corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=16)
     config = TrainingConfig(features=FEATURES, gmm=GmmSettings(mixtures=(1,), iterations=(4,)))
-    arguments = Arguments(corpus, tmp_path / "run", jobs=1, allow_changes=False)
-    return open_story("toy", arguments, corpus, config, (), (), ("train",))
+    arguments = Arguments(corpus, tmp_path / "run", jobs=1, rebuild_changed=False)
+    return open_recipe("toy", arguments, corpus, config, (), (), ("train",))
 
 
 @pytest.fixture
-def ground(story) -> Iterator[tuple[TrainingContext, Dataset, AlignedGmms]]:
+def ground(recipe) -> Iterator[tuple[TrainingContext, Dataset, AlignedGmms]]:
     """What hybrids stand on: the workshop, its training material and the mixtures that align it."""
-    context, dataset = story.context, story.dataset("train")
+    context, dataset = recipe.context, recipe.dataset("train")
     yield context, dataset, train_mixtures(context, "gmm", dataset)
-    story.resources.close()
+    recipe.resources.close()
 
 
 @pytest.mark.parametrize("settings", [KERNEL, CALIBRATED], ids=["kernel", "calibrated"])
@@ -82,7 +82,7 @@ def test_copies_may_be_normalized_as_recordings_of_which_no_more_is_known(ground
         return train_hybrid(table, *arguments, **options)
 
     monkeypatch.setattr("asr.training.hybrid_systems.train_hybrid", noted)
-    for name, settings in (("by-speaker", KERNEL), ("alone", KERNEL.model_copy(update={"copies_alone": True}))):
+    for name, settings in (("by-speaker", KERNEL), ("alone", KERNEL.model_copy(update={"augment_as_unadapted": True}))):
         train_hybrid_system(context, name, dataset, mixtures, settings, FEATURES)
     by_speaker, alone = (table.frames for table in seen)
     n_own = dataset.static.n_frames
@@ -94,7 +94,7 @@ def test_copies_may_be_normalized_as_recordings_of_which_no_more_is_known(ground
 def test_copies_that_are_alone_have_no_maps_of_speakers(ground, monkeypatch):
     context, dataset, mixtures = ground
     mapped = train_mapped_mixtures(context, "mapped", dataset, mixtures)
-    settings, seen = KERNEL.model_copy(update={"copies_alone": True, "sequence_passes": 1}), {}
+    settings, seen = KERNEL.model_copy(update={"augment_as_unadapted": True, "smbr_epochs": 1}), {}
 
     def noted(table, *arguments, **options):
         seen["frames"] = table
@@ -121,7 +121,7 @@ def test_copies_that_are_alone_have_no_maps_of_speakers(ground, monkeypatch):
 
 def test_warped_copies_may_begin_and_end_with_silence(ground):
     context, dataset, mixtures = ground
-    settings = KERNEL.model_copy(update={"copies_silence_ms": 20.0})
+    settings = KERNEL.model_copy(update={"augment_silence_ms": 20.0})
     plain, states = training_copies(context, dataset, mixtures.states, KERNEL, FEATURES)
     quiet, quiet_states = training_copies(context, dataset, mixtures.states, settings, FEATURES)
     n_own = dataset.static.n_frames
@@ -155,7 +155,7 @@ def test_a_hybrid_is_trained_with_one_blas_thread_so_that_its_bytes_do_not_depen
 def test_sequences_go_on_from_the_hybrid_of_frames_and_change_its_weights_alone(ground):
     context, dataset, mixtures = ground
     on_frames = KERNEL.model_copy(update={"mixtures": 2})
-    settings = on_frames.model_copy(update={"sequence_passes": 2})
+    settings = on_frames.model_copy(update={"smbr_epochs": 2})
     assert settings.one_stream == KERNEL
     alone = train_hybrid_system(context, "alone", dataset, mixtures, on_frames, FEATURES)
     trained = train_hybrid_system(context, "hybrid", dataset, mixtures, settings, FEATURES)
@@ -173,17 +173,17 @@ def test_sequences_go_on_from_the_hybrid_of_frames_and_change_its_weights_alone(
 @pytest.mark.parametrize(
     ("settings", "passes"),
     [
-        (HybridSettings(sequence_passes="auto"), 2),
-        (HybridSettings(sequence_passes=7), 7),
+        (HybridSettings(smbr_epochs="auto"), 2),
+        (HybridSettings(smbr_epochs=7), 7),
         (HybridSettings(), 0),
-        (HybridSettings(sequence_passes="auto", classifier="mlp"), 0),
+        (HybridSettings(smbr_epochs="auto", classifier="mlp"), 0),
         (TrainingConfig().hybrid, 2),
     ],
 )
 def test_passes_over_sequences_are_for_classifiers_that_take_them(settings, passes):
-    assert settings.passes_over_sequences == passes
+    assert settings.n_sequence_epochs == passes
 
 
 def test_sequences_are_refused_where_the_classifier_does_not_take_them():
-    with pytest.raises(ConfigError, match="sequence_passes"):
-        classifier_of(HybridSettings(sequence_passes=1, classifier="mlp"))
+    with pytest.raises(ConfigError, match="smbr_epochs"):
+        classifier_of(HybridSettings(smbr_epochs=1, classifier="mlp"))

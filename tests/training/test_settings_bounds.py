@@ -76,7 +76,7 @@ def use(config: TrainingConfig) -> None:
         static = FrameTable.from_utterances(["u"], ["s"], [mfcc(signal, features)])
         front_end = FrontEnd(features.model_copy(update={"lda_dimension": None})).fit(static)
         assert np.isfinite(front_end.transform(static).frames).all()
-        for warp in config.hybrid.warps if config.hybrid.warps != "auto" else ():
+        for warp in config.hybrid.vtlp_warps if config.hybrid.vtlp_warps != "auto" else ():
             assert np.isfinite(warping_matrix(warp, features)).all()
     scales = [factor * config.gmm_search.lm_scale for factor in config.tuning.scale_factors]
     penalties = [factor * config.gmm_search.lm_scale for factor in config.tuning.penalty_factors]
@@ -87,7 +87,7 @@ def use(config: TrainingConfig) -> None:
 @SAME_FOLDER
 @given(chosen=st.dictionaries(st.sampled_from(FIELDS), VALUES, min_size=1, max_size=3))
 @example(chosen={("gmm", "mixtures"): "[1, 2, 4]"})
-@example(chosen={("features", "lifter"): "2", ("hybrid", "warps"): "[0.9]"})
+@example(chosen={("features", "lifter"): "2", ("hybrid", "vtlp_warps"): "[0.9]"})
 def test_any_settings_are_refused_with_one_sentence_or_can_be_used(tmp_path: Path, chosen: dict) -> None:
     path = tmp_path / "settings.toml"
     path.write_text(written(chosen), encoding="utf-8")
@@ -146,11 +146,11 @@ def test_every_number_has_bounds(kind: type[Settings], name: str) -> None:
         (GmmSettings, {"mixtures": [2**n for n in range(30)]}, "mixtures"),
         (GmmSettings, {"iterations": [1, 2]}, "must be 5 numbers, one for each of the mixtures"),
         (GmmSettings, {"variance_floor": 0}, "variance_floor"),
-        (HybridSettings, {"warps": [0.0]}, "warps"),
-        (HybridSettings, {"warps": [math.inf]}, "warps"),
-        (HybridSettings, {"warps": [0.9, 0.9]}, "must be different from each other"),
-        (HybridSettings, {"speeds": [0.9, 1.0]}, "must be other speeds than 1"),
-        (HybridSettings, {"speeds": [0.9, 0.90000001]}, "must be different"),
+        (HybridSettings, {"vtlp_warps": [0.0]}, "vtlp_warps"),
+        (HybridSettings, {"vtlp_warps": [math.inf]}, "vtlp_warps"),
+        (HybridSettings, {"vtlp_warps": [0.9, 0.9]}, "must be different from each other"),
+        (HybridSettings, {"speed_perturb": [0.9, 1.0]}, "must be other speeds than 1"),
+        (HybridSettings, {"speed_perturb": [0.9, 0.90000001]}, "must be different"),
         (HybridSettings, {"parameters": {"alpha": math.nan}}, "alpha: must be a finite number, not nan"),
         (HybridSettings, {"parameters": {"a": [{"b": 10**30}]}}, r"a\.0\.b: must be an integer between"),
         (HybridSettings, {"parameters": {"alpha": 1j}}, "not a complex"),
@@ -190,7 +190,11 @@ def test_mixtures_alone_are_enough_in_a_file_too(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     path.write_text("[gmm]\nmixtures = [1, 2, 4]\n")
     assert load_config(path).gmm == GmmSettings(
-        mixtures=(1, 2, 4), iterations=(10, 5, 5), silence_factor=4, restarts=1, own_pauses=True
+        mixtures=(1, 2, 4),
+        iterations=(10, 5, 5),
+        silence_gaussian_ratio=4,
+        flat_start_restarts=1,
+        recording_noise_model=True,
     )
 
 
@@ -217,7 +221,7 @@ def test_an_infinite_beam_is_kept_as_the_widest() -> None:
         ("features = []", "features"),
         ("[hybrid]\nnoise = {}", r"hybrid\.noise\.directory is missing"),
         ("[hybrid_features]\nsample_rate = 8000\n", "differ in sample_rate"),
-        ("[hybrid]\nwarps = [0.1]", r"hybrid\.warps\.0: must be at least 0\.5, not 0\.1$"),
+        ("[hybrid]\nvtlp_warps = [0.1]", r"hybrid\.vtlp_warps\.0: must be at least 0\.5, not 0\.1$"),
     ],
 )
 def test_a_file_that_is_hard_to_read_is_refused_with_one_sentence(tmp_path: Path, text: str, part: str) -> None:

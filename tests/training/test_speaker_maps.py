@@ -13,7 +13,7 @@ from asr.acoustic.model_file import load_model, save_model
 from asr.acoustic.speaker_adaptation import SpeakerSettings
 from asr.decode.graph_compiler import compile_graph
 from asr.errors import ConfigError, ModelFormatError
-from asr.experiments.story import Arguments, open_story
+from asr.experiments.recipe import Arguments, open_recipe
 from asr.features.config import FeatureConfig
 from asr.grammar import word_loop
 from asr.recognition import decoding
@@ -32,7 +32,9 @@ from tests.toy_corpus import RATE, make_toy_corpus
 
 FEATURES = FeatureConfig(sample_rate=RATE)
 GROWN = {"mixtures": (1, 2), "iterations": (3, 3)}
-KERNEL = HybridSettings(parameters={"n_centers": 60, "n_candidates": 120, "max_iter": 2}, warps=(0.92,), mixtures=1)
+KERNEL = HybridSettings(
+    parameters={"n_centers": 60, "n_candidates": 120, "max_iter": 2}, vtlp_warps=(0.92,), mixtures=1
+)
 
 
 def story_in(directory, context: int, maps: str = "fmllr"):
@@ -47,7 +49,7 @@ def story_in(directory, context: int, maps: str = "fmllr"):
         speakers=SpeakerSettings(maps=maps, rounds=2),
     )
     arguments = Arguments(corpus, directory / "run", 1, False)
-    return open_story("toy", arguments, corpus, config, (), (), ("train", "test"))
+    return open_recipe("toy", arguments, corpus, config, (), (), ("train", "test"))
 
 
 @pytest.mark.slow
@@ -55,8 +57,8 @@ def story_in(directory, context: int, maps: str = "fmllr"):
 def test_mixtures_and_a_hybrid_of_mapped_frames_recognize_in_passes(tmp_path, monkeypatch, context, fewest_speakers):
     monkeypatch.setattr(context_trees, "MIN_FRAMES", 20)
     monkeypatch.setattr(map_prior, "MIN_SPEAKERS", fewest_speakers)
-    story = story_in(tmp_path, context)
-    training_context, dataset, test = story.context, story.dataset("train"), story.dataset("test")
+    recipe = story_in(tmp_path, context)
+    training_context, dataset, test = recipe.context, recipe.dataset("train"), recipe.dataset("test")
     mixtures = train_aligner(training_context, "gmm", dataset)
     features = FEATURES.model_copy(update={"context": 2, "lda_dimension": 10})
     hybrid = train_hybrid_system(training_context, "hybrid", dataset, mixtures, KERNEL, features)
@@ -108,22 +110,22 @@ def test_mixtures_and_a_hybrid_of_mapped_frames_recognize_in_passes(tmp_path, mo
     monkeypatch.setattr(decoding, "files_as_corpus", stop)
     with pytest.raises(ConfigError, match="by file" if fewest_speakers == 4 else "by directory"):
         recognizer.decode(tmp_path / "out", audio=list(wavs.values()))
-    story.resources.close()
+    recipe.resources.close()
 
 
 def test_mixtures_grow_from_frames_warped_by_speaker_and_warp_them_again_to_recognize(tmp_path):
-    story = story_in(tmp_path, 1, "vtln")
-    model = train_aligner(story.context, "gmm", story.dataset("train")).largest.load()
+    recipe = story_in(tmp_path, 1, "vtln")
+    model = train_aligner(recipe.context, "gmm", recipe.dataset("train")).largest.load()
     assert model.speakers is not None and model.speakers.maps == "vtln"
-    test = story.dataset("test")
+    test = recipe.dataset("test")
     graph = compile_graph(model.lexicon, word_loop(model.lexicon.words), model.hmm.topology)
     assert score_utterances(test.references, recognize(model, test.static, graph).hypotheses).errors <= 3
-    story.resources.close()
+    recipe.resources.close()
 
 
 def test_a_spoilt_file_of_a_model_with_maps_is_refused(tmp_path):
-    story = story_in(tmp_path, 1)
-    path = train_aligner(story.context, "gmm", story.dataset("train")).largest.path
+    recipe = story_in(tmp_path, 1)
+    path = train_aligner(recipe.context, "gmm", recipe.dataset("train")).largest.path
     arrays, metadata = load_arrays(path)
 
     def refused(changed: dict[str, np.ndarray], words: str) -> None:
@@ -147,4 +149,4 @@ def test_a_spoilt_file_of_a_model_with_maps_is_refused(tmp_path):
     save_model(tmp_path / "other", replace(model, speakers=other))
     again = load_model(tmp_path / "other")
     np.testing.assert_array_equal(again.speakers.mapped.means, other.mapped.means)
-    story.resources.close()
+    recipe.resources.close()

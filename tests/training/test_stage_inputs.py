@@ -15,7 +15,7 @@ from tests.toy_corpus import RATE, make_toy_corpus
 SETTINGS: dict[str, Any] = {
     "features": {"sample_rate": RATE},
     "gmm": {"mixtures": [1], "iterations": [3]},
-    "hybrid": {"classifier": "sklearn.naive_bayes.GaussianNB", "mixtures": 0, "warps": [], "sequence_passes": 0},
+    "hybrid": {"classifier": "sklearn.naive_bayes.GaussianNB", "mixtures": 0, "vtlp_warps": [], "smbr_epochs": 0},
     "tuning": {"words": 1, "scale_factors": [1.0], "penalty_factors": [0.0]},
 }
 STAGES = ("features", "gmm", "gmm-tied", "transcripts", "tuning-1-gmm", "tuning-1-gmm-tied", "tuning-1-hybrid",
@@ -45,7 +45,7 @@ def test_what_is_kept_leads_to_the_models_of_a_training_begun_anew(
     data, lexicon = corpus / "train", corpus / "lexicon.txt"
     train(data, lexicon, tmp_path / "run", config=SETTINGS, jobs=1)
     caplog.set_level(logging.INFO, logger="asr")
-    train(data, lexicon, tmp_path / "run", config=settings, jobs=1, allow_changes=True)
+    train(data, lexicon, tmp_path / "run", config=settings, jobs=1, rebuild_changed=True)
     skipped = {message.split()[1][:-1] for message in caplog.messages if message.endswith("already done, skipped")}
     assert skipped == kept
     train(data, lexicon, tmp_path / "anew", config=settings, jobs=1)

@@ -8,7 +8,7 @@ import pytest
 
 from asr.acoustic.gmm_training import GmmSettings
 from asr.alignment.score_files import SUSPECTS
-from asr.experiments.story import Arguments, Recipe, open_story
+from asr.experiments.recipe import Arguments, Recipe, open_recipe
 from asr.features.config import FeatureConfig
 from asr.recognition.dataset import Dataset
 from asr.training.config import TrainingConfig
@@ -21,10 +21,10 @@ CONFIG = TrainingConfig(features=FEATURES, gmm=GmmSettings(mixtures=(1, 2, 4), i
 
 
 @pytest.fixture
-def story(tmp_path) -> Recipe:
+def recipe(tmp_path) -> Recipe:
     corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=41)
-    return open_story(
-        "toy", Arguments(corpus, tmp_path / "run", jobs=1, allow_changes=False), corpus, CONFIG, (), (), ("train",)
+    return open_recipe(
+        "toy", Arguments(corpus, tmp_path / "run", jobs=1, rebuild_changed=False), corpus, CONFIG, (), (), ("train",)
     )
 
 
@@ -38,8 +38,8 @@ def suspects(context: TrainingContext, dataset: Dataset, caplog) -> tuple[list[l
     return [row for row in (line.split("\t") for line in lines[1:]) if row[0] != "stage"], message
 
 
-def test_right_transcripts_are_no_suspects_and_the_stage_is_not_made_twice(story, caplog):
-    context, dataset = story.context, story.dataset("train")
+def test_right_transcripts_are_no_suspects_and_the_stage_is_not_made_twice(recipe, caplog):
+    context, dataset = recipe.context, recipe.dataset("train")
     rows, message = suspects(context, dataset, caplog)
     assert rows == []
     assert message.endswith("% of those of other utterances fit worse; none is out of the ordinary")
@@ -48,29 +48,29 @@ def test_right_transcripts_are_no_suspects_and_the_stage_is_not_made_twice(story
     before = (stage / "transcripts.json").stat().st_mtime_ns
     assert suspects(context, dataset, caplog) == (rows, message)
     assert (stage / "transcripts.json").stat().st_mtime_ns == before
-    story.resources.close()
+    recipe.resources.close()
 
 
-def test_transcripts_in_reversed_order_are_noticed(story, caplog):
-    dataset = story.dataset("train")
+def test_transcripts_in_reversed_order_are_noticed(recipe, caplog):
+    dataset = recipe.dataset("train")
     names = sorted(dataset.static.ids)
     reverse = {name: dataset.transcripts[other] for name, other in zip(names, names[::-1], strict=True)}
-    rows, message = suspects(story.context, replace(dataset, transcripts=reverse), caplog)
+    rows, message = suspects(recipe.context, replace(dataset, transcripts=reverse), caplog)
     assert [row[:2] for row in rows] == [["corpus", "all"]]
     assert "fit hardly better than those of other utterances" in message
-    story.resources.close()
+    recipe.resources.close()
 
 
-def test_exchanged_transcripts_are_named_with_what_they_say(story, caplog):
-    dataset = story.dataset("train")
+def test_exchanged_transcripts_are_named_with_what_they_say(recipe, caplog):
+    dataset = recipe.dataset("train")
     transcripts = dict(dataset.transcripts)
     names = sorted(dataset.static.ids)
     first = names[4]
     second = next(name for name in names[9:] if not set(transcripts[name]) & set(transcripts[first]))
     transcripts[first], transcripts[second] = transcripts[second], transcripts[first]
-    rows, message = suspects(story.context, replace(dataset, transcripts=transcripts), caplog)
+    rows, message = suspects(recipe.context, replace(dataset, transcripts=transcripts), caplog)
     assert sorted(row[1] for row in rows) == sorted([first, second])
     assert {row[1]: row[4] for row in rows}[first] == " ".join(transcripts[first])
     assert re.match(r"the transcripts of 2 of \d+ utterances do not seem to be those of the audio: listen", message)
-    assert f". {story.context.run.directory / SUSPECTS} lists all, the first: utterance " in message
-    story.resources.close()
+    assert f". {recipe.context.run.directory / SUSPECTS} lists all, the first: utterance " in message
+    recipe.resources.close()

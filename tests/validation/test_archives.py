@@ -79,14 +79,14 @@ FAULTS: dict[str, tuple[Callable[[Corpus], object], tuple[str, str, int | None, 
         lambda c: c.set_line("train/feats.scp", 3, f"{c.names[2]} train/none.ark:9"),
         ("missing-file", "train/feats.scp", 3, "does not exist"),
     ),
-    "speeds": (
-        lambda c: c.settings("hybrid = {speeds = [0.9]}"),
-        ("settings", "settings.toml", 2, "speeds changes audio"),
+    "speed_perturb": (
+        lambda c: c.settings("hybrid = {speed_perturb = [0.9]}"),
+        ("settings", "settings.toml", 2, "speed_perturb changes audio"),
     ),
     "warps of columns that are no cepstra": (
         lambda c: c.write(
             "settings.toml",
-            ["features = {sample_rate = 8000, n_cepstra = 10}", "[hybrid]", "warps = [0.9]"],
+            ["features = {sample_rate = 8000, n_cepstra = 10}", "[hybrid]", "vtlp_warps = [0.9]"],
         ),
         ("settings", "settings.toml", 3, "11 columns"),
     ),

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from asr.corpus.list_file import read_list
-from asr.experiments.story import Arguments, open_story
+from asr.experiments.recipe import Arguments, open_recipe
 from asr.features.augmentation import Augmentation
 from asr.grammar import arpa_grammar, estimate_ngram
 from asr.lexicon import read_lexicon, with_own_phones
@@ -27,18 +27,18 @@ def _with_split(train: Seeds, split: str) -> Seeds:
 
 
 def _arguments(folder: Path) -> Arguments:
-    return Arguments(folder, folder / "run", jobs=1, allow_changes=False)
+    return Arguments(folder, folder / "run", jobs=1, rebuild_changed=False)
 
 
 def _open(folder: Path, title: str, config: TrainingConfig) -> None:
-    story = open_story(title, _arguments(folder), folder, config, (), ())
+    recipe = open_recipe(title, _arguments(folder), folder, config, (), ())
     try:
-        for corpus in story.corpora.values():
+        for corpus in recipe.corpora.values():
             checked(corpus)
         for split in ("train", "test"):
-            story.dataset(split)
+            recipe.dataset(split)
     finally:
-        story.resources.close()
+        recipe.resources.close()
 
 
 def _an4_seeds(folder: Path) -> Seeds:
@@ -75,18 +75,18 @@ def _speechocean_seeds(folder: Path) -> Seeds:
 @reader("recipe-speechocean", _speechocean_seeds, TEXT, tree=True, writes=True, renames=True)
 def _speechocean(folder: Path) -> None:
     sentences = [entry.value.split() for entry in read_list(folder / "lm_train.text").values()]
-    arguments = Arguments(folder, folder / "run", jobs=1, allow_changes=False, noise_dir=folder / "noise")
+    arguments = Arguments(folder, folder / "run", jobs=1, rebuild_changed=False, noise_dir=folder / "noise")
     noise = speechocean.noise_clips(arguments)
     assert noise is not None
     lexicon = speechocean.folded(read_lexicon(folder / "lexicon.txt"))
     splits = ("train", "dev", "test")
     inputs = {"noise": noise.digest()}
-    story = open_story(
+    recipe = open_recipe(
         "speechocean762", arguments, folder, speechocean.CONFIG, (), (), splits, lexicon=lexicon, inputs=inputs
     )
     try:
-        story.dataset("train")
-        story.dataset("test", Augmentation(noise=noise, snr_db=10.0, seed=0))
+        recipe.dataset("train")
+        recipe.dataset("test", Augmentation(noise=noise, snr_db=10.0, seed=0))
         arpa_grammar(estimate_ngram(sentences, 2, vocabulary=lexicon.words))
     finally:
-        story.resources.close()
+        recipe.resources.close()

@@ -35,11 +35,11 @@ def _build(directory: Path) -> None:
     (directory / "left-out.json").write_text(json.dumps(problems), encoding="utf-8")
 
 
-def _open(folder: Path, *, allow_changes: bool = False) -> Run:
-    settings = {"features": {"n_filters": 26, "warps": [0.9, 1.1]}, "name": "x"}
+def _open(folder: Path, *, rebuild_changed: bool = False) -> Run:
+    settings = {"features": {"n_filters": 26, "vtlp_warps": [0.9, 1.1]}, "name": "x"}
     inputs = {"data": "abc", "lexicon": "def"}
     return Run.open(
-        folder, command=["asr", "train"], configuration=settings, inputs=inputs, seed=3, allow_changes=allow_changes
+        folder, command=["asr", "train"], configuration=settings, inputs=inputs, seed=3, rebuild_changed=rebuild_changed
     )
 
 
@@ -67,8 +67,8 @@ def _spoil_sealed(random: Random, content: bytes, others: Sequence[bytes]) -> by
         return spoil_json(random, content, others)
 
 
-def _resume(folder: Path, *, allow_changes: bool = False) -> None:
-    with _open(folder, allow_changes=allow_changes) as run:
+def _resume(folder: Path, *, rebuild_changed: bool = False) -> None:
+    with _open(folder, rebuild_changed=rebuild_changed) as run:
         directory = run.stage("features", _build)
         time = run.stage_time("features")
         wall: object = time.wall
@@ -92,7 +92,7 @@ def _run(folder: Path) -> None:
 
 @reader("run-with-changes", _run_directory, RECORDS, tree=True, writes=True, targets=("run.json",))
 def _run_with_changes(folder: Path) -> None:
-    _resume(folder, allow_changes=True)
+    _resume(folder, rebuild_changed=True)
 
 
 @reader(

@@ -34,7 +34,7 @@ from tests.fuzz.valid_models import LEXICON, mixtures
 _FAST: dict[str, dict[str, Any]] = {  # what makes one reading take milliseconds, in place of the defaults
     "features": {"sample_rate": 8000, "n_filters": 10, "n_cepstra": 4, "high_hz": 3800.0},
     "hybrid_features": {"context": 1, "lda_dimension": 5},
-    "hybrid": {"warps": [0.9, 1.1], "speeds": [0.9], "mixtures": 2},
+    "hybrid": {"vtlp_warps": [0.9, 1.1], "speed_perturb": [0.9], "mixtures": 2},
 }
 _WIDEST_LDA = 1000  # columns whose LDA takes a second at most
 _SENTENCES = (("ONE", "TWO"), ("TWO", "TWO", "ONE"), ("ONE",))
@@ -130,11 +130,11 @@ def use_settings(path: Path) -> None:
 
 
 def _use_copies(config: TrainingConfig, signal: np.ndarray, table: FrameTable) -> None:
-    warps = (0.9, 1.1) if config.hybrid.warps == "auto" else config.hybrid.warps
-    if not np.isfinite(warped_copies(table, warps, config.features).frames).all():
-        raise Unsound(f"warped copies that are not finite: warps {str(warps)[:100]}")
+    vtlp_warps = (0.9, 1.1) if config.hybrid.vtlp_warps == "auto" else config.hybrid.vtlp_warps
+    if not np.isfinite(warped_copies(table, vtlp_warps, config.features).frames).all():
+        raise Unsound(f"warped copies that are not finite: warps {str(vtlp_warps)[:100]}")
     rate = config.features.sample_rate
-    for speed in config.hybrid.speeds:
+    for speed in config.hybrid.speed_perturb:
         if not np.isfinite(change_speed(signal, speed, rate)).all():
             raise Unsound(f"a copy at another speed that is not finite: {speed}")
     if config.hybrid.noise is not None:

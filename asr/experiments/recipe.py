@@ -77,7 +77,7 @@ class Arguments:
     corpus_dir: Path | None
     work_dir: Path
     jobs: int
-    allow_changes: bool
+    rebuild_changed: bool
     noise_dir: Path | None = None
     cluster: str | None = None
     rows: Sequence[str] = ()
@@ -118,7 +118,7 @@ def parse_arguments(
         help="work on the machines of this dask scheduler instead, which have to see the same files",
     )
     parser.add_argument(
-        "--allow-changes", action="store_true", help="start anew where the work directory holds another run"
+        "--rebuild-changed", action="store_true", help="start anew where the work directory holds another run"
     )
     if takes_noise:
         parser.add_argument("--noise-dir", type=Path, help="folder with noise.scp, for a test with noise mixed in")
@@ -150,7 +150,7 @@ def parse_arguments(
         corpus_dir,
         found.work_dir,
         max(1, found.jobs),
-        found.allow_changes,
+        found.rebuild_changed,
         noise_dir,
         found.cluster,
         tuple(found.rows) if rows else (),
@@ -160,7 +160,7 @@ def parse_arguments(
     )
 
 
-def open_story(
+def open_recipe(
     title: str,
     arguments: Arguments,
     corpus_dir: Path,
@@ -214,7 +214,7 @@ def open_story(
                 **(inputs or {}),
             },
             seed=config.seed,
-            allow_changes=arguments.allow_changes,
+            rebuild_changed=arguments.rebuild_changed,
         )
     )
     archive = any(utterance.archive is not None for utterance in next(iter(found.values())).utterances)
@@ -223,24 +223,24 @@ def open_story(
 
 
 def finish(
-    story: Recipe,
+    recipe: Recipe,
     scored: Sequence[tuple[ResultRow, ScoreReport]],
     systems: Sequence[System],
     notes: Sequence[str] = (),
 ) -> None:
     """Write `results.json`, the scored transcripts and `report.html`, and print the table."""
     rows = [row for row, _ in scored]
-    write_results(story.work_dir / "results.json", rows)
-    (story.work_dir / "score").mkdir(exist_ok=True)
+    write_results(recipe.work_dir / "results.json", rows)
+    (recipe.work_dir / "score").mkdir(exist_ok=True)
     for row, report in scored:
         name = f"{row['split']}-{row['system']}-{row['grammar']}"
-        (story.work_dir / "score" / f"{name}.pra").write_text(aligned_transcripts(report), encoding="utf-8")
-        (story.work_dir / "score" / f"{name}.sys").write_text(speaker_summary(report, title=name), encoding="utf-8")
+        (recipe.work_dir / "score" / f"{name}.pra").write_text(aligned_transcripts(report), encoding="utf-8")
+        (recipe.work_dir / "score" / f"{name}.sys").write_text(speaker_summary(report, title=name), encoding="utf-8")
     shown = next(((row, report) for row, report in scored if row["primary"]), scored[0])
     place = (shown[0]["grammar"], shown[0]["split"])
     write_report(
-        story.work_dir / "report.html",
-        title=story.title,
+        recipe.work_dir / "report.html",
+        title=recipe.title,
         rows=rows,
         speakers={
             row["system"]: report.speakers() for row, report in scored if (row["grammar"], row["split"]) == place
@@ -251,8 +251,8 @@ def finish(
         notes=notes,
     )
     print_table(rows)
-    story.resources.close()
-    log.info("results in %s, report in %s", story.work_dir / "results.json", story.work_dir / "report.html")
+    recipe.resources.close()
+    log.info("results in %s, report in %s", recipe.work_dir / "results.json", recipe.work_dir / "report.html")
 
 
 def run_recipe(main: Any) -> NoReturn:
