@@ -98,7 +98,7 @@ def _errors(held_out: HeldOutErrors) -> dict[str, Any]:
         "words": held_out.words,
         "errors": held_out.errors,
         "word error rate": f"{rate:.1f} % (standard error {held_out.standard_error:.1f}), under the model's grammar",
-        "recognized by": "models like this one, trained without it" if held_out.fold_models else "this model",
+        "recognized by": "models like this one, trained without it" if held_out.cross_validated else "this model",
     }
 
 

@@ -89,7 +89,7 @@ class HeldOutErrors(BaseModel):
     errors: int = Field(ge=0)
     standard_error: float = Field(ge=0, allow_inf_nan=False)
     """Of the rate in %; speakers are drawn."""
-    fold_models: bool
+    cross_validated: bool
     """Whether they are those of models like this one, each trained without the speech that it recognized, and with that
     much less of it; else they are its own."""
 

@@ -43,8 +43,8 @@ def adaptable_model(model: SpeechModel, adapt: bool | AdaptationMethod, speaker_
         model = adaptable(model, adapt)
     if speaker_transforms is not None and model.speakers is None:
         raise ConfigError(
-            "--speaker-transforms (speaker_transforms=) are maps of frames: adapt by 'fmllr' or 'vtln' (--adapt, adapt=), or "
-            "give a model trained on mapped frames"
+            "--speaker-transforms (speaker_transforms=) are maps of frames: adapt by 'fmllr' or 'vtln' (--adapt, "
+            "adapt=), or give a model trained on mapped frames"
         )
     return model
 

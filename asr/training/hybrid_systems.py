@@ -315,7 +315,8 @@ def check_copies(settings: HybridSettings, source: Literal["audio", "archive"]) 
     """Refuse copies that cannot be made: ConfigError for an archive changed as audio is, CorpusError for bad noise."""
     if source == "archive" and (settings.speed_perturb or settings.noise):
         raise ConfigError(
-            "speed_perturb and noise change audio, but these features come from an archive; leave both out, or give audio"
+            "speed_perturb and noise change audio, but these features come from an archive; leave both out, or give "
+            "audio"
         )
     if settings.noise is not None:
         read_noise(settings.noise.directory)

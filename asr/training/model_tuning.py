@@ -164,7 +164,7 @@ def tune_model(
     held_out = None
     if grammar is None and report.words:  # of errors under another grammar than its own a model says nothing
         error = round(tuned.standard_error, 2)
-        held_out = HeldOutErrors(words=report.words, errors=report.errors, standard_error=error, fold_models=False)
+        held_out = HeldOutErrors(words=report.words, errors=report.errors, standard_error=error, cross_validated=False)
     save_model(output, replace(chosen, search=search, held_out=held_out))
     return TunedModel(
         output,

@@ -326,7 +326,7 @@ def _record(tuned: TuningResult, search: SearchSettings) -> dict[str, Any]:
 
 def _errors(record: Mapping[str, Any]) -> HeldOutErrors:
     words, errors, standard_error = (record[key] for key in ("words", "errors", "standard_error"))
-    return HeldOutErrors(words=words, errors=errors, standard_error=round(standard_error, 2), fold_models=True)
+    return HeldOutErrors(words=words, errors=errors, standard_error=round(standard_error, 2), cross_validated=True)
 
 
 def _without_realignment(settings: HybridSettings) -> HybridSettings:

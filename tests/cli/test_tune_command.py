@@ -47,7 +47,7 @@ def test_a_file_that_is_there_is_overwritten_only_if_asked(tuned, toy_model, toy
     assert new.search.beam < load_model(toy_model).search.beam
     words = [line.split()[1:] for line in (toy_corpus / "test" / "text").read_text().splitlines()]
     assert new.held_out is not None
-    assert (new.held_out.words, new.held_out.fold_models) == (sum(map(len, words)), False)
+    assert (new.held_out.words, new.held_out.cross_validated) == (sum(map(len, words)), False)
 
 
 def test_the_model_itself_is_never_overwritten(toy_model, toy_corpus, tmp_path, asr):

@@ -65,11 +65,11 @@ def test_filler_best_path_equals_phones_spelled_out_as_words(
     lexicon, grammar, seed, lm_scale, insertion_penalty, filler_penalty
 ):
     scores, self_loops = scores_and_self_loops(seed, TOPOLOGY, N_FRAMES)
-    fold_model = Lexicon({**lexicon.pronunciations, "#x": (("x",),), "#y": (("y",),)})
+    other = Lexicon({**lexicon.pronunciations, "#x": (("x",),), "#y": (("y",),)})
 
     @cache
     def aligned(words: tuple[str, ...]) -> tuple[float, list[Segment]] | None:
-        transcript = transcript_graph(words, fold_model, TOPOLOGY)
+        transcript = transcript_graph(words, other, TOPOLOGY)
         path = best_path(scores, transcript, TOPOLOGY.unit_state, self_loops)
         return (path.score, word_segments(path, transcript, TOPOLOGY)) if path is not None and path.complete else None
 
@@ -108,13 +108,13 @@ def test_filler_in_context_takes_any_state_of_each_phone(lexicon, tree, seed, fi
     topology = topologies(tree)
     scores, self_loops = scores_and_self_loops(seed, topology, N_FRAMES)
     grammar = sentence_list([("A",), (FILLER_WORD, "A"), ("A", FILLER_WORD), (FILLER_WORD,)])
-    fold_model = Lexicon({**lexicon.pronunciations, "#x": (("#x",),), "#y": (("#y",),)})
+    other = Lexicon({**lexicon.pronunciations, "#x": (("#x",),), "#y": (("#y",),)})
     best = -np.inf
     for words in [("A",), (FILLER_WORD, "A"), ("A", FILLER_WORD), (FILLER_WORD,)]:
         for way in spelled_out(words):
             said = tuple(word for group in way for word in group)
             penalty = filler_penalty * sum(word in PHONES for word in said)
-            for phones in ways_to_say(said, fold_model):
+            for phones in ways_to_say(said, other):
                 if sum(1 if phone == SHORT_PAUSE else 2 for phone, _ in phones) <= N_FRAMES:
                     path = best_path(scores, _spelled(phones, topology), topology.unit_state, self_loops)
                     best = max(best, path.score + best_grammar_score(grammar, words) + penalty)
