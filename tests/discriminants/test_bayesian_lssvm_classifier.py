@@ -17,7 +17,7 @@ from discriminants import (
     PairwiseClassifier,
     log_loss,
 )
-from discriminants.bayesian_lssvm import Learnt
+from discriminants.bayesian_lssvm import PosteriorParameters
 from discriminants.bayesian_lssvm_classifier import _left_out
 from discriminants.evidence.penalty import Inference, most_probable
 from discriminants.evidence.spectrum import KernelSpectrum
@@ -53,7 +53,7 @@ def test_samples_left_out_are_those_of_refitting() -> None:
     spectrum = KernelSpectrum(K.copy())
     found = most_probable(spectrum, targets)
     alpha = spectrum.weights(spectrum.rotated(targets), found.regularization)
-    outputs, variances = _left_out(Learnt(spectrum, found, alpha), targets)
+    outputs, variances = _left_out(PosteriorParameters(spectrum, found, alpha), targets)
     for i in (0, 17, 79):
         rest = np.delete(np.arange(80), i)
         s2, noise = found.prior_variance[0], found.noise_variance[0]
@@ -72,7 +72,7 @@ def test_one_that_decides_everything_alone_has_no_error_but_its_own() -> None:
     r = np.array([1e-12])
     found = Inference(r, np.ones(1), r, np.full(1, 4.0), np.zeros(1))
     alpha = spectrum.weights(spectrum.rotated(targets), r)
-    outputs, variances = _left_out(Learnt(spectrum, found, alpha), targets)
+    outputs, variances = _left_out(PosteriorParameters(spectrum, found, alpha), targets)
     assert np.isfinite(outputs).all()
     np.testing.assert_allclose(variances, 4 / 3, rtol=1e-6)  # 1 of the sample, 1/3 of the mean of three
 

@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris, make_moons
 from sklearn.linear_model import Lasso, QuantileRegressor
 
 from discriminants import SparseKFDClassifier, SparseKFDRegressor
-from discriminants.column_generation import Columns, Restricted, generate_columns
+from discriminants.column_generation import ActiveSet, Columns, generate_columns
 from discriminants.kernels import GaussianKernel, MultiscaleGaussianKernel
 from discriminants.l1_least_squares import l1_least_squares
 from discriminants.least_absolute_deviations import least_absolute_deviations
@@ -112,11 +112,11 @@ def test_columns_evaluated_anew_and_sampled_give_the_solution_over_all_of_them(
 def test_columns_that_are_dropped_and_called_back_for_ever_stay_in_the_end() -> None:
     columns = Columns(GaussianKernel(1e-3), np.arange(40.0)[:, None])  # the identity matrix
 
-    def solve(K: np.ndarray, targets: np.ndarray) -> Restricted:
+    def solve(K: np.ndarray, targets: np.ndarray) -> ActiveSet:
         """One column has a weight; the multipliers call for all that are not there."""
         alpha = np.zeros(K.shape[1])
         alpha[0] = 1.0
-        return Restricted(alpha, 0.0, 2.0 * (K.sum(axis=1) == 0))
+        return ActiveSet(alpha, 0.0, 2.0 * (K.sum(axis=1) == 0))
 
     found = generate_columns(columns, np.ones(40), 1.0, solve, np.full(40, 2.0))
     assert found.n_rounds < 100
