@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import asr
-from asr.resources import resource
+from asr.util.resources import resource
 
 
 def main(clone: Path) -> None:

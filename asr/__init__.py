@@ -12,27 +12,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from asr.errors import AsrError as AsrError
-    from asr.errors import AudioWarning as AudioWarning
-    from asr.interface.commands import align as align
-    from asr.interface.commands import combine as combine
-    from asr.interface.commands import describe as describe
-    from asr.interface.commands import extract_features as extract_features
-    from asr.interface.commands import score as score
-    from asr.interface.commands import train as train
-    from asr.interface.commands import tune as tune
-    from asr.interface.commands import validate as validate
-    from asr.interface.recognizer import Recognizer as Recognizer
-    from asr.interface.results import Alignment as Alignment
-    from asr.interface.results import Phone as Phone
-    from asr.interface.results import Result as Result
-    from asr.interface.results import Word as Word
+    from asr.api.commands import align as align
+    from asr.api.commands import combine as combine
+    from asr.api.commands import describe as describe
+    from asr.api.commands import extract_features as extract_features
+    from asr.api.commands import score as score
+    from asr.api.commands import train as train
+    from asr.api.commands import tune as tune
+    from asr.api.commands import validate as validate
+    from asr.api.recognizer import Recognizer as Recognizer
+    from asr.api.results import Alignment as Alignment
+    from asr.api.results import Phone as Phone
+    from asr.api.results import Result as Result
+    from asr.api.results import Word as Word
+    from asr.util.errors import AsrError as AsrError
+    from asr.util.errors import AudioWarning as AudioWarning
 
 __version__ = "0.1.0"
 
 _NAMES = {
-    "asr.errors": ["AsrError", "AudioWarning"],
-    "asr.interface.commands": [
+    "asr.util.errors": ["AsrError", "AudioWarning"],
+    "asr.api.commands": [
         "align",
         "combine",
         "describe",
@@ -42,8 +42,8 @@ _NAMES = {
         "tune",
         "validate",
     ],
-    "asr.interface.recognizer": ["Recognizer"],
-    "asr.interface.results": ["Alignment", "Phone", "Result", "Word"],
+    "asr.api.recognizer": ["Recognizer"],
+    "asr.api.results": ["Alignment", "Phone", "Result", "Word"],
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 

@@ -24,7 +24,7 @@ from asr.corpus.synth_sentences import read_sentence_grammar
 from asr.corpus.synth_speakers import Speaker, draw_speakers
 from asr.corpus.synthesis import CorpusSettings, make_naval_corpus, record_speaker
 from asr.grammar.filler import FILLER_WORD
-from asr.resources import resource
+from asr.util.resources import resource
 
 N_COMMANDS, N_VOICES, COMMANDS_A_VOICE, N_SENTENCES, SHARE = 60, 12, 12, 80, 0.05
 ENDINGS_LEFT_OUT = {"THESE", "THOSE", "SLOWEST", "LARGEST"}

@@ -24,7 +24,7 @@ import numpy as np  # noqa: E402
 
 from asr.acoustic.model_file import SpeechModel, load_model  # noqa: E402
 from asr.acoustic.sequence_training import MAX_ACTIVE, train_sequences  # noqa: E402
-from asr.alignment.aligned_table import align_table  # noqa: E402
+from asr.alignment.batch_alignment import align_table  # noqa: E402
 from asr.alignment.transcript_graph import transcript_graph  # noqa: E402
 from asr.corpus.data_directory import read_data_directory  # noqa: E402
 from asr.decode.graph_compiler import compile_graph  # noqa: E402
@@ -33,8 +33,8 @@ from asr.features.extraction import extract_static  # noqa: E402
 from asr.features.frame_table import FrameTable  # noqa: E402
 from asr.grammar import arpa_grammar, estimate_ngram  # noqa: E402
 from asr.hmm.state_graph import StateGraph  # noqa: E402
-from asr.recognition.dataset import trainable  # noqa: E402
-from asr.recognition.speaker_maps import aligned_maps, frames_of  # noqa: E402
+from asr.recognition.speaker_transforms import aligned_maps, frames_of  # noqa: E402
+from asr.training.dataset import trainable  # noqa: E402
 from benchmarks.recognize_calls import quickstart  # noqa: E402
 
 

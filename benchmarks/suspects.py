@@ -18,9 +18,9 @@ import soundfile
 from asr.corpus.data_directory import DataDirectory, Utterance, read_data_directory
 from asr.experiments.recipe import Arguments, Recipe, open_recipe
 from asr.features.config import FeatureConfig
-from asr.recognition.dataset import Dataset
 from asr.training.config import TrainingConfig
-from asr.training.systems import train_mixtures
+from asr.training.dataset import Dataset
+from asr.training.gmm_stages import train_mixtures
 from asr.training.transcript_check import cross_fitted_check
 
 TELEPHONE = FeatureConfig(sample_rate=8000)

@@ -18,7 +18,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 from discriminants import OROLSClassifier, SparseKernelLogisticClassifier
-from discriminants.calibration import brier_score, log_loss, plot_reliability, reliability_curve
+from discriminants.posteriors.calibration import brier_score, log_loss, plot_reliability, reliability_curve
 
 
 def learners(n_centers: int, sigma: Any, alpha: float) -> Iterator[tuple[str, Any]]:

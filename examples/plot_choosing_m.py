@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 from sklearn.model_selection import KFold
 
 from discriminants import GaussianKernel, NPDRegressor
-from discriminants.selection.model_size import CRITERIA
-from discriminants.selection.path import SelectionPath
+from discriminants.center_selection.forward.model_size import CRITERIA
+from discriminants.center_selection.forward.path import SelectionPath
 
 SIGMA, NOISE, LARGEST = 0.6, 0.3, 60
 

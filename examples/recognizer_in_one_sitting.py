@@ -26,7 +26,7 @@ import soundfile
 from asr.acoustic.gmm_training import GmmSettings, train_gmm
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.phone_hmm import PhoneHmm
-from asr.alignment.aligned_table import align_table
+from asr.alignment.batch_alignment import align_table
 from asr.alignment.transcript_graph import transcript_graph
 from asr.corpus.data_directory import read_data_directory
 from asr.corpus.synthesis import CorpusSettings, make_naval_corpus
@@ -40,10 +40,10 @@ from asr.grammar import arpa_grammar, estimate_ngram, one_word
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
 from asr.lexicon import read_lexicon
-from asr.recognition.dataset import trainable
 from asr.scoring.bootstrap import wer_interval
 from asr.scoring.transcript import aligned_transcript
 from asr.scoring.wer import score_utterances
+from asr.training.dataset import trainable
 from discriminants import SparseKernelLogisticClassifier
 from discriminants.parallel.workers import workers_for
 

@@ -11,12 +11,12 @@ from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_metadata import HybridParts, ModelMetadata, StreamParts
 from asr.acoustic.phone_hmm import AcousticModel
-from asr.errors import ConfigError
 from asr.features.frontend import FrontEnd
 from asr.hmm.state_tying import StateTying
 from asr.hmm.topology import Topology
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
-from discriminants.posteriors import LogisticOutputModel
+from asr.util.errors import ConfigError
+from discriminants.posteriors.output_models import LogisticOutputModel
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 Arrays = dict[str, np.ndarray]
 

@@ -3,7 +3,7 @@
 A package offers its own through the entry-point group `asr.classifiers`; the entry point names a class or function
 that takes keyword parameters and returns a scikit-learn classifier of the same package. A classifier of
 scikit-learn is named by where it is imported from, such as `sklearn.naive_bayes.GaussianNB`; those that a model file
-can hold are listed in `discriminants.restoring.scikit_learn`.
+can hold are listed in `discriminants.serialization.scikit_learn`.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,8 +13,8 @@ from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any
 
-from asr.errors import ConfigError
-from discriminants.errors import DiscriminantError
+from asr.util.errors import ConfigError
+from discriminants.util.errors import DiscriminantError
 
 GROUP = "asr.classifiers"
 PERCEPTRON_NAME = "sklearn.neural_network.MLPClassifier"  # the same as `mlp`, and with the same defaults
@@ -25,19 +25,19 @@ PERCEPTRON_NAME = "sklearn.neural_network.MLPClassifier"  # the same as `mlp`, a
 
 
 def _kernel_logistic(**parameters: Any) -> Any:
-    from discriminants.sparse_logistic import SparseKernelLogisticClassifier
+    from discriminants.sparse.sparse_logistic import SparseKernelLogisticClassifier
 
     return SparseKernelLogisticClassifier(**{"alpha": 1e-7, **parameters})
 
 
 def _orols(**parameters: Any) -> Any:
-    from discriminants.orols import OROLSClassifier
+    from discriminants.sparse.orols import OROLSClassifier
 
     return OROLSClassifier(**{"criterion": None, "posterior": "gaussian", **parameters})
 
 
 def _npd(**parameters: Any) -> Any:
-    from discriminants.npd import NPDClassifier
+    from discriminants.sparse.npd import NPDClassifier
 
     return NPDClassifier(**{"criterion": None, "posterior": "gaussian", **parameters})
 
@@ -50,37 +50,37 @@ FISHER: Mapping[str, Any] = {"regularization": 0.03, "calibrate_on": "training",
 
 
 def _krls(**parameters: Any) -> Any:
-    from discriminants.krls import KRLSClassifier
+    from discriminants.sparse.krls import KRLSClassifier
 
     return KRLSClassifier(**{**RECURSIVE, **parameters})
 
 
 def _kfd(**parameters: Any) -> Any:
-    from discriminants.kfd import KFDClassifier
+    from discriminants.fisher.kfd import KFDClassifier
 
     return KFDClassifier(**{**FISHER, **parameters})
 
 
 def _sparse_greedy_kfd(**parameters: Any) -> Any:
-    from discriminants.sparse_greedy_kfd import SparseGreedyKFDClassifier
+    from discriminants.fisher.sparse_greedy_kfd import SparseGreedyKFDClassifier
 
     return SparseGreedyKFDClassifier(**{**FISHER, **parameters})
 
 
 def _ksod(**parameters: Any) -> Any:
-    from discriminants.ksod import KSODClassifier
+    from discriminants.fisher.ksod import KSODClassifier
 
     return KSODClassifier(**{"posterior": "gaussian", **parameters})
 
 
 def _fixed_size_lssvm(**parameters: Any) -> Any:
-    from discriminants.fixed_size import FixedSizeLSSVMClassifier
+    from discriminants.lssvm.fixed_size import FixedSizeLSSVMClassifier
 
     return FixedSizeLSSVMClassifier(**{"regularization": "gcv", "posterior": "gaussian", **parameters})
 
 
 def _bayesian_lssvm(**parameters: Any) -> Any:
-    from discriminants.bayesian_lssvm_classifier import BayesianLSSVMClassifier
+    from discriminants.lssvm.bayesian_lssvm_classifier import BayesianLSSVMClassifier
 
     return BayesianLSSVMClassifier(**parameters)
 
@@ -96,7 +96,7 @@ _PAIRS_LOGISTIC: Mapping[str, Any] = {
 
 def _one_vs_one(learner: str, defaults: Mapping[str, Any] = MappingProxyType({})) -> Callable[..., Any]:
     def make(**parameters: Any) -> Any:
-        from discriminants.one_vs_one import OneVsOneKernelClassifier
+        from discriminants.sparse.one_vs_one import OneVsOneKernelClassifier
 
         return OneVsOneKernelClassifier(**{"learner": learner, "n_centers": None, **defaults, **parameters})
 
@@ -104,7 +104,7 @@ def _one_vs_one(learner: str, defaults: Mapping[str, Any] = MappingProxyType({})
 
 
 def _svm_ovo(**parameters: Any) -> Any:
-    from discriminants.one_vs_one_svc import OneVsOneSVC
+    from discriminants.sparse.one_vs_one_svc import OneVsOneSVC
 
     return OneVsOneSVC(**parameters)
 
@@ -157,8 +157,8 @@ def registered_packages() -> tuple[str, ...]:
 def make_classifier(name: str, parameters: Mapping[str, Any]) -> Any:
     """An unfitted classifier that a model file can hold once it is fitted.
 
-    Of scikit-learn only listed classifiers are made (`discriminants.restoring.scikit_learn`), and nothing of it that
-    a name from a settings file leads to is imported or called besides.
+    Of scikit-learn only listed classifiers are made (`discriminants.serialization.scikit_learn`), and nothing of it
+    that a name from a settings file leads to is imported or called besides.
 
     Raises
     ------
@@ -177,7 +177,7 @@ def make_classifier(name: str, parameters: Mapping[str, Any]) -> Any:
     from sklearn.base import BaseEstimator, is_classifier
     from sklearn.neighbors import KNeighborsClassifier
 
-    from discriminants.persistence import require_storable
+    from discriminants.serialization.persistence import require_storable
 
     if not (isinstance(classifier, BaseEstimator) and is_classifier(classifier)):
         raise ConfigError(f"classifier {name!r} makes a {type(classifier).__name__}, which is no classifier")
@@ -213,7 +213,7 @@ def _factory(name: str) -> Callable[..., Any]:
             f"unknown classifier {name!r}; known are {', '.join(available_classifiers())}, and scikit-learn's by their "
             "import path, such as sklearn.naive_bayes.GaussianNB"
         )
-    from discriminants.restoring.classes import scikit_learn_classifiers
+    from discriminants.serialization.classes import scikit_learn_classifiers
 
     # A list, not whatever can be imported: the name may come with somebody's settings file.
     if name not in scikit_learn_classifiers():

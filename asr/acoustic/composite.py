@@ -11,7 +11,7 @@ import numpy as np
 
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.phone_hmm import AcousticModel
-from asr.errors import ConfigError
+from asr.util.errors import ConfigError
 
 _BLOCK = 8192  # frames: 80 s
 

@@ -18,12 +18,12 @@ import numpy as np
 from asr.acoustic.gmm import GaussianMixtures
 from asr.alignment.forced_alignment import equal_runs, no_path_fault, shortest_path_frames
 from asr.alignment.forward_backward import forward_backward
-from asr.alignment.pause_sounds import CERTAIN, GUIDANCE
+from asr.alignment.pause_model import CERTAIN, GUIDANCE
 from asr.alignment.pauses import pause_evidence
-from asr.errors import AlignmentError
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology, estimate_self_loops
+from asr.util.errors import AlignmentError
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 

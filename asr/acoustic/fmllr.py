@@ -10,15 +10,15 @@ import numpy as np
 from pydantic import Field
 from scipy.special import softmax
 
+from asr.acoustic.constrained_transforms import RowStatistics, best_of, best_transform
+from asr.acoustic.fmllr_prior import FmllrPrior, expected_under
 from asr.acoustic.gmm import GaussianMixtures
-from asr.acoustic.map_prior import FmllrPrior, expected_under
-from asr.acoustic.row_updates import RowStatistics, best_of, best_transform
 from asr.features.frame_table import FrameTable
-from asr.settings import Settings
-from discriminants.blas_threads import one_blas_thread
-from discriminants.logistic.input_map import AffineTransform, identity_map
+from asr.util.config_base import Settings
+from discriminants.logistic.affine_transform import AffineTransform, identity_map
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
+from discriminants.util.blas_threads import one_blas_thread
 
 _BLOCK_FRAMES = 1024
 MAX_SILENCE = 0.25

@@ -14,16 +14,16 @@ from asr.acoustic.flat_start import GuidedMixtures, first_models, pause_share, q
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.acoustic.state_mixtures import MIN_FRAMES, VARIANCE_PRIOR, equal_gaussians, n_threads
-from asr.alignment.aligned_table import AlignedTable, align_table, flat_alignment, none_aligned
+from asr.alignment.acoustic_segmentation import changes_alignment
+from asr.alignment.batch_alignment import AlignedTable, align_table, flat_alignment, none_aligned
 from asr.alignment.forced_alignment import no_path_fault
 from asr.alignment.forward_backward import forward_backward
-from asr.alignment.pause_sounds import CERTAIN, PauseSounds
-from asr.alignment.sound_changes import changes_alignment
-from asr.errors import Fault, attempt
+from asr.alignment.pause_model import CERTAIN, PauseSounds
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology, estimate_self_loops, uniform_self_loops
-from asr.settings import Settings
+from asr.util.config_base import Settings
+from asr.util.errors import Fault, attempt
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 

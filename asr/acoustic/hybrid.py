@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from asr.errors import ConfigError, DecodeError
-from asr.files import write_array
+from asr.util.errors import ConfigError, DecodeError
+from asr.util.files import write_array
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
-from discriminants.posteriors import LogisticOutputModel
+from discriminants.posteriors.output_models import LogisticOutputModel
 
 LOWEST_LOG_POSTERIOR = -30.0
 

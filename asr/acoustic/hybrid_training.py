@@ -12,16 +12,16 @@ from pydantic import AfterValidator, Field, field_validator
 
 from asr.acoustic.classifiers import BUILT_IN, make_classifier
 from asr.acoustic.composite import beside
-from asr.acoustic.fitting import draw_frames, frames_it_bears, signs_of_life
+from asr.acoustic.fit_progress import draw_frames, frames_it_bears, signs_of_life
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.acoustic.state_mixtures import MIN_FRAMES, VARIANCE_PRIOR, mixtures_of_states
-from asr.alignment.aligned_table import align_table
-from asr.errors import ConfigError
+from asr.alignment.batch_alignment import align_table
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology, estimate_self_loops
-from asr.settings import Settings, distinct, fault_in_value, printable_name
+from asr.util.config_base import Settings, distinct, fault_in_value, printable_name
+from asr.util.errors import ConfigError
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)
@@ -81,7 +81,7 @@ class HybridSettings(Settings):
     classifiers."""
     max_frames: Annotated[int, Field(ge=0, le=2**40)] | Literal["auto"] = "auto"
     """Most frames that the classifier is fitted to, drawn so that every state keeps its share; 0 for all. "auto" means
-    all, but for methods whose cost grows with the square of the frames (`asr.acoustic.fitting.MAX_FRAMES`)."""
+    all, but for methods whose cost grows with the square of the frames (`asr.acoustic.fit_progress.MAX_FRAMES`)."""
     mixtures: int = Field(0, ge=0, le=1024)
     """Gaussians a state of a second stream: mixtures of the unspliced frames, trained on the same frames and states as
     the classifier; a power of two, or 0 for none. States that contexts tell apart share those of their phone's state:

@@ -5,8 +5,8 @@ Gales (1999), "Semi-tied covariance matrices for hidden Markov models", section 
 
 import numpy as np
 
+from asr.acoustic.constrained_transforms import RowStatistics, best_transform
 from asr.acoustic.gmm import GaussianMixtures
-from asr.acoustic.row_updates import RowStatistics, best_transform
 from asr.acoustic.state_mixtures import mixtures_of_states
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable

@@ -9,9 +9,9 @@ from asr.acoustic.acoustic_arrays import stream_arrays, topology_from
 from asr.acoustic.fmllr import FmllrSettings
 from asr.acoustic.model_metadata import HeldOutErrors, HybridParts, ModelMetadata, Provenance
 from asr.acoustic.search_settings import SearchSettings
-from asr.errors import printable
 from asr.features.config import FeatureConfig
 from asr.hmm.state_tying import StateTying
+from asr.util.errors import printable
 
 _UNKNOWN = "unknown: the file does not say"
 

@@ -27,14 +27,14 @@ from asr.acoustic.search_settings import MAX_PENALTY as MAX_PENALTY
 from asr.acoustic.search_settings import MAX_SCALE as MAX_SCALE
 from asr.acoustic.search_settings import WIDEST_BEAM as WIDEST_BEAM
 from asr.acoustic.search_settings import SearchSettings as SearchSettings
-from asr.acoustic.speaker_adaptation import SpeakerAdaptation, adaptation_from_arrays, adaptation_to_arrays
-from asr.alignment.pause_sounds import PauseSounds
-from asr.errors import MODEL_NEEDED, AsrError, MissingModelError, ModelFormatError
+from asr.acoustic.speaker_adaptive_training import SpeakerAdaptation, adaptation_from_arrays, adaptation_to_arrays
+from asr.alignment.pause_model import PauseSounds
 from asr.features.frontend import FrontEnd
 from asr.lexicon import Lexicon
-from asr.settings import faults
-from discriminants.errors import DiscriminantError
-from discriminants.model_file import load_arrays, save_arrays
+from asr.util.config_base import faults
+from asr.util.errors import MODEL_NEEDED, AsrError, MissingModelError, ModelFormatError
+from discriminants.serialization.model_file import load_arrays, save_arrays
+from discriminants.util.errors import DiscriminantError
 
 FORMAT = "hybrid-asr model 2"
 WIDEST_FRAME = 1 << 20

@@ -77,7 +77,7 @@ class Provenance(BaseModel):
     version: str = Field(max_length=100)
     """Of this toolkit."""
     sample: list[Annotated[int, Field(ge=0, lt=2**48)]] = Field([], max_length=SAMPLED_UTTERANCES)
-    """Digests of some of the utterances (`asr.training.training_sample`); empty in older files."""
+    """Digests of some of the utterances (`asr.training.fingerprint`); empty in older files."""
 
 
 class HeldOutErrors(BaseModel):

@@ -5,9 +5,9 @@ from typing import Protocol
 
 import numpy as np
 
-from asr.alignment.pause_sounds import GUIDANCE, PauseSounds
-from asr.errors import DecodeError
+from asr.alignment.pause_model import GUIDANCE, PauseSounds
 from asr.hmm.topology import Topology
+from asr.util.errors import DecodeError
 
 
 class AcousticModel(Protocol):

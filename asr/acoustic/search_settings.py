@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
-from asr.settings import Settings
+from asr.util.config_base import Settings
 
 MAX_SCALE = 1e6
 MAX_PENALTY = 1e9

@@ -17,15 +17,15 @@ from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.search_settings import SearchSettings
 from asr.decode.token_passing import best_path_and_tokens
-from asr.errors import ConfigError
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.lattices.expected_accuracy import expected_accuracy, token_states
 from asr.lattices.links import trellis_links
-from discriminants.output_descent import OutputDescent, weight_gradient
+from asr.util.errors import ConfigError
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
-from discriminants.sparse_logistic import SparseKernelLogisticClassifier
+from discriminants.sparse.output_descent import OutputDescent, weight_gradient
+from discriminants.sparse.sparse_logistic import SparseKernelLogisticClassifier
 
 log = logging.getLogger(__name__)
 

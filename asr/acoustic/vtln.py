@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from asr.errors import FeatureError
 from asr.features.config import FeatureConfig
 from asr.features.frontend import FrontEnd
 from asr.features.warping import warping_matrix
+from asr.util.errors import FeatureError
 
 WARPS = tuple(round(0.8 + 0.02 * number, 2) for number in range(21))
 """Those that are tried, as of `asr.features.warping.warping_matrix`."""

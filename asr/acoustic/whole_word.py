@@ -13,8 +13,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from asr.acoustic.gmm import GaussianMixtures
-from asr.errors import ConfigError, CorpusError, FeatureError
 from asr.features.frame_table import FrameTable
+from asr.util.errors import ConfigError, CorpusError, FeatureError
 from discriminants.parallel.workers import SerialWorkers, Workers
 
 log = logging.getLogger(__name__)

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from asr.alignment.ctm import read_number
-from asr.corpus.names import fault_in_key
-from asr.errors import CorpusError, printable
-from asr.files import atomic_write
+from asr.corpus.identifiers import fault_in_key
 from asr.lattices.confusion_network import Bin
-from asr.text_lines import read_text_lines
-from asr.unicode_text import fault_in_word
+from asr.util.errors import CorpusError, printable
+from asr.util.files import atomic_write
+from asr.util.text_lines import read_text_lines
+from asr.util.unicode_text import fault_in_word
 
 HEADER = "utterance\tstart\tend\twords"
 NOTHING = "<eps>"

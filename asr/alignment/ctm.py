@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from asr.alignment.frame_times import FrameTimes
-from asr.corpus.names import fault_in_key
+from asr.corpus.identifiers import fault_in_key
 from asr.decode.path_segments import Segment
-from asr.errors import CorpusError
-from asr.files import atomic_write
-from asr.text_lines import read_text_lines
-from asr.unicode_text import fault_in_word
+from asr.util.errors import CorpusError
+from asr.util.files import atomic_write
+from asr.util.text_lines import read_text_lines
+from asr.util.unicode_text import fault_in_word
 
 _NUMBER = re.compile(r"-?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 LATEST = 1e9
@@ -77,8 +77,8 @@ def read_ctm(path: Path | str) -> list[CtmRow]:
     Raises
     ------
     CorpusError
-        With file, line and value: when the file is no text (see `asr.text_lines`), or a line has other than five or
-        six fields, a name that cannot be printed, or a time or confidence that is no number from 0 to `LATEST`.
+        With file, line and value: when the file is no text (see `asr.util.text_lines`), or a line has other than five
+        or six fields, a name that cannot be printed, or a time or confidence that is no number from 0 to `LATEST`.
     """
     rows = []
     for number, line in enumerate(read_text_lines(path, CorpusError), 1):

@@ -7,9 +7,9 @@ import numpy as np
 
 from asr.decode.path_segments import unit_runs
 from asr.decode.token_passing import BestPath, best_path
-from asr.errors import Fault
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
+from asr.util.errors import Fault
 
 DEFAULT_BEAMS = (200.0, 1000.0, float("inf"))
 _WRONG = 1e6  # what a frame of another state costs a path, more than all else can

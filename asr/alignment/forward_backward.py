@@ -6,7 +6,7 @@ import numpy as np
 
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
-from discriminants.compiled import njit
+from discriminants.util.numba_cache import njit
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from asr.corpus.names import fault_in_key
-from asr.errors import CorpusError
-from asr.files import atomic_write
+from asr.corpus.identifiers import fault_in_key
 from asr.lexicon.htk_strings import is_htk_number, read_htk_string, write_htk_string
-from asr.text_lines import read_text_lines
+from asr.util.errors import CorpusError
+from asr.util.files import atomic_write
+from asr.util.text_lines import read_text_lines
 
 MLF_HEADER = "#!MLF!#"
 LATEST = 1e8
@@ -51,8 +51,8 @@ def read_labels(path: Path | str, *, level: int = 1) -> dict[str, list[LabelSegm
     Raises
     ------
     CorpusError
-        With file and line: when the file is no text (see `asr.text_lines`), a line is malformed, an utterance is there
-        twice, not ended or without a label of the level, or the file has what is refused: alternatives (`///`),
+        With file and line: when the file is no text (see `asr.util.text_lines`), a line is malformed, an utterance is
+        there twice, not ended or without a label of the level, or the file has what is refused: alternatives (`///`),
         patterns that fit several utterances, or references to other files (`->`, `=>`).
     """
     return parse_labels(path, read_text_lines(path, CorpusError), level=level)

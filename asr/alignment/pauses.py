@@ -16,11 +16,11 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from asr.alignment.pause_sounds import CERTAIN, ROUNDS, PauseSounds, in_long_runs, smoothed
-from asr.alignment.spoken_sounds import MAX_UTTERANCES, comes_with_phones
-from asr.errors import FeatureError
+from asr.alignment.pause_model import CERTAIN, ROUNDS, PauseSounds, in_long_runs, smoothed
+from asr.alignment.speech_evidence import MAX_UTTERANCES, comes_with_phones
 from asr.features.frame_table import FrameTable
 from asr.features.lda import LdaStatistics
+from asr.util.errors import FeatureError
 
 QUIET = 0.75 * CERTAIN
 """Evidence for speech of frames that sound like a pause, but come with certain phones."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from asr.alignment.suspects import MIN_BEATEN, MIN_UTTERANCES, Suspect, TranscriptCheck
-from asr.errors import printable
-from asr.files import atomic_write
+from asr.util.errors import printable
+from asr.util.files import atomic_write
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from asr.alignment.frame_times import FrameTimes
 from asr.decode.path_segments import Segment
-from asr.files import atomic_write
+from asr.util.files import atomic_write
 
 
 def write_textgrid(path: Path | str, tiers: Mapping[str, Sequence[Segment]], times: FrameTimes) -> None:

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from asr.decode.graph_compiler import compile_graph
-from asr.errors import LexiconError
 from asr.grammar.automaton import Arc, build_grammar
 from asr.hmm.state_graph import StateGraph, StateGraphBuilder
 from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
 from asr.lexicon import Lexicon
+from asr.util.errors import LexiconError
 
 MAX_UNITS = 1_000_000
 """An hour of speech has a quarter of it; the graph then takes some hundred megabytes."""

@@ -16,10 +16,10 @@ import numpy as np
 from asr.alignment.forced_alignment import align_utterance
 from asr.decode.path_segments import frame_states
 from asr.decode.token_passing import best_path
-from asr.errors import Fault, attempt
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph, StateGraphBuilder
 from asr.hmm.topology import Topology
+from asr.util.errors import Fault, attempt
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 

@@ -18,8 +18,8 @@ from asr.cli.options import (
     require_file,
     require_model,
 )
-from asr.errors import LexiconError
-from asr.shortage import require_address_space
+from asr.util.errors import LexiconError
+from asr.util.memory_errors import require_address_space
 
 
 def align(
@@ -68,7 +68,7 @@ def align(
 
     # How well the transcripts fit is said in any case, as in training, and not only when they are suspect.
     logging.basicConfig(level=logging.WARNING, format="asr: %(message)s")
-    for room in ("asr.alignment", "asr.recognition.aligning"):
+    for room in ("asr.alignment", "asr.commands.align"):
         logging.getLogger(room).setLevel(logging.INFO)
     summary = asr.align(
         model,

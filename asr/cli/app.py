@@ -8,8 +8,8 @@ import typer
 
 from asr import __version__
 from asr.cli import align, combine, decode, features, info, score, train, tune, validate
-from asr.faults import drop_unwritten_output, sentence_of, standard_output_named
-from asr.supervisor import RESUME, supervise
+from asr.util.error_messages import drop_unwritten_output, sentence_of, standard_output_named
+from asr.util.supervisor import RESUME, supervise
 
 HELP = """\
 Train a hybrid speech recognizer on your own corpus, and recognize with it.

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 import typer
 
 from asr.cli.options import require_file
-from asr.errors import CorpusError
-from discriminants.paths import exists
+from asr.util.errors import CorpusError
+from discriminants.util.paths import exists
 
 
 def combine(

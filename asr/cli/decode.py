@@ -21,9 +21,9 @@ from asr.cli.options import (
     require_model,
 )
 from asr.corpus.audio_kinds import READABLE
-from asr.errors import CorpusError, printable
-from asr.shortage import require_address_space
-from discriminants.paths import exists
+from asr.util.errors import CorpusError, printable
+from asr.util.memory_errors import require_address_space
+from discriminants.util.paths import exists
 
 METHODS: dict[str, Literal["input-network", "fmllr", "vtln"]] = {
     "input-network": "input-network",
@@ -310,8 +310,8 @@ def decode(
 
     # What was taken for granted is said too, such as who speaks in which file.
     logging.basicConfig(level=logging.WARNING, format="asr: %(message)s")
-    for room in ("decoding", "audio_files"):
-        logging.getLogger(f"asr.recognition.{room}").setLevel(logging.INFO)
+    for module in ("decode", "audio_files"):
+        logging.getLogger(f"asr.commands.{module}").setLevel(logging.INFO)
     with open_workers(jobs, cluster) as workers:
         recognizer = Recognizer.load(
             model,

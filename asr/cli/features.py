@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from asr.cli.options import ALL_CORES, Cluster, Config, Data, Jobs, Root, Upsample, require_directory, require_file
-from asr.shortage import require_address_space
+from asr.util.memory_errors import require_address_space
 
 
 def features(

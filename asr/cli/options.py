@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from asr.errors import MODEL_NEEDED, AsrError, ConfigError, CorpusError, GrammarError, ModelFormatError
 from asr.runs.cores import ALL_CORES as ALL_CORES
-from discriminants.paths import exists, is_dir, is_file
+from asr.util.errors import MODEL_NEEDED, AsrError, ConfigError, CorpusError, GrammarError, ModelFormatError
+from discriminants.util.paths import exists, is_dir, is_file
 
 _LISTS = "Kaldi data directory: a folder with the lists wav.scp (or feats.scp), utt2spk and text"
 Data = Annotated[Path, typer.Option("--data", metavar="DIR", help=f"{_LISTS}.", show_default=False)]

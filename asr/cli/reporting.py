@@ -7,8 +7,8 @@ from pathlib import Path
 import typer
 
 from asr.corpus.data_directory import Problem
-from asr.errors import printable
 from asr.runs.outcome import FAILED, Outcome
+from asr.util.errors import printable
 
 _SHOWN = 20
 

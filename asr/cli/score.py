@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from asr.cli.options import require_file
-from asr.errors import CorpusError, printable
+from asr.util.errors import CorpusError, printable
 
 
 def score(
@@ -55,11 +55,11 @@ def score(
     require_file(utt2spk, "--utt2spk", CorpusError)
 
     import asr
-    from asr.files import atomic_write
     from asr.scoring.bootstrap import over_speakers, over_utterances
     from asr.scoring.files import read_transcripts
     from asr.scoring.letter_case import case_hint
     from asr.scoring.transcript import aligned_transcripts, speaker_summary
+    from asr.util.files import atomic_write
     from asr.validation.findings import count, some
 
     references, hypotheses = read_transcripts(reference), read_transcripts(hypothesis)

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from asr.cli.options import ALL_CORES, Cluster, Config, Data, Jobs, Root, StripStress, require_directory, require_file
-from asr.errors import LexiconError
-from asr.shortage import require_address_space
+from asr.util.errors import LexiconError
+from asr.util.memory_errors import require_address_space
 
 
 def train(

@@ -17,10 +17,10 @@ from asr.cli.options import (
     require_grammar,
     require_model,
 )
-from asr.shortage import require_address_space
+from asr.util.memory_errors import require_address_space
 
 if TYPE_CHECKING:
-    from asr.training.rejection import Rejection
+    from asr.training.tuning.rejection import Rejection
 
 
 def tune(

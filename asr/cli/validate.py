@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from asr.cli.options import ALL_CORES, Config, Data, Jobs, Root, StripStress, require_directory, require_file
-from asr.errors import LexiconError
+from asr.util.errors import LexiconError
 
 
 def validate(

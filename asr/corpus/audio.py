@@ -14,7 +14,7 @@ from asr.corpus.audio_kinds import READABLE
 from asr.corpus.ogg_pages import breaks_off
 from asr.corpus.opening import open_for_reading
 from asr.corpus.wav_header import check_wav_size
-from asr.errors import CorpusError
+from asr.util.errors import CorpusError
 
 FULL_SCALE = 32768.0  # HTK's and Kaldi's samples are 16-bit integers
 LOWEST_RATE, MAX_RATE = 1000, 768_000  # Hz

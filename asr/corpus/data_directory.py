@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from asr.corpus.identifiers import fault_in_name
 from asr.corpus.list_file import Entry, has_list, read_list, refuse_pipe
-from asr.corpus.names import fault_in_name
 from asr.corpus.opening import faulty_file
-from asr.errors import CorpusError, Fault, sentence
-from asr.unicode_text import existing_form
-from discriminants.paths import exists, is_dir, is_file
+from asr.util.errors import CorpusError, Fault, sentence
+from asr.util.unicode_text import existing_form
+from discriminants.util.paths import exists, is_dir, is_file
 
 _MAX_DIGITS = 18  # of an offset: no file has as many bytes
 _LATEST = 1e9  # seconds: no recording is as long
@@ -166,9 +166,9 @@ def read_data_directory(
     Where there is no `utt2spk` and speakers are not needed, every utterance is its own.
 
     An utterance that cannot be used (its file missing or empty, no transcript, no speaker, a name against the rule
-    of `asr.corpus.names`) is left out and listed in `problems`; where files are missing and most of them are found
-    from another folder, the problems name it. Raises CorpusError for a malformed list (file, line and value
-    are named), a duplicate, or a pipe.
+    of `asr.corpus.identifiers`) is left out and listed in `problems`; where files are missing and most of them are
+    found from another folder, the problems name it. Raises CorpusError for a malformed list (file, line and value are
+    named), a duplicate, or a pipe.
     """
     path = nameable(Path(path))
     if not is_dir(path):

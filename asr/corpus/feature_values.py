@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from asr.errors import CorpusError
+from asr.util.errors import CorpusError
 
 MAX_FEATURE = 1e8
 

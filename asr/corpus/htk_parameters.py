@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from asr.corpus.opening import open_for_reading
-from asr.errors import CorpusError
-from asr.files import atomic_write
+from asr.util.errors import CorpusError
+from asr.util.files import atomic_write
 
 KINDS = {
     "WAVEFORM": 0, "LPC": 1, "LPREFC": 2, "LPCEPSTRA": 3, "LPDELCEP": 4, "IREFC": 5, "MFCC": 6, "FBANK": 7,

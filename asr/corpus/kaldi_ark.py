@@ -15,8 +15,8 @@ import numpy as np
 from asr.corpus.feature_values import check_feature_values
 from asr.corpus.opening import open_for_reading
 from asr.corpus.writing import listed_path
-from asr.errors import CorpusError
-from asr.files import atomic_write
+from asr.util.errors import CorpusError
+from asr.util.files import atomic_write
 
 _PLAIN: dict[bytes, np.dtype[Any]] = {b"FM": np.dtype("<f4"), b"DM": np.dtype("<f8")}
 _UNIFORM: dict[bytes, np.dtype[Any]] = {b"CM2": np.dtype("<u2"), b"CM3": np.dtype("u1")}

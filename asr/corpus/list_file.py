@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from asr.errors import CorpusError
-from asr.text_lines import read_text_lines
-from discriminants.paths import exists, is_dir, is_file
+from asr.util.errors import CorpusError
+from asr.util.text_lines import read_text_lines
+from discriminants.util.paths import exists, is_dir, is_file
 
 
 class Entry(NamedTuple):
@@ -19,8 +19,8 @@ class Entry(NamedTuple):
 def read_list(path: Path, *, allow_empty: bool = False) -> dict[str, Entry]:
     """Read `path` into a mapping from key to line number and value, in file order, without blank lines.
 
-    Raises CorpusError, naming file and line, for what is no text (see `asr.text_lines`), a key without a value (unless
-    `allow_empty`) and a key that occurs twice.
+    Raises CorpusError, naming file and line, for what is no text (see `asr.util.text_lines`), a key without a value
+    (unless `allow_empty`) and a key that occurs twice.
     """
     entries: dict[str, Entry] = {}
     for number, line in enumerate(read_text_lines(path, CorpusError), 1):

@@ -4,7 +4,7 @@ import errno
 from pathlib import Path
 from typing import BinaryIO
 
-from asr.errors import CorpusError
+from asr.util.errors import CorpusError
 
 _OF_THE_FILE = frozenset(
     {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from asr.corpus.audio import read_header
 from asr.corpus.data_directory import Utterance
-from asr.errors import Fault, attempt
+from asr.util.errors import Fault, attempt
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 

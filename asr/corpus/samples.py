@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from asr.corpus.audio import LOWEST_RATE, MAX_RATE, MAX_SAMPLES, check_peak
-from asr.errors import CorpusError
+from asr.util.errors import CorpusError
 
 Observer: TypeAlias = Callable[[np.ndarray], None]
 

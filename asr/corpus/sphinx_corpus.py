@@ -4,13 +4,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+from asr.corpus.case_insensitive_dir import FoldedTree
 from asr.corpus.data_directory import DataDirectory, Places, Problem, Utterance
 from asr.corpus.feature_file import SPHINX_SUFFIX
-from asr.corpus.folded_tree import FoldedTree
-from asr.corpus.names import fault_in_name
+from asr.corpus.identifiers import fault_in_name
 from asr.corpus.sphinx_lists import FileId, Transcript, read_fileids, read_transcription
-from asr.errors import CorpusError, Fault, attempt, printable
-from discriminants.paths import is_dir
+from asr.util.errors import CorpusError, Fault, attempt, printable
+from discriminants.util.paths import is_dir
 
 Words = tuple[str, ...]
 
@@ -39,7 +39,7 @@ def read_sphinx_corpus(
     DataDirectory
         Its `archive`s are the feature files (see `asr.corpus.feature_file`). An utterance that cannot be used (its
         file missing or empty, no transcript or one of several, no folder for the speaker, a name against the rule of
-        `asr.corpus.names`) is left out and listed in `problems`.
+        `asr.corpus.identifiers`) is left out and listed in `problems`.
 
     Raises
     ------

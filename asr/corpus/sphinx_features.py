@@ -11,8 +11,8 @@ import numpy as np
 
 from asr.corpus.feature_values import check_feature_values
 from asr.corpus.opening import open_for_reading
-from asr.errors import CorpusError
-from asr.files import atomic_write
+from asr.util.errors import CorpusError
+from asr.util.files import atomic_write
 
 SPHINX_COEFFICIENTS = 13
 _MAX_NUMBERS = 2**31 - 1

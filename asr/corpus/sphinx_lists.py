@@ -7,9 +7,9 @@ import re
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from asr.corpus.names import fault_in_key
-from asr.errors import CorpusError, printable
-from asr.text_lines import read_text_lines
+from asr.corpus.identifiers import fault_in_key
+from asr.util.errors import CorpusError, printable
+from asr.util.text_lines import read_text_lines
 
 _QUOTED = 100  # characters of a line in a message
 _SILENCES = frozenset({"<s>", "</s>", "<sil>"})

@@ -51,7 +51,7 @@ def speak(voice: str, sentences: Sequence[Sentence]) -> list[bytes]:
     `voice` is a voice of eSpeak NG with an optional variant, e.g. `en-us+f2`. Raises CorpusError when the
     package espeakng-loader is not installed, when the voice does not exist and when the synthesiser fails.
     """
-    from asr.errors import CorpusError  # not above: the process below may not find asr
+    from asr.util.errors import CorpusError  # not above: the process below may not find asr
 
     if find_spec("espeakng_loader") is None:
         raise CorpusError(

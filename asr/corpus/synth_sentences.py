@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from asr.errors import GrammarError
-from asr.text_lines import read_text_lines
+from asr.util.errors import GrammarError
+from asr.util.text_lines import read_text_lines
 
 SENTENCE_END = "SENTENCE-END"
 _START = "<SENTENCE>"

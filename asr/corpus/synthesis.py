@@ -22,10 +22,10 @@ from asr.corpus.synth_espeak import SAMPLE_RATE, Sentence, speak
 from asr.corpus.synth_sentences import SentenceGrammar, read_sentence_grammar
 from asr.corpus.synth_speakers import Speaker, draw_speakers
 from asr.corpus.writing import write_data_directory
-from asr.errors import ConfigError, CorpusError
-from asr.files import atomic_directory
-from asr.resources import resource
-from discriminants.paths import exists
+from asr.util.errors import ConfigError, CorpusError
+from asr.util.files import atomic_directory
+from asr.util.resources import resource
+from discriminants.util.paths import exists
 
 RESOURCES = ("lexicon.txt", "wordpair.txt", "phones.txt")
 

@@ -6,8 +6,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from asr.corpus.data_directory import Utterance
-from asr.errors import CorpusError
-from asr.files import atomic_write
+from asr.util.errors import CorpusError
+from asr.util.files import atomic_write
 
 
 def write_data_directory(

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from asr.errors import DecodeError
-from discriminants.paths import is_dir
+from asr.util.errors import DecodeError
+from discriminants.util.paths import is_dir
 
 if TYPE_CHECKING:
     import kaldifst

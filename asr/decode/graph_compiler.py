@@ -15,13 +15,13 @@ from asr.decode.context_expansion import in_context
 from asr.decode.filler import FILLER_UNIT, with_filler
 from asr.decode.graph_expansion import expand_phones
 from asr.decode.lexicon_transducer import InputLabels, lexicon_transducer
-from asr.errors import DecodeError, LexiconError
 from asr.grammar import Grammar
 from asr.grammar.automaton import IMPOSSIBLE, MAX_COST
 from asr.grammar.filler import without_filler
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
+from asr.util.errors import DecodeError, LexiconError
 
 if TYPE_CHECKING:
     import kaldifst

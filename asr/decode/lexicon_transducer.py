@@ -8,11 +8,11 @@ only homophones need disambiguation symbols.
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from asr.errors import LexiconError
 from asr.grammar import Grammar
 from asr.grammar.filler import FILLER_WORD
 from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
 from asr.lexicon import Lexicon
+from asr.util.errors import LexiconError
 
 if TYPE_CHECKING:
     import kaldifst

@@ -20,9 +20,9 @@ from asr.decode.trellis import (
     grown,
     kept_layer,
 )
-from asr.errors import DecodeError
 from asr.hmm.state_graph import FILLER_PHONE, StateGraph
-from discriminants.compiled import njit
+from asr.util.errors import DecodeError
+from discriminants.util.numba_cache import njit
 
 RECORD_ROOM = 1 << 16
 MAX_BEAM = 1e4  # from which a lattice beam is narrowed where it holds too much

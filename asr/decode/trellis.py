@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discriminants.compiled import njit
+from discriminants.util.numba_cache import njit
 
 PRUNE_FRAMES = 64
 PRUNE_WINDOW = 256

@@ -19,24 +19,22 @@ from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
-from asr.acoustic.speaker_adaptation import SpeakerSettings
+from asr.acoustic.speaker_adaptive_training import SpeakerSettings
 from asr.decode.graph_compiler import compile_graph
 from asr.experiments.recipe import Recipe
 from asr.features.augmentation import Augmentation
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
-from asr.files import atomic_write, write_array
 from asr.grammar import Grammar
 from asr.hmm.state_graph import StateGraph
-from asr.recognition.dataset import Dataset
-from asr.recognition.searching import BATCH_FRAMES
-from asr.recognition.speaker_maps import frames_of, recognized_maps
+from asr.recognition.search import BATCH_FRAMES
+from asr.recognition.speaker_transforms import frames_of, recognized_maps
 from asr.scoring.bootstrap import compare_systems
 from asr.scoring.files import read_transcripts, write_transcripts
 from asr.scoring.wer import ScoreReport, score_utterances
-from asr.training.aligners import train_mapped_mixtures
-from asr.training.hybrid_systems import train_hybrid_system, train_mixtures_of_states, train_on_sequences
-from asr.training.systems import (
+from asr.training.aligner_stages import train_mapped_mixtures
+from asr.training.dataset import Dataset
+from asr.training.gmm_stages import (
     AlignedGmms,
     TrainedSystem,
     TrainingContext,
@@ -44,7 +42,9 @@ from asr.training.systems import (
     train_mixtures,
     train_tied_mixtures,
 )
-from asr.training.tuning import score_batch, search_batch
+from asr.training.hybrid_stages import train_hybrid_system, train_mixtures_of_states, train_on_sequences
+from asr.training.tuning.search import score_batch, search_batch
+from asr.util.files import atomic_write, write_array
 from discriminants.parallel.threads import in_threads
 
 log = logging.getLogger(__name__)

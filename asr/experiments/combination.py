@@ -3,15 +3,15 @@
 from collections.abc import Callable, Sequence
 
 from asr.acoustic.model_file import SearchSettings, SpeechModel
-from asr.errors import Fault
 from asr.hmm.state_graph import StateGraph
 from asr.lattices.combination import aligned, voted
 from asr.lattices.confusion_network import Bin, spoken
 from asr.lattices.lattice import Lattice
 from asr.lattices.minimum_bayes_risk import mbr_decode
-from asr.recognition.dataset import Dataset
-from asr.recognition.lattice_results import default_lattice_beam
-from asr.recognition.recognition import Recognition, recognize
+from asr.recognition.decoder import Recognition, recognize
+from asr.recognition.lattice_outputs import default_lattice_beam
+from asr.training.dataset import Dataset
+from asr.util.errors import Fault
 from discriminants.parallel.workers import Workers
 
 Part = tuple[Callable[[], SpeechModel], SearchSettings, StateGraph]

@@ -12,23 +12,20 @@ from asr.acoustic.gmm_training import Transform
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
 from asr.decode.graph_compiler import compile_graph
-from asr.errors import Fault
 from asr.experiments.combination import recognize_together
 from asr.experiments.results import Kind, ResultRow, Unit, result_row
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
-from asr.recognition.adaptation import AdaptationSettings, recognize_adapted
-from asr.recognition.dataset import Dataset
-from asr.recognition.recognition import recognize
+from asr.recognition.decoder import recognize
+from asr.recognition.input_network import AdaptationSettings, recognize_adapted
 from asr.runs.run import Run
 from asr.scoring.files import read_transcripts, write_transcripts
 from asr.scoring.wer import ScoreReport, score_utterances
-from asr.training.aligners import train_mapped_mixtures
-from asr.training.held_out import hold_out
-from asr.training.hybrid_systems import frame_accuracy, train_hybrid_system
-from asr.training.systems import (
+from asr.training.aligner_stages import train_mapped_mixtures
+from asr.training.dataset import Dataset
+from asr.training.gmm_stages import (
     AlignedGmms,
     TrainedSystem,
     TrainingContext,
@@ -36,7 +33,10 @@ from asr.training.systems import (
     train_mixtures,
     train_tied_mixtures,
 )
-from asr.training.tuning import tune_search
+from asr.training.hybrid_stages import frame_accuracy, train_hybrid_system
+from asr.training.tuning.folds import hold_out
+from asr.training.tuning.search import tune_search
+from asr.util.errors import Fault
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
 
 log = logging.getLogger(__name__)

@@ -14,20 +14,20 @@ from typing import Any, NoReturn
 from asr.corpus.data_directory import DataDirectory, read_data_directory
 from asr.experiments.comparison import HybridSpecification, MixtureSpecification, System
 from asr.experiments.results import ResultRow, print_table, write_results
-from asr.faults import drop_unwritten_output, sentence_of, standard_output_named
 from asr.features.augmentation import Augmentation
 from asr.lexicon import Lexicon, read_lexicon
-from asr.recognition.dataset import Dataset, build_static, left_out, load_dataset, trainable
 from asr.report.page import write_report
 from asr.runs.progress import counted
 from asr.runs.run import Run
 from asr.runs.workers import open_workers
 from asr.scoring.transcript import aligned_transcripts, speaker_summary
 from asr.scoring.wer import ScoreReport
-from asr.supervisor import supervise
 from asr.training.config import TrainingConfig
-from asr.training.systems import TrainingContext
-from discriminants.paths import is_dir
+from asr.training.dataset import Dataset, build_static, left_out, load_dataset, trainable
+from asr.training.gmm_stages import TrainingContext
+from asr.util.error_messages import drop_unwritten_output, sentence_of, standard_output_named
+from asr.util.supervisor import supervise
+from discriminants.util.paths import is_dir
 
 log = logging.getLogger(__name__)
 
@@ -100,8 +100,9 @@ def parse_arguments(
     """Read the command line that all recipes share, and start logging to standard error.
 
     With `rows`, names of the rows of an ablation, some of them can be asked for; with `systems`, names and
-    descriptions, others in place of the recipe's own (such as `asr.experiments.table_4_2.CHOICE`). With `downloads`
-    there is `--download`, and then the folder of the corpus need not be there yet. `options` adds those of one recipe.
+    descriptions, others in place of the recipe's own (such as `asr.experiments.thesis_table_4_2.CHOICE`). With
+    `downloads` there is `--download`, and then the folder of the corpus need not be there yet. `options` adds those of
+    one recipe.
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     if needs_corpus:

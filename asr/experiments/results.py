@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, TypedDict
 
-from asr.errors import RunError
-from asr.files import atomic_write
 from asr.scoring.wer import ScoreReport
+from asr.util.errors import RunError
+from asr.util.files import atomic_write
 
 Kind = Literal["gmm", "discriminant", "other"]
 Unit = Literal["mono", "tri", "word"]

@@ -16,9 +16,9 @@ import soxr
 
 from asr.corpus.audio import read_audio
 from asr.corpus.list_file import read_list, refuse_pipe
-from asr.errors import ConfigError, CorpusError, FeatureError
-from asr.unicode_text import existing_form
-from discriminants.paths import is_file
+from asr.util.errors import ConfigError, CorpusError, FeatureError
+from asr.util.unicode_text import existing_form
+from discriminants.util.paths import is_file
 
 
 def change_speed(signal: np.ndarray, factor: float, rate: int) -> np.ndarray:

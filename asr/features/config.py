@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from asr.features.mel import filter_without_bin
-from asr.settings import Settings
+from asr.util.config_base import Settings
 
 MAX_WINDOW_LENGTH = 1 << 15  # samples
 MAX_COLUMNS = 10_000  # of a spliced frame; the scatter of an LDA then has 800 MB

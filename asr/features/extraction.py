@@ -9,12 +9,12 @@ import numpy as np
 from asr.corpus.audio import read_audio
 from asr.corpus.data_directory import DataDirectory, Problem, Utterance
 from asr.corpus.feature_file import read_features
-from asr.errors import Fault, FeatureError, attempt
 from asr.features.augmentation import Augmentation
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.mfcc import mfcc
 from asr.features.outliers import find_outlier_utterances
+from asr.util.errors import Fault, FeatureError, attempt
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
 
 _BATCH = 32  # utterances handed to a worker at once

@@ -9,8 +9,8 @@ from tokenize import TokenError
 
 import numpy as np
 
-from asr.errors import FeatureError
-from asr.files import atomic_write, write_array
+from asr.util.errors import FeatureError
+from asr.util.files import atomic_write, write_array
 
 BATCH_FRAMES = 2048
 # What json and NumPy raise of a spoilt file; the type of an array is read by Python's own parser.

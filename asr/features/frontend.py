@@ -6,15 +6,15 @@ from typing import Any, Self
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from asr.errors import FeatureError, ModelFormatError
+from asr.features.cmvn import Normalizers, SpeakerFrames, SpeakerPrior, fit_prior
 from asr.features.config import FeatureConfig
 from asr.features.deltas import add_deltas
 from asr.features.frame_table import FrameTable
 from asr.features.lda import LdaStatistics
 from asr.features.normalization import Moments, normalize
-from asr.features.speaker_statistics import Normalizers, SpeakerFrames, SpeakerPrior, fit_prior
 from asr.features.splicing import splice, splice_padded
 from asr.features.streaming import StreamingFrontEnd
+from asr.util.errors import FeatureError, ModelFormatError
 from discriminants.parallel.threads import workers_of_this_process
 
 _MAX_ROWS = 8192  # frames that are spliced at once: 80 s

@@ -7,7 +7,7 @@ recognition".
 import numpy as np
 import scipy.linalg
 
-from asr.errors import FeatureError
+from asr.util.errors import FeatureError
 from discriminants.linear_systems.pooled_scatter import PooledScatter
 
 _RIDGE = 1e-3

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from asr.errors import ConfigError
+from asr.util.errors import ConfigError
 
 _MIN_WEIGHT = 1e-9
 

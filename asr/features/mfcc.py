@@ -5,16 +5,16 @@ Young et al., The HTK Book (3.4), sections 5.2-5.6. HTK's own c0 is the orthonor
 
 from functools import lru_cache
 
-import discriminants.compiled  # noqa: F401 (before librosa, which compiles functions as it is imported)
+import discriminants.util.numba_cache  # noqa: F401 (before librosa, which compiles functions as it is imported)
 
 # isort: split
 import librosa
 import numpy as np
 import scipy.fft
 
-from asr.errors import FeatureError
 from asr.features.config import FeatureConfig
 from asr.features.mel import mel_filters
+from asr.util.errors import FeatureError
 
 _BLOCK = 256  # frames transformed at once: their spectra stay in the cache
 LOUDER_FRAMES = 0.95  # their quantile, so that a knock does not count as speech

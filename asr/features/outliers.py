@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from asr.errors import Fault
+from asr.util.errors import Fault
 
 FARTHEST = 100.0
 """Times the usual distance; digital silence, the farthest that honest features go, is at about ten."""

@@ -5,11 +5,11 @@ from functools import partial
 
 import numpy as np
 
-from asr.errors import FeatureError
 from asr.features.config import FeatureConfig
 from asr.features.deltas import append_slope
 from asr.features.mfcc import mfcc
 from asr.features.splicing import splice_padded
+from asr.util.errors import FeatureError
 
 
 class Lookahead:

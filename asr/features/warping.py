@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from asr.errors import FeatureError
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.mel import hertz_to_mel
+from asr.util.errors import FeatureError
 
 BREAK = 0.8  # the warp is linear up to this part of the band, then bends to keep its upper end
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from asr.errors import GrammarError
+from asr.util.errors import GrammarError
 
 Ngram = tuple[str, ...]
 

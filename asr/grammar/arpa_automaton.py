@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from asr.errors import GrammarError
 from asr.grammar.arpa import END, LN10, START, UNKNOWN_WORDS, ArpaModel, Ngram
 from asr.grammar.automaton import Arc, Grammar, build_grammar
+from asr.util.errors import GrammarError
 
 MAX_INSERTED = 2
 """Histories inserted for every n-gram listed; pruning leaves nearly every history of which it leaves what follows."""

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from asr.errors import GrammarError
-from asr.files import atomic_write
 from asr.grammar.arpa import END, LOG10_ZERO, MAX_ORDER, START, ArpaModel, Ngram
 from asr.grammar.back_off_check import more_than_certain
-from asr.text_lines import read_text_lines
+from asr.util.errors import GrammarError
+from asr.util.files import atomic_write
+from asr.util.text_lines import read_text_lines
 
 COUNT = re.compile(r"ngram\s+(\d{1,9})\s*=\s*(\d{1,18})", re.ASCII)
 ROUNDING = 1e-4

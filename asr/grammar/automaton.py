@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from asr.errors import GrammarError
-from asr.unicode_text import fault_in_word, nfc
+from asr.util.errors import GrammarError
+from asr.util.unicode_text import fault_in_word, nfc
 
 if TYPE_CHECKING:
     import kaldifst

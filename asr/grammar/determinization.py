@@ -10,8 +10,8 @@ from dataclasses import replace
 from heapq import heappop, heappush
 from typing import NamedTuple, NoReturn
 
-from asr.errors import GrammarError
 from asr.grammar.automaton import IMPOSSIBLE, Arc
+from asr.util.errors import GrammarError
 
 MIN_STEPS = 1_200_000
 """Arcs that may be followed in any automaton. Where weights along two loops of the same words differ, following them

@@ -13,11 +13,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, NoReturn
 
-from asr.errors import GrammarError
 from asr.grammar.automaton import Arc, Grammar
 from asr.grammar.filler import FILLER_VARIABLE, FILLER_WORD
 from asr.grammar.network import network_grammar
 from asr.lexicon.htk_strings import read_htk_string
+from asr.util.errors import GrammarError
 
 MAX_ARCS = 200_000
 """Largest number of arcs of a network, in which a variable stands as often as it is used."""

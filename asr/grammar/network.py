@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from asr.errors import GrammarError
 from asr.grammar.automaton import Arc, Grammar, build_grammar
 from asr.grammar.determinization import determinize
 from asr.grammar.filler import FILLER_WORD
+from asr.util.errors import GrammarError
 
 NULL = "!NULL"
 SENTENCE_MARKS = frozenset({"!ENTER", "!EXIT", "SENT-START", "SENT-END", "<s>", "</s>"})

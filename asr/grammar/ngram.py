@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Literal
 
-from asr.errors import GrammarError
 from asr.grammar.arpa import END, LOG10_ZERO, MAX_ORDER, START, ArpaModel, Ngram
 from asr.grammar.automaton import distinct_words
-from asr.unicode_text import nfc
+from asr.util.errors import GrammarError
+from asr.util.unicode_text import nfc
 
 UNKNOWN = "<unk>"
 SINGLE_DISCOUNT = 0.5

@@ -14,11 +14,11 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from asr.errors import GrammarError
 from asr.grammar.automaton import MAX_COST, distinct_words
 from asr.grammar.openfst_magic import FST_MAGIC
-from asr.text_lines import read_bytes
-from asr.unicode_text import nfc
+from asr.util.errors import GrammarError
+from asr.util.text_lines import read_bytes
+from asr.util.unicode_text import nfc
 
 MAX_FST = 1 << 30
 """Bytes."""

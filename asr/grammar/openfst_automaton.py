@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from asr.errors import GrammarError
 from asr.grammar.automaton import IMPOSSIBLE, Arc, Grammar, build_grammar
 from asr.grammar.determinization import determinize, ranks_or_cycle
 from asr.grammar.openfst import OpenFst, SymbolTable, read_openfst, unambiguous
-from asr.text_lines import read_text_lines
-from discriminants.paths import exists
+from asr.util.errors import GrammarError
+from asr.util.text_lines import read_text_lines
+from discriminants.util.paths import exists
 
 BACK_OFF = "#0"
 _UNHEARD = re.compile(r"<eps>|<s>|</s>|#\d+")

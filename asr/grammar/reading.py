@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from asr.errors import GrammarError
 from asr.grammar.arpa_automaton import arpa_grammar
 from asr.grammar.arpa_file import parse_arpa
 from asr.grammar.automaton import Grammar
@@ -13,7 +12,8 @@ from asr.grammar.openfst_magic import is_openfst
 from asr.grammar.sentences import parse_sentences, sentence_list
 from asr.grammar.slf import is_slf, parse_slf, slf_grammar
 from asr.grammar.word_pair import parse_word_pair, word_pair
-from asr.text_lines import read_text_lines
+from asr.util.errors import GrammarError
+from asr.util.text_lines import read_text_lines
 
 
 def read_grammar(path: Path | str, *, vocabulary: Iterable[str] | None = None) -> Grammar:

@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from asr.errors import GrammarError
 from asr.grammar.automaton import Arc, Grammar, build_grammar
 from asr.grammar.filler import FILLER_WORD
-from asr.text_lines import read_text_lines
-from asr.unicode_text import nfc
+from asr.util.errors import GrammarError
+from asr.util.text_lines import read_text_lines
+from asr.util.unicode_text import nfc
 
 MAX_SENTENCE_LENGTH = 1000
 """Words."""

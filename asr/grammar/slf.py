@@ -18,12 +18,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from asr.errors import GrammarError
-from asr.files import atomic_write
 from asr.grammar.automaton import MAX_COST, Arc, Grammar
 from asr.grammar.network import NULL, network_grammar, some
 from asr.lexicon.htk_strings import read_htk_string, write_htk_string
-from asr.text_lines import read_text_lines
+from asr.util.errors import GrammarError
+from asr.util.files import atomic_write
+from asr.util.text_lines import read_text_lines
 
 LOG_ZERO = -0.5e10
 """HTK takes log probabilities up to this for impossible."""

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Iterable, Mapping
 
-from asr.errors import GrammarError
 from asr.grammar.automaton import Arc, Grammar, build_grammar, distinct_words
+from asr.util.errors import GrammarError
 
 MAX_COUNT = 1e100  # so that no sum overflows
 MAX_STRING_LENGTH = 1000

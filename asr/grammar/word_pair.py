@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from asr.errors import GrammarError
-from asr.files import atomic_write
 from asr.grammar.automaton import Arc, Grammar, build_grammar
-from asr.text_lines import read_text_lines
+from asr.util.errors import GrammarError
+from asr.util.files import atomic_write
+from asr.util.text_lines import read_text_lines
 
 SENTENCE_END = "SENTENCE-END"
 Successors = dict[str, tuple[str, ...]]

@@ -19,9 +19,9 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from asr.errors import ConfigError
-from asr.settings import Settings
-from asr.text_lines import read_text_lines
+from asr.util.config_base import Settings
+from asr.util.errors import ConfigError
+from asr.util.text_lines import read_text_lines
 
 MAX_QUESTIONS = 10_000
 PAUSES = frozenset({"sil", "sp", "SIL", "SP"})

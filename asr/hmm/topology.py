@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from asr.errors import LexiconError
 from asr.hmm.state_tying import Context, StateTying
+from asr.util.errors import LexiconError
 
 SILENCE = "SIL"
 SHORT_PAUSE = "SP"

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from asr.errors import printable
 from asr.hmm.state_tying import BEGINS, LEFT, SIDES, StateTying
 from asr.hmm.topology import SILENCE, Topology
+from asr.util.errors import printable
 
 
 def tree_lines(topology: Topology) -> Iterator[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from asr.decode.trellis import SLACK, grown
 from asr.lattices.links import NO_EVENT, TraceLinks
-from discriminants.compiled import njit
+from discriminants.util.numba_cache import njit
 
 
 @dataclass(frozen=True)

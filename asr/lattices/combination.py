@@ -14,8 +14,8 @@ from heapq import merge
 
 import numpy as np
 
-from asr.errors import DecodeError
 from asr.lattices.confusion_network import Bin
+from asr.util.errors import DecodeError
 
 APART = 200.0
 """Milliseconds that two aligned places may lie apart: systems differ by some frames in where a word begins."""

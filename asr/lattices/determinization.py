@@ -14,7 +14,7 @@ import numpy as np
 from asr.decode.trellis import SLACK, grown
 from asr.lattices.closures import EpsilonPaths
 from asr.lattices.links import TraceLinks
-from discriminants.compiled import njit
+from discriminants.util.numba_cache import njit
 
 QUANTUM = 1e-4
 """Scores that differ by less are the same when subsets are compared."""

@@ -6,7 +6,7 @@ from asr.decode.trellis import Trellis
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology
 from asr.lattices.links import TraceLinks
-from discriminants.compiled import njit
+from discriminants.util.numba_cache import njit
 
 
 def token_states(trellis: Trellis, graph: StateGraph, topology: Topology) -> np.ndarray:

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from asr.corpus.names import fault_in_key
-from asr.errors import CorpusError
-from asr.files import atomic_write
+from asr.corpus.identifiers import fault_in_key
 from asr.lattices.lattice import Lattice
 from asr.lattices.networks import Network, NetworkLink, lattice_from, network_of
-from asr.text_lines import read_text_lines
+from asr.util.errors import CorpusError
+from asr.util.files import atomic_write
+from asr.util.text_lines import read_text_lines
 
 EPSILON = "<eps>"
 _WEIGHT = re.compile(r"(-?[0-9.]+(?:[eE][-+]?\d+)?),(-?[0-9.]+(?:[eE][-+]?\d+)?),([0-9_]*)", re.ASCII)

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from asr.decode.path_segments import Segment
-from asr.errors import DecodeError
+from asr.util.errors import DecodeError
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from asr.decode.token_passing import filler_penalties, scaled_weights, transitio
 from asr.decode.trellis import SLACK, Trellis
 from asr.hmm.state_graph import FILLER_PAUSE, StateGraph
 from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
-from discriminants.compiled import njit
+from discriminants.util.numba_cache import njit
 
 NO_EVENT, BEGIN, PAUSE = 0, 1, 2
 

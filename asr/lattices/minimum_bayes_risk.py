@@ -15,7 +15,7 @@ from asr.lattices.confusion_network import Bin, spoken, spoken_segments
 from asr.lattices.lattice import Lattice
 from asr.lattices.n_best import n_best
 from asr.lattices.posteriors import default_scale
-from discriminants.compiled import njit
+from discriminants.util.numba_cache import njit
 
 _MAX_ROUNDS = 20
 MAX_CELLS = 40_000_000

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from asr.errors import AsrError
 from asr.lattices.lattice import Lattice
 from asr.lattices.n_best import n_best
+from asr.util.errors import AsrError
 
 
 class NetworkLink(NamedTuple):

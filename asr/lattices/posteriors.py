@@ -6,7 +6,7 @@ import numpy as np
 
 from asr.decode.path_segments import Segment
 from asr.lattices.lattice import Lattice
-from discriminants.compiled import njit
+from discriminants.util.numba_cache import njit
 
 
 def default_scale(lattice: Lattice) -> float:

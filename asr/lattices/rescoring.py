@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from asr.errors import GrammarError
 from asr.grammar.automaton import IMPOSSIBLE, Grammar
 from asr.grammar.scoring import end_cost, step
 from asr.lattices.lattice import Lattice
 from asr.lattices.n_best import n_best
+from asr.util.errors import GrammarError
 
 
 def rescored(lattice: Lattice, grammar: Grammar, lm_scale: float | None = None) -> Lattice:

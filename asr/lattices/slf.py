@@ -8,13 +8,13 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from pathlib import Path
 
-from asr.errors import GrammarError
-from asr.files import atomic_write
 from asr.grammar.slf import slf_fields
 from asr.lattices.lattice import Lattice
 from asr.lattices.networks import Network, NetworkLink, lattice_from, network_of
 from asr.lexicon.htk_strings import write_htk_string
-from asr.text_lines import read_text_lines
+from asr.util.errors import GrammarError
+from asr.util.files import atomic_write
+from asr.util.text_lines import read_text_lines
 
 NULL = "!NULL"
 _LAST_FRAME = 2**31 - 1

@@ -2,7 +2,7 @@
 
 import re
 
-from asr.unicode_text import nfc
+from asr.util.unicode_text import nfc
 
 _NUMBER = re.compile(r"\d|[-+\d][-+.eE\d]*\d", re.ASCII)
 

@@ -9,8 +9,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from asr.errors import LexiconError
-from asr.unicode_text import fault_in_word, nfc
+from asr.util.errors import LexiconError
+from asr.util.unicode_text import fault_in_word, nfc
 
 Pronunciation = tuple[str, ...]
 

@@ -6,11 +6,11 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from asr.errors import LexiconError, printable
 from asr.lexicon import formats
 from asr.lexicon.lexicon import Lexicon, Pronunciation, marks_stress, without_stress
 from asr.lexicon.number_columns import NumberColumns
-from asr.text_lines import read_text_lines
+from asr.util.errors import LexiconError, printable
+from asr.util.text_lines import read_text_lines
 
 Format = Literal["auto", "kaldi", "cmu", "htk"]
 

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from asr.errors import LexiconError
-from asr.files import atomic_write
 from asr.lexicon.formats import MODEL_PAUSES, is_comment
 from asr.lexicon.lexicon import Lexicon
 from asr.lexicon.number_columns import NumberColumns
 from asr.lexicon.reading import comma_separated
+from asr.util.errors import LexiconError
+from asr.util.files import atomic_write
 
 
 def write_lexicon(lexicon: Lexicon, path: Path | str) -> None:

@@ -5,12 +5,12 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from asr.acoustic.model_file import SpeechModel
-from asr.errors import LexiconError, printable
 from asr.grammar.filler import FILLER_WORD
 from asr.grammar.marks import meaning
 from asr.lexicon import Lexicon
 from asr.lexicon.lexicon import Pronunciation, without_stress
-from asr.unicode_text import without_punctuation
+from asr.util.errors import LexiconError, printable
+from asr.util.unicode_text import without_punctuation
 from asr.validation.findings import count, some
 
 log = logging.getLogger(__name__)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from asr.files import atomic_write
 from asr.report.figures import curve, speaker_bars
 from asr.scoring.wer import SpeakerScore, UtteranceScore
+from asr.util.files import atomic_write
 
 Points = Sequence[tuple[float, float]]
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from asr.corpus.data_directory import Problem
-from asr.errors import AsrError, printable
-from asr.files import atomic_write
+from asr.util.errors import AsrError, printable
+from asr.util.files import atomic_write
 
 FAILED = "failed.tsv"
 

@@ -20,12 +20,12 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 import asr
-from asr.errors import RunError
-from asr.files import atomic_directory
-from asr.runs.given_files import are_described, changed_files, describe_files
-from asr.runs.sealed import read_sealed, write_sealed
-from asr.runs.stage_digests import check_digests, write_digests
-from discriminants.paths import exists, is_dir
+from asr.runs.checked_file import read_sealed, write_sealed
+from asr.runs.input_checksums import are_described, changed_files, describe_files
+from asr.runs.stage_checksums import check_digests, write_digests
+from asr.util.errors import RunError
+from asr.util.files import atomic_directory
+from discriminants.util.paths import exists, is_dir
 
 logger = logging.getLogger(__name__)
 

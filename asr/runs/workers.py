@@ -6,7 +6,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from asr.errors import ConfigError, RunError
+from asr.util.errors import ConfigError, RunError
 from discriminants.parallel.blas_buffers import claim_blas_buffers
 from discriminants.parallel.workers import Workers, workers_for
 

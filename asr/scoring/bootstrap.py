@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from asr.errors import CorpusError
 from asr.scoring.wer import ScoreReport
+from asr.util.errors import CorpusError
 
 Unit = Literal["utterance", "speaker"]
 

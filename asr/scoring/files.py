@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Literal
 
 from asr.alignment.htk_labels import is_mlf, parse_labels, words_of
-from asr.corpus.names import fault_in_key
-from asr.errors import CorpusError
-from asr.files import atomic_write
-from asr.text_lines import read_text_lines
-from asr.unicode_text import fault_in_word
+from asr.corpus.identifiers import fault_in_key
+from asr.util.errors import CorpusError
+from asr.util.files import atomic_write
+from asr.util.text_lines import read_text_lines
+from asr.util.unicode_text import fault_in_word
 
 TranscriptFormat = Literal["auto", "kaldi", "trn", "mlf"]
 
@@ -50,8 +50,8 @@ def read_transcripts(path: Path | str, *, format: TranscriptFormat = "auto") -> 
     Raises
     ------
     CorpusError
-        When the file is no text (see `asr.text_lines`), or a line, which is named, is malformed, repeats an utterance
-        or names one so that no line could begin with it (`;;`, what cannot be printed). With "auto" also for
+        When the file is no text (see `asr.util.text_lines`), or a line, which is named, is malformed, repeats an
+        utterance or names one so that no line could begin with it (`;;`, what cannot be printed). With "auto" also for
         files whose times, paths and marks would be words: CTM, STM, RTTM, labels, segments, wav.scp, TextGrid,
         subtitles, XML, JSON, lattices.
     """

@@ -8,7 +8,7 @@ from math import inf, nan
 
 from kaldialign import align
 
-from asr.errors import CorpusError
+from asr.util.errors import CorpusError
 
 Pair = tuple[str | None, str | None]
 """One column of an alignment: (reference word, hypothesis word); None where there is no word."""

@@ -12,13 +12,13 @@ from pydantic_core import PydanticCustomError
 from asr.acoustic.gmm_training import GmmSettings, TiedGmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import MAX_PENALTY, MAX_SCALE, SearchSettings
-from asr.acoustic.speaker_adaptation import SpeakerSettings
+from asr.acoustic.speaker_adaptive_training import SpeakerSettings
 from asr.acoustic.vtln import why_no_warps
-from asr.errors import ConfigError
 from asr.features.config import FeatureConfig
 from asr.hmm.phone_questions import PhoneQuestion, read_questions
-from asr.settings import SettingFault, Settings, faults, faults_in_value, refuse
-from asr.text_lines import read_text
+from asr.util.config_base import SettingFault, Settings, faults, faults_in_value, refuse
+from asr.util.errors import ConfigError
+from asr.util.text_lines import read_text
 
 MAX_FILE = 1 << 16  # bytes; a file that names every setting has three thousand
 MAX_TIED_STATES = 100_000
@@ -45,7 +45,7 @@ class TuningSettings(Settings):
     """Insertion penalties that may be tried with them, likewise multiples of that scale."""
     tune_beam: bool = True
     """Whether `asr train` also narrows beam and `max_active` as far as the held-out words stay the same (see
-    `asr.training.search_width`); recipes keep their own."""
+    `asr.training.tuning.beam`); recipes keep their own."""
 
 
 class LexiconSettings(Settings):

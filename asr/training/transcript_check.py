@@ -20,10 +20,10 @@ from asr.alignment.suspects import Suspect, TranscriptCheck, check_transcripts, 
 from asr.alignment.transcript_scores import TranscriptScore, score_transcripts
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
-from asr.recognition.dataset import Dataset
-from asr.recognition.speaker_maps import frames_of_states
+from asr.recognition.speaker_transforms import frames_of_states
 from asr.runs.progress import counted
-from asr.training.systems import AlignedGmms, TrainingContext
+from asr.training.dataset import Dataset
+from asr.training.gmm_stages import AlignedGmms, TrainingContext
 
 FOLDS = 4
 FEW_UTTERANCES, FOLDS_OF_FEW = 400, 10  # a model of few utterances misses every one that it lacks

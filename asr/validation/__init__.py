@@ -2,6 +2,6 @@
 
 from asr.validation.findings import Finding
 from asr.validation.report import Report, Summary
-from asr.validation.validating import validate
+from asr.validation.validate import validate
 
 __all__ = ["Finding", "Report", "Summary", "validate"]

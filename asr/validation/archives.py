@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from asr.corpus.data_directory import Utterance
 from asr.corpus.feature_file import read_features
-from asr.errors import Fault, attempt
+from asr.util.errors import Fault, attempt
 from asr.validation.directory import Directory
 from asr.validation.findings import Finding, costing
 from discriminants.parallel.threads import in_threads

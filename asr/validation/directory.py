@@ -7,9 +7,9 @@ from functools import cached_property
 from pathlib import Path
 
 from asr.corpus.data_directory import Places, Utterance, nameable, parse_matrix_place, parse_segment
+from asr.corpus.identifiers import fault_in_name
 from asr.corpus.list_file import Entry, refuse_pipe
-from asr.corpus.names import fault_in_name
-from asr.errors import CorpusError, Fault
+from asr.util.errors import CorpusError, Fault
 from asr.validation.findings import Finding, stopping, without_place
 from asr.validation.htk_lists import fault_of_htk_list
 from asr.validation.lists import ListFile, read_list_past_faults

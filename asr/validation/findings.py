@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from asr.errors import printable, sentence
+from asr.util.errors import printable, sentence
 
 Severity = Literal["error", "warning"]
 

@@ -4,7 +4,7 @@ import re
 import shlex
 
 from asr.alignment.htk_labels import is_mlf
-from asr.errors import printable
+from asr.util.errors import printable
 from asr.validation.findings import MIN_CASES, NEARLY_ALL, Finding, stopping
 from asr.validation.lists import ListFile
 

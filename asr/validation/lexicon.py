@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from asr.errors import LexiconError
 from asr.grammar.hparse import is_hparse
 from asr.grammar.network import SENTENCE_MARKS
 from asr.grammar.slf import is_slf
@@ -15,6 +14,7 @@ from asr.hmm.topology import SHORT_PAUSE, SILENCE
 from asr.lexicon import Lexicon, formats, read_lexicon
 from asr.lexicon.lexicon import STRESSED_PHONE, VOWELS, Pronunciation, without_stress
 from asr.lexicon.reading import comma_separated, guess_format, line_parser, number_columns, strips_stress
+from asr.util.errors import LexiconError
 from asr.validation.findings import Finding, count, some, stopping, warning, without_place
 from asr.validation.lists import read_text_past_faults
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from asr.corpus.data_directory import Utterance
-from asr.errors import Fault, attempt
 from asr.features.config import FeatureConfig
 from asr.features.silence import SILENT_WORDS
+from asr.util.errors import Fault, attempt
+from asr.validation.audio_stats import Measured, measure
 from asr.validation.directory import Directory
 from asr.validation.findings import Finding, costing, count, some, warning
-from asr.validation.measuring import Measured, measure
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import Workers
 

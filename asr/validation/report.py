@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
-from asr.errors import Fault, printable
+from asr.util.errors import Fault, printable
 from asr.validation.findings import Finding, count, lines_by_kind
 
 _COLUMN = 14

@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from asr.acoustic.hybrid_training import HybridSettings, NoiseSettings, classifier_of
-from asr.acoustic.speaker_adaptation import SpeakerSettings
+from asr.acoustic.speaker_adaptive_training import SpeakerSettings
 from asr.corpus.data_directory import Utterance
 from asr.corpus.list_file import refuse_pipe
-from asr.errors import ConfigError, CorpusError, Fault, attempt
 from asr.features.config import FeatureConfig
 from asr.hmm.phone_questions import PhoneQuestion
 from asr.lexicon import Lexicon
+from asr.util.errors import ConfigError, CorpusError, Fault, attempt
+from asr.validation.audio_stats import measure
 from asr.validation.findings import Finding, count, some, stopping, warning, without_place
 from asr.validation.lists import check_format, read_list_past_faults
-from asr.validation.measuring import measure
-from discriminants.paths import is_file
+from discriminants.util.paths import is_file
 
 
 class StressSettings(Protocol):

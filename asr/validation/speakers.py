@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from asr.corpus.names import fault_in_name
+from asr.corpus.identifiers import fault_in_name
 from asr.validation.directory import Directory
 from asr.validation.findings import Finding, count, some, stopping, warning
 

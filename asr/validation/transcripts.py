@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from asr.features.config import FeatureConfig
 from asr.lexicon import Lexicon
-from asr.unicode_text import without_punctuation
+from asr.util.unicode_text import without_punctuation
 from asr.validation.directory import Directory
 from asr.validation.findings import MIN_CASES, NEARLY_ALL, Finding, costing, count, some, warning
 

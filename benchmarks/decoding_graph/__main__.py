@@ -24,10 +24,10 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", 
 import numpy as np  # noqa: E402
 
 from asr.acoustic.model_file import SearchSettings, SpeechModel  # noqa: E402
+from asr.commands.decode import corpus_for, static_frames  # noqa: E402
 from asr.hmm.state_graph import StateGraph  # noqa: E402
-from asr.recognition.decoding import corpus_for, static_frames  # noqa: E402
-from asr.recognition.searching import search_words  # noqa: E402
-from asr.recognition.speaker_maps import frames_of, recognized_maps  # noqa: E402
+from asr.recognition.search import search_words  # noqa: E402
+from asr.recognition.speaker_transforms import frames_of, recognized_maps  # noqa: E402
 from asr.scoring.wer import score_utterances  # noqa: E402
 from benchmarks.decoding_graph.making import COMPILERS, Made, making, opened  # noqa: E402
 from discriminants.parallel.workers import SerialWorkers  # noqa: E402

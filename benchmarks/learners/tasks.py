@@ -13,13 +13,13 @@ from benchmarks.learners.memory_use import current_bytes, peak_bytes
 from benchmarks.learners.methods import Method
 from benchmarks.learners.settings import SETTINGS
 from discriminants import KFDClassifier, KRLSClassifier, OROLSClassifier, SparseGreedyKFDClassifier
+from discriminants.center_selection.forward.forward_selection import forward_selection
+from discriminants.center_selection.forward.gram import accumulate_gram
+from discriminants.center_selection.forward.gram_schmidt_state import GramSchmidtState
+from discriminants.center_selection.forward.gram_state import GramState
+from discriminants.center_selection.forward.kernel_matrix import KernelMatrix
+from discriminants.center_selection.forward.rules import error_reduction
 from discriminants.kernels import GaussianKernel
-from discriminants.selection.forward_selection import forward_selection
-from discriminants.selection.gram import accumulate_gram
-from discriminants.selection.gram_schmidt_state import GramSchmidtState
-from discriminants.selection.gram_state import GramState
-from discriminants.selection.kernel_matrix import KernelMatrix
-from discriminants.selection.rules import error_reduction
 
 _WARM_UP = 300  # samples of the fit before the clock starts: compiled code is loaded then
 

@@ -35,7 +35,7 @@ from asr.lexicon.lexicon import without_stress  # noqa: E402
 from asr.runs.run import Run  # noqa: E402
 from asr.runs.workers import open_workers  # noqa: E402
 from asr.training.config import TrainingConfig, TuningSettings  # noqa: E402
-from asr.training.systems import TrainingContext  # noqa: E402
+from asr.training.gmm_stages import TrainingContext  # noqa: E402
 from benchmarks.padded_speech.experiment import Options, Trial, digit_trials, sentence_trials  # noqa: E402
 
 DEFAULTS = TrainingConfig()

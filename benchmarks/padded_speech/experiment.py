@@ -11,7 +11,6 @@ from asr.alignment.transcript_graph import transcript_graph
 from asr.corpus.data_directory import DataDirectory, read_data_directory
 from asr.corpus.list_file import read_list
 from asr.decode.path_segments import word_segments
-from asr.errors import Fault
 from asr.experiments.comparison import (
     Decoded,
     HybridSpecification,
@@ -24,8 +23,9 @@ from asr.experiments.comparison import (
 from asr.features.augmentation import NoiseClips, read_noise
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram, word_loop
-from asr.recognition.dataset import Dataset, build_static, load_dataset
-from asr.training.systems import TrainingContext, train_mixtures
+from asr.training.dataset import Dataset, build_static, load_dataset
+from asr.training.gmm_stages import TrainingContext, train_mixtures
+from asr.util.errors import Fault
 from benchmarks.padded_speech.corpora import cut_between_words, digit_strings, levelled, read_places, write_corpora
 from benchmarks.padded_speech.measures import Agreement, agreement, aligned_phones
 from benchmarks.padded_speech.padding import Padded, Recording

@@ -10,9 +10,9 @@ from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.frame_times import FrameTimes
 from asr.alignment.transcript_graph import transcript_graph
 from asr.decode.path_segments import phone_segments, word_segments
-from asr.errors import Fault
 from asr.hmm.topology import SHORT_PAUSE, SILENCE
-from asr.recognition.dataset import Dataset
+from asr.training.dataset import Dataset
+from asr.util.errors import Fault
 from benchmarks.padded_speech.padding import Padded
 
 TOLERANCE = 0.020  # seconds

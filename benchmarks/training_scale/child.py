@@ -10,7 +10,7 @@ import numpy as np
 from discriminants import SparseKernelLogisticClassifier, save_arrays
 from discriminants.parallel.cluster import ClusterWorkers
 from discriminants.parallel.workers import Workers, workers_for
-from discriminants.persistence import estimator_to_arrays
+from discriminants.serialization.persistence import estimator_to_arrays
 
 
 def fit(arguments: dict[str, Any]) -> dict[str, Any]:

@@ -4,10 +4,10 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
-from discriminants.compiled import njit
 from discriminants.kernels.half_squares import HalfSquares, half_square, in_widths
 from discriminants.kernels.kernel import BLOCK_ROWS, SparseKernelColumns, positive
 from discriminants.kernels.radial import RadialKernel, single_width
+from discriminants.util.numba_cache import njit
 
 _TREE_FEATURES = 4  # in more dimensions a tree visits most points, and the matrix product finds the near ones faster
 

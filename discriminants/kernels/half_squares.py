@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from discriminants.compiled import njit
+from discriminants.util.numba_cache import njit
 
 _FLOAT32_SPREAD = 1e3  # above this squared norm (in widths) the product loses more than 1e-4 of it in float32
 FLOAT64_SPREAD = 1e6  # and more than about 1e-9 in float64

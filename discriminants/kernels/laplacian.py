@@ -5,10 +5,10 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import xlogy
 
-from discriminants.compiled import njit
 from discriminants.kernels.exponential import exp_in_place
 from discriminants.kernels.kernel import KernelColumns
 from discriminants.kernels.radial import RadialKernel, single_width
+from discriminants.util.numba_cache import njit
 
 _TILE = 512  # centres whose partial sums stay in the first-level cache
 

@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discriminants.compiled import njit
 from discriminants.kernels import Kernel
 from discriminants.linear_systems.kernel_values import kernel_matrix
 from discriminants.linear_systems.working_set import working_set
+from discriminants.util.numba_cache import njit
 
 _WHOLE = 3000  # samples up to which their kernel matrix is kept, 72 MB
 _INNER = 20  # steps of two for each sample of a block, at most

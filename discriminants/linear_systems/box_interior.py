@@ -12,8 +12,8 @@ _AT_BOUND = 1e-5  # a multiplier so near its bound is put there
 def box_interior(K: np.ndarray, target: np.ndarray, regularization: float, delta: float, tol: float) -> np.ndarray:
     """Nearly the beta of greatest y'beta - delta |beta|^2 / 2 - beta'K beta / (2 C), 1'beta = 0, -1 <= beta_i <= 1.
 
-    Mehrotra's predictor and corrector, as in `discriminants.least_absolute_deviations`: a Cholesky factorisation an
-    iteration, O(N^3), some ten times, whatever the condition of K is, on which a descent in pairs depends. Memory is
+    Mehrotra's predictor and corrector, as in `discriminants.fisher.least_absolute_deviations`: a Cholesky factorisation
+    an iteration, O(N^3), some ten times, whatever the condition of K is, on which a descent in pairs depends. Memory is
     16 N^2 bytes beside K.
 
     Parameters

@@ -8,9 +8,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
-from discriminants.few_samples import are_few
 from discriminants.kernels import make_kernel
-from discriminants.sampling import spread_sample
+from discriminants.util.few_samples import are_few
+from discriminants.util.sampling import spread_sample
 
 OF_MANY_SAMPLES = 1e-7
 """An early end of the descent does the rest."""

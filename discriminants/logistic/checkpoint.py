@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from discriminants.errors import ModelFormatError
-from discriminants.model_file import load_arrays, save_arrays
-from discriminants.paths import exists
+from discriminants.serialization.model_file import load_arrays, save_arrays
+from discriminants.util.errors import ModelFormatError
+from discriminants.util.paths import exists
 
 INTERVAL = 30.0  # seconds between two writings of a stage that is under way
 _FORMAT = "unfinished fit, 1"

@@ -2,15 +2,15 @@
 
 import numpy as np
 
+from discriminants.center_selection.forward.forward_selection import forward_selection
+from discriminants.center_selection.forward.gram import accumulate_gram
+from discriminants.center_selection.forward.gram_state import GramState
+from discriminants.center_selection.forward.rules import error_reduction
 from discriminants.kernels import Kernel
 from discriminants.logistic.memory import GRAM_ROWS
 from discriminants.logistic.training import FitContext
 from discriminants.multiclass.targets import OneVsRestTargets
-from discriminants.sampling import balanced_sample, spread_sample
-from discriminants.selection.forward_selection import forward_selection
-from discriminants.selection.gram import accumulate_gram
-from discriminants.selection.gram_state import GramState
-from discriminants.selection.rules import error_reduction
+from discriminants.util.sampling import balanced_sample, spread_sample
 
 _STAGE = "dictionary"
 _ENOUGH = 4  # times as many samples as are wanted, among which duplicates are looked for first

@@ -4,11 +4,11 @@ from dataclasses import fields
 
 import numpy as np
 
+from discriminants.center_selection.forward.gram import accumulate_gram
 from discriminants.kernels import Kernel
 from discriminants.logistic.memory import GRAM_ROWS
 from discriminants.logistic.training import FitContext
 from discriminants.logistic.whitening import Whitening, whiten, whiten_by_factors
-from discriminants.selection.gram import accumulate_gram
 
 _MOMENT_SAMPLES = 20  # samples for each centre from which the second moment is estimated
 _MANY_CENTERS = 2500  # above it whitening goes by Cholesky factors

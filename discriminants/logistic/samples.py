@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from discriminants.files import write_array
 from discriminants.parallel.stored_array import StoredArray
 from discriminants.parallel.workers import SerialWorkers, Workers
+from discriminants.util.files import write_array
 
 BLOCK_ROWS = 8192  # rows of a task; what it sums is the same wherever it runs
 

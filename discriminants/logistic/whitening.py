@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
 
-from discriminants.blas_threads import one_blas_thread
+from discriminants.util.blas_threads import one_blas_thread
 
 
 @dataclass(frozen=True)

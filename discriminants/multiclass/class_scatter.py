@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discriminants.center_selection.forward.gram import GramSystem
 from discriminants.kernels import Kernel
 from discriminants.parallel.workers import Workers
-from discriminants.selection.gram import GramSystem
 
 _ROUNDING = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 3e-6}  # relative error of kernel values
 

@@ -9,8 +9,8 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from discriminants.compiled import njit
 from discriminants.kernels.exponential import exp_float32
+from discriminants.util.numba_cache import njit
 
 _HIGHEST = np.float32(80.0)  # log odds of a pair, so that sums of their exponentials stay in the range of float32
 _ONE = np.float32(1.0)

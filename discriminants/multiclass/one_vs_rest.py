@@ -7,9 +7,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
-from discriminants.expansion import FLOATS, KernelExpansion
 from discriminants.multiclass.labels import class_codes
-from discriminants.posteriors import POSTERIORS, LogisticOutputModel, unit_length_outputs
+from discriminants.posteriors.output_models import POSTERIORS, LogisticOutputModel, unit_length_outputs
+from discriminants.util.expansion import FLOATS, KernelExpansion
 
 
 class OneVsRestClassifier(ClassifierMixin, KernelExpansion):

@@ -6,10 +6,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from discriminants.expansion import FLOATS
 from discriminants.kernels.kernel import KernelColumns
 from discriminants.multiclass.gaussian_coupling import GaussianPairs, coupled, normalized
-from discriminants.prepared import Prepared
+from discriminants.util.expansion import FLOATS
+from discriminants.util.prepared import Prepared
 
 BLOCK_ROWS = 128
 _PART_BYTES = 64 << 20  # most of the outputs of all pairs of a block

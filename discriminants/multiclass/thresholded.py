@@ -6,9 +6,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import StrOptions
 
+from discriminants.fisher.thresholds import THRESHOLDS
 from discriminants.kernels import PrecomputedKernel, make_kernel
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
-from discriminants.thresholds import THRESHOLDS
 
 _FOLDS = 5
 _MIN_LEFT_OUT = 10  # samples of a class; with fewer, each moves its class's outputs too far
@@ -22,8 +22,8 @@ class ThresholdedClassifier(OneVsRestClassifier):
     ----------
     threshold : {"least_squares", "least_error", "soft_margin"}
         Where an output is zero: the bias of least squares; least errors, then widest gap; or the support vector
-        machine on the one output (`discriminants.thresholds`). Of two classes both are equally probable at either of
-        the latter thresholds, but by posterior "gaussian".
+        machine on the one output (`discriminants.fisher.thresholds`). Of two classes both are equally probable at
+        either of the latter thresholds, but by posterior "gaussian".
     calibrate_on : {"training", "held_out"}
         The outputs that the threshold and the posterior model are fitted to: those of the training samples, or of
         samples that were held out, in five folds. Outputs of training samples part the classes better than those of

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from scipy.linalg import blas
 
-from discriminants.blas_threads import one_blas_thread
-from discriminants.paths import exists
+from discriminants.util.blas_threads import one_blas_thread
+from discriminants.util.paths import exists
 
 # MiB of address space
 _BUFFERS = 2 * 34  # of two copies of OpenBLAS, with what an allocation of 32 costs besides

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
-from discriminants.blas_threads import on_one_thread
+from discriminants.util.blas_threads import on_one_thread
 
 Result = TypeVar("Result")
 

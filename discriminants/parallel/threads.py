@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from discriminants.blas_threads import blas_threads_allowed, one_blas_thread
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
+from discriminants.util.blas_threads import blas_threads_allowed, one_blas_thread
 
 Result = TypeVar("Result")
 

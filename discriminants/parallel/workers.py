@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
-from discriminants.blas_threads import on_one_thread, one_blas_thread
+from discriminants.util.blas_threads import on_one_thread, one_blas_thread
 
 Result = TypeVar("Result")
 

@@ -22,15 +22,15 @@ from asr.experiments.comparison import (
 )
 from asr.experiments.kernel_families import CHOICES as FAMILIES
 from asr.experiments.kernel_families import kernel_family
-from asr.experiments.mapped_systems import CHOICE as MAPPED
-from asr.experiments.mapped_systems import mapped_systems
 from asr.experiments.recipe import finish, open_recipe, parse_arguments, run_recipe
-from asr.experiments.table_4_2 import CHOICE as TABLE_4_2
-from asr.experiments.table_4_2 import table_4_2
+from asr.experiments.sat_systems import CHOICE as MAPPED
+from asr.experiments.sat_systems import mapped_systems
+from asr.experiments.thesis_table_4_2 import CHOICE as TABLE_4_2
+from asr.experiments.thesis_table_4_2 import table_4_2
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram, word_loop
-from asr.recognition.dataset import Dataset
 from asr.training.config import TrainingConfig, TuningSettings
+from asr.training.dataset import Dataset
 
 # How the archived cepstra were made (CMU Sphinx); vocal-tract warps need to know.
 FEATURES = FeatureConfig(n_filters=40, low_hz=130.0, high_hz=6800.0, lifter=0, energy="c0", energy_first=True)

@@ -12,7 +12,7 @@ import argparse
 
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
-from asr.acoustic.speaker_adaptation import SpeakerSettings
+from asr.acoustic.speaker_adaptive_training import SpeakerSettings
 from asr.experiments.ablation import Ablation, Row, run_ablation
 from asr.experiments.recipe import open_recipe, parse_arguments, run_recipe
 from asr.grammar import arpa_grammar, estimate_ngram

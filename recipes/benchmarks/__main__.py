@@ -18,10 +18,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from asr.errors import ConfigError, CorpusError, RunError
 from asr.experiments.recipe import run_recipe
-from asr.files import atomic_write
-from discriminants.paths import is_dir, is_file
+from asr.util.errors import ConfigError, CorpusError, RunError
+from asr.util.files import atomic_write
+from discriminants.util.paths import is_dir, is_file
 from recipes.benchmarks import digits, fisher, lssvm_uci, multiclass, partitions, regression, second_order, sinc
 from recipes.benchmarks.results import ResultFiles
 from recipes.benchmarks.study import Table, run_study, study_settings

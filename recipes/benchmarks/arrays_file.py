@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.lib import format as npy
 
-from asr.errors import CorpusError
-from discriminants.paths import is_file
+from asr.util.errors import CorpusError
+from discriminants.util.paths import is_file
 
 MAX_ARRAY = 1 << 27
 """Bytes; the largest of the benchmark sets has a fifth of it."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from asr.errors import CorpusError
+from asr.util.errors import CorpusError
 from recipes.benchmarks.arrays_file import read_arrays
 from recipes.benchmarks.problem import Partition, Problem
 

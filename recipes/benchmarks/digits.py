@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
 
-from discriminants.image_transformations import smoothed_images, transformed_images
-from discriminants.invariant_kfd import InvariantKFDClassifier
-from discriminants.kfd import KFDClassifier
-from discriminants.sparse_greedy_kfd import SparseGreedyKFDClassifier
+from discriminants.fisher.image_transformations import smoothed_images, transformed_images
+from discriminants.fisher.invariant_kfd import InvariantKFDClassifier
+from discriminants.fisher.kfd import KFDClassifier
+from discriminants.fisher.sparse_greedy_kfd import SparseGreedyKFDClassifier
 from recipes.benchmarks.datasets import multi_class_problem
 from recipes.benchmarks.model_choice import SEED, Search, grid
 from recipes.benchmarks.multiclass import with_fewer

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from discriminants.kfd import KFDClassifier
-from discriminants.sparse_kfd import SparseKFDClassifier
+from discriminants.fisher.kfd import KFDClassifier
+from discriminants.fisher.sparse_kfd import SparseKFDClassifier
 from recipes.benchmarks.datasets import two_class_problem
 from recipes.benchmarks.model_choice import Search, grid
 from recipes.benchmarks.partitions import REPEATS, SMALL

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from discriminants.selection.model_size import sizes_up_to
+from discriminants.center_selection.forward.model_size import sizes_up_to
 from recipes.benchmarks.model_choice import SEED, Search, grid
 
 # OROLS sets lambda in every step. It ends when no column is left that its own columns do not nearly span.

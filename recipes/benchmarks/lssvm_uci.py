@@ -11,9 +11,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from asr.errors import CorpusError
-from discriminants.lssvm import LSSVMClassifier
-from discriminants.shrinking_grid import ShrinkingGridSearchCV
+from asr.util.errors import CorpusError
+from discriminants.lssvm.lssvm import LSSVMClassifier
+from discriminants.lssvm.shrinking_grid import ShrinkingGridSearchCV
 from recipes.benchmarks.datasets import random_partitions
 from recipes.benchmarks.model_choice import SEED, Search
 from recipes.benchmarks.problem import Problem

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from discriminants.krls import KRLSClassifier
-from discriminants.npd import NPDClassifier
-from discriminants.orols import OROLSClassifier
+from discriminants.sparse.krls import KRLSClassifier
+from discriminants.sparse.npd import NPDClassifier
+from discriminants.sparse.orols import OROLSClassifier
 from recipes.benchmarks.datasets import multi_class_problem
 from recipes.benchmarks.forward import krls_search, npd_search, orols_search
 from recipes.benchmarks.peers import kfd_search, svc_search

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from discriminants.npd import NPDClassifier
-from discriminants.ols import OLSClassifier
-from discriminants.orols import OROLSClassifier
+from discriminants.sparse.npd import NPDClassifier
+from discriminants.sparse.ols import OLSClassifier
+from discriminants.sparse.orols import OROLSClassifier
 from recipes.benchmarks.datasets import two_class_problem
 from recipes.benchmarks.forward import ols_search, orols_search, penalised_npd_search
 from recipes.benchmarks.peers import kfd_search, svc_search

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.svm import SVC, SVR
 
-from discriminants.kfd import KFDClassifier
+from discriminants.fisher.kfd import KFDClassifier
 from recipes.benchmarks.model_choice import Search, grid
 
 KFD_SUBSET = 2000  # samples to choose on; the fit has all of them

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from discriminants.npd import NPDRegressor
-from discriminants.orols import OROLSRegressor
+from discriminants.sparse.npd import NPDRegressor
+from discriminants.sparse.orols import OROLSRegressor
 from recipes.benchmarks.datasets import regression_problem
 from recipes.benchmarks.forward import npd_search, orols_search
 from recipes.benchmarks.peers import svr_search

@@ -8,10 +8,10 @@ from typing import Any, TypedDict, get_type_hints
 
 import numpy as np
 
-from asr.errors import RunError
-from asr.files import atomic_write
-from asr.text_lines import read_text
-from discriminants.paths import exists
+from asr.util.errors import RunError
+from asr.util.files import atomic_write
+from asr.util.text_lines import read_text
+from discriminants.util.paths import exists
 from recipes.benchmarks.published import PUBLISHED
 from recipes.benchmarks.study import Outcome, Table
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discriminants.ksod import KSODClassifier
+from discriminants.fisher.ksod import KSODClassifier
 from recipes.benchmarks.datasets import two_class_problem
 from recipes.benchmarks.model_choice import SEED, Search, grid
 from recipes.benchmarks.partitions import REPEATS, SMALL

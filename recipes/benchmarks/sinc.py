@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from discriminants.npd import NPDRegressor
-from discriminants.orols import OROLSRegressor
-from discriminants.selection.model_size import sizes_up_to
+from discriminants.center_selection.forward.model_size import sizes_up_to
+from discriminants.sparse.npd import NPDRegressor
+from discriminants.sparse.orols import OROLSRegressor
 from recipes.benchmarks.forward import penalised_npd_search, penalised_orols_search
 from recipes.benchmarks.peers import svr_search
 from recipes.benchmarks.problem import Partition, Problem

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import load_iris, load_wine
 
-from asr.errors import CorpusError
+from asr.util.errors import CorpusError
 from recipes.benchmarks.arrays_file import read_arrays
 from recipes.benchmarks.datasets import check_samples
 

@@ -36,18 +36,18 @@ from asr.experiments.kernel_families import CHOICES as FAMILIES
 from asr.experiments.kernel_families import kernel_family
 from asr.experiments.recipe import OURS, Recipe, finish, open_recipe, parse_arguments, run_recipe
 from asr.experiments.results import ResultRow, Unit, result_row
-from asr.experiments.table_4_2 import CHOICE as TABLE_4_2
-from asr.experiments.table_4_2 import table_4_2
+from asr.experiments.thesis_table_4_2 import CHOICE as TABLE_4_2
+from asr.experiments.thesis_table_4_2 import table_4_2
 from asr.features.config import FeatureConfig
 from asr.features.frontend import FrontEnd
 from asr.grammar import Grammar, one_word, word_loop
 from asr.lexicon import with_own_phones
-from asr.recognition.adaptation import AdaptationSettings
-from asr.recognition.dataset import Dataset, joined
+from asr.recognition.input_network import AdaptationSettings
 from asr.scoring.files import read_transcripts, write_transcripts
 from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.config import TrainingConfig, TuningSettings
-from asr.training.systems import TrainingContext
+from asr.training.dataset import Dataset, joined
+from asr.training.gmm_stages import TrainingContext
 
 log = logging.getLogger(__name__)
 

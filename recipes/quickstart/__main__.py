@@ -23,10 +23,10 @@ from asr.experiments.comparison import (
 )
 from asr.experiments.recipe import finish, open_recipe, parse_arguments, run_recipe
 from asr.grammar import Grammar, read_word_pair, word_pair
-from asr.recognition.dataset import Dataset
 from asr.runs.progress import counted
 from asr.training.config import TrainingConfig, TuningSettings
-from discriminants.paths import is_dir
+from asr.training.dataset import Dataset
+from discriminants.util.paths import is_dir
 
 CORPUS = CorpusSettings()
 DEFAULTS = TrainingConfig()

@@ -19,8 +19,7 @@ from collections.abc import Mapping, Sequence
 from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
-from asr.corpus.folded_tree import FoldedTree
-from asr.errors import ConfigError
+from asr.corpus.case_insensitive_dir import FoldedTree
 from asr.experiments.comparison import (
     HybridSpecification,
     MixtureSpecification,
@@ -30,11 +29,12 @@ from asr.experiments.comparison import (
     train_and_tune,
 )
 from asr.experiments.recipe import Arguments, finish, open_recipe, parse_arguments, run_recipe
-from asr.experiments.table_4_2 import CHOICE, table_4_2
+from asr.experiments.thesis_table_4_2 import CHOICE, table_4_2
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar
-from asr.recognition.dataset import Dataset
 from asr.training.config import TrainingConfig, TuningSettings
+from asr.training.dataset import Dataset
+from asr.util.errors import ConfigError
 from recipes.rm1.cepstra import read_cepstra
 from recipes.rm1.constant_frames import without_constant_frames
 from recipes.rm1.discs import read_discs

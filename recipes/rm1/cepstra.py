@@ -8,17 +8,17 @@ from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
+from asr.corpus.case_insensitive_dir import FoldedTree
 from asr.corpus.data_directory import DataDirectory, Utterance
-from asr.corpus.folded_tree import FoldedTree
 from asr.corpus.sphinx_corpus import read_sphinx_corpus
 from asr.corpus.sphinx_features import read_sphinx_features
-from asr.errors import CorpusError, GrammarError
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, read_grammar
 from asr.grammar.openfst_automaton import openfst_grammar
 from asr.grammar.openfst_magic import is_openfst
 from asr.lexicon import Lexicon, read_lexicon
-from asr.text_lines import read_text_lines
+from asr.util.errors import CorpusError, GrammarError
+from asr.util.text_lines import read_text_lines
 from recipes.rm1.corpus import Rm1Corpus, check_grammar, checked
 from recipes.rm1.layout import TEST_SETS, TRAIN, require
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from asr.corpus.audio import read_audio
-from asr.errors import FeatureError
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
-from asr.recognition.dataset import Dataset
 from asr.runs.progress import progress
 from asr.runs.run import Run
+from asr.training.dataset import Dataset
+from asr.util.errors import FeatureError
 
 log = logging.getLogger(__name__)
 

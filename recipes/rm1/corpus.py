@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from asr.corpus.data_directory import DataDirectory, Problem
-from asr.errors import CorpusError, Fault, GrammarError, attempt
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, score_sentence
 from asr.lexicon import Lexicon
+from asr.util.errors import CorpusError, Fault, GrammarError, attempt
 from recipes.rm1.layout import TRAIN
 
 _MIN_ALLOWED = 0.5  # of the training sentences: with fewer, the grammar is of other words

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from asr.corpus.names import fault_in_name
-from asr.errors import CorpusError, printable
-from asr.text_lines import read_text_lines
+from asr.corpus.identifiers import fault_in_name
+from asr.util.errors import CorpusError, printable
+from asr.util.text_lines import read_text_lines
 
 _QUOTED = 100  # characters of a line in a message
 _SEXES = frozenset("mf")

@@ -5,9 +5,9 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
+from asr.corpus.case_insensitive_dir import FoldedTree
 from asr.corpus.data_directory import DataDirectory, Problem, Utterance
-from asr.corpus.folded_tree import FoldedTree
-from asr.corpus.names import fault_in_name
+from asr.corpus.identifiers import fault_in_name
 from asr.features.config import FeatureConfig
 from asr.grammar import read_word_pair, word_pair
 from recipes.rm1.corpus import Rm1Corpus, check_grammar, checked

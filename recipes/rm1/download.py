@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
-from asr.errors import CorpusError, printable
-from asr.files import DISK_TROUBLE, atomic_directory, atomic_write
 from asr.grammar.openfst_magic import FST_MAGIC
 from asr.runs.progress import Progress
-from asr.text_lines import GZIP_MAGIC, read_text
-from discriminants.paths import exists, is_dir, is_file
+from asr.util.errors import CorpusError, printable
+from asr.util.files import DISK_TROUBLE, atomic_directory, atomic_write
+from asr.util.text_lines import GZIP_MAGIC, read_text
+from discriminants.util.paths import exists, is_dir, is_file
 
 log = logging.getLogger("recipes.rm1")
 

@@ -23,7 +23,7 @@ from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 
 from asr.acoustic.gmm_training import GmmSettings, train_gmm  # noqa: E402
-from asr.alignment.aligned_table import align_table  # noqa: E402
+from asr.alignment.batch_alignment import align_table  # noqa: E402
 from asr.alignment.transcript_graph import transcript_graph  # noqa: E402
 from asr.features.frontend import FrontEnd  # noqa: E402
 from asr.hmm.state_graph import StateGraph  # noqa: E402

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from asr.corpus.folded_tree import FoldedTree
-from asr.errors import CorpusError
+from asr.corpus.case_insensitive_dir import FoldedTree
+from asr.util.errors import CorpusError
 
 Layout = Literal["discs", "cepstra"]
 

@@ -2,8 +2,8 @@
 
     python -m recipes.rm1.sample --data-dir DIR --work-dir W [--jobs N]
 
-DIR is read by `recipes.rm1.sample_data`. The systems of `asr.experiments.table_4_2` and the one-vs-rest systems of
-`recipes.rm1` are trained on the given states, without aligning again. Frame error: the most probable state, by
+DIR is read by `recipes.rm1.sample_data`. The systems of `asr.experiments.thesis_table_4_2` and the one-vs-rest systems
+of `recipes.rm1` are trained on the given states, without aligning again. Frame error: the most probable state, by
 posterior, beside the given one. Phone error: a loop of all phones under a bigram of the training phones, the house's
 silence free between them; silence is no phone, neither in the reference nor in what is recognized. Language-model scale
 and penalty are chosen on training speakers held out, by twins trained without them. Widths of the kernels are those of
@@ -25,26 +25,26 @@ from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.state_mixtures import mixtures_of_states
 from asr.decode.graph_compiler import compile_graph
-from asr.errors import ConfigError
 from asr.experiments.comparison import HybridSpecification, MixtureSpecification, one_stream_of
 from asr.experiments.recipe import parse_arguments, run_recipe
-from asr.experiments.table_4_2 import COMPONENTS, table_4_2
+from asr.experiments.thesis_table_4_2 import COMPONENTS, table_4_2
 from asr.features.frontend import FrontEnd
 from asr.grammar.arpa_automaton import arpa_grammar
 from asr.grammar.ngram import estimate_ngram
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import estimate_self_loops
-from asr.recognition.dataset import Dataset
-from asr.recognition.recognition import recognize
+from asr.recognition.decoder import recognize
 from asr.runs.run import Run
 from asr.runs.workers import open_workers
 from asr.scoring.wer import score_utterances
 from asr.training.config import TrainingConfig, TuningSettings
-from asr.training.held_out import hold_out
-from asr.training.hybrid_systems import train_hybrid_system
-from asr.training.systems import AlignedGmms, TrainedSystem, TrainingContext
-from asr.training.tuning import tune_search
-from discriminants.blas_threads import one_blas_thread
+from asr.training.dataset import Dataset
+from asr.training.gmm_stages import AlignedGmms, TrainedSystem, TrainingContext
+from asr.training.hybrid_stages import train_hybrid_system
+from asr.training.tuning.folds import hold_out
+from asr.training.tuning.search import tune_search
+from asr.util.errors import ConfigError
+from discriminants.util.blas_threads import one_blas_thread
 from recipes.rm1.__main__ import kernel_logistic
 from recipes.rm1.cepstra import FEATURES
 from recipes.rm1.sample_data import Labelled, count_transitions, read_sample

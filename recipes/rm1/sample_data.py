@@ -12,16 +12,16 @@ from pathlib import Path
 
 import numpy as np
 
-from asr.corpus.folded_tree import FoldedTree
+from asr.corpus.case_insensitive_dir import FoldedTree
+from asr.corpus.identifiers import fault_in_name
 from asr.corpus.list_file import Entry, read_list
-from asr.corpus.names import fault_in_name
 from asr.corpus.sphinx_features import SPHINX_COEFFICIENTS, read_sphinx_features
-from asr.errors import CorpusError
 from asr.features.frame_table import FrameTable
 from asr.hmm.topology import SILENCE, Topology
 from asr.lexicon import Lexicon
-from asr.recognition.dataset import Dataset
-from asr.text_lines import read_text_lines
+from asr.training.dataset import Dataset
+from asr.util.errors import CorpusError
+from asr.util.text_lines import read_text_lines
 from recipes.rm1.layout import require
 
 SPLITS = ("train", "test")

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from asr.acoustic.model_file import SearchSettings
-from asr.files import atomic_write
-from asr.recognition.dataset import Dataset
 from asr.scoring.bootstrap import compare_systems, wer_interval
 from asr.scoring.wer import ErrorCounts, ScoreReport, UtteranceScore
+from asr.training.dataset import Dataset
+from asr.util.files import atomic_write
 
 WITHIN = 1.0  # points of frame error
 FEWER = 15.0  # % of the phone errors of mixtures

@@ -12,7 +12,7 @@ import numpy as np
 
 from asr.corpus.audio import read_header
 from asr.corpus.opening import open_for_reading
-from asr.errors import CorpusError, printable
+from asr.util.errors import CorpusError, printable
 
 _MAGIC = b"NIST_1A\n"
 _HEADER_BYTES = 1024

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from itertools import chain, pairwise
 from pathlib import Path
 
-from asr.errors import LexiconError, printable
 from asr.lexicon import Lexicon
-from asr.text_lines import read_text_lines
+from asr.util.errors import LexiconError, printable
+from asr.util.text_lines import read_text_lines
 
 _FOLDED = {"zh": "sh", "eng": "ng", "hv": "hh", "em": "m", "axr": "er"}
 _DROPPED = frozenset({"q"})  # the glottal stop

@@ -24,19 +24,19 @@ from asr.experiments.comparison import (
     pooled_row,
     train_and_tune,
 )
-from asr.experiments.mapped_systems import CHOICE as MAPPED
-from asr.experiments.mapped_systems import mapped_systems
 from asr.experiments.recipe import Arguments, finish, open_recipe, parse_arguments, run_recipe
-from asr.experiments.table_4_2 import CHOICE as TABLE_4_2
-from asr.experiments.table_4_2 import table_4_2
+from asr.experiments.sat_systems import CHOICE as MAPPED
+from asr.experiments.sat_systems import mapped_systems
+from asr.experiments.thesis_table_4_2 import CHOICE as TABLE_4_2
+from asr.experiments.thesis_table_4_2 import table_4_2
 from asr.features.augmentation import Augmentation, NoiseClips, read_noise
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram
 from asr.lexicon import Lexicon, read_lexicon
 from asr.lexicon.lexicon import without_stress
-from asr.recognition.dataset import Dataset
 from asr.training.config import TrainingConfig, TuningSettings
-from discriminants.paths import is_dir
+from asr.training.dataset import Dataset
+from discriminants.util.paths import is_dir
 
 log = logging.getLogger("recipes.speechocean")
 

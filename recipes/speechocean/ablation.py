@@ -15,14 +15,14 @@ from pathlib import Path
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
 from asr.corpus.list_file import read_list
-from asr.errors import ConfigError
 from asr.experiments.ablation import Ablation, Row, run_ablation
 from asr.experiments.recipe import open_recipe, parse_arguments, run_recipe
 from asr.features.augmentation import Augmentation, NoiseClips
 from asr.grammar import Grammar, arpa_grammar, estimate_ngram
 from asr.lexicon import read_lexicon
-from asr.recognition.dataset import Dataset
 from asr.runs.run import Run
+from asr.training.dataset import Dataset
+from asr.util.errors import ConfigError
 from recipes.speechocean.__main__ import CONFIG, FEATURES, WIDE, folded, noise_clips
 
 HYBRID = HybridSettings(

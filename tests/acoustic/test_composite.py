@@ -19,8 +19,8 @@ from asr.acoustic.gmm import single_gaussians
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_file import SpeechModel, describe_model, load_model, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
-from asr.errors import ConfigError, ModelFormatError
-from discriminants.model_file import load_arrays, save_arrays
+from asr.util.errors import ConfigError, ModelFormatError
+from discriminants.serialization.model_file import load_arrays, save_arrays
 from tests.acoustic.test_model_file import training, two_streams
 
 FRAMES = np.random.default_rng(0).normal(size=(7, 5)).astype(np.float32)

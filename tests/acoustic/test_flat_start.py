@@ -9,14 +9,14 @@ from asr.acoustic import flat_start, gmm_training
 from asr.acoustic.flat_start import GuidedMixtures, first_models, with_evidence
 from asr.acoustic.gmm import single_gaussians
 from asr.acoustic.gmm_training import GmmSettings, train_gmm
-from asr.alignment.aligned_table import AlignedTable, align_table
-from asr.alignment.pause_sounds import CERTAIN
+from asr.alignment.batch_alignment import AlignedTable, align_table
+from asr.alignment.pause_model import CERTAIN
 from asr.alignment.transcript_graph import transcript_graph
-from asr.errors import AlignmentError
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import SILENCE, Topology
 from asr.lexicon import Lexicon
+from asr.util.errors import AlignmentError
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 PHONES = ("a", "b", "c", "d", "e")

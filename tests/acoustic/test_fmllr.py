@@ -6,6 +6,7 @@ from scipy.optimize import approx_fprime
 from scipy.special import logsumexp
 from scipy.stats import norm
 
+from asr.acoustic.constrained_transforms import RowStatistics, best_transform
 from asr.acoustic.fmllr import (
     MAX_SILENCE,
     FmllrSettings,
@@ -17,9 +18,8 @@ from asr.acoustic.fmllr import (
     mostly_speech,
 )
 from asr.acoustic.gmm import GaussianMixtures
-from asr.acoustic.row_updates import RowStatistics, best_transform
 from asr.features.frame_table import FrameTable
-from discriminants.logistic.input_map import AffineTransform, identity_map
+from discriminants.logistic.affine_transform import AffineTransform, identity_map
 from discriminants.parallel.threads import ThreadWorkers
 
 N_FEATURES = 4

@@ -11,11 +11,11 @@ from asr.acoustic.state_mixtures import mixtures_of_states
 from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.transcript_graph import transcript_graph
 from asr.decode.path_segments import Segment, phone_segments
-from asr.errors import AlignmentError
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology
 from asr.lexicon import Lexicon
+from asr.util.errors import AlignmentError
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 # No word ends with the phone that another begins with: the border between two like phones could not be found.

@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from asr.acoustic.composite import beside
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.hybrid import LOWEST_LOG_POSTERIOR, HybridAcousticModel
-from asr.errors import ConfigError
+from asr.util.errors import ConfigError
 
 N_STATES = 5
 MEANS = np.array([[0, 0, 0], [5, 0, 0], [0, 5, 0], [0, 0, 5]])  # state 4 is never seen

@@ -9,10 +9,10 @@ import pytest
 
 from asr.acoustic import classifiers
 from asr.acoustic.classifiers import available_classifiers, make_classifier, registered_packages
-from asr.acoustic.fitting import frames_it_bears
+from asr.acoustic.fit_progress import frames_it_bears
 from asr.acoustic.hybrid import HybridAcousticModel
-from asr.errors import ConfigError
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+from asr.util.errors import ConfigError
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 PLUG = '''
 import numpy as np

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from asr.acoustic import fitting, hybrid_training
+from asr.acoustic import fit_progress, hybrid_training
 from asr.acoustic.gmm_training import train_gmm
 from asr.acoustic.hybrid_training import HybridSettings, train_hybrid
-from asr.alignment.aligned_table import align_table
-from asr.errors import AlignmentError, ConfigError
+from asr.alignment.batch_alignment import align_table
 from asr.features.frame_table import FrameTable
+from asr.util.errors import AlignmentError, ConfigError
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 from tests.acoustic.test_gmm_training import TOPOLOGY, Corpus, settings
 
@@ -236,7 +236,7 @@ def test_a_classifier_is_fitted_to_so_many_frames_and_the_priors_to_all(
     counts = np.bincount(states[states >= 0], minlength=TOPOLOGY.n_states)
     shares = np.maximum(counts / counts.sum(), settings.prior_floor / TOPOLOGY.n_states)
     np.testing.assert_allclose(model.log_priors, np.log(shares / shares.sum()), rtol=1e-5)
-    monkeypatch.setitem(fitting.MAX_FRAMES, "SVC", 150)
+    monkeypatch.setitem(fit_progress.MAX_FRAMES, "SVC", 150)
     automatic = HybridSettings(classifier="sklearn.svm.SVC")
     model = train_hybrid(corpus.table, states, corpus.graphs, TOPOLOGY, self_loops, automatic).hmm.acoustic_model
     assert model.classifier.shape_fit_[0] <= 150

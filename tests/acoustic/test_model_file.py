@@ -21,19 +21,19 @@ from asr.acoustic.model_file import SearchSettings, SpeechModel, describe_model,
 from asr.acoustic.model_metadata import Provenance
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.state_mixtures import mixtures_of_states
-from asr.alignment.pause_sounds import PauseSounds
-from asr.errors import DecodeError, ModelFormatError
+from asr.alignment.pause_model import PauseSounds
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.features.small_mixture import fit_mixture
 from asr.hmm.topology import Topology, uniform_self_loops
 from asr.lexicon import Lexicon
+from asr.util.errors import DecodeError, ModelFormatError
 from discriminants.kernels import PolynomialKernel
-from discriminants.model_file import load_arrays, save_arrays
-from discriminants.npd import NPDClassifier
-from discriminants.orols import OROLSClassifier
-from discriminants.sparse_logistic import SparseKernelLogisticClassifier
+from discriminants.serialization.model_file import load_arrays, save_arrays
+from discriminants.sparse.npd import NPDClassifier
+from discriminants.sparse.orols import OROLSClassifier
+from discriminants.sparse.sparse_logistic import SparseKernelLogisticClassifier
 
 TOPOLOGY = Topology(("a", "b"))
 LEXICON = Lexicon({"äh": (("a",), ("a", "b")), "BA": (("b", "a"),)})
@@ -168,7 +168,7 @@ def test_a_hybrid_with_a_second_stream_read_again_gives_equal_scores(tmp_path: P
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
-        ("npd", "discriminants.npd.NPDClassifier"),
+        ("npd", "discriminants.sparse.npd.NPDClassifier"),
         ("pipeline", "sklearn.pipeline.Pipeline"),
         ("naive Bayes", "sklearn.naive_bayes.GaussianNB"),
     ],

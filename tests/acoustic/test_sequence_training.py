@@ -12,11 +12,11 @@ from asr.acoustic.hybrid_training import HybridSettings, train_hybrid
 from asr.acoustic.model_file import SearchSettings
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.sequence_training import train_sequences
-from asr.alignment.aligned_table import align_table
+from asr.alignment.batch_alignment import align_table
 from asr.decode.graph_compiler import compile_graph
-from asr.errors import ConfigError
 from asr.features.frame_table import FrameTable
 from asr.grammar import word_loop
+from asr.util.errors import ConfigError
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 from tests.acoustic.test_gmm_training import LEXICON, TOPOLOGY, Corpus, settings
 

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from asr.acoustic.constrained_transforms import best_of
 from asr.acoustic.fmllr import FmllrSettings, fit_fmllr
 from asr.acoustic.gmm import GaussianMixtures
-from asr.acoustic.row_updates import best_of
 from asr.acoustic.vtln import LONGER_AND_SHORTER, WARPS, maps_of_other_lengths, warps_of_frames
-from asr.errors import ConfigError, FeatureError
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.features.warping import warped_copies
 from asr.training.config import load_config
-from discriminants.logistic.input_map import AffineTransform, identity_map
+from asr.util.errors import ConfigError, FeatureError
+from discriminants.logistic.affine_transform import AffineTransform, identity_map
 from tests.acoustic.test_fmllr import (
     N_FEATURES,
     drawn_from,

@@ -8,8 +8,8 @@ pytest.importorskip("hmmlearn", reason="hmmlearn is not installed; it has no whe
 from hmmlearn.hmm import GaussianHMM
 
 from asr.acoustic.whole_word import WholeWordHmms
-from asr.errors import ConfigError, CorpusError, FeatureError
 from asr.features.frame_table import FrameTable
+from asr.util.errors import ConfigError, CorpusError, FeatureError
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 N_FEATURES = 3

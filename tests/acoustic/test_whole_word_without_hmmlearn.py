@@ -5,8 +5,8 @@ import pytest
 
 from asr.acoustic import whole_word
 from asr.acoustic.whole_word import WholeWordHmms
-from asr.errors import ConfigError
 from asr.features.frame_table import FrameTable
+from asr.util.errors import ConfigError
 
 
 def test_training_says_what_is_missing_why_and_what_to_do(monkeypatch):

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from asr.alignment.ctm import CtmRow, ctm_rows, read_ctm, write_ctm
 from asr.alignment.frame_times import FrameTimes
 from asr.decode.path_segments import Segment
-from asr.errors import CorpusError
-from asr.unicode_text import nfc
+from asr.util.errors import CorpusError
+from asr.util.unicode_text import nfc
 
 names = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=6).map(nfc)
 milliseconds = st.integers(0, 10**7).map(lambda value: value / 1000)

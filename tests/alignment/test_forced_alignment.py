@@ -3,14 +3,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asr.alignment.aligned_table import align_table, flat_alignment
+from asr.alignment.batch_alignment import align_table, flat_alignment
 from asr.alignment.forced_alignment import Alignment, align_utterance, equal_runs, shortest_path_frames
 from asr.alignment.transcript_graph import transcript_graph
 from asr.decode.path_segments import frame_units, word_segments
-from asr.errors import AlignmentError, Fault, LexiconError
 from asr.features.frame_table import FrameTable
 from asr.hmm.topology import SILENCE, Topology
 from asr.lexicon import Lexicon
+from asr.util.errors import AlignmentError, Fault, LexiconError
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 LEXICON = Lexicon({"A": (("x", "y"),), "B": (("y",), ("y", "x", "y")), "C": (("x", "x", "y"), ("y", "x"))})

@@ -15,10 +15,10 @@ from asr.alignment.textgrid import write_textgrid
 from asr.corpus.audio import audio_seconds, read_audio
 from asr.corpus.data_directory import Utterance
 from asr.decode.path_segments import Segment
-from asr.errors import CorpusError
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.mfcc import mfcc
+from asr.util.errors import CorpusError
 
 CONFIG = FeatureConfig()
 

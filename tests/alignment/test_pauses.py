@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asr.alignment import pauses
-from asr.alignment.pause_sounds import CERTAIN, runs
+from asr.alignment.pause_model import CERTAIN, runs
 from asr.alignment.pauses import pause_evidence, speech_axis
 from asr.features.frame_table import FrameTable
 

@@ -7,10 +7,10 @@ from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.transcript_graph import transcript_graph
 from asr.alignment.transcript_scores import draw_rivals, phone_loop, score_transcripts, score_utterance
 from asr.decode.token_passing import best_path
-from asr.errors import Fault
 from asr.features.frame_table import FrameTable
 from asr.hmm.topology import SILENCE, Topology
 from asr.lexicon import Lexicon
+from asr.util.errors import Fault
 
 LEXICON = Lexicon({"A": (("x", "y"),), "B": (("y", "x"),), "LONG": (("x", "y") * 20,)})
 TOPOLOGY = Topology(("x", "y"))

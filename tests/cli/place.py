@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from discriminants.model_file import load_arrays, save_arrays
+from discriminants.serialization.model_file import load_arrays, save_arrays
 
 Asr = Callable[..., tuple[int, str, str]]
 

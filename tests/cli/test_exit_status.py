@@ -9,7 +9,7 @@ import pytest
 
 from asr import __version__
 from asr.cli import main, score
-from asr.errors import MODEL_NEEDED, LexiconError
+from asr.util.errors import MODEL_NEEDED, LexiconError
 
 NO_FILE, NOT_A_FILE = "does not exist; a file is needed", "is a directory; a file is needed"
 NO_DIRECTORY, NOT_A_DIRECTORY = "does not exist; a directory is needed", "is a file; a directory is needed"

@@ -8,8 +8,8 @@ import asr
 from asr.cli import main
 from asr.cli.reporting import report_failures
 from asr.corpus.data_directory import Problem
-from asr.errors import CorpusError
 from asr.runs.outcome import Outcome
+from asr.util.errors import CorpusError
 
 
 def run(*arguments: str | Path) -> int:

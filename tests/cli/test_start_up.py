@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from asr.errors import MODEL_NEEDED
+from asr.util.errors import MODEL_NEEDED
 
 HEAVY = {
     "dask", "distributed", "hmmlearn", "jinja2", "joblib", "kaldialign", "kaldifst", "librosa", "matplotlib", "numba",

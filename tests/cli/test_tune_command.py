@@ -9,8 +9,8 @@ from asr.acoustic.model_file import load_model
 
 @pytest.fixture(autouse=True)
 def few_words_and_a_small_graph_are_tried(monkeypatch):
-    monkeypatch.setattr("asr.training.search_width.MIN_WORDS", 0)
-    monkeypatch.setattr("asr.training.search_width.SMALL_GRAPH", 0)
+    monkeypatch.setattr("asr.training.tuning.beam.MIN_WORDS", 0)
+    monkeypatch.setattr("asr.training.tuning.beam.SMALL_GRAPH", 0)
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_transcripts_that_the_grammar_cannot_say_are_told_before_the_search(
     def searched(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("asr.training.model_tuning.static_frames", searched)
+    monkeypatch.setattr("asr.commands.tune.static_frames", searched)
     arguments = ["tune", "--model", toy_model, "--data", toy_corpus / "test", "--output", tmp_path / "t", "-j", 1]
     sentences = tmp_path / "sentences.txt"
     sentences.write_text("WISE TWO NO\nSEVEN SEVEN TWO\nTWO WISE SEVEN\nNO WISE\nONE\n")
@@ -113,7 +113,7 @@ def test_confidences_are_not_fitted_to_transcripts_that_the_grammar_cannot_say(
         left_out.extend(sorted(leave_out))
         return search.confidence
 
-    monkeypatch.setattr("asr.training.model_tuning.confidence_on", fitted)
+    monkeypatch.setattr("asr.commands.tune.confidence_on", fitted)
     said = dict(line.split(maxsplit=1) for line in (toy_corpus / "test" / "text").read_text().splitlines())
     kept = list(said)[:4]
     sentences = tmp_path / "sentences.txt"

@@ -120,7 +120,7 @@ def test_those_left_out_are_listed_before_the_features_are_made(
         seen.append((tmp_path / "run/failed.tsv").read_text())
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("asr.training.training.build_static", stop)
+    monkeypatch.setattr("asr.training.pipeline.build_static", stop)
     corpus.record(6, corpus.samples(6)[:700])
     assert train()[0] == 130
     assert seen[0].splitlines()[1].startswith(f"{corpus.names[5]}\ttoo-short\t")
@@ -177,7 +177,7 @@ def test_a_training_that_goes_on_counts_those_left_out_as_it_did_at_first(
 def test_audio_is_checked_once_and_not_when_it_need_not_be(
     train: Asr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import asr.validation.measuring as measuring
+    import asr.validation.audio_stats as measuring
 
     asked = []
     kept = measuring.measure

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discriminants.model_file import save_arrays
+from discriminants.serialization.model_file import save_arrays
 from tests.cli.place import Asr, Bin, check_one_sentence
 
 

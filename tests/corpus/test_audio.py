@@ -7,7 +7,7 @@ import soundfile
 from asr.corpus.audio import read_audio
 from asr.corpus.audio_kinds import READABLE
 from asr.corpus.data_directory import read_data_directory
-from asr.errors import CorpusError
+from asr.util.errors import CorpusError
 
 SAMPLES = np.random.default_rng(3).integers(-20_000, 20_000, 8000).astype(np.int16)
 

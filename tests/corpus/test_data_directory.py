@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from asr.corpus.data_directory import Utterance, read_data_directory
 from asr.corpus.writing import write_data_directory
-from asr.errors import CorpusError
+from asr.util.errors import CorpusError
 from asr.validation import validate
 
 

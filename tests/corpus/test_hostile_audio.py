@@ -11,7 +11,7 @@ import soundfile
 
 from asr.corpus import opening
 from asr.corpus.audio import read_audio
-from asr.errors import CorpusError
+from asr.util.errors import CorpusError
 
 
 def wav(path: Path, samples: np.ndarray, rate: int = 16000, subtype: str = "PCM_16") -> Path:

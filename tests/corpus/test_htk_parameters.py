@@ -17,7 +17,7 @@ from asr.corpus.htk_parameters import (
     read_parameters,
     write_parameters,
 )
-from asr.errors import CorpusError
+from asr.util.errors import CorpusError
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 
 FRAMES = (np.random.default_rng(3).normal(size=(23, 5)) * [1, 10, 0.1, 100, 0] + [0, 5, -1, 50, 7]).astype(np.float32)

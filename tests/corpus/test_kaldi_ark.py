@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from asr.corpus.data_directory import read_data_directory
 from asr.corpus.kaldi_ark import read_matrix, write_archive
-from asr.errors import CorpusError
+from asr.util.errors import CorpusError
 
 MATRIX = (np.random.default_rng(7).normal(size=(23, 5)) * [1, 10, 0.1, 100, 3] + [0, 5, -1, 50, 0]).astype(np.float32)
 

@@ -11,9 +11,9 @@ from asr.corpus.kaldi_ark import read_matrix
 from asr.corpus.sphinx_corpus import read_sphinx_corpus
 from asr.corpus.sphinx_features import write_sphinx_features
 from asr.corpus.writing import write_data_directory
-from asr.errors import CorpusError
 from asr.features.config import FeatureConfig
 from asr.features.extraction import extract_static
+from asr.util.errors import CorpusError
 from asr.validation import validate
 
 CEPSTRA = np.random.default_rng(4).normal(size=(9, 13)).astype(np.float32)

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from asr.corpus.feature_file import read_features
 from asr.corpus.kaldi_ark import write_archive
 from asr.corpus.sphinx_features import read_sphinx_features, write_sphinx_features
-from asr.errors import CorpusError
+from asr.util.errors import CorpusError
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.field_mutators import spoil_fields
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asr.corpus.sphinx_lists import read_fileids, read_transcription
-from asr.errors import CorpusError
+from asr.util.errors import CorpusError
 
 
 def saved(tmp_path: Path, text: str, name: str) -> Path:

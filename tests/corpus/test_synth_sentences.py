@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from asr.corpus.synth_sentences import SENTENCE_END, read_sentence_grammar
-from asr.errors import GrammarError
 from asr.grammar.scoring import perplexity
 from asr.grammar.word_pair import read_word_pair, word_pair
 from asr.lexicon.reading import read_lexicon
-from asr.resources import resource
+from asr.util.errors import GrammarError
+from asr.util.resources import resource
 
 SMALL = """
 # a comment

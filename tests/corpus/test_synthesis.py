@@ -17,9 +17,9 @@ from asr.corpus.synth_channel import NOISES, add_noise, draw_noise, tilt_spectru
 from asr.corpus.synth_espeak import Sentence, speak
 from asr.corpus.synth_speakers import ACCENTS, VARIANTS, draw_speakers
 from asr.corpus.synthesis import CorpusSettings, make_naval_corpus, record_speaker
-from asr.errors import ConfigError, CorpusError
 from asr.lexicon.reading import read_lexicon
-from asr.resources import resource
+from asr.util.errors import ConfigError, CorpusError
+from asr.util.resources import resource
 
 needs_espeak = pytest.mark.skipif(
     find_spec("espeakng_loader") is None, reason="espeakng-loader (extra synth) is not installed"

@@ -14,11 +14,11 @@ from asr.decode.automaton_arrays import automaton_arrays
 from asr.decode.graph_compiler import compile_graph
 from asr.decode.path_segments import frame_states, phone_segments, word_segments
 from asr.decode.token_passing import best_path
-from asr.errors import DecodeError, GrammarError, LexiconError
 from asr.grammar import ArpaModel, Grammar, arpa_grammar, estimate_ngram, one_word, score_sentence, word_loop, word_pair
 from asr.grammar.automaton import Arc, build_grammar
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
+from asr.util.errors import DecodeError, GrammarError, LexiconError
 from benchmarks.decoding_graph.unshared import unshared_graph
 
 TOPOLOGY = Topology(("x", "y"), states_per_phone=2)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from asr.decode import token_passing
 from asr.decode.token_passing import BestPath, best_path
-from asr.errors import DecodeError
 from asr.hmm.state_graph import StateGraph, StateGraphBuilder
+from asr.util.errors import DecodeError
 from tests.decode.random_graphs import Problem, all_walks, problems
 
 ONE_STATE = np.array([0], np.int32)

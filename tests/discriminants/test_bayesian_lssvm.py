@@ -18,9 +18,9 @@ from discriminants import (
     GaussianKernel,
     LSSVMRegressor,
 )
-from discriminants.blas_threads import blas_threads_allowed, one_blas_thread_for_few
-from discriminants.evidence import spectrum
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.lssvm.evidence import spectrum
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.util.blas_threads import blas_threads_allowed, one_blas_thread_for_few
 
 RANDOM = np.random.default_rng(0)
 N = 60

@@ -17,11 +17,11 @@ from discriminants import (
     PairwiseClassifier,
     log_loss,
 )
-from discriminants.bayesian_lssvm import PosteriorParameters
-from discriminants.bayesian_lssvm_classifier import _left_out
-from discriminants.evidence.penalty import Inference, most_probable
-from discriminants.evidence.spectrum import KernelSpectrum
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.lssvm.bayesian_lssvm import PosteriorParameters
+from discriminants.lssvm.bayesian_lssvm_classifier import _left_out
+from discriminants.lssvm.evidence.penalty import Inference, most_probable
+from discriminants.lssvm.evidence.spectrum import KernelSpectrum
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 X, Y = make_moons(80, noise=0.35, random_state=0)
 NEW, NEW_Y = make_moons(400, noise=0.35, random_state=1)

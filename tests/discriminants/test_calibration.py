@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 from sklearn.calibration import calibration_curve
 
-from discriminants.calibration import (
+from discriminants.posteriors.calibration import (
     brier_score,
     expected_calibration_error,
     log_loss,

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn.utils import check_random_state
 
-from discriminants.choosers.choice import CHOOSERS, chosen_rows
-from discriminants.choosers.entropy import CenterExchange
-from discriminants.choosers.feature_vectors import feature_vectors
-from discriminants.choosers.leverage import leverage_scores
+from discriminants.center_selection.choice import CHOOSERS, chosen_rows
+from discriminants.center_selection.entropy import CenterExchange
+from discriminants.center_selection.feature_vectors import feature_vectors
+from discriminants.center_selection.leverage import leverage_scores
 from discriminants.kernels import GaussianKernel, LinearKernel, PrecomputedKernel
 
 KERNEL = GaussianKernel(1.0)

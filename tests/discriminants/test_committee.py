@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.neural_network import MLPRegressor
 
 from discriminants import CommitteeRegressor, LSSVMRegressor
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.uniform(-10, 10, size=(600, 1))

@@ -10,11 +10,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from discriminants import compiled
+from discriminants.util import numba_cache
 
 ROOT = Path(__file__).parents[2]
 MODULE = """
-from discriminants.compiled import njit
+from discriminants.util.numba_cache import njit
 
 @njit(cache=True)
 def twice(number):
@@ -69,13 +69,13 @@ def test_code_is_kept_beside_the_source_and_used_again(module: Path) -> None:
 
 def test_compiling_is_told_again_where_it_begins_anew(caplog, monkeypatch) -> None:
     clock = [1000.0]
-    monkeypatch.setattr(compiled, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-    monkeypatch.setattr(compiled, "_compiled_at", [-math.inf])
-    with caplog.at_level(logging.INFO, logger=compiled.__name__):
+    monkeypatch.setattr(numba_cache, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(numba_cache, "_compiled_at", [-math.inf])
+    with caplog.at_level(logging.INFO, logger=numba_cache.__name__):
         texts = []
         for seconds in (0.0, 20.0, 20.0, 31.0, 5.0):
             clock[0] += seconds
-            compiled._tell_of_compiling()
+            numba_cache._tell_of_compiling()
             texts.append(len(caplog.messages))
     assert texts == [1, 1, 1, 2, 2]
 
@@ -147,6 +147,6 @@ def test_every_module_takes_its_compiler_from_the_one_door() -> None:
         for path in (ROOT / part).rglob("*.py")
         if any(line.startswith("from numba import") and "njit" in line for line in path.read_text().splitlines())
     ]
-    assert importing == ["discriminants/compiled.py"]
+    assert importing == ["discriminants/util/numba_cache.py"]
     mfcc = (ROOT / "asr/features/mfcc.py").read_text()
-    assert mfcc.index("import discriminants.compiled") < mfcc.index("import librosa")
+    assert mfcc.index("import discriminants.util.numba_cache") < mfcc.index("import librosa")

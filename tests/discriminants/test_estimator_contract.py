@@ -45,7 +45,7 @@ from discriminants import (
     SparseKFDRegressor,
     WeightedLSSVMRegressor,
 )
-from discriminants.choosers.choice import CHOOSERS
+from discriminants.center_selection.choice import CHOOSERS
 from discriminants.kernels import CompactGaussianKernel, MultiscaleGaussianKernel
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
 

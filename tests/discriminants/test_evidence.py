@@ -17,11 +17,11 @@ from discriminants import (
     LSSVMRegressor,
     PolynomialKernel,
 )
-from discriminants.evidence.inputs import selected_inputs
-from discriminants.evidence.penalty import kernel_gradient, most_probable
-from discriminants.evidence.posterior_variance import PosteriorVariance
-from discriminants.evidence.spectrum import KernelSpectrum
-from discriminants.evidence.widths import WidthEvidence
+from discriminants.lssvm.evidence.inputs import selected_inputs
+from discriminants.lssvm.evidence.penalty import kernel_gradient, most_probable
+from discriminants.lssvm.evidence.posterior_variance import PosteriorVariance
+from discriminants.lssvm.evidence.spectrum import KernelSpectrum
+from discriminants.lssvm.evidence.widths import WidthEvidence
 
 RANDOM = np.random.default_rng(0)
 N = 50

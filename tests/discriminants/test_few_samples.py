@@ -17,8 +17,8 @@ from discriminants import (
     OROLSClassifier,
     SparseKernelLogisticClassifier,
 )
-from discriminants.few_samples import are_few
 from discriminants.logistic.alpha_choice import OF_MANY_SAMPLES, TIMES_SAMPLES
+from discriminants.util.few_samples import are_few
 
 
 def noisy(n_samples: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

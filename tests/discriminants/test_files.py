@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discriminants.files import atomic_directory, atomic_write, write_array
-from discriminants.model_file import save_arrays
+from discriminants.serialization.model_file import save_arrays
+from discriminants.util.files import atomic_directory, atomic_write, write_array
 
 ROOT = Path(__file__).parents[2]
 NUMBERS = np.random.default_rng(0).random(5000)

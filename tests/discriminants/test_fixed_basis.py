@@ -14,9 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KernelCenterer
 
 from discriminants import FixedSizeLSSVMClassifier, FixedSizeLSSVMRegressor, GaussianKernel, GreedyNystroem
-from discriminants.choosers.choice import CHOOSERS
+from discriminants.center_selection.choice import CHOOSERS
 from discriminants.linear_systems.ridge_sums import RidgeSums
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 SIGMA = 1.3
 KERNEL = GaussianKernel(SIGMA)

@@ -9,10 +9,10 @@ from scipy.special import expit, log_softmax
 from sklearn.datasets import make_blobs
 
 from discriminants import SparseKernelLogisticClassifier
-from discriminants.errors import ModelFormatError
 from discriminants.kernels import GaussianKernel
 from discriminants.logistic.loss import LOSSES, Factored, log_posteriors
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.util.errors import ModelFormatError
 
 GROUP = np.array([1, 0, 1, 2, 0])
 EXAMPLES: dict[str, Any] = {"n_centers": 15, "n_candidates": 60, "sigma": 3.0, "random_state": 0}

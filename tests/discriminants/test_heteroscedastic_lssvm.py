@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discriminants import BayesianLSSVMRegressor, HeteroscedasticLSSVMRegressor, ModelFormatError
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 
 def deviation(x: np.ndarray) -> np.ndarray:

@@ -3,9 +3,9 @@ import pytest
 from scipy.optimize import check_grad
 
 from discriminants.kernels import GaussianKernel
-from discriminants.logistic.input_map import _Objective, fit_input_map, identity_map
+from discriminants.logistic.affine_transform import _Objective, fit_input_map, identity_map
 from discriminants.logistic.loss import LOSSES
-from discriminants.sparse_logistic import SparseKernelLogisticClassifier
+from discriminants.sparse.sparse_logistic import SparseKernelLogisticClassifier
 
 
 @pytest.fixture(scope="module")

@@ -21,8 +21,8 @@ from discriminants.logistic.record import LossHistory
 from discriminants.logistic.samples import Samples
 from discriminants.logistic.whitening import Whitening, whiten, whiten_by_factors
 from discriminants.parallel.workers import SerialWorkers
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
-from discriminants.sparse_logistic import SparseKernelLogisticClassifier
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.sparse.sparse_logistic import SparseKernelLogisticClassifier
 
 KERNEL = GaussianKernel(3.0)
 

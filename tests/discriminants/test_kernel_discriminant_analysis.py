@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from discriminants import KernelDiscriminantAnalysis, KFDClassifier
 from discriminants.kernels import GaussianKernel
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 PENALTIES = ["identity", "kernel"]
 
@@ -137,7 +137,7 @@ def test_all_samples_as_centres_give_the_dense_form(penalty: str) -> None:
 
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_few_centres_solve_the_eigenproblem_of_their_columns(penalty: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discriminants.kernel_discriminant_analysis._BLOCK", 50)
+    monkeypatch.setattr("discriminants.fisher.kernel_discriminant_analysis._BLOCK", 50)
     X, y = _wine()
     found = KernelDiscriminantAnalysis(sigma=4.0, regularization=0.1, penalty=penalty, n_centers=21).fit(X, y)
     centers = found.basis_centers_

@@ -38,7 +38,7 @@ from discriminants.kernels import (
     PrecomputedKernel,
     SigmoidKernel,
 )
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays, load_arrays, save_arrays
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays, load_arrays, save_arrays
 
 X = np.random.default_rng(0).normal(size=(80, 3))
 CLASSES = np.array(["left", "middle", "right"])[(X[:, 0] * X[:, 1] > 0).astype(int) + (X[:, 2] > 0.8)]

@@ -13,16 +13,16 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.preprocessing import scale
 
+from discriminants.fisher.kfd import KFDClassifier
+from discriminants.fisher.linear_discriminant import LinearDiscriminant
+from discriminants.fisher.sparse_greedy_kfd import SparseGreedyKFDClassifier
+from discriminants.fisher.thresholds import THRESHOLDS
 from discriminants.kernels import GaussianKernel, MultiscaleGaussianKernel, PolynomialKernel
-from discriminants.kfd import KFDClassifier
-from discriminants.linear_discriminant import LinearDiscriminant
 from discriminants.linear_systems.penalty_choice import usual_penalties
 from discriminants.linear_systems.penalty_path import PenaltyPath
-from discriminants.lssvm import LSSVMClassifier
+from discriminants.lssvm.lssvm import LSSVMClassifier
 from discriminants.multiclass.thresholded import stratified_folds
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
-from discriminants.sparse_greedy_kfd import SparseGreedyKFDClassifier
-from discriminants.thresholds import THRESHOLDS
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 PENALTIES = ["identity", "kernel"]
 

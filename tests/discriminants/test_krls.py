@@ -11,10 +11,10 @@ from sklearn.datasets import load_digits, make_blobs
 from sklearn.metrics import log_loss
 
 from discriminants import KRLSClassifier, KRLSRegressor
-from discriminants.class_moments import ClassMoments
+from discriminants.fisher.class_moments import ClassMoments
 from discriminants.kernels import GaussianKernel, MultiscaleGaussianKernel
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
-from discriminants.posteriors import GaussianOutputModel
+from discriminants.posteriors.output_models import GaussianOutputModel
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 
 def k(X: np.ndarray, C: np.ndarray, sigma: float) -> np.ndarray:

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from discriminants import KRLSClassifier, KRLSRegressor, ModelFormatError
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays, load_arrays, save_arrays
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays, load_arrays, save_arrays
 
 FORMS = ["one_pass", "two_pass", "thesis"]
 SIGMA = 1.0

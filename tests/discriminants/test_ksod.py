@@ -5,10 +5,10 @@ import pytest
 from sklearn.datasets import load_iris, make_blobs, make_moons
 
 from discriminants import KFDClassifier, KSODClassifier
+from discriminants.fisher.second_order import SecondOrderPath
+from discriminants.fisher.thresholds import least_error_threshold
 from discriminants.kernels import ExponentialKernel, GaussianKernel
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
-from discriminants.second_order import SecondOrderPath
-from discriminants.thresholds import least_error_threshold
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 PENALTIES = ["identity", "kernel"]
 

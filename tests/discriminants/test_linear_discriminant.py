@@ -8,8 +8,8 @@ from scipy.stats import multivariate_normal
 from sklearn.datasets import load_iris, make_classification
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from discriminants.linear_discriminant import LinearDiscriminant
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.fisher.linear_discriminant import LinearDiscriminant
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 
 def _classes(n_classes: int, n: int = 150, d: int = 5, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -26,7 +26,7 @@ from discriminants.linear_systems.kernel_conjugate_gradients import kernel_conju
 from discriminants.linear_systems.penalty_choice import distinct_samples, expected_squares, usual_penalties
 from discriminants.linear_systems.weighted_ridge import WeightedRidge
 from discriminants.multiclass.output_codes import class_scores, output_code
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(60, 3))
@@ -157,7 +157,7 @@ def test_of_many_samples_some_choose_the_penalty(coding: str, monkeypatch: pytes
         sizes.append(K.shape[0])
         return expected_squares(K, *arguments)
 
-    monkeypatch.setattr("discriminants.lssvm.expected_squares", counted)
+    monkeypatch.setattr("discriminants.lssvm.lssvm.expected_squares", counted)
     learner = LSSVMClassifier(coding=coding).fit(IRIS_X, IRIS_Y)
     assert all(
         0 < most - size < 4 for size, most in zip(sizes, [42] * 3 if coding == "one-vs-one" else [61], strict=True)
@@ -208,7 +208,7 @@ def test_conjugate_gradients_that_do_not_arrive_say_so(monkeypatch: pytest.Monke
     def short(*arguments: Any, **settings: Any) -> Any:
         return kernel_conjugate_gradients(*arguments, **settings, rank=0, max_products=3)
 
-    monkeypatch.setattr("discriminants.lssvm.kernel_conjugate_gradients", short)
+    monkeypatch.setattr("discriminants.lssvm.lssvm.kernel_conjugate_gradients", short)
     with pytest.warns(ConvergenceWarning, match="3 products|4 products"):
         LSSVMRegressor(sigma=1.0, regularization=1e-4, solver="conjugate_gradient").fit(X, Y)
 
@@ -303,7 +303,7 @@ def test_tasks_on_the_same_samples_are_those_fitted_one_by_one(coding: str, monk
         factored.append(arguments)
         return WeightedRidge(*arguments)
 
-    monkeypatch.setattr("discriminants.lssvm.WeightedRidge", counted)
+    monkeypatch.setattr("discriminants.lssvm.lssvm.WeightedRidge", counted)
     learner = LSSVMClassifier(sigma=1.5, regularization=0.1, coding=coding).fit(IRIS_X, IRIS_Y)
     assert len(factored) == 1
     for task, sides in enumerate(learner.code_.T):

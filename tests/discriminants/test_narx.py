@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from discriminants import NARX, BayesianLSSVMRegressor, LSSVMRegressor, ModelFormatError, lag_table
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 RANDOM = np.random.default_rng(0)
 U = RANDOM.normal(size=(80, 2))

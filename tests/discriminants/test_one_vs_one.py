@@ -11,15 +11,15 @@ from sklearn.metrics import log_loss
 from sklearn.svm import SVC
 
 from discriminants import ModelFormatError, NPDClassifier, OneVsOneKernelClassifier, OneVsOneSVC, OROLSClassifier
+from discriminants.center_selection.forward.column_state import ColumnState
+from discriminants.center_selection.forward.kernel_matrix import KernelMatrix
+from discriminants.center_selection.forward.rules import error_reduction
 from discriminants.kernels import CompactGaussianKernel, GaussianKernel, MultiscaleGaussianKernel
 from discriminants.multiclass.class_draw import draw_by_class
 from discriminants.multiclass.gaussian_coupling import GaussianPairs, coupled, normalized
 from discriminants.multiclass.pairwise_coupling import couple
 from discriminants.parallel.threads import ThreadWorkers
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
-from discriminants.selection.column_state import ColumnState
-from discriminants.selection.kernel_matrix import KernelMatrix
-from discriminants.selection.rules import error_reduction
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 
 def _digits(n: int = 600, classes: int = 6) -> tuple[np.ndarray, np.ndarray]:

@@ -9,10 +9,10 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import KernelPCA
 
 from discriminants import InvariantKFDClassifier, KFDClassifier, OrientedKernelPCA
-from discriminants.image_transformations import TRANSFORMATIONS, smoothed_images, transformed_images
+from discriminants.fisher.image_transformations import TRANSFORMATIONS, smoothed_images, transformed_images
+from discriminants.fisher.tangent_covariance import tangent_covariance
 from discriminants.kernels import GaussianKernel
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
-from discriminants.tangent_covariance import tangent_covariance
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 PENALTIES = ["identity", "kernel"]
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from discriminants.output_descent import OutputDescent, weight_gradient
 from discriminants.parallel.workers import LocalWorkers
-from discriminants.sparse_logistic import SparseKernelLogisticClassifier
+from discriminants.sparse.output_descent import OutputDescent, weight_gradient
+from discriminants.sparse.sparse_logistic import SparseKernelLogisticClassifier
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(240, 3))

@@ -16,10 +16,10 @@ from sklearn.multiclass import OneVsOneClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
-from discriminants.linear_discriminant import LinearDiscriminant
+from discriminants.fisher.linear_discriminant import LinearDiscriminant
 from discriminants.multiclass.pairwise import PairwiseClassifier
 from discriminants.multiclass.pairwise_coupling import couple, pairwise_log_odds
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 COMBINE = ["voting", "coupling", "dag"]
 

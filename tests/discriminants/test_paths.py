@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from discriminants.paths import exists, is_dir, is_file
+from discriminants.util.paths import exists, is_dir, is_file
 
 ROOT = Path(__file__).parents[2]
 CHECKS = (exists, is_file, is_dir)
@@ -63,4 +63,4 @@ def test_nobody_asks_the_path_itself_which_would_hide_errors_of_the_disk():
         and node.attr in {"exists", "is_file", "is_dir"}
         and not (isinstance(node.value, ast.Attribute) and node.value.attr == "path")
     ]
-    assert not asked, "ask discriminants.paths"
+    assert not asked, "ask discriminants.util.paths"

@@ -36,7 +36,7 @@ from discriminants import (
     PairwiseClassifier,
     SparseKernelLogisticClassifier,
 )
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays, load_arrays, save_arrays
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays, load_arrays, save_arrays
 
 ARRAYS = {
     "a": np.arange(6, dtype=np.float32).reshape(2, 3),

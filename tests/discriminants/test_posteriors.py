@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize, minimize_scalar
 from scipy.stats import norm
 
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
-from discriminants.posteriors import (
+from discriminants.posteriors.output_models import (
     POSTERIORS,
     GaussianOutputModel,
     LogisticOutputModel,
@@ -19,6 +18,7 @@ from discriminants.posteriors import (
     fit_sigmoid,
     unit_length_outputs,
 )
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 
 def outputs_and_classes(n_classes: int, dtype: type = np.float64) -> tuple[np.ndarray, np.ndarray]:

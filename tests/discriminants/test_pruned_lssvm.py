@@ -13,7 +13,7 @@ from discriminants import (
     PrunedLSSVMClassifier,
     PrunedLSSVMRegressor,
 )
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 RANDOM = np.random.default_rng(0)
 X = np.sort(RANDOM.uniform(-8, 8, size=(120, 1)), axis=0)

@@ -5,8 +5,8 @@ import pytest
 from sklearn.base import clone
 
 from discriminants import NARX, LSSVMRegressor, RecurrentLSSVM
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
-from discriminants.recurrent_lssvm import _Stretches
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.time_series.recurrent_lssvm import _Stretches
 
 
 def _driven(n_times: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

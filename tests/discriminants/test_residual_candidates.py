@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from discriminants import NPDClassifier, NPDRegressor, OROLSClassifier, OROLSRegressor
+from discriminants.center_selection.forward import gram_state, learner
+from discriminants.center_selection.forward.forward_selection import forward_selection
+from discriminants.center_selection.forward.gram import accumulate_gram
+from discriminants.center_selection.forward.gram_schmidt_state import GramSchmidtState
+from discriminants.center_selection.forward.gram_state import GramState
+from discriminants.center_selection.forward.kernel_matrix import KernelMatrix
+from discriminants.center_selection.forward.orthogonal_system import OrthogonalSystem
+from discriminants.center_selection.forward.rules import RULES
 from discriminants.kernels import GaussianKernel
-from discriminants.selection import gram_state, learner
-from discriminants.selection.forward_selection import forward_selection
-from discriminants.selection.gram import accumulate_gram
-from discriminants.selection.gram_schmidt_state import GramSchmidtState
-from discriminants.selection.gram_state import GramState
-from discriminants.selection.kernel_matrix import KernelMatrix
-from discriminants.selection.orthogonal_system import OrthogonalSystem
-from discriminants.selection.rules import RULES
 
 
 def two_scales(n_samples: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

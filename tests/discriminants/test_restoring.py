@@ -59,9 +59,9 @@ from discriminants import (
     ShrinkingGridSearchCV,
     SparseKernelLogisticClassifier,
 )
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays, require_storable
-from discriminants.restoring.learners import LEARNERS
-from discriminants.restoring.scikit_learn import CLASSIFIERS, OTHERS
+from discriminants.serialization.learners import LEARNERS
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays, require_storable
+from discriminants.serialization.scikit_learn import CLASSIFIERS, OTHERS
 
 FORMAT = "scikit-learn estimator, 2"
 Changed = Any

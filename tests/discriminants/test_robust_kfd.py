@@ -11,7 +11,7 @@ from discriminants import KFDClassifier, RobustKFDClassifier
 from discriminants.kernels import GaussianKernel
 from discriminants.linear_systems.box_descent import KernelRows, _pairs, box_descent
 from discriminants.linear_systems.box_interior import box_interior
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 
 def _moons(n: int = 90) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -5,15 +5,15 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from discriminants.center_selection.forward.column_state import ColumnState
+from discriminants.center_selection.forward.forward_selection import Rule, SelectionState, forward_selection
+from discriminants.center_selection.forward.gram import accumulate_gram
+from discriminants.center_selection.forward.gram_schmidt_state import GramSchmidtState
+from discriminants.center_selection.forward.gram_state import GramState
+from discriminants.center_selection.forward.kernel_matrix import KernelMatrix
+from discriminants.center_selection.forward.orthogonal_system import OrthogonalSystem
+from discriminants.center_selection.forward.rules import RULES, error_reduction, largest_residual, make_rule
 from discriminants.kernels import CompactGaussianKernel, GaussianKernel, MultiscaleGaussianKernel
-from discriminants.selection.column_state import ColumnState
-from discriminants.selection.forward_selection import Rule, SelectionState, forward_selection
-from discriminants.selection.gram import accumulate_gram
-from discriminants.selection.gram_schmidt_state import GramSchmidtState
-from discriminants.selection.gram_state import GramState
-from discriminants.selection.kernel_matrix import KernelMatrix
-from discriminants.selection.orthogonal_system import OrthogonalSystem
-from discriminants.selection.rules import RULES, error_reduction, largest_residual, make_rule
 
 KERNEL = GaussianKernel(1.5)
 

@@ -6,12 +6,12 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, make_moons
 
 from discriminants import KFDClassifier, SparseGreedyKFDClassifier
+from discriminants.center_selection.forward.kernel_matrix import KernelMatrix
+from discriminants.center_selection.forward.normal_equations_state import NormalEquationsState
 from discriminants.kernels import GaussianKernel
 from discriminants.linear_systems.penalty_choice import usual_penalties
 from discriminants.linear_systems.penalty_path import PenaltyPath
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
-from discriminants.selection.kernel_matrix import KernelMatrix
-from discriminants.selection.normal_equations_state import NormalEquationsState
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 PENALTIES = ["identity", "kernel"]
 

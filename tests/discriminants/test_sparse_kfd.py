@@ -7,11 +7,11 @@ from sklearn.datasets import load_iris, make_moons
 from sklearn.linear_model import Lasso, QuantileRegressor
 
 from discriminants import SparseKFDClassifier, SparseKFDRegressor
-from discriminants.column_generation import ActiveSet, Columns, generate_columns
+from discriminants.fisher.column_generation import ActiveSet, Columns, generate_columns
+from discriminants.fisher.l1_least_squares import l1_least_squares
+from discriminants.fisher.least_absolute_deviations import least_absolute_deviations
 from discriminants.kernels import GaussianKernel, MultiscaleGaussianKernel
-from discriminants.l1_least_squares import l1_least_squares
-from discriminants.least_absolute_deviations import least_absolute_deviations
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 LOSSES = ["squared", "absolute"]
 
@@ -103,7 +103,7 @@ def test_columns_evaluated_anew_and_sampled_give_the_solution_over_all_of_them(
 ) -> None:
     X, y, K = _moons(300)
     whole = SparseKFDClassifier(sigma=0.5, regularization=0.5, loss=loss).fit(X, y)
-    monkeypatch.setattr("discriminants.column_generation._WHOLE", 10)
+    monkeypatch.setattr("discriminants.fisher.column_generation._WHOLE", 10)
     sampled = SparseKFDClassifier(sigma=0.5, regularization=0.5, loss=loss).fit(X, y)
     targets = 2.0 * y - 1
     assert _objective(K, targets, sampled, X) == pytest.approx(_objective(K, targets, whole, X), rel=2e-3)

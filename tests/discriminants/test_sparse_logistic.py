@@ -14,7 +14,7 @@ from discriminants import SparseKernelLogisticClassifier
 from discriminants.kernels import GaussianKernel
 from discriminants.logistic.loss import LOSSES, log_posteriors
 from discriminants.logistic.whitening import whiten
-from discriminants.sampling import balanced_sample, spread_sample
+from discriminants.util.sampling import balanced_sample, spread_sample
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from discriminants.thresholds import (
+from discriminants.fisher.thresholds import (
     _one_dimensional_machine,
     least_error_threshold,
     least_errors,

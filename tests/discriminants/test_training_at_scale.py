@@ -14,6 +14,7 @@ from scipy.optimize import minimize
 from sklearn.datasets import make_blobs
 
 from discriminants import SparseKernelLogisticClassifier, estimator_to_arrays, save_arrays
+from discriminants.center_selection.forward.gram import accumulate_gram
 from discriminants.kernels import GaussianKernel
 from discriminants.logistic import checkpoint as checkpoint_module
 from discriminants.logistic.descent import descent_schedule
@@ -27,7 +28,6 @@ from discriminants.parallel.cluster import ClusterWorkers
 from discriminants.parallel.stored_array import StoredArray
 from discriminants.parallel.threads import ThreadWorkers
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
-from discriminants.selection.gram import accumulate_gram
 from tests.cluster_processes import ROOT, Cluster, running_cluster
 
 OPTIONS: dict[str, Any] = {"n_centers": 40, "n_candidates": 80, "max_iter": 3, "random_state": 0}
@@ -43,7 +43,7 @@ def problem() -> Problem:
 @pytest.fixture(autouse=True)
 def nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernel values are formed block by block, as for many samples."""
-    monkeypatch.setattr("discriminants.sparse_logistic._CACHED_KERNEL", 0)
+    monkeypatch.setattr("discriminants.sparse.sparse_logistic._CACHED_KERNEL", 0)
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from discriminants import (
     ModelFormatError,
     SeriesDensity,
 )
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(60, 3))

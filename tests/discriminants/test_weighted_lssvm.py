@@ -5,8 +5,8 @@ import pytest
 from sklearn.base import clone
 
 from discriminants import LSSVMRegressor, WeightedLSSVMRegressor
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
-from discriminants.robust_weights import LOSSES, robust_scale, robust_weights
+from discriminants.lssvm.robust_weights import LOSSES, robust_scale, robust_weights
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 
 GRID = np.linspace(-3, 3, 80)[:, None]
 

@@ -27,9 +27,9 @@ def training(corpus: Path, work_dir: Path, classifier: str) -> list[str]:
 @pytest.mark.parametrize(
     ("classifier", "shown"),
     [
-        ("orols", "discriminants.orols.OROLSClassifier"),
-        ("sparse-greedy-kfd", "discriminants.sparse_greedy_kfd.SparseGreedyKFDClassifier"),
-        ("npd", "discriminants.npd.NPDClassifier"),
+        ("orols", "discriminants.sparse.orols.OROLSClassifier"),
+        ("sparse-greedy-kfd", "discriminants.fisher.sparse_greedy_kfd.SparseGreedyKFDClassifier"),
+        ("npd", "discriminants.sparse.npd.NPDClassifier"),
         ("mlp", "sklearn.neural_network._multilayer_perceptron.MLPClassifier"),
         ("sklearn.naive_bayes.GaussianNB", "sklearn.naive_bayes.GaussianNB"),
         ("sklearn.linear_model.RidgeClassifier", "sklearn.linear_model._ridge.RidgeClassifier"),

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import os, signal, sys
-from asr.supervisor import supervise
+from asr.util.supervisor import supervise
 number = int(sys.argv[1])
 if number != signal.SIGKILL:
     signal.signal(number, signal.SIG_DFL)  # it may be ignored here, as in the background of a shell
@@ -58,7 +58,7 @@ def run(program: str, *arguments: str, shell: str = "") -> "subprocess.Completed
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
 def test_supervise_closed_standard_streams_do_not_matter(closed: str, tmp_path: Path) -> None:
     program = (
-        "import sys; from asr.supervisor import supervise; supervise('asr'); "
+        "import sys; from asr.util.supervisor import supervise; supervise('asr'); "
         "opened = open(sys.argv[1], 'w'); print('out'); print('err', file=sys.stderr); opened.write('kept')"
     )
     done = run(program, str(tmp_path / "file"), shell=f'"$@" {closed}')
@@ -72,14 +72,14 @@ def test_supervise_ignored_sigchld_keeps_the_exit_status(status: int) -> None:
     program = (
         "import os, signal, sys\n"
         "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
-        "os.execv(sys.executable, [sys.executable, '-c', 'import sys; from asr.supervisor import supervise; "
+        "os.execv(sys.executable, [sys.executable, '-c', 'import sys; from asr.util.supervisor import supervise; "
         f'supervise("asr"); sys.exit({status})\'])\n'
     )
     assert run(program).returncode == status
 
 
 def test_supervise_limit_of_processor_time_is_named() -> None:
-    program = "from asr.supervisor import supervise\nsupervise('asr', resumable=True)\nwhile True: pass"
+    program = "from asr.util.supervisor import supervise\nsupervise('asr', resumable=True)\nwhile True: pass"
     done = run(program, shell='ulimit -t 1; "$@"')
     assert done.returncode == 1
     assert "ulimit -t" in done.stderr and "memory" not in done.stderr and "resume" in done.stderr

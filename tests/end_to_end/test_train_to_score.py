@@ -19,7 +19,7 @@ from asr.alignment.htk_labels import read_labels
 from asr.corpus.kaldi_ark import read_matrix
 from asr.grammar import write_word_pair
 from asr.scoring.files import read_transcripts
-from discriminants.model_file import load_arrays
+from discriminants.serialization.model_file import load_arrays
 from tests.openfst_files import fst_bytes, word_pair_states
 from tests.toy_corpus import LEXICON
 
@@ -261,7 +261,7 @@ def test_alignment_of_a_known_word_sequence_lies_close_to_the_decoded_times(deco
 def test_info_names_the_classifier_and_the_features(asr: Asr, toy_run: Path) -> None:
     status, out, _ = asr("info", toy_run / "model.safetensors")
     assert status == 0
-    assert "classifier: discriminants.sparse_logistic.SparseKernelLogisticClassifier\n" in out
+    assert "classifier: discriminants.sparse.sparse_logistic.SparseKernelLogisticClassifier\n" in out
     assert "  n_centers: 100\n" in out
     assert "  sample_rate: 8000\n" in out
     description = json.loads(asr("info", "--json", toy_run / "model.safetensors")[1])

@@ -10,8 +10,8 @@ import pytest
 from asr import Recognizer
 from asr.acoustic.model_file import load_model
 from asr.cli import main
-from asr.errors import GrammarError
 from asr.scoring.files import read_transcripts
+from asr.util.errors import GrammarError
 
 Asr = Callable[..., tuple[int, str, str]]
 

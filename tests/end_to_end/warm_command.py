@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-import asr.training.training  # noqa: F401 (for all that it imports)
+import asr.training.pipeline  # noqa: F401 (for all that it imports)
 from asr.cli import main
 from asr.features.config import FeatureConfig
 from asr.features.mfcc import mfcc

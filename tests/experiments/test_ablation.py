@@ -12,14 +12,14 @@ import soundfile
 from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
-from asr.acoustic.speaker_adaptation import SpeakerSettings
+from asr.acoustic.speaker_adaptive_training import SpeakerSettings
 from asr.experiments.ablation import Ablation, Average, Row, ScoredMixtures, run_ablation, table
 from asr.experiments.recipe import Arguments, Recipe, open_recipe
 from asr.features.augmentation import Augmentation, NoiseClips, read_noise
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, word_loop
-from asr.recognition.dataset import Dataset
 from asr.training.config import TrainingConfig
+from asr.training.dataset import Dataset
 from recipes.an4 import ablation as an4
 from recipes.speechocean import ablation as speechocean
 from tests.toy_corpus import RATE, make_toy_corpus

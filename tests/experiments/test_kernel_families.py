@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from asr.acoustic.classifiers import make_classifier
-from asr.acoustic.fitting import frames_it_bears
-from asr.experiments import table_4_2
+from asr.acoustic.fit_progress import frames_it_bears
+from asr.experiments import thesis_table_4_2
 from asr.experiments.kernel_families import CHOICES, kernel_family
 from asr.experiments.recipe import parse_arguments
 from asr.features.config import FeatureConfig
@@ -36,9 +36,9 @@ def test_the_dense_ones_are_fitted_to_as_many_frames_as_their_names_say(family, 
 
 
 def test_a_recipe_that_offers_several_can_be_asked_for_each(monkeypatch, tmp_path: Path, capsys):
-    choices = {**table_4_2.CHOICE, **CHOICES}
+    choices = {**thesis_table_4_2.CHOICE, **CHOICES}
     monkeypatch.setattr(sys, "argv", ["recipe", "--work-dir", str(tmp_path), "--systems", "fisher"])
     assert parse_arguments("", needs_corpus=False, systems=choices).systems == "fisher"
     with pytest.raises(SystemExit):
-        parse_arguments("", needs_corpus=False, systems=table_4_2.CHOICE)
+        parse_arguments("", needs_corpus=False, systems=thesis_table_4_2.CHOICE)
     assert "invalid choice: 'fisher'" in capsys.readouterr().err

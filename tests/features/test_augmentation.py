@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from asr.acoustic.hybrid_training import HybridSettings, NoiseSettings
 from asr.corpus.data_directory import DataDirectory, Utterance, read_data_directory
 from asr.corpus.writing import write_data_directory
-from asr.errors import ConfigError, CorpusError, FeatureError
 from asr.features.augmentation import (
     Augmentation,
     NoiseClips,
@@ -27,11 +26,12 @@ from asr.features.config import FeatureConfig
 from asr.features.extraction import extract_static
 from asr.features.frame_table import FrameTable
 from asr.lexicon import Lexicon
-from asr.recognition.dataset import Dataset, joined
 from asr.runs.run import Run
 from asr.training.config import TrainingConfig
-from asr.training.hybrid_systems import train_hybrid_system, training_copies
-from asr.training.systems import AlignedGmms, TrainingContext
+from asr.training.dataset import Dataset, joined
+from asr.training.gmm_stages import AlignedGmms, TrainingContext
+from asr.training.hybrid_stages import train_hybrid_system, training_copies
+from asr.util.errors import ConfigError, CorpusError, FeatureError
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers
 
 RATE = 8000

@@ -11,10 +11,10 @@ from asr.corpus.audio import read_audio
 from asr.corpus.data_directory import DataDirectory, Utterance, read_data_directory
 from asr.corpus.kaldi_ark import write_archive
 from asr.corpus.writing import write_data_directory
-from asr.errors import FeatureError
 from asr.features.config import FeatureConfig
 from asr.features.extraction import extract_static
 from asr.features.mfcc import mfcc
+from asr.util.errors import FeatureError
 from discriminants.parallel.workers import LocalWorkers
 
 CONFIG = FeatureConfig(sample_rate=8000)

@@ -7,8 +7,8 @@ import warnings
 import numpy as np
 import pytest
 
-from asr.errors import FeatureError
 from asr.features.frame_table import FrameTable
+from asr.util.errors import FeatureError
 
 PARTS = [np.full((n, 2), n, np.float32) for n in (3, 1, 4)]
 

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from asr.errors import FeatureError, ModelFormatError
 from asr.features.config import FeatureConfig
 from asr.features.deltas import add_deltas
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.features.mfcc import mfcc
 from asr.features.splicing import splice
+from asr.util.errors import FeatureError, ModelFormatError
 
 
 def random_table(seed: int = 0, dimension: int = 4, lengths: tuple[int, ...] = (30, 7, 1, 55, 20)) -> FrameTable:

@@ -11,11 +11,11 @@ import soundfile
 from asr import AudioWarning, Recognizer
 from asr.acoustic.model_file import load_model, save_model
 from asr.acoustic.model_metadata import Provenance
+from asr.commands.decode import decode
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.level import depends_on_level, utterance_levels
 from asr.features.mfcc import mfcc
-from asr.recognition.decoding import decode
 from asr.training.config import TrainingConfig
 
 

@@ -12,10 +12,10 @@ from pydantic import ValidationError
 
 from asr.corpus.audio import read_audio
 from asr.corpus.data_directory import read_data_directory
-from asr.errors import ConfigError, FeatureError
 from asr.features.config import FeatureConfig
 from asr.features.mel import mel_filters
 from asr.features.mfcc import mfcc
+from asr.util.errors import ConfigError, FeatureError
 
 
 def written_out(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from asr.errors import CorpusError
+from asr.util.errors import CorpusError
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.text_mutators import spoil_text
 from tests.fuzz.outcome import Unsound

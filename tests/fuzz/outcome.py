@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from asr.errors import AsrError, printable
-from discriminants.errors import DiscriminantError
+from asr.util.errors import AsrError, printable
+from discriminants.util.errors import DiscriminantError
 from tests.fuzz.guard import Trespass, trespasses
 from tests.fuzz.reader import Reader
 

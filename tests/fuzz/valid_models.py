@@ -21,24 +21,24 @@ from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.state_mixtures import mixtures_of_states
-from asr.alignment.pause_sounds import PauseSounds
+from asr.alignment.pause_model import PauseSounds
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.features.small_mixture import fit_mixture
 from asr.hmm.topology import Topology, uniform_self_loops
 from asr.lexicon import Lexicon
-from asr.recognition.speaker_maps import adaptable
-from discriminants.kfd import KFDClassifier
-from discriminants.krls import KRLSClassifier
-from discriminants.linear_discriminant import LinearDiscriminant
+from asr.recognition.speaker_transforms import adaptable
+from discriminants.fisher.kfd import KFDClassifier
+from discriminants.fisher.linear_discriminant import LinearDiscriminant
 from discriminants.multiclass.pairwise import PairwiseClassifier
-from discriminants.npd import NPDClassifier, NPDRegressor
-from discriminants.one_vs_one import OneVsOneKernelClassifier
-from discriminants.one_vs_one_svc import OneVsOneSVC
-from discriminants.orols import OROLSClassifier
-from discriminants.persistence import estimator_to_arrays, save_arrays
-from discriminants.sparse_logistic import SparseKernelLogisticClassifier
+from discriminants.serialization.persistence import estimator_to_arrays, save_arrays
+from discriminants.sparse.krls import KRLSClassifier
+from discriminants.sparse.npd import NPDClassifier, NPDRegressor
+from discriminants.sparse.one_vs_one import OneVsOneKernelClassifier
+from discriminants.sparse.one_vs_one_svc import OneVsOneSVC
+from discriminants.sparse.orols import OROLSClassifier
+from discriminants.sparse.sparse_logistic import SparseKernelLogisticClassifier
 from tests.hmm.random_tying import random_tying
 
 TOPOLOGY = Topology(("AH", "UW"))

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from asr.errors import GrammarError
 from asr.grammar import (
     ArpaModel,
     arpa_grammar,
@@ -25,6 +24,7 @@ from asr.grammar import (
 )
 from asr.grammar.arpa_file import parse_arpa
 from asr.grammar.back_off_check import ROUNDING, more_than_certain
+from asr.util.errors import GrammarError
 
 BIGRAM = r"""A comment
 \data\

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asr.errors import GrammarError
 from asr.grammar import read_grammar, score_sentence
 from asr.grammar.hparse import hparse_grammar, is_hparse
+from asr.util.errors import GrammarError
 
 CALLS = """/* who is called */
 $name  = ANNA | BORIS [ "SMITH" ];

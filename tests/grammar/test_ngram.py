@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asr.errors import GrammarError
 from asr.grammar import ArpaModel, arpa_grammar, estimate_ngram, perplexity
 from asr.grammar.ngram import _modified_discount
+from asr.util.errors import GrammarError
 
 TEXTS = st.lists(st.lists(st.sampled_from("abcd"), max_size=6), min_size=1, max_size=12)
 SMOOTHINGS = st.sampled_from(["witten-bell", "kneser-ney"])

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asr.errors import GrammarError
 from asr.grammar import (
     Grammar,
     arpa_grammar,
@@ -26,6 +25,7 @@ from asr.grammar.automaton import Arc
 from asr.grammar.determinization import determinize
 from asr.grammar.openfst import parse_openfst
 from asr.grammar.openfst_automaton import BACK_OFF
+from asr.util.errors import GrammarError
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.openfst_files import State, fst_bytes, word_pair_states
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asr.errors import GrammarError
 from asr.grammar.reading import read_grammar
 from asr.grammar.scoring import score_sentence
 from asr.grammar.sentences import read_sentences, sentence_list
+from asr.util.errors import GrammarError
 
 SENTENCES = st.lists(st.lists(st.sampled_from("abcd"), min_size=1, max_size=4).map(tuple), min_size=1, max_size=12)
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asr.errors import GrammarError
 from asr.grammar import determinization, read_grammar, score_sentence, word_loop
 from asr.grammar.automaton import Grammar
 from asr.grammar.network import NULL
 from asr.grammar.slf import WordNetwork, is_slf, parse_slf, read_slf, slf_grammar, write_slf
+from asr.util.errors import GrammarError
 
 # ( SENT-START ( CALL <ANNA | BORIS> | YES ) SENT-END ), as HParse writes it
 CALLS = """VERSION=1.0

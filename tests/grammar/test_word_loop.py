@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from asr.errors import GrammarError
 from asr.grammar import one_word, sample_sentence, score_sentence, word_loop, word_string
+from asr.util.errors import GrammarError
 
 
 def test_a_loop_takes_any_words_but_not_none() -> None:

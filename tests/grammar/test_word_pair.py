@@ -8,7 +8,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from asr.errors import GrammarError
 from asr.grammar import (
     read_grammar,
     read_word_pair,
@@ -18,6 +17,7 @@ from asr.grammar import (
     write_word_pair,
 )
 from asr.grammar.word_pair import SENTENCE_END
+from asr.util.errors import GrammarError
 
 SHIPS = {
     SENTENCE_END: ("show", "list"),

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from asr.errors import ConfigError
 from asr.hmm.phone_questions import PhoneQuestion, read_questions
+from asr.util.errors import ConfigError
 
 PHONES = ("AA", "M", "N", "NG", "S", "SH")
 HTK = """RO 100.0 stats

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asr.errors import LexiconError
 from asr.hmm.topology import SHORT_PAUSE, SILENCE, Topology, estimate_self_loops, uniform_self_loops
+from asr.util.errors import LexiconError
 
 
 @given(st.lists(st.sampled_from("abcdef"), unique=True).map(tuple), st.integers(1, 5))

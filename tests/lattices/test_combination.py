@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asr.decode.path_segments import Segment
-from asr.errors import DecodeError
 from asr.lattices import combination
 from asr.lattices.combination import aligned, aligned_pairs, mean_place, voted
 from asr.lattices.confusion_network import Bin, spoken_segments
+from asr.util.errors import DecodeError
 
 FEW = settings(max_examples=30)
 probabilities = st.integers(1, 100).map(lambda part: part / 100)

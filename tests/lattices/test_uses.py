@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from asr.decode.graph_compiler import compile_graph
-from asr.errors import CorpusError, GrammarError
 from asr.grammar import arpa_grammar, estimate_ngram, word_loop
 from asr.grammar.scoring import score_sentence
 from asr.grammar.sentences import sentence_list
@@ -21,6 +20,7 @@ from asr.lattices.oracle import oracle_errors
 from asr.lattices.posteriors import arc_posteriors, word_posteriors
 from asr.lattices.rescoring import rescored
 from asr.lattices.slf import read_slf_lattice, write_slf_lattice
+from asr.util.errors import CorpusError, GrammarError
 from tests.lattices.test_generation import ARRAYS, LEXICON, all_paths, audio_lattice, phones_heard
 
 SEEDS = range(4)

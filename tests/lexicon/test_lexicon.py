@@ -2,8 +2,8 @@
 
 import pytest
 
-from asr.errors import LexiconError
 from asr.lexicon import Lexicon
+from asr.util.errors import LexiconError
 
 DIGITS = Lexicon({"TWO": (("T", "UW"),), "A": (("EY",), ("AH",), ("EY",))}, "digits.txt")
 

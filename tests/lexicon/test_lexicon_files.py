@@ -7,10 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from asr.errors import LexiconError
 from asr.lexicon import Lexicon, read_lexicon, write_lexicon
 from asr.lexicon.number_columns import is_decimal
-from asr.unicode_text import fault_in_word, nfc
+from asr.util.errors import LexiconError
+from asr.util.unicode_text import fault_in_word, nfc
 from asr.validation.lexicon import read_lexicon_past_faults
 from tests.conftest import SHARED
 

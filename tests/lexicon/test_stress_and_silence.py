@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from asr.errors import LexiconError
 from asr.hmm.topology import SHORT_PAUSE, SILENCE
 from asr.lexicon import Lexicon, formats, read_lexicon
 from asr.lexicon.lexicon import marks_stress
+from asr.util.errors import LexiconError
 
 CMU = "HELLO HH AH0 L OW1\nWORLD W ER1 L D\n"
 

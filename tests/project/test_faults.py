@@ -9,10 +9,10 @@ import pytest
 import soundfile
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-from asr.errors import CorpusError, Fault, LexiconError, RunError, attempt
 from asr.experiments.recipe import run_recipe
-from asr.faults import sentence_of
-from discriminants.errors import ModelFormatError
+from asr.util.error_messages import sentence_of
+from asr.util.errors import CorpusError, Fault, LexiconError, RunError, attempt
+from discriminants.util.errors import ModelFormatError
 
 REMEDY = "; give the process more, or fewer --jobs"
 NO_MEMORY = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))

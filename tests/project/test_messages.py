@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-OF_COMMANDS = ("cli", "faults.py", "supervisor.py", "experiments/recipe.py")
+OF_COMMANDS = ("cli", "util/error_messages.py", "util/supervisor.py", "experiments/recipe.py")
 """Where only a command or a recipe speaks."""
 ARGUMENT = {"--json": "as_json", "--keep-stress": "strip_stress=False", "--out": "output="}
 OF_OTHERS = {"--ignore-length", "--line", "--series-"}  # of sox, and of style sheets

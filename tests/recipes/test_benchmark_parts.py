@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from asr.errors import CorpusError
+from asr.util.errors import CorpusError
 from discriminants import KFDClassifier, NPDClassifier, NPDRegressor, OROLSClassifier, ShrinkingGridSearchCV
 from recipes.benchmarks import lssvm_uci
 from recipes.benchmarks.datasets import multi_class_problem, regression_problem, two_class_problem

@@ -4,8 +4,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from asr.errors import ConfigError, RunError
 from asr.experiments.recipe import run_recipe
+from asr.util.errors import ConfigError, RunError
 from recipes.benchmarks.__main__ import TABLES, main
 from recipes.benchmarks.published import PUBLISHED
 from tests.recipes.benchmark_sets import save_adult, save_images, save_multi_class, save_regression, save_two_class

@@ -9,7 +9,7 @@ import pytest
 from asr.acoustic import whole_word
 from asr.experiments.recipe import Arguments, Recipe
 from asr.lexicon import Lexicon
-from asr.training.systems import TrainingContext
+from asr.training.gmm_stages import TrainingContext
 from recipes.fsdd import __main__ as fsdd
 
 

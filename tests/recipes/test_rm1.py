@@ -16,18 +16,18 @@ from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.search_settings import SearchSettings
 from asr.corpus.audio import read_audio
-from asr.corpus.folded_tree import FoldedTree
+from asr.corpus.case_insensitive_dir import FoldedTree
 from asr.corpus.sphinx_features import read_sphinx_features
 from asr.corpus.synth_sentences import read_sentence_grammar
-from asr.errors import ConfigError, CorpusError, FeatureError, GrammarError, LexiconError
 from asr.experiments.comparison import HybridSpecification, MixtureSpecification
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.grammar import perplexity, word_pair
 from asr.lexicon import read_lexicon
-from asr.recognition.dataset import Dataset
-from asr.resources import resource
 from asr.training.config import TrainingConfig, TuningSettings
+from asr.training.dataset import Dataset
+from asr.util.errors import ConfigError, CorpusError, FeatureError, GrammarError, LexiconError
+from asr.util.resources import resource
 from recipes.rm1 import __main__ as recipe
 from recipes.rm1 import cepstra, discs
 from recipes.rm1.cepstra import by_test_set, numbered_words, read_cepstra

@@ -10,9 +10,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from asr.errors import CorpusError
 from asr.grammar.openfst_magic import FST_MAGIC
-from asr.text_lines import GZIP_MAGIC
+from asr.util.errors import CorpusError
+from asr.util.text_lines import GZIP_MAGIC
 from recipes.rm1 import download as downloading
 from recipes.rm1.download import Source, download, fetch, unpack
 

@@ -10,12 +10,12 @@ import pytest
 from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
-from asr.errors import CorpusError
 from asr.experiments.comparison import HybridSpecification, MixtureSpecification
-from asr.experiments.mapped_systems import mapped_systems
 from asr.experiments.recipe import Arguments
+from asr.experiments.sat_systems import mapped_systems
 from asr.lexicon import Lexicon
 from asr.training.config import TuningSettings
+from asr.util.errors import CorpusError
 from recipes.speechocean import __main__ as recipe
 from recipes.speechocean import ablation
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from asr.recognition.aligning import align
+from asr.commands.align import align
 
 
 def copied(corpus: Path, folder: Path, transcripts: dict[str, str]) -> Path:

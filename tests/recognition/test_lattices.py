@@ -12,12 +12,12 @@ from asr.acoustic.model_file import load_model, save_model
 from asr.acoustic.search_settings import ConfidenceSettings, SearchSettings
 from asr.alignment.ctm import read_ctm
 from asr.cli.app import main
-from asr.errors import ConfigError
 from asr.lattices.kaldi_text import read_kaldi_lattices
 from asr.lattices.slf import read_slf_lattice
 from asr.recognition.confidence import ConfidenceFeatures, calibrated, evidence, with_confidence
 from asr.scoring.files import read_transcripts
-from asr.training.confidence_fit import LabelledWords, confidence_on, fit_confidence, right_words
+from asr.training.tuning.confidence import LabelledWords, confidence_on, fit_confidence, right_words
+from asr.util.errors import ConfigError
 
 
 @pytest.fixture(scope="module")

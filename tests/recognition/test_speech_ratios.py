@@ -13,7 +13,7 @@ from asr.alignment.transcript_scores import phone_loop, score_utterance
 from asr.corpus.data_directory import read_data_directory
 from asr.decode.token_passing import best_path
 from asr.features.extraction import extract_static
-from asr.recognition.speaker_maps import frames_of
+from asr.recognition.speaker_transforms import frames_of
 from asr.recognition.speech_ratios import frame_scores, speech_ratios
 
 

@@ -5,9 +5,9 @@ import logging
 import pytest
 
 from asr.acoustic.model_file import load_model
-from asr.errors import CorpusError
-from asr.recognition.aligning import align
-from asr.recognition.decoding import chosen_grammar
+from asr.commands.align import align
+from asr.commands.decode import chosen_grammar
+from asr.util.errors import CorpusError
 
 
 def test_sentences_left_out_for_their_letter_case_are_counted_and_named(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from asr.errors import RunError
 from asr.runs.run import Run
+from asr.util.errors import RunError
 
 
 def open_run(directory: Path) -> Run:

@@ -8,11 +8,12 @@ import pytest
 import soundfile
 
 from asr.acoustic import hybrid
+from asr.commands import align
 from asr.corpus.data_directory import Problem
-from asr.errors import AsrError, CorpusError, Fault, RunError, attempt, printable
 from asr.features import extraction
-from asr.recognition import aligning, recognition
+from asr.recognition import decoder
 from asr.runs.outcome import account
+from asr.util.errors import AsrError, CorpusError, Fault, RunError, attempt, printable
 
 Asr = Callable[..., tuple[int, str, str]]
 
@@ -36,10 +37,10 @@ def test_only_a_fault_of_the_data_becomes_a_fault_of_the_utterance(error):
 @pytest.mark.parametrize(
     ("command", "where", "name"),
     [
-        ("decode", recognition, "search_words"),
+        ("decode", decoder, "search_words"),
         ("decode", extraction, "static_features"),
         ("decode", hybrid.HybridAcousticModel, "log_likelihood"),
-        ("align", aligning, "align_utterance"),
+        ("align", align, "align_utterance"),
         ("align", extraction, "static_features"),
     ],
 )
@@ -110,8 +111,8 @@ def test_a_corpus_of_which_a_twentieth_is_damaged_is_finished_and_says_so(
 
 def test_any_allowed_name_is_a_member_of_the_states(tmp_path):
     states = {name: np.arange(n, dtype=np.int32) for n, name in enumerate(("file", "allow_pickle", "a.b", "日本"))}
-    aligning.write_states(tmp_path / "states.npz", states)
-    aligning.write_states(tmp_path / "again.npz", states)
+    align.write_states(tmp_path / "states.npz", states)
+    align.write_states(tmp_path / "again.npz", states)
     assert (tmp_path / "states.npz").read_bytes() == (tmp_path / "again.npz").read_bytes()
     with np.load(tmp_path / "states.npz", allow_pickle=False) as found:
         assert sorted(found.files) == sorted(states)

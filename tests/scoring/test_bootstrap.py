@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from asr.errors import CorpusError
 from asr.scoring.bootstrap import compare_systems, over_speakers, over_utterances, wer_interval, wer_standard_error
 from asr.scoring.wer import score_utterances
+from asr.util.errors import CorpusError
 
 
 def make_report(error_rate, *, seed=0, n_utterances=200, n_words=5):

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asr.errors import CorpusError
 from asr.scoring.files import read_transcripts, read_utt2spk, write_transcripts
-from asr.unicode_text import nfc
+from asr.util.errors import CorpusError
+from asr.util.unicode_text import nfc
 
 token = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=6).map(nfc)
 

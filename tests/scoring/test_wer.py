@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asr.errors import CorpusError
 from asr.scoring.wer import align_words, count_errors, score_utterances
+from asr.util.errors import CorpusError
 
 words = st.lists(st.sampled_from("ABCDE"), max_size=8)
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from asr.errors import ConfigError
 from asr.features.config import FeatureConfig
 from asr.training.config import SettingsError, TrainingConfig, load_config, sets_nothing
+from asr.util.errors import ConfigError
 
 
 @pytest.fixture

@@ -10,16 +10,16 @@ from asr.acoustic import context_trees
 from asr.acoustic.gmm_training import GmmSettings, TiedGmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import load_model, save_model
-from asr.acoustic.speaker_adaptation import SpeakerSettings
-from asr.errors import ConfigError, ModelFormatError
+from asr.acoustic.speaker_adaptive_training import SpeakerSettings
 from asr.experiments.recipe import Arguments, open_recipe
 from asr.features.config import FeatureConfig
 from asr.lexicon import read_lexicon
-from asr.training import aligners
-from asr.training.aligners import train_aligner, with_context, with_maps
+from asr.training import aligner_stages
+from asr.training.aligner_stages import train_aligner, with_context, with_maps
 from asr.training.config import TrainingConfig
-from asr.training.hybrid_systems import train_hybrid_system
-from discriminants.model_file import load_arrays, save_arrays
+from asr.training.hybrid_stages import train_hybrid_system
+from asr.util.errors import ConfigError, ModelFormatError
+from discriminants.serialization.model_file import load_arrays, save_arrays
 from tests.toy_corpus import RATE, make_toy_corpus
 
 FEATURES = FeatureConfig(sample_rate=RATE, normalize="speaker")
@@ -93,7 +93,7 @@ def test_half_an_hour_of_speech_has_states_in_context_unless_told_otherwise(tmp_
 
     assert chosen().context == 1
     assert chosen(tied_states=30).context == 3  # nobody sets it for states without context
-    monkeypatch.setattr(aligners, "SECONDS_FOR_CONTEXT", dataset.seconds)
+    monkeypatch.setattr(aligner_stages, "SECONDS_FOR_CONTEXT", dataset.seconds)
     assert chosen().context == 1  # for want of frames
     monkeypatch.setattr(context_trees, "FRAMES_A_STATE", 1)
     caplog.set_level("INFO")
@@ -121,14 +121,14 @@ def test_many_speakers_have_maps_unless_told_otherwise(tmp_path, monkeypatch, ca
     assert chosen() == "none"
     assert "no maps of speakers: they want 3 speakers" in caplog.text
     for name, value in enough.items():
-        monkeypatch.setattr(aligners, name, value)
+        monkeypatch.setattr(aligner_stages, name, value)
     assert chosen() == "fmllr"
     assert "are enough for maps of speakers" in caplog.text
     assert (chosen(maps="none"), chosen(maps="vtln")) == ("none", "vtln")
     for name, value in enough.items():
-        monkeypatch.setattr(aligners, name, 100 * value)
+        monkeypatch.setattr(aligner_stages, name, 100 * value)
         assert chosen() == "none"
-        monkeypatch.setattr(aligners, name, value)
+        monkeypatch.setattr(aligner_stages, name, value)
     recipe.resources.close()
 
 

@@ -16,16 +16,16 @@ from asr.acoustic.classifiers import make_classifier
 from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings, NoiseSettings
 from asr.acoustic.model_file import WIDEST_BEAM, SearchSettings
-from asr.errors import ConfigError
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
 from asr.features.mfcc import mfcc
 from asr.features.warping import warping_matrix
 from asr.hmm.topology import Topology
-from asr.recognition.adaptation import AdaptationSettings
-from asr.settings import Settings, fault_in_value
+from asr.recognition.input_network import AdaptationSettings
 from asr.training.config import TrainingConfig, TuningSettings, load_config
+from asr.util.config_base import Settings, fault_in_value
+from asr.util.errors import ConfigError
 
 TABLES = {"": TrainingConfig} | {name: type(value) for name, value in TrainingConfig() if isinstance(value, Settings)}
 FIELDS = sorted((table, name) for table, kind in TABLES.items() for name in kind.model_fields if name not in TABLES)

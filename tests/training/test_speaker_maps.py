@@ -6,28 +6,28 @@ import numpy as np
 import pytest
 
 from asr import Recognizer
-from asr.acoustic import context_trees, map_prior
+from asr.acoustic import context_trees, fmllr_prior
 from asr.acoustic.gmm_training import GmmSettings, TiedGmmSettings
 from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import load_model, save_model
-from asr.acoustic.speaker_adaptation import SpeakerSettings
+from asr.acoustic.speaker_adaptive_training import SpeakerSettings
+from asr.commands import decode as decoding
 from asr.decode.graph_compiler import compile_graph
-from asr.errors import ConfigError, ModelFormatError
 from asr.experiments.recipe import Arguments, open_recipe
 from asr.features.config import FeatureConfig
 from asr.grammar import word_loop
-from asr.recognition import decoding
-from asr.recognition.adaptation import AdaptationSettings, recognize_adapted
-from asr.recognition.recognition import recognize
-from asr.recognition.speaker_maps import frames_of_states
+from asr.recognition.decoder import recognize
+from asr.recognition.input_network import AdaptationSettings, recognize_adapted
+from asr.recognition.speaker_transforms import frames_of_states
 from asr.scoring.wer import score_utterances
-from asr.training.aligners import train_aligner
+from asr.training.aligner_stages import train_aligner
 from asr.training.config import TrainingConfig
-from asr.training.hybrid_systems import train_hybrid_system
-from asr.training.systems import aligned_states
-from asr.training.tuning import FoldScores, HeldOutModel
-from discriminants.model_file import load_arrays, save_arrays
+from asr.training.gmm_stages import aligned_states
+from asr.training.hybrid_stages import train_hybrid_system
+from asr.training.tuning.search import FoldScores, HeldOutModel
+from asr.util.errors import ConfigError, ModelFormatError
 from discriminants.parallel.workers import LocalWorkers
+from discriminants.serialization.model_file import load_arrays, save_arrays
 from tests.toy_corpus import RATE, make_toy_corpus
 
 FEATURES = FeatureConfig(sample_rate=RATE)
@@ -56,7 +56,7 @@ def story_in(directory, context: int, maps: str = "fmllr"):
 @pytest.mark.parametrize(("context", "fewest_speakers"), [(1, 4), (3, 10)])
 def test_mixtures_and_a_hybrid_of_mapped_frames_recognize_in_passes(tmp_path, monkeypatch, context, fewest_speakers):
     monkeypatch.setattr(context_trees, "MIN_FRAMES", 20)
-    monkeypatch.setattr(map_prior, "MIN_SPEAKERS", fewest_speakers)
+    monkeypatch.setattr(fmllr_prior, "MIN_SPEAKERS", fewest_speakers)
     recipe = story_in(tmp_path, context)
     training_context, dataset, test = recipe.context, recipe.dataset("train"), recipe.dataset("test")
     mixtures = train_aligner(training_context, "gmm", dataset)

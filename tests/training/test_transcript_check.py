@@ -10,9 +10,9 @@ from asr.acoustic.gmm_training import GmmSettings
 from asr.alignment.score_files import SUSPECTS
 from asr.experiments.recipe import Arguments, Recipe, open_recipe
 from asr.features.config import FeatureConfig
-from asr.recognition.dataset import Dataset
 from asr.training.config import TrainingConfig
-from asr.training.systems import TrainingContext, train_mixtures
+from asr.training.dataset import Dataset
+from asr.training.gmm_stages import TrainingContext, train_mixtures
 from asr.training.transcript_check import find_suspects
 from tests.toy_corpus import RATE, make_toy_corpus
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
-from asr.training.checking import check_inputs
+from asr.training.input_checks import check_inputs
 from asr.validation import Report
 from tests.toy_corpus import RATE
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from asr.commands.features import extract_features
 from asr.corpus.kaldi_ark import write_archive
 from asr.training.config import TrainingConfig
-from asr.training.extracting import extract_features
 from discriminants.parallel.workers import SerialWorkers
 from tests.validation.corpora import Corpus
 

@@ -16,7 +16,7 @@ OF_READERS = {
 
 def codes_of_checks() -> Iterator[str]:
     """The codes that the sources give to findings by themselves."""
-    for path in [*(ROOT / "asr/validation").glob("*.py"), ROOT / "asr/training/checking.py"]:
+    for path in [*(ROOT / "asr/validation").glob("*.py"), ROOT / "asr/training/input_checks.py"]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.IfExp):
                 named = node.func.id if isinstance(node.func, ast.Name) else "stopping"

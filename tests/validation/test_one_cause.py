@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from asr.corpus.audio_kinds import READABLE
-from asr.errors import AsrError
-from asr.training.checking import log_findings
+from asr.training.input_checks import log_findings
+from asr.util.errors import AsrError
 from tests.validation.corpora import Corpus
 
 

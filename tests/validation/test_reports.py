@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asr.corpus.data_directory import read_data_directory
-from asr.errors import AsrError
 from asr.lexicon import read_lexicon
-from asr.recognition.dataset import trainable
-from asr.training import held_out
-from asr.training.checking import check_inputs, log_findings
 from asr.training.config import TrainingConfig
+from asr.training.dataset import trainable
+from asr.training.input_checks import check_inputs, log_findings
+from asr.training.tuning import folds
+from asr.util.errors import AsrError
 from asr.validation import Report, Summary, validate
-from asr.validation.amount import MIN_SPEAKERS, remarks_on_amount, remarks_on_context
+from asr.validation.corpus_size import MIN_SPEAKERS, remarks_on_amount, remarks_on_context
 from asr.validation.findings import MAX_LINES, costing, warning
 from discriminants.parallel.workers import LocalWorkers
 from tests.validation.corpora import Corpus
@@ -151,7 +151,7 @@ def test_when_nothing_is_left_it_is_said(clean: Corpus) -> None:
 def test_the_report_is_the_same_for_any_workers_and_files_are_read_once(
     clean: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import asr.validation.measuring as measuring
+    import asr.validation.audio_stats as measuring
 
     clean.record(4, np.zeros(12000))
     assert clean.validate() == clean.validate(workers=LocalWorkers(2))
@@ -163,7 +163,7 @@ def test_the_report_is_the_same_for_any_workers_and_files_are_read_once(
 
 
 def test_without_samples_headers_are_read(clean: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    import asr.validation.measuring as measuring
+    import asr.validation.audio_stats as measuring
 
     clean.record(3, np.zeros(12000))
     clean.record(4, np.zeros(0))
@@ -310,7 +310,7 @@ def test_little_speech_is_a_remark_that_says_what_it_can_and_cannot_tell(
     with caplog.at_level("INFO"):
         log_findings(report)
     assert amount in caplog.messages
-    assert MIN_SPEAKERS == held_out.MIN_SPEAKERS
+    assert MIN_SPEAKERS == folds.MIN_SPEAKERS
 
 
 def test_context_that_the_speech_is_too_little_for_is_told_before_training(clean: Corpus) -> None:

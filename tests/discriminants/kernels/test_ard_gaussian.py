@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.gaussian_process.kernels import RBF
 
 from discriminants import ARDGaussianKernel, GaussianKernel, OROLSClassifier
-from discriminants.persistence import estimator_from_arrays, estimator_to_arrays
+from discriminants.serialization.persistence import estimator_from_arrays, estimator_to_arrays
 from tests.discriminants.bad_input.learners import CLASSIFIERS, KERNEL_LEARNERS
 
 RANDOM = np.random.default_rng(0)

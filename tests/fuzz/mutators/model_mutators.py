@@ -12,9 +12,9 @@ from unittest.mock import patch
 
 import numpy as np
 
-import discriminants.model_file
-from discriminants.errors import ModelFormatError
-from discriminants.model_file import load_arrays, save_arrays
+import discriminants.serialization.model_file
+from discriminants.serialization.model_file import load_arrays, save_arrays
+from discriminants.util.errors import ModelFormatError
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.json_mutators import VALUES, any_number_of_digits, spoilt_value
 
@@ -28,9 +28,10 @@ CLASSES = (
     "sklearn.tree._classes:DecisionTreeClassifier", "sklearn.ensemble._forest:RandomForestClassifier",
     "sklearn.model_selection._search:GridSearchCV", "sklearn.gaussian_process._gpc:GaussianProcessClassifier",
     "sklearn.utils._testing:MinimalClassifier", "sklearn.preprocessing._function_transformer:FunctionTransformer",
-    "sklearn.dummy:DummyClassifier", "discriminants.orols:OROLSClassifier",
+    "sklearn.dummy:DummyClassifier", "discriminants.sparse.orols:OROLSClassifier",
     "discriminants.kernels.laplacian:LaplacianKernel", "discriminants.kernels.matrix:FunctionKernel",
-    "discriminants.posteriors:LogisticOutputModel", "sklearn.base:BaseEstimator", "os:system", "subprocess:Popen",
+    "discriminants.posteriors.output_models:LogisticOutputModel", "sklearn.base:BaseEstimator", "os:system",
+    "subprocess:Popen",
     "builtins:eval", "sklearn.datasets:clear_data_home",
 )  # fmt: skip
 
@@ -180,5 +181,5 @@ def _any_json() -> Iterator[None]:
         def __getattr__(self, name: str) -> Any:
             return dumps if name == "dumps" else getattr(json, name)
 
-    with patch.object(discriminants.model_file, "json", _Json()):
+    with patch.object(discriminants.serialization.model_file, "json", _Json()):
         yield

@@ -13,16 +13,16 @@ import soundfile
 
 from asr.cli.reporting import report_failures
 from asr.corpus.data_directory import DataDirectory, Problem, read_data_directory
+from asr.corpus.identifiers import fault_in_name
 from asr.corpus.kaldi_ark import write_archive
-from asr.corpus.names import fault_in_name
 from asr.corpus.sphinx_corpus import read_sphinx_corpus
 from asr.corpus.sphinx_features import write_sphinx_features
 from asr.decode.path_segments import Segment
-from asr.errors import AsrError
 from asr.features.augmentation import read_noise
 from asr.features.config import FeatureConfig
 from asr.features.extraction import static_features
 from asr.runs.outcome import Outcome
+from asr.util.errors import AsrError
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.text_mutators import spoil_text
 from tests.fuzz.outcome import MAX_MESSAGE_LENGTH, Unsound, check_mark

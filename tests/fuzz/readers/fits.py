@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from discriminants.logistic import checkpoint as checkpoints
-from discriminants.sparse_logistic import SparseKernelLogisticClassifier
+from discriminants.sparse.sparse_logistic import SparseKernelLogisticClassifier
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.field_mutators import spoil_fields
 from tests.fuzz.mutators.model_mutators import spoil_model

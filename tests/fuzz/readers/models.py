@@ -12,17 +12,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from asr.acoustic.model_file import load_model
 from asr.cli.info import info
+from asr.commands.align import align
 from asr.decode.graph_compiler import compile_graph
 from asr.features.frame_table import FrameTable
 from asr.grammar import arpa_grammar, word_loop
 from asr.grammar.arpa_file import parse_arpa
 from asr.hmm.tree_text import tree_graph, tree_lines
-from asr.recognition.aligning import align
-from asr.recognition.map_file import load_maps, save_maps
-from asr.recognition.searching import search_words
-from asr.recognition.speaker_maps import frames_of
-from discriminants.logistic.input_map import AffineTransform
-from discriminants.persistence import estimator_from_arrays, load_arrays
+from asr.recognition.search import search_words
+from asr.recognition.speaker_transforms import frames_of
+from asr.recognition.transform_file import load_maps, save_maps
+from discriminants.logistic.affine_transform import AffineTransform
+from discriminants.serialization.persistence import estimator_from_arrays, load_arrays
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.field_mutators import spoil_fields
 from tests.fuzz.mutators.model_mutators import spoil_model

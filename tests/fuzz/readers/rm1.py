@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from asr.corpus.names import fault_in_name
+from asr.corpus.identifiers import fault_in_name
 from asr.corpus.sphinx_features import write_sphinx_features
 from recipes.rm1.disc_texts import read_ndx, read_prompts, read_sexes
 from recipes.rm1.sample_data import SPLITS, read_sample

@@ -12,10 +12,10 @@ from asr.corpus.data_directory import DataDirectory, Problem, Utterance
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
-from asr.recognition.dataset import left_out, load_dataset
+from asr.runs.checked_file import read_sealed, write_sealed
 from asr.runs.run import Run
-from asr.runs.sealed import read_sealed, write_sealed
-from asr.runs.stage_digests import write_digests
+from asr.runs.stage_checksums import write_digests
+from asr.training.dataset import left_out, load_dataset
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.json_mutators import any_number_of_digits, spoil_json, spoilt_value
 from tests.fuzz.mutators.npz_mutators import spoil_npy

@@ -15,7 +15,6 @@ from asr.acoustic.model_file import SearchSettings, SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.state_mixtures import mixtures_of_states
 from asr.decode.graph_compiler import compile_graph
-from asr.errors import AsrError
 from asr.features.augmentation import change_speed, mix_noise, read_noise
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
@@ -23,8 +22,9 @@ from asr.features.mfcc import mfcc
 from asr.features.warping import warped_copies
 from asr.grammar import arpa_grammar, estimate_ngram, word_loop
 from asr.hmm.topology import Topology, uniform_self_loops
-from asr.recognition.searching import search_words
+from asr.recognition.search import search_words
 from asr.training.config import TrainingConfig, check_same_static, load_config
+from asr.util.errors import AsrError
 from tests.fuzz.mutators.text_mutators import spoil_text
 from tests.fuzz.mutators.toml_mutators import spoil_toml
 from tests.fuzz.outcome import Unsound

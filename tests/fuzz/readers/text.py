@@ -11,7 +11,6 @@ from asr.alignment.ctm import read_ctm, write_ctm
 from asr.alignment.htk_labels import read_labels, words_of, write_mlf
 from asr.corpus.synth_sentences import read_sentence_grammar
 from asr.decode.graph_compiler import compile_graph
-from asr.errors import CorpusError
 from asr.grammar import Grammar, read_grammar, word_loop
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon, read_lexicon
@@ -19,6 +18,7 @@ from asr.scoring.bootstrap import wer_interval
 from asr.scoring.files import read_transcripts, read_utt2spk
 from asr.scoring.transcript import aligned_transcripts, speaker_summary
 from asr.scoring.wer import score_utterances
+from asr.util.errors import CorpusError
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.text_mutators import spoil_text
 from tests.fuzz.outcome import Unsound, check_mark

@@ -1,0 +1,162 @@
+"""Transforms of frames that make diagonal Gaussians fit, found row by row.
+
+Where frames are transformed and the Gaussians are diagonal, the expected log-likelihood is a function of the rows of
+the transform that only the determinant ties together (Gales 1998, "Maximum likelihood linear transformations for
+HMM-based speech recognition", section 4; Gales 1999, "Semi-tied covariance matrices", section III).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discriminants.util.numba_cache import njit
+
+_MIN_GAIN = 1e-5  # a frame: a sweep over the rows that gains less is the last
+
+
+@dataclass(frozen=True)
+class RowStatistics:
+    """What a corpus says of a transform (A b) of the frames (x 1), or of A alone where there is no offset.
+
+    Attributes
+    ----------
+    count : float
+        Frames.
+    first : float64 (n, d)
+        Row i is the sum over frames and Gaussians of gamma mu_i / sigma_i^2 (x 1); d is n + 1, or n without offset.
+    second : float64 (n, d, d)
+        Matrix i is the sum of gamma / sigma_i^2 (x 1) (x 1)'.
+    """
+
+    count: float
+    first: np.ndarray
+    second: np.ndarray
+
+    def __add__(self, other: "RowStatistics") -> "RowStatistics":
+        return RowStatistics(self.count + other.count, self.first + other.first, self.second + other.second)
+
+    def __mul__(self, factor: float) -> "RowStatistics":
+        return RowStatistics(self.count * factor, self.first * factor, self.second * factor)
+
+    def auxiliary(self, transform: np.ndarray) -> float:
+        """Expected log-likelihood of the transformed frames, with log|det A| for each, up to a constant.
+
+        transform : float64 (n, d)
+        """
+        _, log_determinant = np.linalg.slogdet(transform[:, : len(transform)])
+        fit = (transform * self.first).sum() - 0.5 * np.einsum("ij,ijk,ik->", transform, self.second, transform)
+        return float(self.count * log_determinant + fit)
+
+
+def best_transform(statistics: RowStatistics, start: np.ndarray, *, sweeps: int = 50) -> np.ndarray:
+    """The transform that maximizes the auxiliary function, float64 (n, d), from one whose matrix is invertible.
+
+    Each row in turn is the best one for the others as they are: with p the row's cofactors (and 0 for the offset) it is
+    (alpha p + k) G^-1, where alpha solves alpha^2 p G^-1 p' + alpha p G^-1 k' = count (Gales 1998, equations 44 to 46).
+    So no update lowers the auxiliary function.
+
+    Parameters
+    ----------
+    statistics : RowStatistics
+        With matrices that are positive definite.
+    sweeps : int
+        Over all rows, at most; fewer where one hardly gains anything.
+    """
+    transform = np.array(start, np.float64, order="C")
+    n_rows = len(transform)
+    inverses = np.linalg.inv(statistics.second)
+    unconstrained = np.einsum("ijk,ik->ij", inverses, statistics.first)
+    value = statistics.auxiliary(transform)
+    for _ in range(sweeps):
+        inverse = np.linalg.inv(transform[:, :n_rows])
+        _sweep(transform, inverse, inverses, unconstrained, np.ascontiguousarray(statistics.first), statistics.count)
+        before, value = value, statistics.auxiliary(transform)
+        if value - before < _MIN_GAIN * statistics.count:
+            break
+    return transform
+
+
+def best_of(statistics: RowStatistics, matrices: np.ndarray) -> np.ndarray:
+    """The best of some matrices with scales and offsets of their rows, float64 (n, n + 1).
+
+    Scales and offsets are the best for each matrix. For its row a and the frames (a x, 1) the value of (s, b) is
+    count log s + (s, b) k' - 1/2 (s, b) G (s, b)'; so b = (k_b - G_sb s) / G_bb, and s solves count / s + c - g s = 0.
+
+    Parameters
+    ----------
+    statistics : RowStatistics
+        With offset, and with matrices that are positive definite.
+    matrices : float64 (m, n, n)
+        Each of them invertible.
+    """
+    n_rows = matrices.shape[1]
+    products = np.einsum("mij,ijk->mik", matrices, statistics.second[:, :n_rows])
+    square, cross = (products[:, :, :n_rows] * matrices).sum(axis=2), products[:, :, n_rows]
+    linear, constant = (matrices * statistics.first[:, :n_rows]).sum(axis=2), statistics.first[:, n_rows]
+    count = statistics.second[:, n_rows, n_rows]
+    g, c = square - cross**2 / count, linear - cross * constant / count
+    scale = (c + np.sqrt(c**2 + 4.0 * g * statistics.count)) / (2.0 * g)
+    offset = (constant - cross * scale) / count
+    transforms = np.concatenate([scale[:, :, None] * matrices, offset[:, :, None]], axis=2)
+    return transforms[int(np.argmax([statistics.auxiliary(transform) for transform in transforms]))]
+
+
+@njit(cache=True, nogil=True)
+def _sweep(
+    transform: np.ndarray,
+    inverse: np.ndarray,
+    inverses: np.ndarray,
+    unconstrained: np.ndarray,
+    first: np.ndarray,
+    count: float,
+) -> None:
+    """Put the best row for the others in the place of each, in turn, and keep the inverse of the matrix.
+
+    The cofactors of a row are its column of the inverse, up to a factor which alpha takes up. Of the two solutions that
+    is taken under which the determinant keeps its sign; on its side the function is concave (Gales 1998, equations 44
+    to 46).
+
+    Parameters
+    ----------
+    transform : float64 (n, d)
+        Changed in place.
+    inverse : float64 (n, n)
+        Of its first n columns; changed with it.
+    inverses : float64 (n, d, d)
+        G^-1 of every row.
+    unconstrained : float64 (n, d)
+        k G^-1 of every row.
+    first : float64 (n, d)
+        k of every row.
+    count : float
+        Frames.
+    """
+    n_rows, n_columns = transform.shape
+    column, from_cofactors, change, changed = np.empty(n_rows), np.empty(n_columns), np.empty(n_rows), np.empty(n_rows)
+    for row in range(n_rows):
+        column[:] = inverse[:, row]
+        square, cross = 0.0, 0.0
+        for i in range(n_columns):
+            total = 0.0
+            for j in range(n_rows):
+                total += inverses[row, i, j] * column[j]
+            from_cofactors[i] = total
+            cross += total * first[row, i]
+            if i < n_rows:
+                square += total * column[i]
+        root = np.sqrt(cross**2 + 4.0 * square * count)
+        alpha = 2.0 * count / (cross + root) if cross >= 0 else (root - cross) / (2.0 * square)
+        for i in range(n_columns):
+            updated = alpha * from_cofactors[i] + unconstrained[row, i]
+            if i < n_rows:
+                change[i] = updated - transform[row, i]
+            transform[row, i] = updated
+        # Sherman and Morrison: the inverse of the matrix with this row in the place of the old one.
+        changed[:] = 0.0
+        for i in range(n_rows):
+            for j in range(n_rows):
+                changed[j] += change[i] * inverse[i, j]
+        for i in range(n_rows):
+            factor = column[i] / (1.0 + changed[row])
+            for j in range(n_rows):
+                inverse[i, j] -= factor * changed[j]

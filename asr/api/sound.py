@@ -1,0 +1,160 @@
+"""Audio as a program has it, a path, an array or a file object, turned into the static features of a model."""
+
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias, TypeGuard
+
+import numpy as np
+
+from asr.corpus.audio import at_rate, read_native
+from asr.corpus.samples import samples_from_array
+from asr.features.config import FeatureConfig
+from asr.features.extraction import signal_features
+from asr.recognition.audio_checks import unusual
+from asr.util.errors import AsrError, CorpusError, Fault, MissingAudioError
+from asr.validation.audio_stats import Channels
+from discriminants.util.paths import exists, is_file
+
+Samples: TypeAlias = np.ndarray | Sequence[float]
+Audio: TypeAlias = str | os.PathLike[str] | BinaryIO | Samples | tuple[Samples, int]
+"""A path, a binary file object, samples, or samples and their rate in Hz."""
+
+_PIECE = 1 << 20  # bytes that are read at a time
+
+
+@dataclass(frozen=True)
+class Sound:
+    """Static features, float32 (T, n), the duration of their audio in seconds, what messages call it, and in which
+    ways it is not what a recognizer expects.
+    """
+
+    static: np.ndarray
+    seconds: float
+    source: str
+    unusual: tuple[Fault, ...] = ()
+
+
+def source_of(audio: Audio) -> str:
+    """What messages and results call this audio."""
+    if isinstance(audio, str | os.PathLike):
+        return os.fspath(audio)
+    if _is_file(audio):
+        name = getattr(audio, "name", None)
+        return name if isinstance(name, str) else "file object"
+    return "array" if _may_hold_samples(audio) else type(audio).__name__
+
+
+def load_sound(audio: Audio, rate: int | None, config: FeatureConfig) -> Sound:
+    """Static features of audio as the model with `config` needs them, through what reads the files of `asr decode`.
+
+    Raises
+    ------
+    CorpusError
+        When the audio cannot be read, is nothing that can hold audio, or is samples without their rate (code "no-rate")
+        or a file with one; MissingAudioError when there is no such file.
+    FeatureError
+        When it is shorter than one window.
+    """
+    source = source_of(audio)
+    if _is_pair(audio):
+        samples, own = audio
+        if rate is not None:
+            raise CorpusError(f"{source}: rate={rate} goes with samples alone; these come with their own, {own}")
+        return _of_samples(samples, own, config, source)
+    is_path = isinstance(audio, str | os.PathLike)
+    if is_path or _is_file(audio):
+        if rate is not None:
+            raise CorpusError(f"{source}: a file says its own rate; rate={rate} goes with samples alone")
+        if is_path:
+            return _of_file(Path(audio), config, source)  # type: ignore[arg-type]
+        return _of_file_object(audio, config, source)
+    if not _may_hold_samples(audio):
+        raise CorpusError(_no_audio(audio))
+    if rate is None:
+        raise CorpusError(
+            f"{source}: samples say nothing of their rate; give it in Hz, as in recognize(samples, rate=16000) or as a "
+            "pair (samples, 16000)",
+            code="no-rate",
+        )
+    return _of_samples(audio, rate, config, source)
+
+
+def _is_file(audio: Any) -> bool:
+    return hasattr(audio, "read")
+
+
+def _is_pair(audio: Any) -> TypeGuard[tuple[Any, Any]]:
+    """Whether these are samples and their rate, which is still to be checked."""
+    return (
+        isinstance(audio, tuple)
+        and len(audio) == 2
+        and isinstance(audio[1], str | Real)
+        and not isinstance(audio[0], str | Real)
+    )
+
+
+def _may_hold_samples(audio: Any) -> bool:
+    whole = isinstance(audio, bytes | bytearray | Real)
+    return not whole and (isinstance(audio, Sequence) or hasattr(audio, "__array__"))
+
+
+def _no_audio(given: Any) -> str:
+    if isinstance(given, bytes | bytearray):
+        return (
+            f"{len(given)} bytes ({type(given).__name__}) are no audio by themselves: wrap what a file holds in "
+            "io.BytesIO, or make an array of samples (numpy.frombuffer) and give it with its rate"
+        )
+    return (
+        f"{given!r} ({type(given).__name__}) is no audio; a path, a file open in binary, or an array of samples "
+        "with its rate in Hz would be"
+    )
+
+
+def _of_samples(array: Any, native: int, config: FeatureConfig, source: str) -> Sound:
+    channels = Channels()
+    samples = samples_from_array(array, native, rate=config.sample_rate, source=source, observe=channels.add)
+    return _heard(samples, int(native), channels, config, source)
+
+
+def _of_file(path: Path, config: FeatureConfig, source: str) -> Sound:
+    if not is_file(path):
+        if exists(path):
+            raise CorpusError(f"{source} is no regular file", code="unreadable")
+        raise MissingAudioError(f"{source} does not exist")
+    channels = Channels()
+    samples, native = read_native(path, rate=config.sample_rate, observe=channels.add)
+    return _heard(samples, native, channels, config, source)
+
+
+def _heard(samples: np.ndarray, native: int, channels: Channels, config: FeatureConfig, source: str) -> Sound:
+    seconds, measured = len(samples) / native, channels.measured(samples, native)
+    signal = at_rate(samples, native, config.sample_rate, source=source, upsample=config.upsample)  # overwrites samples
+    static = signal_features(signal, config, source=source)
+    return Sound(static, seconds, source, tuple(unusual(measured, config)))
+
+
+def _of_file_object(file: Any, config: FeatureConfig, source: str) -> Sound:
+    """Through a temporary file: what reads audio checks the file's header and length, and needs a file for it."""
+    with tempfile.NamedTemporaryFile(prefix="asr-", suffix=".audio") as copy:
+        while content := _read(file, source):
+            copy.write(content)
+        copy.flush()
+        try:
+            return _of_file(Path(copy.name), config, source)
+        except AsrError as error:
+            raise type(error)(str(error).replace(copy.name, source), code=error.code) from None
+
+
+def _read(file: Any, source: str) -> bytes | bytearray | memoryview:
+    """The next bytes of a file object; CorpusError if it is closed, not open for reading, or gives text."""
+    try:
+        content = file.read(_PIECE)
+    except (TypeError, ValueError) as error:  # io.UnsupportedOperation is a ValueError
+        raise CorpusError(f"{source}: cannot be read ({error}); expected a file open for reading in binary") from error
+    if not isinstance(content, bytes | bytearray | memoryview):
+        raise CorpusError(f"{source}: gives {type(content).__name__}; open the file for reading in binary, 'rb'")
+    return content

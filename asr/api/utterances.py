@@ -1,0 +1,236 @@
+"""Utterances in, results out: one by itself, or several whose speakers are known."""
+
+import sys
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from asr.acoustic.model_file import SpeechModel
+from asr.alignment.forced_alignment import align_utterance
+from asr.alignment.frame_times import FrameTimes
+from asr.alignment.transcript_graph import transcript_graph
+from asr.api.results import Alignment, Result, timed_phones, timed_words
+from asr.api.sound import Audio, Sound, load_sound, source_of
+from asr.decode.path_segments import phone_segments, word_segments
+from asr.features.frame_table import FrameTable
+from asr.features.outliers import find_outlier_utterances
+from asr.hmm.state_graph import StateGraph
+from asr.lattices.lattice import Lattice
+from asr.recognition.audio_checks import few_words, level_faults
+from asr.recognition.decoder import Recognition, recognize
+from asr.recognition.lattice_outputs import LatticeOptions, with_lattices
+from asr.recognition.multipass import AdaptationMethod, adaptable_model, recognize_speakers
+from asr.recognition.speaker_transforms import aligned_maps, frames_of
+from asr.recognition.vocabulary import other_case
+from asr.runs.progress import counted
+from asr.util.errors import AlignmentError, AudioWarning, ConfigError, DecodeError, Fault, LexiconError, attempt
+from discriminants.parallel.threads import ThreadWorkers
+from discriminants.parallel.workers import SerialWorkers, Workers
+from discriminants.util.blas_threads import one_blas_thread
+
+
+@dataclass(frozen=True)
+class WordDetails:
+    """What words come with: see `Recognizer`."""
+
+    confidence: bool = False
+    ratios: bool = False
+
+
+def recognize_audio(
+    audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, details: WordDetails
+) -> Result:
+    """The words of one utterance, normalized by itself.
+
+    Raises CorpusError or FeatureError as `load_sound`, DecodeError where no path fits.
+    """
+    sound = load_sound(audio, rate, model.front_end.config)
+    lattice_options = LatticeOptions(confidence=details.confidence)
+    found = _recognize_sound(sound, model, graph, lattice_options, ratios=details.ratios)
+    return _result(model, sound, found, "audio", graph)
+
+
+def audio_lattice(audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, beam: float | None) -> Lattice:
+    """The lattice of one utterance, normalized by itself; errors as of `recognized`, and where there is no lattice."""
+    sound = load_sound(audio, rate, model.front_end.config)
+    found = _recognize_sound(sound, model, graph, LatticeOptions(beam=beam, confidence=True))
+    if "audio" not in found.lattices:
+        raise DecodeError(f"{sound.source}: all samples are 0, and nothing was said", code="silent")
+    return found.lattices["audio"]
+
+
+def _recognize_sound(
+    sound: Sound, model: SpeechModel, graph: StateGraph, lattice_options: LatticeOptions, *, ratios: bool = False
+) -> Recognition:
+    table = _table({"audio": sound}, {"audio": "speaker"})
+    found = recognize(model, table, graph, lattice_beam=lattice_options.lattice_beam(model.search), ratios=ratios)
+    for fault in found.failed.values():
+        raise DecodeError(f"{sound.source}: {fault.reason}", code=fault.code)
+    return with_lattices(found, lattice_options, model.search)
+
+
+ResultType = TypeVar("ResultType", Result, Alignment)
+
+
+def emit_warnings(found: ResultType) -> ResultType:
+    """Return `found`; give its warnings as Python's, `AudioWarning`, on the line that called this package."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("asr.api."):
+        frame, level = frame.f_back, level + 1
+    for one in found.warnings:
+        warnings.warn(f"{found.source}: {one.reason}", AudioWarning, stacklevel=level)
+    return found
+
+
+def recognize_audio_or_fault(
+    audio: Audio, rate: int | None, model: SpeechModel, graph: StateGraph, details: WordDetails
+) -> Result:
+    """The words of one utterance, or in `error` why there are none."""
+    found = attempt(recognize_audio, audio, rate, model, graph, details)
+    return Result((), 0.0, source_of(audio), found) if isinstance(found, Fault) else found
+
+
+@dataclass(frozen=True)
+class SpeakerOptions:
+    """How whole speakers are recognized: see `Recognizer.recognize_all`."""
+
+    adapt: bool | AdaptationMethod = False
+    speaker_transforms: Path | None = None
+    details: WordDetails = WordDetails()
+
+
+def recognize_speaker_audio(
+    audio: Audio, rate: int | None, speaker: str, model: SpeechModel, graph: StateGraph, options: SpeakerOptions
+) -> Result:
+    """The words of one utterance, in the passes that the options ask for.
+
+    Raises ConfigError where the model cannot be adapted, and else as `recognized`.
+    """
+    model = adaptable_model(model, options.adapt, options.speaker_transforms)
+    sound = load_sound(audio, rate, model.front_end.config)
+    found = _recognize_sounds({"audio": sound}, {"audio": speaker}, model, graph, options, SerialWorkers())
+    for fault in found.failed.values():
+        raise DecodeError(f"{sound.source}: {fault.reason}", code=fault.code)
+    return _result(model, sound, found, "audio", graph)
+
+
+def recognize_speakers_audio(
+    audios: Sequence[Audio],
+    rate: int | None,
+    speakers: str | Sequence[str],
+    model: SpeechModel,
+    graph: StateGraph,
+    options: SpeakerOptions,
+    *,
+    workers: Workers,
+) -> list[Result]:
+    """The words of all utterances, each normalized with all of its speaker's (see `Recognizer.recognize_all`)."""
+    model = adaptable_model(model, options.adapt, options.speaker_transforms)
+    names = [speakers] * len(audios) if isinstance(speakers, str) else list(speakers)
+    if len(names) != len(audios):
+        raise ConfigError(f"there are {len(names)} speakers for {len(audios)} utterances; give one for each")
+    ids = [str(number) for number in range(len(audios))]
+    of_id = dict(zip(ids, audios, strict=True))
+    loaded = workers.map(partial(_loaded, rate=rate, model=model), audios)
+    sounds: dict[str, Sound] = {}
+    faults: dict[str, Fault] = {}
+    with counted(len(ids), "features") as finished:
+        for number, (name, sound) in enumerate(zip(ids, loaded, strict=True), 1):
+            finished(number)
+            if isinstance(sound, Fault):
+                faults[name] = sound
+            else:
+                sounds[name] = sound
+    kept = list(sounds)
+    for number, fault in find_outlier_utterances([sound.static for sound in sounds.values()]).items():
+        faults[kept[number]] = fault
+        del sounds[kept[number]]
+    results = {name: Result((), 0.0, source_of(of_id[name]), fault) for name, fault in faults.items()}
+    if sounds:
+        found = _recognize_sounds(sounds, dict(zip(ids, names, strict=True)), model, graph, options, workers)
+        for name in (*found.words, *found.failed):
+            results[name] = replace(_result(model, sounds[name], found, name, graph), error=found.failed.get(name))
+    return [results[name] for name in ids]
+
+
+def _recognize_sounds(
+    sounds: dict[str, Sound],
+    speakers: dict[str, str],
+    model: SpeechModel,
+    graph: StateGraph,
+    options: SpeakerOptions,
+    workers: Workers,
+) -> Recognition:
+    lattice_options = LatticeOptions(confidence=options.details.confidence)
+    found = recognize_speakers(
+        model,
+        _table(sounds, speakers),
+        graph,
+        adapt=options.adapt,
+        speaker_transforms=options.speaker_transforms,
+        lattice_beam=lattice_options.lattice_beam(model.search),
+        ratios=options.details.ratios,
+        workers=workers,
+    )
+    return with_lattices(found, lattice_options, model.search)
+
+
+def align_audio(audio: Audio, words: tuple[str, ...], rate: int | None, model: SpeechModel) -> Alignment:
+    """When each word and phone of one utterance was spoken (see `Recognizer.align`)."""
+    unknown = sorted({word for word in words if word not in model.lexicon})
+    if unknown:
+        hint = other_case(unknown, model.lexicon, of_file=False) or "give each to add_word first"
+        raise LexiconError(f"the model has no pronunciation for {', '.join(unknown)}; {hint}")
+    sound = load_sound(audio, rate, model.front_end.config)
+    topology = model.hmm.topology
+    graph = transcript_graph(words, model.lexicon, topology)
+    with one_blas_thread():
+        static = _table({"audio": sound}, {"audio": "speaker"})
+        frames = frames_of(model, static, aligned_maps(model, static, {"audio": graph})).frames
+        scores = model.hmm.recording_scores(frames)
+    found = align_utterance(scores, graph, topology, model.hmm.self_loops)
+    if isinstance(found, Fault):
+        raise AlignmentError(f"{sound.source}: {found.reason}", code=found.code)
+    times = _times(model, sound)
+    return Alignment(
+        timed_words(word_segments(found.path, graph, topology), times),
+        timed_phones(phone_segments(found.path, graph, topology), times),
+        round(sound.seconds, 4),
+        sound.source,
+        sound.unusual,
+    )
+
+
+def _loaded(audio: Audio, rate: int | None, model: SpeechModel) -> Sound | Fault:
+    return attempt(load_sound, audio, rate, model.front_end.config)
+
+
+def _table(sounds: dict[str, Sound], speakers: dict[str, str]) -> FrameTable:
+    matrices: list[np.ndarray] = [sound.static for sound in sounds.values()]
+    return FrameTable.from_utterances(sounds, [speakers[name] for name in sounds], matrices)
+
+
+def _times(model: SpeechModel, sound: Sound) -> FrameTimes:
+    return FrameTimes.of(model.front_end.config, len(sound.static), sound.seconds)
+
+
+def _result(model: SpeechModel, sound: Sound, found: Recognition, name: str, graph: StateGraph) -> Result:
+    ratios = found.ratios.get(name)
+    words = timed_words(found.words.get(name, ()), _times(model, sound), ratios)
+    whole = None if ratios is None else ratios.whole()
+    few = few_words(sound.seconds, graph)
+    levels = level_faults(model, _table({"audio": sound}, {"audio": "speaker"}))
+    unusual = (*sound.unusual, *levels.values(), *(() if few is None else (few,)))
+    return Result(words, round(sound.seconds, 4), sound.source, None, unusual, *(whole or ()))
+
+
+def threads(jobs: int) -> SerialWorkers:
+    """So many threads for utterances; ConfigError for fewer than one."""
+    if jobs < 1:
+        raise ConfigError(f"jobs is {jobs}; it must be at least 1")
+    return SerialWorkers() if jobs == 1 else ThreadWorkers(jobs)

@@ -1,0 +1,255 @@
+"""`asr align`: the times of the words and phones of transcribed utterances."""
+
+import logging
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from asr.acoustic.model_file import SpeechModel, load_model
+from asr.acoustic.phone_hmm import PhoneHmm
+from asr.alignment.alignment_check import check_segments
+from asr.alignment.ctm import ctm_rows, write_ctm
+from asr.alignment.forced_alignment import align_utterance
+from asr.alignment.frame_times import FrameTimes, frame_times
+from asr.alignment.score_files import SCORES, SUSPECTS, tell, write_scores, write_suspects
+from asr.alignment.suspects import MIN_UTTERANCES, check_transcripts, first_rivals
+from asr.alignment.textgrid import write_textgrid
+from asr.alignment.transcript_graph import transcript_graph
+from asr.alignment.transcript_scores import TranscriptScore, phone_loop, score_transcripts, score_utterance
+from asr.commands.decode import corpus_for, static_frames
+from asr.corpus.data_directory import Problem
+from asr.decode.path_segments import Segment, frame_states, phone_segments, word_segments
+from asr.features.frame_table import NOT_FINITE, FrameTable
+from asr.hmm.state_graph import StateGraph
+from asr.hmm.topology import Topology
+from asr.lexicon import Lexicon, read_lexicon
+from asr.lexicon.lexicon import marks_stress
+from asr.recognition.speaker_transforms import aligned_maps, frames_of
+from asr.runs.outcome import Outcome, account, accounted
+from asr.runs.progress import Progress, progress
+from asr.training.dataset import trainable
+from asr.util.errors import AlignmentError, Fault, attempt, printable
+from asr.util.files import atomic_write
+from discriminants.parallel.threads import in_threads
+from discriminants.parallel.workers import SerialWorkers, Workers
+
+log = logging.getLogger(__name__)
+
+
+def align(
+    model: Path | SpeechModel,
+    data: Path,
+    out: Path,
+    *,
+    root: Path | None = None,
+    lexicon: Path | None = None,
+    textgrid: bool = False,
+    upsample: bool = False,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+) -> Outcome:
+    """Align, and write `out/words.ctm`, `out/phones.ctm`, `out/states.npz` and `out/textgrid/*.TextGrid`.
+
+    `out/scores.tsv` has the score of every alignment (`asr.alignment.transcript_scores`), and `out/suspects.tsv` the
+    corpus, speakers and utterances whose transcripts are probably not those of the audio; the log says so in one line.
+    Audio of a lower rate than the model's is refused, unless it is to be converted (`upsample`).
+
+    Raises
+    ------
+    AsrError
+        One of its kinds; AlignmentError if no utterance at all could be aligned.
+    """
+    speech_model = model if isinstance(model, SpeechModel) else load_model(model)
+    topology = speech_model.hmm.topology
+    pronunciations = speech_model.lexicon if lexicon is None else _read_as_trained(lexicon, topology.phones)
+    pronunciations.require_phones(topology.phones)
+    given = corpus_for(speech_model, data, root)
+    with accounted(given.listed, (), out):
+        corpus, problems = trainable(given, pronunciations)
+    with accounted(given.listed, problems, out):
+        static, failed = static_frames(speech_model, corpus, workers, upsample=upsample)
+    problems += failed
+    words = {utterance.id: utterance.words or () for utterance in corpus.utterances}
+    seconds = frame_times(speech_model.front_end.config, corpus.utterances, static)
+
+    aligned: dict[str, _Times] = {}
+    with threadpool_limits(1):
+        graphs: dict[str, StateGraph] = {}
+        if speech_model.speakers is not None:
+            graphs = {name: transcript_graph(words[name], pronunciations, topology) for name in static.ids}
+        maps = aligned_maps(speech_model, static, graphs, workers=workers)
+        table = frames_of(speech_model, static, maps)
+    batches = table.batches()
+    rivals = first_rivals({name: words[name] for name in static.ids})
+    items = (
+        (batch, [[words[name], *(words[rival] for rival in rivals[name])] for name in batch.ids]) for batch in batches
+    )
+    workers = in_threads(workers)
+    constants = workers.share((speech_model.hmm, pronunciations, phone_loop(topology)))
+    results = workers.map(_align_batch, items, constants)
+    counter: Progress[int] = progress(len(static), "aligning")
+    with counter:
+        for batch, found in zip(batches, results, strict=True):
+            for name, result in zip(batch.ids, found, strict=True):
+                if isinstance(result, Fault):
+                    problems.append(Problem(name, *result))
+                else:
+                    aligned[name] = result
+            counter.advance(len(batch))
+    account(given.listed, aligned, problems, out)
+    if not aligned:
+        raise AlignmentError(
+            f"no utterance could be aligned; the first: {problems[0].utterance_id}: {problems[0].reason}"
+        )
+
+    out.mkdir(parents=True, exist_ok=True)
+    word_rows, phone_rows = [], []
+    for name, times in aligned.items():
+        word_rows += ctm_rows(name, times.words, seconds[name])
+        phone_rows += ctm_rows(name, times.phones, seconds[name])
+        if textgrid:
+            (out / "textgrid").mkdir(exist_ok=True)
+            tiers = {"words": times.words, "phones": times.phones}
+            write_textgrid(out / "textgrid" / f"{name}.TextGrid", tiers, seconds[name])
+    write_ctm(out / "words.ctm", word_rows)
+    write_ctm(out / "phones.ctm", phone_rows)
+    states = {name: times.states for name, times in aligned.items()}
+    with atomic_write(out / "states.npz") as temporary:
+        write_states(temporary, states)
+
+    def score(names_and_rivals: Mapping[str, tuple[str, ...]]) -> dict[str, TranscriptScore]:
+        needed = {*names_and_rivals, *(rival for drawn in names_and_rivals.values() for rival in drawn)}
+        graphs = {name: transcript_graph(words[name], pronunciations, topology) for name in sorted(needed)}
+        return score_transcripts(
+            speech_model.hmm.log_likelihood,
+            table.subset(names_and_rivals),
+            graphs,
+            names_and_rivals,
+            topology,
+            speech_model.hmm.self_loops,
+            workers=workers,
+        )
+
+    check = check_transcripts(
+        {name: times.fit for name, times in aligned.items()},
+        score,
+        {name: words[name] for name in aligned},
+        dict(zip(static.ids, static.speakers, strict=True)),
+        dict(zip(static.ids, np.diff(static.offsets).tolist(), strict=True)),
+    )
+    _tell_of_times(aligned, table, seconds, topology, speech_model.front_end.config.shift_ms / 1000.0)
+    write_scores(out / SCORES, check)
+    write_suspects(out / SUSPECTS, check.suspects, words)
+    tell(check, out / SUSPECTS)
+    return Outcome(len(aligned), problems)
+
+
+def _read_as_trained(path: Path, phones: tuple[str, ...]) -> Lexicon:
+    """A lexicon with stress digits if the model's phones have them."""
+    lexicon = read_lexicon(path, strip_stress=False if marks_stress(phones) else None)
+    for note in lexicon.notes:
+        log.warning("%s", printable(note))
+    return lexicon
+
+
+def write_states(path: Path, states: Mapping[str, np.ndarray]) -> None:
+    """Write arrays by name as NumPy's compressed `.npz`: `numpy.load(path)[name]` reads one.
+
+    Unlike `numpy.savez`, any name will do, `file` and `allow_pickle` as well.
+    """
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in states.items():
+            member = zipfile.ZipInfo(f"{name}.npy")  # with a date of its own, so that equal states give equal bytes
+            member.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(member, "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)
+
+
+@dataclass(frozen=True)
+class _Times:
+    """Words and phones of an aligned utterance, times in frames, the state of every frame, and how well they fit.
+
+    `word_fits` is how far the states of each word score below the best state of each frame, natural log a frame;
+    `n_silent` how many frames that were aligned with silence sound more like it than like any phone.
+    """
+
+    words: list[Segment]
+    phones: list[Segment]
+    states: np.ndarray
+    fit: TranscriptScore
+    word_fits: list[float]
+    n_silent: int
+
+
+def _tell_of_times(
+    aligned: Mapping[str, _Times],
+    table: FrameTable,
+    seconds: Mapping[str, FrameTimes],
+    topology: Topology,
+    frame_shift: float,
+) -> None:
+    """One line of the log: silence, phones and words of the alignment; and one for everything that looks wrong."""
+    states = np.full(table.n_frames, -1, np.int32)
+    for name, times in aligned.items():
+        states[table.rows(name)] = times.states
+    segments = {name: (times.phones, times.words) for name, times in aligned.items()}
+    check = check_segments(states, table, segments, topology, frame_shift)
+    if len(aligned) < MIN_UTTERANCES:  # which do not tell what a pause sounds like; the model does
+        silent = 100.0 * sum(times.n_silent for times in aligned.values()) / max(1, int((states >= 0).sum()))
+        check = replace(check, pauses=max(check.pauses, silent))
+    log.info("%s", printable(f"{check}{_worst_word(aligned, seconds)}"))
+    for complaint in check.complaints():
+        log.warning("%s", printable(complaint))
+
+
+def _worst_word(aligned: Mapping[str, _Times], seconds: Mapping[str, FrameTimes]) -> str:
+    """The word that fits worst, and where it is, as the end of a sentence; empty where there are no words."""
+    words = [
+        (fit, name, word)
+        for name, times in aligned.items()
+        for fit, word in zip(times.word_fits, times.words, strict=True)
+    ]
+    if not words:
+        return ""
+    fit, name, word = min(words, key=lambda one: one[0])
+    when = f"at {seconds[name].border(word.start):.2f} s of {name}"
+    return f"; the word that fits worst is {word.label} {when}, {-fit:.1f} a frame below the best states"
+
+
+def _align_batch(
+    item: tuple[FrameTable, list[list[tuple[str, ...]]]], constants: tuple[PhoneHmm, Lexicon, StateGraph]
+) -> list[_Times | Fault]:
+    """Times of every utterance, given its transcript and after it those of rivals, or why there are none."""
+    batch, transcripts = item
+    return [attempt(_align, batch.utterance(number), words, *constants) for number, words in enumerate(transcripts)]
+
+
+def _align(
+    frames: np.ndarray, transcripts: list[tuple[str, ...]], hmm: PhoneHmm, lexicon: Lexicon, loop: StateGraph
+) -> _Times | Fault:
+    if not np.isfinite(frames).all():
+        return Fault("not-finite", NOT_FINITE)
+    topology = hmm.topology
+    graphs = [transcript_graph(words, lexicon, topology) for words in transcripts]
+    scores = hmm.recording_scores(frames)
+    found = align_utterance(scores, graphs[0], topology, hmm.self_loops)
+    if isinstance(found, Fault):
+        return found
+    fit = score_utterance(scores, graphs, loop, topology, hmm.self_loops)
+    if isinstance(fit, Fault):
+        return fit
+    words, states = word_segments(found.path, graphs[0], topology), frame_states(found.path, graphs[0], topology)
+    below = scores[np.arange(len(scores)), states] - scores.max(axis=1)
+    n_silence = len(topology.silence_states)
+    like_silence = scores[:, :n_silence].max(axis=1) >= scores[:, n_silence:].max(axis=1)
+    return _Times(
+        words,
+        phone_segments(found.path, graphs[0], topology),
+        states,
+        fit,
+        [float(below[word.start : word.end].mean()) for word in words],
+        int((like_silence & (states < n_silence)).sum()),
+    )

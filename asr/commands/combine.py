@@ -1,0 +1,183 @@
+"""`asr combine`: the words of several recognitions of the same utterances, by a vote over confusion networks."""
+
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from asr.alignment.ctm import CtmRow
+from asr.commands.combination_weights import AlignedUtterance, ChosenVote, Vote, choose_vote, equal_weights
+from asr.corpus.data_directory import Problem
+from asr.lattices.combination import aligned
+from asr.lattices.confusion_network import Bin, spoken_segments
+from asr.recognition.decode_dir import SystemResult, read_results
+from asr.recognition.hypotheses import write_words
+from asr.runs.outcome import account
+from asr.util.errors import ConfigError, CorpusError, DecodeError, Fault, attempt, printable
+from asr.validation.findings import count, some
+from discriminants.util.paths import exists
+
+log = logging.getLogger(__name__)
+
+AUTO: Literal["auto"] = "auto"
+NULL = 1.0
+"""What the probability of nothing is multiplied by, where nothing is chosen."""
+
+
+@dataclass(frozen=True)
+class Combination:
+    """What a combination made.
+
+    Attributes
+    ----------
+    n_done : int
+        Utterances written.
+    failures : list of Problem
+        Utterances that could not be combined, with the reason.
+    brings : tuple of str
+        What was read of each system.
+    weights : tuple of float
+        Of the systems; they sum to 1.
+    null : float
+        What the probability of nothing was multiplied by.
+    chosen : ChosenVote or None
+        Errors on the speech that weights were chosen on; None where they were given.
+    """
+
+    n_done: int
+    failures: list[Problem]
+    brings: tuple[str, ...]
+    weights: tuple[float, ...]
+    null: float
+    chosen: ChosenVote | None = None
+
+
+def combine(
+    systems: Sequence[Path],
+    out: Path,
+    *,
+    weights: Sequence[float] | Literal["auto"] | None = None,
+    null: float | None = None,
+    text: Mapping[str, Sequence[str]] | None = None,
+) -> Combination:
+    """Write `hyp.txt` and `hyp.ctm` of several systems' words to `out`.
+
+    An utterance that some systems lack has the words of the others; a line of the log tells of it.
+
+    Parameters
+    ----------
+    systems : paths of directories, see `asr.recognition.decode_dir.read_results`
+    weights : sequence of float, "auto" or None
+        How much each system counts; equal by default. "auto" chooses weights and `null` on `text`, which must not be
+        the transcripts of a test.
+    null : float, optional
+        What the probability of nothing is multiplied by in the vote; 1 by default. "auto" begins with it.
+    text : mapping of utterance to words
+
+    Raises
+    ------
+    AsrError
+        One of its kinds, when what was given cannot be used; DecodeError if no utterance at all could be combined.
+    """
+    start = _start(systems, out, weights, null, text)
+    results = [read_results(path) for path in systems]
+    listed = _listed(results)
+    utterances: dict[str, AlignedUtterance] = {}
+    failures: list[Problem] = []
+    for name in listed:
+        found = attempt(_aligned, results, name)
+        if isinstance(found, Fault):
+            failures.append(Problem(name, *found))
+        else:
+            utterances[name] = found
+    chosen = None
+    if weights == AUTO and text is not None:
+        chosen = choose_vote(utterances, text, start)
+    vote = start if chosen is None else chosen.vote
+    account(listed, utterances, failures, out)
+    if not utterances:
+        first = failures[0]
+        raise DecodeError(f"no utterance could be combined; the first: {first.utterance_id}: {first.reason}")
+    rows = {name: _rows(name, vote.places(utterance)) for name, utterance in utterances.items()}
+    write_words(out, rows)
+    brings = tuple(result.brings for result in results)
+    places = [place for result in results for network in result.networks.values() for place in network]
+    if len(results) == 2 and all(len(place.words) == 1 and place.words[0][1] == 1.0 for place in places):
+        log.warning(
+            "neither system says how sure it is, so that the one with the larger weight, or the first where they are "
+            "equal, has all its words; recognize with confidences (asr decode --confidence, confidence=True)"
+        )
+    return Combination(len(utterances), failures, brings, vote.weights, vote.null, chosen)
+
+
+def _start(
+    systems: Sequence[Path],
+    out: Path,
+    weights: Sequence[float] | Literal["auto"] | None,
+    null: float | None,
+    text: object,
+) -> Vote:
+    """The vote that is wanted, or that a choice begins with; ConfigError for what cannot be."""
+    if len(systems) < 2:
+        raise ConfigError(f"{count(len(systems), 'directory')} to combine; give two or more, one for each system")
+    if exists(out):
+        for path in systems:
+            if exists(path) and path.samefile(out):
+                raise ConfigError(f"the output '{out}' is one of the systems, whose words would be replaced")
+    null = NULL if null is None else null
+    if not 0 <= null <= 1e6:
+        raise ConfigError(f"the weight of nothing is {null:g}; it must be from 0 to 1e6")
+    if (weights == AUTO) != (text is not None):
+        raise ConfigError(
+            "weights are chosen on transcribed speech: 'auto' and the transcripts (--text, text=) belong together, and "
+            "those must not be of the test"
+        )
+    if weights is None or isinstance(weights, str):
+        if weights not in (None, AUTO):
+            raise ConfigError(f"the weights are {weights!r}; give one number for each system, or 'auto'")
+        return Vote(equal_weights(len(systems)), null)
+    if len(weights) != len(systems):
+        raise ConfigError(f"{len(weights)} weights for {len(systems)} systems; give one for each")
+    if not all(math.isfinite(weight) and 0 <= weight <= 1e6 for weight in weights) or not sum(weights) > 0:
+        raise ConfigError(f"the weights are {list(weights)}; they must be numbers from 0 to 1e6, one above 0")
+    return Vote(tuple(float(weight) / float(sum(weights)) for weight in weights), null)
+
+
+def _listed(results: Sequence[SystemResult]) -> list[str]:
+    """All utterances, sorted; of those that some systems lack a line of the log tells."""
+    listed = sorted({name for result in results for name in result.networks})
+    first = results[0]
+    for result in results[1:]:
+        if first.networks.keys().isdisjoint(result.networks):
+            raise CorpusError(f"{result.path}: has no utterance of {first.path}; give results of the same utterances")
+    for result in results:
+        missing = [name for name in listed if name not in result.networks]
+        if missing:
+            log.warning(
+                "%s",
+                printable(
+                    f"{result.path}: lacks {count(len(missing), 'utterance')}, which the other systems decide alone: "
+                    f"{some(missing, 3)}"
+                ),
+            )
+    return listed
+
+
+def _aligned(results: Sequence[SystemResult], name: str) -> AlignedUtterance:
+    having = tuple(number for number, result in enumerate(results) if name in result.networks)
+    return AlignedUtterance(having, aligned([results[number].networks[name] for number in having]))
+
+
+def _rows(utterance: str, places: Sequence[Bin]) -> list[CtmRow]:
+    return [
+        CtmRow(
+            utterance,
+            segment.start / 1000.0,
+            (segment.end - segment.start) / 1000.0,
+            segment.label,
+            segment.confidence,
+        )
+        for segment in spoken_segments(places)
+    ]

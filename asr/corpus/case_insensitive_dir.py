@@ -1,0 +1,53 @@
+"""Files found by names without letter case: discs and the lists of corpora do not agree on it."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from asr.corpus.opening import faulty_file
+from asr.util.errors import CorpusError
+from asr.util.unicode_text import nfc
+from discriminants.util.paths import is_dir
+
+
+class FoldedTree:
+    """A folder whose files are found without letter case; the listings that it takes are kept."""
+
+    def __init__(self, root: Path | str):
+        self.root = Path(root)
+        self._listings: dict[Path, Mapping[str, Sequence[str]]] = {}
+
+    def find(self, name: str) -> Path | None:
+        """The file or folder `name`, parts divided by `/`, or None; CorpusError where letter case alone differs."""
+        path = self.root
+        for part in name.split("/"):
+            names = self._listing(path).get(nfc(part.casefold()), ())
+            if not names:
+                return None
+            if part not in names and len(names) > 1:
+                raise CorpusError(
+                    f"{path}: both '{names[0]}' and '{names[1]}' are '{part}' but for letter case; keep one of them",
+                    code="missing-file",
+                )
+            path /= part if part in names else names[0]
+        return path
+
+    def folder(self, name: str) -> Path | None:
+        """As `find`, None for what is no folder."""
+        found = self.find(name)
+        return found if found is not None and is_dir(found) else None
+
+    def names(self, folder: Path) -> list[str]:
+        """Names in a folder as they are spelled, sorted."""
+        return sorted(name for names in self._listing(folder).values() for name in names)
+
+    def _listing(self, folder: Path) -> Mapping[str, Sequence[str]]:
+        if folder not in self._listings:
+            names: dict[str, list[str]] = defaultdict(list)
+            try:
+                for entry in sorted(folder.iterdir()) if is_dir(folder) else ():
+                    names[nfc(entry.name.casefold())].append(entry.name)
+            except OSError as error:
+                raise faulty_file(folder, error) from error
+            self._listings[folder] = names
+        return self._listings[folder]

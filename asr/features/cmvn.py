@@ -1,0 +1,217 @@
+"""Mean and deviation of every speaker's frames, held by a prior from training and undisturbed by silent recordings."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from asr.features.config import FeatureConfig
+from asr.features.frame_table import FrameTable
+from asr.features.mfcc import LOUDER_FRAMES, NATURAL
+from asr.features.normalization import Moments
+from asr.features.speaker_background import MAX_OF_SPEAKER, BackgroundModel, fit_background
+
+Normalizers = Mapping[str, tuple[np.ndarray, np.ndarray]]
+"""Mean and deviation of every speaker, float32 (n,)."""
+
+USUAL_SHIFT = 0.003
+"""Of a speaker's mean, in squared deviations, by what the frames are made of: with more the moments count less than the
+map, with less more. Speakers of training's own kind have a third of it, those with twice its pauses twice to ten times.
+"""
+QUIETER_BY = 30.0
+"""dB by which the louder frames of a recording lie below those of the speaker's others when nobody speaks in it."""
+
+
+class SpeakerFrames:
+    """The frames of a table, by speaker: static features with what `with_deltas` adds to them.
+
+    A recording says nothing of a voice if all its frames are the same, as those of digital silence are, or if its
+    louder ones lie 30 dB below those of the speaker's others (their upper median). It is left out, unless all of the
+    speaker's recordings are of the first kind.
+    """
+
+    def __init__(self, static: FrameTable, config: FeatureConfig, with_deltas: Callable[[np.ndarray], np.ndarray]):
+        self.static = static
+        self.with_deltas = with_deltas
+        by_speaker: dict[str, list[int]] = {speaker: [] for speaker in static.speakers}
+        for number, speaker in enumerate(static.speakers):
+            by_speaker[speaker].append(number)
+        self.numbers = {speaker: _with_voice(static, own, config) for speaker, own in by_speaker.items()}
+
+    @cached_property
+    def moments(self) -> dict[str, Moments]:
+        """Moments of every speaker's frames."""
+        n_features = self.with_deltas(np.zeros((1, self.static.n_features), np.float32)).shape[1]
+        found = {speaker: Moments(n_features) for speaker in self.numbers}
+        for speaker, numbers in self.numbers.items():
+            for number in numbers:
+                found[speaker].add(self.with_deltas(self.static.utterance(number)))
+        return found
+
+    def some(self, speaker: str, most: int) -> np.ndarray:
+        """About `most` frames of a speaker, evenly chosen from all; all where there are fewer.
+
+        Those of an utterance are the same whatever stands beside it.
+        """
+        n_frames = sum(len(self.static.utterance(number)) for number in self.numbers[speaker])
+        step = -(-n_frames // most) or 1
+        parts = [self.with_deltas(self.static.utterance(number))[::step] for number in self.numbers[speaker]]
+        return np.concatenate(parts)
+
+
+@dataclass(frozen=True)
+class SpeakerPrior:
+    """What training says of a speaker before much was heard of them.
+
+    Attributes
+    ----------
+    mean, deviation : float32 (n,)
+        Of all frames, and of frames about the mean of their speaker.
+    background : BackgroundModel
+    """
+
+    mean: np.ndarray
+    deviation: np.ndarray
+    background: BackgroundModel
+
+    POSITIVE: ClassVar[tuple[str, ...]] = ("prior_deviation", "prior_weights", "prior_variances", "prior_spread")
+    """The arrays of which every number is above zero."""
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """All of it as arrays by name."""
+        own = self.background
+        return {
+            "prior_mean": self.mean,
+            "prior_deviation": self.deviation,
+            "prior_weights": own.weights,
+            "prior_means": own.means,
+            "prior_variances": own.variances,
+            "prior_spread": own.spread,
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "SpeakerPrior":
+        """What `to_arrays` gave, with shapes and numbers checked before."""
+        mean, deviation, *background = (arrays[name] for name in cls.shapes(0, 0))
+        return cls(mean, deviation, BackgroundModel(*background))
+
+    @staticmethod
+    def shapes(n_features: int, n_components: int) -> dict[str, tuple[int, ...]]:
+        """The shape of every array."""
+        one, each = (n_features,), (n_components, n_features)
+        return {
+            "prior_mean": one,
+            "prior_deviation": one,
+            "prior_weights": (n_components,),
+            "prior_means": each,
+            "prior_variances": each,
+            "prior_spread": one,
+        }
+
+    def normalizer(
+        self, moments: Moments, frames: np.ndarray, weight: float, energy: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and deviation, float32 (n,), of a speaker with these moments, of whom `frames` (T, n) are known.
+
+        Maximum a posteriori (Gauvain and Lee, 1994, equations 24 and 25), with independent means and variances: with
+        `weight` t and n frames, (t m0 + n m) / (t + n), and the variances likewise. The prior's mean m0 is that of all
+        speakers, moved by the offset of the frames from the background. `energy` is the column that a gain of the
+        recording moves: the frames' level has no prior.
+        """
+        level, standard = self._level(frames, energy)
+        offset = level + self.background.offset(standard - level)
+        total = weight + moments.count
+        mean = (weight * (self.mean + self.deviation * offset) + moments.count * moments.mean) / total
+        variance = (weight * np.square(self.deviation, dtype=np.float64) + moments.scatter) / total
+        return mean.astype(np.float32), np.sqrt(variance).astype(np.float32)
+
+    def _level(self, frames: np.ndarray, energy: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """Level of the frames above the background's, in `energy` and 0 elsewhere, and the frames in deviations."""
+        standard = (frames - self.mean) / self.deviation
+        level = np.zeros(len(self.mean))
+        if energy is not None:
+            level[energy] = self.background.level(standard, energy)
+        return level, standard
+
+    def matched(
+        self, moments: Moments, frames: np.ndarray, weight: float, energy: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and deviation, float32 (n,), of a speaker whose frames may be made of other things than training's.
+
+        Moments are those of a speaker's sounds and pauses together: twice the pauses, and every sound lies elsewhere.
+        So each frame is held against the components that it is likely to come from, pauses against those of pauses,
+        and a mean and a deviation are found under which the frames match the background best. These count in
+        proportion to how far the composition moves the mean: where pauses are as many as in training, moments are the
+        more certain.
+
+        Parameters
+        ----------
+        moments : Moments
+            Of all the speaker's frames.
+        frames : (T, n)
+            Some of them.
+        weight : float
+            As of `normalizer`; as many frames say that the speaker's sounds spread as the background does.
+        energy : int, optional
+            As of `normalizer`.
+        """
+        level, standard = self._level(frames, energy)
+        offset, scale = self.background.offset_and_scale(standard - level, moments.count, weight)
+        offset = level + offset
+        shift = self.background.composition_shift(scale * (standard - offset))
+        trust = 1.0 / (1.0 + (shift / USUAL_SHIFT) ** 2)
+        mean, deviation = self.normalizer(moments, frames, weight, energy)
+        mean = trust * mean + (1.0 - trust) * (self.mean + self.deviation * offset)
+        deviation = deviation**trust * (self.deviation / scale) ** (1.0 - trust)
+        return mean.astype(np.float32), deviation.astype(np.float32)
+
+    def normalizers(self, speakers: SpeakerFrames, config: FeatureConfig) -> Normalizers:
+        """Of every speaker of a table."""
+        one = self.matched if config.speaker_statistics == "matched" else self.normalizer
+        energy = energy_column(speakers.static, config)
+        return {
+            speaker: one(moments, speakers.some(speaker, MAX_OF_SPEAKER), config.speaker_prior, energy)
+            for speaker, moments in speakers.moments.items()
+        }
+
+
+def fit_prior(speakers: SpeakerFrames) -> SpeakerPrior:
+    """The prior that the speakers of a training table give."""
+    moments = speakers.moments
+    pooled = Moments(len(next(iter(moments.values())).mean))
+    pooled.count = sum(own.count for own in moments.values())
+    for own in moments.values():
+        pooled.mean += own.mean * (own.count / max(pooled.count, 1))
+        pooled.scatter += own.scatter
+    mean, deviation = pooled.normalizer()
+    share = max(1, MAX_OF_SPEAKER // max(1, len(moments) // 5))
+    frames = []
+    for speaker, own in moments.items():
+        own_mean, own_deviation = own.normalizer()
+        frames.append((speakers.some(speaker, share) - own_mean) / own_deviation)
+    offsets = np.stack([(own.mean - mean) / deviation for own in moments.values()])
+    return SpeakerPrior(mean, deviation, fit_background(np.concatenate(frames), offsets))
+
+
+def energy_column(static: FrameTable, config: FeatureConfig) -> int | None:
+    """The static feature that a gain moves; None without one, or of archives with other features."""
+    if static.n_features != config.static_dimension:
+        return None
+    return 0 if config.energy_first else config.static_dimension - 1
+
+
+def _with_voice(static: FrameTable, numbers: list[int], config: FeatureConfig) -> list[int]:
+    varied = [number for number in numbers if _varies(static.utterance(number))] or numbers
+    column = energy_column(static, config)
+    if len(varied) < 2 or column is None:
+        return varied
+    levels = np.array([np.quantile(static.utterance(number)[:, column], LOUDER_FRAMES) for number in varied])
+    unit = NATURAL * (np.sqrt(config.n_filters) if config.energy == "c0" else 1.0)
+    usual = np.sort(levels)[len(levels) // 2]
+    return [number for number, level in zip(varied, levels, strict=True) if level >= usual - QUIETER_BY * unit]
+
+
+def _varies(static: np.ndarray) -> bool:
+    return len(static) < 2 or bool((static != static[0]).any())

@@ -1,0 +1,135 @@
+"""What is told of audio before it is recognized: silence, channels that cancel or differ, speech of a lower sampling
+rate, and recordings that are far too long for the sentences of the grammar.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Mapping
+
+from asr.acoustic.model_file import SpeechModel
+from asr.corpus.data_directory import DataDirectory
+from asr.features.config import FeatureConfig
+from asr.features.frame_table import FrameTable
+from asr.features.level import depends_on_level, utterance_levels
+from asr.hmm.state_graph import StateGraph
+from asr.runs.progress import counted
+from asr.util.errors import Fault, printable
+from asr.validation.audio_stats import Measured
+from asr.validation.findings import count, some
+from asr.validation.recordings import above_cut_off, measure_all
+from asr.validation.transcripts import MAX_PAUSES_LENGTH
+from discriminants.parallel.workers import Workers
+
+log = logging.getLogger(__name__)
+
+SECONDS_A_WORD = 3.0
+"""And ten for pauses: how long audio may last for the longest sentence of a grammar before it seems to hold more."""
+
+
+def warn_of_sound(corpus: DataDirectory, config: FeatureConfig, *, workers: Workers) -> None:
+    """Log a line for each way in which some utterances' audio is not what a recognizer expects.
+
+    Nothing is changed by it, and files that cannot be read are left to those who need them.
+    """
+    with counted(len(corpus.utterances), "audio checked") as finished:
+        results = measure_all(
+            corpus.utterances, config.sample_rate, samples_too=True, workers=workers, progress=finished
+        )
+    measured = {
+        utterance.id: found
+        for utterance, found in zip(corpus.utterances, results, strict=True)
+        if not isinstance(found, Fault)
+    }
+    for line in sound_warnings(measured, config):
+        log.warning("%s", printable(line))
+
+
+def sound_warnings(measured: Mapping[str, Measured], config: FeatureConfig) -> list[str]:
+    """A line for every kind of what is unusual, with the first few utterances."""
+    kinds: dict[Fault, list[str]] = defaultdict(list)
+    for name, found in measured.items():
+        for kind in unusual(found, config):
+            kinds[kind].append(name)
+    in_order = sorted(kinds.items(), key=lambda item: (_CODES.index(item[0].code), item[0].reason))
+    return [f"{count(len(names), 'utterance')} ({some(names, 3)}): {kind.reason}" for kind, names in in_order]
+
+
+_CODES = ("silent", "opposite-phase", "channels-differ", "band-limited")
+
+
+def unusual(found: Measured, config: FeatureConfig) -> list[Fault]:
+    """In which ways the audio of one utterance is not what a recognizer expects, with the codes of `asr validate`."""
+    kinds = []
+    if found.peak == 0.0:
+        kinds.append(Fault("silent", "digital silence: all samples are 0"))
+    elif found.cancelling:
+        reason = "channels of opposite phase, which cancel when they are averaged: give one of them as a mono file"
+        kinds.append(Fault("opposite-phase", reason))
+    elif found.differing:
+        reason = (
+            "two channels that hold different sounds, and they are averaged: make a mono file of the one to be "
+            "heard (sox in.wav out.wav remix 1, or remix 2)"
+        )
+        kinds.append(Fault("channels-differ", reason))
+    limit = found.cut_off
+    if limit is not None and above_cut_off(found, config):
+        reason = (
+            f"nothing above {limit:g} Hz, as if converted from {2 * limit:g} Hz, where the features go up to "
+            f"{config.sample_rate / 2:g}: a model trained with sample_rate = {int(2 * limit)} suits them better"
+        )
+        kinds.append(Fault("band-limited", reason))
+    return kinds
+
+
+MAX_LEVEL_DIFFERENCE = 20.0
+"""dB between a recording and those of the training, beyond which models that depend on the level fail."""
+
+
+def level_faults(model: SpeechModel, static: FrameTable) -> dict[str, Fault]:
+    """Return the utterances whose level is far from training's, if the model's settings depend on the level."""
+    config = (model.front_end if model.speakers is None else model.speakers.front_end).config
+    trained = None if model.trained_on is None else model.trained_on.level_db
+    if trained is None or model.source != "audio" or not depends_on_level(config):
+        return {}
+    levels = utterance_levels(static, config)
+    if levels is None:
+        return {}
+    reason = (
+        "level of {:.0f} dB where training had {:.0f}: this model's settings depend on the level. Record at another "
+        "level, or train with the default dynamic_range_db, normalize and speaker_statistics"
+    )
+    return {
+        name: Fault("level", reason.format(level, trained))
+        for name, level in zip(static.ids, levels.tolist(), strict=True)
+        if abs(level - trained) > MAX_LEVEL_DIFFERENCE
+    }
+
+
+def warn_of_levels(model: SpeechModel, static: FrameTable) -> None:
+    """Log a line if utterances are much quieter or louder than training's and the model depends on that."""
+    found = level_faults(model, static)
+    if found:
+        first = next(iter(found.values())).reason
+        log.warning("%s", printable(f"{count(len(found), 'utterance')} ({some(found, 3)}): {first}"))
+
+
+def warn_of_few_words(seconds: Mapping[str, float], graph: StateGraph) -> None:
+    """Log a line where audio is far too long for the longest sentence of a grammar: more is said than can be found."""
+    name = max(seconds, key=lambda name: seconds[name], default=None)
+    fault = None if name is None else few_words(seconds[name], graph)
+    if fault is not None:
+        log.warning("%s", printable(f"{name}: {fault.reason}"))
+
+
+def few_words(seconds: float, graph: StateGraph) -> Fault | None:
+    """What is to be said of audio of so many seconds under this grammar, if it is far too long for its sentences."""
+    if seconds <= MAX_PAUSES_LENGTH + SECONDS_A_WORD:
+        return None  # under any grammar
+    most = graph.most_words
+    if seconds <= MAX_PAUSES_LENGTH + SECONDS_A_WORD * most:
+        return None
+    return Fault(
+        "few-words",
+        f"it lasts {seconds:.0f} s, and the longest sentence of the grammar has {count(int(most), 'word')}: no more "
+        "can be found; take a grammar that goes on, such as loop, or divide it: a data directory with 'segments' does",
+    )

@@ -1,0 +1,110 @@
+"""Words as `asr decode` writes them: `hyp.txt`, `hyp.ctm` and `hyp.mlf` of a directory."""
+
+import logging
+from collections.abc import Mapping, Sequence, Set
+from itertools import chain
+from pathlib import Path
+
+from asr.alignment.ctm import CtmRow, write_ctm
+from asr.alignment.frame_times import FrameTimes
+from asr.alignment.htk_labels import LabelSegment, fault_in_pattern, write_mlf
+from asr.decode.path_segments import Segment
+from asr.grammar.filler import FILLER_WORD, without_filler
+from asr.recognition.speech_ratios import SpeechRatio, SpeechRatios
+from asr.scoring.files import read_transcripts, write_transcripts
+from asr.util.errors import CorpusError, printable
+from asr.util.files import atomic_write
+from asr.validation.findings import count, some
+from discriminants.util.paths import is_file
+
+log = logging.getLogger(__name__)
+
+HYPOTHESES, TIMES, RATIOS = "hyp.txt", "hyp.ctm", "ratios.tsv"
+
+
+def write_words(out: Path, rows: Mapping[str, Sequence[CtmRow]], *, mlf: bool = False) -> None:
+    """Write the words of utterances to the directory `out`; a `hyp.txt` with other words is kept as `hyp.txt.old`.
+
+    The filler `[unk]` is written to `hyp.ctm` alone, so that it is never scored as a word.
+
+    Of several commands with one directory the results of the last remain.
+    """
+    hypotheses = {name: without_filler(row.label for row in of_utterance) for name, of_utterance in rows.items()}
+    out.mkdir(parents=True, exist_ok=True)
+    _keep_earlier(out / HYPOTHESES, hypotheses)
+    write_transcripts(out / HYPOTHESES, hypotheses)
+    write_ctm(out / TIMES, chain.from_iterable(rows.values()))
+    if mlf:
+        _write_hyp_mlf(out / "hyp.mlf", rows)
+
+
+def write_ratios(
+    path: Path,
+    words: Mapping[str, Sequence[Segment]],
+    ratios: Mapping[str, SpeechRatios],
+    times: Mapping[str, FrameTimes],
+) -> None:
+    """Write likelihood ratios: for every utterance a row of the whole, without a word, and a row for each word.
+
+    The columns are utterance, start and end in seconds, word, phone_llr and silence_llr. An utterance without words has
+    one row without ratios.
+    """
+    rows = ["utterance\tstart\tend\tword\tphone_llr\tsilence_llr"]
+    for name, segments in words.items():
+        border, end = times[name].border, times[name].border(times[name].n_frames)
+        if (found := ratios.get(name)) is None:
+            rows.append(_ratio_row(name, 0.0, end, "", None))
+            continue
+        rows.append(_ratio_row(name, 0.0, end, "", found.whole()))
+        for one in segments:
+            ratio = found.between(one.start, one.end)
+            rows.append(_ratio_row(name, border(one.start), border(one.end), one.label, ratio))
+    with atomic_write(path) as temporary:
+        temporary.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8", newline="\n")
+
+
+def _ratio_row(name: str, start: float, end: float, word: str, ratio: SpeechRatio | None) -> str:
+    numbers = ("", "") if ratio is None else (f"{ratio.phone_llr:.4f}", f"{ratio.silence_llr:.4f}")
+    return "\t".join([name, f"{start:.3f}", f"{end:.3f}", word, *numbers])
+
+
+def _write_hyp_mlf(path: Path, rows: Mapping[str, Sequence[CtmRow]]) -> None:
+    """The words of every utterance that a pattern can name; of the others a line of the log tells."""
+    left_out = [name for name in rows if fault_in_pattern(name) is not None]
+    if left_out:
+        log.warning(
+            "%s", printable(f"{path.name} cannot name {count(len(left_out), 'utterance')}: {some(left_out, 3)}")
+        )
+    labels = {
+        name: [
+            LabelSegment(row.label, row.start, row.start + row.duration)
+            for row in of_utterance
+            if row.label != FILLER_WORD
+        ]
+        for name, of_utterance in rows.items()
+        if fault_in_pattern(name) is None
+    }
+    write_mlf(path, labels)
+
+
+def _keep_earlier(path: Path, hypotheses: Mapping[str, Sequence[str]]) -> None:
+    """Move an earlier outcome out of the way if the new one is another, and say so."""
+    others: Set[str] = set()
+    try:
+        if is_file(path):
+            earlier = read_transcripts(path)
+            others = earlier.keys() - hypotheses.keys()
+        if not is_file(path) or earlier == dict(hypotheses):
+            return
+    except CorpusError:
+        pass  # whatever it is, it is not ours to throw away
+    kept = path.with_name(f"{path.name}.old")
+    path.replace(kept)
+    if others:
+        message = (
+            f"{path} was there, of other utterances ({some(sorted(others), 3)}); it is kept as {kept.name} until the "
+            "next such command: give all files to one command, or every command a folder of its own (--out, output=)"
+        )
+    else:
+        message = f"{path} was there, with other words; it is kept as {kept.name}"
+    log.warning("%s", printable(message))

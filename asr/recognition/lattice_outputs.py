@@ -1,0 +1,183 @@
+"""What `asr decode` makes of lattices: words with confidences, words of least risk, lists and files."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from asr.acoustic.search_settings import SearchSettings
+from asr.alignment.confusion_file import write_confusions
+from asr.alignment.frame_times import FrameTimes
+from asr.corpus.identifiers import fault_in_key
+from asr.grammar import Grammar
+from asr.lattices.confusion_network import Bin
+from asr.lattices.generation import LatticeBeam
+from asr.lattices.kaldi_text import write_kaldi_lattices
+from asr.lattices.lattice import Lattice
+from asr.lattices.minimum_bayes_risk import mbr_decode
+from asr.lattices.n_best import n_best
+from asr.lattices.rescoring import rescored
+from asr.lattices.slf import write_slf_lattice
+from asr.recognition.confidence import mbr_segments, posterior_scale, with_confidence
+from asr.recognition.decoder import Recognition
+from asr.util.errors import ConfigError, GrammarError, printable
+from asr.util.files import atomic_write
+
+log = logging.getLogger(__name__)
+
+CONFUSIONS = "confusions.tsv"
+BEAM_OF_SCALE = 8.0
+"""The lattice beam, in units of the grammar's scale, that holds nearly all sentences which matter: where two words of
+three were wrong, the lattices' best sentences had 47 % of the errors; with 6 they had 54.
+"""
+DENSITY = 100.0
+"""Of lattices under this beam. Four times as much changes posteriors of words that are hardly recognized by a few
+hundredths, and takes ten times as long."""
+MAX_SENTENCES = 100_000
+
+
+@dataclass(frozen=True)
+class LatticeOptions:
+    """What is wanted of the lattices of a recognition.
+
+    Attributes
+    ----------
+    directory : path, optional
+        Where lattices are written: a file `UTTERANCE.lat` each in SLF, or `lattices.txt` in Kaldi's form.
+    form : "slf" or "kaldi"
+    beam : float, optional
+        How far below the best path a lattice reaches; by default eight times the grammar's scale, and less where there
+        would be too much (`DENSITY`).
+    n_best : int
+        Sentences that `nbest.tsv` lists of each utterance; 0 for none.
+    mbr : bool
+        Whether the words are those with the least expected errors and not those of the best path.
+    confidence : bool
+        Whether words get confidences.
+    confusions : bool
+        Whether `confusions.tsv` lists the places of the confusion networks.
+    rescore : Grammar, optional
+        Whose scores take the place of those of the search, before anything else.
+    """
+
+    directory: Path | None = None
+    form: Literal["slf", "kaldi"] = "slf"
+    beam: float | None = None
+    n_best: int = 0
+    mbr: bool = False
+    confidence: bool = False
+    confusions: bool = False
+    rescore: Grammar | None = None
+
+    def __post_init__(self) -> None:
+        if self.form not in ("slf", "kaldi"):
+            raise ConfigError(
+                f"the format of lattices (--format, lattice_format=) is {self.form!r}; it must be 'slf' or 'kaldi'"
+            )
+        if self.beam is not None and not self.beam > 0:
+            raise ConfigError(f"the lattice beam (--lattice-beam, lattice_beam=) is {self.beam:g}; it must be above 0")
+        if not 0 <= self.n_best <= MAX_SENTENCES:
+            raise ConfigError(f"--n-best (n_best=) is {self.n_best}; it must be from 0 to {MAX_SENTENCES}")
+
+    @property
+    def any(self) -> bool:
+        """Whether lattices are needed at all."""
+        return bool(
+            self.directory or self.n_best or self.mbr or self.confidence or self.confusions or self.rescore is not None
+        )
+
+    def lattice_beam(self, search: SearchSettings) -> LatticeBeam | None:
+        """The beam of a search; None where no lattices are needed."""
+        if not self.any:
+            if self.beam is not None:
+                raise ConfigError(
+                    "a lattice beam (--lattice-beam, lattice_beam=) says nothing where no lattices are made; ask for "
+                    "lattices, n-best lists or confidences too"
+                )
+            return None
+        return default_lattice_beam(search) if self.beam is None else LatticeBeam(self.beam)
+
+
+def default_lattice_beam(search: SearchSettings) -> LatticeBeam:
+    """Eight times the grammar's scale, since scores of sound grow with it; not above the search's own beam."""
+    return LatticeBeam(min(search.beam, BEAM_OF_SCALE * max(1.0, search.lm_scale)), DENSITY)
+
+
+def with_lattices(found: Recognition, lattice_options: LatticeOptions, search: SearchSettings) -> Recognition:
+    """The recognition with the words, confidences and lattices that are wished for.
+
+    An utterance of which no sentence is one of the grammar that rescores keeps its words, and a line tells of it.
+    """
+    words, lattices = dict(found.words), dict(found.lattices)
+    kept: list[str] = []
+    for name, lattice in found.lattices.items():
+        if lattice_options.rescore is not None:
+            try:
+                lattices[name] = new = rescored(lattice, lattice_options.rescore, search.lm_scale)
+            except GrammarError:
+                kept.append(name)
+            else:
+                words[name] = new.segments(new.first_path)
+        if lattice_options.mbr:
+            words[name] = mbr_segments(lattices[name], search.confidence)
+        elif lattice_options.confidence:
+            words[name] = with_confidence(lattices[name], words[name], search.confidence)
+    if kept:
+        log.warning(
+            "%s",
+            printable(
+                f"{len(kept)} of {len(lattices)} lattices hold no sentence of the grammar that rescores, and stay as "
+                f"they are; the first: {kept[0]}"
+            ),
+        )
+    return replace(found, words=words, lattices=lattices)
+
+
+def write_lattices(
+    lattice_options: LatticeOptions,
+    lattices: Mapping[str, Lattice],
+    times: Mapping[str, FrameTimes],
+    out: Path,
+    search: SearchSettings,
+) -> None:
+    """Write what is wished for: lattices to their directory, `nbest.tsv` and `confusions.tsv` to `out`."""
+    if lattice_options.directory is not None:
+        lattice_options.directory.mkdir(parents=True, exist_ok=True)
+        if lattice_options.form == "kaldi":
+            write_kaldi_lattices(lattice_options.directory / "lattices.txt", lattices)
+        else:
+            for name, lattice in lattices.items():
+                if fault_in_key(name) is not None or "/" in name or name.startswith("."):
+                    raise ConfigError(f"the utterance {name!r} cannot name a file; write the lattices in Kaldi's form")
+                write_slf_lattice(
+                    lattice_options.directory / f"{name}.lat", lattice, utterance=name, borders=_borders(times[name])
+                )
+    if lattice_options.n_best:
+        rows = ["utterance\trank\tscore\tacoustic\tgrammar\twords"]
+        for name, lattice in lattices.items():
+            for rank, one in enumerate(n_best(lattice, lattice_options.n_best), 1):
+                end = int(lattice.target[one.arcs[-1]]) if len(one.arcs) else 0
+                acoustic = float(lattice.acoustic[one.arcs].sum() + lattice.final_acoustic[end])
+                grammar = float(lattice.grammar[one.arcs].sum() + lattice.final_grammar[end])
+                words = " ".join(lattice.words[word] for word in lattice.word[one.arcs])
+                rows.append(f"{name}\t{rank}\t{one.score:.3f}\t{acoustic:.3f}\t{grammar:.3f}\t{words}")
+        _write_lines(out / "nbest.tsv", rows)
+    if lattice_options.confusions:
+        networks = {}
+        for name, lattice in lattices.items():
+            places = mbr_decode(lattice, posterior_scale(lattice, search.confidence)).places
+            border = times[name].border
+            networks[name] = [
+                Bin(place.words, border(round(place.begin)), border(round(place.end))) for place in places
+            ]
+        write_confusions(out / CONFUSIONS, networks)
+
+
+def _borders(times: FrameTimes) -> list[float]:
+    return [times.border(frame) for frame in range(times.n_frames + 1)]
+
+
+def _write_lines(path: Path, lines: list[str]) -> None:
+    with atomic_write(path) as temporary:
+        temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")

@@ -1,0 +1,143 @@
+"""Recognition of whole speakers: which passes a model takes, or is asked to take, and the maps that a file keeps."""
+
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Literal, get_args
+
+from asr.acoustic.model_file import SearchSettings, SpeechModel
+from asr.acoustic.model_metadata import MapKind
+from asr.features.frame_table import FrameTable
+from asr.hmm.state_graph import StateGraph
+from asr.lattices.generation import LatticeBeam
+from asr.recognition.decoder import Recognition, recognize
+from asr.recognition.input_network import n_steps, recognize_adapted
+from asr.recognition.speaker_transforms import adaptable, recognized_maps
+from asr.recognition.transform_file import add_maps, load_maps
+from asr.runs.progress import counted
+from asr.util.errors import ConfigError, printable
+from asr.validation.findings import count, some
+from discriminants.logistic.affine_transform import AffineTransform
+from discriminants.parallel.workers import SerialWorkers, Workers
+from discriminants.util.paths import exists
+
+log = logging.getLogger(__name__)
+
+AdaptationMethod = Literal["input-network", MapKind]
+"""`asr.recognition.input_network`, `asr.acoustic.fmllr` and `asr.acoustic.vtln`."""
+
+_SHOWN = 3  # speakers whom a file lacks, each with the names nearest to theirs
+
+
+def adaptable_model(model: SpeechModel, adapt: bool | AdaptationMethod, speaker_transforms: Path | None) -> SpeechModel:
+    """The model that `recognize_speakers` takes, itself unless mixtures are to map frames by speaker.
+
+    Raises ConfigError for a method that there is not, or that the model cannot take, and for maps that nothing finds.
+    """
+    methods = get_args(AdaptationMethod)
+    if adapt not in (False, True, *methods):
+        raise ConfigError(f"a model is adapted by {', '.join(methods[:-1])} or {methods[-1]}, and not by {adapt!r}")
+    if adapt in ("fmllr", "vtln"):
+        model = adaptable(model, adapt)
+    if speaker_transforms is not None and model.speakers is None:
+        raise ConfigError(
+            "--speaker-transforms (speaker_transforms=) are maps of frames: adapt by 'fmllr' or 'vtln' (--adapt, "
+            "adapt=), or give a model trained on mapped frames"
+        )
+    return model
+
+
+def recognize_speakers(
+    model: SpeechModel,
+    static: FrameTable,
+    graph: StateGraph,
+    search: SearchSettings | None = None,
+    *,
+    adapt: bool | AdaptationMethod = False,
+    speaker_transforms: Path | None = None,
+    lattice_beam: LatticeBeam | None = None,
+    ratios: bool = False,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+) -> Recognition:
+    """Recognize all that there is of some speakers, in one pass or in several that adapt the model; shows progress.
+
+    Parameters
+    ----------
+    model : SpeechModel
+        From `adaptable_model`.
+    adapt : bool, "input-network", "fmllr" or "vtln"
+        Method that adapts the model to every speaker; True is "input-network". Frames of a model that was trained on
+        mapped ones are mapped in any case.
+    transforms : path, optional
+        A file of the speakers' maps: speakers whom it has are not adapted to again, others are added to it.
+    static, graph, search, lattice_beam, ratios, workers
+        As of `recognize`.
+
+    Raises
+    ------
+    ConfigError
+        If the model cannot be adapted, or not under this grammar.
+    ModelFormatError
+        If `transforms` is damaged or of another model.
+    """
+    maps, seconds = _speaker_maps(model, static, graph, speaker_transforms, workers)
+    by_input_network = adapt in (True, "input-network")
+    total = n_steps(len(static)) if by_input_network else len(static)
+    passes = recognize_adapted if by_input_network else recognize
+    with counted(total, "adapting and recognizing: steps" if by_input_network else "recognizing") as finished:
+        found = passes(
+            model,
+            static,
+            graph,
+            search,
+            maps=maps,
+            lattice_beam=lattice_beam,
+            ratios=ratios,
+            workers=workers,
+            progress=finished,
+        )
+    return replace(found, cpu_seconds=seconds + found.cpu_seconds)
+
+
+def _speaker_maps(
+    model: SpeechModel, static: FrameTable, graph: StateGraph, speaker_transforms: Path | None, workers: Workers
+) -> tuple[dict[str, AffineTransform], float]:
+    """The maps of the speakers, those of a file as they are, and the processor time that the others took."""
+    if model.speakers is None:
+        return {}, 0.0
+    known = (
+        {}
+        if speaker_transforms is None or not exists(speaker_transforms)
+        else load_maps(speaker_transforms, model.speakers)
+    )
+    n_strange = sum(speaker not in known for speaker in static.speakers)
+    if not n_strange:
+        return recognized_maps(model, static, graph, known=known, workers=workers)
+    with counted(2 * n_strange, "maps of speakers: utterances searched") as finished:
+        maps, seconds = recognized_maps(model, static, graph, known=known, workers=workers, progress=finished)
+    if speaker_transforms is not None:
+        add_maps(speaker_transforms, maps, model.speakers)
+        if known:
+            log.warning(
+                "%s", printable(f"{speaker_transforms}: {_added(known, [name for name in maps if name not in known])}")
+            )
+    return maps, seconds
+
+
+def _added(known: Collection[str], added: Sequence[str]) -> str:
+    """Which speakers a file lacked, and whom of those that it has they may have been meant to be."""
+    message = (
+        f"has maps of {count(len(known), 'speaker')} ({some(known, 3)}), and none of {some(added, 3)}, now found in "
+        "this speech and added"
+    )
+    near = [(name, _nearest(name, known)) for name in added]
+    meant = [f"{name} is nearest to {' or '.join(names)}" for name, names in near if names][:_SHOWN]
+    return "; ".join([message, *meant])
+
+
+def _nearest(name: str, known: Collection[str]) -> list[str]:
+    """Names that end as this one does, as those of folders under another path do, and else similar ones."""
+    same_end = [other for other in sorted(known) if other.rpartition("/")[2] == name.rpartition("/")[2]]
+    return (same_end or get_close_matches(name, sorted(known), 3, 0.7))[:_SHOWN]

@@ -1,0 +1,170 @@
+"""Maps of speakers' frames from what is recognized of the speakers, or from what they are known to say."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+import numpy as np
+
+from asr.acoustic.fmllr import FmllrSettings, SpeakerMaps, mapped_table
+from asr.acoustic.gmm import GaussianMixtures
+from asr.acoustic.model_file import SpeechModel
+from asr.acoustic.model_metadata import MapKind
+from asr.acoustic.phone_hmm import PhoneHmm
+from asr.acoustic.search_settings import SearchSettings
+from asr.acoustic.speaker_adaptive_training import SpeakerAdaptation, as_they_are
+from asr.alignment.batch_alignment import align_table
+from asr.decode.path_segments import frame_states
+from asr.features.frame_table import FrameTable
+from asr.features.frontend import FrontEnd
+from asr.hmm.state_graph import StateGraph
+from asr.recognition.search import BATCH_FRAMES, search_path
+from asr.util.errors import ConfigError, attempt
+from discriminants.logistic.affine_transform import AffineTransform
+from discriminants.parallel.threads import in_threads
+from discriminants.parallel.workers import SerialWorkers, Workers
+from discriminants.util.blas_threads import one_blas_thread
+
+MAPPING_ACTIVE = 500
+"""Hypotheses a frame where a search serves to find maps: on AN4 the words recognized under them are those that 3000
+give."""
+
+
+def frames_of(model: SpeechModel, static: FrameTable, maps: SpeakerMaps) -> FrameTable:
+    """The frames that a model scores, mapped by speaker where it wants them so."""
+    return model.front_end.transform(static if model.speakers is None else model.speakers.frames(static, maps))
+
+
+def recognized_maps(
+    model: SpeechModel,
+    static: FrameTable,
+    graph: StateGraph,
+    *,
+    known: SpeakerMaps = MappingProxyType({}),
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+    progress: Callable[[int], None] | None = None,
+) -> tuple[dict[str, AffineTransform], float]:
+    """The map of every speaker, and the processor time that this took; no maps where the model wants none.
+
+    The mixtures of any speaker recognize first; under the maps that follow from it the mixtures of mapped frames
+    recognize again, and the maps follow from that. Maps that are `known` stay as they are. `progress` counts the
+    utterances searched, twice each of those whose speaker is not known.
+    """
+    strange = [name for name, speaker in zip(static.ids, static.speakers, strict=True) if speaker not in known]
+    if model.speakers is None or not strange:
+        return dict(known), 0.0
+    spent, n_done = 0.0, 0
+
+    def states(hmm: PhoneHmm, frames: FrameTable, search: SearchSettings) -> np.ndarray:
+        nonlocal spent, n_done
+        threads, batches, found = in_threads(workers), frames.batches(BATCH_FRAMES), []
+        results = threads.map(_search_batch, batches, threads.share((hmm, graph, search)))
+        for batch, (of_batch, seconds) in zip(batches, results, strict=True):
+            found.append(of_batch)
+            spent, n_done = spent + seconds, n_done + len(batch)
+            if progress is not None:
+                progress(n_done)
+        return np.concatenate(found)
+
+    maps = _maps(model.speakers, static if not known else static.subset(strange), states, workers)
+    return {**known, **maps}, spent
+
+
+def aligned_maps(
+    model: SpeechModel,
+    static: FrameTable,
+    graphs: Mapping[str, StateGraph],
+    *,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+) -> dict[str, AffineTransform]:
+    """The map of every speaker whose words are known, by their transcript graphs; as `recognized_maps`.
+
+    Raises AlignmentError if no utterance at all can be aligned.
+    """
+
+    def states(hmm: PhoneHmm, frames: FrameTable, search: SearchSettings) -> np.ndarray:
+        return align_table(hmm.log_likelihood, frames, graphs, hmm.topology, hmm.self_loops, workers=workers).states
+
+    return {} if model.speakers is None else _maps(model.speakers, static, states, workers)
+
+
+def frames_of_states(
+    model: SpeechModel,
+    static: FrameTable,
+    states: np.ndarray,
+    *,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+) -> FrameTable:
+    """As `frames_of`, with the maps that follow from the states of the frames, int32 (n_frames,)."""
+    maps = {} if model.speakers is None else model.speakers.of_states(static, states, workers=workers)
+    return frames_of(model, static, maps)
+
+
+def _maps(
+    speakers: SpeakerAdaptation,
+    static: FrameTable,
+    states: Callable[[PhoneHmm, FrameTable, SearchSettings], np.ndarray],
+    workers: Workers,
+) -> dict[str, AffineTransform]:
+    """Twice: the states of the frames as the maps so far let them be seen, and the maps that follow from them."""
+    active = min(speakers.search.max_active or MAPPING_ACTIVE, MAPPING_ACTIVE)
+    search = speakers.search.model_copy(update={"max_active": active})
+    with one_blas_thread():
+        frames = speakers.front_end.transform(static)
+    maps: dict[str, AffineTransform] = {}
+    for hmm in (speakers.first, speakers.second):
+        found = states(hmm, mapped_table(frames, maps), search)
+        maps = speakers.fit(frames, found, start=maps, workers=workers)
+    return maps
+
+
+def _search_batch(
+    batch: FrameTable, constants: tuple[PhoneHmm, StateGraph, SearchSettings]
+) -> tuple[np.ndarray, float]:
+    """The state of every frame, -1 where no sentence fits, and the processor time."""
+    hmm, graph, search = constants
+    started = time.thread_time()
+    states = np.full(batch.n_frames, -1, np.int32)
+    for number in range(len(batch)):
+        found = attempt(_searched, batch.utterance(number), hmm, graph, search)
+        if isinstance(found, np.ndarray):
+            states[batch.rows(number)] = found
+    return states, time.thread_time() - started
+
+
+def _searched(frames: np.ndarray, hmm: PhoneHmm, graph: StateGraph, search: SearchSettings) -> np.ndarray | None:
+    if not np.isfinite(frames).all():
+        return None
+    path = search_path(hmm, hmm.log_likelihood(frames), graph, search)
+    return None if path is None else frame_states(path, graph, hmm.topology)
+
+
+def adaptable(model: SpeechModel, maps: MapKind = "fmllr") -> SpeechModel:
+    """The model as one that maps frames by speaker: itself if it does, and mixtures of any speaker by themselves.
+
+    Raises
+    ------
+    ConfigError
+        For a hybrid of frames that are not mapped, and a model of frames that are mapped otherwise.
+    FeatureError
+        For "vtln" where frames cannot be warped (`asr.acoustic.vtln.require_cepstra`).
+    """
+    if model.speakers is not None:
+        if model.speakers.maps != maps:
+            raise ConfigError(
+                f"this model was trained on frames mapped by {model.speakers.maps!r}, and maps them so without being "
+                f"told; {maps!r} is for others"
+            )
+        return model
+    mixtures = model.hmm.acoustic_model
+    if not isinstance(mixtures, GaussianMixtures):
+        raise ConfigError(
+            f"{maps!r} maps the frames of Gaussian mixtures, and of a hybrid that was trained on mapped frames (maps = "
+            f"{maps!r} under [speakers] in the settings of the training); this hybrid was not, so take the mixtures of "
+            "the same training (gmm.safetensors)"
+        )
+    speakers = SpeakerAdaptation(model.front_end, model.hmm, mixtures, model.search, FmllrSettings(), maps)
+    frames = FrameTable.from_utterances(["a"], ["a"], [np.zeros((1, model.front_end.n_features_), np.float32)])
+    front_end = FrontEnd(as_they_are(model.front_end.config)).fit(frames)
+    return replace(model, front_end=front_end, speakers=speakers)

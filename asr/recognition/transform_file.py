@@ -1,0 +1,87 @@
+"""Maps of speakers' frames in a file of their own, so that a later run need not find them again."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+
+from asr.acoustic.acoustic_arrays import check_array
+from asr.acoustic.fmllr import SpeakerMaps
+from asr.acoustic.speaker_adaptive_training import SpeakerAdaptation
+from asr.util.errors import ModelFormatError
+from discriminants.logistic.affine_transform import AffineTransform
+from discriminants.serialization.model_file import load_arrays, save_arrays
+from discriminants.util.errors import DiscriminantError
+from discriminants.util.paths import exists
+
+FORMAT = "hybrid-asr speaker maps 1"
+
+
+def save_maps(path: Path, maps: SpeakerMaps, speakers: SpeakerAdaptation) -> None:
+    """Write the maps that a model's mixtures found; equal maps give equal bytes."""
+    names = sorted(maps)
+    n_features = speakers.front_end.n_features_
+    arrays = {
+        "matrices": np.array([maps[name].matrix for name in names]).reshape(-1, n_features, n_features),
+        "offsets": np.array([maps[name].offset for name in names]).reshape(-1, n_features),
+    }
+    save_arrays(path, arrays, {"format": FORMAT, "speakers": names, "found by": speakers.digest})
+
+
+def add_maps(path: Path, maps: SpeakerMaps, speakers: SpeakerAdaptation) -> None:
+    """Add maps to a file that other processes may add to at the same time; speakers that it has keep theirs."""
+    with _locked(path.parent):
+        known = load_maps(path, speakers) if exists(path) else {}
+        save_maps(path, {**maps, **known}, speakers)
+
+
+@contextmanager
+def _locked(directory: Path) -> Iterator[None]:
+    """Hold the lock of a directory, on file systems that have locks."""
+    directory.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def load_maps(path: Path, speakers: SpeakerAdaptation) -> dict[str, AffineTransform]:
+    """Read what `save_maps` wrote.
+
+    Raises
+    ------
+    ModelFormatError
+        If the file is damaged, holds something else, or its maps were found by another model.
+    """
+    try:
+        arrays, metadata = load_arrays(path)
+    except DiscriminantError as error:
+        raise ModelFormatError(str(error)) from error
+    if metadata.get("format") != FORMAT:
+        raise ModelFormatError(
+            f"{path}: format is {metadata.get('format')!r}, not {FORMAT!r}; it holds no speakers' maps"
+        )
+    if metadata.get("found by") != speakers.digest:
+        raise ModelFormatError(
+            f"{path}: these maps of speakers were found by another model, or are of another kind than "
+            f"{speakers.maps!r}, and mean nothing to this one; give another path, to which this model's are written"
+        )
+    names = metadata.get("speakers")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ModelFormatError(f"{path}: its speakers are no list of different names")
+    n_features = speakers.front_end.n_features_
+    try:
+        matrices, offsets = arrays["matrices"], arrays["offsets"]
+        check_array("matrices", matrices, (len(names), n_features, n_features))
+        check_array("offsets", offsets, (len(names), n_features))
+    except (KeyError, ValueError) as error:
+        raise ModelFormatError(f"{path}: the maps of speakers do not fit together: {error}") from error
+    return {
+        name: AffineTransform(matrix, offset) for name, matrix, offset in zip(names, matrices, offsets, strict=True)
+    }

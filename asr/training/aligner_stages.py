@@ -1,0 +1,173 @@
+"""The mixtures that align for a hybrid: of plain frames, of turned ones, of states in context, of mapped frames."""
+
+import logging
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from asr.acoustic.context_trees import states_for
+from asr.acoustic.fmllr import FmllrSettings
+from asr.acoustic.gmm import GaussianMixtures
+from asr.acoustic.gmm_training import GmmSettings
+from asr.acoustic.mllt import lda_mllt
+from asr.acoustic.model_file import SpeechModel
+from asr.acoustic.model_metadata import MapKind
+from asr.acoustic.speaker_adaptive_training import SpeakerAdaptation, as_they_are
+from asr.features.frame_table import FrameTable
+from asr.features.frontend import FrontEnd
+from asr.training.dataset import Dataset
+from asr.training.gmm_stages import (
+    AlignedGmms,
+    GmmInit,
+    TrainingContext,
+    first_gaussians,
+    load_gmm_stage,
+    train_gmm_stage,
+    train_mixtures,
+    train_tied_mixtures,
+)
+from asr.validation.corpus_size import (
+    SECONDS_FOR_CONTEXT,
+    SECONDS_OF_A_SPEAKER,
+    SECONDS_OF_AN_UTTERANCE,
+    SPEAKERS_FOR_MAPS,
+)
+
+log = logging.getLogger(__name__)
+
+MAX_REALIGNMENTS = 4
+"""At each number of Gaussians of other frames, which begin from an alignment that is good already."""
+
+
+def with_context(context: TrainingContext, dataset: Dataset) -> TrainingContext:
+    """The workshop with a number in the place of `context = "auto"`; that it is 3 for want of another is logged."""
+    config = context.config
+    if config.context != "auto":
+        return context
+    more_states = states_for(dataset.static.n_frames) > context.topology.n_states
+    enough = dataset.seconds >= SECONDS_FOR_CONTEXT and more_states
+    if enough and not config.asks_for_context:
+        log.info(
+            "%.0f minutes of speech are enough for states that depend on a phone's neighbours (context = 3); "
+            "context = 1 in the settings does without",
+            dataset.seconds / 60,
+        )
+    return replace(context, config=config.model_copy(update={"context": 3 if enough or config.asks_for_context else 1}))
+
+
+def with_maps(context: TrainingContext, dataset: Dataset) -> TrainingContext:
+    """The workshop with a kind of maps, or none, in the place of `speakers.maps = "auto"`; which is logged."""
+    config = context.config
+    if config.speakers.maps != "auto":
+        return context
+    lengths = np.diff(dataset.static.offsets) * dataset.frame_shift
+    of_speaker: dict[str, float] = {}
+    for speaker, length in zip(dataset.static.speakers, lengths, strict=True):
+        of_speaker[speaker] = of_speaker.get(speaker, 0.0) + float(length)
+    seconds = float(np.median(list(of_speaker.values())))
+    enough = (
+        len(of_speaker) >= SPEAKERS_FOR_MAPS
+        and seconds >= SECONDS_OF_A_SPEAKER
+        and np.median(lengths) >= SECONDS_OF_AN_UTTERANCE
+    )
+    if enough:
+        log.info(
+            "%d speakers, half of them with %.0f s of speech or more, are enough for maps of speakers "
+            '(speakers.maps = "fmllr"); speakers.maps = "none" in the settings does without',
+            len(of_speaker),
+            seconds,
+        )
+    else:
+        log.info(
+            "no maps of speakers: they want %d speakers, half of them with %.0f s of speech or more, in utterances of "
+            "mostly %.0f s or more",
+            SPEAKERS_FOR_MAPS, SECONDS_OF_A_SPEAKER, SECONDS_OF_AN_UTTERANCE,
+        )  # fmt: skip
+    speakers = config.speakers.model_copy(update={"maps": "fmllr" if enough else "none"})
+    return replace(context, config=config.model_copy(update={"speakers": speakers}))
+
+
+def train_aligner(context: TrainingContext, name: str, dataset: Dataset, *, complain: bool = True) -> AlignedGmms:
+    """Stages `name`, with LDA and MLLT `name`-turned, with context `name`-tied, with maps of speakers `name`-mapped-1
+    and so on: the mixtures that align for a hybrid; as `train_mixtures`.
+    """
+    mixtures = train_mixtures(context, name, dataset, complain=complain)
+    if context.config.gmm.transform == "lda-mllt":
+        mixtures = train_lda_mllt(context, f"{name}-turned", dataset, mixtures)
+    if context.config.context == 3:
+        mixtures = train_tied_mixtures(context, f"{name}-tied", dataset, mixtures, complain=complain)
+    if context.config.speakers.maps in ("fmllr", "vtln"):
+        for number in range(1, context.config.speakers.rounds + 1):
+            stage, first = f"{name}-mapped-{number}", number == 1
+            mixtures = train_mapped_mixtures(context, stage, dataset, mixtures, complain=complain and first)
+    return mixtures
+
+
+def train_lda_mllt(context: TrainingContext, name: str, dataset: Dataset, mixtures: AlignedGmms) -> AlignedGmms:
+    """Stage `name`: mixtures of the same states, of spliced frames with LDA and MLLT (`asr.acoustic.mllt`)."""
+
+    def build(directory: Path) -> None:
+        earlier = mixtures.largest.load()
+        n_states = earlier.hmm.topology.n_states
+        front_end = lda_mllt(
+            earlier.front_end.config, dataset.static, mixtures.states, n_states, workers=context.workers
+        )
+        _regrow(context, name, directory, dataset, mixtures, earlier, front_end, front_end.transform(dataset.static))
+
+    return load_gmm_stage(context, name, build)
+
+
+def train_mapped_mixtures(
+    context: TrainingContext, name: str, dataset: Dataset, mixtures: AlignedGmms, *, complain: bool = True
+) -> AlignedGmms:
+    """Stage `name`: one round of speaker-adaptive training (Anastasakos et al. 1996, with the maps of Gales 1998).
+
+    The mixtures so far and their alignment give every training speaker a map, and mixtures grow anew from mapped
+    frames. Recognition begins with the mixtures from before the first round. That the speakers are few is logged
+    unless `complain` is false.
+    """
+
+    def build(directory: Path) -> None:
+        if complain and len(dataset.speakers) < SPEAKERS_FOR_MAPS:
+            log.warning(
+                "%s: %d speakers are few to learn from frames that are mapped by speaker; compare with "
+                "speakers.maps = \"none\"",
+                name, len(dataset.speakers),
+            )  # fmt: skip
+        earlier = mixtures.largest.load()
+        acoustic = earlier.hmm.acoustic_model
+        assert isinstance(acoustic, GaussianMixtures)
+        fmllr = FmllrSettings(**context.config.speakers.model_dump(include=set(FmllrSettings.model_fields)))
+        maps = context.config.speakers.maps
+        kind: MapKind = "vtln" if maps == "vtln" else "fmllr"
+        speakers = earlier.speakers or SpeakerAdaptation(
+            earlier.front_end, earlier.hmm, acoustic, context.config.gmm_search, fmllr, kind
+        )
+        found = speakers.of_states(dataset.static, mixtures.states, workers=context.workers)
+        mapped = speakers.frames(dataset.static, found)
+        front_end = FrontEnd(as_they_are(speakers.front_end.config)).fit(mapped)
+        _regrow(context, name, directory, dataset, mixtures, replace(earlier, speakers=speakers), front_end, mapped)
+
+    return load_gmm_stage(context, name, build)
+
+
+def _regrow(
+    context: TrainingContext,
+    name: str,
+    directory: Path,
+    dataset: Dataset,
+    mixtures: AlignedGmms,
+    earlier: SpeechModel,
+    front_end: FrontEnd,
+    table: FrameTable,
+) -> None:
+    """Mixtures of the same states, from single Gaussians of other frames under the alignment that there is."""
+    topology = earlier.hmm.topology
+    settings = context.config.gmm if topology.tying is None else context.config.tied_gmm
+    shorter = {**settings.model_dump(), "iterations": [min(n, MAX_REALIGNMENTS) for n in settings.iterations]}
+    gaussians = first_gaussians(table, mixtures.states, topology, settings, context.workers)
+    start = GmmInit(
+        topology, GmmSettings(**shorter), (gaussians, earlier.hmm.self_loops), earlier.speakers, mixtures.states
+    )
+    train_gmm_stage(context, name, directory, dataset, front_end, table, start, complain=False)

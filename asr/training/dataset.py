@@ -1,0 +1,195 @@
+"""Transcribed frames: what models are trained on and scored against."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from asr.alignment.transcript_graph import transcript_graph
+from asr.corpus.data_directory import DataDirectory, Problem
+from asr.features.augmentation import Augmentation
+from asr.features.config import FeatureConfig
+from asr.features.extraction import extract_static
+from asr.features.frame_table import FrameTable
+from asr.features.silence import SILENT_WORDS, silent_utterances
+from asr.features.warping import warped_copies
+from asr.hmm.state_graph import StateGraph
+from asr.hmm.topology import Topology
+from asr.lexicon import Lexicon
+from asr.recognition.vocabulary import other_case
+from asr.util.errors import ConfigError, CorpusError, RunError
+from discriminants.parallel.workers import Workers
+
+_LEFT_OUT = "left-out.json"
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Static features of utterances and their transcripts.
+
+    Attributes
+    ----------
+    static : FrameTable
+        MFCCs without differences, not normalized.
+    transcripts : mapping of utterance id to words
+        One for every utterance of the table, maybe more.
+    frame_shift : float
+        Seconds from one frame to the next.
+    corpus : DataDirectory, optional
+        Where the utterances' audio is, for copies with another speed or with noise.
+    """
+
+    static: FrameTable
+    transcripts: Mapping[str, tuple[str, ...]]
+    frame_shift: float = 0.01
+    corpus: DataDirectory | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Duration of all utterances."""
+        return self.static.n_frames * self.frame_shift
+
+    @property
+    def speakers(self) -> tuple[str, ...]:
+        """Names of the speakers, sorted."""
+        return tuple(sorted(set(self.static.speakers)))
+
+    @property
+    def references(self) -> dict[str, tuple[str, ...]]:
+        """Transcripts of the utterances of the table."""
+        return {name: self.transcripts[name] for name in self.static.ids}
+
+    @property
+    def utterance_speaker(self) -> dict[str, str]:
+        """Speaker of every utterance."""
+        return dict(zip(self.static.ids, self.static.speakers, strict=True))
+
+    def of_speakers(self, speakers: Iterable[str]) -> "Dataset":
+        """The utterances of some speakers."""
+        chosen = set(speakers)
+        return self.where(lambda name, speaker: speaker in chosen)
+
+    def where(self, condition: Callable[[str, str], bool]) -> "Dataset":
+        """The utterances for which `condition(utterance id, speaker)` holds."""
+        pairs = zip(self.static.ids, self.static.speakers, strict=True)
+        static = self.static.subset(name for name, speaker in pairs if condition(name, speaker))
+        return Dataset(static, self.transcripts, self.frame_shift, self.corpus)
+
+    def warped(self, vtlp_warps: Sequence[float], config: FeatureConfig) -> "Dataset":
+        """A copy of every utterance for each vocal-tract length warp, warp by warp."""
+        both = warped_copies(self.static, vtlp_warps, config)
+        static = both.subset(both.ids[len(self.static) :])
+        words = [self.transcripts[name] for name in self.static.ids]
+        transcripts = {name: words[number % len(words)] for number, name in enumerate(static.ids)}
+        return Dataset(static, transcripts, self.frame_shift)
+
+    def augmented(self, augmentation: Augmentation, config: FeatureConfig, *, workers: Workers) -> "Dataset":
+        """A copy of every utterance from changed audio; utterances and speakers are named `NAME/CHANGE`.
+
+        Raises ConfigError when there is no audio; an utterance that fails is left out.
+        """
+        if self.corpus is None:
+            raise ConfigError("copies with another speed or with noise need a corpus with audio")
+        static, _ = extract_static(
+            self.corpus.subset(self.static.ids), config, augmentation=augmentation, workers=workers
+        )
+        ids = tuple(f"{name}/{augmentation.name}" for name in static.ids)
+        speakers = tuple(f"{name}/{augmentation.name}" for name in static.speakers)
+        transcripts = {new: self.transcripts[name] for new, name in zip(ids, static.ids, strict=True)}
+        return Dataset(FrameTable(ids, speakers, static.frames, static.offsets), transcripts, self.frame_shift)
+
+    def graphs(self, lexicon: Lexicon, topology: Topology) -> dict[str, StateGraph]:
+        """Transcript graph of every utterance."""
+        return {name: transcript_graph(self.transcripts[name], lexicon, topology) for name in self.static.ids}
+
+
+def joined(parts: Sequence[Dataset]) -> Dataset:
+    """All utterances of several materials, whose ids must differ."""
+    tables = [part.static for part in parts]
+    static = FrameTable.from_utterances(
+        [name for table in tables for name in table.ids],
+        [speaker for table in tables for speaker in table.speakers],
+        [table.utterance(number) for table in tables for number in range(len(table))],
+    )
+    transcripts = {name: words for part in parts for name, words in part.transcripts.items()}
+    return Dataset(static, transcripts, parts[0].frame_shift, _joined_corpora([part.corpus for part in parts]))
+
+
+def _joined_corpora(corpora: Sequence[DataDirectory | None]) -> DataDirectory | None:
+    found = [corpus for corpus in corpora if corpus is not None]
+    if len(found) < len(corpora):
+        return None
+    utterances = {utterance.id: utterance for corpus in found for utterance in corpus.utterances}
+    return DataDirectory(found[0].path, tuple(utterances[name] for name in sorted(utterances)))
+
+
+def trainable(corpus: DataDirectory, lexicon: Lexicon) -> tuple[DataDirectory, list[Problem]]:
+    """Leave out utterances without words or with words that the lexicon lacks; returns the rest and the reasons."""
+    problems = list(corpus.problems)
+    kept = []
+    for utterance in corpus.utterances:
+        missing = sorted({word for word in utterance.words or () if word not in lexicon.pronunciations})
+        if not utterance.words:
+            problems.append(Problem(utterance.id, "no-transcript", "it has no transcript"))
+        elif missing:
+            hint = other_case(missing, lexicon)
+            reason = f"the lexicon has no pronunciation for {' '.join(missing)}{hint and '; '}{hint}"
+            problems.append(Problem(utterance.id, "unknown-word", reason))
+        else:
+            kept.append(utterance.id)
+    require_some(corpus.path, kept, problems)
+    return corpus.subset(kept), problems
+
+
+def require_some(path: Path, usable: Sequence[object], problems: Sequence[Problem]) -> None:
+    """Raise CorpusError, with the first reason, when there is nothing to work on."""
+    if usable:
+        return
+    if not problems:
+        raise CorpusError(f"{path}: has no utterances")
+    raise CorpusError(
+        f"{path}: none of its {len(problems)} utterances can be used; the first: {problems[0].utterance_id}: "
+        f"{problems[0].reason}",
+        lost=problems,
+    )
+
+
+def build_static(
+    directory: Path,
+    corpus: DataDirectory,
+    config: FeatureConfig,
+    *,
+    augmentation: Augmentation | None = None,
+    silent_too: bool = True,
+    workers: Workers,
+    progress: Callable[[int], None] | None = None,
+) -> None:
+    """Stage: write the static features of a corpus as a table, and a list of what could not be used.
+
+    Without `silent_too`, audio is of no use where all samples are 0 although the transcript has words.
+    """
+    table, problems = extract_static(corpus, config, augmentation=augmentation, workers=workers, progress=progress)
+    if not silent_too:
+        spoken = {utterance.id for utterance in corpus.utterances if utterance.words and utterance.audio is not None}
+        silent = silent_utterances(table, config) & spoken
+        problems += [Problem(name, "silent", SILENT_WORDS) for name in sorted(silent)]
+        table = table.subset([name for name in table.ids if name not in silent]) if silent else table
+    table.save(directory)
+    (directory / _LEFT_OUT).write_text(json.dumps(problems), encoding="utf-8")
+
+
+def left_out(directory: Path) -> list[Problem]:
+    """The utterances that `build_static` could not use, also if it ran in an earlier process."""
+    path = directory / _LEFT_OUT
+    try:
+        written = json.loads(path.read_text(encoding="utf-8"))
+        return [Problem(name, code, reason) for name, code, reason in written]
+    except (OSError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise RunError(f"{path}: is no list of utterances left out ({error}); remove {directory.name}") from error
+
+
+def load_dataset(directory: Path, corpus: DataDirectory, config: FeatureConfig) -> Dataset:
+    """The table written by `build_static`, mapped from its file, with the corpus's transcripts."""
+    static = FrameTable.load(directory)
+    transcripts = {utterance.id: utterance.words or () for utterance in corpus.utterances}
+    return Dataset(static, transcripts, config.shift_ms / 1000.0, corpus)

@@ -1,0 +1,283 @@
+"""Training Gaussian mixtures as stages of a run: what hybrids stand on."""
+
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from asr.acoustic.context_trees import FRAMES_A_STATE, grow_trees, states_for, tied_states
+from asr.acoustic.gmm import GaussianMixtures
+from asr.acoustic.gmm_training import GmmSettings, GrowthSettings, train_gmm
+from asr.acoustic.mllt import lda_mllt
+from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
+from asr.acoustic.speaker_adaptive_training import SpeakerAdaptation
+from asr.acoustic.state_mixtures import mixtures_of_states
+from asr.alignment.alignment_check import check_alignment
+from asr.alignment.batch_alignment import align_table
+from asr.alignment.phone_contexts import spoken_phones
+from asr.features.config import FeatureConfig
+from asr.features.frame_table import FrameTable
+from asr.features.frontend import FrontEnd
+from asr.hmm.topology import Topology
+from asr.lexicon import Lexicon
+from asr.recognition.speaker_transforms import aligned_maps, frames_of
+from asr.runs.progress import counted
+from asr.runs.run import Run
+from asr.training.config import TrainingConfig, check_same_static
+from asr.training.dataset import Dataset
+from asr.util.errors import Fault
+from asr.util.files import write_array
+from discriminants.parallel.workers import SerialWorkers, Workers
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class TrainingContext:
+    """What every training of one corpus shares."""
+
+    run: Run
+    lexicon: Lexicon
+    config: TrainingConfig
+    source: Literal["audio", "archive"]
+    workers: Workers = field(default_factory=SerialWorkers)
+
+    @property
+    def topology(self) -> Topology:
+        """Phones of the lexicon, with silence and short pause, without context."""
+        return Topology(self.lexicon.phones, self.config.states_per_phone)
+
+
+@dataclass(frozen=True)
+class TrainedSystem:
+    """A trained system: where its model is, how long training took, and its training curves by name."""
+
+    path: Path
+    seconds: float
+    curves: Mapping[str, Sequence[float]]
+
+    def load(self) -> SpeechModel:
+        """The model."""
+        return load_model(self.path)
+
+    @cached_property
+    def topology(self) -> Topology:
+        """Of the model, which is read for it once."""
+        return self.load().hmm.topology
+
+
+@dataclass(frozen=True)
+class AlignedGmms:
+    """GMM-HMMs by number of components, and the state of every training frame as the largest one aligns it.
+
+    `failed` has the fault of every utterance that it cannot align, whose frames have state -1.
+    """
+
+    models: Mapping[int, TrainedSystem]
+    states: np.ndarray
+    failed: Mapping[str, Fault]
+
+    @property
+    def largest(self) -> TrainedSystem:
+        """The model with the most components."""
+        return self.models[max(self.models)]
+
+    @property
+    def topology(self) -> Topology:
+        """Whose states these are."""
+        return self.largest.topology
+
+
+def train_mixtures(
+    context: TrainingContext,
+    name: str,
+    dataset: Dataset,
+    features: FeatureConfig | None = None,
+    *,
+    complain: bool = True,
+) -> AlignedGmms:
+    """Stage `name`: GMM-HMMs at every number of components; their seconds count from the flat start.
+
+    `features` are those of the workshop's configuration unless given. What looks wrong in the alignment is logged
+    unless `complain` is false.
+    """
+    chosen = context.config.features if features is None else features
+    check_same_static(context.config.features, chosen)
+
+    def build(directory: Path) -> None:
+        front_end = FrontEnd(chosen).fit(dataset.static)
+        table = front_end.transform(dataset.static)
+        start = GmmInit(context.topology, context.config.gmm)
+        train_gmm_stage(context, name, directory, dataset, front_end, table, start, complain=complain)
+
+    return load_gmm_stage(context, name, build)
+
+
+def train_tied_mixtures(
+    context: TrainingContext, name: str, dataset: Dataset, mixtures: AlignedGmms, *, complain: bool = True
+) -> AlignedGmms:
+    """Stage `name`: mixtures of states that depend on a phone's neighbours, as many as the workshop's settings say.
+
+    They grow from the alignment of the same material by `mixtures`, those of phones without context, and see the same
+    frames unless the settings want LDA and MLLT. That the speech is too little for any context is logged unless
+    `complain` is false.
+    """
+    config = context.config
+
+    def build(directory: Path) -> None:
+        earlier = mixtures.largest.load()
+        front_end, topology = earlier.front_end, earlier.hmm.topology
+        table = front_end.transform(dataset.static)
+        graphs = dataset.graphs(context.lexicon, topology)
+        spoken = spoken_phones(mixtures.states, table, graphs, topology)
+        wanted = states_for(table.n_frames) if config.tied_states == "auto" else config.tied_states
+        tying = grow_trees(table.frames, mixtures.states, spoken, topology, wanted, config.questions)
+        tied = replace(topology, tying=tying)
+        n_contexts, n_spoken = len(np.unique(spoken.contexts, axis=0)), tied.n_states - tying.n_silence_states
+        log.info("%s: %d states for phones in %d contexts; wanted were %d", name, n_spoken, n_contexts, wanted)
+        if complain and not len(tying.question_side):
+            log.warning(
+                "%s: no tree asks a question, so that states depend on no neighbour: %d frames are too few for more "
+                "than these %d states, at %d frames each; take `context = 1`, or set `tied_states`",
+                name, table.n_frames, n_spoken, FRAMES_A_STATE,
+            )  # fmt: skip
+        states = tied_states(mixtures.states, spoken, topology, tying)
+        if config.tied_gmm.transform == "lda-mllt":
+            front_end = lda_mllt(front_end.config, dataset.static, states, tied.n_states, workers=context.workers)
+            table = front_end.transform(dataset.static)
+        gaussians = first_gaussians(table, states, tied, config.tied_gmm, context.workers)
+        like = tied.unit_position + topology.states_per_phone * tied.unit_phone  # the unit of the phone without context
+        start = GmmInit(tied, GmmSettings(**config.tied_gmm.model_dump()), (gaussians, earlier.hmm.self_loops[like]))
+        train_gmm_stage(context, name, directory, dataset, front_end, table, start, complain=False)
+
+    return load_gmm_stage(context, name, build)
+
+
+def first_gaussians(
+    table: FrameTable, states: np.ndarray, topology: Topology, settings: GrowthSettings, workers: Workers
+) -> GaussianMixtures:
+    """Single Gaussians of the states of frames, but all that silence will have for each of the others.
+
+    Between words lies more than one Gaussian tells from speech: with one, phones take the noise there as soon as they
+    are realigned.
+    """
+    return mixtures_of_states(
+        table.frames,
+        states,
+        topology.n_states,
+        1,
+        silence=topology.silence_states,
+        silence_gaussian_ratio=settings.silence_gaussian_ratio,
+        workers=workers,
+    )
+
+
+@dataclass(frozen=True)
+class GmmInit:
+    """What mixtures grow from: nothing, or single Gaussians and self-loops; and what maps their frames, if anything."""
+
+    topology: Topology
+    settings: GmmSettings
+    first: tuple[GaussianMixtures, np.ndarray] | None = None
+    speakers: SpeakerAdaptation | None = None
+    states: np.ndarray | None = None
+    """Of the frames, where they are mapped."""
+
+
+def train_gmm_stage(
+    context: TrainingContext,
+    name: str,
+    directory: Path,
+    dataset: Dataset,
+    front_end: FrontEnd,
+    table: FrameTable,
+    start: GmmInit,
+    *,
+    complain: bool,
+) -> None:
+    """Write a model for every number of components, the alignment by the last and what is to be said of it."""
+    started = time.monotonic()
+    graphs = dataset.graphs(context.lexicon, start.topology)
+    record = {}
+    n_realignments = start.settings.n_realignments if start.first is None else sum(start.settings.iterations)
+    with counted(n_realignments, f"{name}: realignments") as finished:
+        for n_components, hmm, curve in train_gmm(
+            table,
+            graphs,
+            start.topology,
+            start.settings,
+            first=start.first,
+            frame_shift=dataset.frame_shift,
+            workers=context.workers,
+            progress=finished,
+        ):
+            speakers = start.speakers
+            if speakers is not None:
+                assert isinstance(hmm.acoustic_model, GaussianMixtures)
+                assert start.states is not None
+                speakers = replace(speakers, mapped=hmm.acoustic_model)
+                speakers = speakers.with_prior(dataset.static, start.states, workers=context.workers)
+            model = SpeechModel(
+                hmm,
+                front_end,
+                context.lexicon,
+                context.config.gmm_search,
+                context.source,
+                untrained=context.lexicon.untrained_phones(dataset.references.values()),
+                speakers=speakers,
+            )
+            save_model(directory / f"gmm-{n_components}.safetensors", model)
+            record[n_components] = curve
+            context.run.note_time(f"{n_components} components", time.monotonic() - started)
+    aligned = align_table(hmm.log_likelihood, table, graphs, start.topology, hmm.self_loops, workers=context.workers)
+    check = check_alignment(aligned.states, table, graphs, start.topology, dataset.frame_shift)
+    log.info("%s: %s", name, check)
+    if complain:
+        for complaint in check.complaints():
+            log.warning("%s: %s", name, complaint)
+    (directory / "alignment.json").write_text(json.dumps(check.as_dict(), sort_keys=True), encoding="utf-8")
+    write_array(directory / "states.npy", aligned.states)
+    (directory / "failed.json").write_text(json.dumps(aligned.failed, sort_keys=True), encoding="utf-8")
+    (directory / "training.json").write_text(json.dumps(record))
+
+
+def load_gmm_stage(context: TrainingContext, name: str, build: Callable[[Path], None]) -> AlignedGmms:
+    """What `grow` wrote in this stage, now or earlier."""
+    directory = context.run.stage(name, build)
+    record = json.loads((directory / "training.json").read_text())
+    written = json.loads((directory / "failed.json").read_text(encoding="utf-8"))
+    failed = {name: Fault(*fault) for name, fault in written.items()}
+    taken = context.run.stage_time(name).parts
+    models = {
+        int(n): TrainedSystem(
+            directory / f"gmm-{n}.safetensors", taken[f"{n} components"], {"log-likelihood per frame": curve}
+        )
+        for n, curve in record.items()
+    }
+    return AlignedGmms(models, np.load(directory / "states.npy", allow_pickle=False), failed)
+
+
+def aligned_states(context: TrainingContext, aligner: TrainedSystem, dataset: Dataset) -> np.ndarray:
+    """State of every frame of the material as a system aligns its transcripts, int32 (n_frames,); -1 where it fails."""
+    model = aligner.load()
+    graphs = dataset.graphs(context.lexicon, model.hmm.topology)
+    maps = aligned_maps(model, dataset.static, graphs, workers=context.workers)
+    return align_table(
+        model.hmm.log_likelihood,
+        frames_of(model, dataset.static, maps),
+        graphs,
+        model.hmm.topology,
+        model.hmm.self_loops,
+        workers=context.workers,
+    ).states
+
+
+def with_search(model: SpeechModel, search: SearchSettings, arpa: str | None) -> SpeechModel:
+    """The same model with other search settings and default grammar."""
+    return replace(model, search=search, arpa=arpa)

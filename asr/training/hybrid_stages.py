@@ -1,0 +1,322 @@
+"""Training hybrids on the alignment by Gaussian mixtures, and other mixtures on it, as stages of a run."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from asr.acoustic.composite import CompositeAcousticModel
+from asr.acoustic.hybrid import HybridAcousticModel
+from asr.acoustic.hybrid_training import HybridSettings, train_hybrid, with_second_stream
+from asr.acoustic.model_file import SpeechModel, save_model
+from asr.acoustic.phone_hmm import PhoneHmm
+from asr.acoustic.sequence_training import train_sequences
+from asr.acoustic.speaker_adaptive_training import SpeakerAdaptation, of_mapped_frames
+from asr.acoustic.state_mixtures import mixtures_of_states
+from asr.acoustic.vtln import LONGER_AND_SHORTER
+from asr.alignment.pause_model import PauseSounds
+from asr.decode.graph_compiler import compile_graph
+from asr.features.augmentation import Augmentation, between_silences, carried_over, read_noise
+from asr.features.config import FeatureConfig
+from asr.features.frame_table import FrameTable
+from asr.features.frontend import FrontEnd
+from asr.grammar import arpa_grammar, estimate_ngram
+from asr.hmm.topology import Topology
+from asr.recognition.speaker_transforms import frames_of_states
+from asr.runs.progress import counted
+from asr.training.config import check_same_static
+from asr.training.dataset import Dataset, joined
+from asr.training.gmm_stages import AlignedGmms, TrainedSystem, TrainingContext, aligned_states
+from asr.util.errors import ConfigError
+
+
+def train_hybrid_system(
+    context: TrainingContext,
+    name: str,
+    dataset: Dataset,
+    mixtures: AlignedGmms,
+    settings: HybridSettings,
+    features: FeatureConfig,
+    *,
+    one_stream: TrainedSystem | None = None,
+) -> TrainedSystem:
+    """Stage `name`: a hybrid trained on the alignment of the same material by Gaussian mixtures.
+
+    `one_stream` is the same without a second stream, if it has been trained before: its classifier is taken as it is,
+    and its seconds count in. With realignment the two differ, and it is not used. Where sequences are wanted, stage
+    `NAME-sequences` goes on from there.
+    """
+    if settings.realignments:
+        one_stream = None
+    check_same_static(context.config.features, features)
+    features = features.model_copy(update={"append_static": settings.mixtures > 0})
+    check_copies(settings, context.source)
+
+    @threadpool_limits.wrap(limits=1)  # with more, sums come out in another order, and the bytes with them
+    def build(directory: Path) -> None:
+        aligner = mixtures.largest.load()
+        speakers = aligner.speakers
+        copies, states = training_copies(context, dataset, mixtures.states, settings, features)
+        static = _classifier_inputs(context, speakers, dataset, copies, states, settings)
+        front_end = _front_end(speakers, features, copies.static if speakers is None else static, states)
+        table = front_end.transform(static)
+        if one_stream is None:
+            graphs = copies.graphs(context.lexicon, mixtures.topology) if settings.realignments else {}
+            with counted(100, f"{name}: fitting, in %") as finished:
+                result = train_hybrid(
+                    table,
+                    states,
+                    graphs,
+                    mixtures.topology,
+                    aligner.hmm.self_loops,
+                    settings,
+                    n_unspliced=front_end.n_unspliced_,
+                    seed=context.config.seed,
+                    workers=context.workers,
+                    checkpoint=context.run.checkpoint(name),
+                    progress=lambda done, total: finished(100 * done // total),
+                )
+                finished(100)  # not every classifier tells how far it is
+            hmm, curves = result.hmm, list(result.curves)
+        else:
+            hmm, curves = one_stream.load().hmm, [tuple(curve) for curve in one_stream.curves.values()]
+            assert isinstance(hmm.acoustic_model, HybridAcousticModel)  # of one stream
+            acoustic = with_second_stream(
+                hmm.acoustic_model,
+                table.frames,
+                states,
+                settings,
+                hmm.topology,
+                n_unspliced=front_end.n_unspliced_,
+                workers=context.workers,
+            )
+            hmm = PhoneHmm(hmm.topology, acoustic, hmm.self_loops)
+        if settings.recording_noise_model:
+            hmm = replace(hmm, pauses=_pause_sounds(table, dataset, states, hmm.topology))
+        heard = {name: words for name, words in dataset.references.items() if name not in mixtures.failed}
+        model = SpeechModel(
+            hmm,
+            front_end,
+            context.lexicon,
+            context.config.hybrid_search,
+            context.source,
+            untrained=context.lexicon.untrained_phones(heard.values()),
+            speakers=speakers,
+        )
+        save_model(directory / "hybrid.safetensors", model)
+        (directory / "training.json").write_text(json.dumps(curves))
+
+    directory = context.run.stage(name, build)
+    curves = json.loads((directory / "training.json").read_text())
+    of_frames = TrainedSystem(
+        directory / "hybrid.safetensors",
+        context.run.stage_time(name).wall + (0.0 if one_stream is None else one_stream.seconds),
+        {f"round {number}, loss by pass": curve for number, curve in enumerate(curves)},
+    )
+    if not settings.n_sequence_epochs:
+        return of_frames
+    return train_on_sequences(context, f"{name}-sequences", dataset, mixtures, of_frames, settings)
+
+
+def _pause_sounds(table: FrameTable, dataset: Dataset, states: np.ndarray, topology: Topology) -> PauseSounds | None:
+    """From the frames of the material, which the table begins with, and their states."""
+    n_utterances, n_frames = len(dataset.static), dataset.static.n_frames
+    ids, speakers, offsets = table.ids[:n_utterances], table.speakers[:n_utterances], table.offsets[: n_utterances + 1]
+    own, states = FrameTable(ids, speakers, table.frames[:n_frames], offsets), states[:n_frames]
+    n_silence = len(topology.silence_states)
+    return PauseSounds.learnt(own, (states >= 0) & (states < n_silence), states >= n_silence, dataset.frame_shift)
+
+
+def train_on_sequences(
+    context: TrainingContext,
+    name: str,
+    dataset: Dataset,
+    mixtures: AlignedGmms,
+    hybrid: TrainedSystem,
+    settings: HybridSettings,
+) -> TrainedSystem:
+    """Stage `name`: a hybrid whose classifier has been trained on frames of this material, trained on its sequences.
+
+    They are aligned by the hybrid, but for utterances that the mixtures could not align, and searched with the
+    frequencies of the words as grammar, copies too. The hybrid's seconds count in.
+    """
+
+    @threadpool_limits.wrap(limits=1)
+    def build(directory: Path) -> None:
+        model = hybrid.load()
+        states = np.where(mixtures.states < 0, -1, aligned_states(context, hybrid, dataset))
+        copies, states = training_copies(context, dataset, states, settings, context.config.features)
+        table = model.front_end.transform(
+            _classifier_inputs(context, model.speakers, dataset, copies, states, settings)
+        )
+        heard = [words for name, words in dataset.references.items() if name not in mixtures.failed]
+        grammar = arpa_grammar(estimate_ngram(heard, 1))
+        passes = settings.n_sequence_epochs
+        with counted(passes * len(table), f"{name}: utterances and copies, passes together") as finished:
+            shares = train_sequences(
+                model.hmm,
+                table,
+                states,
+                compile_graph(context.lexicon, grammar, model.hmm.topology),
+                context.config.hybrid_search,
+                passes=passes,
+                seed=context.config.seed,
+                workers=context.workers,
+                progress=finished,
+            )
+        save_model(directory / "hybrid.safetensors", model)
+        (directory / "training.json").write_text(json.dumps(shares))
+
+    directory = context.run.stage(name, build)
+    shares = json.loads((directory / "training.json").read_text())
+    return TrainedSystem(
+        directory / "hybrid.safetensors",
+        context.run.stage_time(name).wall + hybrid.seconds,
+        {**hybrid.curves, "sequences, % of training frames expected in the right phone by pass": shares},
+    )
+
+
+def train_mixtures_of_states(
+    context: TrainingContext,
+    name: str,
+    dataset: Dataset,
+    mixtures: AlignedGmms,
+    n_components: int,
+    features: FeatureConfig,
+) -> TrainedSystem:
+    """Stage `name`: mixtures of other frames, such as discriminant ones, on the alignment by earlier mixtures.
+
+    They keep the durations of the earlier ones.
+    """
+    check_same_static(context.config.features, features)
+
+    def build(directory: Path) -> None:
+        earlier = mixtures.largest.load()
+        static = _mapped(context, earlier.speakers, dataset.static, mixtures.states)
+        front_end = _front_end(earlier.speakers, features, static, mixtures.states)
+        table = front_end.transform(static)
+        topology = mixtures.topology
+        acoustic = mixtures_of_states(
+            table.frames, mixtures.states, topology.n_states, n_components, workers=context.workers
+        )
+        hmm = PhoneHmm(topology, acoustic, earlier.hmm.self_loops)
+        save_model(directory / "gmm.safetensors", replace(earlier, hmm=hmm, front_end=front_end))
+
+    directory = context.run.stage(name, build)
+    return TrainedSystem(directory / "gmm.safetensors", context.run.stage_time(name).wall, {})
+
+
+def training_copies(
+    context: TrainingContext, dataset: Dataset, states: np.ndarray, settings: HybridSettings, features: FeatureConfig
+) -> tuple[Dataset, np.ndarray]:
+    """The material with its warped, faster, slower and noisy copies, and the state of every frame of them all.
+
+    Warped and noisy copies keep the states, int32 (n_frames,), of the material; copies at another speed take each
+    frame's from its place in the original.
+    """
+    vtlp_warps = settings.vtlp_warps
+    if vtlp_warps == "auto":
+        vtlp_warps = LONGER_AND_SHORTER if context.source == "audio" else ()
+    parts, labels = [dataset], [states]
+    if vtlp_warps:
+        source, own = dataset, states
+        if settings.augment_silence_ms and context.source == "audio":
+            silence = Augmentation(silence_ms=settings.augment_silence_ms)
+            source, own = _augmented(context, dataset, states, silence, features)
+        parts.append(source.warped(vtlp_warps, features))
+        labels.append(np.tile(own, len(vtlp_warps)))
+    augmentations = [Augmentation(speed=speed) for speed in settings.speed_perturb]
+    if settings.noise is not None:
+        clips = read_noise(settings.noise.directory)
+        augmentations += [
+            Augmentation(noise=clips, snr_db=level, seed=context.config.seed + number)
+            for number, level in enumerate(settings.noise.snr_db)
+        ]
+    for augmentation in augmentations:
+        copy, own = _augmented(context, dataset, states, augmentation, features)
+        parts.append(copy)
+        labels.append(own)
+    return (joined(parts) if len(parts) > 1 else dataset), np.concatenate(labels)
+
+
+def _augmented(
+    context: TrainingContext, dataset: Dataset, states: np.ndarray, augmentation: Augmentation, features: FeatureConfig
+) -> tuple[Dataset, np.ndarray]:
+    """A copy of the material, and its states from those of the original."""
+    copy = dataset.augmented(augmentation, features, workers=context.workers)
+    silence = context.topology.silence_states
+    labels = []
+    for number, name in enumerate(copy.static.ids):
+        original = states[dataset.static.rows(name.removesuffix(f"/{augmentation.name}"))]
+        n_frames = len(copy.static.utterance(number))
+        if augmentation.silence_ms:
+            labels.append(between_silences(original, n_frames, silence))
+        else:
+            labels.append(carried_over(original, n_frames, augmentation.speed))
+    return copy, np.concatenate(labels)
+
+
+def frame_accuracy(model: SpeechModel, dataset: Dataset, states: np.ndarray) -> float:
+    """Share of the frames, in %, whose most probable state under a hybrid is the aligned one; -1 is left out."""
+    acoustic = model.hmm.acoustic_model
+    if not isinstance(acoustic, HybridAcousticModel | CompositeAcousticModel):
+        raise ConfigError("frame accuracy is defined for hybrids, whose scores are posteriors")
+    with threadpool_limits(1):
+        frames = frames_of_states(model, dataset.static, states).frames
+        correct = sum(
+            int((acoustic.log_posterior(frames[start : start + 8192]).argmax(1) == states[start : start + 8192]).sum())
+            for start in range(0, len(frames), 8192)
+        )
+    return 100.0 * correct / max(1, int((states >= 0).sum()))
+
+
+def _front_end(
+    speakers: SpeakerAdaptation | None, config: FeatureConfig, static: FrameTable, states: np.ndarray
+) -> FrontEnd:
+    """Fitted to static features, or to mapped frames."""
+    return FrontEnd(config if speakers is None else of_mapped_frames(config)).fit(static, states)
+
+
+def _mapped(
+    context: TrainingContext, speakers: SpeakerAdaptation | None, static: FrameTable, states: np.ndarray
+) -> FrameTable:
+    """What a front end starts from: static features, or what maps of speakers make of them in these states."""
+    if speakers is None:
+        return static
+    return speakers.frames(static, speakers.of_states(static, states, workers=context.workers))
+
+
+def _classifier_inputs(
+    context: TrainingContext,
+    speakers: SpeakerAdaptation | None,
+    dataset: Dataset,
+    copies: Dataset,
+    states: np.ndarray,
+    settings: HybridSettings,
+) -> FrameTable:
+    """What a front end starts from: the material and its copies, behind it, as the classifier is to hear them.
+
+    Where the settings want it, each copy is as if it were all that is known of its speaker, who has no map then: so the
+    classifier learns of speech that maps do not fit, too.
+    """
+    if not settings.augment_as_unadapted:
+        return _mapped(context, speakers, copies.static, states)
+    alone = copies.static.each_alone(copies.static.ids[len(dataset.static) :])
+    if speakers is None:
+        return alone
+    maps = speakers.of_states(dataset.static, states[: dataset.static.n_frames], workers=context.workers)
+    return speakers.frames(alone, maps)
+
+
+def check_copies(settings: HybridSettings, source: Literal["audio", "archive"]) -> None:
+    """Refuse copies that cannot be made: ConfigError for an archive changed as audio is, CorpusError for bad noise."""
+    if source == "archive" and (settings.speed_perturb or settings.noise):
+        raise ConfigError(
+            "speed_perturb and noise change audio, but these features come from an archive; leave both out, or give "
+            "audio"
+        )
+    if settings.noise is not None:
+        read_noise(settings.noise.directory)

@@ -1,0 +1,334 @@
+"""`asr train`: from a data directory and a lexicon to a GMM-HMM and a hybrid model file."""
+
+import json
+import logging
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import asr
+from asr.acoustic.fit_progress import duration
+from asr.acoustic.hybrid_training import HybridSettings, classifier_of
+from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
+from asr.acoustic.model_metadata import HeldOutErrors, Provenance
+from asr.corpus.data_directory import Problem, read_data_directory
+from asr.decode.graph_compiler import compile_graph
+from asr.features.config import FeatureConfig
+from asr.features.level import utterance_levels
+from asr.grammar import ArpaModel, arpa_grammar, estimate_ngram, write_arpa
+from asr.hmm.topology import Topology
+from asr.lexicon import read_lexicon
+from asr.recognition.vocabulary import vocabulary_line
+from asr.runs.outcome import FAILED, Outcome, account
+from asr.runs.progress import counted
+from asr.runs.run import Run, require_run_or_empty
+from asr.training.aligner_stages import train_aligner, with_context, with_maps
+from asr.training.config import TrainingConfig, check_same_static
+from asr.training.dataset import Dataset, build_static, left_out, load_dataset, trainable
+from asr.training.fingerprint import training_sample
+from asr.training.gmm_stages import AlignedGmms, TrainedSystem, TrainingContext, with_search
+from asr.training.hybrid_stages import check_copies, train_hybrid_system
+from asr.training.input_checks import check_inputs, codes_line, log_findings
+from asr.training.report import report_run
+from asr.training.stage_dependencies import depends
+from asr.training.transcript_check import find_suspects
+from asr.training.tuning.beam import SWEPT_ACTIVE, choose_width
+from asr.training.tuning.confidence import confidence_on
+from asr.training.tuning.folds import folds
+from asr.training.tuning.search import HeldOutModel, TuningResult, score_held_out, tune
+from asr.util.errors import printable
+from asr.util.files import atomic_write
+from asr.validation.directory import LISTS
+from asr.validation.findings import count
+from discriminants.parallel.workers import SerialWorkers, Workers
+from discriminants.util.paths import exists, is_dir
+
+log = logging.getLogger(__name__)
+
+
+def train(
+    data: Path,
+    lexicon: Path,
+    work_dir: Path,
+    *,
+    root: Path | None = None,
+    config: TrainingConfig | Path | Mapping[str, Any] | None = None,
+    classifier: str | None = None,
+    strip_stress: bool | None = None,
+    seed: int | None = None,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+    rebuild_changed: bool = False,
+    check_samples: bool = True,
+) -> Outcome:
+    """Train a recognizer: `work_dir/model.safetensors`.
+
+    `work_dir/gmm.safetensors` is the baseline with the largest mixtures, `work_dir/grammar.arpa` the n-gram of the
+    training transcripts that both models use by default. `work_dir/report.html` and `results.json` have the errors of
+    both on the held-out speech of the tuning, and `suspects.tsv` what is out of the ordinary in the transcripts.
+    Stages that are whole are not done again. Returned is which utterances could not be used.
+
+    Before the first stage everything that is given is validated, and what is found is logged; `config` may be a file,
+    so that its faults are told with the others. Audio is read for it unless `check_samples` is false or the features
+    are there already from an earlier start.
+
+    Raises
+    ------
+    AsrError
+        One of its kinds, with the cause in one sentence.
+    """
+    require_run_or_empty(work_dir)  # before all audio is read
+    begun = is_dir(work_dir / "stages" / "features")
+    report, config = check_inputs(
+        data,
+        lexicon,
+        config,
+        root=root,
+        classifier=classifier,
+        strip_stress=strip_stress,
+        seed=seed,
+        samples_too=check_samples and not begun,
+        despite_settings=False,
+        workers=workers,
+    )
+    log_findings(report, of_lists=begun)
+    # What would be found wrong only after hours of training is found wrong now.
+    classifier_of(config.hybrid)
+    check_same_static(config.features, config.hybrid_features)
+    pronunciations = read_lexicon(lexicon, strip_stress=config.lexicon.strip_stress)
+    for note in filter(None, (pronunciations.stress, pronunciations.numbers)):
+        log.info("%s", printable(note))
+    Topology(pronunciations.phones, config.states_per_phone)
+    given = read_data_directory(data, root=root)
+    corpus, problems = trainable(given, pronunciations)
+    archive = any(utterance.archive is not None for utterance in corpus.utterances)
+    if archive:
+        message = (
+            f"the features are those of {data / 'feats.scp'}: the models will recognize such features, and no audio"
+        )
+        remedy = "to recognize audio, train on audio (a data directory with wav.scp and without feats.scp)"
+        log.info("%s", printable(f"{message}; {remedy}"))
+    check_copies(config.hybrid, "archive" if archive else "audio")
+    with Run.open(
+        work_dir,
+        command=sys.argv,
+        configuration=config.model_dump(mode="json"),
+        inputs={"data": corpus.digest(), "lexicon": pronunciations.digest()},
+        files={"lexicon": lexicon, **{name: data / name for name in LISTS}},
+        seed=config.seed,
+        rebuild_changed=rebuild_changed,
+        depends=depends,
+    ) as run:
+        context = TrainingContext(run, pronunciations, config, "archive" if archive else "audio", workers)
+
+        if not begun:  # who is left out is known now, and not only when the features are
+            known = [Problem(name, *fault) for name, fault in report.left_out.items()]
+            account(given.listed, [name for name in given.listed if name not in report.left_out], known, work_dir)
+
+        def build_features(directory: Path) -> None:
+            with counted(len(corpus.utterances), "features") as finished:
+                build_static(directory, corpus, config.features, silent_too=False, workers=workers, progress=finished)
+
+        features = run.stage("features", build_features)
+        dataset = load_dataset(features, corpus, config.features)
+        context = with_maps(with_context(context, dataset), dataset)
+        problems += left_out(features)
+        account(given.listed, dataset.static.ids, problems, work_dir)
+        if begun and problems:
+            message = f"{count(len(problems), 'utterance')} of {len(given.listed):,} left out"
+            log.warning("%s: %s; %s lists them", message, codes_line(problems), work_dir / FAILED)
+        grammar = work_dir / "grammar.arpa"
+        write_arpa(_ngram(dataset, context), grammar)
+        arpa = grammar.read_text(encoding="utf-8")
+        mixtures = train_aligner(context, "gmm", dataset)
+        provenance = _provenance(dataset, mixtures, config.features)
+
+        def keep(name: str, trained: TrainedSystem, tuned: _TunedSearches) -> SpeechModel:
+            model = with_search(trained.load(), tuned.search[name], arpa)
+            model = replace(model, trained_on=provenance, held_out=tuned.errors.get(name))
+            if model.speakers is not None:
+                model = replace(model, speakers=replace(model.speakers, search=tuned.search["gmm"]))
+            save_model(work_dir / f"{name}.safetensors", model)
+            return model
+
+        if not exists(work_dir / "gmm.safetensors"):  # else it may be tuned already
+            keep("gmm", mixtures.largest, _TunedSearches({"gmm": config.gmm_search}))
+            log.info(
+                "written to %s: gmm.safetensors (mixtures), which can be used already and is written again when its "
+                "search is tuned, and grammar.arpa",
+                work_dir,
+            )
+        tuned = _tune(context, dataset)
+        keep("gmm", mixtures.largest, tuned)
+        check = find_suspects(context, "transcripts", dataset, mixtures)
+        hybrid_system = train_hybrid_system(context, "hybrid", dataset, mixtures, config.hybrid, config.hybrid_features)
+        model = keep("model", hybrid_system, tuned)
+        log.info("%s", vocabulary_line(model, dataset.references.values()))
+        lengths = set(map(len, dataset.references.values()))
+        if len(lengths) == 1:
+            log.info(
+                "every transcript has %s: where that holds of what is to be recognized too, a grammar of so many "
+                "(--grammar %d, grammar='%d') admits nothing else and makes fewer errors",
+                count(max(lengths), "word"),
+                *(2 * [*lengths]),
+            )
+        held_out = tuned.search, tuned.hypotheses
+        report_run(context, dataset, mixtures, hybrid_system, *held_out, check, remarks=tuned.remarks)
+        log.info("written to %s: model.safetensors (hybrid), gmm.safetensors (mixtures), report.html", work_dir)
+    problems += [Problem(name, code, f"not aligned: {reason}") for name, (code, reason) in mixtures.failed.items()]
+    account(given.listed, [name for name in dataset.static.ids if name not in mixtures.failed], problems, work_dir)
+    return Outcome(len(dataset.static) - len(mixtures.failed), problems)
+
+
+def _provenance(dataset: Dataset, mixtures: AlignedGmms, config: FeatureConfig) -> Provenance:
+    used = dataset.where(lambda name, _: name not in mixtures.failed)
+    levels = utterance_levels(used.static, config) if len(used.static) else None
+    return Provenance(
+        utterances=len(used.static),
+        speakers=len(used.speakers),
+        words=sum(map(len, used.references.values())),
+        seconds=round(used.seconds, 2),
+        level_db=None if levels is None else round(float(np.median(levels)), 1),
+        version=asr.__version__,
+        sample=training_sample(used),
+    )
+
+
+def _ngram(dataset: Dataset, context: TrainingContext) -> ArpaModel:
+    return estimate_ngram(dataset.references.values(), context.config.ngram_order, vocabulary=context.lexicon.words)
+
+
+Hypotheses = dict[str, tuple[str, ...]]
+NAMES = {"gmm": "mixtures", "model": "hybrid"}  # of the model files, for people
+
+
+class _TunedSearches(NamedTuple):
+    """By the name of a model: its search, and what came of it on the speech held out, where there was some."""
+
+    search: Mapping[str, SearchSettings]
+    hypotheses: Mapping[str, Hypotheses] = {}
+    remarks: Mapping[str, list[str]] = {}
+    errors: Mapping[str, HeldOutErrors] = {}
+
+
+def _tune(context: TrainingContext, dataset: Dataset) -> _TunedSearches:
+    """From twins trained without the held-out speakers; `held-out.json` has the errors."""
+    config = context.config
+    defaults = {"gmm": config.gmm_search, "model": config.hybrid_search}
+    if config.tuning.held_out == 0 or len(dataset.static) < 2:
+        return _TunedSearches(defaults)
+    parts = folds(dataset, config.tuning.held_out, config.tuning.words, config.seed)
+    log.info(
+        "the search is tuned by %s of models, each without the speech that it is tried on, which takes "
+        "most of the time: the mixtures of all speech took %s, and a pair has such and a hybrid, which usually takes "
+        "longer; `held_out = 0` under [tuning] in the settings does without",
+        count(len(parts), "pair"),
+        duration(_seconds_of(context, "gmm")),
+    )
+    fold_models: dict[str, list[tuple[TrainedSystem, Dataset]]] = {name: [] for name in defaults}
+    for number, (inner, held_out) in enumerate(parts, 1):
+        # What looks wrong is said of the model that is kept.
+        mixtures = train_aligner(context, f"tuning-{number}-gmm", inner, complain=False)
+        hybrid = train_hybrid_system(
+            context,
+            f"tuning-{number}-hybrid",
+            inner,
+            mixtures,
+            _without_realignment(config.hybrid),
+            config.hybrid_features,
+        )
+        for name, trained in (("gmm", mixtures.largest), ("model", hybrid)):
+            fold_models[name].append((trained, held_out))
+        if number < len(parts) and not context.run.is_done(f"tuning-{number + 1}-hybrid"):
+            _tell_time_left(context, number, len(parts))
+
+    def build(directory: Path) -> None:
+        graphs = [
+            compile_graph(context.lexicon, arpa_grammar(_ngram(inner, context)), trained.topology)
+            for (inner, _), (trained, _) in zip(parts, fold_models["gmm"], strict=True)
+        ]
+        kept = context.run.checkpoint("tuning-search")
+        found, recognized = {}, {}
+        for name, of_folds in fold_models.items():
+            pairs = zip(of_folds, graphs, strict=True)
+            models_of_name = [HeldOutModel(trained.load(), held_out, graph) for (trained, held_out), graph in pairs]
+            scored = score_held_out(models_of_name, context.workers, kept)
+            tuned = tune(scored, config.tuning, most_active=SWEPT_ACTIVE if config.tuning.tune_beam else None)
+            search = choose_width(scored, tuned.search, NAMES[name]) if config.tuning.tune_beam else tuned.search
+            search = search.model_copy(update={"confidence": confidence_on(scored, search)})
+            found[name], recognized[name] = _record(tuned, search), tuned.hypotheses
+        (directory / "hypotheses.json").write_text(json.dumps(recognized, sort_keys=True))
+        (directory / "search.json").write_text(json.dumps(found, sort_keys=True))
+
+    directory = context.run.stage("tuning-search", build)
+    found = json.loads((directory / "search.json").read_text())
+    with atomic_write(context.run.directory / "held-out.json") as temporary:
+        temporary.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    written = json.loads((directory / "hypotheses.json").read_text())
+    return _TunedSearches(
+        {name: SearchSettings(**found[name]["search"]) for name in defaults},
+        {name: {utterance: tuple(words) for utterance, words in of.items()} for name, of in written.items()},
+        {name: found[name]["remarks"] for name in defaults},
+        {name: _errors(found[name]) for name in defaults if found[name]["words"]},
+    )
+
+
+def _tell_time_left(context: TrainingContext, n_done: int, n_pairs: int) -> None:
+    """What is left of the pairs of models, from the time that those done took.
+
+    In the first is whatever is done once, such as compiling, so its time is the most that another takes; once there are
+    others, it no longer counts.
+    """
+    seconds = [_seconds_of(context, f"tuning-{number}-") for number in range(1, n_done + 1)]
+    left = n_pairs - n_done
+    if n_done == 1:
+        log.info(
+            "the first of the %d pairs took %s, some of it for what is done once, so the other%s at most about %s; "
+            "then come the search on held-out speech and the hybrid that is kept, which usually take longer than a "
+            "pair, and several times as long where little is recognized",
+            n_pairs,
+            duration(seconds[0]),
+            "s take" if left > 1 else " takes",
+            duration(left * seconds[0]),
+        )
+    else:
+        log.info(
+            "%d of the %d pairs are done; what is left of them takes about %s",
+            n_done,
+            n_pairs,
+            duration(left * sum(seconds[1:]) / (n_done - 1)),
+        )
+
+
+def _seconds_of(context: TrainingContext, begins: str) -> float:
+    """By the clock, of all stages that are done and have names that begin so."""
+    run = context.run
+    return sum(run.stage_time(name).wall for name in run.done_stages() if name.startswith(begins))
+
+
+def _record(tuned: TuningResult, search: SearchSettings) -> dict[str, Any]:
+    counts = tuned.report.totals
+    return {
+        "search": search.model_dump(),
+        "words": counts.words,
+        "errors": counts.errors,
+        "substitutions": counts.substitutions,
+        "deletions": counts.deletions,
+        "insertions": counts.insertions,
+        "wer": tuned.report.wer,
+        "standard_error": tuned.standard_error,
+        "remarks": list(tuned.remarks),
+    }
+
+
+def _errors(record: Mapping[str, Any]) -> HeldOutErrors:
+    words, errors, standard_error = (record[key] for key in ("words", "errors", "standard_error"))
+    return HeldOutErrors(words=words, errors=errors, standard_error=round(standard_error, 2), cross_validated=True)
+
+
+def _without_realignment(settings: HybridSettings) -> HybridSettings:
+    """The twin serves to choose scale and penalty only, and need not cost as much."""
+    return settings.model_copy(update={"realignments": 0})

@@ -1,0 +1,309 @@
+"""What training tells at its end: both systems on held-out speech, as a table, `results.json` and `report.html`."""
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from asr.acoustic.model_file import SearchSettings
+from asr.alignment.alignment_check import AlignmentCheck
+from asr.alignment.suspects import TranscriptCheck
+from asr.report.page import PlainTable, write_report
+from asr.scoring.bootstrap import MIN_SPEAKERS, Unit, compare_systems, wer_interval
+from asr.scoring.wer import ScoreReport, score_utterances
+from asr.training.dataset import Dataset
+from asr.training.diagnostics import advice
+from asr.training.gmm_stages import AlignedGmms, TrainedSystem, TrainingContext
+from asr.training.transcript_check import alignment_of
+from asr.util.files import atomic_write
+
+log = logging.getLogger(__name__)
+
+Curves = Mapping[str, Sequence[float]]
+
+RESULTS, PAGE = "results.json", "report.html"
+WORST = 20  # utterances shown word by word
+MAX_SUSPECTS = 200  # on the page; the file has all
+_DISCRIMINANTS = (
+    "kernel-logistic", "orols", "npd", "krls", "npd-ovo", "orols-ovo", "kfd", "sparse-greedy-kfd", "ksod",
+    "fixed-size-lssvm", "bayesian-lssvm",
+)  # fmt: skip
+FEW_WORDS = 300  # on which models of another seed can differ by several points
+_TWINS = (
+    "the errors are those of models trained without a part of the speech, each on the part that it lacked; the models "
+    "that are kept had all of it"
+)
+_ONE_VOICE = (
+    f"the intervals redraw utterances, since there are fewer than {MIN_SPEAKERS} speakers: how much worse or better "
+    "another voice may do they do not say"
+)
+
+
+@dataclass(frozen=True)
+class HeldOutSystem:
+    """A system on speech that it was not trained on.
+
+    Attributes
+    ----------
+    name : str
+        Such as "mixtures" or "hybrid".
+    hypotheses : mapping of utterance id to words
+        Of all held-out utterances; one that is missing counts as deleted.
+    search : SearchSettings
+        That the final model keeps.
+    curves : mapping of name to values
+        Of its training, an entry a pass.
+    remarks : sequence of str
+        Sentences on how its search was chosen.
+    """
+
+    name: str
+    kind: Literal["gmm", "discriminant", "other"]
+    hypotheses: Mapping[str, Sequence[str]]
+    search: SearchSettings
+    curves: Curves = field(default_factory=dict)
+    remarks: Sequence[str] = ()
+
+
+def report_training(
+    directory: Path,
+    systems: Sequence[HeldOutSystem],
+    references: Mapping[str, Sequence[str]],
+    speakers: Mapping[str, str],
+    *,
+    transcripts: TranscriptCheck,
+    alignment: AlignmentCheck,
+    spoken: Mapping[str, Sequence[str]],
+    grammar: str = "bigram",
+    states: Literal["mono", "tri"] = "mono",
+    notes: Sequence[str] = (),
+) -> list[dict[str, Any]]:
+    """Write `results.json` and `report.html` to a directory, and the table to the log.
+
+    Parameters
+    ----------
+    systems : sequence of HeldOutSystem
+        The baseline first. The last is the one whose errors are shown word by word, and held against the first.
+    references, speakers : mapping of utterance id to words, and to the speaker
+        Of the held-out speech; without any there is a page without error rates, and an empty list of results.
+    transcripts : TranscriptCheck
+        Whose suspects the page lists; `spoken` are the transcripts of the training speech, by utterance id.
+    alignment : AlignmentCheck
+        Of the training speech by the mixtures.
+    grammar : str
+        What the held-out speech was recognized with.
+    states : "mono" or "tri"
+        Whether HMM states are of phones by themselves or in context.
+    notes : sequence of str
+        Sentences that come first on the page.
+
+    Returns
+    -------
+    rows : list of dict
+        What `results.json` holds: the columns of a recipe's rows but for those of times, for equal runs leave equal
+        files, and of frames; and `wer_low` and `wer_high`, the interval of 95 %, `lm_scale` and `insertion_penalty`.
+        Rates are in %.
+    """
+    scored = [
+        (system, score_utterances(references, system.hypotheses, speakers=speakers))
+        for system in systems
+        if any(references.values())
+    ]
+    unit: Unit = "speaker" if len({speakers[name] for name in references}) >= MIN_SPEAKERS else "utterance"
+    rows = [_row(system, report, unit, grammar, states) for system, report in scored]
+    lines = _table(rows, scored, unit)
+    remarks = [f"{system.name}: {remark}" for system, _ in scored for remark in system.remarks]
+    if rows:
+        best = min(row["wer"] for row in rows)
+        remarks += advice(best, grammar, spoken, speakers, transcripts, alignment.complaints())
+        remarks.append(_TWINS)
+        if unit == "utterance":
+            remarks.append(_ONE_VOICE)
+    for line in (*lines, *remarks):
+        log.info("%s", line)
+    with atomic_write(directory / RESULTS) as temporary:
+        temporary.write_text(json.dumps(rows, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    write_report(
+        directory / PAGE,
+        title="Training: mixtures and hybrid",
+        rows=rows,
+        speakers={system.name: report.speakers() for system, report in scored},
+        curves=_curves(systems),
+        transcripts=scored[-1][1].worst(WORST) if scored else (),
+        transcripts_of=f"{scored[-1][0].name}, held-out speech" if scored else "",
+        notes=[
+            _sentence(line)
+            for line in (
+                *notes,
+                *lines[-1:],
+                *remarks,
+                str(alignment),
+                *(f"of the alignment: {complaint}" for complaint in alignment.complaints()),
+                str(transcripts),
+            )
+        ],
+        tables=[_suspects(transcripts, spoken)] if transcripts.suspects else [],
+    )
+    return rows
+
+
+def report_run(
+    context: TrainingContext,
+    dataset: Dataset,
+    mixtures: AlignedGmms,
+    hybrid: TrainedSystem,
+    search: Mapping[str, SearchSettings],
+    hypotheses: Mapping[str, Mapping[str, Sequence[str]]],
+    transcripts: TranscriptCheck,
+    *,
+    remarks: Mapping[str, Sequence[str]] | None = None,
+) -> list[dict[str, Any]]:
+    """`report_training` of the two systems of `asr train`, into the run's directory.
+
+    Parameters
+    ----------
+    search, hypotheses, remarks : mappings of "gmm" and "model"
+        Settings of both, what their twins recognized of all held-out utterances, and sentences on the choice; no
+        hypotheses where nothing was held out.
+    """
+    settings = context.config.hybrid
+    growth = [
+        value for _, trained in sorted(mixtures.models.items()) for curve in trained.curves.values() for value in curve
+    ]
+    message = {} if remarks is None else remarks
+    systems = [
+        HeldOutSystem(
+            "mixtures",
+            "gmm",
+            hypotheses.get("gmm", {}),
+            search["gmm"],
+            {"log-likelihood per frame by re-estimation": growth},
+            message.get("gmm", ()),
+        ),
+        HeldOutSystem(
+            "hybrid",
+            "discriminant" if settings.classifier in _DISCRIMINANTS else "other",
+            hypotheses.get("model", {}),
+            search["model"],
+            hybrid.curves,
+            message.get("model", ()),
+        ),
+    ]
+    return report_training(
+        context.run.directory,
+        systems,
+        {name: dataset.transcripts[name] for name in hypotheses.get("model", {})},
+        dataset.utterance_speaker,
+        transcripts=transcripts,
+        alignment=alignment_of(mixtures),
+        spoken=dataset.transcripts,
+        grammar=f"{context.config.ngram_order}-gram",
+        states="tri" if context.config.context == 3 else "mono",
+    )
+
+
+def _row(system: HeldOutSystem, report: ScoreReport, unit: Unit, grammar: str, states: str) -> dict[str, Any]:
+    interval = wer_interval(report, unit=unit)
+    return {
+        "system": system.name,
+        "kind": system.kind,
+        "unit": states,
+        "primary": False,
+        "grammar": grammar,
+        "split": "held-out",
+        "wer": report.wer,
+        "wer_low": interval.low,
+        "wer_high": interval.high,
+        "ser": report.ser,
+        "words": report.words,
+        "errors": report.errors,
+        "sub": report.substitutions,
+        "del": report.deletions,
+        "ins": report.insertions,
+        "lm_scale": system.search.lm_scale,
+        "insertion_penalty": system.search.insertion_penalty,
+    }
+
+
+def _table(
+    rows: Sequence[Mapping[str, Any]], scored: Sequence[tuple[HeldOutSystem, ScoreReport]], unit: Unit
+) -> list[str]:
+    """Lines of the table, the comparison of the first and the last system at the end."""
+    if not rows:
+        return ["no speech was held out, so no error rate is known"]
+    report = scored[0][1]
+    n_speakers = len(report.speakers())
+    width = max(6, *(len(row["system"]) for row in rows))
+    lines = [
+        f"on held-out speech ({_counted(n_speakers, 'speaker')}, {_counted(len(report.utterances), 'utterance')}, "
+        f"{_counted(report.words, 'word')}):",
+        f"{'system':{width}}  WER %  95 % interval  errors   sub   del   ins  scale  penalty",
+    ]
+    for row in rows:
+        interval = f"{row['wer_low']:.1f} to {row['wer_high']:.1f}"
+        lines.append(
+            f"{row['system']:{width}}  {row['wer']:5.1f}  {interval:>13}  {row['errors']:6d} {row['sub']:5d} "
+            f"{row['del']:5d} {row['ins']:5d}  {row['lm_scale']:5.3g}  {row['insertion_penalty']:7.3g}"
+        )
+    if len(scored) > 1:
+        (baseline, first), (system, last) = scored[0], scored[-1]
+        comparison = compare_systems(last, first, unit=unit)
+        difference = comparison.difference
+        if difference.low <= 0 <= difference.high:
+            doubt = "; so little speech does not tell them apart"
+        elif report.words < FEW_WORDS:
+            doubt = f"; a hint, no more: {report.words} words are few, and others may say otherwise"
+        else:
+            doubt = ""
+        lines.append(
+            f"{system.name} makes {_more_or_fewer(difference.value)} errors in 100 words than {baseline.name} "
+            f"(from {_more_or_fewer(difference.low)} to {_more_or_fewer(difference.high)} in 95 % of redrawn {unit}s)"
+            f"{doubt}"
+        )
+    return lines
+
+
+def _more_or_fewer(difference: float) -> str:
+    return f"{abs(difference):.1f} {'more' if difference > 0 else 'fewer'}"
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _curves(systems: Sequence[HeldOutSystem]) -> dict[str, list[tuple[float, float]]]:
+    """A figure a curve that has points; the titles name the axes."""
+    return {
+        f"{system.name}: {name}": [(float(number), float(value)) for number, value in enumerate(values, 1)]
+        for system in systems
+        for name, values in system.curves.items()
+        if values
+    }
+
+
+def _sentence(line: str) -> str:
+    return f"{line[:1].upper()}{line[1:]}".rstrip(".") + "."
+
+
+def _suspects(check: TranscriptCheck, spoken: Mapping[str, Sequence[str]]) -> PlainTable:
+    rows = [
+        (
+            suspect.kind,
+            suspect.name,
+            "–" if suspect.score != suspect.score else f"{suspect.score:.2f}",
+            suspect.reason,
+            " ".join(spoken[suspect.name]) if suspect.kind == "utterance" else "",
+        )
+        for suspect in check.suspects[:MAX_SUSPECTS]
+    ]
+    left_out = len(check.suspects) - len(rows)
+    more = f" {left_out} more are in suspects.tsv." if left_out else ""
+    return PlainTable(
+        "Out of the ordinary",
+        "Scores are natural logarithms a frame of speech, of the transcript against any string of phones; 0 is the "
+        f"best there is.{more}",
+        ("What", "Name", "Score", "Reason", "Transcript"),
+        rows,
+    )

@@ -1,0 +1,177 @@
+"""Confidences of words fitted to which words of held-out speech were right."""
+
+import logging
+import math
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from scipy.optimize import minimize
+
+from asr.acoustic.model_file import SearchSettings
+from asr.acoustic.phone_hmm import PhoneHmm
+from asr.acoustic.search_settings import ConfidenceSettings
+from asr.grammar.filler import FILLER_WORD, without_filler
+from asr.hmm.state_graph import StateGraph
+from asr.lattices.generation import LatticeBeam
+from asr.lattices.lattice import Lattice
+from asr.recognition.confidence import ConfidenceFeatures, evidence, log_odds
+from asr.recognition.lattice_outputs import default_lattice_beam
+from asr.recognition.search import search_lattice
+from asr.runs.progress import progress
+from asr.scoring.wer import align_words
+from asr.training.tuning.search import FoldScores
+
+log = logging.getLogger(__name__)
+
+SCALES = (0.5, 0.7, 1.0, 1.4, 2.0)
+"""Of posteriors that are tried."""
+MIN_WORDS = 50
+"""Fewer words say too little."""
+_MIN_OF_EACH = 5  # right words, and wrong ones
+SUFFICIENT_WORDS = 500
+"""Of the references, for three numbers: of more, every second utterance is taken, or every third, since lattices of
+words that are hardly recognized take longer than all else."""
+_RIDGE = 1e-2
+"""Holds slope and offset to 1 and 0, as so many words would that are no surprise."""
+_DISTRUST = 0.5
+"""Likewise, what fit and duration add to 0, each divided by its standard deviation."""
+_SAME = 1e-2
+"""Standard deviations of fit and logarithm of the length below this are none: they tell no word from another."""
+
+
+@dataclass(frozen=True)
+class LabelledWords:
+    """Words of a recognition.
+
+    Attributes
+    ----------
+    evidence : sequence of Evidence
+        Of the words, for every scale of `SCALES`.
+    right : bool (n_words,)
+        Whether the alignment with the reference finds the word right.
+    """
+
+    evidence: Sequence[ConfidenceFeatures]
+    right: np.ndarray
+
+
+def right_words(reference: Sequence[str], hypothesis: Sequence[str]) -> list[bool]:
+    """Of every word of the hypothesis, whether it stands beside the same one of the reference."""
+    return [said == heard for said, heard in align_words(reference, hypothesis) if heard is not None]
+
+
+def judged(lattices: Mapping[str, Lattice], references: Mapping[str, Sequence[str]]) -> LabelledWords:
+    """The words of the lattices' best paths."""
+    words = {
+        name: [part for part in lattice.segments(lattice.first_path) if part.label != FILLER_WORD]
+        for name, lattice in lattices.items()
+    }
+    found = []
+    for scale in SCALES:
+        settings = ConfidenceSettings(scale=scale)
+        parts = [evidence(lattice, words[name], settings) for name, lattice in lattices.items()]
+        columns = [[vars(part)[one.name] for part in parts] for one in fields(ConfidenceFeatures)]
+        found.append(ConfidenceFeatures(*(np.concatenate([np.empty(0), *column]) for column in columns)))
+    right = [
+        one
+        for name, lattice in lattices.items()
+        for one in right_words(references[name], without_filler(lattice.first))
+    ]
+    return LabelledWords(found, np.array(right, np.bool_))
+
+
+def fit_confidence(words: LabelledWords) -> ConfidenceSettings | None:
+    """The settings under which right and wrong words are least surprising.
+
+    For each scale the weights are those of logistic regression (Platt 1999, with a ridge); the scale with the largest
+    likelihood counts. None where there are too few words.
+    """
+    n_right = int(words.right.sum())
+    if len(words.right) < MIN_WORDS or min(n_right, len(words.right) - n_right) < _MIN_OF_EACH:
+        return None
+    sign = np.where(words.right, -1.0, 1.0)
+    best: tuple[float, ConfidenceSettings] | None = None
+    for scale, heard in zip(SCALES, words.evidence, strict=True):
+        columns = np.column_stack([log_odds(heard.posteriors), heard.fits, np.log(heard.frames)])
+        middle, deviation = columns.mean(axis=0), columns.std(axis=0)
+        middle[0], deviation[0] = 0.0, 1.0
+        deviation[deviation < _SAME] = np.inf
+        columns = (columns - middle) / deviation
+
+        def loss(parameters: np.ndarray, columns: np.ndarray = columns) -> float:
+            offset, weights = parameters[0], parameters[1:]
+            surprise = np.logaddexp(0.0, sign * (offset + columns @ weights)).sum()
+            held = _RIDGE * ((weights[0] - 1.0) ** 2 + offset**2) + _DISTRUST * (weights[1:] ** 2).sum()
+            return float(surprise + held)
+
+        found = minimize(
+            loss,
+            np.array([0.0, 1.0, 0.0, 0.0]),
+            bounds=((-100.0, 100.0), (0.0, 100.0), (0.0, 10.0), (-10.0, 10.0)),
+            method="L-BFGS-B",
+        )
+        weights = found.x[1:] / deviation
+        offset = found.x[0] - weights @ middle
+        slope, fit, duration, offset = (float(f"{value:.4g}") for value in (*weights, offset))
+        if best is None or found.fun < best[0] - 1e-9:
+            best = (
+                float(found.fun),
+                ConfidenceSettings(scale=scale, slope=slope, fit=fit, duration=duration, offset=offset),
+            )
+    assert best is not None
+    return best[1]
+
+
+def confidence_on(
+    scored: Sequence[FoldScores], search: SearchSettings, *, leave_out: Container[str] = ()
+) -> ConfidenceSettings | None:
+    """What is fitted to the words that a search finds in held-out speech; where they are too few, what it had.
+
+    Utterances to `leave_out` are those that the grammar cannot say: they would teach that words are wrong however well
+    they fit.
+    """
+    beam = default_lattice_beam(search)
+    lattices: dict[str, Lattice] = {}
+    references = {
+        name: words
+        for each in scored
+        for name, words in each.fold_model.held_out.references.items()
+        if name not in leave_out
+    }
+    every = max(1, math.ceil(sum(map(len, references.values())) / SUFFICIENT_WORDS))
+    chosen = [
+        [
+            [(name, scores) for name, scores in zip(batch.ids, of_batch, strict=True) if name in references][::every]
+            for batch, of_batch in zip(each.batches, each.scores, strict=True)
+        ]
+        for each in scored
+    ]
+    with progress(sum(len(batch) for of_each in chosen for batch in of_each), "lattices for confidences") as bar:
+        for each, of_each in zip(scored, chosen, strict=True):
+            batches = [[scores for _, scores in batch] for batch in of_each]
+            results = each.workers.map(lattice_batch, batches, each.shared, search, beam)
+            for batch, of_batch in zip(of_each, results, strict=True):
+                lattices |= {name: one for (name, _), one in zip(batch, of_batch, strict=True) if one is not None}
+                bar.advance(len(batch))
+    found = fit_confidence(judged(lattices, references))
+    if found is None:
+        kept = "are posteriors" if search.confidence is None else "stay as they were fitted before"
+        log.info(
+            "confidences want %d words to be fitted to, %d of them right and %d wrong; they %s",
+            MIN_WORDS, _MIN_OF_EACH, _MIN_OF_EACH, kept,
+        )  # fmt: skip
+        return search.confidence
+    log.info(
+        "confidences: posteriors at scale %g, slope %.3g, fit %.3g, duration %.3g, offset %.3g",
+        found.scale, found.slope, found.fit, found.duration, found.offset,
+    )  # fmt: skip
+    return found
+
+
+def lattice_batch(
+    batch: list[np.ndarray], constants: tuple[PhoneHmm, StateGraph], search: SearchSettings, beam: LatticeBeam
+) -> list[Lattice | None]:
+    """The lattice of each of some utterances, of its state scores; None where no path fits."""
+    hmm, graph = constants
+    return [search_lattice(hmm, scores, graph, search, beam)[1] for scores in batch]

@@ -1,0 +1,1 @@
+"""Errors and messages, text, files, settings and the supervisor: what all packages share."""

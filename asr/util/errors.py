@@ -1,0 +1,183 @@
+"""The errors a user can meet, and the one rule for which of them cost an utterance instead of the command.
+
+Each message names file, line and value at fault, and says what would be right. It may quote what a file holds, so it
+is made fit for a terminal here, once: control characters are escaped, and what is long is shortened in the middle.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, ParamSpec, TypeVar
+
+from asr.util.memory_errors import out_of_memory
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+MAX_MESSAGE_LENGTH = 1000
+
+
+def printable(text: str, limit: int = MAX_MESSAGE_LENGTH) -> str:
+    r"""`text` as one line that a terminal shows as it is, of about `limit` characters at the most.
+
+    Line ends become spaces; other characters that are not printable are escaped (`\x1b`); of a longer text the
+    middle is left out.
+
+    >>> printable("file.txt:3: '\x1b[2J' is no\nnumber")
+    "file.txt:3: '\\x1b[2J' is no number"
+    """
+    length, shown = len(text), text
+    if length <= limit:
+        shown = _escaped(text)
+        length = len(shown)
+    if length <= limit:
+        return shown
+    half = limit // 2
+    start, end = _escaped(text[:half])[:half], _escaped(text[-half:])[-half:]
+    return f"{start} [... {length - 2 * half} characters ...] {end}"
+
+
+def sentence(text: str) -> str:
+    """`text` as `printable` gives it, without a full stop at its end: it may be put into another sentence."""
+    shown = printable(text)
+    return shown if shown.endswith("..") else shown.removesuffix(".")
+
+
+def _escaped(text: str) -> str:
+    return text if text.isprintable() else "".join(map(_shown, text))
+
+
+def _shown(character: str) -> str:
+    if character.isprintable():
+        return character
+    return " " if character in "\n\r" else character.encode("unicode_escape").decode("ascii")
+
+
+class AsrError(Exception):
+    """Base of every error raised on purpose; the command line prints its message and exits with status 1.
+
+    `code` is a short name of the cause, for programs: the reason code in `failed.tsv` where the error costs an
+    utterance. Where it is that no utterance is left, `lost` has all of them, each with its code and the reason.
+    """
+
+    code: str = "error"
+    lost: Sequence[tuple[str, str, str]] = ()
+
+    def __init__(
+        self, message: str = "", *, code: str | None = None, lost: Sequence[tuple[str, str, str]] = ()
+    ) -> None:
+        super().__init__(sentence(message))
+        if code is not None:
+            self.code = code
+        if lost:
+            self.lost = tuple(lost)
+
+
+class ConfigError(AsrError):
+    """A configuration value is unknown, missing or out of range."""
+
+    code = "settings"
+
+
+class ArgumentError(ConfigError, TypeError):
+    """A program gave an argument of another type than the function takes; Python's TypeError too."""
+
+    code = "argument"
+
+
+class CorpusError(AsrError):
+    """A data directory, archive or audio file is malformed or missing."""
+
+    code = "unreadable"
+
+
+class FeatureError(AsrError):
+    """Features cannot be computed from this input."""
+
+    code = "no-features"
+
+
+class LexiconError(AsrError):
+    """A pronunciation dictionary is malformed, or a word or phone is not in it."""
+
+    code = "lexicon"
+
+
+class GrammarError(AsrError):
+    """A grammar or language model is malformed or does not fit the vocabulary."""
+
+    code = "grammar"
+
+
+class AlignmentError(AsrError):
+    """An utterance cannot be aligned to its transcript."""
+
+    code = "not-aligned"
+
+
+class DecodeError(AsrError):
+    """A decoding graph cannot be built or searched."""
+
+    code = "not-decoded"
+
+
+MODEL_NEEDED = "a model file is needed, as `asr train` makes it (model.safetensors in its work directory)"
+
+
+class ModelFormatError(AsrError):
+    """A model file is truncated, of another format, or disagrees with its own header."""
+
+    code = "model"
+
+
+class MissingModelError(ModelFormatError, FileNotFoundError):
+    """There is no such model file; also the error that Python itself raises for a missing file."""
+
+    code = "missing-file"
+
+
+class MissingAudioError(CorpusError, FileNotFoundError):
+    """There is no such audio file; also the error that Python itself raises for a missing file."""
+
+    code = "missing-file"
+
+
+class RunError(AsrError):
+    """A work directory belongs to another configuration or holds what is not a run."""
+
+    code = "run"
+
+
+class AudioWarning(UserWarning):
+    """Audio was recognized though it is not what a recognizer expects; the words are probably not what was said."""
+
+
+class _Fault(NamedTuple):
+    code: str
+    reason: str
+
+
+class Fault(_Fault):
+    """Why one utterance cannot be used: a short code for programs, and a sentence that a terminal can show."""
+
+    __slots__ = ()
+
+    def __new__(cls, code: str, reason: str) -> "Fault":
+        """As any named tuple."""
+        return super().__new__(cls, code, sentence(reason))
+
+
+def attempt(
+    function: Callable[Parameters, Result], *arguments: Parameters.args, **options: Parameters.kwargs
+) -> Result | Fault:
+    """What `function` returns for one utterance, or the fault of the utterance that kept it from that.
+
+    This is the only place where an error turns into a missing utterance. Only what its own data caused counts as its
+    fault: errors of corpus, features, lexicon, alignment and search. Everything else (memory, an interrupt, a full
+    disk, an error of the program) passes through and ends the command, which can be resumed; to lose an utterance to
+    it would change the result in silence.
+    """
+    try:
+        return function(*arguments, **options)
+    except (CorpusError, FeatureError, LexiconError, AlignmentError, DecodeError) as error:
+        if out_of_memory(error) is not None:
+            raise
+        return Fault(error.code, str(error))

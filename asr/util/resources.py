@@ -1,0 +1,23 @@
+"""The small files that ship with the project: `data/` of a clone, `asr/data/` of an installed wheel."""
+
+from importlib import resources
+from pathlib import Path
+
+from asr.util.errors import CorpusError
+from discriminants.util.paths import exists
+
+
+def resource(*parts: str) -> Path:
+    """Path of a shipped file or folder, e.g. `resource("naval", "lexicon.txt")`.
+
+    Raises CorpusError when nothing of that name ships with the project.
+    """
+    package = Path(str(resources.files("asr")))
+    for root in (package / "data", package.parent / "data"):
+        path = root.joinpath(*parts)
+        if exists(path):
+            return path
+    raise CorpusError(
+        f"no shipped resource '{'/'.join(parts)}' in {package / 'data'} or {package.parent / 'data'}; "
+        "reinstall the package, or run from a complete clone"
+    )

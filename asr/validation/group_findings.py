@@ -1,0 +1,45 @@
+"""A fault that nearly all lines of a list have has one cause, such as a folder that is elsewhere: it is one finding."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from asr.util.errors import MAX_MESSAGE_LENGTH, printable
+from asr.validation.directory import Directory
+from asr.validation.findings import MIN_CASES, NEARLY_ALL, Finding
+
+
+def with_one_cause(directory: Directory, findings: Iterable[Finding], *, training: bool) -> Iterator[Finding]:
+    """One finding, with two examples, in the place of those that nearly all lines of a list have alike.
+
+    Alike are those of one code with the same remedy. The finding stops a training of which it leaves nothing.
+    """
+    kinds: dict[tuple[Path, str, str], list[Finding]] = {}
+    for finding in findings:
+        kinds.setdefault((finding.file, finding.code, finding.remedy), []).append(finding)
+    for (file, _, _), alike in kinds.items():
+        n_lines = _n_lines(directory, file.name)
+        if len(alike) < max(MIN_CASES, NEARLY_ALL * n_lines):
+            yield from alike
+            continue
+        found = _one_of(alike, n_lines)
+        costs_all = training and len(found.utterances) == len(directory.listed)
+        yield replace(found, stops=found.stops or costs_all)
+
+
+def _n_lines(directory: Directory, name: str) -> int:
+    """Lines of a list that are not blank, those that cannot be read too."""
+    given = directory.lists.get(name)
+    return 0 if given is None else len(given.lines) + sum(fault.line is not None for fault in given.faults)
+
+
+def _one_of(alike: Sequence[Finding], n_lines: int) -> Finding:
+    first, second = sorted(alike, key=lambda finding: finding.line or 0)[:2]
+    remedy = first.remedy
+    room = (MAX_MESSAGE_LENGTH - len(remedy) - 100) // 2
+    message = (
+        f"{len(alike):,} of {n_lines:,} lines have the same fault: {printable(first.fact, room)}, and in line "
+        f"{second.line} {printable(second.fact, room)}{f'; {remedy}' if remedy else ''}"
+    )
+    utterances = {name for finding in alike for name in finding.utterances}
+    return replace(first, message=message, utterances=tuple(sorted(utterances)))

@@ -1,0 +1,268 @@
+"""Everything that can be known of a corpus before training, found in one pass and told at once."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from asr.corpus.data_directory import read_data_directory
+from asr.features.config import FeatureConfig
+from asr.lexicon import Lexicon
+from asr.util.errors import AsrError, Fault
+from asr.validation import archives, cross_checks, recordings, settings, speakers, transcripts
+from asr.validation.archives import Matrix
+from asr.validation.audio_stats import Measured
+from asr.validation.corpus_size import remarks_on_amount, remarks_on_context, remarks_on_silent_tests
+from asr.validation.directory import Directory, read_directory_past_faults
+from asr.validation.file_type import check_is_lexicon
+from asr.validation.findings import Finding, stopping, without_place
+from asr.validation.group_findings import with_one_cause
+from asr.validation.lexicon import check_lexicon, check_phone_coverage, read_lexicon_past_faults
+from asr.validation.lists import check_format
+from asr.validation.report import Report, Summary, SummaryOfTest
+from asr.validation.settings import Settings
+from asr.validation.transcripts import Timed
+from discriminants.parallel.workers import SerialWorkers, Workers
+
+Follow = Callable[[int], AbstractContextManager[Callable[[int], None]]]
+"""Given a number of utterances, the context in which they are measured: it yields what is called with those done."""
+
+
+def validate(
+    data: Path | str,
+    lexicon: Path | str,
+    config: Settings | None = None,
+    *,
+    root: Path | str | None = None,
+    tests: Iterable[Path | str] = (),
+    config_file: Path | None = None,
+    samples_too: bool = True,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+    follow: Follow = lambda _: nullcontext(lambda _: None),
+) -> Report:
+    """Check a training corpus, its lexicon and settings without training anything.
+
+    Parameters
+    ----------
+    data, lexicon : path
+        What `asr train` is given.
+    config : asr.training.config.TrainingConfig, optional
+        Without it nothing is said of rates and lengths in frames.
+    root : path, optional
+        Where relative paths start from.
+    tests : paths
+        Data directories that the models are to be tested on.
+    config_file : path, optional
+        Where the settings were read from, for the places of findings.
+    samples_too : bool
+        Whether audio and archives are read, each file once; otherwise only lists and the headers of audio files.
+    workers : Workers
+        Who reads them. The report is the same for any.
+    follow : callable, optional
+        Shows how far the reading has come.
+
+    Returns
+    -------
+    Report
+        Findings sorted by file and line. Without errors `asr train` refuses nothing and leaves out no utterance for a
+        reason that can be known beforehand.
+
+    Raises
+    ------
+    OSError, MemoryError
+        When the machine is at fault and not a file.
+    """
+    root = None if root is None else Path(root)
+    train = read_directory_past_faults(Path(data), root)
+    others = [read_directory_past_faults(Path(path), root) for path in tests]
+    dictionary = read_lexicon_past_faults(Path(lexicon), None if config is None else config.lexicon.strip_stress)
+    features = FeatureConfig() if config is None else config.features
+    measured = []
+    directories = [train, *others]
+    with follow(sum(len(directory.usable) for directory in directories)) as finished:
+        done = 0
+        for directory in directories:
+            measured.append(_measured(directory, features, samples_too, workers, partial(_told, finished, done)))
+            done += len(directory.usable)
+
+    findings = list(check_is_lexicon(dictionary, train))
+    if findings:  # all else that is wrong with it follows from that
+        dictionary = replace(dictionary, entries=(), faults=(), lexicon=None)
+    findings += check_lexicon(dictionary)
+    for directory, found in zip(directories, measured, strict=True):
+        findings += _directory(directory, found, features if config is not None else None, directory is train)
+    findings += speakers.check_speakers_apart(train, others)
+    timed = _timed(measured[0], features, config)
+    findings += transcripts.check_words_there(train)
+    if dictionary.known is not None:
+        findings += transcripts.check_words_known(train, dictionary.known, dictionary.damaged)
+        for other in others:
+            findings += transcripts.check_words_known(other, dictionary.known, dictionary.damaged, training=False)
+    findings += transcripts.check_lengths(
+        train, dictionary.known, timed, 1 if config is None else config.states_per_phone
+    )
+    if config is not None:
+        per_speaker = "speaker" in (config.features.normalize, config.hybrid_features.normalize)
+        findings += speakers.check_utterances_of_speakers(train, per_speaker)
+        findings += _settings(config, config_file, measured[0], samples_too)
+        if dictionary.known is not None:
+            findings += settings.check_questions(config, dictionary.known, config_file)
+    lost = {name for finding in findings for name in finding.utterances}
+    kept = [name for name in train.usable if name not in lost]
+    if dictionary.known is not None and any(train.words.get(name) for name in kept):
+        findings += check_phone_coverage(dictionary, _phones_said(train, kept, dictionary.known))
+    findings += _last_word(train, root, findings)
+    findings.sort(key=lambda finding: (str(finding.file), finding.line or 0, finding.code, finding.message))
+    summary = _summary(train, dictionary.known, measured[0], kept)
+    if config is not None and summary.rates:
+        summary = replace(summary, sample_rate=features.sample_rate)
+    summary = replace(summary, tests=tuple(_test_set(other, dictionary.known, findings) for other in others))
+    remarks = [*remarks_on_amount(summary), *remarks_on_silent_tests(others)]
+    if config is not None and (config.context == 3 or config.asks_for_context):
+        remarks += remarks_on_context(summary, config.tied_states, config.states_per_phone, features.shift_ms)
+    return Report(tuple(dict.fromkeys(findings)), summary, tuple(remarks))
+
+
+Found = dict[str, Measured | Matrix | Fault]
+
+
+def _told(finished: Callable[[int], None], before: int, n: int) -> None:
+    finished(before + n)
+
+
+def _measured(
+    directory: Directory, features: FeatureConfig, samples_too: bool, workers: Workers, finished: Callable[[int], None]
+) -> Found:
+    utterances = list(directory.usable.values())
+    if directory.source_list == "feats.scp":
+        if not samples_too:
+            return {}
+        sizes = archives.read_sizes(utterances, workers=workers, progress=finished)
+        return dict(zip(directory.usable, sizes, strict=True))
+    results = recordings.measure_all(
+        utterances, features.sample_rate, samples_too=samples_too, workers=workers, progress=finished
+    )
+    return dict(zip(directory.usable, results, strict=True))
+
+
+def _directory(directory: Directory, found: Found, features: FeatureConfig | None, training: bool) -> Iterator[Finding]:
+    """The checks of a data directory that need neither lexicon nor settings of a training."""
+    for name, given in directory.lists.items():
+        format = check_format(given, allow_empty=name == "text", optional=name == "spk2gender")
+        yield from with_one_cause(directory, format, training=training)
+    yield from directory.faults
+    yield from cross_checks.check_lists_there(directory, transcribed=training)
+    yield from with_one_cause(directory, cross_checks.check_names(directory), training=training)
+    yield from cross_checks.check_everywhere(directory)
+    yield from with_one_cause(directory, cross_checks.check_files(directory), training=training)
+    yield from cross_checks.check_recordings_used(directory)
+    yield from speakers.check_speaker_lines(directory)
+    yield from speakers.check_genders(directory)
+    if directory.source_list == "feats.scp":
+        sizes = {name: size for name, size in found.items() if not isinstance(size, Measured)}
+        yield from with_one_cause(directory, archives.check_archives(directory, sizes), training=training)
+        return
+    audio = {name: result for name, result in found.items() if not isinstance(result, Matrix)}
+    heard = {name: result for name, result in audio.items() if not isinstance(result, Fault)}
+    yield from with_one_cause(directory, recordings.check_readable(directory, audio), training=training)
+    yield from recordings.check_sound(directory, heard, training=training)
+    yield from recordings.check_segments_apart(directory, heard)
+    yield from recordings.check_told_apart(directory, heard)
+    if features is not None:
+        yield from recordings.check_rates(directory, heard, features)
+        yield from recordings.check_bandwidth(directory, heard, features)
+
+
+def _settings(config: Settings, file: Path | None, found: Found, samples_too: bool) -> Iterator[Finding]:
+    yield from settings.check_classifier(config, file)
+    columns = next((size.n_columns for size in found.values() if isinstance(size, Matrix)), None)
+    yield from settings.check_copies(config, file, columns)
+    if config.hybrid.noise is not None:
+        yield from settings.check_noise(config.hybrid.noise, config.features.sample_rate, file, samples_too=samples_too)
+
+
+def _timed(found: Found, features: FeatureConfig, config: Settings | None) -> dict[str, Timed]:
+    timed = {}
+    for name, result in found.items():
+        if isinstance(result, Measured):
+            frames = None if config is None else transcripts.frames_of(result.seconds, features)
+            timed[name] = Timed(result.seconds, frames)
+        elif isinstance(result, Matrix):
+            timed[name] = Timed(result.n_frames * features.shift_ms / 1000.0, result.n_frames)
+    return timed
+
+
+def _phones_said(directory: Directory, names: Sequence[str], lexicon: Lexicon) -> Counter[str]:
+    """How often every phone is said, counting all phones of a word's variants at least once as 0."""
+    words = Counter(word for name in names for word in directory.words.get(name, ()))
+    said: Counter[str] = Counter()
+    for word, n in words.items():
+        variants = lexicon.pronunciations.get(word, ((),))
+        said.update({phone: 0 for variant in variants for phone in variant})
+        for phone in variants[0]:
+            said[phone] += n
+    return said
+
+
+def _last_word(train: Directory, root: Path | None, findings: Sequence[Finding]) -> Iterator[Finding]:
+    """What the reader of a corpus refuses after all, and whether anything is left to train on."""
+    if not any(finding.stops for finding in findings):
+        try:
+            read_data_directory(train.path, root=root)
+        except AsrError as error:
+            yield stopping("unreadable", train.path, None, without_place(error, train.path))
+    lost = {name: finding for finding in reversed(findings) for name in finding.utterances}
+    if any(finding.stops and finding.utterances for finding in findings):
+        return  # which says so of all of them
+    if train.listed and all(name in lost for name in train.listed):
+        name = train.listed[0]
+        message = f"none of its {len(train.listed)} utterances can be used; the first: {name}: {lost[name].message}"
+        yield stopping("nothing-left", train.path, None, message)
+
+
+def _test_set(test: Directory, lexicon: Lexicon | None, findings: Sequence[Finding]) -> SummaryOfTest:
+    words = [word for said in test.words.values() for word in said]
+    return SummaryOfTest(
+        str(test.path),
+        listed=len(test.listed),
+        usable=len(test.usable),
+        speakers=len({utterance.speaker for utterance in test.usable.values()}),
+        words=len(words),
+        known=None if lexicon is None else sum(word in lexicon.pronunciations for word in words),
+        findings=sum(test.path in (finding.file, *finding.file.parents) for finding in set(findings)),
+    )
+
+
+def _summary(train: Directory, lexicon: Lexicon | None, found: Found, kept: Sequence[str]) -> Summary:
+    lengths = _timed(found, FeatureConfig(), None)
+    by_speaker: dict[str, int] = defaultdict(int)
+    for name in kept:
+        by_speaker[train.usable[name].speaker] += len(train.words.get(name, ()))
+    said = Counter(word for words in train.words.values() for word in words)
+    heard = {word for name in kept for word in train.words.get(name, ())}
+    rates = Counter(result.rate for result in found.values() if isinstance(result, Measured))
+    known = 0 if lexicon is None else sum(n for word, n in said.items() if word in lexicon.pronunciations)
+    phones: dict[str, int] = {}
+    if lexicon is not None:
+        counts = _phones_said(train, kept, lexicon)
+        phones = {phone: counts[phone] for phone in sorted(lexicon.phones, key=lambda name: (-counts[name], name))}
+    return Summary(
+        listed=len(train.listed),
+        usable=len(kept),
+        without_words=sum(name in train.sources and not words for name, words in train.words.items()),
+        seconds=sum(lengths[name].seconds for name in kept) if all(name in lengths for name in kept) else None,
+        speakers=len(by_speaker),
+        words=sum(by_speaker.values()),
+        fewest_words=min(by_speaker.values(), default=0),
+        most_words=max(by_speaker.values(), default=0),
+        rates=dict(sorted(rates.items())),
+        vocabulary=len(said),
+        coverage=known / max(1, said.total()),
+        lexicon_words=0 if lexicon is None else len(lexicon),
+        unheard_words=0 if lexicon is None else sum(word not in heard for word in lexicon.words),
+        phones=phones,
+        stress="" if lexicon is None else lexicon.stress.removeprefix(f"{lexicon.source}: "),
+        numbers="" if lexicon is None else lexicon.numbers.removeprefix(f"{lexicon.source}: "),
+    )

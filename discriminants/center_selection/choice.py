@@ -1,0 +1,90 @@
+"""From the parameters of a learner to its centres."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from discriminants.center_selection.cluster_means import cluster_means
+from discriminants.center_selection.entropy import entropy
+from discriminants.center_selection.feature_vectors import feature_vectors
+from discriminants.center_selection.forward_chooser import forward
+from discriminants.center_selection.leverage import leverage
+from discriminants.center_selection.pivots import pivots
+from discriminants.center_selection.random_rows import random_rows
+from discriminants.kernels import Kernel
+
+Chooser = Callable[[np.ndarray, Kernel, int, np.random.RandomState, np.ndarray | None], np.ndarray]
+
+CHOOSERS: Mapping[str, Chooser] = {
+    "cholesky": pivots,
+    "entropy": entropy,
+    "feature-vectors": feature_vectors,
+    "greedy": forward,
+    "k-means": cluster_means,
+    "leverage": leverage,
+    "random": random_rows,
+}
+"""By name."""
+
+
+def chosen_rows(
+    chooser: Any,
+    X: np.ndarray,
+    kernel: Kernel,
+    n_centers: int,
+    random: np.random.RandomState,
+    targets: np.ndarray | None = None,
+    n_candidates: int | None = None,
+) -> np.ndarray:
+    """Rows of X that become centres, in the order of choice, each distinct sample once; all where there are no more.
+
+    Parameters
+    ----------
+    chooser : str or callable
+        One of `CHOOSERS`, or a function like them.
+    X : ndarray of shape (n_samples, n_features)
+    kernel : Kernel
+        Symmetric, resolved on X.
+    n_centers : int
+        Most centres.
+    random : RandomState
+    targets : ndarray of shape (n_samples, n_targets), optional
+    n_candidates : int, optional
+        The choice is made among, and by, so many samples drawn at random (and no fewer than `n_centers`).
+
+    Returns
+    -------
+    ndarray of int of shape (n,), 1 <= n <= n_centers
+
+    Raises
+    ------
+    ValueError
+        If no column differs from a constant, or a function gives anything but that.
+    """
+    candidates = np.arange(X.shape[0])
+    size = X.shape[0] if n_candidates is None else max(n_candidates, n_centers)
+    if size < X.shape[0]:
+        candidates = np.sort(random.choice(candidates, size, replace=False))
+    if kernel.centers_are_points:
+        _, first = np.unique(X[candidates], axis=0, return_index=True)
+        candidates = candidates[np.sort(first)]
+    if candidates.shape[0] <= n_centers:
+        return candidates
+    if isinstance(chooser, str):
+        chooser = CHOOSERS[chooser]
+    own = None if targets is None else targets[candidates]
+    rows = np.asarray(chooser(X[candidates], kernel.at(candidates), n_centers, random, own))
+    if rows.shape == (0,):
+        raise ValueError(
+            "no centre could be chosen: every kernel column is zero or constant over the samples "
+            f"({kernel}; is the width far too large?)"
+        )
+    n = candidates.shape[0]
+    sound = rows.ndim == 1 and rows.dtype.kind in "iu" and np.unique(rows).shape == rows.shape
+    if not (sound and 1 <= rows.shape[0] <= n_centers and rows.min() >= 0 and rows.max() < n):
+        raise ValueError(
+            f"the chooser {getattr(chooser, '__name__', chooser)!r} has to give 1 to {n_centers} different row numbers "
+            f"below {n}, got {rows!r}"
+        )
+    return candidates[rows]

@@ -1,0 +1,51 @@
+"""A few centres for each class, from which machines for pairs of classes choose: so that pairs share their centres."""
+
+import numpy as np
+
+from discriminants.center_selection.forward.forward_selection import forward_selection
+from discriminants.center_selection.forward.gram import accumulate_gram
+from discriminants.center_selection.forward.gram_state import GramState
+from discriminants.center_selection.forward.rules import error_reduction
+from discriminants.kernels import Kernel
+
+_CANDIDATES = 300  # of a class
+_OTHERS = 2000  # samples of other classes
+
+
+def class_pool(
+    number: int, X: np.ndarray, kernel: Kernel, members: list[np.ndarray], n_centers: int, seed: int
+) -> np.ndarray:
+    """Centres that tell a class from all the others: forward selection, one against the rest.
+
+    Parameters
+    ----------
+    number : int
+        Of the class.
+    X : ndarray of shape (n_samples, n_features)
+    kernel : Kernel
+    members : list of ndarray of int
+        Rows of X of each class. Candidates are 300 of the class's own, drawn at random; against them stand 2000 of the
+        others', as many of each as it has.
+    n_centers : int
+        Most centres; there are fewer where fewer of the candidates are distinct and independent, and at least one.
+    seed : int
+        With the class's number it gives the random numbers.
+
+    Returns
+    -------
+    ndarray of int of shape (n,)
+        Rows of X, in the order of selection.
+    """
+    random = np.random.default_rng([seed, number])
+    own = members[number]
+    others = np.concatenate(members[:number] + members[number + 1 :])
+    if others.shape[0] > _OTHERS:
+        others = np.sort(random.choice(others, _OTHERS, replace=False))
+    candidates = np.sort(random.choice(own, min(_CANDIDATES, own.shape[0]), replace=False))
+    _, first = np.unique(X[candidates], axis=0, return_index=True)
+    candidates = candidates[np.sort(first)]
+    targets = np.concatenate([np.ones(own.shape[0]), -np.ones(others.shape[0])])[:, None]
+    gram = accumulate_gram(kernel, X, targets, X[candidates], rows=np.concatenate([own, others]))
+    state = GramState(gram, n_centers)
+    order = forward_selection(state, error_reduction, n_centers)
+    return candidates[order] if order else candidates[:1]

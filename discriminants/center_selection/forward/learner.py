@@ -1,0 +1,312 @@
+"""From samples and targets to a few weighted centres: what NPD, OROLS and OLS share."""
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from discriminants.center_selection.forward.column_state import ColumnState
+from discriminants.center_selection.forward.forward_selection import Rule, SelectionState, forward_selection
+from discriminants.center_selection.forward.gram import accumulate_gram
+from discriminants.center_selection.forward.gram_state import GramState
+from discriminants.center_selection.forward.kernel_matrix import KernelMatrix
+from discriminants.center_selection.forward.model_size import CRITERIA, sizes_up_to
+from discriminants.center_selection.forward.norm_penalty import with_norm_penalty
+from discriminants.center_selection.forward.path import SelectionPath
+from discriminants.center_selection.forward.rules import RULES, make_rule
+from discriminants.kernels import Kernel, make_kernel
+from discriminants.kernels.kernel import SMALLEST
+from discriminants.kernels.named import NAMED
+from discriminants.multiclass.one_vs_rest import winners
+from discriminants.util.expansion import KernelExpansion
+from discriminants.util.few_samples import are_few
+
+StateMaker = Callable[[slice, int], SelectionState]
+
+_PILOT = 4  # one in so many candidates is drawn at random where the others are drawn by residual
+
+
+class ForwardSelectionLearner(KernelExpansion):
+    """Chooses centres, decides how many to keep, and stores the expansion; a subclass says what happens after each
+    column.
+
+    With `n_candidates=None` every sample is a candidate and the chosen columns themselves are kept: the form
+    of the source, O(N m) memory. Otherwise candidates are drawn at random and selection works on their Gram
+    matrix: O(P^2) memory for any N.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_centers": [Interval(Integral, 1, None, closed="left")],
+        "kernel": [StrOptions(set(NAMED)), Kernel, callable],
+        "sigma": [StrOptions({"scale"}), Interval(Real, 0, None, closed="neither"), np.ndarray],
+        "epsilon": [Interval(Real, 0, None, closed="left")],
+        "norm_penalty": [Interval(Real, 0, None, closed="left")],
+        "criterion": [StrOptions({*CRITERIA, "cv", "auto"}), None],
+        "cv": [Interval(Integral, 2, None, closed="left")],
+        "dictionary": [StrOptions({"shared", "private"})],
+        "rule": [StrOptions(set(RULES)), callable],
+        "n_candidates": [Interval(Integral, 1, None, closed="left"), None],
+        "candidates": [StrOptions({"random", "residual"})],
+        "random_state": ["random_state"],
+    }
+
+    n_centers: int
+    kernel: Any
+    sigma: Any
+    epsilon: float
+    criterion: str | None
+    cv: int
+    dictionary: str
+    rule: Any
+    n_candidates: int | None
+    candidates: str = "random"
+    norm_penalty: float = 0.0
+    random_state: Any
+
+    def _begin(self, state: SelectionState) -> None:
+        """Called before the first column of every dictionary."""
+
+    def _after_column(self, state: SelectionState) -> bool:
+        """Called after every accepted column; True ends the selection."""
+        return False
+
+    def select(self, state: SelectionState, rule: Rule, n_centers: int) -> list[float]:
+        """Choose centres in this state until `n_centers` are chosen or the learner says stop; returns the penalty on
+        the orthogonal weights after every column.
+        """
+        lams: list[float] = []
+        self._begin(state)
+
+        def update(state: SelectionState) -> bool:
+            stop = self._after_column(state)
+            lams.append(state.lam)
+            return stop
+
+        forward_selection(state, rule, n_centers, update)
+        return lams
+
+    @property
+    def needs_kernel_matrix(self) -> bool:
+        """Whether the Gram form has to know the kernel values among the candidates."""
+        return bool(self.norm_penalty) or self._needs_residual()
+
+    def _needs_residual(self) -> bool:
+        """Whether the Gram form has to carry the residual at the candidates (a rule of the user's own may ask
+        for it).
+        """
+        return self.rule == "largest_residual" or callable(self.rule)
+
+    def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
+        if X.shape[0] < 2:
+            raise ValueError(f"{type(self).__name__} needs at least two samples, got 1 sample")
+        if self.norm_penalty and self.n_candidates is None:
+            raise ValueError("norm_penalty needs n_candidates: the penalty is added to their Gram matrix")
+        if self.norm_penalty and self.criterion in CRITERIA:
+            raise ValueError(f"criterion = {self.criterion!r} knows nothing of norm_penalty; take criterion = 'cv'")
+        random = check_random_state(self.random_state)
+        kernel = make_kernel(self.kernel, self.sigma).resolved(X)
+        points, candidate_kernel, paths = self.selection_paths(X, targets, kernel=kernel, random=random)
+        if not any(path.n_centers for path in paths):
+            raise ValueError(
+                "no centre could be chosen: every kernel column is constant over the samples "
+                f"({kernel}; are all rows of X equal, or is the width far too large?)"
+            )
+        if self.criterion == "cv" or (self.criterion == "auto" and self._decides_by_folds(targets)):
+            best = self._cross_validated_size(X, targets, kernel, random, max(path.n_centers for path in paths))
+            sizes = [min(best, path.n_centers) for path in paths]
+        else:
+            sizes = [self._criterion_size(path) for path in paths]
+        self._keep(X, points, candidate_kernel, paths, sizes)
+
+    def selection_paths(
+        self, X: np.ndarray, targets: np.ndarray, *, kernel: Kernel, random: np.random.RandomState
+    ) -> tuple[np.ndarray, Kernel, list[SelectionPath]]:
+        """Select up to `n_centers` centres for each dictionary.
+
+        Parameters
+        ----------
+        X : ndarray of shape (N, n_features), float32 or float64
+        targets : ndarray of shape (N, S)
+        kernel : Kernel
+            Resolved on X.
+        random : RandomState
+            Draws the candidates.
+
+        Returns
+        -------
+        points : ndarray of int of shape (P,)
+            The row of X that each candidate is.
+        kernel : Kernel
+            For the P candidates.
+        paths : list of SelectionPath
+            One where the dictionary is shared, else one a target.
+        """
+        rows = self._candidate_rows(X, kernel, random)
+        if self.candidates == "residual" and self.n_candidates is not None and self.n_candidates < X.shape[0]:
+            pilot = rows[np.sort(random.choice(rows.shape[0], -(-rows.shape[0] // _PILOT), replace=False))]
+            _, _, paths = self._selected(X, targets, pilot, kernel, random)
+            rows = self._rows_by_residual(X, targets, pilot, paths, kernel, random)
+        return self._selected(X, targets, rows, kernel, random)
+
+    def _selected(
+        self, X: np.ndarray, targets: np.ndarray, rows: np.ndarray, kernel: Kernel, random: np.random.RandomState
+    ) -> tuple[np.ndarray, Kernel, list[SelectionPath]]:
+        """Select among the candidates that these rows give."""
+        candidate_kernel, which = kernel.at(rows).over(X[rows])
+        points = rows[which]
+        n_centers = min(int(self.n_centers), points.shape[0])
+        make_state = self._state_maker(candidate_kernel, X, targets, points)
+        rule = make_rule(self.rule, random)
+        paths = []
+        for columns in self._dictionaries(targets):
+            state = make_state(columns, n_centers)
+            lams = self.select(state, rule, n_centers)
+            order = np.array(state.order, dtype=np.intp)
+            paths.append(SelectionPath(state.system, lams, order, candidate_kernel.at(order), X[points[order]]))
+        return points, candidate_kernel, paths
+
+    def _dictionaries(self, targets: np.ndarray) -> list[slice]:
+        """Which targets share a dictionary."""
+        return [slice(None)] if self.dictionary == "shared" else [slice(s, s + 1) for s in range(targets.shape[1])]
+
+    def _rows_by_residual(
+        self,
+        X: np.ndarray,
+        targets: np.ndarray,
+        pilot: np.ndarray,
+        paths: list[SelectionPath],
+        kernel: Kernel,
+        random: np.random.RandomState,
+    ) -> np.ndarray:
+        """The pilot's rows and as many more as are wanted, drawn with probability proportional to the fourth power of
+        the pilot's residual: its largest residuals, but not outliers alone.
+        """
+        residual = targets - np.hstack([path.evaluate(X, path.n_centers) for path in paths])
+        energy = np.einsum("ij,ij->i", residual, residual, dtype=np.float64)
+        energy[pilot] = 0.0
+        left = np.flatnonzero(energy)
+        # The smallest of exponential variables divided by their weights: a weighted sample without replacement.
+        with np.errstate(divide="ignore"):
+            keys = random.standard_exponential(left.shape[0]) / (energy[left] / energy.max(initial=SMALLEST)) ** 2
+        more = left[np.argsort(keys, kind="stable")[: self.n_candidates - pilot.shape[0]]]
+        return self._distinct(np.sort(np.concatenate([pilot, more])), X, kernel)
+
+    def _candidate_rows(self, X: np.ndarray, kernel: Kernel, random: np.random.RandomState) -> np.ndarray:
+        """Rows of X that may become centres, each distinct point once, ascending."""
+        rows = np.arange(X.shape[0])
+        if self.n_candidates is None:
+            return rows
+        if self.n_candidates < X.shape[0]:
+            rows = np.sort(random.choice(rows, self.n_candidates, replace=False))
+        return self._distinct(rows, X, kernel)
+
+    @staticmethod
+    def _distinct(rows: np.ndarray, X: np.ndarray, kernel: Kernel) -> np.ndarray:
+        """Each point once, where equal points give equal columns."""
+        if not kernel.centers_are_points:
+            return rows
+        _, first = np.unique(X[rows], axis=0, return_index=True)
+        return rows[np.sort(first)]
+
+    def _state_maker(self, kernel: Kernel, X: np.ndarray, targets: np.ndarray, points: np.ndarray) -> StateMaker:
+        """A function (columns of the targets, n_centers) -> fresh selection state."""
+        matrix = KernelMatrix(kernel, X, points, self.epsilon)
+        if self.n_candidates is None:
+            return lambda which, n_centers: ColumnState(matrix, targets[:, which], n_centers)
+        diagonal = (points, self.epsilon) if self.epsilon else None
+        gram = accumulate_gram(kernel, X, targets, X[points], diagonal=diagonal)
+        if self.norm_penalty:
+            gram = with_norm_penalty(gram, matrix.at_candidates(), self.norm_penalty)
+        at_candidates = matrix.at_candidates() if self._needs_residual() else None
+
+        def make(which: slice, n_centers: int) -> GramState:
+            residual_at = None if at_candidates is None else (at_candidates, targets[points][:, which])
+            return GramState(gram, n_centers, targets=which, points=residual_at)
+
+        return make
+
+    def _criterion_size(self, path: SelectionPath) -> int:
+        if self.criterion not in CRITERIA:
+            return path.n_centers
+        criterion = CRITERIA[self.criterion]
+        values = [criterion(path.system(size), path.lam(size)) for size in range(1, path.n_centers + 1)]
+        return 1 + int(np.argmin(values)) if values else 0
+
+    def _decides_by_folds(self, targets: np.ndarray) -> bool:
+        """Whether "auto" is "cv": of few samples, where some can be held out."""
+        largest = int(np.bincount(winners(targets)).max()) if is_classifier(self) else targets.shape[0]
+        return largest > 1 and are_few(targets.shape[0], int(self.n_centers))
+
+    def _cross_validated_size(
+        self, X: np.ndarray, targets: np.ndarray, kernel: Kernel, random: np.random.RandomState, largest: int
+    ) -> int:
+        """The size with the least error on held-out folds: of the class for a classifier, else squared."""
+        sizes = sizes_up_to(largest)
+        loss = _misclassified if is_classifier(self) else _squared_error
+        total = np.zeros(len(sizes))
+        for train, held_out in self._folds(targets):
+            _, _, paths = self.selection_paths(X[train], targets[train], kernel=kernel.at(train), random=random)
+            total += path_losses(paths, X[held_out], targets[held_out], sizes, loss)
+        return sizes[int(np.argmin(total))]
+
+    def _folds(self, targets: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        if not is_classifier(self):
+            return list(KFold(min(self.cv, targets.shape[0]), shuffle=True, random_state=0).split(targets))
+        codes = winners(targets)
+        counts = np.bincount(codes)
+        if self.criterion == "cv" and counts.min() < 2:
+            raise ValueError('criterion = "cv" needs at least two samples of every class')
+        alone = np.flatnonzero(counts[codes] == 1)  # learnt from in every fold, and never held out
+        others = np.flatnonzero(counts[codes] > 1)
+        folds = StratifiedKFold(min(self.cv, int(counts[counts > 1].min())), shuffle=True, random_state=0)
+        return [
+            (np.sort(np.concatenate([others[train], alone])), others[held_out])
+            for train, held_out in folds.split(others, codes[others])
+        ]
+
+    def _keep(
+        self, X: np.ndarray, points: np.ndarray, kernel: Kernel, paths: list[SelectionPath], sizes: list[int]
+    ) -> None:
+        """Store centres and weights; private dictionaries become one list of centres with zeros where an output
+        has none.
+        """
+        chosen = [path.order[:size] for path, size in zip(paths, sizes, strict=True)]
+        union = chosen[0] if len(chosen) == 1 else np.unique(np.concatenate(chosen))
+        weights = [path.weights(size) for path, size in zip(paths, sizes, strict=True)]
+        expansion = np.zeros((union.shape[0], sum(w.shape[1] for w in weights)))
+        column = 0
+        for candidates, w in zip(chosen, weights, strict=True):
+            where = slice(None) if len(chosen) == 1 else np.searchsorted(union, candidates)
+            expansion[where, column : column + w.shape[1]] = w[1:]
+            column += w.shape[1]
+        self.center_indices_ = points[union]
+        bias = np.concatenate([w[0] for w in weights])
+        self._keep_expansion(kernel.at(union), X[self.center_indices_], expansion, bias)
+        self.n_centers_ = np.array(sizes)
+
+
+def path_losses(
+    paths: list[SelectionPath],
+    X: np.ndarray,
+    targets: np.ndarray,
+    sizes: list[int],
+    loss: Callable[[np.ndarray, np.ndarray], float],
+) -> np.ndarray:
+    """Summed loss(outputs, targets) on held-out samples at each size, shape (n_sizes,); a path that ended earlier
+    counts with its last model.
+    """
+    steps = [path.outputs(X, [min(size, path.n_centers) for size in sizes]) for path in paths]
+    return np.array([loss(np.hstack([output for _, output in step]), targets) for step in zip(*steps, strict=True)])
+
+
+def _misclassified(outputs: np.ndarray, targets: np.ndarray) -> float:
+    return float((winners(outputs) != winners(targets)).sum())
+
+
+def _squared_error(outputs: np.ndarray, targets: np.ndarray) -> float:
+    return float(((outputs - targets) ** 2).sum())

@@ -1,0 +1,91 @@
+"""The models of every size that one forward selection passes through."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from discriminants.center_selection.forward.orthogonal_system import OrthogonalSystem
+from discriminants.kernels import Kernel
+
+_BLOCK_ROWS = 1024
+
+
+class SelectionPath:
+    """Centres in the order they were chosen, with the weights and outputs of the model after any number of them.
+
+    Parameters
+    ----------
+    system : OrthogonalSystem
+        Of all chosen columns.
+    lams : sequence of float
+        Penalty after each column, which held for all columns so far.
+    order : ndarray of int of shape (m,)
+        Chosen candidates.
+    kernel : Kernel
+        For the chosen centres.
+    centers : ndarray of shape (m, n_features)
+
+    Attributes
+    ----------
+    n_centers : int
+    order : ndarray of int of shape (m,)
+    """
+
+    def __init__(
+        self, system: OrthogonalSystem, lams: Sequence[float], order: np.ndarray, kernel: Kernel, centers: np.ndarray
+    ) -> None:
+        self._system, self._lams = system, lams
+        self.order = order
+        self._kernel, self._centers = kernel, centers
+        self.n_centers = order.shape[0]
+
+    def lam(self, size: int) -> float:
+        """The penalty when there were `size` centres."""
+        return self._lams[size - 1] if size else 0.0
+
+    def system(self, size: int) -> OrthogonalSystem:
+        """The orthogonal system of the first `size` centres."""
+        return self._system.leading(size)
+
+    def weights(self, size: int) -> np.ndarray:
+        """Weights of the first `size` centres, shape (size + 1, S), the bias first."""
+        return self.system(size).weights(self.lam(size))
+
+    def evaluate(self, X: np.ndarray, size: int) -> np.ndarray:
+        """Outputs (n_samples, S) of the model with the first `size` centres, in the float type of X."""
+        weights = self.weights(size)
+        if not size:
+            return np.tile(weights[0].astype(X.dtype), (X.shape[0], 1))
+        kernel = self._kernel.at(np.arange(size))
+        return kernel.evaluate(X, self._centers[:size], weights[1:], weights[0])
+
+    def outputs(self, X: np.ndarray, sizes: Sequence[int]) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield (size, outputs (n_samples, S)) of the models with the first `size` centres, for sizes that
+        do not fall.
+
+        X is turned into coordinates Q = K R^-1 once; without a penalty each model adds to the one before.
+        """
+        system = self._system
+        Q = self.coordinates(X) if self.n_centers else np.empty((X.shape[0], 0))
+        outputs = np.tile(system.z[0] / np.sqrt(system.n_samples), (X.shape[0], 1))
+        done = 0
+        for size in sizes:
+            lam = self.lam(size)
+            if lam:
+                kept = system.leading(size).shrinkage(lam)[:, None] * system.z[: size + 1]
+                yield size, kept[0] / np.sqrt(system.n_samples) + Q[:, :size] @ kept[1:]
+            else:
+                outputs += Q[:, done:size] @ system.z[done + 1 : size + 1]
+                done = size
+                yield size, outputs
+
+    def coordinates(self, X: np.ndarray) -> np.ndarray:
+        """K(X, centers) in the orthonormal basis of the training columns, shape (n_samples, m)."""
+        system = self._system
+        Q = np.empty((X.shape[0], self.n_centers))
+        R = system.R[1:, 1:]
+        for rows, K in self._kernel.columns(self._centers, np.float64).blocks(X, _BLOCK_ROWS):
+            centred = K - system.R[0, 1:] / np.sqrt(system.n_samples)
+            Q[rows] = solve_triangular(R, centred.T, trans="T", check_finite=False).T
+        return Q

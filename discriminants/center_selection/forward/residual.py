@@ -1,0 +1,49 @@
+"""The residual of an orthogonal system at given points, kept current as columns come and lambda moves."""
+
+import numpy as np
+
+from discriminants.center_selection.forward.orthogonal_system import OrthogonalSystem
+
+
+class OrthogonalResidual:
+    """Y - Q (shrinkage * z) at `points`, where only the rows of Q at those points are held (Andelic 2007,
+    3.64, 3.82).
+
+    Parameters
+    ----------
+    targets : ndarray of shape (n_points, S)
+    capacity : int
+        Largest number of columns besides the constant.
+    system : OrthogonalSystem
+    """
+
+    def __init__(self, targets: np.ndarray, capacity: int, system: OrthogonalSystem) -> None:
+        self._targets = np.asarray(targets, dtype=np.float64)
+        self._Q = np.empty((capacity + 1, targets.shape[0]))
+        self._Q[0] = 1.0 / np.sqrt(system.n_samples)
+        self._size = 1
+        self._values, self._applied, self._lam = self._targets, 0, 0.0
+        self._system = system
+
+    @property
+    def basis(self) -> np.ndarray:
+        """Columns of Q so far, as rows: shape (size, n_points)."""
+        return self._Q[: self._size]
+
+    def push(self, row: np.ndarray) -> None:
+        """Append the newest column of Q at the points; the system must already hold it."""
+        self._Q[self._size] = row
+        self._size += 1
+
+    def current(self, lam: float) -> np.ndarray:
+        """Residual of shape (n_points, S): O(n_points S) a column while lambda stays, else all columns anew
+        (3.82).
+        """
+        if lam != self._lam:
+            self._values, self._applied = self._targets, 0
+        new = slice(self._applied, self._size)
+        if new.start < new.stop:
+            coefficients = self._system.shrinkage(lam)[new, None] * self._system.z[new]
+            self._values = self._values - self._Q[new].T @ coefficients
+        self._applied, self._lam = self._size, lam
+        return self._values

@@ -1,0 +1,75 @@
+"""Moments of the coordinates of each class: from them the densities of any linear outputs, at any time."""
+
+from typing import Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from discriminants.posteriors.output_models import GaussianOutputModel
+
+_MIN_SHARE = 1e-12  # of the mean square, of a variance: less is rounding in the difference of two moments
+_MIN_SQUARE = 1e-200  # of all outputs, where they are zero
+
+
+class ClassMoments(BaseEstimator):
+    """Number, sum and second moments of the coordinates of each class, as far as samples were seen.
+
+    Attributes
+    ----------
+    counts_ : ndarray of int of shape (n_classes,)
+    sums_ : ndarray of shape (n_classes, m)
+    squares_ : ndarray of shape (n_classes, m, m)
+    """
+
+    def start(self, n_classes: int) -> Self:
+        """No samples yet."""
+        self.counts_ = np.zeros(n_classes, dtype=np.int64)
+        self.sums_ = np.zeros((n_classes, 0))
+        self.squares_ = np.zeros((n_classes, 0, 0))
+        return self
+
+    def copied(self) -> Self:
+        """With arrays of its own, so that `add` leaves alone whoever else holds these."""
+        copy = type(self)()
+        copy.counts_, copy.sums_, copy.squares_ = self.counts_.copy(), self.sums_.copy(), self.squares_.copy()
+        return copy
+
+    def add(self, phi: np.ndarray, codes: np.ndarray) -> None:
+        """Take in samples with coordinates (n_samples, m) and class numbers (n_samples,), in place."""
+        more = phi.shape[1] - self.sums_.shape[1]
+        if more:
+            self.sums_ = np.pad(self.sums_, ((0, 0), (0, more)))
+            self.squares_ = np.pad(self.squares_, ((0, 0), (0, more), (0, more)))
+        for code in np.unique(codes):
+            part = phi[codes == code]
+            self.counts_[code] += part.shape[0]
+            self.sums_[code] += part.sum(axis=0)
+            self.squares_[code] += part.T @ part
+
+    def output_model(self, weights: np.ndarray) -> GaussianOutputModel:
+        """The Gaussian model of the outputs phi'w, as if fitted to those of all samples (4.7).
+
+        Parameters
+        ----------
+        weights : ndarray of shape (m, n_outputs)
+            One output for two classes, that of the second; else one a class.
+        """
+        n_outputs = weights.shape[1]
+        own = np.array([1]) if n_outputs == 1 else np.arange(n_outputs)
+        sum_own = np.einsum("sm,ms->s", self.sums_[own], weights)
+        square_own = np.array([w @ (self.squares_[code] @ w) for code, w in zip(own, weights.T, strict=True)])
+        sum_all = self.sums_.sum(axis=0) @ weights
+        square_all = np.einsum("ms,ms->s", weights, self.squares_.sum(axis=0) @ weights)
+        n_samples = self.counts_.sum()
+        number = np.stack([self.counts_[own], n_samples - self.counts_[own]])
+        seen = np.maximum(number, 1)
+        means = np.stack([sum_own, sum_all - sum_own]) / seen
+        variances = np.stack([square_own, square_all - square_own]) / seen - means**2
+        floor = _MIN_SHARE * np.maximum(square_all / n_samples, _MIN_SQUARE)
+        model = GaussianOutputModel()
+        model.n_classes_ = self.counts_.shape[0]
+        model.means_ = means
+        model.variances_ = np.where(number > 0, np.maximum(variances, floor), 1.0)
+        with np.errstate(divide="ignore"):  # a class of which no sample was seen
+            model.log_priors_ = np.log(number / n_samples)
+        return model

@@ -1,0 +1,215 @@
+"""The kernel Fisher discriminant over few centres that does not move with samples transformed (Mika 2002, 5.3.1)."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
+from sklearn.cluster import MiniBatchKMeans
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from discriminants.fisher.tangent_covariance import checked_copies, tangent_covariance
+from discriminants.fisher.virtual_samples import VirtualSums
+from discriminants.kernels import Kernel, PrecomputedKernel, make_kernel
+from discriminants.linear_systems.centred_scatter import PENALTIES
+from discriminants.linear_systems.kernel_values import check_symmetric, check_values, kernel_matrix
+from discriminants.multiclass.thresholded import ThresholdedClassifier
+
+_JITTER = 1e-12  # of the mean diagonal entry of the scatter matrix
+
+
+class InvariantKFDClassifier(ThresholdedClassifier):
+    """Fisher's discriminant over a given number of centres, held against its movement under known transformations.
+
+    To the scatter within the classes and the penalty, sum_i (f(x_i) - f(L_t x_i))^2 is added, the sum over the samples
+    and the mean over the transformations L_t, times lambda (Mika 2002, 3.23 and section 5.3.1: S_N = N + mu I +
+    lambda T). As least squares onto +-1 that is alpha = (K'HK + mu P + lambda T)^-1 K'Hy. Centres may be transformed
+    samples too: an expansion over the samples alone cannot follow all of T, which is what kept the source's gain small.
+
+    Copies may count as further samples of their class too (virtual samples; Schoelkopf, Burges and Vapnik 1996): those
+    of a sample together as much as `virtual` samples. The outputs are then not only held still, but held to the class.
+
+    Without copies, or with both at 0, it is the discriminant trained over a subset of the samples as centres
+    (section 3.5.1): O(N m^2) time and 8 N m bytes for m centres.
+
+    Parameters
+    ----------
+    n_centers : int
+        At most as many as there are distinct ones to draw.
+    centers : {"samples", "copies", "k_means"}
+        Drawn among the samples, or among them and their copies, at random, or k means of both together.
+    kernel, sigma, regularization, penalty
+        As in `KFDClassifier`; P is taken among the centres.
+    invariance : float
+        lambda >= 0.
+    virtual : float
+        How many samples the copies of a sample count for, >= 0.
+    threshold : {"least_squares", "least_error", "soft_margin"}
+        As in `KFDClassifier`.
+    calibrate_on : {"training", "leave_one_out"}
+        As in `KFDClassifier`; with "leave_one_out" the label of a sample is left out, not its column nor its copies.
+    posterior : str
+        As in `KFDClassifier`.
+    random_state : int, RandomState or None
+        Draws the centres.
+
+    Attributes
+    ----------
+    basis_centers_, dual_coef_, intercept_, classes_, kernel_, sigma_, posterior_
+        As in `KFDClassifier`.
+
+    References
+    ----------
+    S. Mika, Kernel Fisher Discriminants, dissertation, Berlin 2002.
+    B. Schoelkopf, C. Burges, V. Vapnik, Incorporating invariances in support vector learning machines, ICANN 1996.
+    P. Simard, Y. LeCun, J. Denker, B. Victorri, Transformation invariance in pattern recognition, 1998.
+
+    See Also
+    --------
+    OrientedKernelPCA : the same without classes.
+    discriminants.fisher.image_transformations : copies of images.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ThresholdedClassifier._parameter_constraints,
+        "n_centers": [Interval(Integral, 1, None, closed="left")],
+        "centers": [StrOptions({"samples", "copies", "k_means"})],
+        "regularization": [Interval(Real, 0, None, closed="neither")],
+        "penalty": [StrOptions(set(PENALTIES))],
+        "invariance": [Interval(Real, 0, None, closed="left")],
+        "virtual": [Interval(Real, 0, None, closed="left")],
+        "calibrate_on": [StrOptions({"training", "leave_one_out"})],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_centers: int = 1000,
+        *,
+        centers: str = "samples",
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        regularization: float = 1e-3,
+        penalty: str = "identity",
+        invariance: float = 1e-3,
+        virtual: float = 0.0,
+        threshold: str = "least_squares",
+        calibrate_on: str = "training",
+        posterior: str = "multinomial",
+        random_state: Any = None,
+    ) -> None:
+        self.n_centers = n_centers
+        self.centers = centers
+        self.kernel = kernel
+        self.sigma = sigma
+        self.regularization = regularization
+        self.penalty = penalty
+        self.invariance = invariance
+        self.virtual = virtual
+        self.threshold = threshold
+        self.calibrate_on = calibrate_on
+        self.posterior = posterior
+        self.random_state = random_state
+
+    def fit(self, X: np.ndarray, y: np.ndarray, *, copies: Any = None) -> Self:
+        """Learn the outputs, the thresholds and the posterior model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        copies : array-like of shape (n_transformations, n_samples, n_features), optional
+            The samples, transformed by a little, each transformation in turn.
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite input, fewer than two classes, parameters out of range, or shapes or a kernel that do
+            not fit.
+        """
+        self._copies = copies
+        try:
+            return super().fit(X, y)
+        finally:
+            del self._copies
+
+    def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
+        kernel = make_kernel(self.kernel, self.sigma).resolved(X)
+        copies = None if self._copies is None else checked_copies(self._copies, X)
+        if copies is not None and not kernel.centers_are_points:
+            raise ValueError("copies need a kernel that is worked out from any two points, the same for all of them")
+        kernel, centers = self._dictionary(kernel, X, copies)
+        K = kernel_matrix(kernel, X, centers)
+        check_values(K)
+        normal = np.zeros((K.shape[1], K.shape[1]))
+        if copies is not None and self.invariance and not self.virtual:
+            normal += self.invariance * X.shape[0] * tangent_covariance(kernel, centers, X, copies, outputs=K)
+        if self.penalty == "kernel":
+            among = kernel_matrix(kernel, self._rows_of(kernel, centers, X), centers)
+            check_symmetric(among, "penalty='kernel'")
+            normal += self.regularization * among
+        else:
+            normal.flat[:: normal.shape[0] + 1] += self.regularization
+        column_means, means = K.mean(axis=0), targets.mean(axis=0)
+        K -= column_means
+        normal += K.T @ K
+        products, weight = K.T @ (targets - means), float(X.shape[0])
+        if copies is not None and self.virtual:
+            each = self.virtual / copies.shape[0]
+            samples = K if self.invariance else None
+            sums = VirtualSums.over(kernel, centers, copies, column_means, targets - means, samples)
+            normal += self.invariance / copies.shape[0] * sums.moved
+            weight *= 1.0 + self.virtual
+            shift = each * sums.columns / weight
+            normal += each * sums.squares - weight * np.outer(shift, shift)
+            products += each * sums.targets
+            column_means += shift
+            K -= shift
+        normal.flat[:: normal.shape[0] + 1] += _JITTER * normal.trace() / normal.shape[0]
+        try:
+            factor = cho_factor(normal, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            raise ValueError(
+                f"regularization = {self.regularization} leaves the scatter matrix without a Cholesky factor: it is "
+                "too small for the size of the kernel values, or the kernel has large negative eigenvalues"
+            ) from None
+        alpha = cho_solve(factor, products, check_finite=False)
+        self._keep_expansion(kernel, centers, alpha, means - column_means @ alpha)
+        if self.calibrate_on == "leave_one_out":
+            rotated = solve_triangular(factor[0], K.T, lower=factor[1], trans=0 if factor[1] else 1, check_finite=False)
+            leverage = 1.0 / weight + np.einsum("ij,ij->j", rotated, rotated)
+            self._left_out = targets - (targets - means - K @ alpha) / (1.0 - leverage)[:, None]
+
+    def _calibration_outputs(self, X: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        if self.calibrate_on != "leave_one_out":
+            return super()._calibration_outputs(X, targets)
+        outputs = self._left_out
+        del self._left_out
+        return outputs
+
+    def _dictionary(self, kernel: Kernel, X: np.ndarray, copies: np.ndarray | None) -> tuple[Kernel, np.ndarray]:
+        """The kernel for the centres, and the centres."""
+        random = check_random_state(self.random_state)
+        pool = X
+        if self.centers != "samples":
+            if not kernel.centers_are_points:
+                raise ValueError(f"centers = {self.centers!r} needs a kernel that any point can be a centre of")
+            pool = X if copies is None else np.concatenate([X, copies.reshape(-1, X.shape[1])])
+        if kernel.centers_are_points:
+            rows = np.sort(np.unique(pool, axis=0, return_index=True)[1])
+        else:
+            rows = np.arange(pool.shape[0])
+        n_centers = min(int(self.n_centers), rows.shape[0])
+        if self.centers == "k_means" and n_centers < rows.shape[0]:
+            means = MiniBatchKMeans(n_centers, n_init=1, batch_size=4096, random_state=random).fit(pool[rows])
+            return kernel.over(means.cluster_centers_)[0], means.cluster_centers_.astype(X.dtype)
+        if n_centers < rows.shape[0]:
+            rows = np.sort(random.choice(rows, n_centers, replace=False))
+        kernel, which = kernel.at(rows).over(pool[rows])
+        return kernel, pool[rows][which]
+
+    @staticmethod
+    def _rows_of(kernel: Kernel, centers: np.ndarray, X: np.ndarray) -> np.ndarray:
+        """The samples that the centres are, as the kernel wants samples."""
+        return X[kernel.indices] if isinstance(kernel, PrecomputedKernel) else centers

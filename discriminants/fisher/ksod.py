@@ -1,0 +1,226 @@
+"""The kernel second-order discriminant and its pruning (Abdallah, Richard and Lengelle 2004)."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from discriminants.fisher.second_order import SecondOrderPath
+from discriminants.fisher.thresholds import least_errors
+from discriminants.kernels import make_kernel
+from discriminants.linear_systems.centred_scatter import PENALTIES
+from discriminants.linear_systems.kernel_values import kernel_matrix
+from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, winners
+from discriminants.multiclass.thresholded import stratified_folds
+
+
+class KSODClassifier(OneVsRestClassifier):
+    """Fisher's discriminant with a free weight of the two class variances, chosen on samples that were held out.
+
+    Whatever criterion of the means and variances of two projected classes is maximized, Fisher's, the signal-to-noise
+    ratio, the mean square error, the direction is w = (rho S_0 + (1 - rho) S_1)^-1 (m_1 - m_0) for some rho (Abdallah
+    et al. 2004, 8). So rho is tried from 0 to 1, each time with the threshold of least errors on held-out samples, and
+    the best of all is kept (their section III-C). rho = P(C_0) is Fisher's criterion; class 1 is the second of two
+    classes, or the one against the rest. All values of rho come from one decomposition (`SecondOrderPath`).
+
+    With `n_components="held_out"` it is KSOD-OBD: in the basis in which the covariances of both classes are diagonal
+    the components that contribute least to the difference of the means are pruned, as many as make the fewest errors on
+    held-out samples (their section IV). A prediction then still costs all kernel values; what is small is the number
+    of free weights.
+
+    Parameters
+    ----------
+    kernel, sigma
+        As in `KFDClassifier`.
+    regularization : float
+        eta > 0, added to the covariances, which are means over a class.
+    penalty : {"identity", "kernel"}
+        What eta is times of: alpha'alpha, as in the paper, or alpha'K alpha, the norm in the space of the kernel.
+    rho : {"held_out", "fisher"} or float
+        Weight of the covariance of the class below, 0 to 1: chosen, P(C_0), or given.
+    n_rhos : int
+        Values of rho to choose among, evenly spaced; the paper's step of 0.05 makes 21.
+    n_components : {"held_out"}, int or None
+        Components kept of each output: chosen, given (at most as many as there are), or all.
+    validation : float or int
+        A float below 1 is the share of the samples that is held out, stratified; the others are what is learnt from,
+        as in the paper. An int is a number of folds, each of which is held out in turn; then all samples are learnt
+        from, with the rho, the number of components and the threshold that were best on the folds together.
+    posterior : str
+        As in `KFDClassifier`; fitted to the outputs of all samples, or, with folds, of held-out ones. Of two classes
+        both are equally probable at the threshold, but with "gaussian".
+    random_state : int, RandomState or None
+        Draws the samples to hold out (a share; folds are always the same).
+
+    Attributes
+    ----------
+    rho_ : ndarray of shape (n_outputs,)
+    n_components_ : ndarray of int of shape (n_outputs,)
+    held_out_errors_ : ndarray of shape (n_outputs, n_rhos)
+        Share of held-out samples on the wrong side at each rho (with the best number of components), one output
+        against its threshold.
+    basis_centers_, dual_coef_, intercept_, classes_, kernel_, sigma_, posterior_
+        As in `KFDClassifier`. Outputs are scaled so that the class means of the samples learnt from differ by two.
+
+    References
+    ----------
+    F. Abdallah, C. Richard, R. Lengelle, An improved training algorithm for nonlinear kernel discriminants, IEEE
+    Transactions on Signal Processing 52, 2004.
+
+    See Also
+    --------
+    KFDClassifier : rho = P(C_0), with closed-form leave-one-out.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **OneVsRestClassifier._parameter_constraints,
+        "regularization": [Interval(Real, 0, None, closed="neither")],
+        "penalty": [StrOptions(set(PENALTIES))],
+        "rho": [StrOptions({"held_out", "fisher"}), Interval(Real, 0, 1, closed="both")],
+        "n_rhos": [Interval(Integral, 2, None, closed="left")],
+        "n_components": [StrOptions({"held_out"}), Interval(Integral, 1, None, closed="left"), None],
+        "validation": [Interval(Real, 0, 1, closed="neither"), Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        regularization: float = 1e-3,
+        penalty: str = "identity",
+        rho: Any = "held_out",
+        n_rhos: int = 21,
+        n_components: Any = None,
+        validation: Any = 0.2,
+        posterior: str = "multinomial",
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.sigma = sigma
+        self.regularization = regularization
+        self.penalty = penalty
+        self.rho = rho
+        self.n_rhos = n_rhos
+        self.n_components = n_components
+        self.validation = validation
+        self.posterior = posterior
+        self.random_state = random_state
+
+    def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
+        kernel, points = make_kernel(self.kernel, self.sigma).resolved(X).over(X)
+        K = kernel_matrix(kernel, X, X[points])
+        splits, learnt = self._splits(winners(targets))
+        columns = np.flatnonzero(np.isin(points, learnt))
+        chosen = [self._output(K, points, targets[:, s] > 0, splits, learnt) for s in range(targets.shape[1])]
+        weights = np.stack([output.weights for output in chosen], axis=1)
+        bias = np.array([output.bias for output in chosen])
+        self._keep_expansion(kernel.at(columns), X[points[columns]], weights, bias)
+        self.rho_ = np.array([output.rho for output in chosen])
+        self.n_components_ = np.array([output.n_components for output in chosen])
+        self.held_out_errors_ = np.stack([output.errors for output in chosen])
+        self._left_out = np.stack([output.held_out for output in chosen], axis=1) if len(splits) > 1 else None
+
+    def _calibrate(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray) -> None:
+        outputs = self._outputs(X) if self._left_out is None else self._left_out
+        del self._left_out
+        self._fit_posterior(outputs, codes)
+
+    def _sets_thresholds(self) -> bool:
+        return True
+
+    def _splits(self, codes: np.ndarray) -> tuple[list[tuple[np.ndarray, np.ndarray]], np.ndarray]:
+        """Pairs (training rows, held-out rows), and the rows that the final model is learnt from."""
+        if isinstance(self.validation, Integral):
+            fold = stratified_folds(codes, int(self.validation))
+            numbers = np.unique(fold)
+            splits = [(np.flatnonzero(fold != number), np.flatnonzero(fold == number)) for number in numbers]
+            return splits, np.arange(codes.shape[0])
+        counts = np.bincount(codes)
+        if counts[counts > 0].min() < 2:
+            raise ValueError("holding samples out needs at least two samples of every class")
+        held_out = np.zeros(codes.shape[0], dtype=bool)
+        order = check_random_state(self.random_state).permutation(codes.shape[0])
+        for c in np.flatnonzero(counts):
+            of_class = order[codes[order] == c]
+            held_out[of_class[: min(max(1, round(self.validation * counts[c])), counts[c] - 1)]] = True
+        train = np.flatnonzero(~held_out)
+        return [(train, np.flatnonzero(held_out))], train
+
+    def _output(
+        self,
+        K: np.ndarray,
+        points: np.ndarray,
+        positive: np.ndarray,
+        splits: list[tuple[np.ndarray, np.ndarray]],
+        learnt: np.ndarray,
+    ) -> "_Output":
+        """Choose rho, the number of components and the threshold of one output."""
+
+        def path_of(rows: np.ndarray) -> tuple[SecondOrderPath, np.ndarray]:
+            columns = np.flatnonzero(np.isin(points, rows))
+            part = K[np.ix_(rows, columns)]
+            return SecondOrderPath(part, positive[rows], self.regularization, self.penalty), columns
+
+        paths, coordinates = [], []
+        for train, held_out in splits:
+            path, columns = path_of(train)
+            paths.append(path)
+            coordinates.append(K[np.ix_(held_out, columns)] @ path.components)
+        rows = np.concatenate([held_out for _, held_out in splits])
+        rhos, sizes = self._choices(positive, min(path.differences.shape[0] for path in paths))
+        table, thresholds = np.empty((len(rhos), len(sizes))), np.empty((len(rhos), len(sizes)))
+        for number, rho in enumerate(rhos):
+            outputs = _at_sizes(paths, coordinates, rho, sizes)
+            table[number], thresholds[number] = least_errors(outputs, positive[rows])
+        # Of equally few errors the fewest components, then the rho nearest to Fisher's.
+        fisher = float((~positive).mean())
+        best = table == table.min()
+        size = int(np.argmax(best.any(axis=0)))
+        place = int(np.argmin(np.where(best[:, size], np.abs(np.array(rhos) - fisher), np.inf)))
+        final = paths[0] if len(splits) == 1 else path_of(learnt)[0]
+        solution = final.solve(rhos[place], sizes[size])
+        held_out_outputs = np.zeros(positive.shape[0])
+        held_out_outputs[rows] = _at_sizes(paths, coordinates, rhos[place], sizes)[:, size] - thresholds[place, size]
+        scale = 2.0 / solution.separation if solution.separation > 0 else 1.0
+        return _Output(
+            scale * solution.alpha,
+            -scale * solution.midpoint - float(thresholds[place, size]),
+            rhos[place],
+            sizes[size] or final.differences.shape[0],
+            table.min(axis=1) / rows.shape[0],
+            held_out_outputs,
+        )
+
+    def _choices(self, positive: np.ndarray, most: int) -> tuple[list[float], list[int | None]]:
+        """Values of rho, and numbers of components, ascending, None being all."""
+        if isinstance(self.rho, str):
+            fisher = self.rho == "fisher"
+            rhos = [float((~positive).mean())] if fisher else np.linspace(0.0, 1.0, int(self.n_rhos)).tolist()
+        else:
+            rhos = [float(self.rho)]
+        if self.n_components is None:
+            return rhos, [None]
+        if isinstance(self.n_components, str):
+            return rhos, [*range(1, most + 1)]
+        return rhos, [min(int(self.n_components), most)]
+
+
+class _Output(NamedTuple):
+    weights: np.ndarray
+    bias: float
+    rho: float
+    n_components: int
+    errors: np.ndarray
+    held_out: np.ndarray
+
+
+def _at_sizes(
+    paths: list[SecondOrderPath], coordinates: list[np.ndarray], rho: float, sizes: list[int | None]
+) -> np.ndarray:
+    """Held-out outputs at each number of components, shape (n_held_out, n_sizes)."""
+    columns = [-1 if size is None else size - 1 for size in sizes]
+    return np.vstack([path.outputs(Z, rho)[:, columns] for path, Z in zip(paths, coordinates, strict=True)])

@@ -1,0 +1,187 @@
+"""Fisher's linear discriminant and its posterior (Andelic 2007, section 3.1)."""
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import log_expit, log_softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from discriminants.multiclass.labels import class_codes
+from discriminants.multiclass.one_vs_rest import winners
+from discriminants.posteriors.output_models import POSTERIORS
+from discriminants.util.expansion import FLOATS
+
+_MIN_SHARE = 1e-12  # of the total variance along a direction, that has to be variance within the classes
+
+
+class LinearDiscriminant(ClassifierMixin, BaseEstimator):
+    """w = S_W^-1 (m_+ - m_-) with the bias of Bayes' rule for normal classes of one covariance (3.11-3.19).
+
+    For two classes the output is t = w'x + b (3.17), w = Sigma^-1 (m_+ - m_-), the log of the odds of the second class
+    of `classes_`, and the threshold zero is where the projected class densities, weighted by the priors, meet. Sigma
+    is S_W / N, the maximum-likelihood estimate, with the ridge where one is asked for.
+
+    More classes share the within-class scatter of all of them, as Fisher's criterion does: the output of class c is
+    its log posterior up to a term common to all classes, (m_c - m)' Sigma^-1 (x - (m_c + m) / 2) + log P(c), m the mean
+    of all samples; the difference of any two is their (3.17). One-vs-rest least squares would hide a class that lies
+    between two others.
+
+    A direction in which no sample differs from another has weight zero. Time is O(N d^2 + d^3).
+
+    Parameters
+    ----------
+    regularization : float
+        mu >= 0, added to the diagonal of S_W, which is unnormalized; in squared units of X.
+    posterior : str
+        "equal_covariance" is (3.15), always in agreement with `predict`. The names of
+        `discriminants.posteriors.output_models.POSTERIORS` fit a model of their own to the outputs of the training
+        samples; "gaussian" gives every projected class a variance of its own.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_outputs, n_features), float64
+        One output for two classes, else one a class.
+    intercept_ : ndarray of shape (n_outputs,), float64
+    classes_ : ndarray of shape (n_classes,)
+    means_ : ndarray of shape (n_classes, n_features), float64
+    priors_ : ndarray of shape (n_classes,)
+        Shares of the training samples.
+    posterior_ : fitted output model, or None for "equal_covariance"
+
+    References
+    ----------
+    E. Andelic, Sparse Nonlinear Discriminants, dissertation, Magdeburg 2007.
+    R. A. Fisher, The use of multiple measurements in taxonomic problems, Annals of Eugenics 7, 1936.
+
+    See Also
+    --------
+    KFDClassifier : the same in the space of a kernel.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "regularization": [Interval(Real, 0, None, closed="left")],
+        "posterior": [StrOptions({"equal_covariance", *POSTERIORS})],
+    }
+
+    def __init__(self, *, regularization: float = 0.0, posterior: str = "equal_covariance") -> None:
+        self.regularization = regularization
+        self.posterior = posterior
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Learn the directions and biases.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite input, fewer than two classes, constant samples, or classes that differ in a
+            direction in which they have no variance (always so with more features than samples) while
+            `regularization` is zero.
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
+        self.classes_, codes = class_codes(y)
+        counts = np.bincount(codes)
+        self.priors_ = counts / counts.sum()
+        self.means_, within = _means_and_scatter(X, codes, self.classes_.shape[0])
+        mean = self.priors_ @ self.means_
+        between = np.sqrt(counts)[:, None] * (self.means_ - mean)
+        within.flat[:: within.shape[0] + 1] += self.regularization
+        whitening = _whitening(within, between, varying=X.max(axis=0) > X.min(axis=0)) * np.sqrt(X.shape[0])
+        whitened = (self.means_ - mean) @ whitening
+        coef = whitened @ whitening.T
+        intercept = np.log(self.priors_) - 0.5 * np.einsum("ij,ij->i", whitened, whitened) - coef @ mean
+        if self.classes_.shape[0] == 2:
+            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+        if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+            raise ValueError(f"{type(self).__name__} found no finite weights: the values of X are too large or small")
+        self.coef_, self.intercept_ = coef, intercept
+        self.posterior_ = None
+        if self.posterior != "equal_covariance":
+            self.posterior_ = POSTERIORS[self.posterior]().fit(self._outputs(X), codes)
+        return self
+
+    def decision_function(self, X: np.ndarray) -> np.ndarray:
+        """Outputs of shape (n_samples, n_classes), or (n_samples,) for two classes, positive for the second."""
+        outputs = self._outputs(self._checked(X))
+        return outputs[:, 0] if outputs.shape[1] == 1 else outputs
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """The class with the largest output."""
+        outputs = self._outputs(self._checked(X))
+        return self.classes_[winners(outputs)]
+
+    def predict_log_proba(self, X: np.ndarray) -> np.ndarray:
+        """Natural log posteriors, shape (n_samples, n_classes)."""
+        outputs = self._outputs(self._checked(X))
+        if self.posterior_ is not None:
+            return self.posterior_.predict_log_proba(outputs)
+        both = np.hstack([-outputs, outputs])
+        log_proba = log_expit(both) if outputs.shape[1] == 1 else log_softmax(outputs, axis=1)
+        return np.where(np.exp(log_proba) < 1, log_proba, 0)  # the log of a posterior that rounds to one is zero
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """Posteriors, shape (n_samples, n_classes); rows sum to one."""
+        return np.exp(self.predict_log_proba(X))
+
+    def _checked(self, X: np.ndarray) -> np.ndarray:
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=FLOATS, order="C", reset=False)
+
+    def _outputs(self, X: np.ndarray) -> np.ndarray:
+        """Shape (n_samples, n_outputs), formed in float64 (data far from the origin cancel) and given in X's type."""
+        return (X @ self.coef_.T + self.intercept_).astype(X.dtype)
+
+
+def _means_and_scatter(X: np.ndarray, codes: np.ndarray, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Class means (3.1) and within-class scatter (3.7), a class at a time in float64."""
+    means, scatter = np.empty((n_classes, X.shape[1])), np.zeros((X.shape[1], X.shape[1]))
+    with np.errstate(over="ignore", invalid="ignore"):  # refused by `_whitening`
+        for c in range(n_classes):
+            samples = X[codes == c].astype(np.float64)
+            means[c] = samples.mean(axis=0)
+            samples -= means[c]
+            scatter += samples.T @ samples
+    return means, scatter
+
+
+def _whitening(within: np.ndarray, between: np.ndarray, varying: np.ndarray) -> np.ndarray:
+    """V of shape (n_features, rank) with VV' the inverse of `within` on the directions in which samples differ.
+
+    Parameters
+    ----------
+    within : ndarray of shape (n_features, n_features)
+        Ridge included.
+    between : ndarray of shape (n_classes, n_features)
+        `between' between` is the total scatter less that within the classes.
+    varying : ndarray of bool of shape (n_features,)
+        Features that are not constant.
+    """
+    if not varying.any():
+        raise ValueError("all samples are equal: every feature is constant")
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = within + between.T @ between
+    energy = total.diagonal()[varying]
+    if not (np.isfinite(total).all() and (energy >= np.finfo(np.float64).tiny).all()):
+        raise ValueError(
+            "the squared deviations of a feature are too large or too small for float64, "
+            f"from {energy.min():.3g} to {energy.max():.3g}; scale the features"
+        )
+    scale = np.where(varying, 1.0 / np.sqrt(np.where(varying, total.diagonal(), 1.0)), 0.0)
+    eigenvalues, vectors = np.linalg.eigh(scale[:, None] * total * scale)
+    kept = eigenvalues > 10 * scale.shape[0] * np.finfo(np.float64).eps * eigenvalues[-1]
+    basis = scale[:, None] * vectors[:, kept] / np.sqrt(eigenvalues[kept])  # the total scatter becomes the identity
+    shares, vectors = np.linalg.eigh(basis.T @ within @ basis)
+    if shares[0] < _MIN_SHARE:
+        raise ValueError(
+            "the classes differ in a direction in which they have no variance within, so that S_W cannot be inverted; "
+            "set regularization > 0 (features far outnumbering samples, or a feature that tells the label?)"
+        )
+    return basis @ (vectors / np.sqrt(shares))

@@ -1,0 +1,240 @@
+"""Kernel Fisher discriminants with a penalty that makes coefficients zero (Mika 2002, section 3.4.8)."""
+
+from functools import partial
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from discriminants.fisher.column_generation import ActiveSet, Columns, Expansion, generate_columns
+from discriminants.fisher.l1_least_squares import l1_least_squares
+from discriminants.fisher.least_absolute_deviations import least_absolute_deviations
+from discriminants.kernels import make_kernel
+from discriminants.multiclass.thresholded import ThresholdedClassifier
+from discriminants.util.expansion import KernelExpansion
+from discriminants.util.regression import KernelRegressor
+
+_NO_WEIGHT = 1e-6  # of the largest weight: an interior point leaves zeros so small
+_NO_PENALTY = 1e-6  # of the largest sum of a column: below it the penalty says nothing about small weights
+_MAX_PENALTY = 1e100  # a larger one has the same solution; its squares stay finite
+_NO_SHARE = 1e-9  # of the objective without columns: where all weights are zero, so small a penalty is left
+
+
+_NO_DISTANCE = 1e-10  # of the largest kernel value: class means of a column that are equal but for rounding
+
+
+class _ClassSums(NamedTuple):
+    """Deviations whose sum over each class counts `weight` times: so much that it is zero."""
+
+    classes: np.ndarray  # of shape (2, n_samples), one in its own class, zero in the other
+    weight: float
+
+
+class _SparseKFD(KernelExpansion):
+    """min sum_i loss(y_i - f(x_i)) + C sum_j |alpha_j|, f = sum_j alpha_j k(., x_j) + b."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "regularization": [Interval(Real, 0, None, closed="neither")],
+        "loss": [StrOptions({"squared", "absolute"})],
+    }
+
+    kernel: Any
+    sigma: Any
+    regularization: float
+    loss: str
+    class_means: str = "free"  # a parameter of the classifier
+
+    @property
+    def _penalty(self) -> float:
+        return min(float(self.regularization), _MAX_PENALTY)
+
+    def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
+        if X.shape[0] < 2:
+            raise ValueError(f"{type(self).__name__} needs at least two samples, got 1 sample")
+        columns = Columns(make_kernel(self.kernel, self.sigma).resolved(X), X)
+        found = [self._expansion(columns, target.astype(np.float64)) for target in targets.T]
+        union = np.unique(np.concatenate([expansion.columns for expansion in found]))
+        if not union.size:  # the penalty lets no column in: the bias alone
+            union = np.array([0])
+        weights = np.zeros((union.shape[0], len(found)))
+        for s, expansion in enumerate(found):
+            weights[np.searchsorted(union, expansion.columns), s] = expansion.alpha
+        bias = np.array([expansion.bias for expansion in found])
+        self.center_indices_ = columns.points[union]
+        self._keep_expansion(columns.kernel.at(union), X[self.center_indices_], weights, bias)
+        self.n_centers_ = np.array([expansion.columns.shape[0] for expansion in found])
+
+    def _expansion(self, columns: Columns, target: np.ndarray) -> Expansion:
+        middle = (float(target.max()) + float(target.min())) / 2
+        target = target - middle
+        size = float(np.abs(target).max()) or 1.0
+        target = target / size
+        C = self._penalty
+        if self.loss == "squared":
+            found = generate_columns(columns, target, C, self._least_squares, target - target.mean())
+        elif self.class_means == "fixed" and (first := self._farthest(columns, target)) is not None:
+            solve = partial(self._least_deviations, sums=first[1])
+            found = generate_columns(columns, target, C, solve, target, first=first[0])
+        else:
+            found = generate_columns(columns, target, C, self._least_deviations, _signs(target))
+        return found._replace(alpha=size * found.alpha, bias=size * found.bias + middle)
+
+    def _least_squares(self, K: np.ndarray, target: np.ndarray) -> ActiveSet:
+        """The Lasso on centred columns."""
+        means, mean = K.mean(axis=0), float(target.mean())
+        centred, rest = K - means, target - mean
+        alpha = l1_least_squares(centred.T @ centred, rest @ centred, float(rest @ rest), self._penalty)
+        return ActiveSet(alpha, mean - float(means @ alpha), rest - centred @ alpha)
+
+    def _farthest(self, columns: Columns, target: np.ndarray) -> tuple[np.ndarray, _ClassSums] | None:
+        """The column whose class means are farthest apart, and how much sums over the classes are to count so that they
+        are zero; None where no column has different class means.
+
+        The programme with fixed means is homogeneous: its value V goes with the distance of the means, so the
+        multipliers of the two sums are at most V / 2, and V is at most what one column alone reaches.
+        """
+        classes = np.stack([target > 0, target <= 0]).astype(np.float64)
+        shares = classes / classes.sum(axis=1, keepdims=True)
+        distances = columns.products(shares[0] - shares[1], np.arange(columns.n_candidates))
+        farthest = np.array([int(np.abs(distances).argmax())])
+        k = columns.at(farthest)[:, 0]
+        distance = float(distances[farthest[0]])
+        if not abs(distance) > _NO_DISTANCE * float(np.abs(k).max()):
+            return None
+        alpha = 2.0 / distance
+        deviations = target - alpha * k
+        deviations -= float(shares[0] @ deviations)
+        value = float(np.abs(deviations).sum()) + self._penalty * abs(alpha)
+        return farthest, _ClassSums(classes, 2.0 * (1.0 + value / (2.0 * float(classes.sum(axis=1).min()))))
+
+    def _least_deviations(self, K: np.ndarray, target: np.ndarray, sums: _ClassSums | None = None) -> ActiveSet:
+        """Least absolute deviations with a penalty C on every weight but the bias, and a row for each sum."""
+        n_samples, n = K.shape
+        rows = np.hstack([K, np.ones((n_samples, 1))])
+        penalty = np.append(np.full(n, self._penalty), 0.0)
+        targets = target
+        if sums is not None:
+            rows = np.concatenate([rows, sums.weight * (sums.classes @ rows)])
+            targets = np.concatenate([target, sums.weight * (sums.classes @ target)])
+        found = least_absolute_deviations(rows, targets, penalty)
+        multipliers = found.multipliers[:n_samples]
+        if sums is not None:
+            multipliers = multipliers + sums.weight * (found.multipliers[n_samples:] @ sums.classes)
+        alpha = found.theta[:n]
+        sizes = np.abs(alpha)
+        steepest = float(np.abs(K).sum(axis=0).max())
+        none = _NO_SHARE * float(np.abs(target).sum()) / max(self._penalty, _NO_PENALTY * steepest)
+        alpha[sizes <= max(_NO_WEIGHT * sizes.max(initial=0.0), none)] = 0.0
+        return ActiveSet(alpha, float(found.theta[n]), multipliers)
+
+
+def _signs(target: np.ndarray) -> np.ndarray:
+    """Multipliers of the median: the signs of the deviations, and what makes their sum zero for those without one."""
+    signs = np.sign(target - np.median(target))
+    level = signs == 0
+    if level.any():
+        signs[level] = -signs.sum() / level.sum()
+    return signs
+
+
+class SparseKFDClassifier(_SparseKFD, ThresholdedClassifier):
+    """Fisher's discriminant with few kernel columns by an L1 penalty: SKFD, and with absolute slacks LSKFD.
+
+    Minimizes sum_i (y_i - f(x_i))^2 / 2 + C sum_j |alpha_j| (Mika 2002, 3.53), the Lasso on the kernel matrix, or, with
+    `loss="absolute"`, sum_i |y_i - f(x_i)| + C sum_j |alpha_j| (3.55), a linear programme, on targets +-1. The first
+    is the Fisher discriminant with another penalty; the second also bounds what a single sample can do, and is sparser
+    still. Any sample may become a centre, not those near the boundary alone, so that fewer are needed than a support
+    vector machine has.
+
+    Both are solved over few columns at a time (`discriminants.fisher.column_generation`), by interior point methods:
+    memory is O(N m) for samples beyond 3000.
+
+    Parameters
+    ----------
+    kernel, sigma
+        As in `KFDClassifier`; the kernel need not be positive definite.
+    regularization : float
+        C > 0. With `loss="squared"` no column is left from C = max_j |k_j'(y - mean)| on; with "absolute" from
+        the same with the signs of the deviations from the median in place of y - mean.
+    loss : {"squared", "absolute"}
+    class_means : {"free", "fixed"}
+        With "fixed" the mean output of either class is its target, as the authors first had it (Mika, Raetsch, Mueller
+        2001). That matters to absolute slacks: the bias alone errs by the smaller class only, so that with means left
+        free much regularization takes all weights away where classes are unequal; fixed ones keep the classes apart
+        with a few columns. With squared slacks both have the same solutions, under another C.
+    threshold : {"least_squares", "least_error", "soft_margin"}
+        As in `KFDClassifier`; "least_squares" keeps the bias found with the coefficients, whatever the loss.
+    calibrate_on : {"training", "held_out"}
+        As in `KFDClassifier`.
+    posterior : str
+        As in `KFDClassifier`.
+
+    Attributes
+    ----------
+    n_centers_ : ndarray of int of shape (n_outputs,)
+        Columns with a weight in each output.
+    center_indices_ : ndarray of int of shape (m,)
+        Rows of the training samples that are centres of any output.
+    basis_centers_, dual_coef_, intercept_, classes_, kernel_, sigma_, posterior_
+        As in `KFDClassifier`.
+
+    References
+    ----------
+    S. Mika, Kernel Fisher Discriminants, dissertation, Berlin 2002.
+    S. Mika, G. Raetsch, K.-R. Mueller, A mathematical programming approach to the kernel Fisher algorithm, NIPS 13,
+    2001.
+
+    See Also
+    --------
+    SparseGreedyKFDClassifier : as many centres as asked for, with a quadratic penalty.
+    RobustKFDClassifier : absolute slacks with a quadratic penalty.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_SparseKFD._parameter_constraints,
+        **ThresholdedClassifier._parameter_constraints,
+        "class_means": [StrOptions({"free", "fixed"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        regularization: float = 1.0,
+        loss: str = "squared",
+        class_means: str = "fixed",
+        threshold: str = "least_squares",
+        calibrate_on: str = "training",
+        posterior: str = "multinomial",
+    ) -> None:
+        self.kernel = kernel
+        self.sigma = sigma
+        self.regularization = regularization
+        self.loss = loss
+        self.class_means = class_means
+        self.threshold = threshold
+        self.calibrate_on = calibrate_on
+        self.posterior = posterior
+
+
+class SparseKFDRegressor(_SparseKFD, KernelRegressor):
+    """The same for real targets: the discriminant is a regression onto the labels (Mika 2002, sections 3.6.3 and 5).
+
+    Parameters, attributes and references are those of `SparseKFDClassifier`, without the classes and posteriors; y may
+    have several columns. C is meant for targets from -1 to 1; others are moved and scaled to these, and back.
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        regularization: float = 1e-2,
+        loss: str = "squared",
+    ) -> None:
+        self.kernel = kernel
+        self.sigma = sigma
+        self.regularization = regularization
+        self.loss = loss

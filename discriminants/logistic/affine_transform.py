@@ -1,0 +1,157 @@
+"""An affine map of the inputs under which a fitted model fits other data better.
+
+For hybrids of neural networks the linear input network (Neto, Almeida, Hochberg, Martins, Nunes, Renals and Robinson
+1995, "Speaker-adaptation for hybrid HMM-ANN continuous speech recognition system"); here the gradient passes through
+the kernel.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+from discriminants.kernels.gaussian import GaussianKernel
+from discriminants.logistic.loss import LOSSES, Factored, Loss, loss_function
+from discriminants.util.expansion import KernelExpansion
+
+_BLOCK_ROWS = 256  # whose kernel values stay in the cache
+
+
+@dataclass(frozen=True)
+class AffineTransform:
+    """x -> matrix @ x + offset.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n_features, n_features)
+    offset : ndarray of shape (n_features,)
+    """
+
+    matrix: np.ndarray
+    offset: np.ndarray
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        """Mapped rows, (n_samples, n_features), in the float type of X."""
+        return X @ self.matrix.T.astype(X.dtype) + self.offset.astype(X.dtype)
+
+
+def identity_map(n_features: int) -> AffineTransform:
+    """The map that changes nothing."""
+    return AffineTransform(np.eye(n_features), np.zeros(n_features))
+
+
+def fit_input_map(
+    model: KernelExpansion,
+    X: np.ndarray,
+    codes: np.ndarray,
+    sample_weight: np.ndarray | None = None,
+    *,
+    loss: str | Factored = "multinomial",
+    ridge: float = 1e-2,
+    max_iter: int = 15,
+    start: AffineTransform | None = None,
+) -> AffineTransform:
+    """Minimize mean loss + ridge / 2 (|matrix - I|^2 + |offset|^2) by L-BFGS.
+
+    Parameters
+    ----------
+    model : fitted KernelExpansion
+        With a Gaussian kernel of one width, and one output a class.
+    X : ndarray of shape (n_samples, n_features)
+    codes : ndarray of int of shape (n_samples,)
+        Class numbers: rows of `model.classes_`.
+    sample_weight : ndarray of shape (n_samples,), optional
+        Not negative; a sample of uncertain class may come once for each with that class's probability.
+    loss : {"multinomial", "ovr"} or Factored
+    ridge : float
+        How strongly the map is held to the identity.
+    max_iter : int
+    start : AffineTransform, optional
+        Where to begin; the identity unless given.
+
+    Raises
+    ------
+    ValueError
+        If the kernel is another, there are no samples, or a number is out of range.
+    """
+    kernel = model.kernel_
+    if not isinstance(kernel, GaussianKernel) or not kernel.centers_are_points:
+        raise ValueError(f"an input map needs a Gaussian kernel of one width, but the model's is {kernel}")
+    weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if not weight.sum() > 0:
+        raise ValueError("an input map needs at least one sample of positive weight")
+    if not ridge >= 0:
+        raise ValueError(f"ridge = {ridge} must not be negative")
+    if not isinstance(loss, Factored) and loss not in LOSSES:
+        raise ValueError(f"loss = {loss!r} must be one of {', '.join(LOSSES)}")
+    n_features = X.shape[1]
+    first = identity_map(n_features) if start is None else start
+    objective = _Objective(
+        model,
+        float(kernel.sigma),
+        X,
+        codes,
+        weight / weight.sum(),
+        loss_function(loss),
+        ridge,
+    )
+    found = minimize(
+        objective,
+        np.append(first.matrix.ravel(), first.offset),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": max_iter},
+    )
+    return AffineTransform(*_parts(found.x, n_features))
+
+
+def _parts(theta: np.ndarray, n_features: int) -> tuple[np.ndarray, np.ndarray]:
+    return theta[: n_features**2].reshape(n_features, n_features), theta[n_features**2 :]
+
+
+class _Objective:
+    """Value and gradient at matrix and offset, in blocks: dk(x, c)/dx = k(x, c) (c - x) / sigma^2."""
+
+    def __init__(
+        self,
+        model: KernelExpansion,
+        sigma: float,
+        X: np.ndarray,
+        codes: np.ndarray,
+        weight: np.ndarray,
+        loss: Loss,
+        ridge: float,
+    ) -> None:
+        self._X, self._codes, self._weight, self._loss, self._ridge = X, codes, weight, loss, ridge
+        self._centers = np.asarray(model.basis_centers_, X.dtype)
+        self._extended = np.hstack([self._centers, np.ones((len(self._centers), 1), X.dtype)])
+        self._columns = model.kernel_.columns(self._centers, X.dtype)
+        self._weights, self._bias = model.dual_coef_.astype(X.dtype), model.intercept_.astype(X.dtype)
+        self._scale = X.dtype.type(1.0 / sigma**2)
+
+    def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        n_samples, n_features = self._X.shape
+        matrix, offset = _parts(theta, n_features)
+        total = 0.0
+        matrix_gradient, offset_gradient = np.zeros(matrix.shape), np.zeros(offset.shape)
+        frame_map = AffineTransform(matrix, offset)
+        for start in range(0, n_samples, _BLOCK_ROWS):
+            rows = slice(start, start + _BLOCK_ROWS)
+            X = self._X[rows]
+            mapped = frame_map(X)
+            K = self._columns.block(mapped)
+            outputs = K @ self._weights + self._bias
+            total += self._loss(outputs, self._codes[rows], self._weight[rows])  # leaves its derivative in `outputs`
+            pull = outputs @ self._weights.T
+            pull *= K
+            summed = pull @ self._extended  # sums over the centres, and in the last column of the pulls themselves
+            slope = (summed[:, :-1] - summed[:, -1:] * mapped) * self._scale
+            matrix_gradient += slope.T @ X
+            offset_gradient += slope.sum(axis=0)
+        away = matrix - np.eye(n_features)
+        value = total + 0.5 * self._ridge * float((away**2).sum() + (offset**2).sum())
+        gradient = np.append(
+            (matrix_gradient + self._ridge * away).ravel(),
+            offset_gradient + self._ridge * offset,
+        )
+        return value, gradient

@@ -1,0 +1,298 @@
+"""Least-squares support vector machines with Bayesian inference (Suykens et al. 2002, chapter 4)."""
+
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
+
+from discriminants.kernels import ARDGaussianKernel, Kernel, PrecomputedKernel, make_kernel
+from discriminants.kernels.width import feature_deviations
+from discriminants.linear_systems.kernel_values import (
+    check_symmetric,
+    check_values,
+    kernel_matrix,
+    memory_of_whole_matrix,
+    one_column_a_sample,
+)
+from discriminants.lssvm.evidence.inputs import selected_inputs
+from discriminants.lssvm.evidence.penalty import Inference, most_probable
+from discriminants.lssvm.evidence.posterior_variance import PosteriorVariance
+from discriminants.lssvm.evidence.spectrum import KernelSpectrum
+from discriminants.lssvm.evidence.widths import WidthEvidence
+from discriminants.util.blas_threads import one_blas_thread_for_few
+from discriminants.util.expansion import FLOATS, KernelExpansion
+from discriminants.util.regression import KernelRegressor, checked_targets
+
+_WANTED_BY = "a Bayesian least-squares support vector machine"
+
+
+class PosteriorParameters(NamedTuple):
+    """What the inference leaves: the eigenpairs, what is most probable, and weights alpha (n, n_outputs)."""
+
+    spectrum: KernelSpectrum
+    found: Inference
+    alpha: np.ndarray
+
+
+class BayesianLSSVM(KernelExpansion):
+    """Base: penalty, widths and inputs by evidence, then the machine of `LSSVMRegressor`."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "tune_width": ["boolean"],
+        "select_inputs": ["boolean"],
+    }
+
+    kernel: Any
+    sigma: Any
+    tune_width: bool
+    select_inputs: bool
+    regularization_: np.ndarray
+    prior_variance_: np.ndarray
+    noise_variance_: np.ndarray
+    effective_parameters_: np.ndarray
+    log_evidence_: np.ndarray
+    removed_inputs_: np.ndarray
+    variance_: PosteriorVariance
+
+    @property
+    def input_relevances_(self) -> np.ndarray:
+        """(deviation / width)^2 of every input, shape (n_features,): what it adds to the exponent of the kernel, on
+        average over pairs of training samples. 0 of an input left out; of the kernel "ard_gaussian".
+        """
+        if not isinstance(self.kernel_, ARDGaussianKernel):
+            raise AttributeError(f"input_relevances_ takes a width for every input, which the {self.kernel_} has not")
+        relevances: np.ndarray = (self.basis_centers_.std(axis=0) / np.asarray(self.kernel_.sigma)) ** 2
+        return relevances
+
+    def _infer(
+        self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None, *, noise_known: bool = False
+    ) -> PosteriorParameters:
+        """Store the expansion and what is most probable, for weights of samples that are positive."""
+        if X.shape[0] < 3:
+            raise ValueError(
+                f"{type(self).__name__} needs at least three samples to infer from, got {X.shape[0]} "
+                f"sample{'s' * (X.shape[0] != 1)}"
+            )
+        wide = X.astype(np.float64, copy=False)
+        kernel = one_column_a_sample(make_kernel(self.kernel, self.sigma).resolved(X, weight), X, _WANTED_BY)
+        K = kernel_matrix(kernel, wide, wide)
+        check_values(K)
+        check_symmetric(K, _WANTED_BY)
+        evidence = WidthEvidence(wide, targets, weight, noise_known=noise_known)
+        tuned = self._tuned(kernel, evidence, wide, weight)
+        if tuned is not kernel:
+            kernel, K = tuned, kernel_matrix(tuned, wide, wide)
+        spectrum = KernelSpectrum(K, weight)
+        found = most_probable(spectrum, targets, noise_known=noise_known)
+        alpha = spectrum.weights(spectrum.rotated(targets), found.regularization)
+        bias = spectrum.share @ targets - spectrum.column_means @ alpha
+        self.regularization_, self.prior_variance_, self.noise_variance_ = found[:3]
+        self.effective_parameters_ = found.effective_parameters
+        self.log_evidence_ = found.log_evidence(evidence.n_samples)
+        self._keep_expansion(kernel, wide, alpha, bias)
+        return PosteriorParameters(spectrum, found, alpha)
+
+    def _outputs(self, X: np.ndarray) -> np.ndarray:
+        """All outputs for checked X, in its float type; summed in float64, for the weights of wide kernels cancel."""
+        return super()._outputs(X.astype(np.float64, copy=False)).astype(X.dtype, copy=False)
+
+    def _tuned(self, kernel: Kernel, evidence: WidthEvidence, X: np.ndarray, weight: np.ndarray | None) -> Kernel:
+        self.removed_inputs_ = np.empty(0, dtype=np.intp)
+        by_input = isinstance(kernel, ARDGaussianKernel)
+        if self.select_inputs and not (by_input and self.tune_width):
+            raise ValueError(
+                "select_inputs needs kernel = 'ard_gaussian', and tune_width; got the kernel "
+                f"{kernel} and tune_width = {self.tune_width}"
+            )
+        if not (self.tune_width and kernel.has_width_gradient):
+            return kernel
+        if not by_input:
+            return evidence.tuned(kernel)
+        around = np.broadcast_to(np.asarray(kernel.get_params()["sigma"], dtype=np.float64), (X.shape[1],))
+        kernel = evidence.tuned(ARDGaussianKernel(around.copy()))
+        if self.select_inputs:
+            deviations = feature_deviations(X, weight)
+            kernel, self.removed_inputs_, _ = selected_inputs(evidence, kernel, deviations, around)
+        return kernel
+
+
+class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
+    """`LSSVMRegressor` that finds its penalty, its widths and its inputs itself, and says how sure it is.
+
+    The squared errors are those of normal noise, the penalty that of a normal prior of the function: a Gaussian process
+    with a flat prior of its bias. The variances of both are those under which the targets are most probable (level 2 of
+    Suykens et al. 2002, 4.39), from one eigendecomposition of the centred kernel matrix; the widths likewise (level 3,
+    4.53), by quasi-Newton steps with a decomposition each; and inputs that the evidence does without can be left out
+    (4.77). Nothing is held out and no grid is searched.
+
+    Time is O(N^3) for every kernel that is tried, a dozen or more; memory 48 N^2 bytes, 24 N^2 where the kernel stays
+    as it is, of which up to 8 N^2 are kept for the error bars.
+
+    Parameters
+    ----------
+    kernel, sigma
+        As in `LSSVMRegressor`, where the search for the widths begins.
+    tune_width : bool
+        Find the widths of most evidence, of the kernels "gaussian", "ard_gaussian", "laplacian" and "exponential"; of
+        others the parameters stay. With several outputs the width is one for all.
+    select_inputs : bool
+        With the kernel "ard_gaussian", leave out inputs one by one, the one with the widest width first, while the
+        evidence grows (`evidence.inputs`).
+
+    Attributes
+    ----------
+    regularization_ : ndarray of shape (n_outputs,)
+        As in `LSSVMRegressor`; the ratio of the variances below, noise to prior.
+    prior_variance_ : ndarray of shape (n_outputs,)
+        Of the function, in units of k(x, x): the source's 1 / mu.
+    noise_variance_ : ndarray of shape (n_outputs,)
+        Of a sample of weight one: the source's 1 / zeta. Where the variances were given to `fit`, one.
+    effective_parameters_ : ndarray of shape (n_outputs,)
+        From 1 to the number of samples: how many the data determine.
+    log_evidence_ : ndarray of shape (n_outputs,)
+        Logarithm of the probability of the targets, to compare kernels by on the same samples.
+    removed_inputs_ : ndarray of int of shape (n_removed,)
+        Inputs left out by `select_inputs`, in that order; their widths in `kernel_.sigma` are infinite.
+    input_relevances_ : ndarray of shape (n_features,)
+        With "ard_gaussian": what each input adds to the exponent of the kernel, on average over pairs of samples.
+    leave_one_out_residuals_ : ndarray of the shape of y
+        As in `LSSVMRegressor`, with widths and penalty as they are.
+    variance_ : PosteriorVariance
+        Of the outputs.
+    basis_centers_, dual_coef_, intercept_, kernel_, sigma_
+        As in `LSSVMRegressor`.
+
+    References
+    ----------
+    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
+
+    See Also
+    --------
+    LSSVMRegressor : one kernel, the penalty by leave-one-out.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {**BayesianLSSVM._parameter_constraints}
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        tune_width: bool = True,
+        select_inputs: bool = False,
+    ) -> None:
+        self.kernel = kernel
+        self.sigma = sigma
+        self.tune_width = tune_width
+        self.select_inputs = select_inputs
+
+    def fit(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        sample_weight: np.ndarray | None = None,
+        noise_variance: np.ndarray | None = None,
+    ) -> Self:
+        """Learn the outputs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), optional
+            v >= 0: a sample of weight two is as two equal samples, one of weight zero as none. Weights whose mean is
+            one say how much noise there is: the variance of a sample's is `noise_variance_` / v.
+        noise_variance : array-like of shape (n_samples,), optional
+            The variance of every sample's noise, where it is known (the source's zeta_k, 4.60); only the prior's is
+            then found. Not together with `sample_weight`.
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite input, wrong shapes, parameters out of range, a kernel that is not symmetric or has
+            negative eigenvalues, `select_inputs` with another kernel, or targets that are no numbers or whose squares
+            the float type of X cannot hold.
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True)
+        self._one_column = y.ndim == 1
+        targets = checked_targets(y, X.dtype)
+        known = noise_variance is not None
+        if known and sample_weight is not None:
+            raise ValueError("sample_weight and noise_variance say the same in two ways; give one of them")
+        weight = None
+        if noise_variance is not None:
+            weight = 1.0 / checked_variances("noise_variance", noise_variance, X.shape[0])
+        elif sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            if not weight.sum() > 2:
+                raise ValueError(f"sample_weight counts samples, of which it takes three; its sum is {weight.sum()}")
+        rows = np.arange(X.shape[0]) if weight is None else np.flatnonzero(weight)
+        own = None if weight is None else weight[rows]
+        pairwise = isinstance(make_kernel(self.kernel, self.sigma), PrecomputedKernel)
+        samples = X if rows.shape[0] == X.shape[0] else X[np.ix_(rows, rows)] if pairwise else X[rows]
+        with memory_of_whole_matrix(rows.shape[0]), one_blas_thread_for_few(rows.shape[0]):
+            learnt = self._infer(samples, targets[rows], own, noise_known=known)
+        if pairwise:
+            self.kernel_ = PrecomputedKernel(rows)
+        spectrum, found = learnt.spectrum, learnt.found
+        left_out = np.empty(targets.shape)
+        left_out[rows] = learnt.alpha / spectrum.inverse_diagonal(found.regularization)
+        if rows.shape[0] < X.shape[0]:
+            others = np.setdiff1d(np.arange(X.shape[0]), rows)
+            left_out[others] = targets[others] - self._outputs(X[others])
+        self.leave_one_out_residuals_ = left_out[:, 0] if self._one_column else left_out
+        self._bias_variance = self.noise_variance_ / spectrum.total
+        self._noise_known = known
+        self.variance_ = PosteriorVariance().fit(spectrum, spectrum.share[:, None], float(found.regularization.min()))
+        return self
+
+    def predict(self, X: np.ndarray, return_std: bool = False, noise_variance: np.ndarray | float | None = None) -> Any:
+        """Outputs, shaped like the y of `fit`, on request with their standard deviations.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        return_std : bool
+            Give the standard deviation of a new target as well: of the output and its noise together (Suykens et al.
+            2002, section 4.2.2). Not with a precomputed kernel, which does not have k(x, x) of new samples.
+        noise_variance : float or array-like of shape (n_samples,), optional
+            Of the noise of the new targets; 0 gives the deviation of the output alone. By default `noise_variance_`,
+            or 0 where the variances were given to `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs), or two of them
+        """
+        X = self._checked(X)
+        outputs = self._outputs(X)
+        deviations = np.sqrt(self._variances(X, noise_variance)).astype(X.dtype) if return_std else outputs
+        if self._one_column:
+            outputs, deviations = outputs[:, 0], deviations[:, 0]
+        return (outputs, deviations) if return_std else outputs
+
+    def _variances(self, X: np.ndarray, noise_variance: Any) -> np.ndarray:
+        if isinstance(self.kernel_, PrecomputedKernel):
+            raise ValueError("return_std needs k(x, x) of the new samples, which a precomputed kernel does not have")
+        noise = np.zeros(1) if self._noise_known else self.noise_variance_
+        if noise_variance is not None:
+            noise = checked_variances("noise_variance", noise_variance, X.shape[0], zero=True)[:, None]
+        wanted = [(0, s2, r) for s2, r in zip(self.prior_variance_, self.regularization_, strict=True)]
+        return self.variance_.variances(self.kernel_, self.basis_centers_, X, wanted) + self._bias_variance + noise
+
+
+def checked_variances(name: str, value: Any, n_samples: int, *, zero: bool = False) -> np.ndarray:
+    """One variance for each sample, float64 of shape (n_samples,); a number serves for all.
+
+    Raises
+    ------
+    ValueError
+        If they are not so many positive finite numbers (`zero`: or zeros).
+    """
+    variances = check_array(np.atleast_1d(value), ensure_2d=False, dtype=np.float64, input_name=name)
+    if variances.ndim != 1 or variances.shape[0] not in (1, n_samples):
+        raise ValueError(f"{name} must be one number for each of {n_samples} samples, got shape {variances.shape}")
+    smallest, largest = variances.min(), variances.max()
+    if not ((smallest > 1e-100 or (zero and smallest >= 0)) and largest < 1e100):
+        raise ValueError(f"{name} must be positive numbers between 1e-100 and 1e100, got {smallest} to {largest}")
+    return np.broadcast_to(variances, (n_samples,))

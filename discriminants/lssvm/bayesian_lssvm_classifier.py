@@ -1,0 +1,200 @@
+"""Least-squares support vector machines for classes whose penalty, widths and inputs follow from the evidence."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import log_softmax
+from sklearn.base import ClassifierMixin
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import validate_data
+
+from discriminants.kernels import PrecomputedKernel, make_kernel
+from discriminants.linear_systems.kernel_values import memory_of_whole_matrix
+from discriminants.lssvm.bayesian_lssvm import BayesianLSSVM, PosteriorParameters
+from discriminants.lssvm.evidence.posterior_variance import PosteriorVariance
+from discriminants.multiclass.labels import class_codes
+from discriminants.multiclass.one_vs_rest import one_vs_rest_targets
+from discriminants.posteriors.output_models import PlattOutputModel, finite_log_proba, log_proba_from_odds
+from discriminants.util.blas_threads import one_blas_thread_for_few
+from discriminants.util.expansion import FLOATS
+
+_MIN_VARIANCE = 1e-12  # of outputs, whose targets are +-1
+
+
+class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
+    """`LSSVMClassifier` that finds its penalty, its widths and its inputs itself, with moderated class probabilities.
+
+    The targets are +-1, one output a class against the rest (two classes: one output), and taken for the targets of a
+    regression with normal noise, as in `BayesianLSSVMRegressor`. Probabilities take into account how sure the output
+    is at that place: with the posterior variance of the output, they come nearer to the priors where no samples were
+    (Suykens et al. 2002, section 4.1.3). The class is that of the largest probability.
+
+    Time and memory are those of `BayesianLSSVMRegressor`; all outputs share the decompositions.
+
+    Parameters
+    ----------
+    kernel, sigma, tune_width, select_inputs
+        As in `BayesianLSSVMRegressor`; the kernel not precomputed.
+    posterior : {"leave_one_out", "moderated"}
+        What a probability is made of. "moderated" is the source's: normal densities of the output about the means of
+        the class and the rest over the training samples, with the noise and the posterior variance of w'(phi(x) -
+        phi_class) (4.19-4.27). Outputs of training samples are too good, and labels are no normal noise, so that it is
+        too sure. "leave_one_out" is Platt's sigmoid of the output in units of its deviation, posterior variance and
+        noise together, fitted to what each training sample gets of the machine without it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    class_log_prior_ : ndarray of shape (n_classes,)
+        Logarithms of the shares of the training samples.
+    regularization_, prior_variance_, noise_variance_, effective_parameters_, log_evidence_, removed_inputs_,
+    input_relevances_
+        As in `BayesianLSSVMRegressor`.
+    variance_ : PosteriorVariance
+    class_means_ : ndarray of shape (2, n_outputs)
+        Of the outputs of the training samples, in the class and in the rest; of those left out for "leave_one_out".
+    spread_ : ndarray of shape (n_outputs,)
+        Variance of the outputs about these means.
+    posterior_ : PlattOutputModel or None
+    basis_centers_, dual_coef_, intercept_, kernel_, sigma_
+        As in `KFDClassifier`.
+
+    References
+    ----------
+    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
+
+    See Also
+    --------
+    LSSVMClassifier : other codes of several classes, thresholds, one kernel.
+    PairwiseClassifier : one-vs-one over any classifier, with posteriors by coupling.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BayesianLSSVM._parameter_constraints,
+        "posterior": [StrOptions({"leave_one_out", "moderated"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        tune_width: bool = True,
+        select_inputs: bool = False,
+        posterior: str = "leave_one_out",
+    ) -> None:
+        self.kernel = kernel
+        self.sigma = sigma
+        self.tune_width = tune_width
+        self.select_inputs = select_inputs
+        self.posterior = posterior
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Learn the outputs and their probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite input, fewer than two classes, parameters out of range, a kernel that is precomputed,
+            not symmetric or has negative eigenvalues, or `select_inputs` with another kernel than "ard_gaussian".
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
+        if isinstance(make_kernel(self.kernel, self.sigma), PrecomputedKernel):
+            raise ValueError(
+                "kernel = 'precomputed' does not serve: moderated probabilities need k(x, x) of new samples, which it "
+                "does not have; take a kernel by name, an object or a function"
+            )
+        self.classes_, codes = class_codes(y)
+        self.class_log_prior_ = np.log(np.bincount(codes) / codes.shape[0])
+        targets = one_vs_rest_targets(codes, self.classes_.shape[0]).astype(np.float64)
+        with memory_of_whole_matrix(X.shape[0]), one_blas_thread_for_few(X.shape[0]):
+            learnt = self._infer(X, targets)
+        penalties = learnt.found.regularization
+        self.posterior_ = None
+        if self.posterior == "moderated":
+            outputs = targets - penalties * learnt.alpha
+            inside = targets > 0
+            references = np.hstack([inside / inside.sum(axis=0), ~inside / (~inside).sum(axis=0)])
+            self._keep_densities(outputs, targets)
+        else:
+            outputs, variances = _left_out(learnt, targets)
+            references = learnt.spectrum.share[:, None]
+            self._keep_densities(outputs, targets)
+            self.posterior_ = PlattOutputModel().fit(outputs / np.sqrt(self.spread_ + variances), codes)
+        self.variance_ = PosteriorVariance().fit(learnt.spectrum, references, float(penalties.min()))
+        return self
+
+    def _keep_densities(self, outputs: np.ndarray, targets: np.ndarray) -> None:
+        inside = targets > 0
+        self.class_means_ = np.stack([(outputs * part).sum(axis=0) / part.sum(axis=0) for part in (inside, ~inside)])
+        squares = (outputs - np.where(inside, *self.class_means_[:, None])) ** 2
+        self.spread_ = np.maximum(squares.mean(axis=0), _MIN_VARIANCE)
+
+    def predict(self, X: np.ndarray, priors: np.ndarray | None = None) -> np.ndarray:
+        """The class of the largest probability; `priors` as in `predict_log_proba`."""
+        found = self.predict_log_proba(X, priors)
+        return self.classes_[found.argmax(axis=1)]
+
+    def predict_log_proba(self, X: np.ndarray, priors: np.ndarray | None = None) -> np.ndarray:
+        """Natural log posteriors, shape (n_samples, n_classes).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        priors : array-like of shape (n_classes,), optional
+            Probabilities of the classes where the new samples come from, in place of the shares of the training
+            samples; they are scaled to sum to one.
+        """
+        X = self._checked(X)
+        outputs = self._outputs(X).astype(np.float64)
+        found = self._moderated(X, outputs) if self.posterior_ is None else self._scaled(X, outputs)
+        if priors is not None:
+            found = log_softmax(found + np.log(self._checked_priors(priors)) - self.class_log_prior_, axis=1)
+        return finite_log_proba(found, X)
+
+    def predict_proba(self, X: np.ndarray, priors: np.ndarray | None = None) -> np.ndarray:
+        """Posteriors, shape (n_samples, n_classes); rows sum to one. `priors` as in `predict_log_proba`."""
+        return np.exp(self.predict_log_proba(X, priors))
+
+    def _scaled(self, X: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+        """Log posteriors by the sigmoid of the outputs in units of their deviations."""
+        wanted = [(0, s2, r) for s2, r in zip(self.prior_variance_, self.regularization_, strict=True)]
+        variances = self.variance_.variances(self.kernel_, self.basis_centers_, X, wanted)
+        variances += self.noise_variance_ / self.basis_centers_.shape[0]  # of the bias
+        assert self.posterior_ is not None
+        return self.posterior_.predict_log_proba(outputs / np.sqrt(self.spread_ + variances))
+
+    def _moderated(self, X: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+        """Log posteriors by normal densities about the class and the rest (4.26)."""
+        n_outputs = outputs.shape[1]
+        most_probable = list(zip(self.prior_variance_, self.regularization_, strict=True))
+        wanted = [(part * n_outputs + s, *most_probable[s]) for part in (0, 1) for s in range(n_outputs)]
+        variances = self.variance_.variances(self.kernel_, self.basis_centers_, X, wanted)
+        variances = variances.reshape(-1, 2, n_outputs) + self.noise_variance_
+        densities = -0.5 * (np.log(variances) + (outputs[:, None] - self.class_means_) ** 2 / variances)
+        shares = np.exp(self.class_log_prior_[-n_outputs:])  # of two classes that of the second
+        return log_proba_from_odds(densities[:, 0] - densities[:, 1] + np.log(shares / (1.0 - shares)))
+
+    def _checked_priors(self, priors: np.ndarray) -> np.ndarray:
+        checked = np.asarray(priors, dtype=np.float64)
+        if checked.shape != self.classes_.shape or not (np.isfinite(checked).all() and (checked > 0).all()):
+            raise ValueError(f"priors must be a positive number for each of {self.classes_.shape[0]} classes: {priors}")
+        return checked / checked.sum()
+
+
+def _left_out(learnt: PosteriorParameters, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Outputs of the training samples by the machine of all others, and their posterior variances, (n, n_outputs).
+
+    With h_i the share of its own target in the output of a sample, the variance of the output is h times that of the
+    noise, and without the sample h / (1 - h) times it.
+    """
+    found = learnt.found
+    diagonal = learnt.spectrum.inverse_diagonal(found.regularization)
+    others = found.regularization * diagonal  # 1 - h
+    return targets - learnt.alpha / diagonal, found.noise_variance * np.maximum(1.0 - others, 0.0) / others

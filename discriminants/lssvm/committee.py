@@ -1,0 +1,164 @@
+"""Committees of machines on parts of the samples, and networks on their outputs (Suykens et al. 2002, section 6.4)."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.optimize import nnls
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, MultiOutputMixin, RegressorMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from discriminants.lssvm.lssvm import LSSVMRegressor
+from discriminants.util.expansion import FLOATS
+from discriminants.util.regression import checked_targets
+
+_SUM = 1e4  # weight of the condition that weights sum to one, beside errors of about one
+
+
+class CommitteeRegressor(MultiOutputMixin, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
+    """Regressors on disjoint parts of the samples, and the weights with which their outputs are best summed.
+
+    The mean squared error of sum_i beta_i f_i is beta'C beta, C_ij the mean product of the errors of members i and j;
+    with the sum of the weights fixed to one it is least, 1 / 1'C^-1 1, for beta = C^-1 1 / 1'C^-1 1 (Suykens et al.
+    2002, 6.27-6.35). C is measured on samples that no member learns. In place of weights a second layer may take the
+    outputs of the members (6.36-6.38). With dense machines of N^3 time, m members take about 1 / m^2 of that of one
+    machine, and hold 1 / m^2 of its memory at a time.
+
+    Parameters
+    ----------
+    estimator : regressor, optional
+        Of every member; `LSSVMRegressor()` by default. Mind that a penalty on summed errors, as its
+        `regularization` is, weighs more on fewer samples.
+    n_members : int
+        m.
+    held_out : float
+        Share of the samples for C or the second layer.
+    weighting : {"nonnegative", "optimal", "equal"}
+        beta under the condition that no weight is negative; as above; or all 1 / m. Where the noise of the targets is
+        most of C, the first is more to be trusted than the second, and the last than both.
+    regularization : float
+        Added to the diagonal of C, in units of its mean: members that are alike have a C that is nearly singular.
+    combine : regressor, optional
+        The second layer, in place of weights: it learns the targets from the outputs of all members.
+    random_state : int, RandomState or None
+        Who learns what.
+
+    Attributes
+    ----------
+    estimators_ : list of regressors
+    member_weights_ : ndarray of shape (n_members,)
+        beta, the same for all outputs; with `combine` those of the committee that it replaces.
+    error_covariance_ : ndarray of shape (n_members, n_members)
+        C, summed over the outputs.
+    combine_ : regressor or None
+
+    References
+    ----------
+    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
+
+    See Also
+    --------
+    sklearn.ensemble.StackingRegressor : different regressors, each on all samples.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "n_members": [Interval(Integral, 1, None, closed="left")],
+        "held_out": [Interval(Real, 0, 1, closed="neither")],
+        "weighting": [StrOptions({"optimal", "nonnegative", "equal"})],
+        "regularization": [Interval(Real, 0, None, closed="left")],
+        "combine": [HasMethods(["fit", "predict"]), None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_members: int = 4,
+        *,
+        held_out: float = 0.1,
+        weighting: str = "nonnegative",
+        regularization: float = 1e-3,
+        combine: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_members = n_members
+        self.held_out = held_out
+        self.weighting = weighting
+        self.regularization = regularization
+        self.combine = combine
+        self.random_state = random_state
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Learn members and weights.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite input, parameters out of range, or fewer than two samples a member.
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True)
+        self._one_column = y.ndim == 1
+        targets = checked_targets(y, X.dtype)
+        order = check_random_state(self.random_state).permutation(X.shape[0])
+        n_held_out = max(1, round(self.held_out * X.shape[0]))
+        if X.shape[0] - n_held_out < 2 * self.n_members:
+            raise ValueError(
+                f"{self.n_members} members and {n_held_out} samples held out need {2 * self.n_members + n_held_out} "
+                f"samples, got {X.shape[0]} samples"
+            )
+        aside, parts = order[:n_held_out], np.array_split(order[n_held_out:], self.n_members)
+        estimator = LSSVMRegressor() if self.estimator is None else self.estimator
+        self.estimators_ = [clone(estimator).fit(X[rows], y[rows]) for rows in map(np.sort, parts)]
+        outputs = self._member_outputs(X[aside])
+        errors = outputs - targets[aside]
+        self.error_covariance_ = np.einsum("ino,jno->ij", errors, errors) / n_held_out
+        self.member_weights_ = self._weights(self.error_covariance_)
+        self.combine_ = None
+        if self.combine is not None:
+            self.combine_ = clone(self.combine).fit(_side_by_side(outputs), y[aside])
+        return self
+
+    def _weights(self, covariance: np.ndarray) -> np.ndarray:
+        n = covariance.shape[0]
+        size = float(np.trace(covariance)) / n
+        if self.weighting == "equal" or not size > 0:
+            return np.full(n, 1.0 / n)
+        # by eigenvectors, for members that are the same
+        values, vectors = np.linalg.eigh(covariance / size + self.regularization * np.eye(n))
+        if self.weighting == "optimal":
+            values = np.maximum(values, values[-1] * n * np.finfo(float).eps)
+            beta = vectors @ (vectors.sum(axis=0) / values)
+        else:
+            root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+            beta, _ = nnls(np.vstack([root, np.full(n, _SUM)]), np.append(np.zeros(n), _SUM))
+        return beta / beta.sum()
+
+    def _member_outputs(self, X: np.ndarray) -> np.ndarray:
+        """Of shape (n_members, n_samples, n_outputs)."""
+        return np.stack([np.asarray(member.predict(X)).reshape(X.shape[0], -1) for member in self.estimators_])
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Outputs, shaped like the y of `fit`."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=FLOATS, order="C", reset=False)
+        members = self._member_outputs(X)
+        if self.combine_ is None:
+            outputs = np.tensordot(self.member_weights_.astype(members.dtype), members, axes=1)
+        else:
+            outputs = np.asarray(self.combine_.predict(_side_by_side(members))).reshape(X.shape[0], -1)
+        return outputs[:, 0] if self._one_column else outputs
+
+
+def _side_by_side(outputs: np.ndarray) -> np.ndarray:
+    """Member outputs (m, n_samples, n_outputs) as features (n_samples, m n_outputs)."""
+    return np.concatenate(list(outputs), axis=1)

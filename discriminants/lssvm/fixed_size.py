@@ -1,0 +1,414 @@
+"""Fixed-size least-squares support vector machines: as many centres as were asked for, any number of samples."""
+
+import warnings
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import validate_data
+
+from discriminants.fisher.class_moments import ClassMoments
+from discriminants.kernels import Kernel, PrecomputedKernel
+from discriminants.kernels.kernel import KernelColumns
+from discriminants.linear_systems.penalty_choice import distinct_samples
+from discriminants.linear_systems.ridge_sums import LeaveOneOut, RidgePath, RidgeSums
+from discriminants.multiclass.labels import announced_classes, codes_among
+from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, one_vs_rest_targets
+from discriminants.posteriors.output_models import POSTERIORS, unit_length_outputs
+from discriminants.sparse.chosen_centers import BLOCK, ChosenCenters
+from discriminants.util.expansion import FLOATS
+from discriminants.util.few_samples import are_few
+from discriminants.util.partial_fit import can_stream
+from discriminants.util.regression import KernelRegressor, checked_targets
+
+_TIE = 1e-9  # relative difference of scores that rounding makes
+PENALTIES = np.logspace(-8, 4, 25)
+
+
+def _can_stream(learner: Any) -> bool:
+    fitted = hasattr(learner, "dual_coef_") and not hasattr(learner, "sums_")
+    by_leaving_out = isinstance(learner.regularization, str) and learner.regularization == "leave_one_out"
+    obstacles = {
+        "a fit before it, which keeps no sums; begin with partial_fit": fitted,
+        "regularization = 'leave_one_out', which meets all samples twice; 'gcv' does not": by_leaving_out,
+    }
+    return can_stream(learner, obstacles)
+
+
+class _FixedSize(ChosenCenters):
+    """What classifier and regressor share: sums over the samples, block by block, and the penalty."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ChosenCenters._parameter_constraints,
+        "n_centers": [Interval(Integral, 1, None, closed="left")],
+        "centers": ["array-like", None],
+        "regularization": [
+            Interval(Real, 0, None, closed="neither"),
+            StrOptions({"auto", "gcv", "leave_one_out"}),
+        ],
+        "penalties": ["array-like", None],
+    }
+
+    sums_: RidgeSums
+    whitening_: np.ndarray
+
+    def __init__(
+        self,
+        n_centers: int = 200,
+        *,
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        chooser: Any = "k-means",
+        centers: Any = None,
+        regularization: Any = "auto",
+        penalties: Any = None,
+        n_candidates: int | None = 20_000,
+        tol: float = 1e-10,
+        random_state: Any = None,
+    ) -> None:
+        self.n_centers = n_centers
+        self.kernel = kernel
+        self.sigma = sigma
+        self.chooser = chooser
+        self.centers = centers
+        self.regularization = regularization
+        self.penalties = penalties
+        self.n_candidates = n_candidates
+        self.tol = tol
+        self.random_state = random_state
+
+    def _validate_params(self) -> None:
+        if not isinstance(self.regularization, str) and np.ndim(self.regularization):
+            raise ValueError(
+                f"regularization of {type(self).__name__} is one number, 'auto', 'gcv' or 'leave_one_out', got "
+                f"{self.regularization!r}; values to choose from are given as penalties"
+            )
+        super()._validate_params()
+
+    def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
+        self._forget()
+        penalties = self._penalties()
+        basis = self._features(X, targets)
+        path, scores = basis.path(X, targets), None
+        penalties = self._at_scale(penalties, path)
+        if self._leaves_out(X.shape[0], basis.whitening.shape[1]):
+            of_choice = path
+            if self.regularization == "auto":
+                distinct, targets, _ = distinct_samples(X, targets.astype(np.float64))
+                if distinct.shape[0] < X.shape[0]:
+                    X = X[distinct]
+                    of_choice = basis.path(X, targets)
+            errors = LeaveOneOut(of_choice, penalties)
+            for rows, features in basis.blocks(X):
+                errors.add(features, targets[rows])
+            scores = errors.squares / X.shape[0]
+        self._keep_solution(basis, path, penalties, scores)
+
+    def _learn(
+        self, X: np.ndarray, targets: np.ndarray, moments: ClassMoments | None = None, codes: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Go on from the samples before, or begin; where samples are refused, what was learnt before stays.
+
+        `moments` take in the features of the samples with class numbers `codes`, and a one for the bias. Returns the
+        weights of these coordinates, (m + 1, n_outputs).
+        """
+        penalties = self._penalties()
+        if hasattr(self, "sums_"):
+            basis, sums = _Features(self.kernel_, self.basis_centers_, self.whitening_), self.sums_.copied()
+        else:
+            if self.centers is None and X.shape[0] < self.n_centers:
+                warnings.warn(
+                    f"the first call of partial_fit has {X.shape[0]} samples, from which n_centers = {self.n_centers} "
+                    "centres cannot be chosen; begin with more samples, or give centers",
+                    stacklevel=3,
+                )
+            basis = self._features(X, targets)
+            sums = basis.sums(targets)
+        for rows, features in basis.blocks(X):
+            sums.add(features, targets[rows])
+            if moments is not None and codes is not None:
+                moments.add(np.pad(features, ((0, 0), (0, 1)), constant_values=1.0), codes[rows])
+        path = sums.path()
+        weights = self._keep_solution(basis, path, self._at_scale(penalties, path), None)
+        self.sums_, self.whitening_ = sums, basis.whitening
+        return weights
+
+    def _features(self, X: np.ndarray, targets: np.ndarray) -> "_Features":
+        centers = self.centers
+        if centers is not None:
+            if isinstance(self.kernel, PrecomputedKernel) or self.kernel == "precomputed":
+                raise ValueError("centers are points, which a precomputed kernel does not have")
+            centers = np.asarray(centers)
+            numbers = centers.dtype.kind in "biuf" and centers.ndim == 2 and centers.shape[1] == X.shape[1]
+            if not (numbers and centers.shape[0] and np.isfinite(centers).all()):
+                raise ValueError(
+                    f"centers have shape {centers.shape} and type {centers.dtype}; finite numbers of shape "
+                    f"(n_centers, {X.shape[1]}) are needed"
+                )
+        return _Features(*self._basis(X, int(self.n_centers), targets, centers))
+
+    def _leaves_out(self, n_samples: int, n_features: int) -> bool:
+        """Whether the penalty is chosen by the errors of samples left out."""
+        if not isinstance(self.regularization, str):
+            return False
+        few = self.regularization == "auto" and are_few(n_samples, n_features)
+        return few or self.regularization == "leave_one_out"
+
+    def _penalties(self) -> np.ndarray:
+        """Those to choose from, or the one given."""
+        if not isinstance(self.regularization, str):
+            return np.array([float(self.regularization)])
+        try:
+            penalties = np.array(PENALTIES if self.penalties is None else self.penalties, dtype=np.float64)
+        except (TypeError, ValueError):
+            penalties = np.empty(0)
+        if penalties.ndim != 1 or not penalties.size or not ((penalties > 0) & np.isfinite(penalties)).all():
+            raise ValueError(f"penalties must be positive finite numbers, got {self.penalties!r}")
+        return penalties
+
+    def _at_scale(self, penalties: np.ndarray, path: RidgePath) -> np.ndarray:
+        """The default ones are for a kernel by which samples have a variance of one or less."""
+        if not isinstance(self.regularization, str) or self.penalties is not None:
+            return penalties
+        scaled: np.ndarray = penalties * max(1.0, float(path.values.sum()) / path.n_samples)
+        return scaled
+
+    def _keep_solution(
+        self, basis: "_Features", path: RidgePath, penalties: np.ndarray, scores: np.ndarray | None
+    ) -> np.ndarray:
+        """Choose the penalty and store the expansion; returns weights of the features and, last, of the constant."""
+        if isinstance(self.regularization, str):
+            self.scores_ = path.generalised_cross_validation(penalties) if scores is None else scores
+            # As small as rounding lets it be where several serve: two samples say nothing of their noise.
+            as_good = self.scores_ <= self.scores_.min() * (1.0 + _TIE)
+            self.regularization_ = float(penalties[as_good].min())
+        else:
+            self.regularization_ = float(penalties[0])
+        weights, bias = path.solve(self.regularization_)
+        self._keep_expansion(basis.kernel, basis.centers, basis.whitening @ weights, bias)
+        self.effective_parameters_ = float(path.effective_parameters(np.array([self.regularization_]))[0])
+        return np.vstack([weights, bias])
+
+    def _forget(self) -> None:
+        for name in ("sums_", "whitening_", "moments_", "scores_", "center_indices_"):
+            if hasattr(self, name):
+                delattr(self, name)
+
+
+class _Features:
+    """White features of samples, a block at a time."""
+
+    def __init__(self, kernel: Kernel, centers: np.ndarray, whitening: np.ndarray) -> None:
+        self.kernel, self.centers, self.whitening = kernel, centers, whitening
+        self._columns: KernelColumns = kernel.columns(centers, np.float64)
+
+    def sums(self, targets: np.ndarray) -> RidgeSums:
+        """No samples yet; the origins are near the means."""
+        if isinstance(self.kernel, PrecomputedKernel):
+            origin = np.zeros(self.whitening.shape[1])
+        else:
+            origin = (self._columns.block(self.centers) @ self.whitening).mean(axis=0)
+        return RidgeSums().start(origin, targets.mean(axis=0, dtype=np.float64))
+
+    def path(self, X: np.ndarray, targets: np.ndarray) -> RidgePath:
+        """Of the sums over these samples."""
+        sums = self.sums(targets)
+        for rows, features in self.blocks(X):
+            sums.add(features, targets[rows])
+        return sums.path()
+
+    def blocks(self, X: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield (rows, features) over all of X, float64."""
+        for start in range(0, X.shape[0], BLOCK):
+            rows = slice(start, min(start + BLOCK, X.shape[0]))
+            yield rows, self._columns.block(X[rows].astype(np.float64, copy=False)) @ self.whitening
+
+
+class FixedSizeLSSVMRegressor(_FixedSize, KernelRegressor):
+    """The least-squares support vector machine in the primal, on the features of a fixed number of centres.
+
+    Centres are chosen first, without the weights; ridge regression with a free bias in their white features follows
+    from sums over the samples, which are met a block at a time: |y - f|^2 + mu |w|^2, f = w'phi(x) + b. With every
+    sample as a centre that is the LS-SVM itself, and mu is 1 / gamma. O(N m^2) time; memory is O(m^2), a block of
+    samples, and what the choice takes, up to 8 bytes for each centre and candidate.
+
+    Parameters
+    ----------
+    n_centers : int
+        Most centres.
+    kernel, sigma, n_candidates, tol, random_state
+        As in `GreedyNystroem`.
+    chooser : str or callable
+        As in `GreedyNystroem`; "entropy" is the source's.
+    centers : array-like of shape (m, n_features), optional
+        Centres in place of a choice. With `partial_fit` the choice, and the width "scale", are by the first samples
+        alone, which should be n_centers at least; with centres and a width of one's own a stream may be cut in any way.
+    regularization : float, "auto", "gcv" or "leave_one_out"
+        mu, or how it is found among `penalties`, for all outputs together: by generalised cross-validation, or by the
+        errors of every sample left out, in closed form, which takes a second pass over the samples. "auto" leaves out
+        where there are fewer than ten samples a centre, for then the former may choose no penalty at all, and equal
+        samples together; with `partial_fit` it is "gcv".
+    penalties : array-like, optional
+        Default 25 from 1e-8 to 1e4, times the variance of the samples in the space of the kernel where that is above
+        one; each costs O(m) time, or O(N m) with "leave_one_out".
+
+    Attributes
+    ----------
+    regularization_ : float
+    scores_ : ndarray of shape (n_penalties,)
+        GCV, or the mean squared error left out, summed over the outputs; only where it chose.
+    effective_parameters_ : float
+        Trace of the smoother.
+    center_indices_ : ndarray of int of shape (m,)
+        Rows of the training samples (with `partial_fit` of the first call), not in the order of choice.
+    basis_centers_, dual_coef_, intercept_, kernel_, sigma_
+        As in `NPDRegressor`, in float64.
+    sums_, whitening_
+        What `partial_fit` goes on from.
+
+    References
+    ----------
+    J. Suykens, T. Van Gestel, J. De Brabanter, B. De Moor, J. Vandewalle, Least Squares Support Vector Machines, 2002,
+    section 6.2.
+
+    See Also
+    --------
+    GreedyNystroem : the features alone.
+    KRLSRegressor : its centres may come from the whole of a stream.
+    """
+
+    @available_if(_can_stream)
+    def partial_fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Learn further samples, in O(n m^2 + m^3) time for n of them: better many at a time.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite input, or shapes unlike those before.
+        AttributeError
+            After `fit`, if the penalty is found by leaving out, or if the kernel is precomputed.
+        """
+        self._validate_params()
+        first = not hasattr(self, "sums_")
+        X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True, reset=first)
+        targets = checked_targets(y, X.dtype)
+        if first:
+            self._one_column = y.ndim == 1
+        expected = targets.shape[1] if first else self.intercept_.shape[0]
+        if (y.ndim == 1) != self._one_column or targets.shape[1] != expected:
+            wanted = "(n_samples,)" if self._one_column else f"(n_samples, {expected})"
+            raise ValueError(f"y has shape {y.shape}; the samples before had targets of shape {wanted}")
+        self._learn(X, targets)
+        return self
+
+
+class FixedSizeLSSVMClassifier(_FixedSize, OneVsRestClassifier):
+    """The least-squares support vector machine on a fixed number of centres, one output a class against the rest.
+
+    All classes share the centres and one factorisation; parameters and the rest are those of
+    `FixedSizeLSSVMRegressor`.
+
+    Parameters
+    ----------
+    n_centers, kernel, sigma, chooser, centers, regularization, penalties, n_candidates, tol, random_state
+        As in `FixedSizeLSSVMRegressor`.
+    posterior : str
+        As in `NPDClassifier`. "auto" is "multinomial"; with `partial_fit`, which has only that, it is "gaussian", for
+        which an m x m matrix for each class is kept.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    posterior_ : fitted output model
+        A class of which no sample was seen yet has posterior 0.
+    regularization_, scores_, effective_parameters_, center_indices_, basis_centers_, dual_coef_, intercept_, kernel_,
+    sigma_, sums_, whitening_
+        As in `FixedSizeLSSVMRegressor`.
+    moments_ : ClassMoments
+        What `partial_fit` works the output model out from.
+
+    References
+    ----------
+    As for `FixedSizeLSSVMRegressor`.
+
+    See Also
+    --------
+    OROLSClassifier : chooses centres by the targets.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_FixedSize._parameter_constraints,
+        **OneVsRestClassifier._parameter_constraints,
+        "posterior": [StrOptions({"auto", *POSTERIORS})],
+    }
+
+    moments_: ClassMoments
+
+    def __init__(
+        self,
+        n_centers: int = 200,
+        *,
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        chooser: Any = "k-means",
+        centers: Any = None,
+        regularization: Any = "auto",
+        penalties: Any = None,
+        n_candidates: int | None = 20_000,
+        tol: float = 1e-10,
+        posterior: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            n_centers,
+            kernel=kernel,
+            sigma=sigma,
+            chooser=chooser,
+            centers=centers,
+            regularization=regularization,
+            penalties=penalties,
+            n_candidates=n_candidates,
+            tol=tol,
+            random_state=random_state,
+        )
+        self.posterior = posterior
+
+    @available_if(_can_stream)
+    def partial_fit(self, X: np.ndarray, y: np.ndarray, classes: np.ndarray | None = None) -> Self:
+        """Learn further samples, in O(n m^2 + m^3) time for n of them: better many at a time.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,)
+            All classes that will come; needed in the first call alone.
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite input, another number of features than before, labels that are not among the classes,
+            or missing or different `classes`.
+        AttributeError
+            After `fit`, if `posterior` is "platt" or "multinomial", if the penalty is found by leaving out, or if the
+            kernel is precomputed.
+        """
+        self._validate_params()
+        first = not hasattr(self, "sums_")
+        known = announced_classes(classes, None if first else self.classes_)
+        X, y = validate_data(self, X, y, dtype=FLOATS, order="C", reset=first)
+        codes = codes_among(known, y)
+        targets = one_vs_rest_targets(codes, known.shape[0])
+        moments = ClassMoments().start(known.shape[0]) if first else self.moments_.copied()
+        weights = self._learn(X, targets, moments, codes)
+        self.classes_, self.moments_ = known, moments
+        self.posterior_ = moments.output_model(unit_length_outputs(weights, self.dual_coef_))
+        return self

@@ -1,0 +1,180 @@
+"""Least-squares support vector regression with noise that differs from place to place (Suykens et al. 2002, 4.2)."""
+
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from discriminants.kernels import PrecomputedKernel, make_kernel
+from discriminants.lssvm.bayesian_lssvm import BayesianLSSVMRegressor
+from discriminants.util.expansion import FLOATS
+from discriminants.util.regression import checked_targets
+
+_LOG_SQUARE_MEAN = -1.2703628454614782  # of the logarithm of a squared standard normal number: -log 2 - Euler's gamma
+_LOG_SQUARE_VARIANCE = 0.5 * np.pi**2
+_MIN_SQUARE = 1e-6  # of the mean square, for an error that happens to be none
+_SETTLED = 0.05  # largest change of a logarithm of a variance at which the rounds end
+
+
+class HeteroscedasticLSSVMRegressor(RegressorMixin, BaseEstimator):
+    """`BayesianLSSVMRegressor` with error bars that follow the noise: a second machine learns its variance.
+
+    The model with a variance for every sample (Suykens et al. 2002, 4.60, 4.74) has as many unknowns as samples; the
+    source learns the logarithm of the residuals by a second machine in their place. Here the two take turns: the second
+    learns the logarithms of the squared errors of the first, each sample predicted by the machine of all others and
+    freed of what that one lacks; the logarithm of a squared normal number has a known mean and variance, so that only
+    the smoothness of the noise is to be found, by the evidence. The first then learns again, each sample weighing the
+    inverse of its variance; the common factor of the variances is found by the evidence too. Where the errors tell of
+    no differences this is `BayesianLSSVMRegressor`.
+
+    Time is that of two Bayesian machines for every round, memory that of two.
+
+    Parameters
+    ----------
+    kernel, sigma, tune_width
+        As in `BayesianLSSVMRegressor`, of the curve; the kernel not precomputed.
+    noise_kernel, noise_sigma
+        Of the logarithm of the variance; the width is where the search by evidence begins.
+    max_rounds : int
+        They end when no variance changes by 5 %.
+
+    Attributes
+    ----------
+    regressor_ : BayesianLSSVMRegressor
+        Of the curve, fitted with weights.
+    noise_regressor_ : BayesianLSSVMRegressor or None
+        Of the logarithm of the variance, but for a common factor; None where there are no errors.
+    noise_factor_ : float
+    noise_range_ : ndarray of shape (2,)
+        Least and largest logarithm at the training samples, which no other goes beyond.
+    leave_one_out_residuals_ : ndarray of shape (n_samples,)
+    n_rounds_ : int
+
+    References
+    ----------
+    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
+
+    See Also
+    --------
+    BayesianLSSVMRegressor : one variance for all, or one that is known for each sample.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "tune_width": ["boolean"],
+        "max_rounds": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        tune_width: bool = True,
+        noise_kernel: Any = "gaussian",
+        noise_sigma: Any = "scale",
+        max_rounds: int = 5,
+    ) -> None:
+        self.kernel = kernel
+        self.sigma = sigma
+        self.tune_width = tune_width
+        self.noise_kernel = noise_kernel
+        self.noise_sigma = noise_sigma
+        self.max_rounds = max_rounds
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Learn curve and noise.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Raises
+        ------
+        ValueError
+            As `BayesianLSSVMRegressor.fit`, or for a precomputed kernel.
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=FLOATS, order="C", y_numeric=True)
+        for kernel, width in (("kernel", "sigma"), ("noise_kernel", "noise_sigma")):
+            if isinstance(make_kernel(getattr(self, kernel), getattr(self, width)), PrecomputedKernel):
+                raise ValueError(
+                    f"{kernel} = 'precomputed' does not serve: error bars need k(x, x) of new samples, which it does "
+                    "not have; take a kernel by name, an object or a function"
+                )
+        targets, wide = checked_targets(y, X.dtype)[:, 0], X.astype(np.float64, copy=False)
+        self.regressor_ = self._curve().fit(wide, targets)
+        self.noise_regressor_, self.noise_factor_ = None, float(self.regressor_.noise_variance_[0])
+        self.noise_range_ = np.zeros(2)
+        known = np.full(y.shape[0], _LOG_SQUARE_VARIANCE)
+        before = np.zeros(y.shape[0])
+        self.n_rounds_ = 0
+        while self.n_rounds_ < self.max_rounds:
+            squares = self._squared_errors(wide, targets)
+            mean = squares.mean()
+            if not mean > np.finfo(np.float64).tiny:
+                break
+            self.n_rounds_ += 1
+            logarithms = np.log(np.maximum(squares / mean, _MIN_SQUARE)) - _LOG_SQUARE_MEAN
+            noise = BayesianLSSVMRegressor(kernel=self.noise_kernel, sigma=self.noise_sigma)
+            found = noise.fit(wide, logarithms, noise_variance=known).predict(wide)
+            weight = np.exp(-found)
+            self.regressor_ = self._curve().fit(wide, targets, weight / weight.mean())
+            self.noise_regressor_, self.noise_range_ = noise, np.array([found.min(), found.max()])
+            self.noise_factor_ = float(self.regressor_.noise_variance_[0] * weight.mean())
+            change, before = np.abs(found - before).max(), found
+            if change < _SETTLED:
+                break
+        self.leave_one_out_residuals_ = self.regressor_.leave_one_out_residuals_
+        return self
+
+    def _curve(self) -> BayesianLSSVMRegressor:
+        return BayesianLSSVMRegressor(kernel=self.kernel, sigma=self.sigma, tune_width=self.tune_width)
+
+    def _squared_errors(self, X: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """Of every sample, expected to be the variance of its noise.
+
+        With h its share in its own output, the error left out has the variance of the noise times 1 / (1 - h), and the
+        plain residual is 1 - h times that error: so their product.
+        """
+        residuals = targets - self.regressor_.predict(X)
+        products: np.ndarray = np.maximum(residuals * self.regressor_.leave_one_out_residuals_, 0.0)
+        return products
+
+    def predict(self, X: np.ndarray, return_std: bool = False) -> Any:
+        """Outputs, on request with their standard deviations.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        return_std : bool
+            Give the standard deviation of a new target as well: of the output and of the noise at that place.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or two of them
+        """
+        X = self._checked(X)
+        wide = X.astype(np.float64, copy=False)
+        if not return_std:
+            return self.regressor_.predict(wide).astype(X.dtype, copy=False)
+        means, deviations = self.regressor_.predict(wide, return_std=True, noise_variance=self._noise(wide))
+        return means.astype(X.dtype, copy=False), deviations.astype(X.dtype, copy=False)
+
+    def noise_variance(self, X: np.ndarray) -> np.ndarray:
+        """The variance of the noise at each sample, shape (n_samples,)."""
+        return self._noise(self._checked(X).astype(np.float64, copy=False))
+
+    def _noise(self, X: np.ndarray) -> np.ndarray:
+        if self.noise_regressor_ is None:
+            return np.full(X.shape[0], self.noise_factor_)
+        logarithms: np.ndarray = np.clip(self.noise_regressor_.predict(X), *self.noise_range_)
+        return self.noise_factor_ * np.exp(logarithms)
+
+    def _checked(self, X: np.ndarray) -> np.ndarray:
+        check_is_fitted(self)
+        checked: np.ndarray = validate_data(self, X, dtype=FLOATS, order="C", reset=False)
+        return checked

@@ -1,0 +1,467 @@
+"""Least-squares support vector machines (Suykens et al. 2002): every sample a centre, one linear system."""
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from discriminants.kernels import Kernel, make_kernel
+from discriminants.linear_systems.kernel_conjugate_gradients import kernel_conjugate_gradients
+from discriminants.linear_systems.kernel_values import (
+    check_some_columns,
+    check_symmetric,
+    check_values,
+    kernel_matrix,
+    memory_of_whole_matrix,
+    one_column_a_sample,
+)
+from discriminants.linear_systems.penalty_choice import (
+    CRITERIA,
+    expected_squares,
+    part_to_choose_on,
+    usual_penalties,
+)
+from discriminants.linear_systems.weighted_ridge import WeightedRidge
+from discriminants.multiclass.labels import class_codes
+from discriminants.multiclass.output_codes import class_scores, output_code
+from discriminants.multiclass.thresholded import ThresholdedClassifier
+from discriminants.util.expansion import FLOATS, KernelExpansion
+from discriminants.util.regression import KernelRegressor, checked_targets
+
+_WANTED_BY = "a least-squares support vector machine"
+
+
+class Group(NamedTuple):
+    """Targets that are learnt from the same samples with the same weights, and so from one factorisation.
+
+    Attributes
+    ----------
+    rows : ndarray of int of shape (n_rows,)
+        Of the samples, ascending.
+    columns : ndarray of int of shape (n_columns,)
+        Of the targets.
+    weight : ndarray of shape (n_rows,) or None
+        Of the samples, positive; None is one for each.
+    """
+
+    rows: np.ndarray
+    columns: np.ndarray
+    weight: np.ndarray | None = None
+
+
+class LSSVM(KernelExpansion):
+    """Base: min sum_i v_i (y_i - f(x_i))^2 + mu |f|^2 for every target, all samples of a target being centres."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "regularization": [Interval(Real, 0, None, closed="neither"), "array-like", StrOptions({"auto"})],
+        "choose_by": [StrOptions(set(CRITERIA))],
+        "solver": [StrOptions({"direct", "conjugate_gradient"})],
+        "tol": [Interval(Real, 0, 1, closed="neither")],
+    }
+
+    kernel: Any
+    sigma: Any
+    regularization: Any
+    choose_by: str
+    solver: str
+    tol: float
+    regularization_: float
+    criterion_: np.ndarray | None
+
+    def _fit_groups(
+        self, X: np.ndarray, targets: np.ndarray, groups: list[Group], kernel: Kernel, penalties: list[float]
+    ) -> np.ndarray | None:
+        """Store the expansion; of the direct solver the leave-one-out residuals (n_samples, n_targets), where a sample
+        is in no group of a target 0.
+        """
+        weights, bias = np.zeros(targets.shape), np.empty(targets.shape[1])
+        left_out = None
+        if self.solver == "direct":
+            left_out = np.zeros(targets.shape)
+            with memory_of_whole_matrix(X.shape[0]):
+                K = kernel_matrix(kernel, X, X)
+                check_values(K)
+                check_symmetric(K, _WANTED_BY)
+                self._choose(partial(_among, K), X, targets, groups, penalties)
+                for group in groups:
+                    cell = np.ix_(group.rows, group.columns)
+                    own = _among(K, group.rows)
+                    if own is K and group is not groups[-1]:  # the last may put its factor in the matrix's place
+                        own = K.copy()
+                    solution = WeightedRidge(own, targets[cell], self.regularization_, group.weight)
+                    weights[cell], bias[group.columns] = solution.alpha, solution.bias
+                    left_out[cell] = solution.leave_one_out_residuals()
+        else:
+            check_some_columns(kernel, X, _WANTED_BY)
+            self._choose(lambda rows: kernel_matrix(kernel.at(rows), X[rows], X[rows]), X, targets, groups, penalties)
+            for group in groups:
+                cell = np.ix_(group.rows, group.columns)
+                weights[cell], bias[group.columns] = self._iterated(kernel, X, targets[cell], group)
+        kept = np.unique(np.concatenate([group.rows for group in groups]))
+        self._keep_expansion(kernel.at(kept), X[kept], weights[kept], bias)
+        return left_out
+
+    def _choose(
+        self,
+        kernel_values: Callable[[np.ndarray], np.ndarray],
+        X: np.ndarray,
+        targets: np.ndarray,
+        groups: list[Group],
+        penalties: list[float],
+    ) -> None:
+        """Keep the penalty of least expected error, the mean over all pairs of a target and one of its samples."""
+        if len(penalties) == 1:
+            self.regularization_, self.criterion_ = penalties[0], None
+            return
+        squares, n_values, usual = [], 0, not penalties
+        weights = np.concatenate([np.ones(1) if group.weight is None else group.weight for group in groups])
+        for group in groups:
+            rows, own, weight = group.rows, targets[np.ix_(group.rows, group.columns)], group.weight
+            if usual:
+                rows, own, weight = part_to_choose_on(X, rows, own, weight, n_parts=len(groups))
+            K = kernel_values(rows)
+            if not penalties:  # at the scale of the first group, which serves for the others
+                penalties = usual_penalties(K, float(weights.mean()))
+            squares.append(group.rows.shape[0] * expected_squares(K, own, penalties, self.choose_by, weight))
+            n_values += group.rows.shape[0] * group.columns.shape[0]
+        self.criterion_ = np.sum(squares, axis=0) / n_values
+        self.regularization_ = penalties[int(np.argmin(self.criterion_))]
+
+    def _iterated(
+        self, kernel: Kernel, X: np.ndarray, targets: np.ndarray, group: Group
+    ) -> tuple[np.ndarray, np.ndarray]:
+        found = kernel_conjugate_gradients(
+            kernel.at(group.rows), X[group.rows], targets, self.regularization_, group.weight, tol=self.tol
+        )
+        if not found.converged:
+            warnings.warn(
+                f"{type(self).__name__}: conjugate gradients have not come to tol = {self.tol} in {found.n_products} "
+                f"products, the residual is {found.residual:.2g} of the targets; a larger regularization takes fewer",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return found.alpha, found.bias
+
+    def _resolved_kernel(self, X: np.ndarray, weight: np.ndarray | None = None) -> Kernel:
+        """The kernel of the samples, of which there are two or more, with one column for each."""
+        n_samples = X.shape[0] if weight is None else np.count_nonzero(weight)
+        if n_samples < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two samples, got {n_samples} sample{'s' * (n_samples != 1)}"
+            )
+        return one_column_a_sample(make_kernel(self.kernel, self.sigma).resolved(X, weight), X, _WANTED_BY)
+
+    def _penalties(self) -> list[float]:
+        """The values of `regularization`, one or several; none for "auto"."""
+        if isinstance(self.regularization, str):
+            return []
+        penalties = np.atleast_1d(np.asarray(self.regularization))
+        if penalties.ndim != 1 or not penalties.size or penalties.dtype.kind not in "iuf":
+            raise ValueError(f"regularization must be a number or a list of numbers, got {self.regularization!r}")
+        if not (np.isfinite(penalties).all() and (penalties > 0).all()):
+            raise ValueError(f"every regularization must be positive and finite, got {self.regularization!r}")
+        if penalties.shape[0] > 1 and self.solver != "direct":
+            raise ValueError(
+                f"solver = {self.solver!r} takes one regularization, got {penalties.shape[0]}: choosing among several "
+                "takes the kernel matrix, which is what solver = 'direct' has"
+            )
+        return [float(penalty) for penalty in penalties]
+
+
+def _among(K: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The kernel values among these samples: K itself where they are all."""
+    return K if rows.shape[0] == K.shape[0] else K[np.ix_(rows, rows)]
+
+
+class LSSVMRegressor(LSSVM, KernelRegressor):
+    """Least-squares support vector machine for regression: ridge regression in the space of a kernel with a free bias.
+
+    Minimizes sum_i v_i (y_i - f(x_i) - b)^2 + mu |f|^2, |f| the norm in the space of the kernel (Suykens et al. 2002,
+    3.28-3.32): kernel ridge regression on centred features. All targets share one factorisation, from which the
+    residuals of each sample by the machine of all others come in closed form as well.
+
+    Time is O(N^3), memory 16 N^2 bytes; with a list of penalties a few times as much, whatever its length. Every sample
+    is a centre, so a prediction takes N kernel values.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable
+        "gaussian", "precomputed", another name, a kernel object, or a function of two arrays; symmetric and positive
+        semidefinite. The source's Gaussian exp(-|x - z|^2 / s^2) is the one of width sigma = s / sqrt(2).
+    sigma : float or "scale"
+        Width of a kernel given by name, in the units of X.
+    regularization : "auto", float or array-like of float
+        mu > 0, the inverse of the source's gamma: larger is smoother. The errors are summed, so that the same mu weighs
+        less the more samples there are. Of several the one of least `choose_by` is taken. "auto" takes it from 17 that
+        fit the kernel's scale (`linear_systems.penalty_choice.usual_penalties`), by 2000 samples at most, in about
+        a second and 200 MB; of equal samples all are left out together.
+    choose_by : {"leave_one_out", "gcv"}
+        The mean square of the leave-one-out residuals, or generalised cross-validation.
+    solver : {"direct", "conjugate_gradient"}
+        One factorisation; or conjugate gradients, which evaluate the kernel in blocks of rows and hold no matrix
+        (`linear_systems.kernel_conjugate_gradients`). The second takes one `regularization` and has no leave-one-out
+        residuals.
+    tol : float
+        Where conjugate gradients stop: the residual relative to the targets, in the norm of the preconditioner.
+
+    Attributes
+    ----------
+    regularization_ : float
+        The one taken.
+    criterion_ : ndarray of shape (n_regularizations,) or None
+        Mean squared error to be expected on a new sample with each of several penalties, a mean over the targets.
+    leave_one_out_residuals_ : ndarray of the shape of y, or None
+        y_i - f(x_i) by the machine of all other samples, float64; a sample of weight zero has its plain residual.
+    basis_centers_ : ndarray of shape (m, n_features)
+        The samples whose weight is not zero.
+    dual_coef_ : ndarray of shape (m, n_outputs)
+        alpha; with weights v the residual of sample i is mu alpha_i / v_i. The source's alpha.
+    intercept_ : ndarray of shape (n_outputs,)
+    kernel_ : Kernel
+    sigma_ : float
+
+    References
+    ----------
+    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
+
+    See Also
+    --------
+    WeightedLSSVMRegressor : against outliers.
+    OROLSRegressor : least squares with few centres.
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        regularization: Any = "auto",
+        choose_by: str = "leave_one_out",
+        solver: str = "direct",
+        tol: float = 1e-6,
+    ) -> None:
+        self.kernel = kernel
+        self.sigma = sigma
+        self.regularization = regularization
+        self.choose_by = choose_by
+        self.solver = solver
+        self.tol = tol
+
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+        """Learn the outputs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), optional
+            v >= 0: a sample of weight two is as two equal samples, one of weight zero as none. With several penalties
+            each takes a factorisation of its own.
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite input, wrong shapes, parameters out of range, a kernel that is not symmetric or has
+            large negative eigenvalues, or targets that are no numbers or whose squares the float type of X cannot hold.
+        MemoryError
+            If the direct solver finds no room for the kernel matrix.
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True)
+        self._one_column = y.ndim == 1
+        weight = None
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        left_out = self._fit_weighted(X, checked_targets(y, X.dtype), weight)
+        self.leave_one_out_residuals_ = left_out[:, 0] if left_out is not None and self._one_column else left_out
+        return self
+
+    def _fit_weighted(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray | None:
+        """Learn the targets; their leave-one-out residuals, of the direct solver."""
+        kernel = self._resolved_kernel(X, weight)
+        rows = np.arange(X.shape[0]) if weight is None else np.flatnonzero(weight)
+        group = Group(rows, np.arange(targets.shape[1]), None if weight is None else weight[rows])
+        left_out = self._fit_groups(X, targets, [group], kernel, self._penalties())
+        if left_out is not None and rows.shape[0] < X.shape[0]:
+            others = np.setdiff1d(np.arange(X.shape[0]), rows)
+            left_out[others] = targets[others] - self._outputs(X[others])
+        return left_out
+
+
+class LSSVMClassifier(LSSVM, ThresholdedClassifier):
+    """Least-squares support vector machine: the same regression onto codes +-1 of the classes.
+
+    Two classes have one output, the regression onto -1 and +1 (Suykens et al. 2002, 3.1-3.5). More are coded by several
+    such two-class tasks (section 3.2), and decoded by the errors of their outputs against the codeword of each class.
+    All tasks on the same samples share one factorisation, whatever their number; only "one-vs-one", where a task sees
+    two classes, has one for each pair, of the size of the pair. With one output a class it is `KFDClassifier` with
+    `penalty="kernel"`.
+
+    Time is O(N^3), memory 16 N^2 bytes; with several values of `regularization` a few times as much.
+
+    Parameters
+    ----------
+    kernel, sigma
+        As in `LSSVMRegressor`.
+    regularization : float or array-like of float
+        mu > 0, the inverse of the source's gamma, for all tasks. Of several the one of least `choose_by`, the mean over
+        the tasks of the squared error against +-1, is taken.
+    choose_by, solver, tol
+        As in `LSSVMRegressor`.
+    coding : {"one-vs-rest", "one-vs-one", "minimum-output", "error-correcting"}
+        A task a class; a task a pair of classes; the bits of the class number, as few tasks as can be; or many more
+        than classes, so that errors of some do no harm (`multiclass.output_codes.output_code`).
+    decoding : {"loss", "hamming"}
+        The class of least squared error over the tasks, or that which loses fewest tasks (with "one-vs-one" the vote),
+        of equals the one of least squared error.
+    threshold, calibrate_on : str
+        As in `KFDClassifier`, for every task. "leave_one_out" is in closed form, and for the direct solver; in a task
+        without a sample's class the sample's plain output serves.
+    posterior : str
+        As in `KFDClassifier`, fitted to the class scores of decoding "loss".
+    random_state : int, RandomState or None
+        Draws the error-correcting code of more than five classes.
+
+    Attributes
+    ----------
+    code_ : ndarray of int8 of shape (n_classes, n_tasks)
+        The side of each class in each task, 0 where it has no part.
+    leave_one_out_outputs_ : ndarray of shape (n_samples, n_tasks) or None
+        Of each sample by the machine of all others, float64, with the thresholds of this one; the plain output where a
+        sample has no part in a task or weight zero. Only of the direct solver.
+    regularization_ : float
+    criterion_ : ndarray of shape (n_regularizations,) or None
+        As in `LSSVMRegressor`, for targets +-1.
+    dual_coef_ : ndarray of shape (m, n_tasks)
+        Times +-1 the source's alpha, of the samples whose weight is not zero.
+    intercept_ : ndarray of shape (n_tasks,)
+    basis_centers_, classes_, kernel_, sigma_, posterior_
+        As in `KFDClassifier`.
+
+    References
+    ----------
+    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
+
+    See Also
+    --------
+    PairwiseClassifier : one-vs-one over any classifier, with posteriors by coupling.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ThresholdedClassifier._parameter_constraints,
+        **LSSVM._parameter_constraints,
+        "coding": [StrOptions({"one-vs-rest", "one-vs-one", "minimum-output", "error-correcting"})],
+        "decoding": [StrOptions({"loss", "hamming"})],
+        "calibrate_on": [StrOptions({"auto", "training", "leave_one_out", "held_out"})],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        regularization: Any = "auto",
+        choose_by: str = "leave_one_out",
+        coding: str = "one-vs-rest",
+        decoding: str = "loss",
+        threshold: str = "least_squares",
+        calibrate_on: str = "auto",
+        solver: str = "direct",
+        tol: float = 1e-4,
+        posterior: str = "multinomial",
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.sigma = sigma
+        self.regularization = regularization
+        self.choose_by = choose_by
+        self.coding = coding
+        self.decoding = decoding
+        self.threshold = threshold
+        self.calibrate_on = calibrate_on
+        self.solver = solver
+        self.tol = tol
+        self.posterior = posterior
+        self.random_state = random_state
+
+    def _targets(self, codes: np.ndarray) -> np.ndarray:
+        self.code_ = output_code(self.coding, self.classes_.shape[0], self.random_state)
+        return self.code_[codes]
+
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+        """Learn the outputs, then thresholds and posterior model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            v >= 0: a sample of weight two is as two equal samples, for thresholds and posteriors too, one of weight
+            zero as none. Leaving one out leaves out its whole weight. With several penalties each takes a
+            factorisation of its own.
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite input, fewer than two classes of positive weight, parameters out of range, a kernel that
+            is not symmetric or has large negative eigenvalues, or what only the direct solver has of the other.
+        MemoryError
+            If the direct solver finds no room for the kernel matrix.
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
+        if self.calibrate_on == "leave_one_out" and self.solver != "direct":
+            raise ValueError(f"calibrate_on = 'leave_one_out' needs solver = 'direct', got {self.solver!r}")
+        weight, rows = None, np.arange(X.shape[0])
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            rows = np.flatnonzero(weight)
+        self.classes_, codes = class_codes(y[rows])
+        own = self._targets(codes)
+        targets = np.zeros((X.shape[0], own.shape[1]))
+        targets[rows] = own  # zero where a sample has no part
+        left_out = self._fit_weighted(X, targets, weight)
+        if self.calibrate_on == "held_out":
+            outputs = self._held_out_outputs(X, codes, targets, weight)
+        elif left_out is not None and self._leaves_one_out():
+            outputs = self._small_classes_kept(left_out[rows], X[rows], codes)
+        else:
+            outputs = self._outputs(X[rows])
+        before = self.intercept_
+        self._fit_calibration(outputs, codes, targets[rows], None if weight is None else weight[rows])
+        self.leave_one_out_outputs_ = None if left_out is None else left_out + (self.intercept_ - before)
+        return self
+
+    def _fit_weighted(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray | None:
+        """Learn the tasks; leave-one-out outputs, of the direct solver."""
+        kernel = self._resolved_kernel(X, weight)
+        left_out = self._fit_groups(X, targets, _groups(targets, weight), kernel, self._penalties())
+        return None if left_out is None else np.where(targets != 0, targets - left_out, self._outputs(X))
+
+    def _posteriors_decide(self) -> bool:
+        return self.decoding == "loss" and super()._posteriors_decide()
+
+    def _class_scores(self, outputs: np.ndarray) -> np.ndarray:
+        return class_scores(outputs, self.code_, self.decoding)
+
+    def _posterior_inputs(self, outputs: np.ndarray) -> np.ndarray:
+        return class_scores(outputs, self.code_, "loss")
+
+
+def _groups(targets: np.ndarray, weight: np.ndarray | None) -> list[Group]:
+    """Tasks with the same samples, those whose target is not zero."""
+    found: dict[bytes, list[int]] = {}
+    for task, part in enumerate((targets != 0).T):
+        found.setdefault(np.packbits(part).tobytes(), []).append(task)
+    groups = []
+    for tasks in found.values():
+        rows = np.flatnonzero(targets[:, tasks[0]])
+        groups.append(Group(rows, np.array(tasks), None if weight is None else weight[rows]))
+    return groups

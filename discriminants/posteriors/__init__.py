@@ -1,0 +1,1 @@
+"""Posterior probabilities of outputs, and how well they are calibrated."""

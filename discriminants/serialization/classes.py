@@ -1,0 +1,134 @@
+"""From the names of classes to classes, and from a description of an estimator to the estimator."""
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from discriminants.serialization.learners import LEARNERS
+from discriminants.serialization.scikit_learn import CLASSIFIERS, OTHERS, Listed
+from discriminants.util.errors import ModelFormatError
+
+_SCIKIT_LEARN = {**CLASSIFIERS, **OTHERS}
+
+
+def scikit_learn_classifiers() -> list[str]:
+    """Import paths of the classifiers of scikit-learn that can be made by name and kept in a model file, sorted."""
+    return sorted(f"{listed.module}.{name}" for name, listed in CLASSIFIERS.items())
+
+
+def make_estimator(
+    name: str, parameters: dict[str, Any], attributes: dict[str, Any], trusted: tuple[str, ...]
+) -> BaseEstimator:
+    """An estimator of the class `module:Class` with these parameters, and what it had learnt.
+
+    Parameters
+    ----------
+    trusted : tuple of str
+        Modules, besides those listed of scikit-learn and this package, whose classes may be made, unchecked.
+
+    Raises
+    ------
+    ModelFormatError
+        If the class may not be made, does not take the parameters, or cannot have learnt the attributes.
+    """
+    kind, listed = _class_named(name, trusted)
+    if listed is not None and "n_jobs" in parameters:
+        parameters = parameters | {"n_jobs": None}  # a file does not say how many processes this machine starts
+    try:
+        estimator = kind(**parameters)
+        if listed is not None and hasattr(kind, "_parameter_constraints"):
+            estimator._validate_params()
+    except (TypeError, ValueError) as error:
+        raise ModelFormatError(f"{name!r} does not take its parameters: {error}") from error
+    if listed is not None:
+        listed.suited(estimator)
+    if attributes and listed is None and hasattr(estimator, "restore_state"):
+        estimator.restore_state(attributes)
+        return estimator
+    set_by_itself = set(vars(estimator))
+    taken = estimator.get_params(deep=False)
+    for attribute, value in attributes.items():
+        if not attribute.isidentifier() or attribute.startswith("__") or attribute in taken or hasattr(kind, attribute):
+            raise ModelFormatError(f"{attribute!r} cannot be a learnt attribute of {name!r}")
+        setattr(estimator, attribute, value)
+    if listed is not None and attributes.keys() - set_by_itself:
+        listed.whole(estimator)
+    return estimator
+
+
+def refuse_search(estimator: Any, where: str) -> None:
+    """Refuse a search of parameters, whose folds and candidates are no part of a model.
+
+    Raises
+    ------
+    ModelFormatError
+        With the place and with what is saved instead.
+    """
+    from sklearn.model_selection._search import BaseSearchCV  # takes long to import
+
+    if isinstance(estimator, BaseSearchCV):
+        raise ModelFormatError(
+            f"{where}: a search is not written to a model file, with its folds and all that it tried; save its "
+            "best_estimator_, or, where it is a part of another estimator, fit that with the best_estimator_ in its "
+            "place"
+        )
+
+
+def require_known(estimator: Any, trusted: tuple[str, ...] = ()) -> None:
+    """Refuse an estimator, fitted or not, that `make_estimator` would not make again; parts included.
+
+    Raises
+    ------
+    ModelFormatError
+        With the class or the parameter that stands against it.
+    """
+    kind = type(estimator)
+    refuse_search(estimator, kind.__name__)
+    _, listed = _class_named(f"{kind.__module__}:{kind.__qualname__}", trusted)
+    if listed is not None:
+        listed.suited(estimator)
+    for value in estimator.get_params(deep=False).values():
+        for part in _estimators_in(value):
+            require_known(part, trusted)
+
+
+def _estimators_in(value: Any) -> Iterator[BaseEstimator]:
+    if isinstance(value, BaseEstimator):
+        yield value
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _estimators_in(item)
+
+
+def _class_named(name: str, trusted: tuple[str, ...]) -> tuple[Any, Listed | None]:
+    """The class of that name, and what is demanded of it; nothing is imported before it is known to be allowed."""
+    module, _, qualified = name.partition(":")
+    listed = _SCIKIT_LEARN.get(qualified)
+    if listed is not None and _lies_in(module, listed.module):
+        # From where it is documented: the private module may be another in this version.
+        return getattr(import_module(listed.module), qualified), listed
+    listed = LEARNERS.get(qualified)
+    if listed is not None and module == listed.module:
+        return getattr(import_module(module), qualified), listed
+    if not any(_lies_in(module, prefix) for prefix in trusted):
+        if _lies_in(module, "sklearn") or _lies_in(module, "discriminants"):
+            raise ModelFormatError(f"the class {name!r} is not one of those that a model file may hold")
+        known = ", ".join(("sklearn", "discriminants", *trusted))
+        raise ModelFormatError(f"the class {name!r} lies outside the trusted modules {known}")
+    try:
+        kind: Any = import_module(module)
+        for part in qualified.split("."):
+            kind = getattr(kind, part)
+    except (ImportError, AttributeError) as error:
+        raise ModelFormatError(f"there is no class {name!r} in this installation: {error}") from error
+    if not (isinstance(kind, type) and issubclass(kind, BaseEstimator)):
+        raise ModelFormatError(f"{name!r} is not an estimator class")
+    if not any(_lies_in(kind.__module__, prefix) for prefix in trusted):
+        raise ModelFormatError(f"{name!r} is the class of another package, {kind.__module__}")
+    return kind, None
+
+
+def _lies_in(module: str, package: str) -> bool:
+    return module == package or module.startswith(f"{package}.")

@@ -1,0 +1,111 @@
+"""What learners that are sums of kernel columns must hold: kernel, centres, weights, and models of their outputs."""
+
+from typing import Any
+
+from discriminants.serialization.requirements import check_arrays, check_indices, refuse, sizes_of
+from discriminants.util.errors import ModelFormatError
+
+
+def expansion(learner: Any, n_outputs: str | None = None) -> dict[str, int]:
+    """Kernel, centres and weights; `n_outputs` is the size that the number of weights must have."""
+    from discriminants.kernels import Kernel, PrecomputedKernel
+
+    sizes = sizes_of(learner)
+    kernel = getattr(learner, "kernel_", None)
+    if not isinstance(kernel, Kernel):
+        refuse(learner, "kernel_", f"is a {type(kernel).__name__}, not a kernel")
+    outputs = "weights" if n_outputs is None else n_outputs
+    shapes: dict[str, tuple[int | str, ...]] = {
+        "basis_centers_": ("centers", 0 if isinstance(kernel, PrecomputedKernel) else "features"),
+        "dual_coef_": ("centers", outputs),
+        "intercept_": (outputs,),
+    }
+    check_arrays(learner, shapes, sizes)
+    if isinstance(kernel, PrecomputedKernel):
+        check_indices(learner, "kernel_.indices", kernel.indices, ("centers",), sizes, below=sizes["features"])
+    if kernel.over(learner.basis_centers_[:1])[1].size != 1:
+        refuse(learner, "kernel_", "has several columns for a centre")
+    check_columns(learner, kernel, sizes["centers"])
+    return sizes
+
+
+def check_columns(learner: Any, kernel: Any, n_centers: int) -> None:
+    """A width for each centre, no word in place of a number, and as many columns as centres."""
+    try:
+        columns = kernel.columns(learner.basis_centers_)
+    except (TypeError, ValueError) as error:
+        raise ModelFormatError(f"{type(learner).__name__}.kernel_ does not suit the centres: {error}") from error
+    if columns.n_centers != n_centers:
+        refuse(learner, "kernel_", f"has {columns.n_centers} columns for {n_centers} centres")
+
+
+def output_model(learner: Any, model: Any, sizes: dict[str, int]) -> None:
+    """One of `discriminants.posteriors.output_models`, for as many outputs and classes as the learner has."""
+    from discriminants.posteriors.output_models import POSTERIORS
+
+    n_outputs, classes = sizes["outputs"], sizes["classes"]
+    shapes: dict[str, tuple[int | str, ...]] = {
+        "means_": (2, n_outputs),
+        "slopes_": (n_outputs,),
+        "coef_": (n_outputs, classes),
+    }
+    if not isinstance(model, tuple(POSTERIORS.values())):
+        refuse(learner, "posterior_", f"is a {type(model).__name__}, not a model of outputs")
+    found = {name: shape for name, shape in shapes.items() if hasattr(model, name)}
+    if not found:
+        refuse(learner, "posterior_", f"is a {type(model).__name__} that has learnt nothing")
+    check_arrays(model, found, {})
+
+
+def classifier(learner: Any) -> None:
+    """An output a class (one for two), and a model of them."""
+    sizes = expansion(learner, "outputs")
+    output_model(learner, learner.posterior_, sizes)
+
+
+def logistic(learner: Any) -> None:
+    """An output a class, two classes included, and before them one a group where classes are in groups."""
+    groups = getattr(learner, "groups_", None)
+    if groups is None:
+        expansion(learner, "classes")
+        return
+    sizes = expansion(learner)
+    check_indices(learner, "groups_", groups, ("classes",), sizes, below=sizes["classes"])
+    n_groups = int(groups.max()) + 1
+    if len(set(groups.tolist())) != n_groups:
+        refuse(learner, "groups_", f"leave out some of the numbers below {n_groups}")
+    if sizes["weights"] != n_groups + sizes["classes"]:
+        refuse(
+            learner, "dual_coef_", f"has {sizes['weights']} outputs for {n_groups} groups of {sizes['classes']} classes"
+        )
+
+
+def regressor(learner: Any) -> None:
+    """Any number of outputs, of which one may be a plain number."""
+    sizes = expansion(learner)
+    if not isinstance(learner._one_column, bool) or (learner._one_column and sizes["weights"] != 1):
+        refuse(learner, "_one_column", f"is {learner._one_column!r} for {sizes['weights']} outputs")
+
+
+def directions(transformer: Any) -> None:
+    """Any number of outputs, and perhaps the means of classes in them."""
+    sizes = expansion(transformer)
+    if hasattr(transformer, "class_means_"):
+        check_arrays(transformer, {"class_means_": ("classes", "weights")}, sizes)
+
+
+def linear(discriminant: Any) -> None:
+    """Outputs that are linear in the features."""
+    sizes = sizes_of(discriminant)
+    shapes: dict[str, tuple[int | str, ...]] = {"coef_": ("outputs", "features"), "intercept_": ("outputs",)}
+    check_arrays(discriminant, shapes, sizes)
+    if discriminant.posterior_ is not None:
+        output_model(discriminant, discriminant.posterior_, sizes)
+
+
+def gaussian_outputs(model: Any) -> None:
+    """Two densities and a prior for every output."""
+    pairs: tuple[int | str, ...] = (2, "columns")
+    sizes: dict[str, int] = {}
+    shapes = {"means_": pairs, "variances_": pairs, "log_priors_": pairs}
+    check_arrays(model, shapes, sizes)

@@ -1,0 +1,52 @@
+"""The classes of this package that may come from a file, and what each must hold before it computes."""
+
+from collections.abc import Mapping
+
+from discriminants.serialization.expansions import classifier, directions, gaussian_outputs, linear, logistic, regressor
+from discriminants.serialization.least_squares import LEAST_SQUARES
+from discriminants.serialization.pairs import PAIRS
+from discriminants.serialization.requirements import learnt
+from discriminants.serialization.scikit_learn import Listed
+from discriminants.serialization.streams import STREAMS
+
+LEARNERS: Mapping[str, Listed] = {
+    "ARDGaussianKernel": Listed("discriminants.kernels.ard_gaussian", learnt({})),
+    "CompactGaussianKernel": Listed("discriminants.kernels.compact", learnt({})),
+    "ExponentialKernel": Listed("discriminants.kernels.euclidean_exponential", learnt({})),
+    "GaussianKernel": Listed("discriminants.kernels.gaussian", learnt({})),
+    "LaplacianKernel": Listed("discriminants.kernels.laplacian", learnt({})),
+    "LinearKernel": Listed("discriminants.kernels.dot_product", learnt({})),
+    "MultiscaleGaussianKernel": Listed("discriminants.kernels.multiscale", learnt({})),
+    "PolynomialKernel": Listed("discriminants.kernels.dot_product", learnt({})),
+    "PrecomputedKernel": Listed("discriminants.kernels.matrix", learnt({})),
+    "SigmoidKernel": Listed("discriminants.kernels.dot_product", learnt({})),
+    "NPDClassifier": Listed("discriminants.sparse.npd", classifier),
+    "NPDRegressor": Listed("discriminants.sparse.npd", regressor),
+    "OROLSClassifier": Listed("discriminants.sparse.orols", classifier),
+    "OROLSRegressor": Listed("discriminants.sparse.orols", regressor),
+    "OLSClassifier": Listed("discriminants.sparse.ols", classifier),
+    "OLSRegressor": Listed("discriminants.sparse.ols", regressor),
+    "KFDClassifier": Listed("discriminants.fisher.kfd", classifier),
+    "InvariantKFDClassifier": Listed("discriminants.fisher.invariant_kfd", classifier),
+    "KSODClassifier": Listed("discriminants.fisher.ksod", classifier),
+    "RobustKFDClassifier": Listed("discriminants.fisher.robust_kfd", classifier),
+    "SparseGreedyKFDClassifier": Listed("discriminants.fisher.sparse_greedy_kfd", classifier),
+    "SparseKFDClassifier": Listed("discriminants.fisher.sparse_kfd", classifier),
+    "SparseKFDRegressor": Listed("discriminants.fisher.sparse_kfd", regressor),
+    "KernelDiscriminantAnalysis": Listed("discriminants.fisher.kernel_discriminant_analysis", directions),
+    "OrientedKernelPCA": Listed("discriminants.fisher.oriented_kernel_pca", directions),
+    "GreedyNystroem": Listed("discriminants.unsupervised.greedy_nystroem", directions),
+    "LinearDiscriminant": Listed("discriminants.fisher.linear_discriminant", linear),
+    "SparseKernelLogisticClassifier": Listed("discriminants.sparse.sparse_logistic", logistic),
+    "GaussianOutputModel": Listed("discriminants.posteriors.output_models", gaussian_outputs),
+    "PlattOutputModel": Listed(
+        "discriminants.posteriors.output_models", learnt({"slopes_": ("columns",), "offsets_": ("columns",)})
+    ),
+    "LogisticOutputModel": Listed(
+        "discriminants.posteriors.output_models", learnt({"coef_": ("columns", "kinds"), "intercept_": ("kinds",)})
+    ),
+    **LEAST_SQUARES,
+    **STREAMS,
+    **PAIRS,
+}
+"""By name."""

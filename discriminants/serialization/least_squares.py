@@ -1,0 +1,174 @@
+"""Least-squares support vector machines that may come from a file, and what each must hold."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from discriminants.serialization.expansions import directions, expansion, output_model, regressor
+from discriminants.serialization.requirements import LARGEST, check_arrays, check_shape, learnt, refuse, sizes_of
+from discriminants.serialization.scikit_learn import Listed
+
+
+def _coded(learner: Any) -> None:
+    """Outputs of tasks, each of which parts some classes from others."""
+    sizes = expansion(learner, "tasks")
+    code: Any = getattr(learner, "code_", None)
+    check_shape(learner, "code_", code, ("classes", "tasks"), sizes)
+    if code.dtype != np.int8 or not np.isin(code, (-1, 0, 1)).all():
+        refuse(learner, "code_", "holds other numbers than -1, 0 and 1 of int8")
+    if (sizes["tasks"] == 1) != (sizes["classes"] == 2):
+        refuse(learner, "code_", f"is of {sizes['tasks']} tasks for {sizes['classes']} classes")
+    output_model(learner, learner.posterior_, sizes)
+
+
+def _inferred(learner: Any, sizes: dict[str, int], n_outputs: int, n_references: int) -> None:
+    """Variances for every output, and the posterior of the weights over the same centres."""
+    positive = ("regularization_", "prior_variance_", "noise_variance_")
+    check_arrays(learner, dict.fromkeys((*positive, "effective_parameters_", "log_evidence_"), (n_outputs,)), {})
+    for name in positive:
+        if (getattr(learner, name) <= 0).any():
+            refuse(learner, name, "holds numbers that are not positive")
+    variance: Any = getattr(learner, "variance_", None)
+    if type(variance).__name__ != "PosteriorVariance":
+        refuse(learner, "variance_", f"is a {type(variance).__name__}")
+    if getattr(variance, "references_", np.empty(0)).shape != (sizes["centers"], n_references):
+        refuse(learner, "variance_", "is of other centres or other points of reference")
+
+
+def _bayesian_regressor(learner: Any) -> None:
+    regressor(learner)
+    sizes = expansion(learner)
+    _inferred(learner, sizes, sizes["weights"], 1)
+    check_arrays(learner, {"_bias_variance": ("weights",)}, sizes)
+    if not isinstance(learner._noise_known, bool):
+        refuse(learner, "_noise_known", f"is {learner._noise_known!r}")
+
+
+def _bayesian_classifier(learner: Any) -> None:
+    sizes = expansion(learner, "outputs")
+    check_arrays(
+        learner, {"class_means_": (2, "outputs"), "spread_": ("outputs",), "class_log_prior_": ("classes",)}, sizes
+    )
+    if learner.posterior_ is None:
+        _inferred(learner, sizes, sizes["outputs"], 2 * sizes["outputs"])
+    else:
+        _inferred(learner, sizes, sizes["outputs"], 1)
+        output_model(learner, learner.posterior_, sizes)
+
+
+def _heteroscedastic(learner: Any) -> None:
+    """Machines of the curve and of its noise, one output each, of the same features."""
+    sizes = sizes_of(learner)
+    check_arrays(learner, {"noise_range_": (2,)}, sizes)
+    factor: Any = getattr(learner, "noise_factor_", None)
+    if not isinstance(factor, float) or not 0.0 <= factor <= LARGEST:
+        refuse(learner, "noise_factor_", f"is {factor!r}")
+    for name in ("regressor_", "noise_regressor_"):
+        machine: Any = getattr(learner, name, None)
+        if machine is None and name == "noise_regressor_":
+            continue
+        own = type(machine).__name__ == "BayesianLSSVMRegressor" and machine.n_features_in_ == sizes.get("features")
+        if not own or not machine._one_column:
+            refuse(learner, name, f"is a {type(machine).__name__}, no machine of one output of the same features")
+
+
+def _committee(committee: Any) -> None:
+    sizes = sizes_of(committee)
+    members: Any = getattr(committee, "estimators_", None)
+    if not isinstance(members, list) or not members:
+        refuse(committee, "estimators_", "are no list of members")
+    n_members = len(members)
+    check_arrays(committee, {"member_weights_": (n_members,), "error_covariance_": (n_members, n_members)}, sizes)
+    for member in members:
+        if not hasattr(member, "predict") or getattr(member, "n_features_in_", None) != sizes["features"]:
+            refuse(committee, "estimators_", f"hold a {type(member).__name__} of other features")
+    found = {np.asarray(member.predict(np.zeros((1, sizes["features"])))).size for member in members}
+    if len(found) != 1 or not isinstance(committee._one_column, bool) or (committee._one_column and found != {1}):
+        refuse(committee, "estimators_", "are of different outputs")
+    layer = getattr(committee, "combine_", None)
+    if layer is not None and getattr(layer, "n_features_in_", None) != n_members * found.pop():
+        refuse(committee, "combine_", "is of other members")
+
+
+def _autoregression(model: Any) -> None:
+    """The regressor takes as many features as the lags make, and gives as many outputs as it is fed."""
+    sizes: dict[str, int] = {}
+    shapes: dict[str, tuple[int | str, ...]] = {
+        "last_outputs_": (model.n_lags, "targets"),
+        "last_inputs_": (model.n_input_lags, "inputs"),
+    }
+    check_arrays(model, shapes, sizes)
+    n_outputs, n_inputs = sizes["targets"], sizes["inputs"]
+    if not n_outputs or bool(n_inputs) != bool(model.n_input_lags):
+        refuse(model, "last_inputs_", f"are {n_inputs} for {n_outputs} outputs and {model.n_input_lags} lags")
+    if not isinstance(model._one_column, bool) or (model._one_column and n_outputs != 1):
+        refuse(model, "_one_column", f"is {model._one_column!r} for {n_outputs} outputs")
+    wanted = model.n_lags * n_outputs + model.n_input_lags * n_inputs
+    regressor: Any = getattr(model, "regressor_", None)
+    if not hasattr(regressor, "predict") or getattr(regressor, "n_features_in_", None) != wanted:
+        refuse(model, "regressor_", f"is no regressor of {wanted} features")
+    found = np.asarray(regressor.predict(np.zeros((1, wanted))))
+    if found.size != n_outputs:
+        refuse(model, "regressor_", f"gives {found.size} outputs, not {n_outputs}")
+
+
+def _two_views(transformer: Any) -> None:
+    sizes = sizes_of(transformer)
+    check_arrays(transformer, {"correlations_": ("pairs",), "singular_values_": ("pairs",)}, sizes)
+    for name in ("x_directions_", "y_directions_"):
+        view: Any = getattr(transformer, name, None)
+        if type(view).__name__ != "KernelDirections" or view.dual_coef_.shape[1] != sizes["pairs"]:
+            refuse(transformer, name, f"are no {sizes['pairs']} directions")
+    if transformer.x_directions_.n_features_in_ != sizes["features"]:
+        refuse(transformer, "x_directions_", f"are of {transformer.x_directions_.n_features_in_} features")
+
+
+def _components(transformer: Any) -> None:
+    sizes = expansion(transformer)
+    check_arrays(transformer, {"eigenvalues_": ("weights",)}, sizes)
+    regressor = getattr(transformer, "regressor_", None)
+    if regressor is None:
+        return
+    if not hasattr(regressor, "predict") or getattr(regressor, "n_features_in_", None) != sizes["weights"]:
+        refuse(transformer, "regressor_", f"is no regressor of {sizes['weights']} scores")
+
+
+def _density(estimator: Any) -> None:
+    from discriminants.kernels import GaussianKernel
+
+    sizes = expansion(estimator)
+    if sizes["weights"] != 1 or not isinstance(estimator.kernel_, GaussianKernel):
+        refuse(estimator, "dual_coef_", "are not weights of one sum of Gaussians")
+
+
+LEAST_SQUARES: Mapping[str, Listed] = {
+    "LSSVMClassifier": Listed("discriminants.lssvm.lssvm", _coded),
+    "LSSVMRegressor": Listed("discriminants.lssvm.lssvm", regressor),
+    "WeightedLSSVMRegressor": Listed("discriminants.lssvm.weighted_lssvm", regressor),
+    "BayesianLSSVMRegressor": Listed("discriminants.lssvm.bayesian_lssvm", _bayesian_regressor),
+    "BayesianLSSVMClassifier": Listed("discriminants.lssvm.bayesian_lssvm_classifier", _bayesian_classifier),
+    "HeteroscedasticLSSVMRegressor": Listed("discriminants.lssvm.heteroscedastic_lssvm", _heteroscedastic),
+    "PosteriorVariance": Listed(
+        "discriminants.lssvm.evidence.posterior_variance",
+        learnt(
+            {
+                "directions_": ("centers", "columns"),
+                "eigenvalues_": ("columns",),
+                "references_": ("centers", "points"),
+                "offsets_": ("columns", "points"),
+                "squares_": ("points",),
+            }
+        ),
+    ),
+    "PrunedLSSVMClassifier": Listed("discriminants.lssvm.pruned_lssvm", _coded),
+    "PrunedLSSVMRegressor": Listed("discriminants.lssvm.pruned_lssvm", regressor),
+    "RecurrentLSSVM": Listed("discriminants.time_series.recurrent_lssvm", _autoregression),
+    "NARX": Listed("discriminants.time_series.narx", _autoregression),
+    "CommitteeRegressor": Listed("discriminants.lssvm.committee", _committee),
+    "KernelCCA": Listed("discriminants.unsupervised.kernel_cca", _two_views),
+    "KernelDirections": Listed("discriminants.unsupervised.kernel_cca", directions),
+    "LSSVMKernelPCA": Listed("discriminants.unsupervised.lssvm_pca", _components),
+    "SeriesDensity": Listed("discriminants.unsupervised.series_density", _density),
+}
+"""By name."""

@@ -1,0 +1,65 @@
+"""Learners with a machine for every pair of classes: what each must hold."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from discriminants.serialization.expansions import check_columns
+from discriminants.serialization.requirements import check_arrays, check_indices, n_classes, refuse, sizes_of
+from discriminants.serialization.scikit_learn import Listed
+
+
+def _pairwise(classifier: Any) -> None:
+    sizes = sizes_of(classifier)
+    n = sizes["classes"]
+    if not isinstance(classifier.estimators_, list) or len(classifier.estimators_) != n * (n - 1) // 2:
+        refuse(classifier, "estimators_", f"are not one for each pair of {n} classes")
+    samples = classifier.pair_samples_
+    if samples is not None and len(samples) != len(classifier.estimators_):
+        refuse(classifier, "pair_samples_", "are not those of every pair")
+    for number, estimator in enumerate(classifier.estimators_):
+        if n_classes(estimator, getattr(estimator, "classes_", None)) != 2:
+            refuse(classifier, "estimators_", f"holds a {type(estimator).__name__} that is not of two classes")
+        if samples is not None:
+            check_indices(
+                classifier, f"pair_samples_[{number}]", samples[number], ("rows",), {}, below=sizes["features"]
+            )
+
+
+def _pair_expansion(classifier: Any) -> None:
+    """Centres by class, weights for every pair of classes, and the densities of the outputs."""
+    from discriminants.kernels import Kernel
+
+    sizes = sizes_of(classifier)
+    n = sizes.get("classes", 0)
+    if n < 2:
+        refuse(classifier, "classes_", "are not two or more")
+    sizes["pairs"] = n * (n - 1) // 2
+    shapes: dict[str, tuple[int | str, ...]] = {
+        "basis_centers_": ("centers", "features"),
+        "dual_coef_": ("centers", "classes"),
+        "intercept_": ("pairs",),
+        "means_": (2, "pairs"),
+        "variances_": (2, "pairs"),
+        "class_log_prior_": ("classes",),
+    }
+    check_arrays(classifier, shapes, sizes)
+    pools: Any = getattr(classifier, "pool_sizes_", None)
+    check_indices(classifier, "pool_sizes_", pools, ("classes",), sizes, below=sizes["centers"] + 1)
+    if pools.min() < 1 or int(pools.astype(np.int64).sum()) != sizes["centers"]:
+        refuse(classifier, "pool_sizes_", f"are not one or more of the {sizes['centers']} centres for each class")
+    kernel = getattr(classifier, "kernel_", None)
+    if not isinstance(kernel, Kernel):
+        refuse(classifier, "kernel_", f"is a {type(kernel).__name__}, not a kernel")
+    if not kernel.centers_are_points or kernel.over(classifier.basis_centers_[:1])[1].size != 1:
+        refuse(classifier, "kernel_", "is not the same for all centres")
+    check_columns(classifier, kernel, sizes["centers"])
+
+
+PAIRS: Mapping[str, Listed] = {
+    "PairwiseClassifier": Listed("discriminants.multiclass.pairwise", _pairwise),
+    "OneVsOneKernelClassifier": Listed("discriminants.sparse.one_vs_one", _pair_expansion),
+    "OneVsOneSVC": Listed("discriminants.sparse.one_vs_one_svc", _pair_expansion),
+}
+"""By name."""

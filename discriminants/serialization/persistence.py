@@ -1,0 +1,193 @@
+"""Fitted scikit-learn estimators as named arrays and JSON, and back, without pickle.
+
+An estimator is its class by name, its constructor parameters and its fitted attributes. What JSON can hold
+stands for itself; everything else is a list whose first entry says how to read it:
+
+    ["list", [...]]   ["tuple", [...]]   ["set", [...]]   ["dict", [[key, value], ...]]   ["slice", [start,
+    stop, step]] ["float", "nan"]   ["scalar", dtype, value]   ["dtype", "<f8"]   ["numpy type", "float64"]
+    ["array", name]   ["text array", name, dtype]   ["object array", shape, [...]] ["estimator",
+    "module:Class", [[parameter, value], ...], [[attribute, value], ...]]
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from discriminants.serialization.classes import make_estimator, refuse_search, require_known
+from discriminants.serialization.model_file import load_arrays, save_arrays
+from discriminants.serialization.values import Decoder
+from discriminants.util.errors import ModelFormatError
+
+__all__ = ["estimator_from_arrays", "estimator_to_arrays", "load_arrays", "require_storable", "save_arrays"]
+
+_FORMAT = "scikit-learn estimator, 2"
+_OF_TRAINING = ("sklearn.neural_network._stochastic_optimizers", "sklearn._loss.", "sklearn.linear_model._sgd_fast")
+Arrays = dict[str, np.ndarray]
+
+
+def estimator_to_arrays(estimator: BaseEstimator) -> tuple[Arrays, dict[str, Any]]:
+    """Take a fitted estimator apart.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+        Its parameters and attributes may hold numbers, strings, None, NumPy arrays (also of strings), lists,
+        tuples, sets, dicts and further estimators. Private attributes that are random generators, optimizers
+        or loss functions (state of the training alone) are left out. An estimator that keeps anything else has two
+        methods: `learnt_state()` gives a dict of what was learnt in such values, by names that are identifiers, and
+        `restore_state(state)` makes of it, in an estimator with the same parameters, what was fitted.
+
+    Returns
+    -------
+    (dict of str to ndarray, dict)
+        Arrays and JSON metadata, as `save_arrays` takes them.
+
+    Raises
+    ------
+    ModelFormatError
+        If a parameter or attribute is of a kind that cannot be represented.
+    """
+    arrays: Arrays = {}
+    return arrays, {"format": _FORMAT, "estimator": _encode(estimator, type(estimator).__name__, arrays)}
+
+
+def estimator_from_arrays(
+    arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any], *, trusted: Iterable[str] = ()
+) -> Any:
+    """Put a fitted estimator together again.
+
+    The description may come from anybody: only classes are made whose learnt attributes are checked before their code
+    runs (`discriminants.serialization` lists them), values take no more memory than the arrays and the description do,
+    and `n_jobs` is None whatever the file says.
+
+    Parameters
+    ----------
+    arrays, metadata
+        What `estimator_to_arrays` returned.
+    trusted : iterable of str
+        Modules whose classes (and those of their submodules) may be made besides the listed ones, with any
+        attributes: "sklearn" for all that scikit-learn has.
+
+    Raises
+    ------
+    ModelFormatError
+        If the metadata are malformed, name a missing array, name a class that may not be made, or describe an
+        estimator whose parts do not fit together.
+    """
+    if metadata.get("format") != _FORMAT:
+        raise ModelFormatError(f"expected the format {_FORMAT!r}, got {metadata.get('format')!r}")
+    modules = tuple(trusted)
+    decoder = Decoder(arrays, lambda name, parameters, learnt: make_estimator(name, parameters, learnt, modules))
+    try:
+        estimator = decoder.value(metadata["estimator"])
+    except ModelFormatError:
+        raise
+    # What an attribute that is missing or of another type makes of the checks of the others.
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
+        raise ModelFormatError(
+            f"the description of the estimator is malformed: {type(error).__name__}: {error}"
+        ) from error
+    if not isinstance(estimator, BaseEstimator):
+        raise ModelFormatError(f"the description is of a {type(estimator).__name__}, not of an estimator")
+    return estimator
+
+
+def require_storable(estimator: BaseEstimator, *, trusted: Iterable[str] = ()) -> None:
+    """Tell before a long fit that what is learnt could not be written, or not be put together again.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+        Fitted or not.
+    trusted : iterable of str
+        As of `estimator_from_arrays`.
+
+    Raises
+    ------
+    ModelFormatError
+        With the class or the parameter that stands against it.
+    """
+    require_known(estimator, tuple(trusted))
+    estimator_to_arrays(estimator)
+
+
+def _encode(value: Any, where: str, arrays: Arrays) -> Any:
+    """JSON for a value; its arrays go to `arrays` under names that begin with `where`."""
+    if value is None or isinstance(value, bool | str) or (type(value) is int and -(1 << 63) <= value < 1 << 64):
+        return value
+    if type(value) is float:
+        return value if math.isfinite(value) else ["float", str(value)]
+    if isinstance(value, BaseEstimator):
+        return _encode_estimator(value, where, arrays)
+    if isinstance(value, np.ndarray):
+        return _encode_array(value, where, arrays)
+    if isinstance(value, np.generic) and value.dtype.kind in "biuf":
+        return ["scalar", value.dtype.str, _encode(value.item(), where, arrays)]
+    if isinstance(value, np.str_):
+        return str(value)
+    if isinstance(value, np.dtype):
+        return ["dtype", value.str]
+    if isinstance(value, type) and issubclass(value, np.generic):
+        return ["numpy type", value.__name__]
+    if type(value) in (list, tuple):
+        return [type(value).__name__, [_encode(v, f"{where}.{i}", arrays) for i, v in enumerate(value)]]
+    if type(value) in (set, frozenset):
+        return ["set", [_encode(v, f"{where}.{i}", arrays) for i, v in enumerate(sorted(value))]]
+    if isinstance(value, dict):
+        pairs = enumerate(value.items())
+        return [
+            "dict",
+            [[_encode(k, f"{where}.{i}k", arrays), _encode(v, f"{where}.{i}", arrays)] for i, (k, v) in pairs],
+        ]
+    if isinstance(value, slice):
+        return ["slice", [_encode(v, where, arrays) for v in (value.start, value.stop, value.step)]]
+    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    raise ModelFormatError(f"{where} is a {kind}, which cannot be written to a model file")
+
+
+def _encode_array(value: np.ndarray, where: str, arrays: Arrays) -> Any:
+    if value.dtype.kind in "biuf":
+        arrays[where] = value
+        return ["array", where]
+    if value.dtype.kind == "U" and value.dtype.itemsize:
+        width = value.dtype.itemsize // 4
+        native = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("="))
+        arrays[where] = native.reshape(-1).view(np.uint32).reshape(*value.shape, width)
+        return ["text array", where, f"U{width}"]
+    if value.dtype.kind == "O":
+        items = [_encode(v, f"{where}.{i}", arrays) for i, v in enumerate(value.reshape(-1))]
+        return ["object array", list(value.shape), items]
+    raise ModelFormatError(f"{where} is an array of type {value.dtype}, which cannot be written to a model file")
+
+
+def _encode_estimator(estimator: BaseEstimator, where: str, arrays: Arrays) -> Any:
+    kind = type(estimator)
+    refuse_search(estimator, where)
+    parameters = estimator.get_params(deep=False)
+    encoded_parameters = [[name, _encode(v, f"{where}.{name}", arrays)] for name, v in sorted(parameters.items())]
+    attributes = [
+        [name, _encode(value, f"{where}.{name}", arrays)] for name, value in sorted(_learnt(estimator, parameters))
+    ]
+    return ["estimator", f"{kind.__module__}:{kind.__qualname__}", encoded_parameters, attributes]
+
+
+def _learnt(estimator: BaseEstimator, parameters: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """What an estimator has beside its parameters, or, if it was fitted, what its `learnt_state` gives for it."""
+    found = [
+        (name, value)
+        for name, value in vars(estimator).items()
+        if not (name in parameters or (name.startswith("_") and _is_training_state(value)))
+    ]
+    return list(estimator.learnt_state().items()) if found and hasattr(estimator, "learnt_state") else found
+
+
+def _is_training_state(value: Any) -> bool:
+    """Random generators, and the optimizers and loss functions of scikit-learn: no part of what was
+    learnt.
+    """
+    if isinstance(value, np.random.RandomState | np.random.Generator):
+        return True
+    return type(value).__module__.startswith(_OF_TRAINING)

@@ -1,0 +1,140 @@
+"""What a restored estimator's learnt attributes must be, told by their shapes in terms of each other."""
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
+from numbers import Integral, Real
+from typing import Any, NoReturn
+
+import numpy as np
+
+from discriminants.util.errors import ModelFormatError
+
+Rule = Callable[[Any], None]  # raises ModelFormatError where the estimator is not whole
+Shape = tuple[int | str, ...]
+"""Sizes by number or by name: "features", "classes" and "outputs" (one for two classes) are those of the estimator;
+any other name stands for the same number wherever it occurs."""
+
+_OWN_SIZES: Mapping[int | str, str] = {"features": "n_features_in_", "classes": "classes_", "outputs": "classes_"}
+
+_DIVISORS = frozenset({"scale_", "variances_"})  # what they scale has to stay finite in single precision
+_MIN_DIVISOR = 1e-30
+LARGEST = 1e30  # products of a few such numbers and samples are finite in single precision, or never were
+
+
+def learnt(
+    shapes: Mapping[str, Shape],
+    *,
+    optional: Iterable[str] = (),
+    numbers: Iterable[str] = (),
+    logarithms: Iterable[str] = (),
+) -> Rule:
+    """A rule: these attributes are arrays of finite floats of these shapes.
+
+    Parameters
+    ----------
+    shapes : mapping from attribute to shape
+    optional : attributes that may be missing or None
+    numbers : attributes that may be one number instead
+    logarithms : attributes that may also hold minus infinity
+    """
+
+    def rule(estimator: Any) -> None:
+        check_arrays(estimator, shapes, sizes_of(estimator), optional=optional, numbers=numbers, logarithms=logarithms)
+
+    return rule
+
+
+def check_arrays(
+    estimator: Any,
+    shapes: Mapping[str, Shape],
+    sizes: dict[str, int],
+    *,
+    optional: Iterable[str] = (),
+    numbers: Iterable[str] = (),
+    logarithms: Iterable[str] = (),
+) -> None:
+    """As `learnt`; sizes that are not known yet are added to `sizes`."""
+    for name, shape in shapes.items():
+        value = getattr(estimator, name, None)
+        if value is None and name in optional:
+            continue
+        if name in numbers and isinstance(value, Real) and np.isfinite(float(value)):
+            continue
+        check_floats(estimator, name, value, shape, sizes, logarithms=name in logarithms)
+
+
+def check_floats(
+    estimator: Any, name: str, value: Any, shape: Shape, sizes: dict[str, int], *, logarithms: bool = False
+) -> None:
+    """That `value` is float32 or float64 of the shape, finite and not huge, but for minus infinity among logarithms."""
+    check_shape(estimator, name, value, shape, sizes)
+    if value.dtype not in (np.float32, np.float64):
+        refuse(estimator, name, f"is an array of {value.dtype}, not of float32 or float64")
+    if not ((np.abs(value) <= LARGEST) | ((value == -np.inf) & logarithms)).all():
+        refuse(estimator, name, f"holds numbers that are not finite, or beyond {LARGEST:g}")
+    if name in _DIVISORS and not ((value >= _MIN_DIVISOR) & (value <= 1.0 / _MIN_DIVISOR)).all():
+        refuse(estimator, name, f"holds numbers that are not between {_MIN_DIVISOR:g} and {1.0 / _MIN_DIVISOR:g}")
+
+
+def check_indices(
+    estimator: Any, name: str, value: Any, shape: Shape, sizes: dict[str, int], *, below: int | None = None
+) -> None:
+    """That `value` is an array of integers of the shape, from zero on and less than `below`."""
+    check_shape(estimator, name, value, shape, sizes)
+    if value.dtype.kind not in "iu":
+        refuse(estimator, name, f"is an array of {value.dtype}, not of integers")
+    if value.size and (value.min() < 0 or (below is not None and value.max() >= below)):
+        refuse(estimator, name, f"holds numbers from {value.min()} to {value.max()}, of which not all can be")
+
+
+def check_shape(estimator: Any, name: str, value: Any, shape: Shape, sizes: dict[str, int]) -> None:
+    """That `value` is an array of the shape."""
+    for size in shape:
+        if size in _OWN_SIZES and size not in sizes:
+            refuse(estimator, _OWN_SIZES[size], "is missing")
+    if not isinstance(value, np.ndarray):
+        refuse(estimator, name, f"is a {type(value).__name__}, not an array")
+    wanted = [n if isinstance(n, int) else sizes.get(n, n) for n in shape]
+    fits = value.ndim == len(shape)
+    for size, n in zip(value.shape, shape, strict=False):
+        fits = fits and size == (n if isinstance(n, int) else sizes.setdefault(n, size))
+    if not fits:
+        shown = ", ".join(map(str, wanted))
+        refuse(estimator, name, f"has shape {value.shape}, and ({shown}) fits the other attributes")
+
+
+def sizes_of(estimator: Any) -> dict[str, int]:
+    """The numbers of features, classes and outputs, as far as the estimator has them.
+
+    Raises
+    ------
+    ModelFormatError
+        If the classes are not sorted and distinct, or the number of features is none.
+    """
+    sizes = {}
+    features = getattr(estimator, "n_features_in_", None)
+    if features is not None:
+        if not isinstance(features, Integral) or features < 1:
+            refuse(estimator, "n_features_in_", f"is {features!r}, not a number of features")
+        sizes["features"] = int(features)
+    classes = getattr(estimator, "classes_", None)
+    if classes is not None:
+        sizes["classes"] = n = n_classes(estimator, classes)
+        sizes["outputs"] = 1 if n == 2 else n
+    return sizes
+
+
+def n_classes(estimator: Any, classes: Any) -> int:
+    """The number of classes, which are sorted and distinct labels of one kind."""
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or not classes.size:
+        refuse(estimator, "classes_", "is no list of classes")
+    labels = classes.tolist()
+    kinds = {str if isinstance(label, str) else Real if isinstance(label, Real) else type(label) for label in labels}
+    if kinds not in ({str}, {Real}) or not all(one < other for one, other in pairwise(labels)):
+        refuse(estimator, "classes_", "are no sorted and distinct labels")
+    return len(labels)
+
+
+def refuse(estimator: Any, name: str, reason: str) -> NoReturn:
+    """Raise ModelFormatError: `Class.attribute`, then the reason."""
+    raise ModelFormatError(f"{type(estimator).__name__}.{name} {reason}")

@@ -1,0 +1,287 @@
+"""The classes of scikit-learn that may come from a file, and what each must hold before its code runs.
+
+Trees and what is made of them cannot be written without pickle; classes not listed have not been checked for what
+their compiled code does with arrays that do not belong together, or start processes. What is listed computes in NumPy,
+where arrays that do not fit are an error, except for support vectors and neighbours, whose compiled loops trust every
+index.
+"""
+
+from collections.abc import Iterable, Mapping
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discriminants.serialization.requirements import (
+    Rule,
+    check_arrays,
+    check_floats,
+    check_indices,
+    learnt,
+    refuse,
+    sizes_of,
+)
+from discriminants.util.errors import ModelFormatError
+
+
+class Listed(NamedTuple):
+    """A class that may come from a file.
+
+    module : where it is imported from (scikit-learn's public module).
+    whole : a rule for the learnt attributes.
+    suited : a rule for the parameters: whether what is learnt with them can be written and put back. It holds for
+    estimators that are not fitted, too.
+    """
+
+    module: str
+    whole: Rule
+    suited: Rule = lambda estimator: None
+
+
+def _one_of(parameter: str, values: Iterable[Any]) -> Rule:
+    allowed = tuple(values)
+
+    def rule(estimator: Any) -> None:
+        value = getattr(estimator, parameter)
+        if not isinstance(value, str) or value not in allowed:
+            raise ModelFormatError(
+                f"{type(estimator).__name__} with {parameter} = {value!r} cannot be kept in a model file; it can with "
+                f"{' or '.join(map(repr, allowed))}"
+            )
+
+    return rule
+
+
+_VECTOR_KERNELS = ("linear", "poly", "rbf", "sigmoid")
+_PAIR_KERNELS = ("rbf", "linear", "poly", "polynomial", "sigmoid", "cosine", "laplacian", "chi2", "additive_chi2")
+_METRICS = ("minkowski", "euclidean", "sqeuclidean", "manhattan", "cityblock", "l1", "l2", "chebyshev", "cosine")
+
+
+def _support_vectors(machine: Any) -> None:
+    """libsvm walks through support vectors and coefficients by the counts of each class."""
+    sizes = sizes_of(machine)
+    n = sizes["classes"]
+    sizes |= {"others": n - 1, "pairs": n * (n - 1) // 2}
+    vectors = {"support_vectors_": ("vectors", "features")}
+    weights = {"_dual_coef_": ("others", "vectors"), "dual_coef_": ("others", "vectors")}
+    biases = {"_intercept_": ("pairs",), "intercept_": ("pairs",)}
+    check_arrays(machine, {**vectors, **weights, **biases}, sizes)
+    check_indices(machine, "support_", machine.support_, ("vectors",), sizes)
+    check_indices(machine, "_n_support", machine._n_support, ("classes",), sizes)
+    for name in ("support_", "_n_support"):
+        if (found := getattr(machine, name).dtype) != np.int32:
+            refuse(machine, name, f"is an array of {found}; libsvm reads int32")
+    if not sizes["vectors"] or int(machine._n_support.sum()) != sizes["vectors"]:
+        refuse(machine, "_n_support", f"counts {machine._n_support.sum()} support vectors of {sizes['vectors']}")
+    for name in ("_probA", "_probB"):
+        value = getattr(machine, name)
+        sizes["sigmoids"] = sizes["pairs"] if machine.probability is True or np.size(value) else 0
+        check_floats(machine, name, value, ("sigmoids",), sizes)
+    if machine._sparse is not False:
+        refuse(machine, "_sparse", f"is {machine._sparse!r}; support vectors that are dense cannot be sparse")
+    if not isinstance(machine._gamma, Real) or not 0 <= float(machine._gamma) < np.inf:
+        refuse(machine, "_gamma", f"is {machine._gamma!r}, not a finite number")
+
+
+def _neighbours(model: Any) -> None:
+    """Distances to all samples, then votes by the samples' class numbers."""
+    sizes = sizes_of(model)
+    check_floats(model, "_fit_X", model._fit_X, ("samples", "features"), sizes)
+    check_indices(model, "_y", model._y, ("samples",), sizes, below=sizes["classes"])
+    wanted = {
+        "n_samples_fit_": sizes["samples"],
+        "_fit_method": "brute",
+        "_tree": None,
+        "outputs_2d_": False,
+    }
+    for name, value in wanted.items():
+        found = getattr(model, name, None)
+        if type(found) is not type(value) or found != value:
+            refuse(model, name, f"is {found!r}, and {value!r} fits the other attributes")
+    if not 1 <= model.n_neighbors <= sizes["samples"]:
+        refuse(model, "n_neighbors", f"is {model.n_neighbors!r} of {sizes['samples']} samples")
+    if model.effective_metric_ not in _METRICS or set(model.effective_metric_params_) - {"p"}:
+        refuse(model, "effective_metric_", f"is {model.effective_metric_!r}, which cannot be put back")
+
+
+def _kept_as_samples(model: Any) -> None:
+    """Neighbours are found among the samples themselves, not in a tree, and by a metric without further arrays."""
+    _one_of("algorithm", ["brute"])(model)
+    _one_of("metric", _METRICS)(model)
+    _one_of("weights", ["uniform", "distance"])(model)
+    if model.metric_params:
+        raise ModelFormatError(f"{type(model).__name__} with metric_params cannot be kept in a model file")
+
+
+def _perceptron(network: Any) -> None:
+    sizes = sizes_of(network)
+    width, n_layers = "features", len(network.coefs_)
+    for number, (coef, intercept) in enumerate(zip(network.coefs_, network.intercepts_, strict=True)):
+        following = "outputs" if number == n_layers - 1 else f"layer {number + 1}"
+        check_floats(network, f"coefs_[{number}]", coef, (width, following), sizes)
+        check_floats(network, f"intercepts_[{number}]", intercept, (following,), sizes)
+        width = following
+    for name, wanted in (("n_layers_", n_layers + 1), ("n_outputs_", sizes["outputs"])):
+        if getattr(network, name) != wanted:
+            refuse(network, name, f"is {getattr(network, name)!r}, and {wanted} fits the weights")
+    if network.out_activation_ not in ("softmax", "logistic"):
+        refuse(network, "out_activation_", f"is {network.out_activation_!r}, neither 'softmax' nor 'logistic'")
+
+
+def _quadratic(model: Any) -> None:
+    sizes = sizes_of(model)
+    check_arrays(model, {"means_": ("classes", "features"), "priors_": ("classes",)}, sizes)
+    if not len(model.rotations_) == len(model.scalings_) == sizes["classes"]:
+        refuse(model, "rotations_", "and scalings_ are not one for each class")
+    for number, (rotation, scaling) in enumerate(zip(model.rotations_, model.scalings_, strict=True)):
+        rank = f"rank {number}"
+        check_floats(model, f"rotations_[{number}]", rotation, ("features", rank), sizes)
+        check_floats(model, f"scalings_[{number}]", scaling, (rank,), sizes)
+
+
+def _pipeline(pipeline: Any) -> None:
+    steps = pipeline.steps
+    if not isinstance(steps, list) or not steps:
+        refuse(pipeline, "steps", "is no list of steps")
+    for step in steps:
+        match step:
+            case (str(), None | "passthrough"):
+                continue
+            case (str(), estimator) if hasattr(estimator, "get_params"):
+                continue
+        refuse(pipeline, "steps", f"holds {step!r} in place of a name and an estimator")
+
+
+def _one_against_rest(model: Any) -> None:
+    sizes = sizes_of(model)
+    if not np.array_equal(model.label_binarizer_.classes_, model.classes_):
+        refuse(model, "label_binarizer_", "is of other classes")
+    if len(model.estimators_) != sizes["outputs"]:
+        refuse(model, "estimators_", f"are {len(model.estimators_)} for {sizes['classes']} classes")
+    _of_two_classes(model)
+
+
+def _one_against_one(model: Any) -> None:
+    n = sizes_of(model)["classes"]
+    if len(model.estimators_) != n * (n - 1) // 2:
+        refuse(model, "estimators_", f"are {len(model.estimators_)} for {n} classes")
+    if model.pairwise_indices_ is not None:
+        refuse(model, "pairwise_indices_", "belong to a kernel computed beforehand, which cannot be put back")
+    _of_two_classes(model)
+
+
+def _of_two_classes(model: Any) -> None:
+    for estimator in model.estimators_:
+        if sizes_of(estimator).get("classes") != 2:
+            refuse(model, "estimators_", f"holds a {type(estimator).__name__} that does not tell two classes apart")
+
+
+def _labels(model: Any) -> None:
+    if "classes" not in sizes_of(model):
+        refuse(model, "classes_", "is missing")
+
+
+_BIASED = {"coef_": ("outputs", "features"), "intercept_": ("outputs",)}
+_LINEAR = learnt(_BIASED, numbers=["intercept_"])
+_FEATURES = ("features",)
+
+
+def _ridge(classifier: Any) -> None:
+    sizes = sizes_of(classifier)
+    of_one_row = sizes.get("outputs") == 1 and np.ndim(classifier.coef_) == 1  # since scikit-learn 1.8
+    shapes = _BIASED | ({"coef_": _FEATURES} if of_one_row else {})
+    check_arrays(classifier, shapes, sizes, numbers=["intercept_"])
+
+
+def _naive_bayes(features: str, classes: str, *further: str) -> Rule:
+    shapes = dict.fromkeys((features, *further), ("classes", "features")) | {classes: ("classes",)}
+    return learnt(shapes, logarithms=shapes)
+
+
+def _components(*optional: str) -> Rule:
+    shapes = {"components_": ("kept", "features"), "mean_": _FEATURES, "explained_variance_": ("kept",)}
+    return learnt(shapes, optional=optional)
+
+
+def _by_feature(*names: str) -> Rule:
+    """Each is there, and None where the parameters leave it out."""
+    arrays = learnt(dict.fromkeys(names, _FEATURES), optional=names)
+
+    def rule(scaler: Any) -> None:
+        for name in names:
+            if not hasattr(scaler, name):
+                refuse(scaler, name, "is missing")
+        arrays(scaler)
+
+    return rule
+
+
+def _power(transformer: Any) -> None:
+    learnt({"lambdas_": _FEATURES})(transformer)
+    scaler = getattr(transformer, "_scaler", None)
+    if transformer.standardize and type(scaler).__name__ != "StandardScaler":
+        refuse(transformer, "_scaler", f"is a {type(scaler).__name__}")
+
+
+CLASSIFIERS: Mapping[str, Listed] = {
+    "LogisticRegression": Listed("sklearn.linear_model", _LINEAR),
+    "LogisticRegressionCV": Listed("sklearn.linear_model", _LINEAR),
+    "RidgeClassifier": Listed("sklearn.linear_model", _ridge),
+    "RidgeClassifierCV": Listed("sklearn.linear_model", _ridge),
+    "SGDClassifier": Listed("sklearn.linear_model", _LINEAR),
+    "Perceptron": Listed("sklearn.linear_model", _LINEAR),
+    "LinearSVC": Listed("sklearn.svm", _LINEAR),
+    "SVC": Listed("sklearn.svm", _support_vectors, _one_of("kernel", _VECTOR_KERNELS)),
+    "NuSVC": Listed("sklearn.svm", _support_vectors, _one_of("kernel", _VECTOR_KERNELS)),
+    "GaussianNB": Listed("sklearn.naive_bayes", _naive_bayes("theta_", "class_prior_", "var_")),
+    "BernoulliNB": Listed("sklearn.naive_bayes", _naive_bayes("feature_log_prob_", "class_log_prior_")),
+    "ComplementNB": Listed("sklearn.naive_bayes", _naive_bayes("feature_log_prob_", "class_log_prior_")),
+    "MultinomialNB": Listed("sklearn.naive_bayes", _naive_bayes("feature_log_prob_", "class_log_prior_")),
+    "LinearDiscriminantAnalysis": Listed(
+        "sklearn.discriminant_analysis",
+        learnt(
+            _BIASED | {"scalings_": ("features", "directions"), "xbar_": _FEATURES}, optional=["scalings_", "xbar_"]
+        ),
+    ),
+    "QuadraticDiscriminantAnalysis": Listed("sklearn.discriminant_analysis", _quadratic),
+    "KNeighborsClassifier": Listed("sklearn.neighbors", _neighbours, _kept_as_samples),
+    "NearestCentroid": Listed(
+        "sklearn.neighbors",
+        learnt(
+            {"centroids_": ("classes", "features"), "class_prior_": ("classes",), "within_class_std_dev_": _FEATURES}
+        ),
+    ),
+    "MLPClassifier": Listed("sklearn.neural_network", _perceptron),
+}
+"""By name; what can be made by name and parameters alone."""
+
+OTHERS: Mapping[str, Listed] = {
+    "OneVsRestClassifier": Listed("sklearn.multiclass", _one_against_rest),
+    "OneVsOneClassifier": Listed("sklearn.multiclass", _one_against_one),
+    "Pipeline": Listed("sklearn.pipeline", learnt({}), _pipeline),
+    "StandardScaler": Listed("sklearn.preprocessing", _by_feature("mean_", "scale_", "var_")),
+    "MinMaxScaler": Listed("sklearn.preprocessing", learnt({"min_": _FEATURES, "scale_": _FEATURES})),
+    "MaxAbsScaler": Listed("sklearn.preprocessing", learnt({"scale_": _FEATURES})),
+    "RobustScaler": Listed("sklearn.preprocessing", _by_feature("center_", "scale_")),
+    "Normalizer": Listed("sklearn.preprocessing", learnt({})),
+    "QuantileTransformer": Listed(
+        "sklearn.preprocessing", learnt({"quantiles_": ("quantiles", "features"), "references_": ("quantiles",)})
+    ),
+    "PowerTransformer": Listed("sklearn.preprocessing", _power),
+    "LabelBinarizer": Listed("sklearn.preprocessing", _labels),
+    "LabelEncoder": Listed("sklearn.preprocessing", _labels),
+    "PCA": Listed("sklearn.decomposition", _components()),
+    "IncrementalPCA": Listed("sklearn.decomposition", _components()),
+    "TruncatedSVD": Listed("sklearn.decomposition", _components("mean_")),
+    "Nystroem": Listed(
+        "sklearn.kernel_approximation",
+        learnt({"components_": ("centers", "features"), "normalization_": ("centers", "centers")}),
+        _one_of("kernel", _PAIR_KERNELS),
+    ),
+    "RBFSampler": Listed(
+        "sklearn.kernel_approximation",
+        learnt({"random_weights_": ("features", "components"), "random_offset_": ("components",)}),
+    ),
+    "VarianceThreshold": Listed("sklearn.feature_selection", learnt({"variances_": _FEATURES})),
+}
+"""By name; parts of classifiers, and those around other classifiers."""

@@ -1,0 +1,125 @@
+"""Learners that go on with a stream, and the sums that they go on from: what each must hold."""
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from discriminants.serialization.expansions import classifier, regressor
+from discriminants.serialization.requirements import check_arrays, check_indices, refuse
+from discriminants.serialization.scikit_learn import Listed
+
+
+def _recursive_classifier(learner: Any) -> None:
+    classifier(learner)
+    _recursion_of(learner)
+    moments = getattr(learner, "moments_", None)
+    if moments is not None and getattr(moments, "squares_", np.empty(0)).shape != (
+        learner.classes_.shape[0],
+        *learner.recursion_.gram_factor_.shape,
+    ):
+        refuse(learner, "moments_", "are of other classes or another dictionary")
+
+
+def _recursive_regressor(learner: Any) -> None:
+    regressor(learner)
+    _recursion_of(learner)
+
+
+def _recursion_of(learner: Any) -> None:
+    """The recursion goes on from the dictionary that the learner has."""
+    recursion: Any = getattr(learner, "recursion_", None)
+    if type(recursion).__name__ != "KernelRecursion":
+        refuse(learner, "recursion_", f"is a {type(recursion).__name__}")
+    if recursion.projected_targets_.shape != learner.dual_coef_.shape:
+        refuse(learner, "recursion_", "is of another dictionary or other outputs")
+    if recursion.centers_.shape[1] != learner.n_features_in_:
+        refuse(learner, "recursion_", f"is of {recursion.centers_.shape[1]} features, not {learner.n_features_in_}")
+    learner.penalty = recursion.penalty  # which files from before there was one do not tell
+
+
+def _recursion(recursion: Any) -> None:
+    from discriminants.kernels import Kernel
+
+    if not isinstance(recursion.kernel, Kernel):
+        refuse(recursion, "kernel", f"is a {type(recursion.kernel).__name__}, not a kernel")
+    if not (isinstance(recursion.penalty, Real) and 0 <= float(recursion.penalty) < np.inf):
+        refuse(recursion, "penalty", f"is {recursion.penalty!r}")
+    shapes: dict[str, tuple[int | str, ...]] = {
+        "centers_": ("centers", "columns"),
+        "gram_factor_": ("centers", "centers"),
+        "information_": ("centers", "centers"),
+        "projected_targets_": ("centers", "targets"),
+    }
+    sizes: dict[str, int] = {}
+    check_arrays(recursion, shapes, sizes)
+    if recursion.free_bias:
+        n_products = sizes["targets"] + 1
+        check_arrays(recursion, {"projected_ones_": ("centers", 1), "residual_products_": (n_products,)}, sizes)
+    check_indices(recursion, "indices_", recursion.indices_, ("centers",), sizes)
+    if type(recursion.n_samples_seen_) is not int or recursion.n_samples_seen_ < 0:
+        refuse(recursion, "n_samples_seen_", f"is {recursion.n_samples_seen_!r}")
+
+
+def _fixed_size_classifier(learner: Any) -> None:
+    classifier(learner)
+    _sums_of(learner)
+    moments = getattr(learner, "moments_", None)
+    if moments is not None and getattr(moments, "squares_", np.empty(0)).shape != (
+        learner.classes_.shape[0],
+        learner.dual_coef_.shape[0] + 1,
+        learner.dual_coef_.shape[0] + 1,
+    ):
+        refuse(learner, "moments_", "are of other classes or other centres")
+
+
+def _fixed_size_regressor(learner: Any) -> None:
+    regressor(learner)
+    _sums_of(learner)
+
+
+def _sums_of(learner: Any) -> None:
+    """A stream goes on with the centres and outputs that the learner has."""
+    sums: Any = getattr(learner, "sums_", None)
+    if sums is None:
+        return
+    if type(sums).__name__ != "RidgeSums":
+        refuse(learner, "sums_", f"is a {type(sums).__name__}")
+    if getattr(sums, "products_", np.empty(0)).shape != learner.dual_coef_.shape:
+        refuse(learner, "sums_", "are of other centres or other outputs")
+    n_centers = learner.dual_coef_.shape[0]
+    check_arrays(learner, {"whitening_": (n_centers, n_centers)}, {})
+
+
+def _ridge_sums(sums: Any) -> None:
+    shapes: dict[str, tuple[int | str, ...]] = {
+        "origin_": ("columns",),
+        "target_origin_": ("targets",),
+        "sums_": ("columns",),
+        "squares_": ("columns", "columns"),
+        "target_sums_": ("targets",),
+        "target_squares_": ("targets",),
+        "products_": ("columns", "targets"),
+    }
+    check_arrays(sums, shapes, {})
+    if type(sums.n_samples_) is not int or sums.n_samples_ < 1:
+        refuse(sums, "n_samples_", f"is {sums.n_samples_!r}")
+
+
+def _moments(moments: Any) -> None:
+    sizes: dict[str, int] = {}
+    check_indices(moments, "counts_", moments.counts_, ("kinds",), sizes)
+    check_arrays(moments, {"sums_": ("kinds", "centers"), "squares_": ("kinds", "centers", "centers")}, sizes)
+
+
+STREAMS: Mapping[str, Listed] = {
+    "KRLSClassifier": Listed("discriminants.sparse.krls", _recursive_classifier),
+    "KRLSRegressor": Listed("discriminants.sparse.krls", _recursive_regressor),
+    "FixedSizeLSSVMClassifier": Listed("discriminants.lssvm.fixed_size", _fixed_size_classifier),
+    "FixedSizeLSSVMRegressor": Listed("discriminants.lssvm.fixed_size", _fixed_size_regressor),
+    "KernelRecursion": Listed("discriminants.sparse.recursive_least_squares", _recursion),
+    "RidgeSums": Listed("discriminants.linear_systems.ridge_sums", _ridge_sums),
+    "ClassMoments": Listed("discriminants.fisher.class_moments", _moments),
+}
+"""By name."""

@@ -1,0 +1,163 @@
+"""Values of estimators from their JSON description (`discriminants.serialization.persistence` lists the forms), and
+nothing else.
+
+What is made takes as much memory as the description and the arrays that are there, whatever the description says.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from reprlib import repr as _shown  # all of a description may have millions of characters
+from typing import Any
+
+import numpy as np
+
+from discriminants.util.errors import ModelFormatError
+
+_DEEPEST = 100
+_ESTIMATOR_DEPTH = 12  # asking a pipeline of a pipeline of a pipeline for a method takes three times as long for each
+_MAX_ESTIMATORS = 50_000  # one for each pair of a hundred and fifty classes, with kernels; they take ten seconds
+_NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+_NUMERIC = (
+    np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
+    np.float16, np.float32, np.float64,
+)  # fmt: skip
+_DTYPES = {dtype.str for kind in _NUMERIC for dtype in (np.dtype(kind), np.dtype(kind).newbyteorder())}
+_TYPES: dict[str, type] = {kind.__name__: kind for kind in (*_NUMERIC, np.str_, np.object_)}
+
+
+class Decoder:
+    """Reads descriptions.
+
+    Parameters
+    ----------
+    arrays : mapping of str to ndarray
+        That descriptions name.
+    make_estimator : callable
+        (class's name, parameters, learnt attributes) -> estimator.
+    """
+
+    def __init__(
+        self,
+        arrays: Mapping[str, np.ndarray],
+        make_estimator: Callable[[str, dict[str, Any], dict[str, Any]], Any],
+    ) -> None:
+        self._arrays = arrays
+        self._make_estimator = make_estimator
+        self._n_estimators = 0
+
+    def value(self, described: Any, depth: int = 0) -> Any:
+        """What a description stands for.
+
+        Raises
+        ------
+        ModelFormatError
+            If it is of no known form, nested too deeply, or names an array that is missing or unfit.
+        """
+        if depth > _DEEPEST:
+            raise ModelFormatError(f"the description of the estimator is nested more than {_DEEPEST} deep")
+        match described:
+            case None | bool() | str():
+                return described
+            case int() if -(1 << 63) <= described < 1 << 64:
+                return described
+            case float() if math.isfinite(described):
+                return described
+            case ["list", list(items)]:
+                return [self.value(item, depth + 1) for item in items]
+            case ["tuple", list(items)]:
+                return tuple(self.value(item, depth + 1) for item in items)
+            case ["set", list(items)]:
+                return {self._key(item, depth) for item in items}
+            case ["dict", list(items)]:
+                return {self._key(key, depth): self.value(item, depth + 1) for key, item in _pairs(items)}
+            case ["slice", [start, stop, step]]:
+                return slice(*(self.value(v, depth + 1) for v in (start, stop, step)))
+            case ["float", str(name)] if name in _NOT_FINITE:
+                return _NOT_FINITE[name]
+            case ["scalar", str(name), number]:
+                return _scalar(name, self.value(number, depth + 1))
+            case ["dtype", str(name)] if name in _DTYPES:
+                return np.dtype(name)
+            case ["numpy type", str(name)] if name in _TYPES:
+                return _TYPES[name]
+            case ["array", str(name)]:
+                return self._array(name)
+            case ["text array", str(name), str(dtype)]:
+                return _text(name, self._array(name), dtype)
+            case ["object array", list(shape), list(items)]:
+                return self._objects(shape, items, depth)
+            case ["estimator", str(name), list(parameters), list(attributes)]:
+                self._n_estimators += 1
+                if self._n_estimators > _MAX_ESTIMATORS:
+                    raise ModelFormatError(f"the description is of more than {_MAX_ESTIMATORS} estimators")
+                return self._make_estimator(
+                    name,
+                    {key: self.value(item, depth + _ESTIMATOR_DEPTH) for key, item in _named(parameters).items()},
+                    {key: self.value(item, depth + _ESTIMATOR_DEPTH) for key, item in _named(attributes).items()},
+                )
+            case [str(kind), *_]:
+                raise ModelFormatError(
+                    f"the description of the estimator holds {_shown(kind)} with what it cannot hold"
+                )
+        raise ModelFormatError(f"the description of the estimator holds {_shown(described)}, which describes nothing")
+
+    def _key(self, described: Any, depth: int) -> Any:
+        """A value that a set or a dict can hold."""
+        value = self.value(described, depth + 1)
+        try:
+            hash(value)
+        except TypeError:
+            raise ModelFormatError(f"a {type(value).__name__} cannot be in a set or the key of a dict") from None
+        return value
+
+    def _array(self, name: str) -> np.ndarray:
+        if name not in self._arrays:
+            raise ModelFormatError(f"the array {name!r} that the estimator needs is missing")
+        return self._arrays[name]
+
+    def _objects(self, shape: list[Any], items: list[Any], depth: int) -> np.ndarray:
+        if len(shape) > 32 or not all(type(n) is int and n >= 0 for n in shape) or math.prod(shape) != len(items):
+            raise ModelFormatError(f"{len(items)} objects do not fill an array of shape {_shown(shape)}")
+        values = np.empty(len(items), dtype=object)
+        for i, item in enumerate(items):
+            values[i] = self.value(item, depth + 1)
+        return values.reshape(shape)
+
+
+def _pairs(items: list[Any]) -> list[tuple[Any, Any]]:
+    pairs = []
+    for item in items:
+        match item:
+            case [first, second]:
+                pairs.append((first, second))
+            case _:
+                raise ModelFormatError(f"the description of the estimator holds {_shown(item)} in place of a pair")
+    return pairs
+
+
+def _named(items: list[Any]) -> dict[str, Any]:
+    named = dict[str, Any]()
+    for name, item in _pairs(items):
+        if not isinstance(name, str) or name in named:
+            raise ModelFormatError(f"{_shown(name)} cannot be the name of a further parameter or attribute")
+        named[name] = item
+    return named
+
+
+def _scalar(name: str, number: Any) -> Any:
+    if name not in _DTYPES or not isinstance(number, bool | int | float):
+        raise ModelFormatError(f"there is no scalar {number!r} of type {name!r}")
+    try:
+        return np.dtype(name).type(number)
+    except (OverflowError, ValueError) as error:
+        raise ModelFormatError(f"there is no scalar {number!r} of type {name!r}") from error
+
+
+def _text(name: str, codes: np.ndarray, dtype: str) -> np.ndarray:
+    """The strings whose characters the last axis holds."""
+    if codes.dtype != np.uint32 or codes.ndim == 0 or not codes.shape[-1] or dtype != f"U{codes.shape[-1]}":
+        raise ModelFormatError(f"the array {name!r}, {codes.dtype} of shape {codes.shape}, holds no text of {dtype!r}")
+    if ((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))).any():
+        raise ModelFormatError(f"the array {name!r} holds numbers that are no characters")
+    texts: np.ndarray = np.ascontiguousarray(codes).reshape(-1).view(np.dtype(dtype)).reshape(codes.shape[:-1])
+    return texts

@@ -1,0 +1,129 @@
+"""Orthogonal least squares over the full Gram matrix (Chen, Cowan and Grant 1991; Andelic 2007, 3.71-3.75)."""
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from discriminants.center_selection.forward.forward_selection import SelectionState
+from discriminants.center_selection.forward.gram_schmidt_state import GramSchmidtState
+from discriminants.center_selection.forward.kernel_matrix import KernelMatrix
+from discriminants.center_selection.forward.learner import ForwardSelectionLearner, StateMaker
+from discriminants.kernels import Kernel
+from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
+from discriminants.util.regression import KernelRegressor
+
+_NOT_HERE = ("norm_penalty", "rule", "candidates")
+
+
+class _OrthogonalLeastSquares(ForwardSelectionLearner):
+    """Modified Gram-Schmidt over all candidate columns."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **{k: v for k, v in ForwardSelectionLearner._parameter_constraints.items() if k not in _NOT_HERE},
+        "unexplained": [Interval(Real, 0, 1, closed="left")],
+    }
+
+    unexplained: float
+    rule = "error_reduction"
+
+    def _state_maker(self, kernel: Kernel, X: np.ndarray, targets: np.ndarray, points: np.ndarray) -> StateMaker:
+        matrix = KernelMatrix(kernel, X, points, self.epsilon)
+        return lambda which, n_centers: GramSchmidtState(matrix, targets[:, which], n_centers)
+
+    def _after_column(self, state: SelectionState) -> bool:
+        return bool(state.system.unexplained.sum() <= self.unexplained * state.system.target_energy.sum())
+
+
+class OLSClassifier(_OrthogonalLeastSquares, OneVsRestClassifier):
+    """Forward selection by error reduction with modified Gram-Schmidt over all candidate columns.
+
+    The classical baseline: the same centres and weights as `NPDClassifier(rule="error_reduction")` over the
+    same candidates, for O(N P) memory and O(N P m) time, against O(P^2) and O(N P^2 / 2) of the Gram form.
+
+    Parameters
+    ----------
+    unexplained : float
+        Stop once no more than this share of the targets' variance is left unexplained (one minus the summed
+        error reduction ratios); 0 goes on to `n_centers`.
+    n_candidates : int, optional
+        Candidates drawn at random; None takes all samples. All their columns are stored: O(N P) memory.
+    n_centers, kernel, sigma, epsilon, criterion, cv, dictionary, posterior, random_state
+        As in `NPDClassifier`.
+
+    Attributes
+    ----------
+    basis_centers_, center_indices_, n_centers_, dual_coef_, intercept_, classes_, kernel_, sigma_, posterior_
+        As in `NPDClassifier`.
+
+    References
+    ----------
+    S. Chen, C. Cowan, P. Grant, Orthogonal least squares learning algorithm for radial basis function
+    networks, IEEE Transactions on Neural Networks 2, 1991.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_OrthogonalLeastSquares._parameter_constraints,
+        **OneVsRestClassifier._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        n_centers: int = 200,
+        *,
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        epsilon: float = 0.0,
+        unexplained: float = 0.0,
+        criterion: str | None = "auto",
+        cv: int = 5,
+        dictionary: str = "shared",
+        n_candidates: int | None = None,
+        posterior: str = "multinomial",
+        random_state: Any = None,
+    ) -> None:
+        self.n_centers = n_centers
+        self.kernel = kernel
+        self.sigma = sigma
+        self.epsilon = epsilon
+        self.unexplained = unexplained
+        self.criterion = criterion
+        self.cv = cv
+        self.dictionary = dictionary
+        self.n_candidates = n_candidates
+        self.posterior = posterior
+        self.random_state = random_state
+
+
+class OLSRegressor(_OrthogonalLeastSquares, KernelRegressor):
+    """Forward selection by error reduction with modified Gram-Schmidt over all candidate columns.
+
+    Parameters, attributes and references are those of `OLSClassifier`, without the classes and posteriors;
+    y may have several columns.
+    """
+
+    def __init__(
+        self,
+        n_centers: int = 200,
+        *,
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        epsilon: float = 0.0,
+        unexplained: float = 0.0,
+        criterion: str | None = "cv",
+        cv: int = 5,
+        dictionary: str = "shared",
+        n_candidates: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_centers = n_centers
+        self.kernel = kernel
+        self.sigma = sigma
+        self.epsilon = epsilon
+        self.unexplained = unexplained
+        self.criterion = criterion
+        self.cv = cv
+        self.dictionary = dictionary
+        self.n_candidates = n_candidates
+        self.random_state = random_state

@@ -1,0 +1,170 @@
+"""Support vector machines for all pairs of classes, with posteriors by pairwise coupling (Andelic 2007, table 4.2)."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.svm import SVC
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import validate_data
+
+from discriminants.kernels import GaussianKernel
+from discriminants.kernels.half_squares import FLOAT64_SPREAD, in_widths
+from discriminants.linear_systems.kernel_values import kernel_matrix, memory_of_whole_matrix
+from discriminants.multiclass.class_draw import draw_by_class
+from discriminants.multiclass.gaussian_coupling import floored
+from discriminants.multiclass.labels import class_codes
+from discriminants.multiclass.pair_expansion import PairExpansion
+from discriminants.parallel.workers import SerialWorkers, Workers
+from discriminants.util.expansion import FLOATS
+
+_MIN_DIVIDED, _MIN_HELD_OUT = 40, 10  # samples of a class
+
+
+class OneVsOneSVC(PairExpansion):
+    """scikit-learn's SVC with a Gaussian kernel: one machine a pair, their outputs coupled to posteriors.
+
+    A support vector of class i has a weight in each of that class's n_classes - 1 pairs, so that the outputs of all
+    pairs come of one matrix product a class, as with `OneVsOneKernelClassifier`; libsvm itself is needed for training
+    alone. Outputs are normally distributed in either class of a pair by assumption (4.7), with the means and variances
+    of samples that the machines were not trained on: training samples lie too far apart for posteriors to be right.
+
+    Parameters
+    ----------
+    C : float
+        As in `sklearn.svm.SVC`.
+    sigma : float or "scale"
+        As in `NPDClassifier`; gamma is 1 / (2 sigma^2).
+    max_samples_per_class : int, optional
+        Samples of a class that are learnt from, drawn at random; None takes all. The shares of the classes are those
+        of all samples.
+    held_out : float
+        Share of a class's samples that the machines are not trained on, but the densities taken from, and 10 at least;
+        of classes with fewer than 40 samples the densities are those of the training samples.
+    tol, cache_size
+        As in `sklearn.svm.SVC`.
+    random_state : int, RandomState or None
+        Draws the samples.
+
+    Attributes
+    ----------
+    basis_centers_, pool_sizes_, dual_coef_, intercept_, means_, variances_, class_log_prior_, classes_, kernel_, sigma_
+        As in `OneVsOneKernelClassifier`; the centres are the support vectors.
+
+    References
+    ----------
+    S. Krueger, M. Schaffoener, M. Katz, E. Andelic, A. Wendemuth, Speech recognition with support vector machines in a
+    hybrid system, Interspeech 2005.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "sigma": [StrOptions({"scale"}), Interval(Real, 0, None, closed="neither")],
+        "max_samples_per_class": [Interval(Integral, 1, None, closed="left"), None],
+        "held_out": [Interval(Real, 0, 0.5, closed="both")],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "cache_size": [Interval(Real, 0, None, closed="neither")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        sigma: Any = "scale",
+        max_samples_per_class: int | None = 1000,
+        held_out: float = 0.1,
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        random_state: Any = None,
+    ) -> None:
+        self.C = C
+        self.sigma = sigma
+        self.max_samples_per_class = max_samples_per_class
+        self.held_out = held_out
+        self.tol = tol
+        self.cache_size = cache_size
+        self.random_state = random_state
+
+    def fit(self, X: np.ndarray, y: np.ndarray, workers: Workers | None = None) -> Self:
+        """Train all pairs, then take the means and variances of their outputs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        workers : Workers, optional
+            Where the outputs are computed, one class a task; libsvm works in one thread.
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite input, fewer than two classes, or parameters out of range.
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
+        self.classes_, codes = class_codes(y)
+        n_classes = self.classes_.shape[0]
+        counts = np.bincount(codes)
+        self.class_log_prior_ = np.log(counts / counts.sum())
+        random = check_random_state(self.random_state)
+        members = draw_by_class(codes, self.max_samples_per_class, random)
+        trained_on, measured_on = zip(*(self._divided(rows, random) for rows in members), strict=True)
+        rows = np.concatenate(trained_on)
+        kernel: Any = GaussianKernel(self.sigma).resolved(X[rows])
+        machine = self._machine(kernel, X[rows], codes[rows])
+        self.kernel_, self.basis_centers_ = kernel, X[rows[machine.support_]]
+        self.pool_sizes_ = machine.n_support_.astype(np.intp)
+        # libsvm leaves a class's own column out; scikit-learn turns the signs round for two classes.
+        own = np.repeat(np.arange(n_classes), self.pool_sizes_)
+        others = np.arange(n_classes - 1)[:, None]
+        self.dual_coef_ = np.zeros((own.shape[0], n_classes))
+        self.dual_coef_[np.arange(own.shape[0]), others + (others >= own)] = machine.dual_coef_
+        self.intercept_ = np.asarray(machine.intercept_, dtype=np.float64)
+        workers = SerialWorkers() if workers is None else workers
+        shared = workers.share(X), workers.share((kernel, self.basis_centers_, self.pool_sizes_, self.dual_coef_))
+        self.means_, self.variances_ = np.empty((2, 2, self.intercept_.shape[0]))
+        first, second = np.triu_indices(n_classes, 1)
+        for i, (means, variances) in enumerate(workers.map(_outputs_in_class, enumerate(measured_on), *shared)):
+            for row, (one, other) in enumerate(((first, second), (second, first))):
+                of_class = one == i
+                self.means_[row, of_class] = means[other[of_class]] + self.intercept_[of_class]
+                self.variances_[row, of_class] = variances[other[of_class]]
+        self.variances_ = floored(self.variances_, self.means_)
+        return self
+
+    def _machine(self, kernel: GaussianKernel, X: np.ndarray, codes: np.ndarray) -> Any:
+        """The trained SVC.
+
+        libsvm computes a squared distance as a difference of squared norms, so it gets the samples in widths, relative
+        to the first. If even these norms are too large, it gets the kernel matrix.
+        """
+        scaled = in_widths(X, X[0], float(kernel.sigma))
+        near = np.einsum("ij,ij->i", scaled, scaled).max() <= FLOAT64_SPREAD
+        settings = {"C": self.C, "tol": self.tol, "cache_size": self.cache_size}
+        if near:
+            return SVC(gamma=0.5, **settings).fit(scaled, codes)
+        with memory_of_whole_matrix(X.shape[0]):
+            return SVC(kernel="precomputed", **settings).fit(kernel_matrix(kernel, X, X), codes)
+
+    def _divided(self, rows: np.ndarray, random: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
+        """The samples of a class that are learnt from, and those that the densities are taken from."""
+        if self.held_out == 0 or rows.shape[0] < _MIN_DIVIDED:
+            return rows, rows
+        drawn = random.permutation(rows)
+        n_held_out = max(_MIN_HELD_OUT, round(self.held_out * rows.shape[0]))
+        return np.sort(drawn[n_held_out:]), np.sort(drawn[:n_held_out])
+
+
+def _outputs_in_class(
+    task: tuple[int, np.ndarray], X: np.ndarray, machine: tuple[Any, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Means and variances over class i of the outputs of its pairs, without their biases; (n_classes,) each."""
+    (i, rows), (kernel, centers, pool_sizes, dual_coef) = task, machine
+    starts = np.cumsum(pool_sizes) - pool_sizes
+    K = kernel(X[rows], centers).astype(np.float64)
+    own = slice(starts[i], starts[i] + pool_sizes[i])
+    outputs = K[:, own] @ dual_coef[own]
+    outputs += np.add.reduceat(K * dual_coef[:, i], starts, axis=1)
+    return outputs.mean(axis=0), outputs.var(axis=0)

@@ -1,0 +1,199 @@
+"""Order-recursive orthogonal least squares with a self-adjusting ridge (Andelic 2007, section 3.4.2,
+algorithm 2).
+"""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from discriminants.center_selection.forward.forward_selection import SelectionState
+from discriminants.center_selection.forward.learner import ForwardSelectionLearner
+from discriminants.center_selection.forward.orthogonal_system import OrthogonalSystem
+from discriminants.center_selection.forward.path import SelectionPath
+from discriminants.kernels import Kernel
+from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
+from discriminants.util.regression import KernelRegressor
+
+_REESTIMATIONS = {
+    "gcv": OrthogonalSystem.reestimate_lambda,
+    "evidence": OrthogonalSystem.maximize_evidence,
+}
+
+
+class _RegularizedLeastSquares(ForwardSelectionLearner):
+    """Ridge on the orthogonal weights, re-estimated after every column."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ForwardSelectionLearner._parameter_constraints,
+        "reestimation": [StrOptions(set(_REESTIMATIONS))],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "patience": [Interval(Integral, 1, None, closed="left")],
+        "max_condition": [Interval(Real, 1, None, closed="neither")],
+    }
+
+    reestimation: str
+    tol: float
+    patience: int
+    max_condition: float
+
+    def _begin(self, state: SelectionState) -> None:
+        self._settled_steps = 0
+
+    def _after_column(self, state: SelectionState) -> bool:
+        before = state.lam
+        state.lam = _REESTIMATIONS[self.reestimation](state.system, before)
+        settled = abs(state.lam - before) < self.tol * state.lam
+        self._settled_steps = self._settled_steps + 1 if settled else 0
+        lengths = np.sqrt(state.system.energies[1:])  # the constant has another unit, and no column can depend on it
+        return bool(self._settled_steps >= self.patience or lengths.max() > self.max_condition * lengths.min())
+
+    def _keep(
+        self, X: np.ndarray, points: np.ndarray, kernel: Kernel, paths: list[SelectionPath], sizes: list[int]
+    ) -> None:
+        super()._keep(X, points, kernel, paths, sizes)
+        self.lambda_ = np.array([path.lam(size) for path, size in zip(paths, sizes, strict=True)])
+        self.gcv_ = np.array(
+            [
+                path.system(size).generalised_cross_validation(path.lam(size))
+                for path, size in zip(paths, sizes, strict=True)
+            ]
+        )
+        del self._settled_steps
+
+
+class OROLSClassifier(_RegularizedLeastSquares, OneVsRestClassifier):
+    """Regularized least squares in forward-selected kernel columns; generalised cross-validation sets the
+    ridge and the size.
+
+    After every column lambda is re-estimated (3.88), and the new value holds for *all* columns: residual,
+    error reduction and weights belong to the current lambda. The weights are (K'K + lambda U'U)^-1 K'y, the
+    penalty being on the orthogonal weights (3.80). Selection ends when lambda has settled, when the condition
+    number of Q exceeds `max_condition`, or at `n_centers`. Lambda decides the same for all outputs of a
+    shared dictionary (their GCV is summed), and for each output alone where dictionaries are private.
+
+    Parameters
+    ----------
+    reestimation : {"gcv", "evidence"}
+        What lambda is to minimize or maximize: generalised cross-validation (3.85-3.89), or the Bayesian
+        evidence (MacKay 1992), the alternative that the source names.
+    tol : float
+        Lambda has settled when it changed by less than this share in each of `patience` steps; 0 never stops.
+    patience : int
+    max_condition : float
+        Largest ratio of the lengths of two columns of Q.
+    norm_penalty : float
+        As in `NPDClassifier`, beside the ridge on the orthogonal weights, which no longer has to do all the smoothing.
+        The error that GCV and the evidence are about includes it, as if it were further samples with target zero.
+    n_centers, kernel, sigma, epsilon, criterion, cv, dictionary, rule, n_candidates,
+    candidates, posterior, random_state
+        As in `NPDClassifier`.
+
+    Attributes
+    ----------
+    lambda_ : ndarray of shape (n_dictionaries,)
+        Final penalty of each dictionary.
+    gcv_ : ndarray of shape (n_dictionaries,)
+        Generalised cross-validation score (3.85) at the end.
+    basis_centers_, center_indices_, n_centers_, dual_coef_, intercept_, classes_, kernel_, sigma_, posterior_
+        As in `NPDClassifier`.
+
+    References
+    ----------
+    E. Andelic, M. Schaffoener, M. Katz, S. Krueger, A. Wendemuth, Updates for Nonlinear Discriminants, IJCAI
+    2007. M. Orr, Regularization in the selection of radial basis function centres, Neural Computation 7,
+    1995. D. MacKay, Bayesian interpolation, Neural Computation 4, 1992.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_RegularizedLeastSquares._parameter_constraints,
+        **OneVsRestClassifier._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        n_centers: int = 200,
+        *,
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        epsilon: float = 0.0,
+        norm_penalty: float = 0.0,
+        reestimation: str = "gcv",
+        tol: float = 1e-4,
+        patience: int = 10,
+        max_condition: float = 1e8,
+        criterion: str | None = "auto",
+        cv: int = 5,
+        dictionary: str = "shared",
+        rule: Any = "error_reduction",
+        n_candidates: int | None = 3000,
+        candidates: str = "random",
+        posterior: str = "multinomial",
+        random_state: Any = None,
+    ) -> None:
+        self.n_centers = n_centers
+        self.kernel = kernel
+        self.sigma = sigma
+        self.epsilon = epsilon
+        self.norm_penalty = norm_penalty
+        self.reestimation = reestimation
+        self.tol = tol
+        self.patience = patience
+        self.max_condition = max_condition
+        self.criterion = criterion
+        self.cv = cv
+        self.dictionary = dictionary
+        self.rule = rule
+        self.n_candidates = n_candidates
+        self.candidates = candidates
+        self.posterior = posterior
+        self.random_state = random_state
+
+
+class OROLSRegressor(_RegularizedLeastSquares, KernelRegressor):
+    """Regularized least squares in forward-selected kernel columns, with a self-adjusting ridge.
+
+    Parameters, attributes and references are those of `OROLSClassifier`, without the classes and posteriors;
+    y may have several columns.
+
+    The bias is penalised like every other orthogonal weight (3.80), so targets whose mean is large beside their
+    deviation should be centred first, by `sklearn.compose.TransformedTargetRegressor`, say.
+    """
+
+    def __init__(
+        self,
+        n_centers: int = 200,
+        *,
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        epsilon: float = 0.0,
+        norm_penalty: float = 0.0,
+        reestimation: str = "gcv",
+        tol: float = 1e-4,
+        patience: int = 10,
+        max_condition: float = 1e8,
+        criterion: str | None = "cv",
+        cv: int = 5,
+        dictionary: str = "shared",
+        rule: Any = "error_reduction",
+        n_candidates: int | None = 3000,
+        candidates: str = "random",
+        random_state: Any = None,
+    ) -> None:
+        self.n_centers = n_centers
+        self.kernel = kernel
+        self.sigma = sigma
+        self.epsilon = epsilon
+        self.norm_penalty = norm_penalty
+        self.reestimation = reestimation
+        self.tol = tol
+        self.patience = patience
+        self.max_condition = max_condition
+        self.criterion = criterion
+        self.cv = cv
+        self.dictionary = dictionary
+        self.rule = rule
+        self.n_candidates = n_candidates
+        self.candidates = candidates
+        self.random_state = random_state

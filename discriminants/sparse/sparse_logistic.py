@@ -1,0 +1,499 @@
+"""Kernel logistic regression on a small dictionary: centres by orthogonal least squares, weights by the
+logistic loss.
+"""
+
+import warnings
+from collections.abc import Callable
+from contextlib import ExitStack
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from discriminants.kernels import Kernel, PrecomputedKernel, make_kernel
+from discriminants.kernels.named import NAMED
+from discriminants.logistic.alpha_choice import chosen_alpha
+from discriminants.logistic.block_sums import Features, Weights, cross_entropy
+from discriminants.logistic.checkpoint import Checkpoint, digest_of, random_state_at_start
+from discriminants.logistic.descent import descent_schedule, fit_logistic_weights
+from discriminants.logistic.dictionary import random_dictionary, selected_dictionary, with_more_centers
+from discriminants.logistic.irls import fit_irls_weights, irls_is_affordable
+from discriminants.logistic.loss import LOSSES, Factored, bias_of_priors, log_posteriors
+from discriminants.logistic.memory import FitSize, within_memory
+from discriminants.logistic.moments import whitening_of
+from discriminants.logistic.objective import LogisticObjective
+from discriminants.logistic.record import LossHistory
+from discriminants.logistic.samples import BLOCK_ROWS, Samples, opened, within_reach
+from discriminants.logistic.training import FitContext
+from discriminants.logistic.whitening import Whitening
+from discriminants.multiclass.labels import class_codes
+from discriminants.parallel.threads import workers_of_this_process
+from discriminants.parallel.workers import Workers
+from discriminants.util.blas_threads import one_blas_thread
+from discriminants.util.expansion import FLOATS, KernelExpansion
+
+_SAMPLES_A_CENTER, _MAX_SELECTION_SAMPLES = 20, 60_000
+_FASTEST = 1e3  # learning rate; weights stay finite in float32
+_CACHED_KERNEL = 1 << 24  # entries up to which the kernel matrix is kept, not formed again in every pass
+
+Progress = Callable[[int, int, float, float | None], None]
+
+
+class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
+    """Kernel logistic regression with few shared centres, for hundreds of thousands of samples and hundreds
+    of classes.
+
+    Minimizes mean logistic loss + alpha / 2 tr(W'K_mm W) over outputs f(x) = sum_n W_n k(x, x_n) + b. The
+    centres are chosen by orthogonal least squares on one-vs-rest targets (squared loss) or at random; the
+    weights by mini-batch descent or by Newton's method (iteratively reweighted least squares), both in
+    coordinates whitened by K_mm and the covariance of the kernel columns (`whiten`). The samples are streamed in
+    blocks, from memory or from a file; the full kernel matrix is formed only where it is small.
+
+    Parameters
+    ----------
+    n_centers : int
+    n_extra_centers : int
+        Centres drawn at random beside those: more than orthogonal least squares can be waited for.
+    n_candidates : int
+        Samples among which orthogonal least squares chooses, of each class in proportion.
+    selection : {"orols", "random"}
+    selection_samples : int or "auto"
+        Samples, balanced over the classes, on which the selection's squared loss is measured. "auto" is 20 for every
+        centre, and at most 60,000.
+    kernel : str, Kernel or callable
+        A name ("gaussian", "precomputed", ...), a kernel object or a function of two arrays. Where k(x, z) is not
+        positive semidefinite, directions in which W'K_mm W is not positive are left out.
+    sigma : float, "scale" or ndarray of shape (n_samples,)
+        Width of a kernel given by name; "scale" is the root of the summed feature variances.
+    alpha : float or "auto"
+        Ridge in the norm of the kernel's Hilbert space, beside the mean loss; the bias is not penalised. "auto" is
+        1e-7, but with fewer than ten samples a centre the best of five, by five-fold cross-validation.
+    damping : float
+        Variance, relative to K_mm, below which a direction is no longer scaled up to unit variance.
+    loss : {"multinomial", "ovr"}
+        Softmax over the classes, or one binary loss a class whose sigmoids are normalized for posteriors.
+    groups : array-like of shape (n_classes,), optional
+        Group of each of the sorted classes. They are then told in two steps, P(class | x) = P(group | x) P(class |
+        group, x): `loss` is that of the groups, and within a group there is a softmax (Franco et al. 1994). Needs
+        descent.
+    solver : {"descent", "irls", "auto"}
+        "descent" makes a fixed number of passes, whose early end shrinks weak directions; "irls" goes to the
+        minimum: for two classes with one Cholesky factorisation of an (m + 1, m + 1) matrix a step, for more by
+        conjugate gradients. "auto" is "irls" where it takes up to about a minute on one core.
+    max_iter : int
+        Fewest passes over the samples of the descent; few samples have more, see `min_steps`.
+    batch_size : int
+        Most samples of one step of the descent.
+    min_steps : int
+        Fewest steps of the descent: with few samples batches are smaller, and where they are down to 2048 there are
+        more passes than `max_iter`, in the end up to four times so many steps.
+    learning_rate : float or "auto"
+        Highest root-mean-square step of a class's whitened weights in the descent; it falls to zero over the
+        passes. "auto" gives many steps a lower one than few. At most 1000.
+    tol : float
+        Largest entry of the gradient of the objective (in whitened coordinates, where features have variance
+        up to one) at which "irls" stops.
+    max_newton_steps : int
+        Most steps of "irls".
+    max_memory : int, optional
+        Bytes that the fit may hold beside the samples: this process and, where they are on this machine, its
+        workers.
+    warm_start : bool
+        Keep the centres and start from the weights of the fit before, if there is one with the same classes.
+    random_state : int, RandomState or None
+        Draws the order of the passes, and centres that are taken at random; candidates are spread evenly over the
+        classes and the order of the samples.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        With its parameters as numbers, for the centres.
+    basis_centers_ : ndarray of shape (m, n_features)
+        Of no columns where the kernel is precomputed.
+    dual_coef_ : ndarray of shape (m, n_classes)
+    intercept_ : ndarray of shape (n_classes,)
+    classes_ : ndarray of shape (n_classes,)
+    groups_ : ndarray of int of shape (n_classes,), or None
+        Number of the group of each class, where there are groups. The first outputs are then those of the groups, and
+        `dual_coef_` and `intercept_` have so many more.
+    sigma_ : float
+        Of kernels that have a width.
+    alpha_ : float
+    n_iter_ : int
+        Passes or Newton steps made.
+    training_loss_curve_ : list of float
+        Mean loss over each pass, while the weights moved; of "irls", mean loss and penalty after each step,
+        which never rise.
+    loss_curve_ : list of float
+        Held-out cross-entropy (natural log, a sample) after each pass or step where validation samples were
+        given, else the training loss.
+
+    See Also
+    --------
+    OROLSClassifier : the same dictionary with squared loss.
+
+    References
+    ----------
+    E. Andelic, Sparse Nonlinear Discriminants, 2007 (selection). J. Zhu and T. Hastie, Kernel logistic
+    regression and the import vector machine, 2005. A. Rudi, L. Carratino, L. Rosasco, Falkon, 2017
+    (preconditioner). C.-J. Lin, R. Weng, S. Keerthi, Trust region Newton method for large-scale logistic
+    regression, 2008 (truncated Newton).
+    """
+
+    classes_: np.ndarray
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_centers": [Interval(Integral, 1, None, closed="left")],
+        "n_extra_centers": [Interval(Integral, 0, None, closed="left")],
+        "n_candidates": [Interval(Integral, 1, None, closed="left")],
+        "selection": [StrOptions({"orols", "random"})],
+        "selection_samples": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "kernel": [StrOptions(set(NAMED)), Kernel, callable],
+        "sigma": [StrOptions({"scale"}), Interval(Real, 0, None, closed="neither"), np.ndarray],
+        "alpha": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "damping": [Interval(Real, 0, None, closed="neither")],
+        "loss": [StrOptions(set(LOSSES))],
+        "groups": ["array-like", None],
+        "solver": [StrOptions({"descent", "irls", "auto"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "min_steps": [Interval(Integral, 0, None, closed="left")],
+        "learning_rate": [StrOptions({"auto"}), Interval(Real, 0, _FASTEST, closed="right")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_newton_steps": [Interval(Integral, 1, None, closed="left")],
+        "max_memory": [None, Interval(Integral, 1, None, closed="left")],
+        "warm_start": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_centers: int = 1000,
+        *,
+        n_extra_centers: int = 0,
+        n_candidates: int = 3000,
+        selection: str = "orols",
+        selection_samples: int | str = "auto",
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        alpha: float | str = "auto",
+        damping: float = 2e-3,
+        loss: str = "multinomial",
+        groups: Any = None,
+        solver: str = "descent",
+        max_iter: int = 8,
+        batch_size: int = 16_384,
+        min_steps: int = 112,
+        learning_rate: float | str = "auto",
+        tol: float = 1e-8,
+        max_newton_steps: int = 100,
+        max_memory: int | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_centers = n_centers
+        self.n_extra_centers = n_extra_centers
+        self.n_candidates = n_candidates
+        self.selection = selection
+        self.selection_samples = selection_samples
+        self.kernel = kernel
+        self.sigma = sigma
+        self.alpha = alpha
+        self.damping = damping
+        self.loss = loss
+        self.groups = groups
+        self.solver = solver
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.min_steps = min_steps
+        self.learning_rate = learning_rate
+        self.tol = tol
+        self.max_newton_steps = max_newton_steps
+        self.max_memory = max_memory
+        self.warm_start = warm_start
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: np.ndarray | None = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        progress: Progress | None = None,
+        workers: Workers | None = None,
+        checkpoint: Path | str | None = None,
+    ) -> Self:
+        """Choose the dictionary (unless warm-started) and fit the weights.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or StoredArray
+            float32 is computed in float32, else float64. An array mapped from an `.npy` file is read block by block.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the logistic loss.
+        X_val, y_val : array-like, optional
+            Held-out samples for `loss_curve_`; they do not influence the fit.
+        progress : callable, optional
+            Called after each pass or Newton step with (its number from 1, the most there can be, training loss,
+            held-out loss or None).
+        workers : Workers, optional
+            Where blocks of samples are computed; by default threads of this process, as many as BLAS may use. The
+            model is the same whichever they are. Other processes read X from its file; where it has none, from a
+            temporary one, so on a cluster X should be mapped from a file that all machines see.
+        checkpoint : path, optional
+            A file that the fit keeps while it runs, and another beside it. Interrupted and called again with the same
+            data and parameters, it goes on from there and ends with the same model; then they are removed.
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite input, fewer than two classes, held-out labels that are no class, parameters out
+            of range, groups that are not one for each class or not for descent, or a `max_memory` that cannot be held.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If "irls" ends at `max_newton_steps`.
+        UserWarning
+            If `checkpoint` is there but belongs to another fit.
+        """
+        self._validate_params()
+        workers = workers_of_this_process() if workers is None else workers
+        with one_blas_thread(), ExitStack() as open_files:
+            X, y = validate_data(self, opened(X), y, dtype=FLOATS, order="C")
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            all_samples, present = X, weight > 0
+            if not present.all():  # a weight of zero is absence, also from the dictionary
+                X, y, weight = X[present], y[present], weight[present]
+            classes, codes = class_codes(y)
+            held_out = None if X_val is None else self._held_out(opened(X_val), y_val, classes)
+            groups = self._groups_of(classes)
+            again = (
+                self.warm_start
+                and hasattr(self, "classes_")
+                and np.array_equal(self.classes_, classes)
+                and np.array_equal(np.asarray(getattr(self, "groups_", None)), np.asarray(groups))
+            )
+            n_outputs = classes.shape[0] + (0 if groups is None else int(groups.max()) + 1)
+            kept = Checkpoint()
+            if checkpoint is not None:
+                data = [all_samples, y, weight, *(held_out or ())]
+                data += [self.dual_coef_, self.intercept_] if again else []
+                kept = Checkpoint(Path(checkpoint), digest_of(self.get_params(deep=False), data))
+            random = random_state_at_start(self.random_state, kept)
+            self.alpha_ = chosen_alpha(self, X, codes, weight)
+            source = open_files.enter_context(within_reach(X, workers))
+            in_reach, workers = workers, self._held_to_memory(workers, X, n_outputs, again)
+            training = FitContext(X, source, codes, weight, classes.shape[0], workers, random, kept)
+            if not again:
+                kernel = make_kernel(self.kernel, self.sigma)
+                if kernel.centers_are_points:
+                    kernel = kernel.resolved(X, weight)
+                else:  # its parameters belong to the samples, absent ones included
+                    kernel = kernel.resolved(all_samples).at(np.flatnonzero(present))
+                self.classes_, self.groups_ = classes, groups
+                self._choose_dictionary(kernel, training, n_outputs)
+            # The values that a precomputed kernel takes at the centres stand in their rows of the training samples.
+            precomputed = isinstance(self.kernel_, PrecomputedKernel)
+            points = all_samples[self.kernel_.indices] if precomputed else self.basis_centers_
+            whitening = whitening_of(self.kernel_, self.basis_centers_, points, training, self.damping)
+            n_samples, m = X.shape[0], self.basis_centers_.shape[0]
+            by_newton = self.solver == "irls" or (
+                self.solver == "auto" and groups is None and irls_is_affordable(n_samples, m, classes.shape[0])
+            )
+            alpha = self.alpha_
+            if not by_newton:
+                whitening, alpha = whitening.for_ridge(alpha)
+            if again:
+                weights = whitening.inverse @ self.dual_coef_
+                weights[alpha * whitening.penalty >= 1.0] = 0.0  # near the minimum, if a smaller ridge was there before
+                bias = self.intercept_ + whitening.mean @ self.dual_coef_
+            else:
+                weights = np.zeros((whitening.transform.shape[1], n_outputs))
+                prior = np.bincount(codes, weight, classes.shape[0]) / weight.sum()
+                bias = bias_of_priors(prior, self.loss, groups)
+
+            features = Features(self.kernel_, self.basis_centers_)
+            if n_samples * m <= _CACHED_KERNEL:
+                K = self.kernel_values(X, np.float64 if by_newton else X.dtype)
+                source, features = open_files.enter_context(within_reach(K, in_reach)), Features()
+            samples = Samples(source, codes, weight * (n_samples / weight.sum()))
+            evaluate = None
+            if held_out is not None:
+                watched = open_files.enter_context(within_reach(held_out[0], in_reach))
+                evaluate = self._evaluation(Samples(watched, held_out[1], np.ones(held_out[1].shape[0])), workers)
+            n_batches, n_passes = descent_schedule(n_samples, self.batch_size, self.max_iter, self.min_steps)
+            most = self.max_newton_steps if by_newton else n_passes
+
+            def report(number: int, training_loss: float) -> float:
+                self._keep_weights(whitening, weights, bias)
+                held_out_loss = None if evaluate is None else evaluate()
+                if progress is not None:
+                    progress(number, most, training_loss, held_out_loss)
+                return training_loss if held_out_loss is None else held_out_loss
+
+            record = LossHistory(report)
+            if by_newton:
+                converged = fit_irls_weights(
+                    samples,
+                    features,
+                    workers,
+                    whitening,
+                    weights,
+                    bias,
+                    loss=self.loss,
+                    alpha=self.alpha_,
+                    tol=self.tol,
+                    max_steps=most,
+                    record=record,
+                    checkpoint=kept,
+                )
+                if not converged:
+                    warnings.warn(
+                        f"the gradient is still above tol = {self.tol} after {most} Newton steps; "
+                        "more of them, or a larger alpha, would help",
+                        ConvergenceWarning,
+                        stacklevel=2,
+                    )
+            else:
+                weights, bias = weights.astype(X.dtype), bias.astype(X.dtype)
+                fit_logistic_weights(
+                    LogisticObjective(
+                        samples, features, workers, whitening, loss=self.whole_loss, alpha=alpha, exact=False
+                    ),
+                    weights,
+                    bias,
+                    learning_rate=self.learning_rate,
+                    n_passes=n_passes,
+                    n_batches=n_batches,
+                    random=random,
+                    record=record,
+                    checkpoint=kept,
+                )
+            self._keep_weights(whitening, weights, bias)
+            self.training_loss_curve_, self.loss_curve_ = record.training, record.watched
+            self.n_iter_ = len(record.training)
+            kept.remove()
+        return self
+
+    def _held_out(
+        self, X_val: np.ndarray, y_val: np.ndarray | None, classes: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        X_val = validate_data(self, X_val, dtype=FLOATS, order="C", reset=False)
+        labels = np.asarray(y_val)
+        if labels.shape != (X_val.shape[0],):
+            raise ValueError(f"y_val must have one label for each of {X_val.shape[0]} rows, got shape {labels.shape}")
+        codes = np.searchsorted(classes, labels).clip(max=classes.shape[0] - 1)
+        unknown = classes[codes] != labels
+        if unknown.any():
+            raise ValueError(f"y_val holds labels that y does not: {np.unique(labels[unknown])[:5]}")
+        return X_val, codes
+
+    def _choose_dictionary(self, kernel: Kernel, training: FitContext, n_outputs: int) -> None:
+        """Choose the centres and store an expansion in them whose weights are zero."""
+        X = training.X
+        if self.selection == "random":
+            chosen, rows = random_dictionary(kernel, X, self.n_centers, training.random)
+        else:
+            enough = min(_SAMPLES_A_CENTER * self.n_centers, _MAX_SELECTION_SAMPLES)
+            chosen, rows = selected_dictionary(
+                kernel,
+                training,
+                n_centers=self.n_centers,
+                n_candidates=self.n_candidates,
+                n_samples=enough if self.selection_samples == "auto" else int(self.selection_samples),
+            )
+        if self.n_extra_centers:
+            chosen, rows = with_more_centers(kernel, chosen, X, rows, self.n_extra_centers, training.random)
+        self._keep_expansion(chosen, X[rows], np.zeros((rows.shape[0], n_outputs)), np.zeros(n_outputs))
+
+    def kernel_values(self, X: np.ndarray, dtype: np.dtype | type | None = None) -> np.ndarray:
+        """K(X, centres) of shape (n, m), of values as the float type of X gives them; in that type by default."""
+        K = np.empty((X.shape[0], self.basis_centers_.shape[0]), dtype=X.dtype if dtype is None else dtype)
+        for rows, block in self.kernel_.columns(self.basis_centers_, X.dtype).blocks(X, BLOCK_ROWS):
+            K[rows] = block
+        return K
+
+    def _held_to_memory(self, workers: Workers, X: np.ndarray, n_classes: int, again: bool) -> Workers:
+        """The workers, as many at once as `max_memory` allows."""
+        n = X.shape[0]
+        m = self.basis_centers_.shape[0] if again else min(self.n_centers + self.n_extra_centers, n)
+        choosing = self.selection == "orols" and not again
+        size = FitSize(
+            n_samples=n,
+            n_candidates=min(self.n_candidates, n) if choosing else 0,
+            n_chosen=min(self.n_centers, n),
+            n_centers=m,
+            n_classes=n_classes,
+            itemsize=X.dtype.itemsize,
+            cached=n * m <= _CACHED_KERNEL,
+        )
+        return within_memory(self.max_memory, size, workers)
+
+    def _evaluation(self, samples: Samples, workers: Workers) -> Callable[[], float]:
+        """A function that gives the held-out cross-entropy of the weights at the time."""
+        source, features = workers.share(samples.source), workers.share(Features(self.kernel_, self.basis_centers_))
+        dtype = samples.source.dtype
+
+        def evaluate() -> float:
+            weights = workers.share(Weights(self.dual_coef_.astype(dtype), self.intercept_.astype(dtype)))
+            parts = workers.map(cross_entropy, samples.blocks(), source, features, weights, self.whole_loss)
+            return sum(parts) / samples.n
+
+        return evaluate
+
+    def _keep_weights(self, whitening: Whitening, weights: np.ndarray, bias: np.ndarray) -> None:
+        W = whitening.transform @ weights.astype(np.float64)
+        dtype = self.basis_centers_.dtype
+        self.dual_coef_, self.intercept_ = W.astype(dtype), (bias - whitening.mean @ W).astype(dtype)
+
+    @property
+    def whole_loss(self) -> str | Factored:
+        """The loss over all outputs, those of groups included."""
+        groups = getattr(self, "groups_", None)
+        return self.loss if groups is None else Factored(self.loss, groups)
+
+    def _groups_of(self, classes: np.ndarray) -> np.ndarray | None:
+        """Numbers of the groups of the classes."""
+        if self.groups is None:
+            return None
+        named, groups = np.unique(np.asarray(self.groups), return_inverse=True)
+        if groups.shape != classes.shape or named.shape[0] < 2:
+            raise ValueError(
+                f"groups must name one group for each of the {classes.shape[0]} classes, and two groups or more; got "
+                f"{named.shape[0]} in shape {np.asarray(self.groups).shape}"
+            )
+        if self.solver == "irls":
+            raise ValueError("solver = 'irls' does not take groups of classes; 'descent' does")
+        return groups
+
+    def decision_function(self, X: np.ndarray) -> np.ndarray:
+        """Outputs of shape (n_samples, n_classes); for two classes their difference, shape (n_samples,). With groups of
+        classes, log posteriors in place of outputs.
+        """
+        outputs = self._class_outputs(X)
+        return outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """The class with the largest output."""
+        best = self._class_outputs(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def _class_outputs(self, X: np.ndarray) -> np.ndarray:
+        outputs = self._outputs(self._checked(X))
+        return outputs if isinstance(self.whole_loss, str) else log_posteriors(outputs, self.whole_loss)
+
+    def predict_log_proba(self, X: np.ndarray) -> np.ndarray:
+        """Natural log posteriors, shape (n_samples, n_classes), float32 where X is float32."""
+        return log_posteriors(self._outputs(self._checked(X)), self.whole_loss)
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """Posteriors, shape (n_samples, n_classes); rows sum to one."""
+        return np.exp(self.predict_log_proba(X))

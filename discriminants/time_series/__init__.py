@@ -1,0 +1,1 @@
+"""Autoregression with any regressor, and recurrent machines."""

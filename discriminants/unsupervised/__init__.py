@@ -1,0 +1,1 @@
+"""Kernel CCA and PCA, densities, and the Nystroem features."""

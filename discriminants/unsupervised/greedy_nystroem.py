@@ -1,0 +1,136 @@
+"""Features in which a linear model is a kernel model on a few chosen centres."""
+
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import validate_data
+
+from discriminants.multiclass.labels import class_codes
+from discriminants.multiclass.one_vs_rest import one_vs_rest_targets
+from discriminants.sparse.chosen_centers import ChosenCenters
+from discriminants.util.expansion import FLOATS
+from discriminants.util.regression import checked_targets
+
+
+class GreedyNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChosenCenters):
+    """The Nystroem approximation of a kernel, with centres that are chosen and not drawn.
+
+    Scalar products of the features are the kernel of the samples' projections onto the span of the centres, k(x, S)
+    K_SS^-1 k(S, z) (Suykens et al. 2002, 6.7): where every distinct sample is a centre, the kernel itself. It stands
+    where `sklearn.kernel_approximation.Nystroem` does. Features are white (K_SS^-1 = A A' from a pivoted Cholesky
+    factorisation), and centres that depend on others are left out.
+
+    Parameters
+    ----------
+    n_components : int
+        Most features; there are fewer where the centres span no more.
+    kernel, sigma
+        As in `NPDClassifier`; symmetric and positive semidefinite, the same for all centres.
+    chooser : str or callable
+        "k-means" takes the samples nearest to the means of clusters, "feature-vectors" always that in whose span all
+        samples lie best, "cholesky" that furthest from the span of those chosen, "entropy" those of greatest quadratic
+        Renyi entropy, "leverage" draws by leverage scores, "random" any; "greedy" takes the ones that explain y best,
+        by forward selection. A function is called with samples, kernel, number of centres, RandomState and targets (or
+        None) and gives row numbers.
+    n_candidates : int or None
+        The choice is made among, and by, so many samples drawn at random; None is all of them. The choosers but
+        "random", "entropy" and "leverage" keep up to 8 bytes for each and each centre.
+    tol : float
+        A centre is left out when no more than this share of the largest k(x, x) of it lies outside the span of others.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    center_indices_ : ndarray of int of shape (m,)
+        Rows of the training samples; not in the order of choice.
+    basis_centers_ : ndarray of shape (m, n_features)
+    dual_coef_ : ndarray of shape (m, m)
+        A.
+    kernel_, sigma_
+        As in `NPDClassifier`.
+
+    References
+    ----------
+    C. Williams, M. Seeger, Using the Nystroem method to speed up kernel machines, NIPS 2000.
+    J. Suykens et al., Least Squares Support Vector Machines, 2002, sections 6.1 to 6.3.
+
+    See Also
+    --------
+    FixedSizeLSSVMClassifier : the linear model as well.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ChosenCenters._parameter_constraints,
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        chooser: Any = "k-means",
+        n_candidates: int | None = 20_000,
+        tol: float = 1e-10,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.sigma = sigma
+        self.chooser = chooser
+        self.n_candidates = n_candidates
+        self.tol = tol
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
+        tags.target_tags.required = isinstance(self.chooser, str) and self.chooser == "greedy"
+        return tags
+
+    def fit(self, X: np.ndarray, y: np.ndarray | None = None) -> Self:
+        """Choose the centres.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
+            Labels (whole numbers, strings), told one against the rest, or targets (numbers with fractions). Only the
+            chooser "greedy" and functions look at it.
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite input, parameters out of range, a kernel that does not fit, or "greedy" without y.
+        """
+        self._validate_params()
+        targets = None
+        by_targets = self.chooser == "greedy" if isinstance(self.chooser, str) else y is not None
+        if not by_targets:
+            X = validate_data(self, X, dtype=FLOATS, order="C")
+        else:
+            X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True)
+            targets = _targets(y, X.dtype)
+        kernel, centers, whitening = self._basis(X, int(self.n_components), targets)
+        self._keep_expansion(kernel, centers, whitening, np.zeros(whitening.shape[1]))
+        return self
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Features of shape (n_samples, m), in the float type of X."""
+        return self._outputs(self._checked(X))
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.dual_coef_.shape[1])
+
+
+def _targets(y: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    if y.dtype.kind in "OUS" or type_of_target(y) in ("binary", "multiclass"):
+        classes, codes = class_codes(y)
+        return one_vs_rest_targets(codes, classes.shape[0])
+    return checked_targets(y, dtype)

@@ -1,0 +1,194 @@
+"""Kernel canonical correlation analysis: what two views of the same samples have in common."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.linalg import eigh, svd
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
+
+from discriminants.kernels import Kernel, PrecomputedKernel, make_kernel
+from discriminants.linear_systems.kernel_values import check_symmetric, check_values, dictionary, kernel_matrix
+from discriminants.util.expansion import FLOATS, KernelExpansion
+
+_RANK = 1e-10  # eigenvalues below this share of the largest are rounding
+_WANTED_BY = "kernel canonical correlation analysis"
+
+
+class KernelDirections(KernelExpansion):
+    """Directions in the space of a kernel, found with others."""
+
+    def __init__(self) -> None:
+        pass
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Scores (n_samples, n_directions)."""
+        return self._outputs(validate_data(self, X, dtype=FLOATS, order="C", reset=False))
+
+
+class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Pairs of directions in the spaces of two kernels, along which two views of the same samples go together.
+
+    Maximizes the covariance of the scores e = K_x alpha and r = K_y beta against alpha'(K_x^2 + kappa_x K_x) alpha and
+    beta'(K_y^2 + kappa_y K_y) beta, K centred (Suykens et al. 2002, 7.57-7.71, where kappa is 1 / nu): with kappa near
+    zero the correlation alone, which kernels of many dimensions bring to 1 on any samples; with a large kappa the
+    covariance. All pairs come from two eigendecompositions and one singular value decomposition, O(N^3) time and
+    40 N^2 bytes. How much a pair says only other samples tell: compare the scores of those.
+
+    Parameters
+    ----------
+    n_components : int
+        Pairs; as many as the kernel matrices have rank if that is less.
+    kernel, sigma
+        Of the first view, as in `LSSVMRegressor`.
+    y_kernel, y_sigma
+        Of the second.
+    regularization, y_regularization : float
+        kappa > 0 of either view, in units of the largest eigenvalue of its kernel matrix; None takes the first for
+        both.
+
+    Attributes
+    ----------
+    correlations_ : ndarray of shape (n_pairs,)
+        Of the scores of the training samples.
+    singular_values_ : ndarray of shape (n_pairs,)
+        What is maximized, 0 to 1, descending.
+    x_directions_, y_directions_ : KernelDirections
+        Centres, weights and kernel of each view; scores of the training samples have mean zero and variance one.
+
+    References
+    ----------
+    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
+
+    See Also
+    --------
+    sklearn.cross_decomposition.CCA : linear, without a penalty.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "regularization": [Interval(Real, 0, None, closed="neither")],
+        "y_regularization": [Interval(Real, 0, None, closed="neither"), None],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        y_kernel: Any = "gaussian",
+        y_sigma: Any = "scale",
+        regularization: float = 0.01,
+        y_regularization: float | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.sigma = sigma
+        self.y_kernel = y_kernel
+        self.y_sigma = y_sigma
+        self.regularization = regularization
+        self.y_regularization = y_regularization
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.two_d_labels = True
+        tags.input_tags.pairwise = isinstance(self.kernel, PrecomputedKernel) or (
+            isinstance(self.kernel, str) and self.kernel == "precomputed"
+        )
+        return tags
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Learn the pairs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The first view.
+        y : array-like of shape (n_samples,) or (n_samples, n_y_features)
+            The second.
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite input, fewer than two samples, parameters out of range, or kernels that are not
+            symmetric.
+        """
+        self._validate_params()
+        if y is None:
+            raise ValueError("KernelCCA requires y to be passed, but the target y is None; it is the second view")
+        X = validate_data(self, X, dtype=FLOATS, order="C", ensure_min_samples=2)
+        Y = _second_view(y)
+        check_consistent_length(X, Y)
+        other = self.regularization if self.y_regularization is None else self.y_regularization
+        first, second = _View(self.kernel, self.sigma, X), _View(self.y_kernel, self.y_sigma, Y)
+        between = first.shrunk(self.regularization).T @ second.shrunk(other)
+        left, values, right = svd(between, full_matrices=False, check_finite=False)
+        n_pairs = min(int(self.n_components), values.shape[0])
+        self.singular_values_ = values[:n_pairs]
+        alpha = first.weights(self.regularization, left[:, :n_pairs])
+        beta = second.weights(other, right[:n_pairs].T)
+        furthest = np.argmax(np.abs(first.scores(alpha)), axis=0)
+        signs = np.where(first.scores(alpha)[furthest, np.arange(n_pairs)] < 0, -1.0, 1.0)
+        alpha, beta = alpha * signs, beta * signs
+        self.correlations_ = (first.scores(alpha) * second.scores(beta)).mean(axis=0)
+        self.x_directions_, self.y_directions_ = first.directions(alpha), second.directions(beta)
+        return self
+
+    def transform(self, X: np.ndarray, y: np.ndarray | None = None) -> Any:
+        """Scores of the first view (n_samples, n_pairs); with y a pair of those of the first and the second."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=FLOATS, order="C", reset=False)
+        scores = self.x_directions_.transform(X)
+        return scores if y is None else (scores, self.y_directions_.transform(_second_view(y)))
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.singular_values_.shape[0])
+
+
+def _second_view(y: Any) -> np.ndarray:
+    found: np.ndarray = check_array(y, dtype=FLOATS, order="C", ensure_2d=False, input_name="y")
+    return found[:, None] if found.ndim == 1 else found
+
+
+class _View:
+    """The centred kernel matrix of one view in its eigenvectors."""
+
+    def __init__(self, kernel: Any, sigma: Any, X: np.ndarray) -> None:
+        self._kernel: Kernel
+        self._kernel, self._centers = dictionary(make_kernel(kernel, sigma).resolved(X), X)
+        self._n_features = X.shape[1]
+        K = kernel_matrix(self._kernel, X, self._centers)
+        check_values(K)
+        check_symmetric(K, _WANTED_BY)
+        self._column_means = K.mean(axis=0)
+        K -= self._column_means
+        K -= K.mean(axis=1, keepdims=True)
+        values, vectors = eigh(K, overwrite_a=True, check_finite=False)
+        kept = values > _RANK * values[-1]
+        self._values, self._vectors = values[kept], vectors[:, kept]
+
+    def shrunk(self, regularization: float) -> np.ndarray:
+        """Eigenvectors times sqrt(lambda / (lambda + kappa))."""
+        return self._vectors * np.sqrt(self._values / (self._values + regularization * self._values[-1]))
+
+    def weights(self, regularization: float, coordinates: np.ndarray) -> np.ndarray:
+        """alpha, such that scores have variance one; their mean is zero."""
+        divisor = np.sqrt(self._values * (self._values + regularization * self._values[-1]))
+        alpha = self._vectors @ (coordinates / divisor[:, None])
+        return alpha / self.scores(alpha).std(axis=0)
+
+    def scores(self, alpha: np.ndarray) -> np.ndarray:
+        return self._vectors @ (self._values[:, None] * (self._vectors.T @ alpha))
+
+    def directions(self, alpha: np.ndarray) -> KernelDirections:
+        found = KernelDirections()
+        found.n_features_in_ = self._n_features
+        # alpha sums to zero, so that a kernel row less its mean over the centres gives the same.
+        found._keep_expansion(self._kernel, self._centers, alpha, -self._column_means @ alpha)
+        return found

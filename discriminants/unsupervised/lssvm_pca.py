@@ -1,0 +1,143 @@
+"""Principal components in the space of a kernel, with or without a bias term, and back to the samples."""
+
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.linalg import eigh
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from discriminants.kernels import make_kernel
+from discriminants.linear_systems.kernel_values import check_symmetric, check_values, dictionary, kernel_matrix
+from discriminants.lssvm.lssvm import LSSVMRegressor
+from discriminants.util.expansion import FLOATS, KernelExpansion
+from discriminants.util.regression import checked_targets
+
+_RANK = 1e-12  # eigenvalues below this share of the largest are rounding
+
+
+class LSSVMKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelExpansion):
+    """Kernel principal components in the form of least-squares support vector machines.
+
+    The machine whose outputs have the greatest squares for its norm (Suykens et al. 2002, 7.1-7.40). With a bias term
+    it is kernel PCA, the same as scikit-learn's `KernelPCA`, for kernels of this package; without one (7.10) outputs
+    vary about zero and not about their mean, so that the kernel is not centred. The way back from scores to samples is
+    learnt by a regressor (7.41-7.42). Time is O(N^3), memory 16 N^2 bytes.
+
+    Parameters
+    ----------
+    n_components : int
+        As many as the kernel matrix has rank if that is less.
+    kernel, sigma
+        As in `LSSVMRegressor`.
+    bias : bool
+        Whether outputs have a bias term.
+    reconstruct : regressor, bool
+        What learns samples from scores, of several outputs: True is `LSSVMRegressor()` with a choice among penalties,
+        False none. A precomputed kernel has no samples to learn.
+
+    Attributes
+    ----------
+    eigenvalues_ : ndarray of shape (n_found,)
+        Sums of squares of the scores of the training samples, descending.
+    regressor_ : regressor or None
+    basis_centers_, dual_coef_, intercept_, kernel_, sigma_
+        As in `LSSVMRegressor`; directions have length one in the space of the kernel.
+
+    References
+    ----------
+    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
+
+    See Also
+    --------
+    sklearn.decomposition.KernelPCA : with a bias term; way back by kernel ridge regression.
+    OrientedKernelPCA : held against transformations.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "bias": ["boolean"],
+        "reconstruct": ["boolean", HasMethods(["fit", "predict"])],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        kernel: Any = "gaussian",
+        sigma: Any = "scale",
+        bias: bool = True,
+        reconstruct: Any = False,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.sigma = sigma
+        self.bias = bias
+        self.reconstruct = reconstruct
+
+    def fit(self, X: np.ndarray, y: Any = None) -> Self:
+        """Learn from samples (n_samples, n_features); y is ignored.
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite input, fewer than two samples, parameters out of range, a kernel that is not symmetric,
+            or a way back to a precomputed kernel.
+        """
+        self._validate_params()
+        X = validate_data(self, X, dtype=FLOATS, order="C", ensure_min_samples=2)
+        kernel, centers = dictionary(make_kernel(self.kernel, self.sigma).resolved(X), X)
+        K = kernel_matrix(kernel, X, centers)
+        check_values(K)
+        check_symmetric(K, type(self).__name__)
+        means = K.mean(axis=0) if self.bias else np.zeros(K.shape[0])
+        if self.bias:
+            K -= means
+            K -= K.mean(axis=1, keepdims=True)
+        size = K.shape[0]
+        first = max(0, size - int(self.n_components))
+        values, vectors = eigh(K, subset_by_index=(first, size - 1), overwrite_a=True, check_finite=False)
+        kept = values > _RANK * max(values[-1], 0.0)
+        if not kept.any():
+            raise ValueError("the kernel matrix has no positive eigenvalue")
+        values, vectors = values[kept][::-1], vectors[:, kept][:, ::-1]
+        furthest = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(values.shape[0])]
+        alpha = vectors * np.where(furthest < 0, -1.0, 1.0) / np.sqrt(values)
+        self.eigenvalues_ = values
+        self._keep_expansion(kernel, centers, alpha, -means @ alpha)
+        self.regressor_ = None
+        if self.reconstruct is not False:
+            if self.__sklearn_tags__().input_tags.pairwise:
+                raise ValueError("a precomputed kernel has no samples that could be reconstructed")
+            checked_targets(X, X.dtype, "X")
+            regressor = (
+                LSSVMRegressor(regularization=np.logspace(-6, 1, 8))
+                if self.reconstruct is True
+                else clone(self.reconstruct)
+            )
+            self.regressor_ = regressor.fit(self._outputs(X), X)
+        return self
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Scores of shape (n_samples, n_found), in the float type of X."""
+        return self._outputs(self._checked(X))
+
+    def inverse_transform(self, Z: np.ndarray) -> np.ndarray:
+        """Samples (n_samples, n_features) that have about these scores (n_samples, n_found).
+
+        Raises
+        ------
+        ValueError
+            If `reconstruct` was False, or there are other numbers of scores.
+        """
+        check_is_fitted(self)
+        if self.regressor_ is None:
+            raise ValueError("inverse_transform needs reconstruct = True or a regressor in fit")
+        found = check_array(Z, dtype=FLOATS, input_name="Z")
+        return np.asarray(self.regressor_.predict(found)).reshape(found.shape[0], -1)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.dual_coef_.shape[1])

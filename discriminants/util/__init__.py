@@ -1,0 +1,1 @@
+"""What the learners share: bases, checks, files, threads."""

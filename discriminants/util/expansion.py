@@ -1,0 +1,93 @@
+"""What every kernel learner predicts with: a weighted sum of kernels on a few centres."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from discriminants.kernels import Kernel, PrecomputedKernel
+from discriminants.kernels.kernel import KernelColumns
+from discriminants.util.prepared import Prepared
+
+FLOATS = [np.float64, np.float32]
+_MAX_BYTES_KEPT = 64 << 20
+
+
+class KernelExpansion(BaseEstimator):
+    """f(x) = sum_n alpha_n k(x, x_n) + b (Andelic 2007, 4.6), one column of alpha for each output.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        With its parameters as numbers, for the centres kept.
+    basis_centers_ : ndarray of shape (m, n_features)
+        Of no columns where the kernel is precomputed.
+    dual_coef_ : ndarray of shape (m, n_outputs)
+    intercept_ : ndarray of shape (n_outputs,)
+    """
+
+    kernel_: Kernel
+    basis_centers_: np.ndarray
+    dual_coef_: np.ndarray
+    intercept_: np.ndarray
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
+        kernel: Any = getattr(self, "kernel", None)
+        tags.input_tags.pairwise = isinstance(kernel, PrecomputedKernel) or (
+            isinstance(kernel, str) and kernel == "precomputed"
+        )
+        return tags
+
+    @property
+    def sigma_(self) -> Any:
+        """Width of the kernel as a number (or one for each centre); only kernels that have one give it."""
+        try:
+            return self.kernel_.sigma
+        except AttributeError:
+            raise AttributeError(f"{type(self).__name__} has no sigma_: its kernel has no width") from None
+
+    def _keep_expansion(self, kernel: Kernel, centers: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> None:
+        """Store the expansion in the float type of the centres.
+
+        Raises
+        ------
+        ValueError
+            If a weight is not finite.
+        """
+        with np.errstate(over="ignore"):
+            dual_coef, intercept = np.array(weights, centers.dtype, order="C"), bias.astype(centers.dtype)
+        if not (np.isfinite(dual_coef).all() and np.isfinite(intercept).all()):
+            raise ValueError(
+                f"{type(self).__name__} found no weights that are finite in {centers.dtype}: the values of X, y or the "
+                "kernel are too large or too small"
+            )
+        precomputed = isinstance(kernel, PrecomputedKernel)
+        self.kernel_ = kernel
+        self.basis_centers_ = np.array(centers[:, :0] if precomputed else centers)
+        self.dual_coef_, self.intercept_ = dual_coef, intercept
+
+    def _checked(self, X: np.ndarray) -> np.ndarray:
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=FLOATS, order="C", reset=False)
+
+    def _outputs(self, X: np.ndarray) -> np.ndarray:
+        """All outputs for checked X, shape (n_samples, n_outputs)."""
+        columns = _prepared(self, X.dtype)
+        return self.kernel_.evaluate(X, self.basis_centers_, self.dual_coef_, self.intercept_, columns=columns)
+
+
+def _prepared(learner: KernelExpansion, dtype: np.dtype) -> KernelColumns | None:
+    """The kernel prepared for the learner's centres, kept from one call to the next: where samples come a few at a
+    time, preparing takes as long as all the rest. None for very many centres, which are not worth their memory.
+    """
+    kernel, centers = learner.kernel_, learner.basis_centers_
+    if centers.nbytes > _MAX_BYTES_KEPT:
+        return None
+    made_of = (kernel, centers, *vars(kernel).values())
+    return _COLUMNS.get(learner, dtype, made_of, lambda: kernel.columns(centers, dtype))
+
+
+_COLUMNS: Prepared[KernelColumns] = Prepared()

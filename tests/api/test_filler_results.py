@@ -1,0 +1,74 @@
+"""Speech outside the grammar, as programs and the command report it: `[unk]` with its times, and no words."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asr import Recognizer
+from asr.util.errors import LexiconError
+
+
+@pytest.fixture(scope="module")
+def wavs(toy_corpus: Path) -> list[Path]:
+    return sorted((toy_corpus / "audio" / "test").glob("*.wav"))
+
+
+@pytest.fixture(scope="module")
+def said(toy_corpus: Path) -> dict[str, str]:
+    lines = (toy_corpus / "test" / "text").read_text().splitlines()
+    return dict(line.split(maxsplit=1) for line in lines)
+
+
+def _others(said: dict[str, str], wavs: list[Path]) -> tuple[Path, Path]:
+    """A recording, and one with other words."""
+    first = wavs[0]
+    return first, next(path for path in wavs if said[path.stem] != said[first.stem])
+
+
+def test_filler_in_list_takes_other_speech_and_leaves_commands(toy_model: Path, wavs: Any, said: Any) -> None:
+    first, other = _others(said, wavs)
+    recognizer = Recognizer.load(toy_model, grammar=[said[first.stem], "[unk]"])
+    found = recognizer.recognize(first)
+    assert found.text == said[first.stem]
+    assert not any(word.is_filler for word in found.words)
+    result = recognizer.recognize(other)
+    assert result.text == ""
+    assert [word.word for word in result.words] == ["[unk]"]
+    assert result.words[0].is_filler
+    assert 0 <= result.words[0].start < result.words[0].end <= result.seconds
+    assert result.to_dict()["words"][0]["word"] == "[unk]"
+
+
+def test_filler_penalty_decides_between_command_and_filler(toy_model: Path, wavs: Any, said: Any) -> None:
+    first, other = _others(said, wavs)
+    grammar = [said[first.stem], "[unk]"]
+    assert Recognizer.load(toy_model, grammar=grammar, filler_penalty=-1e6).recognize(other).text != ""
+    assert Recognizer.load(toy_model, grammar=grammar, filler_penalty=1e3).recognize(first).text == ""
+
+
+@pytest.mark.parametrize("form", ["list", "hparse"])
+def test_decode_writes_filler_to_ctm_alone(
+    form: str, toy_model: Path, wavs: Any, said: Any, tmp_path: Path, asr: Any
+) -> None:
+    first, other = _others(said, wavs)
+    command = said[first.stem]
+    grammar = tmp_path / "commands.txt"
+    grammar.write_text(f"{command}\n[unk]\n" if form == "list" else f"$command = {command};\n( $command | $other )\n")
+    out = tmp_path / "out"
+    given = ["--model", toy_model, "--out", out, "--grammar", grammar, "--jobs", 1, "--mlf", "--confidence"]
+    status, _, err = asr("decode", *given, first, other)
+    assert status == 0, err
+    hypotheses = (out / "hyp.txt").read_text().splitlines()
+    assert sorted(hypotheses) == sorted([f"{first.stem} {command}", other.stem])
+    rows = [line.split() for line in (out / "hyp.ctm").read_text().splitlines()]
+    assert [row[4] for row in rows if row[0] == other.stem] == ["[unk]"]
+    assert "[unk]" not in (out / "hyp.mlf").read_text()
+    refused = asr("decode", *given, "--filler-penalty", "-1e6", first, other)
+    assert refused[0] == 0, refused[2]
+    assert all(len(line.split()) > 1 for line in (out / "hyp.txt").read_text().splitlines())
+
+
+def test_filler_cannot_be_added_as_word(toy_model: Path) -> None:
+    with pytest.raises(LexiconError, match="outside the grammar"):
+        Recognizer.load(toy_model).add_word("[unk]", "x")

@@ -1,0 +1,158 @@
+"""The table, the results and the page at the end of a training."""
+
+import json
+import logging
+
+import pytest
+
+from asr import Recognizer, describe
+from asr.acoustic.model_file import SearchSettings
+from asr.alignment.alignment_check import AlignmentCheck
+from asr.alignment.suspects import Suspect, TranscriptCheck
+from asr.training.report import HeldOutSystem, report_training
+from tests.report.test_page import Page
+
+REFERENCES = {f"s{number % 2}-{number}": ("ONE", "TWO", "THREE") for number in range(10)}
+SPEAKERS = {name: name.partition("-")[0] for name in REFERENCES}
+ALIGNMENT = AlignmentCheck(silence=10.0, pauses=40.0, long_phones=1.0, long_words=0.0, worst="")
+CHECK = TranscriptCheck(
+    {"a": -0.5, "b": -7.0},
+    98.0,
+    (Suspect("utterance", "b", -7.0, "fits <ill>"), Suspect("stage", "gmm", float("nan"), "fell")),
+)
+
+
+def system(name: str, kind: str, wrong: int, **options) -> HeldOutSystem:
+    """One that gets a word of the first `wrong` utterances wrong."""
+    hypotheses = {
+        utterance: ("ONE", "SIX", "THREE") if number < wrong else words
+        for number, (utterance, words) in enumerate(REFERENCES.items())
+    }
+    return HeldOutSystem(name, kind, hypotheses, SearchSettings(lm_scale=6.5, insertion_penalty=-2.0), **options)
+
+
+def reported(tmp_path, caplog, systems, references=REFERENCES):
+    with caplog.at_level(logging.INFO, logger="asr.training.report"):
+        rows = report_training(
+            tmp_path, systems, references, SPEAKERS, transcripts=CHECK, alignment=ALIGNMENT,
+            spoken={"a": ("YES",), "b": ("NO", "NO")},
+        )  # fmt: skip
+    lines = [record.getMessage() for record in caplog.records]
+    return rows, lines, Page((tmp_path / "report.html").read_text(encoding="utf-8"))
+
+
+def test_both_systems_stand_side_by_side_in_table_results_and_page(tmp_path, caplog):
+    systems = [
+        system("mixtures", "gmm", 8, curves={"log-likelihood per frame by re-estimation": (-40.0, -35.0)}),
+        system("hybrid", "discriminant", 2, remarks=("the held-out words tell little",)),
+    ]
+    rows, lines, page = reported(tmp_path, caplog, systems)
+    assert json.loads((tmp_path / "results.json").read_text()) == rows
+    assert [(row["system"], row["errors"], row["words"], row["sub"]) for row in rows] == [
+        ("mixtures", 8, 30, 8),
+        ("hybrid", 2, 30, 2),
+    ]
+    assert all(row["wer_low"] <= row["wer"] <= row["wer_high"] for row in rows)
+    assert (rows[1]["lm_scale"], rows[1]["insertion_penalty"]) == (6.5, -2.0)
+    assert not any(value is None for row in rows for value in row.values())
+    assert "RTF" not in page.words and "Frames %" not in page.words
+    assert lines[0] == "on held-out speech (2 speakers, 10 utterances, 30 words):"
+    assert lines[2].split()[:2] == ["mixtures", "26.7"]
+    assert lines[3].split()[:2] == ["hybrid", "6.7"]
+    assert lines[4].startswith("hybrid makes 20.0 fewer errors in 100 words than mixtures (from ")
+    assert "Hybrid makes 20.0 fewer errors in 100 words than mixtures" in page.words
+    assert "Hybrid: the held-out words tell little." in page.words
+    assert "mixtures: log-likelihood per frame" in page.words
+    assert "s0" in page.words and "s1" in page.words
+
+
+def useless(name: str, kind: str, right: int) -> HeldOutSystem:
+    """One that gets only some of the 30 words right."""
+    all_words = [(utterance, place) for utterance in REFERENCES for place in range(3)]
+    hypotheses = {utterance: ["SIX"] * 3 for utterance in REFERENCES}
+    for utterance, place in all_words[:right]:
+        hypotheses[utterance][place] = REFERENCES[utterance][place]
+    return HeldOutSystem(name, kind, hypotheses, SearchSettings())
+
+
+def test_models_that_recognize_hardly_anything_are_said_to_be_of_little_use(tmp_path, caplog):
+    texts = "so little is recognized (83.3 % word errors at the best) that the models are of little use"
+    _, lines, page = reported(tmp_path, caplog, [useless("mixtures", "gmm", 4), useless("hybrid", "discriminant", 5)])
+    (line,) = [line for line in lines if line.startswith("so little is recognized")]
+    assert line.startswith(texts)
+    assert texts.capitalize() in page.words
+    (steps,) = [line for line in lines if line.startswith("what helps, the likeliest first: (1) ")]
+    assert steps in page.words or steps.capitalize() in page.words
+    caplog.clear()
+    _, lines, _ = reported(tmp_path, caplog, [useless("mixtures", "gmm", 4), useless("hybrid", "discriminant", 7)])
+    assert not any("of little use" in line for line in lines)
+    assert any(
+        line.startswith("most words are wrong (76.7 % word errors at the best) under this grammar") for line in lines
+    )
+
+
+def test_the_page_tells_of_the_alignment_and_of_suspects_with_their_transcripts(tmp_path, caplog):
+    _, _, page = reported(tmp_path, caplog, [system("mixtures", "gmm", 1), system("hybrid", "other", 1)])
+    assert "Of the alignment: silence has only 10 % of the frames, but 40 % sound like a pause" in page.words
+    assert "98 % of those of other utterances fit worse." in page.words
+    assert "Out of the ordinary" in page.words
+    assert "utterance b -7.00 fits <ill> NO NO" in page.words
+    assert "stage gmm – fell" in page.words
+
+
+@pytest.mark.parametrize("systems", [[], [HeldOutSystem("hybrid", "discriminant", {}, SearchSettings())]])
+def test_without_held_out_speech_there_is_a_page_and_no_results(tmp_path, caplog, systems):
+    rows, lines, page = reported(tmp_path, caplog, systems, {})
+    assert rows == json.loads((tmp_path / "results.json").read_text()) == []
+    assert lines == ["no speech was held out, so no error rate is known"]
+    assert "No speech was held out, so no error rate is known." in page.words
+
+
+def test_an_utterance_without_hypothesis_counts_as_deleted(tmp_path, caplog):
+    empty = HeldOutSystem("hybrid", "discriminant", {}, SearchSettings())
+    rows, _, _ = reported(tmp_path, caplog, [system("mixtures", "gmm", 0), empty])
+    assert (rows[1]["errors"], rows[1]["del"]) == (30, 30)
+
+
+def test_training_leaves_both_systems_on_held_out_speech(toy_run):
+    rows = json.loads((toy_run / "results.json").read_text())
+    assert [row["system"] for row in rows] == ["mixtures", "hybrid"]
+    assert rows[0]["words"] == rows[1]["words"] > 0
+    page = Page((toy_run / "report.html").read_text(encoding="utf-8"))
+    assert "Training: mixtures and hybrid" in page.words
+    assert "sound like a pause" in page.words
+    assert (toy_run / "suspects.tsv").read_text().startswith("kind\tname")
+
+
+def test_the_help_of_training_names_every_file_that_it_leaves(toy_run, asr):
+    status, text, _ = asr("train", "--help")
+    assert status == 0
+    left = {path.name for path in toy_run.iterdir()} - {"run.json", "stages", ".lock"}
+    assert {name for name in left if name not in text} == set()
+
+
+def test_the_models_say_what_they_were_trained_on(toy_run, toy_corpus, asr):
+    said = [line.split()[1:] for line in (toy_corpus / "train" / "text").read_text().splitlines()]
+    for name in ("model", "gmm"):
+        path = toy_run / f"{name}.safetensors"
+        texts = describe(path)["trained on"]
+        assert (texts["utterances"], texts["speakers"], texts["words"]) == (24, 4, sum(map(len, said)))
+        assert 0.005 < texts["hours"] < 0.05
+        assert Recognizer.load(path).info() == describe(path) == describe(Recognizer.load(path))
+        status, text, _ = asr("info", path)
+        assert status == 0
+        assert "trained on:\n  hours: 0.0" in text
+        assert ("  prior_ceiling: 2.0\n" in text) == (name == "model")
+
+
+def test_the_models_say_what_errors_were_made_on_held_out_speech(toy_run, asr):
+    recorded = json.loads((toy_run / "held-out.json").read_text())
+    for name in ("model", "gmm"):
+        path, record = toy_run / f"{name}.safetensors", recorded[name]
+        texts = describe(path)["held-out speech"]
+        assert (texts["errors"], texts["words"]) == (record["errors"], record["words"])
+        assert texts["word error rate"].startswith(
+            f"{record['wer']:.1f} % (standard error {record['standard_error']:.1f})"
+        )
+        assert "without it" in texts["recognized by"]
+        assert "held-out speech:\n  words: " in asr("info", path)[1]
