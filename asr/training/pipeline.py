@@ -3,10 +3,10 @@
 import json
 import logging
 import sys
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -15,13 +15,13 @@ from asr.acoustic.fit_progress import duration
 from asr.acoustic.hybrid_training import HybridSettings, classifier_of
 from asr.acoustic.model_file import SearchSettings, SpeechModel, save_model
 from asr.acoustic.model_metadata import HeldOutErrors, Provenance
-from asr.corpus.data_directory import Problem, read_data_directory
+from asr.corpus.data_directory import DataDirectory, Problem, read_data_directory
 from asr.decode.graph_compiler import compile_graph
 from asr.features.config import FeatureConfig
 from asr.features.level import utterance_levels
 from asr.grammar import ArpaModel, arpa_grammar, estimate_ngram, write_arpa
 from asr.hmm.topology import Topology
-from asr.lexicon import read_lexicon
+from asr.lexicon import Lexicon, read_lexicon
 from asr.recognition.vocabulary import vocabulary_line
 from asr.runs.outcome import FAILED, Outcome, account
 from asr.runs.progress import counted
@@ -44,10 +44,45 @@ from asr.util.errors import printable
 from asr.util.files import atomic_write
 from asr.validation.directory import LISTS
 from asr.validation.findings import count
+from asr.validation.report import Report
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.util.paths import exists, is_dir
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """What a training is given, checked before the first stage.
+
+    Attributes
+    ----------
+    data, lexicon_file : path
+    config : TrainingConfig
+    lexicon : Lexicon
+    report : Report
+        Of the validation.
+    listed : sequence of str
+        All utterances of the data directory.
+    corpus : DataDirectory
+        The utterances that can be used ...
+    problems : list of Problem
+        ... and why the others cannot.
+    source : {"audio", "archive"}
+    resumed : bool
+        Whether the features are there from an earlier start.
+    """
+
+    data: Path
+    lexicon_file: Path
+    config: TrainingConfig
+    lexicon: Lexicon
+    report: Report
+    listed: Sequence[str]
+    corpus: DataDirectory
+    problems: list[Problem]
+    source: Literal["audio", "archive"]
+    resumed: bool
 
 
 def train(
@@ -67,13 +102,13 @@ def train(
     """Train a recognizer: `work_dir/model.safetensors`.
 
     `work_dir/gmm.safetensors` is the baseline with the largest mixtures, `work_dir/grammar.arpa` the n-gram of the
-    training transcripts that both models use by default. `work_dir/report.html` and `results.json` have the errors of
-    both on the held-out speech of the tuning, and `suspects.tsv` what is out of the ordinary in the transcripts.
-    Stages that are whole are not done again. Returned is which utterances could not be used.
+    training transcripts, which is the default grammar of both models. `work_dir/report.html` and `results.json` have
+    the errors of both on the held-out speech of the tuning, and `suspects.tsv` the unusual transcripts. Finished stages
+    are reused. Returns which utterances could not be used.
 
-    Before the first stage everything that is given is validated, and what is found is logged; `config` may be a file,
-    so that its faults are told with the others. Audio is read for it unless `check_samples` is false or the features
-    are there already from an earlier start.
+    All inputs are validated before the first stage, and the findings are logged. `config` may be a file, so that its
+    errors are reported with the others. The validation reads the audio unless `check_samples` is false or an earlier
+    start has computed the features.
 
     Raises
     ------
@@ -81,8 +116,8 @@ def train(
         One of its kinds, with the cause in one sentence.
     """
     require_run_or_empty(work_dir)  # before all audio is read
-    begun = is_dir(work_dir / "stages" / "features")
-    report, config = check_inputs(
+    resumed = is_dir(work_dir / "stages" / "features")
+    report, checked = check_inputs(
         data,
         lexicon,
         config,
@@ -90,12 +125,40 @@ def train(
         classifier=classifier,
         strip_stress=strip_stress,
         seed=seed,
-        samples_too=check_samples and not begun,
+        samples_too=check_samples and not resumed,
         despite_settings=False,
         workers=workers,
     )
-    log_findings(report, of_lists=begun)
-    # What would be found wrong only after hours of training is found wrong now.
+    log_findings(report, of_lists=resumed)
+    inputs = _read_inputs(data, lexicon, checked, report, root, resumed)
+    with _open_run(work_dir, inputs, rebuild_changed) as run:
+        context = TrainingContext(run, inputs.lexicon, inputs.config, inputs.source, workers)
+        dataset, problems = _extract_features(context, inputs)
+        context = with_maps(with_context(context, dataset), dataset)
+        arpa = _write_grammar(context, dataset)
+        mixtures = train_aligner(context, "gmm", dataset)
+        models = _ModelFiles(work_dir, arpa, _provenance(dataset, mixtures, inputs.config.features))
+        models.save_untuned(mixtures.largest, inputs.config.gmm_search)
+        tuned = _tune(context, dataset)
+        models.save("gmm", mixtures.largest, tuned)
+        check = find_suspects(context, "transcripts", dataset, mixtures)
+        hybrid = train_hybrid_system(
+            context, "hybrid", dataset, mixtures, inputs.config.hybrid, inputs.config.hybrid_features
+        )
+        model = models.save("model", hybrid, tuned)
+        _log_vocabulary(model, dataset)
+        report_run(context, dataset, mixtures, hybrid, tuned.search, tuned.hypotheses, check, remarks=tuned.remarks)
+        log.info("written to %s: model.safetensors (hybrid), gmm.safetensors (mixtures), report.html", work_dir)
+    problems += [Problem(name, code, f"not aligned: {reason}") for name, (code, reason) in mixtures.failed.items()]
+    account(inputs.listed, [name for name in dataset.static.ids if name not in mixtures.failed], problems, work_dir)
+    return Outcome(len(dataset.static) - len(mixtures.failed), problems)
+
+
+def _read_inputs(
+    data: Path, lexicon: Path, config: TrainingConfig, report: Report, root: Path | None, resumed: bool
+) -> _Inputs:
+    """Read what was validated; raise what stops the training."""
+    # Errors that would only appear after hours of training are raised now.
     classifier_of(config.hybrid)
     check_same_static(config.features, config.hybrid_features)
     pronunciations = read_lexicon(lexicon, strip_stress=config.lexicon.strip_stress)
@@ -105,82 +168,99 @@ def train(
     given = read_data_directory(data, root=root)
     corpus, problems = trainable(given, pronunciations)
     archive = any(utterance.archive is not None for utterance in corpus.utterances)
+    source: Literal["audio", "archive"] = "archive" if archive else "audio"
     if archive:
         message = (
             f"the features are those of {data / 'feats.scp'}: the models will recognize such features, and no audio"
         )
         remedy = "to recognize audio, train on audio (a data directory with wav.scp and without feats.scp)"
         log.info("%s", printable(f"{message}; {remedy}"))
-    check_copies(config.hybrid, "archive" if archive else "audio")
-    with Run.open(
+    check_copies(config.hybrid, source)
+    return _Inputs(data, lexicon, config, pronunciations, report, given.listed, corpus, problems, source, resumed)
+
+
+def _open_run(work_dir: Path, inputs: _Inputs, rebuild_changed: bool) -> Run:
+    return Run.open(
         work_dir,
         command=sys.argv,
-        configuration=config.model_dump(mode="json"),
-        inputs={"data": corpus.digest(), "lexicon": pronunciations.digest()},
-        files={"lexicon": lexicon, **{name: data / name for name in LISTS}},
-        seed=config.seed,
+        configuration=inputs.config.model_dump(mode="json"),
+        inputs={"data": inputs.corpus.digest(), "lexicon": inputs.lexicon.digest()},
+        files={"lexicon": inputs.lexicon_file, **{name: inputs.data / name for name in LISTS}},
+        seed=inputs.config.seed,
         rebuild_changed=rebuild_changed,
         depends=depends,
-    ) as run:
-        context = TrainingContext(run, pronunciations, config, "archive" if archive else "audio", workers)
+    )
 
-        if not begun:  # who is left out is known now, and not only when the features are
-            known = [Problem(name, *fault) for name, fault in report.left_out.items()]
-            account(given.listed, [name for name in given.listed if name not in report.left_out], known, work_dir)
 
-        def build_features(directory: Path) -> None:
-            with counted(len(corpus.utterances), "features") as finished:
-                build_static(directory, corpus, config.features, silent_too=False, workers=workers, progress=finished)
+def _extract_features(context: TrainingContext, inputs: _Inputs) -> tuple[Dataset, list[Problem]]:
+    """Stage "features": the data set, and all utterances left out so far."""
+    work_dir, config, corpus = context.run.directory, inputs.config, inputs.corpus
+    if not inputs.resumed:  # the utterances left out are known before the features are there
+        known = [Problem(name, *fault) for name, fault in inputs.report.left_out.items()]
+        account(inputs.listed, [name for name in inputs.listed if name not in inputs.report.left_out], known, work_dir)
 
-        features = run.stage("features", build_features)
-        dataset = load_dataset(features, corpus, config.features)
-        context = with_maps(with_context(context, dataset), dataset)
-        problems += left_out(features)
-        account(given.listed, dataset.static.ids, problems, work_dir)
-        if begun and problems:
-            message = f"{count(len(problems), 'utterance')} of {len(given.listed):,} left out"
-            log.warning("%s: %s; %s lists them", message, codes_line(problems), work_dir / FAILED)
-        grammar = work_dir / "grammar.arpa"
-        write_arpa(_ngram(dataset, context), grammar)
-        arpa = grammar.read_text(encoding="utf-8")
-        mixtures = train_aligner(context, "gmm", dataset)
-        provenance = _provenance(dataset, mixtures, config.features)
+    def build_features(directory: Path) -> None:
+        with counted(len(corpus.utterances), "features") as finished:
+            build_static(
+                directory, corpus, config.features, silent_too=False, workers=context.workers, progress=finished
+            )
 
-        def keep(name: str, trained: TrainedSystem, tuned: _TunedSearches) -> SpeechModel:
-            model = with_search(trained.load(), tuned.search[name], arpa)
-            model = replace(model, trained_on=provenance, held_out=tuned.errors.get(name))
-            if model.speakers is not None:
-                model = replace(model, speakers=replace(model.speakers, search=tuned.search["gmm"]))
-            save_model(work_dir / f"{name}.safetensors", model)
-            return model
+    features = context.run.stage("features", build_features)
+    dataset = load_dataset(features, corpus, config.features)
+    problems = [*inputs.problems, *left_out(features)]
+    account(inputs.listed, dataset.static.ids, problems, work_dir)
+    if inputs.resumed and problems:
+        message = f"{count(len(problems), 'utterance')} of {len(inputs.listed):,} left out"
+        log.warning("%s: %s; %s lists them", message, codes_line(problems), work_dir / FAILED)
+    return dataset, problems
 
-        if not exists(work_dir / "gmm.safetensors"):  # else it may be tuned already
-            keep("gmm", mixtures.largest, _TunedSearches({"gmm": config.gmm_search}))
+
+def _write_grammar(context: TrainingContext, dataset: Dataset) -> str:
+    """Write the n-gram of the transcripts; return its text."""
+    path = context.run.directory / "grammar.arpa"
+    write_arpa(_ngram(dataset, context), path)
+    return path.read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class _ModelFiles:
+    """The model files of a work directory, with their grammar and what they were trained on."""
+
+    work_dir: Path
+    arpa: str
+    provenance: Provenance
+
+    def save(self, name: str, trained: TrainedSystem, tuned: "_TunedSearches") -> SpeechModel:
+        """Write `NAME.safetensors` with the tuned search."""
+        model = with_search(trained.load(), tuned.search[name], self.arpa)
+        model = replace(model, trained_on=self.provenance, held_out=tuned.errors.get(name))
+        if model.speakers is not None:
+            model = replace(model, speakers=replace(model.speakers, search=tuned.search["gmm"]))
+        save_model(self.work_dir / f"{name}.safetensors", model)
+        return model
+
+    def save_untuned(self, trained: TrainedSystem, search: SearchSettings) -> None:
+        """Write the mixtures before the tuning, unless there is a file: it may be tuned already."""
+        if not exists(self.work_dir / "gmm.safetensors"):
+            self.save("gmm", trained, _TunedSearches({"gmm": search}))
             log.info(
                 "written to %s: gmm.safetensors (mixtures), which can be used already and is written again when its "
                 "search is tuned, and grammar.arpa",
-                work_dir,
+                self.work_dir,
             )
-        tuned = _tune(context, dataset)
-        keep("gmm", mixtures.largest, tuned)
-        check = find_suspects(context, "transcripts", dataset, mixtures)
-        hybrid_system = train_hybrid_system(context, "hybrid", dataset, mixtures, config.hybrid, config.hybrid_features)
-        model = keep("model", hybrid_system, tuned)
-        log.info("%s", vocabulary_line(model, dataset.references.values()))
-        lengths = set(map(len, dataset.references.values()))
-        if len(lengths) == 1:
-            log.info(
-                "every transcript has %s: where that holds of what is to be recognized too, a grammar of so many "
-                "(--grammar %d, grammar='%d') admits nothing else and makes fewer errors",
-                count(max(lengths), "word"),
-                *(2 * [*lengths]),
-            )
-        held_out = tuned.search, tuned.hypotheses
-        report_run(context, dataset, mixtures, hybrid_system, *held_out, check, remarks=tuned.remarks)
-        log.info("written to %s: model.safetensors (hybrid), gmm.safetensors (mixtures), report.html", work_dir)
-    problems += [Problem(name, code, f"not aligned: {reason}") for name, (code, reason) in mixtures.failed.items()]
-    account(given.listed, [name for name in dataset.static.ids if name not in mixtures.failed], problems, work_dir)
-    return Outcome(len(dataset.static) - len(mixtures.failed), problems)
+
+
+def _log_vocabulary(model: SpeechModel, dataset: Dataset) -> None:
+    """Log what the model recognizes, and the grammar that fits transcripts of one length."""
+    log.info("%s", vocabulary_line(model, dataset.references.values()))
+    lengths = set(map(len, dataset.references.values()))
+    if len(lengths) == 1:
+        log.info(
+            "every transcript has %s: where that holds of what is to be recognized too, a grammar of so many "
+            "(--grammar %d, grammar='%d') admits nothing else and makes fewer errors",
+            count(max(lengths), "word"),
+            *(2 * [*lengths]),
+        )
 
 
 def _provenance(dataset: Dataset, mixtures: AlignedGmms, config: FeatureConfig) -> Provenance:
