@@ -40,222 +40,247 @@ class LatticeFormat(Enum):
     kaldi = "kaldi"
 
 
+Out = Annotated[
+    Path,
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="Folder for hyp.txt, hyp.ctm, failed.tsv and what else is asked for. Every command writes them anew: "
+        "give all files to one command, or every command a folder of its own.",
+        show_default=False,
+    ),
+]
+Audio = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="AUDIO",
+        help=f"Audio files ({READABLE}, of the model's sampling rate or a higher one), or folders of them.",
+    ),
+]
+Speakers = Annotated[
+    str | None,
+    typer.Option(
+        "--speakers",
+        metavar="file|directory|one|PATTERN",
+        help="Which AUDIO files are of one speaker: 'file', each is of its own; 'directory', those of a folder "
+        "are; 'one', all are; or a regular expression with one group, searched in the path: those with the same "
+        "text in the group are.  [default: file; directory with --adapt, or a model with maps of few speakers]",
+        show_default=False,
+    ),
+]
+Grammar = Annotated[
+    str | None,
+    typer.Option(
+        "--grammar",
+        metavar="NAME|N|FILE",
+        help="'loop' (any words in any order), 'one' (exactly one word), a number (exactly so many words), or a "
+        "file: an ARPA n-gram model, word pairs, a word network or HParse grammar of HTK, an OpenFst file such as "
+        "Kaldi's G.fst, or sentences, one a line.  [default: the model's own]",
+        show_default=False,
+    ),
+]
+LmScale = Annotated[
+    float | None,
+    typer.Option(
+        "--lm-scale",
+        min=0.0,
+        metavar="X",
+        help="Weight of the grammar's log probabilities.  [default: the model's]",
+        show_default=False,
+    ),
+]
+InsertionPenalty = Annotated[
+    float | None,
+    typer.Option(
+        "--insertion-penalty",
+        metavar="X",
+        help="Added to the log score at every word; negative values give fewer words.  [default: the model's]",
+        show_default=False,
+    ),
+]
+FillerPenalty = Annotated[
+    float | None,
+    typer.Option(
+        "--filler-penalty",
+        metavar="X",
+        help="Added to the log score at every phone of speech outside the grammar ([unk] in lists of sentences, "
+        "$other in HParse grammars); more negative values take more for commands.  [default: the model's]",
+        show_default=False,
+    ),
+]
+MinPhoneLlr = Annotated[
+    float | None,
+    typer.Option(
+        "--min-phone-llr",
+        metavar="X",
+        help="Reject an utterance whose words fit less well than this, compared with any string of phones; natural "
+        "log a frame of speech, as in ratios.tsv.  [default: the model's]",
+        show_default=False,
+    ),
+]
+MinSilenceLlr = Annotated[
+    float | None,
+    typer.Option(
+        "--min-silence-llr",
+        metavar="X",
+        help="The same, compared with silence: rejects noise.  [default: the model's]",
+        show_default=False,
+    ),
+]
+Beam = Annotated[
+    float | None,
+    typer.Option(
+        "--beam",
+        min=0.0,
+        metavar="X",
+        help="Drop hypotheses more than this below the best, in natural log: less is faster, but loses words.  "
+        "[default: the model's]",
+        show_default=False,
+    ),
+]
+MaxActive = Annotated[
+    int | None,
+    typer.Option(
+        "--max-active",
+        min=0,
+        metavar="N",
+        help="Keep at most this many hypotheses a frame; 0 for no limit.  [default: the model's]",
+        show_default=False,
+    ),
+]
+Adapt = Annotated[
+    bool,
+    typer.Option(
+        "--adapt",
+        help="Recognize every speaker several times, each time with the model adapted to the words found before. "
+        "Pays from about a minute of speech of a speaker whom training has not heard. On speakers of training, or "
+        "in noise that training lacks, it can do harm. Hybrids of kernel-logistic: --adapt by itself, or followed "
+        "by 'input-network'. Mixtures (gmm.safetensors): followed by 'fmllr', or by 'vtln', to which "
+        "seconds of speech are enough. Hybrids of other classifiers cannot be adapted; their mixtures can. A model "
+        "trained with maps of speakers uses them without this option.",
+    ),
+]
+SpeakerTransforms = Annotated[
+    Path | None,
+    typer.Option(
+        "--speaker-transforms",
+        metavar="FILE",
+        help="File that keeps the maps of speakers that 'fmllr' and 'vtln' find. Speakers in it are not adapted "
+        "to again; others are added. Speakers are named as in utt2spk. Those of AUDIO files are named as "
+        "--speakers tells them apart: by the path of the folder, if nothing else is asked for.",
+        show_default=False,
+    ),
+]
+AllowOovPhones = Annotated[
+    bool,
+    typer.Option(
+        "--allow-oov-phones",
+        help="Recognize also words with phones that training never heard, and those in angle brackets, such as <UNK>.",
+    ),
+]
+Mlf = Annotated[
+    bool,
+    typer.Option(
+        "--mlf",
+        help="Write words and times as a master label file of HTK too: hyp.mlf in the folder of --out. Is followed "
+        "by no file.",
+    ),
+]
+Confidence = Annotated[
+    bool,
+    typer.Option("--confidence", help="Write the probability that a word is right as the sixth column of hyp.ctm."),
+]
+Ratios = Annotated[
+    bool,
+    typer.Option(
+        "--ratios",
+        help="Write how well utterances and words fit, compared with any string of phones and with silence, to "
+        "ratios.tsv. Takes a second search.",
+    ),
+]
+Mbr = Annotated[
+    bool,
+    typer.Option(
+        "--mbr",
+        help="Write the words with the least expected errors in place of those of the best path, with confidences.",
+    ),
+]
+NBest = Annotated[
+    int,
+    typer.Option(
+        "--n-best",
+        min=0,
+        metavar="N",
+        help="List the best N sentences of every utterance in nbest.tsv: fewer where its lattice has no more, "
+        "which a wider --lattice-beam changes.",
+        show_default=False,
+    ),
+]
+Confusions = Annotated[
+    bool,
+    typer.Option("--confusions", help="Write the confusion networks: what may be said where, in confusions.tsv."),
+]
+Rescore = Annotated[
+    str | None,
+    typer.Option(
+        "--rescore",
+        metavar="NAME|FILE",
+        help="Search with --grammar, then choose among what was found by the scores of this one, named in the "
+        "same way: a larger n-gram, say.",
+        show_default=False,
+    ),
+]
+Lattices = Annotated[
+    Path | None,
+    typer.Option(
+        "--lattices",
+        metavar="DIR",
+        help="Write word lattices to this directory: UTTERANCE.lat each, or lattices.txt in Kaldi's format.",
+        show_default=False,
+    ),
+]
+LatticeFormatOption = Annotated[
+    LatticeFormat, typer.Option("--format", help="Format of --lattices: HTK's standard one (slf), or Kaldi's text.")
+]
+LatticeBeam = Annotated[
+    float | None,
+    typer.Option(
+        "--lattice-beam",
+        metavar="B",
+        help="Keep in lattices what is at most this much below the best path, in natural log.  [default: eight "
+        "times the grammar's scale, and less where lattices would become too large]",
+        show_default=False,
+    ),
+]
+
+
 def decode(
     model: Model,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="Folder for hyp.txt, hyp.ctm, failed.tsv and what else is asked for. Every command writes them anew: "
-            "give all files to one command, or every command a folder of its own.",
-            show_default=False,
-        ),
-    ],
-    audio: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="AUDIO",
-            help=f"Audio files ({READABLE}, of the model's sampling rate or a higher one), or folders of them.",
-        ),
-    ] = None,
+    out: Out,
+    audio: Audio = None,
     data: OptionalData = None,
-    speakers: Annotated[
-        str | None,
-        typer.Option(
-            "--speakers",
-            metavar="file|directory|one|PATTERN",
-            help="Which AUDIO files are of one speaker: 'file', each is of its own; 'directory', those of a folder "
-            "are; 'one', all are; or a regular expression with one group, searched in the path: those with the same "
-            "text in the group are.  [default: file; directory with --adapt, or a model with maps of few speakers]",
-            show_default=False,
-        ),
-    ] = None,
-    grammar: Annotated[
-        str | None,
-        typer.Option(
-            "--grammar",
-            metavar="NAME|N|FILE",
-            help="'loop' (any words in any order), 'one' (exactly one word), a number (exactly so many words), or a "
-            "file: an ARPA n-gram model, word pairs, a word network or HParse grammar of HTK, an OpenFst file such as "
-            "Kaldi's G.fst, or sentences, one a line.  [default: the model's own]",
-            show_default=False,
-        ),
-    ] = None,
-    lm_scale: Annotated[
-        float | None,
-        typer.Option(
-            "--lm-scale",
-            min=0.0,
-            metavar="X",
-            help="Weight of the grammar's log probabilities.  [default: the model's]",
-            show_default=False,
-        ),
-    ] = None,
-    insertion_penalty: Annotated[
-        float | None,
-        typer.Option(
-            "--insertion-penalty",
-            metavar="X",
-            help="Added to the log score at every word; negative values give fewer words.  [default: the model's]",
-            show_default=False,
-        ),
-    ] = None,
-    filler_penalty: Annotated[
-        float | None,
-        typer.Option(
-            "--filler-penalty",
-            metavar="X",
-            help="Added to the log score at every phone of speech outside the grammar ([unk] in lists of sentences, "
-            "$other in HParse grammars); more negative values take more for commands.  [default: the model's]",
-            show_default=False,
-        ),
-    ] = None,
-    min_phone_llr: Annotated[
-        float | None,
-        typer.Option(
-            "--min-phone-llr",
-            metavar="X",
-            help="Reject an utterance whose words fit less well than this, compared with any string of phones; natural "
-            "log a frame of speech, as in ratios.tsv.  [default: the model's]",
-            show_default=False,
-        ),
-    ] = None,
-    min_silence_llr: Annotated[
-        float | None,
-        typer.Option(
-            "--min-silence-llr",
-            metavar="X",
-            help="The same, compared with silence: rejects noise.  [default: the model's]",
-            show_default=False,
-        ),
-    ] = None,
-    beam: Annotated[
-        float | None,
-        typer.Option(
-            "--beam",
-            min=0.0,
-            metavar="X",
-            help="Drop hypotheses more than this below the best, in natural log: less is faster, but loses words.  "
-            "[default: the model's]",
-            show_default=False,
-        ),
-    ] = None,
-    max_active: Annotated[
-        int | None,
-        typer.Option(
-            "--max-active",
-            min=0,
-            metavar="N",
-            help="Keep at most this many hypotheses a frame; 0 for no limit.  [default: the model's]",
-            show_default=False,
-        ),
-    ] = None,
-    adapt: Annotated[
-        bool,
-        typer.Option(
-            "--adapt",
-            help="Recognize every speaker several times, each time with the model adapted to the words found before. "
-            "Pays from about a minute of speech of a speaker whom training has not heard. On speakers of training, or "
-            "in noise that training lacks, it can do harm. Hybrids of kernel-logistic: --adapt by itself, or followed "
-            "by 'input-network'. Mixtures (gmm.safetensors): followed by 'fmllr', or by 'vtln', to which "
-            "seconds of speech are enough. Hybrids of other classifiers cannot be adapted; their mixtures can. A model "
-            "trained with maps of speakers uses them without this option.",
-        ),
-    ] = False,
-    speaker_transforms: Annotated[
-        Path | None,
-        typer.Option(
-            "--speaker-transforms",
-            metavar="FILE",
-            help="File that keeps the maps of speakers that 'fmllr' and 'vtln' find. Speakers in it are not adapted "
-            "to again; others are added. Speakers are named as in utt2spk. Those of AUDIO files are named as "
-            "--speakers tells them apart: by the path of the folder, if nothing else is asked for.",
-            show_default=False,
-        ),
-    ] = None,
-    allow_oov_phones: Annotated[
-        bool,
-        typer.Option(
-            "--allow-oov-phones",
-            help="Recognize also words with phones that training never heard, and those in angle brackets, such as "
-            "<UNK>.",
-        ),
-    ] = False,
-    mlf: Annotated[
-        bool,
-        typer.Option(
-            "--mlf",
-            help="Write words and times as a master label file of HTK too: hyp.mlf in the folder of --out. Is followed "
-            "by no file.",
-        ),
-    ] = False,
-    confidence: Annotated[
-        bool,
-        typer.Option("--confidence", help="Write the probability that a word is right as the sixth column of hyp.ctm."),
-    ] = False,
-    ratios: Annotated[
-        bool,
-        typer.Option(
-            "--ratios",
-            help="Write how well utterances and words fit, compared with any string of phones and with silence, to "
-            "ratios.tsv. Takes a second search.",
-        ),
-    ] = False,
-    mbr: Annotated[
-        bool,
-        typer.Option(
-            "--mbr",
-            help="Write the words with the least expected errors in place of those of the best path, with confidences.",
-        ),
-    ] = False,
-    n_best: Annotated[
-        int,
-        typer.Option(
-            "--n-best",
-            min=0,
-            metavar="N",
-            help="List the best N sentences of every utterance in nbest.tsv: fewer where its lattice has no more, "
-            "which a wider --lattice-beam changes.",
-            show_default=False,
-        ),
-    ] = 0,
-    confusions: Annotated[
-        bool,
-        typer.Option("--confusions", help="Write the confusion networks: what may be said where, in confusions.tsv."),
-    ] = False,
-    rescore: Annotated[
-        str | None,
-        typer.Option(
-            "--rescore",
-            metavar="NAME|FILE",
-            help="Search with --grammar, then choose among what was found by the scores of this one, named in the "
-            "same way: a larger n-gram, say.",
-            show_default=False,
-        ),
-    ] = None,
-    lattices: Annotated[
-        Path | None,
-        typer.Option(
-            "--lattices",
-            metavar="DIR",
-            help="Write word lattices to this directory: UTTERANCE.lat each, or lattices.txt in Kaldi's format.",
-            show_default=False,
-        ),
-    ] = None,
-    lattice_format: Annotated[
-        LatticeFormat, typer.Option("--format", help="Format of --lattices: HTK's standard one (slf), or Kaldi's text.")
-    ] = LatticeFormat.slf,
-    lattice_beam: Annotated[
-        float | None,
-        typer.Option(
-            "--lattice-beam",
-            metavar="B",
-            help="Keep in lattices what is at most this much below the best path, in natural log.  [default: eight "
-            "times the grammar's scale, and less where lattices would become too large]",
-            show_default=False,
-        ),
-    ] = None,
+    speakers: Speakers = None,
+    grammar: Grammar = None,
+    lm_scale: LmScale = None,
+    insertion_penalty: InsertionPenalty = None,
+    filler_penalty: FillerPenalty = None,
+    min_phone_llr: MinPhoneLlr = None,
+    min_silence_llr: MinSilenceLlr = None,
+    beam: Beam = None,
+    max_active: MaxActive = None,
+    adapt: Adapt = False,
+    speaker_transforms: SpeakerTransforms = None,
+    allow_oov_phones: AllowOovPhones = False,
+    mlf: Mlf = False,
+    confidence: Confidence = False,
+    ratios: Ratios = False,
+    mbr: Mbr = False,
+    n_best: NBest = 0,
+    confusions: Confusions = False,
+    rescore: Rescore = None,
+    lattices: Lattices = None,
+    lattice_format: LatticeFormatOption = LatticeFormat.slf,
+    lattice_beam: LatticeBeam = None,
     upsample: Upsample = False,
     root: Root = None,
     jobs: Jobs = ALL_CORES,

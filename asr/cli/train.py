@@ -10,66 +10,73 @@ from asr.cli.options import ALL_CORES, Cluster, Config, Data, Jobs, Root, StripS
 from asr.util.errors import LexiconError
 from asr.util.memory_errors import require_address_space
 
+Lexicon = Annotated[
+    Path,
+    typer.Option(
+        "--lexicon",
+        metavar="FILE",
+        help="Pronunciations, in the format of Kaldi, HTK or the CMU dictionary.",
+        show_default=False,
+    ),
+]
+WorkDir = Annotated[
+    Path,
+    typer.Option(
+        "--work-dir", metavar="DIR", help="Folder for the models and all that training keeps.", show_default=False
+    ),
+]
+Classifier = Annotated[
+    str | None,
+    typer.Option(
+        "--classifier",
+        metavar="NAME",
+        help="Frame classifier of the hybrid model, such as kernel-logistic, orols, npd-ovo-logistic or mlp, or a "
+        "name that another package registers under asr.classifiers.  [default: the one in the settings]",
+        show_default=False,
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        "--seed",
+        min=0,
+        metavar="N",
+        help="Seed of all random numbers: they decide which utterances are held out, and what a hybrid begins "
+        "with. The same seed gives the same model.  [default: the one in the settings, 0 if there is none]",
+        show_default=False,
+    ),
+]
+RebuildChanged = Annotated[
+    bool,
+    typer.Option(
+        "--rebuild-changed",
+        help="Take a work directory that was begun with other settings or data, or whose record is damaged, too: "
+        "what depends on the changes is deleted and made again.",
+    ),
+]
+NoValidate = Annotated[
+    bool,
+    typer.Option(
+        "--no-validate",
+        help="Save the time of reading all audio to check it before the first stage. Lists, lexicon, settings and "
+        "the headers of audio files are still checked.",
+    ),
+]
+
 
 def train(
     data: Data,
-    lexicon: Annotated[
-        Path,
-        typer.Option(
-            "--lexicon",
-            metavar="FILE",
-            help="Pronunciations, in the format of Kaldi, HTK or the CMU dictionary.",
-            show_default=False,
-        ),
-    ],
-    work_dir: Annotated[
-        Path,
-        typer.Option(
-            "--work-dir", metavar="DIR", help="Folder for the models and all that training keeps.", show_default=False
-        ),
-    ],
+    lexicon: Lexicon,
+    work_dir: WorkDir,
     config: Config = None,
     strip_stress: StripStress = None,
-    classifier: Annotated[
-        str | None,
-        typer.Option(
-            "--classifier",
-            metavar="NAME",
-            help="Frame classifier of the hybrid model, such as kernel-logistic, orols, npd-ovo-logistic or mlp, or a "
-            "name that another package registers under asr.classifiers.  [default: the one in the settings]",
-            show_default=False,
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            "--seed",
-            min=0,
-            metavar="N",
-            help="Seed of all random numbers: they decide which utterances are held out, and what a hybrid begins "
-            "with. The same seed gives the same model.  [default: the one in the settings, 0 if there is none]",
-            show_default=False,
-        ),
-    ] = None,
+    classifier: Classifier = None,
+    seed: Seed = None,
     root: Root = None,
     jobs: Jobs = ALL_CORES,
     cluster: Cluster = None,
-    rebuild_changed: Annotated[
-        bool,
-        typer.Option(
-            "--rebuild-changed",
-            help="Take a work directory that was begun with other settings or data, or whose record is damaged, too: "
-            "what depends on the changes is deleted and made again.",
-        ),
-    ] = False,
-    no_validate: Annotated[
-        bool,
-        typer.Option(
-            "--no-validate",
-            help="Save the time of reading all audio to check it before the first stage. Lists, lexicon, settings and "
-            "the headers of audio files are still checked.",
-        ),
-    ] = False,
+    rebuild_changed: RebuildChanged = False,
+    no_validate: NoValidate = False,
 ) -> None:
     """Train a Gaussian-mixture model, align the corpus with it, and train the hybrid model on the alignment.
 

@@ -23,48 +23,53 @@ if TYPE_CHECKING:
     from asr.training.tuning.rejection import Rejection
 
 
+Output = Annotated[
+    Path,
+    typer.Option(
+        "--output", metavar="FILE", help="Model file to write: the model, with what is chosen.", show_default=False
+    ),
+]
+Grammar = Annotated[
+    str | None,
+    typer.Option(
+        "--grammar",
+        metavar="NAME|N|FILE",
+        help="Tune for this grammar: 'loop', 'one', a number of words or a file, as for asr decode. The model "
+        "keeps its own.  [default: the model's own]",
+        show_default=False,
+    ),
+]
+Others = Annotated[
+    Path | None,
+    typer.Option(
+        "--others",
+        metavar="DIR",
+        help="Data directory of recordings without a sentence of the grammar: other speech, noise. Their "
+        "transcripts do not matter. Fits what rejects them: it accepts the fewest of them and loses at most 5 % of "
+        "the sentences of --data. If the grammar has the filler ([unk] in a list of sentences, $other in HParse's "
+        "language), this is filler_penalty, otherwise min_phone_llr and min_silence_llr.",
+        show_default=False,
+    ),
+]
+StreamWeights = Annotated[
+    bool,
+    typer.Option(
+        "--stream-weights",
+        help="Of a model that scores by a hybrid and mixtures together (the setting hybrid.mixtures), choose the "
+        "share of the mixtures too. Five shares are tuned one after the other.",
+    ),
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file of --output if it exists already.")]
+
+
 def tune(
     model: Model,
     data: Data,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output", metavar="FILE", help="Model file to write: the model, with what is chosen.", show_default=False
-        ),
-    ],
-    grammar: Annotated[
-        str | None,
-        typer.Option(
-            "--grammar",
-            metavar="NAME|N|FILE",
-            help="Tune for this grammar: 'loop', 'one', a number of words or a file, as for asr decode. The model "
-            "keeps its own.  [default: the model's own]",
-            show_default=False,
-        ),
-    ] = None,
-    others: Annotated[
-        Path | None,
-        typer.Option(
-            "--others",
-            metavar="DIR",
-            help="Data directory of recordings without a sentence of the grammar: other speech, noise. Their "
-            "transcripts do not matter. Fits what rejects them: it accepts the fewest of them and loses at most 5 % of "
-            "the sentences of --data. If the grammar has the filler ([unk] in a list of sentences, $other in HParse's "
-            "language), this is filler_penalty, otherwise min_phone_llr and min_silence_llr.",
-            show_default=False,
-        ),
-    ] = None,
-    stream_weights: Annotated[
-        bool,
-        typer.Option(
-            "--stream-weights",
-            help="Of a model that scores by a hybrid and mixtures together (the setting hybrid.mixtures), choose the "
-            "share of the mixtures too. Five shares are tuned one after the other.",
-        ),
-    ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the file of --output if it exists already.")
-    ] = False,
+    output: Output,
+    grammar: Grammar = None,
+    others: Others = None,
+    stream_weights: StreamWeights = False,
+    overwrite: Overwrite = False,
     root: Root = None,
     jobs: Jobs = ALL_CORES,
     cluster: Cluster = None,
