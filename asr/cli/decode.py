@@ -298,16 +298,7 @@ def decode(
       asr decode --model runs/mine/model.safetensors --out out --data data/test --grammar sentences.txt
       asr decode --model runs/mine/model.safetensors --out out --data data/test --confidence --lattices out/lattices
     """
-    audio = audio or []
-    methods = [path for path in audio if adapt and str(path) in METHODS and not exists(path)]
-    if len(methods) > 1:
-        raise typer.BadParameter(f"is followed by one of {' and '.join(METHODS)}", param_hint="--adapt")
-    audio = [path for path in audio if path not in methods]
-    for word in (str(path) for path in audio if adapt and not exists(path)):
-        if word.replace("-", "").isalpha():
-            raise typer.BadParameter(
-                f"{word!r} is no file, and none of {', '.join(METHODS)}, by which models adapt", param_hint="--adapt"
-            )
+    audio, method = _audio_and_method(audio or [], adapt)
     if mlf and (labels := [path for path in audio if path.suffix == ".mlf"]):
         raise typer.BadParameter(
             f"is followed by no file: it writes {out / 'hyp.mlf'}; leave '{labels[0]}' out", param_hint="--mlf"
@@ -318,10 +309,7 @@ def decode(
     require_model(model, "--model")
     require_directory(data, "--data")
     require_directory(root, "--root")
-    # One among others that is none costs itself alone.
-    if not any(exists(path) or set("*?[").intersection(str(path)) for path in audio):
-        for path in audio:
-            require_file(path, "AUDIO", CorpusError)
+    _require_some_file(audio)
     require_grammar(grammar)
     require_grammar(rescore, "--rescore")
     if lattices is not None and exists(lattices):
@@ -357,7 +345,7 @@ def decode(
             speakers=speakers,
             data=data,
             root=root,
-            adapt=METHODS[str(methods[0])] if methods else adapt,
+            adapt=method,
             speaker_transforms=speaker_transforms,
             mlf=mlf,
             lattices=lattices,
@@ -376,3 +364,26 @@ def decode(
     done = f"{summary.n_done} utterance{'' if summary.n_done == 1 else 's'} in {printable(str(hypotheses))}"
     typer.echo(f"{done}, {summary.rtf:.3f} CPU seconds per second of audio", err=True)
     report_failures(summary, out)
+
+
+def _audio_and_method(
+    audio: list[Path], adapt: bool
+) -> tuple[list[Path], bool | Literal["input-network", "fmllr", "vtln"]]:
+    """The audio files without the name of a method that follows --adapt, and this method."""
+    methods = [path for path in audio if adapt and str(path) in METHODS and not exists(path)]
+    if len(methods) > 1:
+        raise typer.BadParameter(f"is followed by one of {' and '.join(METHODS)}", param_hint="--adapt")
+    audio = [path for path in audio if path not in methods]
+    for word in (str(path) for path in audio if adapt and not exists(path)):
+        if word.replace("-", "").isalpha():
+            raise typer.BadParameter(
+                f"{word!r} is no file, and none of {', '.join(METHODS)}, by which models adapt", param_hint="--adapt"
+            )
+    return audio, METHODS[str(methods[0])] if methods else adapt
+
+
+def _require_some_file(audio: list[Path]) -> None:
+    """Raise if none of the files is there; one missing file among others only fails itself."""
+    if not any(exists(path) or set("*?[").intersection(str(path)) for path in audio):
+        for path in audio:
+            require_file(path, "AUDIO", CorpusError)

@@ -75,50 +75,22 @@ def align(
     words = {utterance.id: utterance.words or () for utterance in corpus.utterances}
     seconds = frame_times(speech_model.front_end.config, corpus.utterances, static)
 
-    aligned: dict[str, _Times] = {}
     with threadpool_limits(1):
         graphs: dict[str, StateGraph] = {}
         if speech_model.speakers is not None:
             graphs = {name: transcript_graph(words[name], pronunciations, topology) for name in static.ids}
         maps = aligned_maps(speech_model, static, graphs, workers=workers)
         table = frames_of(speech_model, static, maps)
-    batches = table.batches()
-    rivals = first_rivals({name: words[name] for name in static.ids})
-    items = (
-        (batch, [[words[name], *(words[rival] for rival in rivals[name])] for name in batch.ids]) for batch in batches
-    )
     workers = in_threads(workers)
-    constants = workers.share((speech_model.hmm, pronunciations, phone_loop(topology)))
-    results = workers.map(_align_batch, items, constants)
-    counter: Progress[int] = progress(len(static), "aligning")
-    with counter:
-        for batch, found in zip(batches, results, strict=True):
-            for name, result in zip(batch.ids, found, strict=True):
-                if isinstance(result, Fault):
-                    problems.append(Problem(name, *result))
-                else:
-                    aligned[name] = result
-            counter.advance(len(batch))
+    aligned, faults = _aligned(speech_model, table, words, pronunciations, workers)
+    problems += faults
     account(given.listed, aligned, problems, out)
     if not aligned:
         raise AlignmentError(
             f"no utterance could be aligned; the first: {problems[0].utterance_id}: {problems[0].reason}"
         )
 
-    out.mkdir(parents=True, exist_ok=True)
-    word_rows, phone_rows = [], []
-    for name, times in aligned.items():
-        word_rows += ctm_rows(name, times.words, seconds[name])
-        phone_rows += ctm_rows(name, times.phones, seconds[name])
-        if textgrid:
-            (out / "textgrid").mkdir(exist_ok=True)
-            tiers = {"words": times.words, "phones": times.phones}
-            write_textgrid(out / "textgrid" / f"{name}.TextGrid", tiers, seconds[name])
-    write_ctm(out / "words.ctm", word_rows)
-    write_ctm(out / "phones.ctm", phone_rows)
-    states = {name: times.states for name, times in aligned.items()}
-    with atomic_write(out / "states.npz") as temporary:
-        write_states(temporary, states)
+    _write_alignment(out, aligned, seconds, textgrid=textgrid)
 
     def score(names_and_rivals: Mapping[str, tuple[str, ...]]) -> dict[str, TranscriptScore]:
         needed = {*names_and_rivals, *(rival for drawn in names_and_rivals.values() for rival in drawn)}
@@ -145,6 +117,50 @@ def align(
     write_suspects(out / SUSPECTS, check.suspects, words)
     tell(check, out / SUSPECTS)
     return Outcome(len(aligned), problems)
+
+
+def _aligned(
+    model: SpeechModel, table: FrameTable, words: Mapping[str, tuple[str, ...]], lexicon: Lexicon, workers: Workers
+) -> tuple[dict[str, "_Times"], list[Problem]]:
+    """Align all utterances of a table, with progress; also return why some cannot be aligned."""
+    batches = table.batches()
+    rivals = first_rivals({name: words[name] for name in table.ids})
+    items = (
+        (batch, [[words[name], *(words[rival] for rival in rivals[name])] for name in batch.ids]) for batch in batches
+    )
+    constants = workers.share((model.hmm, lexicon, phone_loop(model.hmm.topology)))
+    found: dict[str, _Times] = {}
+    problems: list[Problem] = []
+    counter: Progress[int] = progress(len(table), "aligning")
+    with counter:
+        for batch, results in zip(batches, workers.map(_align_batch, items, constants), strict=True):
+            for name, result in zip(batch.ids, results, strict=True):
+                if isinstance(result, Fault):
+                    problems.append(Problem(name, *result))
+                else:
+                    found[name] = result
+            counter.advance(len(batch))
+    return found, problems
+
+
+def _write_alignment(
+    out: Path, aligned: Mapping[str, "_Times"], seconds: Mapping[str, FrameTimes], *, textgrid: bool
+) -> None:
+    """Write words, phones and states, and TextGrids if they are wanted."""
+    out.mkdir(parents=True, exist_ok=True)
+    word_rows, phone_rows = [], []
+    for name, times in aligned.items():
+        word_rows += ctm_rows(name, times.words, seconds[name])
+        phone_rows += ctm_rows(name, times.phones, seconds[name])
+        if textgrid:
+            (out / "textgrid").mkdir(exist_ok=True)
+            tiers = {"words": times.words, "phones": times.phones}
+            write_textgrid(out / "textgrid" / f"{name}.TextGrid", tiers, seconds[name])
+    write_ctm(out / "words.ctm", word_rows)
+    write_ctm(out / "phones.ctm", phone_rows)
+    states = {name: times.states for name, times in aligned.items()}
+    with atomic_write(out / "states.npz") as temporary:
+        write_states(temporary, states)
 
 
 def _read_as_trained(path: Path, phones: tuple[str, ...]) -> Lexicon:
