@@ -19,7 +19,7 @@ def test_whole_word_models_are_left_out_and_told_of_where_hmmlearn_is_missing(mo
     dataset = SimpleNamespace(speakers=("anna", "bob"), of_speakers=lambda names: dataset)
     ended = {}
     monkeypatch.setattr(whole_word, "find_spec", lambda name: object() if installed else None)
-    monkeypatch.setattr(Recipe, "material", lambda self, name: dataset)
+    monkeypatch.setattr(Recipe, "dataset", lambda self, name: dataset)
     monkeypatch.setattr(fsdd, "parse_arguments", lambda *_, **__: Arguments(Path(), Path(), 1, False))
     monkeypatch.setattr(fsdd, "open_recipe", lambda *_: Recipe("", Path(), context, {}, ExitStack()))
     monkeypatch.setattr(fsdd, "joined", lambda parts: dataset)

@@ -37,7 +37,7 @@ def test_only_a_fault_of_the_data_becomes_a_fault_of_the_utterance(error):
 @pytest.mark.parametrize(
     ("command", "where", "name"),
     [
-        ("decode", decoder, "search_words"),
+        ("decode", decoder, "search_path"),
         ("decode", extraction, "static_features"),
         ("decode", hybrid.HybridAcousticModel, "log_likelihood"),
         ("align", align, "align_utterance"),

@@ -70,7 +70,7 @@ context = 1
 lda_dimension = 5
 [hybrid]
 classifier = "kernel-logistic"
-warps = [0.92, 1.08]
+vtlp_warps = [0.92, 1.08]
 noise = {directory = "noise", snr_db = [20.0, 10.0]}
 [hybrid.parameters]
 n_centers = 100
