@@ -22,13 +22,13 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", 
     os.environ.setdefault(_variable, "1")
 
 import numpy as np  # noqa: E402
-from discriminants.center_selection.choice import CHOOSERS  # noqa: E402
 from sklearn.kernel_approximation import Nystroem  # noqa: E402
 from sklearn.linear_model import RidgeClassifier  # noqa: E402
 
 from benchmarks.learners.datasets import NAMES, Split, load  # noqa: E402
 from benchmarks.learners.settings import SETTINGS  # noqa: E402
 from discriminants import GreedyNystroem  # noqa: E402
+from discriminants.center_selection.choice import CHOOSERS  # noqa: E402
 
 SIZES = (100, 300, 1000)
 SEEDS = (0, 1, 2)
