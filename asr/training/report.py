@@ -14,7 +14,6 @@ from asr.report.page import PlainTable, write_report
 from asr.scoring.bootstrap import MIN_SPEAKERS, Unit, compare_systems, wer_interval
 from asr.scoring.wer import ScoreReport, score_utterances
 from asr.training.dataset import Dataset
-from asr.training.diagnostics import advice
 from asr.training.gmm_stages import AlignedGmms, TrainedSystem, TrainingContext
 from asr.training.transcript_check import alignment_of
 from asr.util.files import atomic_write
@@ -116,8 +115,6 @@ def report_training(
     lines = _table(rows, scored, unit)
     remarks = [f"{system.name}: {remark}" for system, _ in scored for remark in system.remarks]
     if rows:
-        best = min(row["wer"] for row in rows)
-        remarks += advice(best, grammar, spoken, speakers, transcripts, alignment.complaints())
         remarks.append(_TWINS)
         if unit == "utterance":
             remarks.append(_ONE_VOICE)

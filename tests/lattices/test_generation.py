@@ -13,6 +13,7 @@ from asr.alignment.transcript_graph import transcript_graph
 from asr.decode import token_passing
 from asr.decode.graph_compiler import compile_graph
 from asr.decode.path_segments import word_segments
+from asr.decode.scaled_weights import scaled_weights
 from asr.decode.token_passing import best_path, best_path_and_tokens
 from asr.grammar import word_loop
 from asr.hmm.state_graph import NO_WORD
@@ -163,7 +164,7 @@ def test_tokens_dropped_on_the_way_leave_the_lattice_as_it_is(seed, monkeypatch)
 def search_in_python(scores, graph, topology, self_loops, search, options):
     """The search without its compiler, which takes its constants as they are; layer starts, places, forward scores."""
     stay, leave = token_passing.transitions(self_loops)
-    weights = token_passing.scaled_weights(graph, 1.0, options["insertion_penalty"])
+    weights = scaled_weights(graph, 1.0, options["insertion_penalty"])
     found = search(
         scores, graph.arc_start, graph.arc_end, graph.arc_unit, topology.unit_state, stay, leave, weights.arc,
         graph.jump_start, graph.jump_end, weights.jump, graph.jump_word >= 0, weights.final, graph.initial,

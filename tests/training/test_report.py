@@ -66,31 +66,6 @@ def test_both_systems_stand_side_by_side_in_table_results_and_page(tmp_path, cap
     assert "s0" in page.words and "s1" in page.words
 
 
-def useless(name: str, kind: str, right: int) -> HeldOutSystem:
-    """One that gets only some of the 30 words right."""
-    all_words = [(utterance, place) for utterance in REFERENCES for place in range(3)]
-    hypotheses = {utterance: ["SIX"] * 3 for utterance in REFERENCES}
-    for utterance, place in all_words[:right]:
-        hypotheses[utterance][place] = REFERENCES[utterance][place]
-    return HeldOutSystem(name, kind, hypotheses, SearchSettings())
-
-
-def test_models_that_recognize_hardly_anything_are_said_to_be_of_little_use(tmp_path, caplog):
-    texts = "so little is recognized (83.3 % word errors at the best) that the models are of little use"
-    _, lines, page = reported(tmp_path, caplog, [useless("mixtures", "gmm", 4), useless("hybrid", "discriminant", 5)])
-    (line,) = [line for line in lines if line.startswith("so little is recognized")]
-    assert line.startswith(texts)
-    assert texts.capitalize() in page.words
-    (steps,) = [line for line in lines if line.startswith("what helps, the likeliest first: (1) ")]
-    assert steps in page.words or steps.capitalize() in page.words
-    caplog.clear()
-    _, lines, _ = reported(tmp_path, caplog, [useless("mixtures", "gmm", 4), useless("hybrid", "discriminant", 7)])
-    assert not any("of little use" in line for line in lines)
-    assert any(
-        line.startswith("most words are wrong (76.7 % word errors at the best) under this grammar") for line in lines
-    )
-
-
 def test_the_page_tells_of_the_alignment_and_of_suspects_with_their_transcripts(tmp_path, caplog):
     _, _, page = reported(tmp_path, caplog, [system("mixtures", "gmm", 1), system("hybrid", "other", 1)])
     assert "Of the alignment: silence has only 10 % of the frames, but 40 % sound like a pause" in page.words
