@@ -62,14 +62,13 @@ class RecognizerOptions(SearchOptions, total=False):
 class Recognizer(Locked):
     """A model with a grammar and search settings.
 
-    Make one with `Recognizer.load`. Several threads may use it at the same time; `add_word` counts for what is begun
-    after it. The first call compiles the grammar's graph, later ones reuse it. `pickle` and `copy.deepcopy` take all of
-    it, without the model's file, so it can be sent to the processes of a pool.
+    Make one with `Recognizer.load`. Several threads may use it at the same time. `add_word` affects later calls. The
+    first call compiles the decoding graph. `pickle` and `copy.deepcopy` work without the model's file, so a recognizer
+    can be sent to the processes of a pool.
 
-    **Normalization.** A model with `normalize = "speaker"` (the default of `asr train`) takes the mean and deviation
-    of its features from all that it is given of a speaker. `recognize` and `recognize_all` without `speakers` know one
-    utterance at a time; short ones are then recognized less well than by `recognize_all(..., speakers=...)`, and by
-    `decode` with a data directory, which normalize all utterances of a speaker together.
+    **Normalization.** With `normalize = "speaker"` (the default of `asr train`) features are normalized over all
+    utterances of a speaker. `recognize`, and `recognize_all` without `speakers`, have one utterance at a time. Short
+    utterances are recognized better by `recognize_all(..., speakers=...)` and by `decode` with a data directory.
 
     Parameters
     ----------
@@ -89,10 +88,7 @@ class Recognizer(Locked):
         Whether results and words come with their likelihood ratios (`phone_llr`, `silence_llr`), which takes a second
         search.
 
-    Raises
-    ------
-    GrammarError, ConfigError
-        For a grammar or a setting that cannot be used.
+    Raises GrammarError or ConfigError for a grammar or a setting that cannot be used.
     """
 
     _source = "of a model in memory"
@@ -128,10 +124,7 @@ class Recognizer(Locked):
     def load(cls, path: str | os.PathLike[str], **options: Unpack[RecognizerOptions]) -> Self:
         """Load a model file made by `train` or `tune`; keywords (`grammar`, `beam`, ...) as of the class.
 
-        Raises
-        ------
-        ModelFormatError
-            When the file is no whole model; when there is none, MissingModelError, a FileNotFoundError too.
+        Raises ModelFormatError for a damaged file, and MissingModelError (a FileNotFoundError) if there is none.
         """
         recognizer = cls(load_model(Path(path)), **options)
         recognizer._source = os.fspath(path)
@@ -153,10 +146,7 @@ class Recognizer(Locked):
         """
         topology = self._model.hmm.topology
         if topology.tying is None:
-            raise ConfigError(
-                "this model has no trees: a phone has the same states everywhere; `context = 3` in the settings of "
-                "the training makes them depend on the phones before and after"
-            )
+            raise ConfigError("the model has no trees: its states do not depend on neighbours. Train with context = 3")
         return (tree_lines if form == "text" else tree_graph)(topology)
 
     @property
@@ -203,9 +193,8 @@ class Recognizer(Locked):
     ) -> Result:
         """Recognize one utterance.
 
-        Audio that is not what a recognizer expects gives an `AudioWarning`, and the result's `warnings` name it:
-        digital silence, in which there are no words, channels of opposite phase or that differ, speech of a lower
-        sampling rate.
+        Unusual audio gives an `AudioWarning` and an entry of the result's `warnings`: digital silence (which has no
+        words), channels of opposite phase or that differ, speech of a lower sampling rate.
 
         Parameters
         ----------
@@ -249,12 +238,11 @@ class Recognizer(Locked):
     ) -> Iterator[Result]:
         """Recognize many utterances; results come in their order.
 
-        An utterance that cannot be recognized costs itself alone: its result has no words and says why in `error`.
-        What is not its own fault (a full disk, an interrupt) is raised. Warnings as of `recognize`.
+        An utterance that cannot be recognized has a result without words, and its `error` has the reason. Other errors
+        (a full disk, an interrupt) are raised. Warnings are those of `recognize`.
 
-        Without `speakers` this is an iterator that takes audio as results are asked for (with several `jobs`, a few
-        ahead), so that it goes on for as long as there is audio. With `speakers` all audio is taken before the first
-        result, and all utterances of a speaker are normalized together.
+        Without `speakers`, audio is taken as results are asked for; with several `jobs`, a few ahead. With `speakers`,
+        all audio is taken before the first result, and all utterances of a speaker are normalized together.
 
         Parameters
         ----------
@@ -265,9 +253,8 @@ class Recognizer(Locked):
         speakers : list of str, or str, optional
             The speaker of every utterance, or the one of all.
         adapt : bool, "input-network", "fmllr" or "vtln"
-            Recognize every speaker several times, each time with the model adapted to what was recognized before; see
-            `asr decode --adapt`. True is "input-network", for hybrids of kernel logistic classifiers; "fmllr" and
-            "vtln" are for mixtures. A model that was trained on mapped frames maps them in any case. Needs `speakers`.
+            Method of speaker adaptation in several passes, see `asr decode --adapt`. True is "input-network", for
+            hybrids of kernel logistic classifiers; "fmllr" and "vtln" are for mixtures. Needs `speakers`.
         transforms : path, optional
             A file for the speakers' maps, by the names that `speakers` has: speakers whom it has keep theirs and are
             recognized in one pass, others are added. Needs `speakers`.
@@ -324,9 +311,8 @@ class Recognizer(Locked):
 
         `output/hyp.txt` has a line an utterance, `output/hyp.ctm` a line a word with its times, `output/failed.tsv`
         the utterances that could not be recognized. With `mlf`, `output/hyp.mlf` has words and times as a master label
-        file of HTK. `transforms` is a file for the speakers' maps: speakers whom it has keep theirs, others are added.
-        Speakers are those of the data directory; of audio files, `speakers` says which count as one's:
-        "file", "directory", "one" or a regular expression, as for the command.
+        file of HTK. `speaker_transforms` is a file of the speakers' transforms: those of known speakers are used,
+        others are added. `speakers` ("file", "directory", "one" or a regular expression) groups audio files.
 
         `lattices` is a directory for word lattices, in the form `lattice_format` and as wide as `lattice_beam`.
         `n_best` lists so many sentences an utterance in `output/nbest.tsv`. With `mbr` the words are those with the
@@ -506,7 +492,7 @@ class Recognizer(Locked):
     def _of_audio(self) -> SpeechModel:
         if self._model.source == "archive":
             raise ConfigError(
-                "the model was trained on archived features (feats.scp), and says nothing of how audio becomes these; "
-                "decode a data directory that has them, or train a model on the audio itself"
+                "the model was trained on feature archives (feats.scp), so it takes no audio. Decode a data directory "
+                "with feats.scp, or train a model on audio"
             )
         return self._model

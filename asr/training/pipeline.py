@@ -50,6 +50,8 @@ from discriminants.util.paths import exists, is_dir
 
 log = logging.getLogger(__name__)
 
+FRAMES_A_CENTER, MIN_FOLD_CENTERS, DEFAULT_CENTERS = 40, 200, 1000
+
 
 @dataclass(frozen=True)
 class _Inputs:
@@ -317,7 +319,7 @@ def _tune(context: TrainingContext, dataset: Dataset) -> _TunedSearches:
             f"tuning-{number}-hybrid",
             inner,
             mixtures,
-            _without_realignment(config.hybrid),
+            _for_folds(config.hybrid, inner.static.n_frames),
             config.hybrid_features,
         )
         for name, trained in (("gmm", mixtures.largest), ("model", hybrid)):
@@ -409,6 +411,14 @@ def _errors(record: Mapping[str, Any]) -> HeldOutErrors:
     return HeldOutErrors(words=words, errors=errors, standard_error=round(standard_error, 2), cross_validated=True)
 
 
-def _without_realignment(settings: HybridSettings) -> HybridSettings:
-    """The twin serves to choose scale and penalty only, and need not cost as much."""
-    return settings.model_copy(update={"realignments": 0})
+def _for_folds(settings: HybridSettings, n_frames: int) -> HybridSettings:
+    """Settings of fold models, which only choose scale and penalty: no realignment, and few basis centers.
+
+    Of 1000 centers, the default, a fold model has one for every `FRAMES_A_CENTER` frames.
+    """
+    parameters = dict(settings.parameters)
+    if settings.classifier == "kernel-logistic" and not {"n_centers", "n_candidates"} & parameters.keys():
+        n_centers = max(MIN_FOLD_CENTERS, n_frames // FRAMES_A_CENTER)
+        if n_centers < DEFAULT_CENTERS:
+            parameters |= {"n_centers": n_centers, "n_candidates": 3 * n_centers}
+    return settings.model_copy(update={"realignments": 0, "parameters": parameters})
