@@ -103,17 +103,17 @@ class HybridSpecification:
 
 @dataclass(frozen=True)
 class System:
-    """A system trained on all training material, with what held-out speakers said of its twin.
+    """A system trained on all training material, with what held-out speakers said of its fold model.
 
-    Where there is a development set, its speakers are the held-out ones and the system is its own twin.
+    Where there is a development set, its speakers are the held-out ones and the system is its own fold model.
 
     Attributes
     ----------
     search : mapping of grammar name to SearchSettings
     held_out_errors : mapping of grammar name to int
-        Word errors of the twin, trained without the held-out speakers, on them.
+        Word errors of the fold model, trained without the held-out speakers, on them.
     frame_accuracy : float or None
-        Of the twin on the held-out speakers' frames, in %; None for mixtures.
+        Of the fold model on the held-out speakers' frames, in %; None for mixtures.
     """
 
     name: str
@@ -154,7 +154,7 @@ def train_and_tune(
     *,
     dev: Dataset | None = None,
 ) -> list[System]:
-    """Train all systems; their search settings come from twins trained without some of the speakers.
+    """Train all systems; their search settings come from fold models trained without some of the speakers.
 
     With a development set they come from the systems themselves, on that set.
 

@@ -297,7 +297,7 @@ class _TunedSearches(NamedTuple):
 
 
 def _tune(context: TrainingContext, dataset: Dataset) -> _TunedSearches:
-    """From twins trained without the held-out speakers; `held-out.json` has the errors."""
+    """From fold models trained without the held-out speakers; `held-out.json` has the errors."""
     config = context.config
     defaults = {"gmm": config.gmm_search, "model": config.hybrid_search}
     if config.tuning.held_out == 0 or len(dataset.static) < 2:

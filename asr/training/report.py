@@ -162,7 +162,7 @@ def report_run(
     Parameters
     ----------
     search, hypotheses, remarks : mappings of "gmm" and "model"
-        Settings of both, what their twins recognized of all held-out utterances, and sentences on the choice; no
+        Settings of both, what their fold models recognized of all held-out utterances, and sentences on the choice; no
         hypotheses where nothing was held out.
     """
     settings = context.config.hybrid

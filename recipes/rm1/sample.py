@@ -6,7 +6,7 @@ DIR is read by `recipes.rm1.sample_data`. The systems of `asr.experiments.thesis
 of `recipes.rm1` are trained on the given states, without aligning again. Frame error: the most probable state, by
 posterior, beside the given one. Phone error: a loop of all phones under a bigram of the training phones, the house's
 silence free between them; silence is no phone, neither in the reference nor in what is recognized. Language-model scale
-and penalty are chosen on training speakers held out, by twins trained without them. Widths of the kernels are those of
+and penalty are chosen on training speakers held out, by fold models trained without them. Widths of the kernels are those of
 `table_4_2`, which held-out training speakers of this set chose before.
 """
 
@@ -101,7 +101,7 @@ def phone_loop(shop: TrainingContext, part: Dataset) -> StateGraph:
 def choose_search(
     shop: TrainingContext, name: str, fold_model: TrainedSystem, held_out: Dataset, graph: StateGraph
 ) -> SearchSettings:
-    """Stage `search-NAME`: scale and penalty with which the twin makes the fewest errors on held-out speakers."""
+    """Stage `search-NAME`: scale and penalty with which the fold model makes the fewest errors on held-out speakers."""
 
     def build(directory: Path) -> None:
         tuned = tune_search(fold_model.load(), held_out, graph, shop.config.tuning, workers=shop.workers)
@@ -213,20 +213,20 @@ def compare(
     mixtures: MixtureSpecification,
     hybrids: Sequence[HybridSpecification],
 ) -> list[Scored]:
-    """One system after the other: its twin, the search that this one chooses, itself, and the test utterances."""
+    """One system after the other: its fold model, the search that this one chooses, itself, and the test utterances."""
     everything = data["train"].dataset
     inner, held_out = hold_out(everything, shop.config.tuning.held_out, shop.config.seed)
     log.info("%d of %d training speakers are held out", len(held_out.speakers), len(everything.speakers))
     inner_loop, loop = phone_loop(shop, inner), phone_loop(shop, everything)
     log_priors = state_shares(shop, data["train"].states_of(everything))
-    parts = {"twin": inner, "all": everything}
+    parts = {"fold model": inner, "all": everything}
     given = {prefix: train_on_states(shop, prefix, data["train"], part, mixtures) for prefix, part in parts.items()}
 
     def met(name: str, fold_model: TrainedSystem, trained: TrainedSystem) -> Scored:
         search = choose_search(shop, name, fold_model, held_out, inner_loop)
         return test(shop, name, trained, search, data["test"], loop, log_priors)
 
-    scored = [met(mixtures.system(max(mixtures.components)), given["twin"].largest, given["all"].largest)]
+    scored = [met(mixtures.system(max(mixtures.components)), given["fold model"].largest, given["all"].largest)]
     trained: dict[tuple[str, str], TrainedSystem] = {}
     for number, hybrid in enumerate(hybrids):
         one_stream = one_stream_of(hybrid, hybrids[:number])

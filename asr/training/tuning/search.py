@@ -91,7 +91,7 @@ def tune_search(
 
 
 def tune(scored: Sequence["FoldScores"], settings: TuningSettings, *, most_active: int | None = None) -> TuningResult:
-    """Choose language-model scale and insertion penalty from the word errors on the held-out speech of all twins.
+    """Choose language-model scale and insertion penalty from the word errors on the held-out speech of all fold models.
 
     Scales are tried with penalties, outwards from the search that the settings had as far as it may matter, and
     `asr.training.tuning.grid` weighs the errors against that search. Where they still fall towards an end of what is
@@ -100,7 +100,7 @@ def tune(scored: Sequence["FoldScores"], settings: TuningSettings, *, most_activ
     Parameters
     ----------
     scored : sequence of Scored
-        Twins with the same search settings, from which the trying starts; no utterance is in two of them.
+        Fold models with the same search settings, from which the trying starts; no utterance is in two of them.
     most_active : int, optional
         Limits the hypotheses of a frame (`max_active`) while scales and penalties are compared; by default that of the
         settings does alone.
@@ -154,7 +154,7 @@ def tune(scored: Sequence["FoldScores"], settings: TuningSettings, *, most_activ
 
 @dataclass(frozen=True)
 class FoldScores:
-    """State scores of a twin's held-out speech; they travel once for all the searches of a sweep."""
+    """State scores of a fold model's held-out speech; they travel once for all the searches of a sweep."""
 
     fold_model: HeldOutModel
     batches: Sequence[FrameTable]
@@ -233,7 +233,7 @@ class FoldScores:
 
 
 def score_held_out(fold_models: Sequence[HeldOutModel], workers: Workers, kept: Path | None = None) -> list[FoldScores]:
-    """State scores of the held-out speech of all twins, with a progress bar; `kept` as of `FoldScores.of`."""
+    """State scores of the held-out speech of all fold models, with a progress bar; `kept` as of `FoldScores.of`."""
     with progress(sum(map(FoldScores.n_steps, fold_models)), "speech scored: steps") as bar:
         return [FoldScores.of(fold_model, workers, kept, bar.advance) for fold_model in fold_models]
 
@@ -244,7 +244,7 @@ def recognized_by_all(
     advance: Callable[[int], None] = lambda n: None,
     only: Container[str] | None = None,
 ) -> list[dict[str, tuple[str, ...]]]:
-    """Words by search and utterance in the speech of all twins; parameters as of `FoldScores.recognized`."""
+    """Words by search and utterance in the speech of all fold models; parameters as of `FoldScores.recognized`."""
     found: list[dict[str, tuple[str, ...]]] = [{} for _ in searches]
     for each in scored:
         for of_all, hypotheses in zip(found, each.recognized(searches, only, advance), strict=True):
