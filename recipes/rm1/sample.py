@@ -6,7 +6,7 @@ DIR is read by `recipes.rm1.sample_data`. The systems of `asr.experiments.thesis
 of `recipes.rm1` are trained on the given states, without aligning again. Frame error: the most probable state, by
 posterior, beside the given one. Phone error: a loop of all phones under a bigram of the training phones, the house's
 silence free between them; silence is no phone, neither in the reference nor in what is recognized. Language-model scale
-and penalty are chosen on training speakers held out, by fold models trained without them. Widths of the kernels are those of
+and penalty are chosen by fold models, trained without held-out speakers. Widths of the kernels are those of
 `table_4_2`, which held-out training speakers of this set chose before.
 """
 
