@@ -36,7 +36,7 @@ from asr.util.errors import MODEL_NEEDED, AsrError, MissingModelError, ModelForm
 from discriminants.serialization.model_file import load_arrays, save_arrays
 from discriminants.util.errors import DiscriminantError
 
-FORMAT = "hybrid-asr model 2"
+FORMAT = "hybrid-asr model 3"
 WIDEST_FRAME = 1 << 20
 
 # What metadata and arrays that disagree can raise, also in the code of a classifier of another package.
