@@ -10,10 +10,10 @@ import numpy as np
 import soundfile
 import soxr
 
+from asr.corpus.audio_headers import check_header_size
 from asr.corpus.audio_kinds import READABLE
 from asr.corpus.ogg_pages import breaks_off
 from asr.corpus.opening import open_for_reading
-from asr.corpus.wav_header import check_wav_size
 from asr.util.errors import CorpusError
 
 FULL_SCALE = 32768.0  # HTK's and Kaldi's samples are 16-bit integers
@@ -109,7 +109,7 @@ def read_native(
 
 
 def check_peak(samples: np.ndarray, source: Path | str) -> None:
-    """Raise CorpusError unless samples (n,) of full scale 1 are finite and at most `MAX_PEAK`."""
+    """Raise CorpusError unless samples (n,) or (n, n_channels) of full scale 1 are finite and at most `MAX_PEAK`."""
     peak = float(max(samples.max(), -samples.min()))
     if not np.isfinite(peak):
         raise CorpusError(f"{source}: holds samples that are not finite numbers.", code="not-finite")
@@ -152,7 +152,7 @@ def _opened(path: Path) -> Iterator[soundfile.SoundFile]:
         if not os.fstat(opened.fileno()).st_size:
             raise CorpusError(f"{path} is an empty file", code="empty-file")
         _refuse_compressed_sphere(path, opened)
-        _check_wav(path, opened)
+        _check_size(path, opened)
         _refuse_cut_ogg(path, opened)
         os.lseek(opened.fileno(), 0, os.SEEK_SET)
         try:
@@ -219,14 +219,16 @@ def _read_mono(
             )
         if observe is not None:
             observe(block)
+        if block.shape[1] > 1:  # channels of opposite phase cancel
+            check_peak(block, path)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later
             samples[first : first + len(block)] = block[:, 0] if block.shape[1] == 1 else block.mean(axis=1)
         first += len(block)
     return samples
 
 
-def _check_wav(path: Path, file: BinaryIO) -> None:
-    problem = check_wav_size(file)
+def _check_size(path: Path, file: BinaryIO) -> None:
+    problem = check_header_size(file)
     if problem is not None:
         raise CorpusError(
             f"{path}: {problem}. Copy it again, or, if the samples are complete, write a new header: "

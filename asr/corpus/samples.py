@@ -53,11 +53,12 @@ def samples_from_array(
             code="too-long",
         )
     channels = _channels(given, source)
+    if channels.size:
+        check_peak(channels, source)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later
         samples = channels[:, 0] if channels.shape[1] == 1 else channels.mean(axis=1, dtype=np.float32)
     if not samples.size:
         raise CorpusError(f"{source}: holds no samples.", code="empty-file")
-    check_peak(samples, source)
     if observe is not None:
         observe(channels)
     return samples

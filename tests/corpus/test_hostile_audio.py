@@ -1,6 +1,7 @@
 """Audio and archives that lie about themselves: refused in a sentence, before they cost memory."""
 
 import errno
+import io
 import resource
 import struct
 from pathlib import Path
@@ -10,7 +11,8 @@ import pytest
 import soundfile
 
 from asr.corpus import opening
-from asr.corpus.audio import read_audio
+from asr.corpus.audio import read_audio, read_native
+from asr.corpus.samples import samples_from_array
 from asr.util.errors import CorpusError
 
 
@@ -168,3 +170,46 @@ def test_running_out_of_file_descriptors_ends_the_reading_and_costs_no_utterance
                 read_audio(path, rate=16000)
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def _file(kind: str, samples: np.ndarray) -> bytes:
+    content = io.BytesIO()
+    endian = "BIG" if kind == "RIFX" else "FILE"
+    format_ = {"RIFX": "WAV"}.get(kind, kind)
+    soundfile.write(content, samples, 8000, format=format_, subtype="PCM_16", endian=endian)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize("size", [0, 1000])
+@pytest.mark.parametrize(
+    ("kind", "mark", "offset", "order"),
+    [
+        ("WAV", b"data", 4, "little"),
+        ("RIFX", b"data", 4, "big"),
+        ("AIFF", b"SSND", 4, "big"),
+        ("AU", b".snd", 8, "big"),
+    ],
+)
+def test_header_size_smaller_than_samples_raises(
+    kind: str, mark: bytes, offset: int, order: str, size: int, tmp_path: Path
+) -> None:
+    samples = np.random.default_rng(0).integers(1000, 9000, 5000).astype(np.int16)
+    content = _file(kind, samples)
+    path = tmp_path / "whole"
+    path.write_bytes(content)
+    assert len(read_native(path, rate=8000)[0]) == 5000
+    at = content.index(mark) + offset
+    path.write_bytes(content[:at] + size.to_bytes(4, "little" if order == "little" else "big") + content[at + 4 :])
+    with pytest.raises(CorpusError, match=f"{size} bytes") as raised:
+        read_native(path, rate=8000)
+    assert raised.value.code == "truncated"
+
+
+def test_undivided_channels_of_opposite_phase_raise(tmp_path: Path) -> None:
+    sine = 9000 * np.sin(np.arange(4000) / 5)
+    both = np.stack([sine, -sine], axis=1)
+    soundfile.write(tmp_path / "a.wav", both, 8000, subtype="FLOAT")
+    with pytest.raises(CorpusError, match=r"9000|8999"):
+        read_native(tmp_path / "a.wav", rate=8000)
+    with pytest.raises(CorpusError, match=r"9000|8999"):
+        samples_from_array(both, 8000, rate=8000)
