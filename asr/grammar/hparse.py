@@ -201,8 +201,8 @@ class _Parser:
                     f"{self._source}, line {token.line}: ${name} is not defined above; write ${name} = ...; before."
                 )
             node, below = self._variables[token.text]
-            self._check_depth(depth + below, token.line)
-            return node, depth + below
+            self._check_depth(depth + 1 + below, token.line)
+            return node, depth + 1 + below
         self._check_depth(depth + 1, token.line)
         inner, below = self._expression(depth + 1)
         closing = _CLOSING[token.kind]
