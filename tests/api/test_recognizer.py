@@ -432,7 +432,7 @@ def test_threads_may_share_a_recognizer_that_learns_words_meanwhile(toy_model, w
 
 def test_a_model_of_archived_features_takes_no_audio(toy_model, wavs):
     model = replace(Recognizer.load(toy_model).model, source="archive")
-    with pytest.raises(ConfigError, match=r"feats\.scp.*train a model on the audio"):
+    with pytest.raises(ConfigError, match=r"feats\.scp"):
         Recognizer(model).recognize(wavs[0])
 
 
