@@ -219,14 +219,14 @@ def compare(
     log.info("%d of %d training speakers are held out", len(held_out.speakers), len(everything.speakers))
     inner_loop, loop = phone_loop(shop, inner), phone_loop(shop, everything)
     log_priors = state_shares(shop, data["train"].states_of(everything))
-    parts = {"fold model": inner, "all": everything}
+    parts = {"fold": inner, "all": everything}
     given = {prefix: train_on_states(shop, prefix, data["train"], part, mixtures) for prefix, part in parts.items()}
 
     def met(name: str, fold_model: TrainedSystem, trained: TrainedSystem) -> Scored:
         search = choose_search(shop, name, fold_model, held_out, inner_loop)
         return test(shop, name, trained, search, data["test"], loop, log_priors)
 
-    scored = [met(mixtures.system(max(mixtures.components)), given["fold model"].largest, given["all"].largest)]
+    scored = [met(mixtures.system(max(mixtures.components)), given["fold"].largest, given["all"].largest)]
     trained: dict[tuple[str, str], TrainedSystem] = {}
     for number, hybrid in enumerate(hybrids):
         one_stream = one_stream_of(hybrid, hybrids[:number])
