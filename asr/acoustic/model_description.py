@@ -7,7 +7,7 @@ import numpy as np
 
 from asr.acoustic.acoustic_arrays import stream_arrays, topology_from
 from asr.acoustic.fmllr import FmllrSettings
-from asr.acoustic.model_metadata import HeldOutErrors, HybridParts, ModelMetadata, Provenance
+from asr.acoustic.model_metadata import HeldOutErrors, HybridParts, ModelMetadata, Provenance, Rejection
 from asr.acoustic.search_settings import SearchSettings
 from asr.features.config import FeatureConfig
 from asr.hmm.state_tying import StateTying
@@ -28,6 +28,7 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
         **({"untrained phones": [printable(phone) for phone in metadata.untrained]} if metadata.untrained else {}),
         "trained on": _UNKNOWN if metadata.trained_on is None else _amount(metadata.trained_on),
         **({} if metadata.held_out is None else {"held-out speech": _errors(metadata.held_out)}),
+        **({} if metadata.rejection is None else {"rejection": _rejection(metadata.rejection)}),
         "lexicon digest": printable(metadata.lexicon_digest),
         "features": _features(metadata),
         "features from": metadata.source,
@@ -94,11 +95,23 @@ def _amount(trained_on: Provenance) -> dict[str, Any]:
 
 def _errors(held_out: HeldOutErrors) -> dict[str, Any]:
     rate = 100.0 * held_out.errors / held_out.words
+    grammar = "the model's grammar" if held_out.own_grammar else "the grammar that it was tuned for"
     return {
         "words": held_out.words,
         "errors": held_out.errors,
-        "word error rate": f"{rate:.1f} % (standard error {held_out.standard_error:.1f}), under the model's grammar",
+        "word error rate": f"{rate:.1f} % (standard error {held_out.standard_error:.1f}), under {grammar}",
         "recognized by": "models like this one, trained without it" if held_out.cross_validated else "this model",
+    }
+
+
+def _rejection(found: Rejection) -> dict[str, Any]:
+    rate = 100.0 * found.errors / max(1, found.words)
+    return {
+        "by": "filler penalty" if found.by == "filler" else "limits of likelihood ratios",
+        "fitted for": f"a grammar of {found.grammar_words:,} words",
+        "right commands lost": f"{found.lost} of {found.commands}",
+        "other recordings accepted": f"{found.accepted} of {found.others}; without rejection {found.accepted_without}",
+        "word error rate with rejection": f"{rate:.1f} % ({found.errors} errors in {found.words:,} words)",
     }
 
 

@@ -21,7 +21,7 @@ from asr.acoustic.classifiers import registered_packages
 from asr.acoustic.composite import CompositeAcousticModel, hybrid_stream
 from asr.acoustic.gmm import GaussianMixtures
 from asr.acoustic.model_description import describe
-from asr.acoustic.model_metadata import HeldOutErrors, ModelMetadata, Provenance
+from asr.acoustic.model_metadata import HeldOutErrors, ModelMetadata, Provenance, Rejection
 from asr.acoustic.phone_hmm import AcousticModel, PhoneHmm
 from asr.acoustic.search_settings import MAX_PENALTY as MAX_PENALTY
 from asr.acoustic.search_settings import MAX_SCALE as MAX_SCALE
@@ -62,6 +62,8 @@ class SpeechModel:
         How much speech it was trained on, and by which version; None of a model that does not say.
     held_out : HeldOutErrors or None
         Word errors on other speech than the training's; None where nothing was held out.
+    rejection : Rejection or None
+        How commands and other recordings fared when `asr tune --others` fitted what rejects; None where it did not.
     speakers : SpeakerAdaptation or None
         How frames are mapped by speaker before `front_end` takes them; None where it takes static features.
     """
@@ -75,6 +77,7 @@ class SpeechModel:
     untrained: tuple[str, ...] = ()
     trained_on: Provenance | None = None
     held_out: HeldOutErrors | None = None
+    rejection: Rejection | None = None
     speakers: SpeakerAdaptation | None = None
 
     @property
@@ -122,6 +125,8 @@ def _to_arrays(model: SpeechModel) -> tuple[dict[str, np.ndarray], dict[str, Any
         metadata["trained_on"] = model.trained_on.model_dump()
     if model.held_out is not None:
         metadata["held_out"] = model.held_out.model_dump()
+    if model.rejection is not None:
+        metadata["rejection"] = model.rejection.model_dump()
     if model.hmm.pauses is not None:
         metadata["pauses"] = {"frame_shift": model.hmm.pauses.frame_shift}
     if model.speakers is not None:
@@ -241,6 +246,7 @@ def _rebuild(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata, trusted:
         untrained=tuple(metadata.untrained),
         trained_on=metadata.trained_on,
         held_out=metadata.held_out,
+        rejection=metadata.rejection,
         speakers=speakers,
     )
 

@@ -81,7 +81,7 @@ class Provenance(BaseModel):
 
 
 class HeldOutErrors(BaseModel):
-    """Word errors on speech that was not in the training, under the grammar of the model."""
+    """Word errors on speech that was not in the training."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -92,6 +92,34 @@ class HeldOutErrors(BaseModel):
     cross_validated: bool
     """Whether they are those of models like this one, each trained without the speech that it recognized, and with that
     much less of it; else they are its own."""
+    own_grammar: bool = True
+    """Whether the speech was recognized under the grammar of the model; else under the one given to `asr tune`."""
+
+
+class Rejection(BaseModel):
+    """What `asr tune --others` fitted to reject other recordings than commands, and how both fared with it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    by: Literal["filler", "ratios"]
+    """What was fitted: the filler penalty, or the limits of the likelihood ratios."""
+    grammar: int = Field(ge=0, lt=2**32)
+    """Checksum of the words of the grammar, as of `asr.recognition.rejection.checksum`."""
+    grammar_words: int = Field(ge=1)
+    commands: int = Field(ge=0)
+    """Recordings of commands that are right without rejection."""
+    lost: int = Field(ge=0)
+    """Those of them that are not right with it."""
+    others: int = Field(ge=0)
+    """Other recordings."""
+    accepted: int = Field(ge=0)
+    """Those of them in which words of the grammar are recognized."""
+    accepted_without: int = Field(ge=0)
+    """The same without rejection."""
+    words: int = Field(ge=0)
+    """Reference words of all commands."""
+    errors: int = Field(ge=0)
+    """Word errors of all commands with rejection."""
 
 
 class PauseParts(BaseModel):
@@ -124,7 +152,8 @@ class ModelMetadata(HybridParts):
     """Left out where nothing is known."""
     held_out: HeldOutErrors | None = None
     """Left out where nothing is known."""
-    """Left out where nothing is known."""
+    rejection: Rejection | None = None
+    """Left out where none was fitted."""
     speakers: SpeakerParts | None = None
     """Left out where frames are not mapped by speaker."""
     pauses: PauseParts | None = None

@@ -1,10 +1,11 @@
 """How the search of a model weighs its parts, and how wide it is."""
 
-from typing import Any
+from typing import Any, Self, TypedDict, Unpack
 
-from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
+from pydantic import Field, SerializerFunctionWrapHandler, ValidationError, field_validator, model_serializer
 
-from asr.util.config_base import Settings
+from asr.util.config_base import Settings, faults
+from asr.util.errors import ConfigError
 
 MAX_SCALE = 1e6
 MAX_PENALTY = 1e9
@@ -28,6 +29,18 @@ class ConfidenceSettings(Settings):
     offset: float = Field(0.0, ge=-1e6, le=1e6)
 
 
+class SearchOptions(TypedDict, total=False):
+    """Search settings that take the place of a model's own, unless None; see `SearchSettings`."""
+
+    lm_scale: float | None
+    insertion_penalty: float | None
+    filler_penalty: float | None
+    min_phone_llr: float | None
+    min_silence_llr: float | None
+    beam: float | None
+    max_active: int | None
+
+
 class SearchSettings(Settings):
     """How the search weighs its parts."""
 
@@ -48,7 +61,7 @@ class SearchSettings(Settings):
     """Of words; None where it was not fitted, and confidences are posteriors."""
     min_phone_llr: float | None = Field(None, ge=-MAX_PENALTY, le=MAX_PENALTY)
     """Utterances whose words fit less well, compared with any string of phones, are rejected; nats a frame of speech
-    (`SpeechRatio`). None rejects none."""
+    (`SpeechRatio`). None rejects none, as minus infinity does."""
     min_silence_llr: float | None = Field(None, ge=-MAX_PENALTY, le=MAX_PENALTY)
     """The same, compared with silence."""
 
@@ -57,11 +70,31 @@ class SearchSettings(Settings):
         """Whether some utterances may be rejected."""
         return self.min_phone_llr is not None or self.min_silence_llr is not None
 
+    def with_options(self, **options: Unpack[SearchOptions]) -> Self:
+        """The settings with the options that are not None.
+
+        Raises ConfigError for a value out of range, TypeError for a name that is none.
+        """
+        known = SearchOptions.__annotations__
+        for name in options:
+            if name not in known:
+                raise TypeError(f"there is no keyword {name!r}; those of the search are {', '.join(known)}")
+        given = {name: value for name, value in options.items() if value is not None}
+        try:
+            return self.model_validate(self.model_dump() | given)
+        except ValidationError as error:
+            raise ConfigError("; ".join(fault.phrase for fault in faults(error))) from error
+
     @model_serializer(mode="wrap")
     def _without_what_is_not_known(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = serialize(self)
         optional = ("confidence", "min_phone_llr", "min_silence_llr")
         return {name: value for name, value in fields.items() if value is not None or name not in optional}
+
+    @field_validator("min_phone_llr", "min_silence_llr", mode="before")
+    @classmethod
+    def _no_limit(cls, limit: Any) -> Any:
+        return None if limit == float("-inf") else limit
 
     @field_validator("beam", mode="before")
     @classmethod

@@ -11,8 +11,8 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 
-from asr.api.grammars import GrammarChoice
 from asr.api.sound import Audio
+from asr.recognition.grammars import GrammarChoice
 from asr.util.errors import ArgumentError, printable
 
 Parameters = ParamSpec("Parameters")

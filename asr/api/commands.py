@@ -17,6 +17,7 @@ from asr.commands.combine import Combination
 from asr.commands.combine import combine as combine_results
 from asr.commands.features import extract_features as write_features
 from asr.commands.tune import TunedModel, tune_model
+from asr.recognition.grammars import GrammarChoice
 from asr.runs.cores import ALL_CORES
 from asr.runs.outcome import Outcome
 from asr.runs.workers import open_workers
@@ -130,7 +131,7 @@ def tune(
     data: StrPath,
     output: StrPath,
     *,
-    grammar: StrPath | None = None,
+    grammar: GrammarChoice = None,
     root: StrPath | None = None,
     others: StrPath | None = None,
     stream_weights: bool = False,

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Literal, Self, Unpack
 
 from asr.acoustic.model_file import SearchSettings, SpeechModel, describe_model, load_model
+from asr.acoustic.search_settings import SearchOptions
 from asr.api.arguments import checked_methods, optional_path
-from asr.api.grammars import GrammarChoice, grammar_for, settled
 from asr.api.locked import Locked
 from asr.api.results import Alignment, Result
 from asr.api.sound import Audio
@@ -27,7 +27,6 @@ from asr.api.utterances import (
     threads,
 )
 from asr.commands.align import align as align_data
-from asr.commands.decode import SearchOptions, chosen_search
 from asr.commands.decode import decode as decode_files
 from asr.decode.graph_compiler import compile_graph
 from asr.grammar import Grammar
@@ -36,8 +35,10 @@ from asr.hmm.tree_text import tree_graph, tree_lines
 from asr.lattices.lattice import Lattice
 from asr.lexicon import Lexicon
 from asr.recognition.confidence import tell_what_they_promise
+from asr.recognition.grammars import GrammarChoice, grammar_for, settled
 from asr.recognition.lattice_outputs import LatticeOptions
 from asr.recognition.multipass import AdaptationMethod, adaptable_model
+from asr.recognition.rejection import warn_of_rejection
 from asr.recognition.search import wide_enough
 from asr.recognition.vocabulary import phones_of, recognizable, require_word, warn_untrained_phones
 from asr.runs.outcome import Outcome
@@ -76,8 +77,9 @@ class Recognizer(Locked):
     grammar : None, str, path, list of sentences, or Grammar
         See `with_grammar`.
     lm_scale, insertion_penalty, filler_penalty, beam, max_active, min_phone_llr, min_silence_llr : number, optional
-        Instead of the model's own; see `SearchSettings`. Under a small grammar that is not the model's own the search
-        is at least 400 wide unless `beam` or `max_active` is given.
+        Instead of the model's own; see `SearchSettings`. The last two are minus infinity for no limit. Under a
+        small grammar that is not the model's own the search is at least 400 wide unless `beam` or `max_active` is
+        given.
     allow_oov_phones : bool
         Whether words may be recognized that training says nothing of, see `asr.recognition.vocabulary`.
     upsample : bool
@@ -105,7 +107,10 @@ class Recognizer(Locked):
         **search: Unpack[SearchOptions],
     ) -> None:
         super().__init__()
-        self._model = replace(model, search=chosen_search(model, **search))
+        chosen = model.search.with_options(**search)
+        rejecting = ("filler_penalty", "min_phone_llr", "min_silence_llr")
+        fitted = None if any(search.get(name) is not None for name in rejecting) else model.rejection
+        self._model = replace(model, search=chosen, rejection=fitted)
         self._width_given = search.get("beam") is not None or search.get("max_active") is not None
         if upsample:
             front_end = copy(model.front_end)
@@ -341,17 +346,17 @@ class Recognizer(Locked):
             tell_what_they_promise(model.search.confidence, own_grammar=self._choice is None)
         return decode_files(
             model,
+            graph,
+            Path(output),
             audio=[Path(path) for path in audio],
             speakers=speakers,
             data=optional_path(data),
             root=optional_path(root),
-            out=Path(output),
             adapt=adapt,
             speaker_transforms=optional_path(speaker_transforms),
             mlf=mlf,
             lattices=lattice_options,
             ratios=self._details.ratios if ratios is None else ratios,
-            graph=graph,
             workers=workers,
         )
 
@@ -478,6 +483,7 @@ class Recognizer(Locked):
                 lexicon = self._vocabulary()
                 if self._grammar is None:
                     self._grammar = grammar_for(self._model, lexicon, self._choice, self._added)
+                warn_of_rejection(self._model, self._grammar.words)
                 self._graph = compile_graph(lexicon, self._grammar, self._model.hmm.topology)
             if self._choice is None or self._width_given:
                 return self._model, self._graph

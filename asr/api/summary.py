@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from asr.acoustic.composite import hybrid_stream
 from asr.acoustic.model_file import SpeechModel
-from asr.api.grammars import GrammarChoice
+from asr.acoustic.search_settings import SearchSettings
 from asr.grammar import Grammar
+from asr.grammar.filler import FILLER_WORD
+from asr.recognition.grammars import GrammarChoice
 from asr.util.errors import printable
 from asr.validation.findings import count
 
@@ -29,8 +31,17 @@ def summary(model: SpeechModel, source: str, choice: GrammarChoice, words: Seque
     return printable(
         f"<Recognizer {source}: {kind}, {model.hmm.topology.n_states} states; {_named(choice)}, "
         f"{count(len(words), 'word')} ({listed}); {model.front_end.config.sample_rate} Hz; "
-        f"lm_scale {search.lm_scale:g}, insertion_penalty {search.insertion_penalty:g}>"
+        f"lm_scale {search.lm_scale:g}, insertion_penalty {search.insertion_penalty:g}{_rejecting(search, words)}>"
     )
+
+
+def _rejecting(search: SearchSettings, words: Sequence[str]) -> str:
+    """The settings that reject other speech, where they have an effect."""
+    penalty = search.filler_penalty if FILLER_WORD in words else None
+    found = {
+        "filler_penalty": penalty, "min_phone_llr": search.min_phone_llr, "min_silence_llr": search.min_silence_llr
+    }  # fmt: skip
+    return "".join(f", {name} {value:g}" for name, value in found.items() if value is not None)
 
 
 def _named(choice: GrammarChoice) -> str:

@@ -20,7 +20,7 @@ from asr.cli.options import (
 from asr.util.memory_errors import require_address_space
 
 if TYPE_CHECKING:
-    from asr.training.tuning.rejection import Rejection
+    from asr.acoustic.model_metadata import Rejection
 
 
 Output = Annotated[
@@ -100,6 +100,7 @@ def tune(
 
     import asr
     from asr.cli.reporting import tell_left_out
+    from asr.validation.findings import count
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     tuned = asr.tune(
@@ -124,12 +125,16 @@ def tune(
         now, was = getattr(tuned.search, name), getattr(tuned.before, name)
         if name in names or now != was:
             typer.echo(f"{name} {_number(now)} (was {_number(was)})")
-    if tuned.rejection is not None:
-        _print_rejection(tuned.rejection)
     fitted = tuned.search.confidence
     if fitted is not None:
         typer.echo("confidence: " + ", ".join(f"{name} {value:g}" for name, value in fitted.model_dump().items()))
-    typer.echo(f"{tuned.errors} errors in {tuned.words} words, {tuned.wer:.2f} % WER on the data of the choice")
+    without = "" if tuned.rejection is None else "without rejection: "
+    typer.echo(
+        f"{without}{count(tuned.errors, 'error')} in {count(tuned.words, 'word')}, {tuned.wer:.2f} % WER on the data "
+        "of the choice"
+    )
+    if tuned.rejection is not None:
+        _print_rejection(tuned.rejection)
     for remark in tuned.remarks:
         typer.echo(f"asr: {remark}", err=True)
     tell_left_out(tuned.n_utterances, tuned.failures)
@@ -141,10 +146,14 @@ def _number(value: float | None) -> str:
 
 def _print_rejection(found: "Rejection") -> None:
     """Print how many commands are lost, and how many other recordings are accepted."""
+    from asr.validation.findings import count
+
+    wer = 100 * found.errors / max(1, found.words)
     lost = 100 * found.lost / max(1, found.commands)
     accepted = 100 * found.accepted / max(1, found.others)
-    typer.echo(f"commands lost: {found.lost} of {found.commands} ({lost:.1f} %)")
+    typer.echo(f"with rejection: {count(found.errors, 'error')}, {wer:.2f} % WER")
+    typer.echo(f"lost: {found.lost} of the {found.commands} commands that are right without rejection ({lost:.1f} %)")
     typer.echo(
-        f"other recordings accepted: {found.accepted} of {found.others} ({accepted:.1f} %); without rejection "
+        f"accepted: {found.accepted} of {count(found.others, 'other recording')} ({accepted:.1f} %); without rejection "
         f"{found.accepted_without}"
     )

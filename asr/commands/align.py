@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from asr.acoustic.model_file import SpeechModel, load_model
+from asr.acoustic.model_file import SpeechModel
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.alignment.alignment_check import check_segments
 from asr.alignment.ctm import ctm_rows, write_ctm
@@ -41,48 +41,45 @@ log = logging.getLogger(__name__)
 
 
 def align(
-    model: Path | SpeechModel,
+    model: SpeechModel,
     data: Path,
     out: Path,
     *,
     root: Path | None = None,
     lexicon: Path | None = None,
     textgrid: bool = False,
-    upsample: bool = False,
     workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
 ) -> Outcome:
     """Align, and write `out/words.ctm`, `out/phones.ctm`, `out/states.npz` and `out/textgrid/*.TextGrid`.
 
     `out/scores.tsv` has the score of every alignment (`asr.alignment.transcript_scores`), and `out/suspects.tsv` the
     corpus, speakers and utterances whose transcripts are probably not those of the audio; the log says so in one line.
-    Audio of a lower rate than the model's is refused, unless it is to be converted (`upsample`).
 
     Raises
     ------
     AsrError
         One of its kinds; AlignmentError if no utterance at all could be aligned.
     """
-    speech_model = model if isinstance(model, SpeechModel) else load_model(model)
-    topology = speech_model.hmm.topology
-    pronunciations = speech_model.lexicon if lexicon is None else _read_as_trained(lexicon, topology.phones)
+    topology = model.hmm.topology
+    pronunciations = model.lexicon if lexicon is None else _read_as_trained(lexicon, topology.phones)
     pronunciations.require_phones(topology.phones)
-    given = corpus_for(speech_model, data, root)
+    given = corpus_for(model, data, root)
     with accounted(given.listed, (), out):
         corpus, problems = trainable(given, pronunciations)
     with accounted(given.listed, problems, out):
-        static, failed = static_frames(speech_model, corpus, workers, upsample=upsample)
+        static, failed = static_frames(model, corpus, workers)
     problems += failed
     words = {utterance.id: utterance.words or () for utterance in corpus.utterances}
-    seconds = frame_times(speech_model.front_end.config, corpus.utterances, static)
+    seconds = frame_times(model.front_end.config, corpus.utterances, static)
 
     with threadpool_limits(1):
         graphs: dict[str, StateGraph] = {}
-        if speech_model.speakers is not None:
+        if model.speakers is not None:
             graphs = {name: transcript_graph(words[name], pronunciations, topology) for name in static.ids}
-        maps = aligned_maps(speech_model, static, graphs, workers=workers)
-        table = frames_of(speech_model, static, maps)
+        maps = aligned_maps(model, static, graphs, workers=workers)
+        table = frames_of(model, static, maps)
     workers = in_threads(workers)
-    aligned, faults = _aligned(speech_model, table, words, pronunciations, workers)
+    aligned, faults = _aligned(model, table, words, pronunciations, workers)
     problems += faults
     account(given.listed, aligned, problems, out)
     if not aligned:
@@ -96,12 +93,12 @@ def align(
         needed = {*names_and_rivals, *(rival for drawn in names_and_rivals.values() for rival in drawn)}
         graphs = {name: transcript_graph(words[name], pronunciations, topology) for name in sorted(needed)}
         return score_transcripts(
-            speech_model.hmm.log_likelihood,
+            model.hmm.log_likelihood,
             table.subset(names_and_rivals),
             graphs,
             names_and_rivals,
             topology,
-            speech_model.hmm.self_loops,
+            model.hmm.self_loops,
             workers=workers,
         )
 
@@ -112,7 +109,7 @@ def align(
         dict(zip(static.ids, static.speakers, strict=True)),
         dict(zip(static.ids, np.diff(static.offsets).tolist(), strict=True)),
     )
-    _tell_of_times(aligned, table, seconds, topology, speech_model.front_end.config.shift_ms / 1000.0)
+    _tell_of_times(aligned, table, seconds, topology, model.front_end.config.shift_ms / 1000.0)
     write_scores(out / SCORES, check)
     write_suspects(out / SUSPECTS, check.suspects, words)
     tell(check, out / SUSPECTS)

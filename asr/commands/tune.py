@@ -2,26 +2,28 @@
 
 import logging
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from asr.acoustic.composite import share_of_second, with_share_of_second
 from asr.acoustic.model_file import SearchSettings, SpeechModel, load_model, save_model
-from asr.acoustic.model_metadata import HeldOutErrors
-from asr.commands.decode import chosen_grammar, corpus_for, static_frames
+from asr.acoustic.model_metadata import HeldOutErrors, Rejection
+from asr.commands.decode import corpus_for, static_frames
 from asr.corpus.data_directory import DataDirectory, Problem
 from asr.decode.graph_compiler import compile_graph
 from asr.grammar import Grammar
 from asr.grammar.filler import FILLER_WORD
 from asr.grammar.scoring import refused_at
 from asr.hmm.state_graph import StateGraph
+from asr.recognition.grammars import GrammarChoice, grammar_for, settled
 from asr.recognition.vocabulary import recognizable
 from asr.training.config import TuningSettings
 from asr.training.dataset import Dataset, trainable
 from asr.training.fingerprint import trained_utterances
 from asr.training.tuning.beam import SWEPT_ACTIVE, choose_width
 from asr.training.tuning.confidence import confidence_on
-from asr.training.tuning.rejection import NO_FILLER, Rejection, fit_limits, fit_penalty
+from asr.training.tuning.rejection import NO_FILLER, fit_limits, fit_penalty
 from asr.training.tuning.search import FoldScores, HeldOutModel, TuningResult, score_held_out, tune
 from asr.util.errors import ConfigError, GrammarError, printable
 from asr.validation.findings import count
@@ -34,6 +36,8 @@ SHARE_STEPS = (-0.2, -0.1, 0.1, 0.2)
 """From the present share of the second stream to the others that are tried."""
 _SHOWN = 5  # words before the place where a transcript leaves the grammar
 _MIN_SHARE, _MAX_SHARE = 0.05, 0.95
+MAX_ACCEPTED = 0.25
+"""Share of the other recordings above which the result has a warning."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,7 @@ def tune_model(
     data: Path,
     output: Path,
     *,
-    grammar: str | os.PathLike[str] | None = None,
+    grammar: GrammarChoice = None,
     root: Path | None = None,
     settings: TuningSettings = TuningSettings(),  # noqa: B008 (frozen)
     others: Path | None = None,
@@ -107,8 +111,8 @@ def tune_model(
     ----------
     model : path of a model file; it stays as it is
     data : path of a Kaldi data directory of speakers who are neither in training nor in the test
-    grammar : "loop", "one", or the path of a grammar file; None for the model's own
-        What is chosen suits this grammar. The grammar that the model keeps stays its own.
+    grammar : str, int, path, list of sentences, Grammar, or None for the model's own
+        As of `Recognizer.with_grammar`. What is chosen suits this grammar. The model keeps its own grammar.
     others : path of a data directory of recordings without a sentence of the grammar, optional
         Other speech and noise, like those that will occur. Their transcripts do not matter. What rejects them is
         fitted: the filler penalty under a grammar with a filler, the least likelihood ratios under another.
@@ -127,16 +131,15 @@ def tune_model(
     AsrError
         One of its other kinds, if model, data or grammar cannot be used.
     """
+    choice = settled(grammar)
     check_output(model, output, overwrite=overwrite)
     given = load_model(model)
     candidates: dict[float | None, SpeechModel] = _with_shares(given) if stream_weights else {None: given}
     listed = corpus_for(given, data, root)
     corpus, problems = trainable(listed, given.lexicon)
     lexicon = recognizable(given)
-    wanted = chosen_grammar(given, lexicon, grammar)
-    refused = _check_sentences(
-        wanted, "the model's own grammar" if grammar is None else f"the grammar '{grammar}'", corpus
-    )
+    wanted = grammar_for(given, lexicon, choice)
+    refused = _check_sentences(wanted, _named(choice), corpus)
     graph = compile_graph(lexicon, wanted, given.hmm.topology)
     static, failed = static_frames(given, corpus, workers)
     transcripts = {utterance.id: utterance.words or () for utterance in corpus.utterances}
@@ -162,10 +165,15 @@ def tune_model(
     search = search.model_copy(update={"confidence": confidence_on(scored, search, leave_out=refused)})
     report = tuned.report
     held_out = None
-    if grammar is None and report.words:  # of errors under another grammar than its own a model says nothing
-        error = round(tuned.standard_error, 2)
-        held_out = HeldOutErrors(words=report.words, errors=report.errors, standard_error=error, cross_validated=False)
-    save_model(output, replace(chosen, search=search, held_out=held_out))
+    if report.words:
+        held_out = HeldOutErrors(
+            words=report.words,
+            errors=report.errors,
+            standard_error=round(tuned.standard_error, 2),
+            cross_validated=False,
+            own_grammar=choice is None,
+        )
+    save_model(output, replace(chosen, search=search, held_out=held_out, rejection=rejection or given.rejection))
     return TunedModel(
         output,
         search,
@@ -177,9 +185,25 @@ def tune_model(
         [*problems, *failed],
         shares,
         share,
-        tuned.remarks,
+        (*tuned.remarks, *_barely_separated(rejection)),
         rejection,
     )
+
+
+def _named(choice: GrammarChoice) -> str:
+    if choice is None:
+        return "the model's own grammar"
+    return f"the grammar '{choice}'" if isinstance(choice, str | os.PathLike) else "the grammar"
+
+
+def _barely_separated(found: Rejection | None) -> Iterator[str]:
+    """A sentence where too many other recordings are accepted."""
+    if found is not None and found.accepted > MAX_ACCEPTED * found.others:
+        means = "a grammar with [unk] or $other" if found.by == "ratios" else "longer commands"
+        yield (
+            f"{found.accepted} of {found.others} other recordings are still recognized as words of the grammar: under "
+            f"it this model hardly tells them from commands; {means}, or a model of more speech, may"
+        )
 
 
 def _best_share(
@@ -205,10 +229,10 @@ def _best_share(
 
 
 def _without_filler(candidates: dict[float | None, SpeechModel]) -> dict[float | None, SpeechModel]:
-    """The models with the filler switched off, since scale and penalty are chosen for the commands alone."""
+    """The models with all rejection switched off, since scale and penalty are chosen for the commands alone."""
+    without = {"filler_penalty": NO_FILLER, "min_phone_llr": None, "min_silence_llr": None}
     return {
-        share: replace(model, search=model.search.model_copy(update={"filler_penalty": NO_FILLER}))
-        for share, model in candidates.items()
+        share: replace(model, search=model.search.model_copy(update=without)) for share, model in candidates.items()
     }
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, NoReturn
 
 from asr.grammar.automaton import Arc, Grammar
-from asr.grammar.filler import FILLER_VARIABLE, FILLER_WORD
+from asr.grammar.filler import FILLER_VARIABLE, FILLER_WORD, SPELLING, is_misspelt_filler
 from asr.grammar.network import network_grammar
 from asr.lexicon.htk_strings import read_htk_string
 from asr.util.errors import GrammarError
@@ -197,9 +197,8 @@ class _Parser:
                         f"{self._source}, line {token.line}: the definition of ${within.text[:80]} on line "
                         f"{within.line} is not ended before ${name}; write ; at its end."
                     )
-                raise GrammarError(
-                    f"{self._source}, line {token.line}: ${name} is not defined above; write ${name} = ...; before."
-                )
+                hint = SPELLING if is_misspelt_filler(f"${name}") else f"write ${name} = ...; before"
+                raise GrammarError(f"{self._source}, line {token.line}: ${name} is not defined above; {hint}.")
             node, below = self._variables[token.text]
             self._check_depth(depth + 1 + below, token.line)
             return node, depth + 1 + below

@@ -11,6 +11,8 @@ _ALLOWED = (0, 1, 4)
 silence: after the word, and corrections for silence and for speech before it (Kaldi's lexiconp_silprob.txt, Montreal
 Forced Aligner)."""
 _ONE = "1"
+MIN_ENTRIES = 3
+"""From which on a `1` after every word is a probability."""
 
 
 def is_decimal(field: str) -> bool:
@@ -26,7 +28,7 @@ class NumberColumns:
     ----------
     bare_one : bool
         Whether a `1` right after a word is its probability. Kaldi writes 1 without a point, so it is if other words
-        have a decimal there and no word has the phone `1` later.
+        have a decimal there, or all have a `1`, and no word has the phone `1` later.
     widest : int
         Largest number of columns in the file.
     """
@@ -39,7 +41,8 @@ class NumberColumns:
         """Return the rule for the lines of a file, without those that are blank or comments."""
         entries = [list(takewhile(lambda field: field[0] != "#", line.split()[1:])) for line in lines]
         decimals = any(is_decimal(fields[0]) for fields in entries if fields)
-        rule = cls(decimals and not any(_ONE in fields[1:] for fields in entries))
+        all_ones = len(entries) >= MIN_ENTRIES and all(fields[:1] == [_ONE] and len(fields) > 1 for fields in entries)
+        rule = cls((decimals or all_ones) and not any(_ONE in fields[1:] for fields in entries))
         return cls(rule.bare_one, max(map(rule.count, entries), default=0))
 
     def count(self, fields: Sequence[str]) -> int:

@@ -44,9 +44,9 @@ def read_lexicon(path: Path | str, *, format: Format = "auto", strip_stress: boo
         does not fit the format, or a word with one of the phones that are reserved for silence.
     """
     lines = [(n, line) for n, line in enumerate(read_text_lines(path, LexiconError), 1) if line.strip()]
-    commas = comma_separated(lines)
-    if commas is not None:
-        raise LexiconError(f"{path}, line {commas[0]}: {commas[1]}.")
+    other = other_format(lines)
+    if other is not None:
+        raise LexiconError(f"{path}, line {other[0]}: {other[1]}.")
     if format == "auto":
         format = guess_format([line for _, line in lines])
     columns = number_columns(format, [line for _, line in lines])
@@ -121,12 +121,48 @@ MIN_COMMAS, COMMA_LINES = 3, 0.9  # lines, and their part of all: words with a c
 _COMMA_AFTER_WORD = re.compile(r"\s*(\"[^\"]*\"|[^\s,;]+)\s*[,;]\s*\S")
 
 
-def comma_separated(lines: Sequence[tuple[int, str]]) -> tuple[int, str] | None:
-    """The number and a complaint for the first line of a file that looks like CSV; None if it does not.
+_YAML_KEY = re.compile(r"\s*[\w-]+:(\s|$)")
 
-    `lines` are all that are not blank, with their numbers. Read as a lexicon, `ONE,W AH N` would be the word `ONE,W`.
+
+def other_format(lines: Sequence[tuple[int, str]]) -> tuple[int, str] | None:
+    """The number of a line and what is wrong with it, in a file of another format; None in a dictionary.
+
+    `lines` are all that are not blank, with their numbers.
     """
     entries = [(number, line) for number, line in lines if not formats.is_comment(line)]
+    return _comma_separated(entries) or _yaml(entries) or _tab_in_word(entries)
+
+
+def _yaml(entries: Sequence[tuple[int, str]]) -> tuple[int, str] | None:
+    if not entries or not all(_YAML_KEY.match(line) for _, line in entries):
+        return None
+    number, line = entries[0]
+    return number, (
+        f"{printable(line.strip(), 100)!r} looks like YAML, as do all lines; a lexicon has WORD PHONE PHONE ... on a "
+        "line: give the dictionary that the YAML file names"
+    )
+
+
+def _tab_in_word(entries: Sequence[tuple[int, str]]) -> tuple[int, str] | None:
+    """A line where a tab may end the word at two places: before what is no phone of other lines, and before phones."""
+    divided = [(number, line.strip().split("\t")) for number, line in entries if "\t" in line.strip()]
+    clear = [parts for _, parts in divided if all(map(_NUMBERS.fullmatch, parts[1:-1])) or " " not in "".join(parts)]
+    phones = {phone for parts in clear for part in parts[1:] for phone in part.split()}
+    for number, (_, *middle, last) in divided:
+        unclear = [part for part in middle if not phones.issuperset(part.split()) and not _NUMBERS.fullmatch(part)]
+        if unclear and len(last.split()) > 1:
+            return number, (
+                f"there is a tab before {unclear[0]!r}, which is no phone of the other lines, and one before {last!r}; "
+                "a word ends at the first white space: write _ or - for that in a word"
+            )
+    return None
+
+
+_NUMBERS = re.compile(r"[\d.eE+\s-]+")
+
+
+def _comma_separated(entries: Sequence[tuple[int, str]]) -> tuple[int, str] | None:
+    """Read as a lexicon, `ONE,W AH N` would be the word `ONE,W`."""
     fitting = [(number, line) for number, line in entries if _COMMA_AFTER_WORD.match(line)]
     if len(fitting) < max(MIN_COMMAS, COMMA_LINES * len(entries)):
         return None

@@ -5,7 +5,7 @@ from pathlib import Path
 from asr.lexicon.formats import MODEL_PAUSES, is_comment
 from asr.lexicon.lexicon import Lexicon
 from asr.lexicon.number_columns import NumberColumns
-from asr.lexicon.reading import comma_separated
+from asr.lexicon.reading import other_format
 from asr.util.errors import LexiconError
 from asr.util.files import atomic_write
 
@@ -27,14 +27,16 @@ def write_lexicon(lexicon: Lexicon, path: Path | str) -> None:
     comment = next((word for word in lexicon.words if is_comment(word)), None)
     if comment is not None:
         raise LexiconError(f"The word {comment!r} would read as a comment in {path}; rename it.")
-    number = next((v[0] for word in lexicon.words for v in lexicon[word] if NumberColumns().count(v)), None)
+    lines = [" ".join((word, *variant)) for word in lexicon.words for variant in lexicon[word]]
+    columns = NumberColumns.of_lines(lines)
+    number = next((v[0] for word in lexicon.words for v in lexicon[word] if columns.count(v)), None)
     if number is not None:
         raise LexiconError(f"The phone {number!r} would read as a probability in {path}; rename it.")
-    lines = [" ".join((word, *variant)) for word in lexicon.words for variant in lexicon[word]]
-    commas = comma_separated(list(enumerate(lines)))
-    if commas is not None:
+    other = other_format(list(enumerate(lines)))
+    if other is not None:
         raise LexiconError(
-            f"{lines[commas[0]]!r} and nearly all lines would read as CSV in {path}; rename the words with , or ;"
+            f"{lines[other[0]]!r} and nearly all lines would read as CSV or YAML in {path}; rename the words with , ; "
+            "or :"
         )
     with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
         stream.writelines(f"{line}\n" for line in lines)

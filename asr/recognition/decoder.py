@@ -18,9 +18,10 @@ from asr.grammar.filler import FILLER_WORD, without_filler
 from asr.hmm.state_graph import StateGraph
 from asr.lattices.generation import LatticeBeam
 from asr.lattices.lattice import Lattice
+from asr.recognition.rejection import rejected
 from asr.recognition.search import BATCH_FRAMES, search_lattice, search_path
 from asr.recognition.speaker_transforms import frames_of, recognized_maps
-from asr.recognition.speech_ratios import SpeechRatios, rejected, speech_ratios
+from asr.recognition.speech_ratios import SpeechRatios, speech_ratios
 from asr.util.errors import DecodeError, Fault, FeatureError, attempt
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
@@ -42,7 +43,9 @@ class Recognition:
     lattices : mapping of utterance id to lattice
         Where they were asked for, of all utterances in which there are words or might have been.
     ratios : mapping of utterance id to the likelihood ratios of its best path
-        Where they were asked for, of utterances with words.
+        Where they were asked for or the search has limits of them, of utterances with words.
+    rejected : set of utterance ids
+        Those whose words fit less well than the search requires: their only word is the filler.
     """
 
     words: Mapping[str, list[Segment]]
@@ -50,6 +53,7 @@ class Recognition:
     cpu_seconds: float
     lattices: Mapping[str, Lattice] = field(default_factory=dict)
     ratios: Mapping[str, SpeechRatios] = field(default_factory=dict)
+    rejected: frozenset[str] = frozenset()
 
     @property
     def hypotheses(self) -> dict[str, tuple[str, ...]]:
@@ -117,15 +121,16 @@ def without_silence(found: Recognition, model: SpeechModel, static: FrameTable) 
     words = {name: [] if name in silent else found.words[name] for name in static.ids if name not in failed}
     lattices = {name: lattice for name, lattice in found.lattices.items() if name not in silent}
     ratios = {name: of_one for name, of_one in found.ratios.items() if name not in silent}
-    return Recognition(words, failed, found.cpu_seconds, lattices, ratios)
+    return Recognition(words, failed, found.cpu_seconds, lattices, ratios, found.rejected - silent)
 
 
 class Found(NamedTuple):
-    """Words of an utterance, and of what was asked for its lattice and its likelihood ratios."""
+    """Words of an utterance, its lattice and likelihood ratios where they are needed, and whether it is rejected."""
 
     words: list[Segment]
     lattice: Lattice | None = None
     ratios: SpeechRatios | None = None
+    rejected: bool = False
 
 
 class SearchParts(NamedTuple):
@@ -136,7 +141,6 @@ class SearchParts(NamedTuple):
     search: SearchSettings
     lattice_beam: LatticeBeam | None
     loop: StateGraph | None
-    ratios: bool
 
 
 def search_parts(
@@ -144,7 +148,7 @@ def search_parts(
 ) -> SearchParts:
     """The parts for a model; the loop if ratios are asked for, or the search rejects utterances by them."""
     loop = phone_loop(model.hmm.topology) if ratios or search.rejects else None
-    return SearchParts(model.hmm, graph, search, lattice_beam, loop, ratios)
+    return SearchParts(model.hmm, graph, search, lattice_beam, loop)
 
 
 def collected(
@@ -158,6 +162,7 @@ def collected(
     failed: dict[str, Fault] = {}
     lattices: dict[str, Lattice] = {}
     ratios: dict[str, SpeechRatios] = {}
+    rejected: set[str] = set()
     for batch, (found, seconds) in zip(batches, results, strict=True):
         cpu_seconds += seconds
         for name, one in zip(batch.ids, found, strict=True):
@@ -169,9 +174,11 @@ def collected(
                     lattices[name] = one.lattice
                 if one.ratios is not None:
                     ratios[name] = one.ratios
+                if one.rejected:
+                    rejected.add(name)
         if progress is not None:
             progress(len(words) + len(failed))
-    return Recognition(words, failed, cpu_seconds, lattices, ratios)
+    return Recognition(words, failed, cpu_seconds, lattices, ratios, frozenset(rejected))
 
 
 def recognize_batch(batch: FrameTable, parts: SearchParts) -> tuple[list[Found | Fault], float]:
@@ -199,7 +206,6 @@ def _recognize(frames: np.ndarray, parts: SearchParts) -> Found:
     if parts.loop is None or not words:
         return Found(words, lattice)
     ratios = speech_ratios(path, graph, scores, hmm, parts.loop)
-    kept = ratios if parts.ratios else None
     if ratios is not None and rejected(ratios, search):
-        return Found([Segment(FILLER_WORD, words[0].start, words[-1].end)], None, kept)
-    return Found(words, lattice, kept)
+        return Found([Segment(FILLER_WORD, words[0].start, words[-1].end)], lattice, ratios, rejected=True)
+    return Found(words, lattice, ratios)

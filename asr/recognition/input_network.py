@@ -191,6 +191,7 @@ def recognize_adapted(
         found.cpu_seconds,
         {name: found.lattices[name] for name in frames.ids if name in found.lattices},
         {name: found.ratios[name] for name in frames.ids if name in found.ratios},
+        found.rejected,
     )
     return without_silence(in_order, model, static)
 

@@ -1,7 +1,7 @@
 """What `asr decode` makes of lattices: words with confidences, words of least risk, lists and files."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -10,6 +10,7 @@ from asr.acoustic.search_settings import SearchSettings
 from asr.alignment.confusion_file import write_confusions
 from asr.alignment.frame_times import FrameTimes
 from asr.corpus.identifiers import fault_in_key
+from asr.decode.path_segments import Segment
 from asr.grammar import Grammar
 from asr.lattices.confusion_network import Bin
 from asr.lattices.generation import LatticeBeam
@@ -108,21 +109,24 @@ def with_lattices(found: Recognition, lattice_options: LatticeOptions, search: S
     """The recognition with the words, confidences and lattices that are wished for.
 
     An utterance of which no sentence is one of the grammar that rescores keeps its words, and a line tells of it.
+    A rejected utterance stays rejected; the confidence of that is 1 minus the least one of its words.
     """
     words, lattices = dict(found.words), dict(found.lattices)
     kept: list[str] = []
     for name, lattice in found.lattices.items():
+        best = words[name]
         if lattice_options.rescore is not None:
             try:
-                lattices[name] = new = rescored(lattice, lattice_options.rescore, search.lm_scale)
+                lattices[name] = rescored(lattice, lattice_options.rescore, search.lm_scale)
             except GrammarError:
                 kept.append(name)
-            else:
-                words[name] = new.segments(new.first_path)
+        if name in found.rejected or lattices[name] is not lattice:
+            best = lattices[name].segments(lattices[name].first_path)
         if lattice_options.mbr:
-            words[name] = mbr_segments(lattices[name], search.confidence)
+            best = mbr_segments(lattices[name], search.confidence)
         elif lattice_options.confidence:
-            words[name] = with_confidence(lattices[name], words[name], search.confidence)
+            best = with_confidence(lattices[name], best, search.confidence)
+        words[name] = [_rejection(words[name][0], best)] if name in found.rejected else best
     if kept:
         log.warning(
             "%s",
@@ -132,6 +136,12 @@ def with_lattices(found: Recognition, lattice_options: LatticeOptions, search: S
             ),
         )
     return replace(found, words=words, lattices=lattices)
+
+
+def _rejection(filler: Segment, words: Sequence[Segment]) -> Segment:
+    """The filler of a rejected utterance, with its confidence if its words have theirs."""
+    known = [word.confidence for word in words if word.confidence is not None]
+    return replace(filler, confidence=1.0 - min(known)) if known else filler
 
 
 def write_lattices(

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from asr.acoustic.phone_hmm import PhoneHmm
-from asr.acoustic.search_settings import SearchSettings
 from asr.decode.path_segments import frame_states, unit_runs
 from asr.decode.token_passing import BestPath, best_path, transitions
 from asr.hmm.state_graph import StateGraph
@@ -83,15 +82,6 @@ def speech_ratios(
         (scores[np.arange(len(scores)), states] - silent).astype(np.float32),
         speech,
         speech | (frame_states(free, loop, topology) >= len(silences)),
-    )
-
-
-def rejected(ratios: SpeechRatios, search: SearchSettings) -> bool:
-    """Whether the words of an utterance fit less well than the settings require."""
-    found = ratios.whole()
-    limits = (search.min_phone_llr, search.min_silence_llr)
-    return found is not None and any(
-        limit is not None and ratio < limit for ratio, limit in zip(found, limits, strict=True)
     )
 
 

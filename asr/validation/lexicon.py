@@ -13,7 +13,7 @@ from asr.grammar.slf import is_slf
 from asr.hmm.topology import SHORT_PAUSE, SILENCE
 from asr.lexicon import Lexicon, formats, read_lexicon
 from asr.lexicon.lexicon import STRESSED_PHONE, VOWELS, Pronunciation, without_stress
-from asr.lexicon.reading import comma_separated, guess_format, line_parser, number_columns, strips_stress
+from asr.lexicon.reading import guess_format, line_parser, number_columns, other_format, strips_stress
 from asr.util.errors import LexiconError
 from asr.validation.findings import Finding, count, some, stopping, warning, without_place
 from asr.validation.lists import read_text_past_faults
@@ -21,7 +21,7 @@ from asr.validation.lists import read_text_past_faults
 _NO_WORDS = {"<sil>", "!sil", "<eps>"} | {mark.lower() for mark in SENTENCE_MARKS}
 _RESERVED = {SILENCE, SHORT_PAUSE}
 _SILENT = {"SIL", "SP"}
-_MAX_DUPLICATES = 5  # that have a line each; of more there is one line for all
+_MAX_ALIKE = 5  # that have a line each; of more there is one line for all
 WHAT_IS_ONE = "give the file that has a word and then its phones on a line, such as 'SHIPS SH IH P S'"
 _TONE = re.compile(r".*\D[3-9]", re.DOTALL)
 
@@ -73,9 +73,9 @@ def read_lexicon_past_faults(path: Path, strip_stress: bool | None = None) -> Le
             f"(--grammar, grammar=); {WHAT_IS_ONE}"
         )
         return LexiconFile(path, "grammar", (), (stopping("not-a-lexicon", path, None, message),), None, text.damaged)
-    commas = comma_separated(lines)
-    if commas is not None:
-        faults = [*text.faults, stopping("malformed", path, *commas)]
+    other = other_format(lines)
+    if other is not None:
+        faults = [*text.faults, stopping("malformed", path, *other)]
         return LexiconFile(path, "csv", (), tuple(faults), None, text.damaged)
     format = guess_format([line for _, line in lines])
     parse = line_parser(format, number_columns(format, [line for _, line in lines]))
@@ -172,7 +172,7 @@ def check_duplicates(given: LexiconFile) -> Iterator[Finding]:
         known = first.setdefault((entry.word, entry.written), entry.line)
         if known != entry.line:
             found.append((entry.line, f"'{entry.word} {' '.join(entry.written)}' already stands on line {known}"))
-    if len(found) > _MAX_DUPLICATES:
+    if len(found) > _MAX_ALIKE:
         (line, fact), (second, other) = found[:2]
         message = (
             f"{len(found):,} pronunciations are listed before: {fact}, and in line {second} {other}; remove one of each"
@@ -216,6 +216,14 @@ def check_phone_coverage(given: LexiconFile, heard: Mapping[str, int] | Iterable
         for phone in entry.phones:
             if phone not in known and phone not in _RESERVED:
                 users[phone].setdefault(entry.word, entry.line)
+    if len(users) > _MAX_ALIKE:
+        lines = {word: line for words in users.values() for word, line in words.items()}
+        message = (
+            f"no transcript has the {len(users)} phones {some(users)}, so {count(len(lines), 'word')} with them "
+            f"({some(lines)}) cannot be recognized; record some, remove them, or write them with other phones"
+        )
+        yield warning("unheard-phone", given.path, min(lines.values()), message)
+        return
     for phone, words in users.items():
         message = (
             f"no transcript has the phone {phone}, so {count(len(words), 'word')} with it ({some(words)}) cannot be "

@@ -176,7 +176,7 @@ class Report:
 
     def lines(self) -> Iterator[str]:
         """The report as text: a line for every finding, kind by kind, then the summary, then the remarks."""
-        yield from lines_by_kind(sorted(self.findings, key=lambda finding: finding.of_settings))
+        yield from lines_by_kind(sorted(self.findings, key=lambda finding: (finding.severity, finding.of_settings)))
         if self.findings:
             yield ""
         yield from self.summary.lines(stopped=bool(self.stopping))

@@ -26,13 +26,14 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", 
 import numpy as np  # noqa: E402
 
 from asr.acoustic.model_file import SpeechModel, load_model  # noqa: E402
-from asr.commands.decode import chosen_grammar, corpus_for, static_frames  # noqa: E402
+from asr.commands.decode import corpus_for, static_frames  # noqa: E402
 from asr.decode.graph_compiler import compile_graph  # noqa: E402
 from asr.hmm.state_graph import StateGraph  # noqa: E402
 from asr.lattices.generation import LatticeBeam  # noqa: E402
 from asr.lattices.oracle import oracle_errors  # noqa: E402
 from asr.recognition.confidence import mbr_segments, with_confidence  # noqa: E402
 from asr.recognition.decoder import Recognition, recognize  # noqa: E402
+from asr.recognition.grammars import chosen_grammar  # noqa: E402
 from asr.recognition.lattice_outputs import default_lattice_beam  # noqa: E402
 from asr.recognition.vocabulary import recognizable  # noqa: E402
 from asr.scoring.wer import align_words, count_errors  # noqa: E402

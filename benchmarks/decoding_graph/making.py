@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from asr.acoustic.model_file import SpeechModel, load_model
-from asr.commands.decode import chosen_grammar
 from asr.decode.graph_compiler import compile_graph
 from asr.hmm.state_graph import StateGraph
 from asr.lexicon import read_lexicon
+from asr.recognition.grammars import chosen_grammar
 from asr.recognition.vocabulary import recognizable
 from benchmarks.decoding_graph.unshared import unshared_graph
 

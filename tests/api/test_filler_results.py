@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from asr import Recognizer
-from asr.util.errors import LexiconError
+from asr.util.errors import GrammarError, LexiconError
 
 
 @pytest.fixture(scope="module")
@@ -72,3 +73,31 @@ def test_decode_writes_filler_to_ctm_alone(
 def test_filler_cannot_be_added_as_word(toy_model: Path) -> None:
     with pytest.raises(LexiconError, match="outside the grammar"):
         Recognizer.load(toy_model).add_word("[unk]", "x")
+
+
+@pytest.mark.parametrize("written", ["[UNK]", "<unk>", "$other", "$garbage"])
+def test_filler_in_other_spelling_is_named(written: str, toy_model: Path, tmp_path: Path, caplog: Any) -> None:
+    with pytest.raises(GrammarError, match=r"\[unk\].*\$other"):
+        Recognizer.load(toy_model, grammar=["ONE", written])
+    (tmp_path / "list.txt").write_text(f"ONE\n{written}\n")
+    assert Recognizer.load(toy_model, grammar=tmp_path / "list.txt").recognize(np.full(8000, 0.1), 8000) is not None
+    assert any("[unk]" in message for message in caplog.messages)
+
+
+@pytest.mark.parametrize("written", ["$Other", "$garbage", "$UNK"])
+def test_filler_of_hparse_in_other_spelling_is_named(written: str, toy_model: Path, tmp_path: Path) -> None:
+    (tmp_path / "grammar").write_text(f"( ONE | {written} )\n")
+    with pytest.raises(GrammarError, match=r"line 1.*\$other"):
+        Recognizer.load(toy_model, grammar=tmp_path / "grammar")
+
+
+def test_brackets_of_hparse_are_no_filler(toy_model: Path, tmp_path: Path, caplog: Any) -> None:
+    (tmp_path / "grammar").write_text("( ONE | [unk] TWO )\n")
+    Recognizer.load(toy_model, grammar=tmp_path / "grammar")
+    assert any("$other" in message for message in caplog.messages)
+
+
+def test_list_with_nothing_but_the_filler_is_refused(toy_model: Path, tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text("one\n[unk]\n")
+    with pytest.raises(GrammarError, match="one as ONE"):
+        Recognizer.load(toy_model, grammar=tmp_path / "list.txt")

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from asr.acoustic.model_file import load_model
+from asr.acoustic.model_file import describe_model, load_model
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +29,7 @@ def test_the_new_model_differs_in_its_search_settings_alone(tuned, toy_model):
     assert after.search != before.search
     assert after.search.beam < before.search.beam
     assert (after.arpa, after.lexicon, after.source) == (before.arpa, before.lexicon, before.source)
-    assert after.held_out is None  # the errors under a loop are not those of the model's own grammar
+    assert not after.held_out.own_grammar and after.rejection is None
     lines = out.splitlines()
     assert lines[0] == str(output)
     assert f"beam {after.search.beam:g} (was {before.search.beam:g})" in lines
@@ -143,8 +143,10 @@ def test_tune_with_others_fits_filler_penalty(toy_model, toy_corpus, tmp_path, a
     arguments += ["--root", toy_corpus, "--grammar", grammar, "--others", tmp_path / "others"]
     status, out, err = asr(*arguments)  # without a filler: limits of likelihood ratios
     assert status == 0, err
-    assert "commands lost: 0 of" in out
+    assert "lost: 0 of" in out
     limited = load_model(output).search
+    described = describe_model(output)
+    assert described["rejection"]["by"].startswith("limits") and "tuned for" in str(described["held-out speech"])
     assert limited.filler_penalty == load_model(toy_model).search.filler_penalty
     assert limited.rejects
     output.unlink()
@@ -152,8 +154,9 @@ def test_tune_with_others_fits_filler_penalty(toy_model, toy_corpus, tmp_path, a
         file.write("[unk]\n")
     status, out, err = asr(*arguments)
     assert status == 0, err
-    assert f"commands lost: 0 of {len(commands)} " in out
-    assert f"other recordings accepted: 0 of {len(others)} " in out
+    assert f"lost: 0 of the {len(commands)} " in out
+    assert f"accepted: 0 of {len(others)} " in out
+    assert "with rejection: 0 errors" in out
     search = load_model(output).search
     assert not search.rejects
     assert search.filler_penalty != load_model(toy_model).search.filler_penalty

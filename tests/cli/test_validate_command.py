@@ -56,7 +56,7 @@ def test_warnings_have_status_0_and_errors_1(validate: Asr, corpus: Corpus) -> N
     corpus.audio(4).unlink()
     status, out, err = validate()
     assert (status, err) == (1, "")
-    assert f"\n{corpus.folder}/train/wav.scp:4: error: " in out
+    assert out.startswith(f"{corpus.folder}/train/wav.scp:4: error: ")  # errors first
     assert "1 error, 1 warning (1 missing-file, 1 constant)" in out
 
 

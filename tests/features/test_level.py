@@ -11,7 +11,6 @@ import soundfile
 from asr import AudioWarning, Recognizer
 from asr.acoustic.model_file import load_model, save_model
 from asr.acoustic.model_metadata import Provenance
-from asr.commands.decode import decode
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.level import depends_on_level, utterance_levels
@@ -55,7 +54,7 @@ def test_decode_level_far_from_training_warns(
     samples, rate = soundfile.read(sorted((toy_corpus / "audio" / "test").glob("*.wav"))[0])
     soundfile.write(tmp_path / "quiet.wav", gain * samples, rate, subtype="FLOAT")
     with caplog.at_level(logging.WARNING, logger="asr"):
-        decode(model=tmp_path / "model", audio=[tmp_path / "quiet.wav"], out=tmp_path / "out")
+        Recognizer.load(tmp_path / "model").decode(tmp_path / "out", audio=[tmp_path / "quiet.wav"])
     assert any("level of" in message for message in caplog.messages) == warned
     recognizer = Recognizer.load(tmp_path / "model")
     if warned:

@@ -252,3 +252,29 @@ def test_an4_reads_the_same_from_its_kaldi_and_its_sphinx_file(speech_data: Path
     assert kaldi == read_lexicon(speech_data / "an4" / "etc" / "an4.dic")
     text = (speech_data / "an4" / "test" / "text").read_text().splitlines()
     assert kaldi.out_of_vocabulary(line.split()[1:] for line in text) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "token"),
+    [
+        ("default: english_us_mfa\n", 1, "YAML"),
+        ("\u0111\u1ed9c\t\u0257 o k\n\u0111\u1ed9c\tgi\u1ea3\t\u0257 o k j a\n", 2, "gi\u1ea3"),
+        ("new\tN UW\nnew\tyork\tN UW Y AO R K\n", 2, "york"),
+    ],
+)
+def test_file_of_another_form_is_refused_with_its_line(tmp_path: Path, text: str, line: int, token: str) -> None:
+    with pytest.raises(LexiconError, match=rf"line {line}: .*{token}"):
+        read_lexicon(saved(tmp_path, text))
+    (fault,) = read_lexicon_past_faults(saved(tmp_path, text)).faults
+    assert (fault.code, fault.line) == ("malformed", line) and token in fault.message
+
+
+def test_tabs_may_stand_between_phones_and_after_numbers(tmp_path: Path) -> None:
+    path = saved(tmp_path, "a\t0.5\tx y\nb\tx\ty\nc\tx\ty x\n")
+    assert read_lexicon(path).pronunciations == {"a": (("x", "y"),), "b": (("x", "y"),), "c": (("x", "y", "x"),)}
+
+
+def test_a_1_after_every_word_is_its_probability(tmp_path: Path) -> None:
+    found = read_lexicon(saved(tmp_path, "a 1 x y\nb 1 y\nc 1 x\n"))
+    assert found.pronunciations == {"a": (("x", "y"),), "b": (("y",),), "c": (("x",),)}
+    assert read_lexicon(saved(tmp_path, "a 1 x\nb 1 y\nc 1 1\n")).pronunciations["c"] == (("1", "1"),)

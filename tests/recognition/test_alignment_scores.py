@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from asr.commands.align import align
+from asr import align
 
 
 def copied(corpus: Path, folder: Path, transcripts: dict[str, str]) -> Path:

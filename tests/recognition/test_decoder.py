@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from asr.acoustic.model_file import SpeechModel, load_model
-from asr.commands.decode import chosen_grammar
 from asr.decode.graph_compiler import compile_graph
 from asr.features.config import FeatureConfig
 from asr.features.extraction import extract_static
@@ -14,6 +13,7 @@ from asr.features.frame_table import FrameTable
 from asr.grammar import word_loop
 from asr.hmm.state_graph import StateGraph
 from asr.recognition.decoder import recognize
+from asr.recognition.grammars import chosen_grammar
 from discriminants.parallel.workers import LocalWorkers
 
 

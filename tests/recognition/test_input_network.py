@@ -10,7 +10,6 @@ from sklearn.naive_bayes import GaussianNB
 from asr.acoustic.composite import beside
 from asr.acoustic.gmm import single_gaussians
 from asr.acoustic.model_file import SpeechModel, load_model
-from asr.commands.decode import chosen_grammar
 from asr.corpus.data_directory import read_data_directory
 from asr.decode.graph_compiler import compile_graph
 from asr.features.extraction import extract_static
@@ -19,6 +18,7 @@ from asr.features.warping import warping_matrix
 from asr.grammar import one_word, word_loop
 from asr.recognition import input_network
 from asr.recognition.decoder import recognize
+from asr.recognition.grammars import chosen_grammar
 from asr.recognition.input_network import AdaptationSettings, recognize_adapted
 from asr.scoring.wer import score_utterances
 from asr.util.errors import ConfigError

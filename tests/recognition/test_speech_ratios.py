@@ -1,18 +1,21 @@
 """Likelihood ratios of words: sums of frames are scores of paths, and utterances below a limit are rejected."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from asr import Recognizer
-from asr.acoustic.model_file import load_model
+from asr.acoustic.model_file import load_model, save_model
+from asr.acoustic.model_metadata import Rejection
 from asr.alignment.forced_alignment import align_utterance
 from asr.alignment.transcript_graph import transcript_graph
 from asr.alignment.transcript_scores import phone_loop, score_utterance
 from asr.corpus.data_directory import read_data_directory
 from asr.decode.token_passing import best_path
 from asr.features.extraction import extract_static
+from asr.recognition.rejection import checksum, warn_of_rejection
 from asr.recognition.speaker_transforms import frames_of
 from asr.recognition.speech_ratios import frame_scores, speech_ratios
 
@@ -86,7 +89,7 @@ def test_results_have_ratios_if_asked(toy_model, wav, tmp_path, asr):
 @pytest.mark.parametrize("limit", ["min_phone_llr", "min_silence_llr"])
 def test_utterance_below_limit_has_no_words(limit, toy_model, wav, tmp_path, asr):
     kept = Recognizer.load(toy_model, **{limit: -100.0}).recognize(wav)
-    assert kept.text and kept.phone_llr is None
+    assert kept.text and kept.phone_llr is not None
     rejected = Recognizer.load(toy_model, confidence=True, ratios=True, **{limit: 1e6}).recognize(wav)
     assert rejected.text == "" and [word.is_filler for word in rejected.words] == [True]
     assert rejected.phone_llr is not None
@@ -96,3 +99,61 @@ def test_utterance_below_limit_has_no_words(limit, toy_model, wav, tmp_path, asr
     assert status == 0, err
     assert (tmp_path / "hyp.txt").read_text() == f"{wav.stem}\n"
     assert "[unk]" in (tmp_path / "hyp.ctm").read_text()
+
+
+def test_rejected_utterance_keeps_lattice_best_sentences_and_confidence(toy_model, wav, tmp_path, asr):
+    options = ["--min-phone-llr", "100", "--n-best", "2", "--confidence", "--lattices", tmp_path / "lattices"]
+    status, _, err = asr("decode", "--model", toy_model, "--out", tmp_path, wav, *options, "-j", 1)
+    assert status == 0, err
+    best = Recognizer.load(toy_model).recognize(wav).text
+    assert (tmp_path / "hyp.txt").read_text() == f"{wav.stem}\n"
+    assert (tmp_path / "nbest.tsv").read_text().splitlines()[1].split("\t")[-1] == best
+    assert (tmp_path / "lattices" / f"{wav.stem}.lat").is_file()
+    fields = (tmp_path / "hyp.ctm").read_text().split()
+    assert fields[4] == "[unk]" and 0.0 <= float(fields[5]) <= 1.0
+
+
+def test_rejected_utterances_are_counted_apart_from_those_without_words(toy_model, wav, tmp_path, caplog):
+    with caplog.at_level("INFO", logger="asr"):
+        Recognizer.load(toy_model, min_phone_llr=100).decode(tmp_path, audio=[wav])
+    assert any(message.startswith("only other speech or noise in 1 of 1 ") for message in caplog.messages)
+
+
+def test_minus_infinity_switches_a_limit_of_the_model_off(toy_model, wav, tmp_path, asr):
+    model = load_model(toy_model)
+    strict = Recognizer(replace(model, search=model.search.with_options(min_phone_llr=100.0)))
+    assert "min_phone_llr 100" in repr(strict)
+    assert strict.recognize(wav).text == ""
+    lenient = strict.with_settings(min_phone_llr=float("-inf"))
+    assert lenient.search.min_phone_llr is None
+    assert lenient.recognize(wav).text == Recognizer.load(toy_model).recognize(wav).text
+    save_model(tmp_path / "strict.safetensors", strict.model)
+    given = ["--model", tmp_path / "strict.safetensors", "--out", tmp_path, wav, "-j", 1]
+    assert asr("decode", *given, "--min-phone-llr", "-inf")[0] == 0
+    assert len((tmp_path / "hyp.txt").read_text().split()) > 1
+
+
+FITTED = {
+    "by": "ratios", "grammar_words": 2, "commands": 9, "lost": 0, "others": 9, "accepted": 0, "accepted_without": 9,
+    "words": 9, "errors": 0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("by", "fitted_for", "grammar", "token"),
+    [
+        ("ratios", ["ONE", "TWO"], ["ONE", "TWO"], None),
+        ("ratios", ["ONE", "TWO"], ["ONE", "SIX"], "-inf"),
+        ("filler", ["ONE", "[unk]"], ["ONE", "TWO"], "[unk]"),
+        ("filler", ["ONE", "[unk]"], ["ONE", "[unk]"], None),
+        ("filler", ["ONE", "[unk]"], ["TWO", "[unk]"], None),
+        (None, [], ["ONE", "[unk]"], "asr tune"),
+        (None, [], ["ONE"], None),
+    ],
+)
+def test_rejection_fitted_to_another_grammar_is_told(model, by, fitted_for, grammar, token, caplog):
+    fitted = None if by is None else Rejection.model_validate({**FITTED, "by": by, "grammar": checksum(fitted_for)})
+    search = model.search.with_options(min_phone_llr=-1.0 if by == "ratios" else None)
+    warn_of_rejection(replace(model, rejection=fitted, search=search), grammar)
+    assert bool(caplog.messages) == (token is not None)
+    assert token is None or token in caplog.messages[0]

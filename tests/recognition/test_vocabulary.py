@@ -4,9 +4,9 @@ import logging
 
 import pytest
 
+from asr import align
 from asr.acoustic.model_file import load_model
-from asr.commands.align import align
-from asr.commands.decode import chosen_grammar
+from asr.recognition.grammars import chosen_grammar
 from asr.util.errors import CorpusError
 
 

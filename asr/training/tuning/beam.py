@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 from asr.acoustic.model_file import SearchSettings
+from asr.recognition.search import WIDE_BEAM
 from asr.runs.progress import progress
 from asr.scoring.wer import score_utterances
 from asr.training.tuning.search import FoldScores, recognized_by_all
@@ -26,8 +27,8 @@ SWEPT_ACTIVE = 500
 """Hypotheses a frame while scales and penalties are compared, before the width is chosen: in a loop of 2000 words the
 choice is the same within a few per cent as with a thousand, and takes 0.6 of the time."""
 SMALL_GRAPH = 1000
-"""Arcs of a graph that costs next to nothing however widely it is searched, so that the wide search itself is taken:
-what a narrow one finds in trimmed speech it may lose in pauses and noise."""
+"""Arcs of a graph that costs next to nothing however widely it is searched, so that a wide search is taken: what a
+narrow one finds in trimmed speech it may lose in pauses and noise."""
 MIN_WORDS = 200
 """Under fewer words of the wide search the width stays: they say little of other speech, and nothing of grammars."""
 TOLERATED = 0.001
@@ -42,10 +43,10 @@ def choose_width(scored: Sequence[FoldScores], search: SearchSettings, name: str
     """`search` with a beam and a limit of hypotheses (`max_active`) that suit the models, the grammar and the speech.
 
     Beams are tried from the search's own downwards until the words differ from those of a beam `WIDER` than its own,
-    then limits under the beam chosen. The last that agreed is chosen, with its margin. A small graph is searched as
-    widely as that, without trials. Where even the search's own beam
-    loses words, the wide one is taken; where there are few words, all stays as it is; a limit that would keep nearly
-    all of the graph is none. Transcripts do not matter: errors of the search are counted, not the model's.
+    then limits under the beam chosen. The last that agreed is chosen, with its margin. A small graph is searched
+    widely, without trials. Where even the search's own beam loses words, the wide one is taken; where there are few
+    words, all stays as it is; a limit that would keep nearly all of the graph is none. Transcripts do not matter:
+    errors of the search are counted, not the model's.
 
     Parameters
     ----------
@@ -59,8 +60,9 @@ def choose_width(scored: Sequence[FoldScores], search: SearchSettings, name: str
     widest = search.model_copy(update={"beam": min(WIDER * search.beam, WIDEST)})
     n_arcs = max(each.fold_model.graph.n_arcs for each in scored)
     if n_arcs <= SMALL_GRAPH:
-        log.info("%s: beam %g costs nothing in a graph of %d arcs, so none is narrower", name, widest.beam, n_arcs)
-        return widest
+        wide = search.model_copy(update={"beam": max(search.beam, WIDE_BEAM)})
+        log.info("%s: beam %g costs nothing in a graph of %d arcs, so none is narrower", name, wide.beam, n_arcs)
+        return wide
     with progress(sum(len(batch) for each in scored for batch in each.batches), "wide search: utterances") as bar:
         right = recognized_by_all(scored, [widest], bar.advance)[0]
     n_words = sum(map(len, right.values()))

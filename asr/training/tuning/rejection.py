@@ -5,17 +5,19 @@ Under a grammar with a filler the filler's penalty is fitted, under another the 
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
 from asr.acoustic.model_file import SpeechModel
+from asr.acoustic.model_metadata import Rejection
 from asr.acoustic.search_settings import SearchSettings
 from asr.hmm.state_graph import StateGraph
 from asr.recognition.decoder import recognize
+from asr.recognition.rejection import checksum
 from asr.recognition.speech_ratios import SpeechRatio
 from asr.runs.progress import counted
+from asr.scoring.wer import score_utterances
 from asr.training.dataset import Dataset
 from asr.training.tuning.rejection_limits import best_limits
 from asr.training.tuning.search import FoldScores, HeldOutModel
@@ -28,27 +30,6 @@ NO_FILLER = -1e6
 PENALTIES = (0.0, *(-(2.0**power) for power in range(13)), NO_FILLER)
 """Tried first, the largest first."""
 _HALVINGS = 5  # of the gap between two of them
-
-
-@dataclass(frozen=True)
-class Rejection:
-    """How commands and other recordings fare with what was fitted.
-
-    Attributes
-    ----------
-    lost, commands : int
-        Commands that were right without rejection and are not with it, and all that were right without it.
-    accepted, others : int
-        Other recordings in which words of the grammar were recognized, and all of them.
-    accepted_without : int
-        The same without rejection.
-    """
-
-    lost: int
-    commands: int
-    accepted: int
-    others: int
-    accepted_without: int
 
 
 def fit_penalty(commands: FoldScores, others: FoldScores, search: SearchSettings) -> tuple[SearchSettings, Rejection]:
@@ -70,8 +51,19 @@ def fit_penalty(commands: FoldScores, others: FoldScores, search: SearchSettings
         return sum(bool(words) for words in _recognized(others, search, penalty).values())
 
     penalty = best_penalty(lost, accepted, MAX_LOST * len(right))
+    words = commands.fold_model.graph.words
+    report = score_utterances(references, _recognized(commands, search, penalty))
     found = Rejection(
-        lost(penalty), len(right), accepted(penalty), len(others.fold_model.held_out.static), accepted(NO_FILLER)
+        by="filler",
+        grammar=checksum(words),
+        grammar_words=len(words),
+        commands=len(right),
+        lost=lost(penalty),
+        others=len(others.fold_model.held_out.static),
+        accepted=accepted(penalty),
+        accepted_without=accepted(NO_FILLER),
+        words=report.words,
+        errors=report.errors,
     )
     return search.model_copy(update={"filler_penalty": penalty}), found
 
@@ -92,8 +84,20 @@ def fit_limits(
     limits = best_limits(of_commands, of_others, MAX_LOST * len(right)) if right else (None, None)
     lowest = np.array([-np.inf if limit is None else limit for limit in limits])
     lost = int((of_commands < lowest).any(axis=1).sum())
-    accepted = int((of_others >= lowest).all(axis=1).sum())
-    found = Rejection(lost, len(right), accepted, len(others.static), len(of_others))
+    kept = {name: said if (np.array(ratios.get(name, ())) >= lowest).all() else () for name, said in words.items()}
+    report = score_utterances(commands.held_out.references, kept)
+    found = Rejection(
+        by="ratios",
+        grammar=checksum(commands.graph.words),
+        grammar_words=len(commands.graph.words),
+        commands=len(right),
+        lost=lost,
+        others=len(others.static),
+        accepted=int((of_others >= lowest).all(axis=1).sum()),
+        accepted_without=len(of_others),
+        words=report.words,
+        errors=report.errors,
+    )
     return search.model_copy(update=dict(zip(("min_phone_llr", "min_silence_llr"), limits, strict=True))), found
 
 

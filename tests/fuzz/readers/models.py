@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from asr import align
 from asr.acoustic.model_file import load_model
 from asr.cli.info import info
-from asr.commands.align import align
 from asr.decode.graph_compiler import compile_graph
 from asr.features.frame_table import FrameTable
 from asr.grammar import arpa_grammar, word_loop

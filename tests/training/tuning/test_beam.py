@@ -14,6 +14,7 @@ from asr.grammar import word_loop
 from asr.hmm.state_graph import StateGraph
 from asr.lexicon import Lexicon
 from asr.recognition.decoder import recognize
+from asr.recognition.search import WIDE_BEAM
 from asr.training.dataset import Dataset
 from asr.training.tuning import beam
 from asr.training.tuning.beam import WIDER, WIDEST, choose_width
@@ -63,7 +64,7 @@ def test_a_small_graph_is_searched_widely_without_trials(model, graph, dataset, 
     monkeypatch.setattr(beam, "SMALL_GRAPH", graph.n_arcs)
     monkeypatch.setattr(FoldScores, "recognized", None)
     chosen = choose_width([FoldScores.of(HeldOutModel(model, dataset, graph), SerialWorkers())], model.search)
-    assert chosen == model.search.model_copy(update={"beam": WIDER * model.search.beam})
+    assert chosen == model.search.model_copy(update={"beam": max(WIDE_BEAM, model.search.beam)})
 
 
 def test_a_limit_is_chosen_where_the_graph_is_larger(model, dataset):

@@ -1,0 +1,193 @@
+"""Grammars as a program gives them: by name, as a file, as a list of sentences, or ready-made."""
+
+import logging
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
+from pathlib import Path
+from typing import TypeAlias, TypeGuard
+
+from asr.acoustic.model_file import SpeechModel
+from asr.grammar import Grammar, arpa_grammar, one_word, read_grammar, word_loop, word_string
+from asr.grammar.added_words import with_added_words
+from asr.grammar.arpa_file import parse_arpa
+from asr.grammar.filler import FILLER_WORD, SPELLING, is_misspelt_filler, without_filler
+from asr.grammar.hparse import is_hparse
+from asr.grammar.sentences import read_sentences, sentence_list
+from asr.grammar.word_loop import MAX_STRING_LENGTH
+from asr.lexicon import Lexicon
+from asr.recognition.vocabulary import other_case, tell_left_out
+from asr.util.errors import GrammarError, printable
+from asr.util.text_lines import read_text_lines
+from asr.util.unicode_text import nfc
+from asr.validation.findings import count, some
+
+log = logging.getLogger(__name__)
+
+_NAMED = 20
+"""Words of a grammar that are named, of those that the lexicon lacks: a large n-gram may have thousands."""
+
+GrammarChoice: TypeAlias = str | int | os.PathLike[str] | Iterable[str | Sequence[str]] | Grammar | None
+"""None for the model's own, "loop", "one", a number of words, the path of a grammar file, sentences, or an automaton of
+`asr.grammar`."""
+
+
+def settled(choice: GrammarChoice) -> GrammarChoice:
+    """The same choice, to be read again and again: sentences as a tuple of tuples of words.
+
+    Raises GrammarError for what is no grammar: a number that is none of words, a table, anything without sentences.
+    """
+    if isinstance(choice, Integral) and not isinstance(choice, bool) and 1 <= choice <= MAX_STRING_LENGTH:
+        return str(int(choice))
+    if choice is None or isinstance(choice, str | os.PathLike | Grammar):
+        return choice
+    given: object = choice  # whatever the type says
+    if not isinstance(given, Iterable) or isinstance(given, Mapping | bytes) or hasattr(given, "read"):
+        raise GrammarError(f"{_shown(given)} is no grammar; {_GRAMMARS}")
+    sentences = []
+    for sentence in given:
+        words = tuple(sentence.split()) if isinstance(sentence, str) else sentence
+        if not isinstance(words, Sequence) or not all(isinstance(word, str) for word in words):
+            raise GrammarError(f"{_shown(sentence)} is no sentence of a grammar; a text or a list of words would be")
+        sentences.append(tuple(map(nfc, words)))
+    return tuple(sentences)
+
+
+_GRAMMARS = (
+    f"give sentences as a list, 'loop', 'one', a number of words from 1 to {MAX_STRING_LENGTH}, the path of a "
+    "grammar's file, an automaton of asr.grammar, or None for the model's own"
+)
+
+
+def _shown(value: object) -> str:
+    return f"{value!r} ({type(value).__name__})"
+
+
+def grammar_for(model: SpeechModel, lexicon: Lexicon, choice: GrammarChoice, added: Iterable[str] = ()) -> Grammar:
+    """The grammar of a settled choice over the words of the model that can be recognized.
+
+    In the model's own n-gram the words `added` to its lexicon are as likely as its rarest word.
+
+    Raises
+    ------
+    GrammarError
+        When there is no such file or it is no grammar, or a sentence has a word that the lexicon lacks.
+    """
+    if isinstance(choice, Grammar):
+        return choice
+    if choice is None and model.arpa is not None and added:
+        tell_left_out(model, lexicon)
+        own = parse_arpa(model.arpa.splitlines(), "the model's own grammar")
+        return arpa_grammar(with_added_words(own, added), lexicon.words)
+    if choice is None or isinstance(choice, str | os.PathLike):
+        return chosen_grammar(model, lexicon, choice)
+    assert not isinstance(choice, int)  # settled
+    sentences = [tuple(sentence) for sentence in choice]
+    tell_left_out(model, lexicon, {word for sentence in sentences for word in sentence})
+    return _sentences(lexicon, sentences)
+
+
+def _sentences(lexicon: Lexicon, listed: Sequence[tuple[str, ...]]) -> Grammar:
+    """A program means every sentence that it lists: none is left out for a word that the lexicon lacks."""
+    unknown = sorted({word for sentence in listed for word in without_filler(sentence) if word not in lexicon})
+    if unknown:
+        hint = _spelling(unknown, lexicon, of_file=False) or "give each to add_word first"
+        raise GrammarError(f"the model has no pronunciation for {', '.join(unknown)}, which the sentences have; {hint}")
+    return sentence_list(listed)
+
+
+def chosen_grammar(model: SpeechModel, lexicon: Lexicon, wanted: str | os.PathLike[str] | None) -> Grammar:
+    """The grammar that a command line asks for: "loop", "one", a number of words, a file, or None for the model's own.
+
+    `lexicon` has the words that can be recognized (`asr.recognition.vocabulary`); which others the grammar has is
+    logged. Raises GrammarError when the file is no grammar, or shares no word with it.
+    """
+    words = lexicon.words
+    if wanted in (None, "loop", "one") or is_number(wanted):
+        tell_left_out(model, lexicon)
+    if wanted is None:
+        return (
+            word_loop(words)
+            if model.arpa is None
+            else arpa_grammar(parse_arpa(model.arpa.splitlines(), "the model's own grammar"), words)
+        )
+    if wanted == "loop":
+        return word_loop(words)
+    if wanted == "one":
+        return one_word(words)
+    if is_number(wanted):
+        return word_string(words, int(wanted))
+    _require_grammar_file(wanted)
+    try:
+        found = read_grammar(Path(wanted), vocabulary=words)
+    except GrammarError as error:
+        there = _words_of(Path(wanted))
+        tell_left_out(model, lexicon, there)
+        # What is wrong with the grammar under this vocabulary is said without the name of its file.
+        named = str(error) if str(wanted) in str(error) else f"{wanted}: {error}"
+        hint = _spelling(there, model.lexicon)
+        raise GrammarError(f"{named}; {hint}" if hint else named) from error
+    tell_left_out(model, lexicon, found.left_out)
+    unknown = [word for word in found.left_out if word not in model.lexicon]  # of the others was told
+    if not without_filler(found.words):
+        hint = _spelling(unknown, model.lexicon)
+        raise GrammarError(f"{wanted}: shares no word with the model's lexicon{hint and '; '}{hint}")
+    reasons = []
+    if unknown:
+        reasons.append(f"the model has no pronunciation for {some(unknown, _NAMED)}")
+        bare = found.name == "network" and FILLER_WORD[1:-1] in unknown  # [unk] is an optional word there
+        reasons.append(SPELLING if bare else _spelling(unknown, model.lexicon))
+    if found.name == "sentences":
+        reasons.insert(0, _left_out_sentences(Path(wanted), {*words, FILLER_WORD}))
+    message = "; ".join(filter(None, reasons))
+    if message:
+        log.warning("%s", printable(f"{wanted}: {message}"))
+    return found
+
+
+def _spelling(unknown: Iterable[str], lexicon: Lexicon, *, of_file: bool = True) -> str:
+    """A hint at how words of a grammar that the lexicon lacks may be meant; maybe empty."""
+    unknown = set(unknown)
+    fillers = {word for word in unknown if is_misspelt_filler(word)}
+    hint = f"{SPELLING}, and not {some(sorted(fillers), 3)}" if fillers else ""
+    return "; ".join(filter(None, (hint, other_case(unknown - fillers, lexicon, of_file=of_file))))
+
+
+def is_number(wanted: str | os.PathLike[str] | None) -> TypeGuard[str]:
+    """Whether a grammar is asked for by the number of its words; a file with such a name is `./7`."""
+    return isinstance(wanted, str) and wanted.isascii() and wanted.isdecimal() and len(wanted) < 5
+
+
+def _require_grammar_file(wanted: str | os.PathLike[str]) -> None:
+    """GrammarError unless there is such a file; text that is no path was probably meant as a sentence."""
+    if os.path.exists(wanted):  # noqa: PTH110 (of any text, also of what no path can be)
+        return
+    if isinstance(wanted, str):
+        shown = printable(repr(wanted), 300)
+        raise GrammarError(
+            f"the grammar {shown} was taken for the path of a file, and there is none: text is 'loop', 'one', a number "
+            "of words or the path of a grammar file; sentences come as a file with one a line, or from Python as a "
+            f"list, [{shown}]"
+        )
+    raise GrammarError(f"the grammar {os.fspath(wanted)!r} was given as the path of a file, and there is none")
+
+
+def _left_out_sentences(path: Path, known: set[str]) -> str:
+    """How many sentences of a grammar file hold words that cannot be recognized, and the first of them; maybe empty."""
+    sentences = read_sentences(path)
+    left_out = [" ".join(sentence) for sentence in sentences if not known.issuperset(sentence)]
+    if not left_out:
+        return ""
+    shown = some((repr(sentence) for sentence in left_out), 3)
+    return f"{len(left_out):,} of {count(len(sentences), 'sentence')} cannot be said and are left out: {shown}"
+
+
+def _words_of(path: Path) -> set[str]:
+    """Whatever may be a word of a grammar file that could not be used."""
+    try:
+        lines = read_text_lines(path, GrammarError)
+        if is_hparse([line.strip() for line in lines]):
+            return set()  # whose words stand between signs
+        return {field.removeprefix(">").removeprefix("W=") for line in lines for field in line.split()}
+    except GrammarError:
+        return set()

@@ -1,0 +1,51 @@
+"""Whether the words of an utterance are rejected, and what should be known of that under a grammar."""
+
+import logging
+import zlib
+from collections.abc import Iterable
+
+from asr.acoustic.model_file import SpeechModel
+from asr.acoustic.search_settings import SearchSettings
+from asr.grammar.filler import FILLER_WORD
+from asr.recognition.speech_ratios import SpeechRatios
+
+log = logging.getLogger(__name__)
+
+
+def rejected(ratios: SpeechRatios, search: SearchSettings) -> bool:
+    """Whether the words of an utterance fit less well than the settings require."""
+    found = ratios.whole()
+    limits = (search.min_phone_llr, search.min_silence_llr)
+    return found is not None and any(
+        limit is not None and ratio < limit for ratio, limit in zip(found, limits, strict=True)
+    )
+
+
+def checksum(words: Iterable[str]) -> int:
+    """A number of 32 bits that differs, in all likelihood, between the words of two grammars."""
+    return zlib.crc32("\n".join(sorted(set(words))).encode())
+
+
+def warn_of_rejection(model: SpeechModel, words: Iterable[str]) -> None:
+    """Log where the rejection of the model was not fitted to a grammar of these words."""
+    words, fitted, search = set(words), model.rejection, model.search
+    same = fitted is not None and fitted.grammar == checksum(words)
+    if fitted is not None and fitted.by == "ratios" and search.rejects and not same:
+        log.warning(
+            "the model rejects utterances by limits of likelihood ratios that were fitted for a grammar of other words "
+            "(%d of them): under this one they may reject too many or too few; asr tune --others (others=) fits them, "
+            "and --min-phone-llr -inf --min-silence-llr -inf (min_phone_llr=, min_silence_llr=) switch them off",
+            fitted.grammar_words,
+        )
+    if FILLER_WORD not in words:
+        if fitted is not None and fitted.by == "filler":
+            log.warning(
+                "the model was tuned to reject other speech by the filler, and this grammar has none: add [unk] to its "
+                "sentences or $other to HParse's, else other speech is recognized as its words"
+            )
+    elif (fitted is None or fitted.by != "filler") and search.filler_penalty == SearchSettings().filler_penalty:
+        log.warning(
+            "the filler penalty %g was not fitted to this model: many commands may be lost or other recordings "
+            "accepted; asr tune --others (others=) fits it",
+            search.filler_penalty,
+        )
