@@ -21,6 +21,7 @@ from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology, estimate_self_loops
 from asr.util.config_base import Settings, distinct, fault_in_value, printable_name
+from asr.util.counted_text import count
 from asr.util.errors import ConfigError
 from discriminants.parallel.workers import SerialWorkers, Workers
 
@@ -333,7 +334,7 @@ def _with_mixtures(
         silence_gaussian_ratio=settings.silence_gaussian_ratio,
         workers=workers,
     ).for_states(topology.phone_state)
-    log.info("trained %d Gaussians a state in %.1f s", settings.mixtures, time.monotonic() - started)
+    log.info("trained %s a state in %.1f s", count(settings.mixtures, "Gaussian"), time.monotonic() - started)
     return beside(hybrid, mixtures, n_unspliced, frames.shape[1], settings.mixture_weight)
 
 

@@ -54,7 +54,7 @@ def describe(arrays: Mapping[str, np.ndarray], metadata: ModelMetadata) -> dict[
             **(
                 _hybrid(own, parts)
                 if parts.kind == "hybrid"
-                else {"Gaussians a state": _gaussians(own["gmm.log_weights"])}
+                else {"Gaussians a state (median)": _gaussians(own["gmm.log_weights"])}
             ),
         }
     return described

@@ -104,7 +104,7 @@ class Rejection(BaseModel):
     by: Literal["filler", "ratios"]
     """What was fitted: the filler penalty, or the limits of the likelihood ratios."""
     grammar: int = Field(ge=0, lt=2**32)
-    """Checksum of the words of the grammar, as of `asr.recognition.rejection.checksum`."""
+    """As of `asr.recognition.rejection.checksum`."""
     grammar_words: int = Field(ge=1)
     commands: int = Field(ge=0)
     """Recordings of commands that are right without rejection."""

@@ -483,8 +483,8 @@ class Recognizer(Locked):
                 lexicon = self._vocabulary()
                 if self._grammar is None:
                     self._grammar = grammar_for(self._model, lexicon, self._choice, self._added)
-                warn_of_rejection(self._model, self._grammar.words)
                 self._graph = compile_graph(lexicon, self._grammar, self._model.hmm.topology)
+                warn_of_rejection(self._model, self._graph)
             if self._choice is None or self._width_given:
                 return self._model, self._graph
             return replace(self._model, search=wide_enough(self._model.search, self._graph)), self._graph

@@ -8,8 +8,8 @@ from asr.acoustic.search_settings import SearchSettings
 from asr.grammar import Grammar
 from asr.grammar.filler import FILLER_WORD
 from asr.recognition.grammars import GrammarChoice
+from asr.util.counted_text import count
 from asr.util.errors import printable
-from asr.validation.findings import count
 
 _SHOWN = 6  # words of a grammar
 

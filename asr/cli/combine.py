@@ -73,7 +73,7 @@ def combine(
     import asr
     from asr.cli.reporting import report_failures
     from asr.runs.outcome import Outcome
-    from asr.validation.findings import count
+    from asr.util.counted_text import count
 
     made = asr.combine(systems, out, weights=wanted, null=null, text=text)
     typer.echo(out / "hyp.txt")
@@ -83,7 +83,7 @@ def combine(
         chosen = made.chosen
         typer.echo(
             f"chosen: --weights {' '.join(f'{weight:.3g}' for weight in made.weights)} --null {made.null:g}\n"
-            f"{chosen.errors} errors in {chosen.words} words of {text}, on which this was chosen; "
+            f"{count(chosen.errors, 'error')} in {count(chosen.words, 'word')} of {text}, on which this was chosen; "
             f"{chosen.errors_before} before"
         )
     typer.echo(f"{count(made.n_done, 'utterance')} of {len(systems)} systems combined", err=True)

@@ -59,8 +59,8 @@ def score(
     from asr.scoring.files import read_transcripts
     from asr.scoring.letter_case import case_hint
     from asr.scoring.transcript import aligned_transcripts, speaker_summary
+    from asr.util.counted_text import count, some
     from asr.util.files import atomic_write
-    from asr.validation.findings import count, some
 
     references, hypotheses = read_transcripts(reference), read_transcripts(hypothesis)
     report = asr.score(reference, hypothesis, speakers=utt2spk, ignore_case=ignore_case)
@@ -74,7 +74,7 @@ def score(
     rate = f"{report.wer:.2f} %" if report.words else "undefined: the references have no words"
     typer.echo(
         f"WER {rate}  {interval}  "
-        f"({report.errors} errors in {report.words} words: {report.substitutions} substituted, "
+        f"({count(report.errors, 'error')} in {count(report.words, 'word')}: {report.substitutions} substituted, "
         f"{report.deletions} deleted, {report.insertions} inserted)"
     )
     typer.echo(f"SER {report.ser:.2f} %  ({totals.wrong_sentences} of {totals.sentences} utterances)")

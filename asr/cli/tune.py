@@ -100,7 +100,7 @@ def tune(
 
     import asr
     from asr.cli.reporting import tell_left_out
-    from asr.validation.findings import count
+    from asr.util.counted_text import count
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     tuned = asr.tune(
@@ -146,7 +146,7 @@ def _number(value: float | None) -> str:
 
 def _print_rejection(found: "Rejection") -> None:
     """Print how many commands are lost, and how many other recordings are accepted."""
-    from asr.validation.findings import count
+    from asr.util.counted_text import count
 
     wer = 100 * found.errors / max(1, found.words)
     lost = 100 * found.lost / max(1, found.commands)

@@ -9,9 +9,9 @@ from pathlib import Path
 from asr.corpus.audio_kinds import READABLE
 from asr.corpus.data_directory import DataDirectory, Problem, Utterance
 from asr.corpus.identifiers import fault_in_name
+from asr.util.counted_text import count
 from asr.util.errors import ConfigError, CorpusError, printable
 from asr.util.unicode_text import nfc
-from asr.validation.findings import count
 from discriminants.util.paths import exists, is_dir, is_file
 
 log = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ def files_as_corpus(audio: Sequence[Path], speakers: str = "file") -> DataDirect
             problems.append(Problem(name, "no-speaker", f"{path}: nothing in its path is like {speakers!r}"))
         else:
             utterances.append(Utterance(name, speaker, None, audio=path))
-    return DataDirectory(Path("AUDIO"), tuple(sorted(utterances, key=lambda u: u.id)), {}, tuple(problems))
+    return DataDirectory(Path("the audio files"), tuple(sorted(utterances, key=lambda u: u.id)), {}, tuple(problems))
 
 
 def is_pattern(path: Path) -> bool:

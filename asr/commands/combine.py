@@ -15,8 +15,8 @@ from asr.lattices.confusion_network import Bin, spoken_segments
 from asr.recognition.decode_dir import SystemResult, read_results
 from asr.recognition.hypotheses import write_words
 from asr.runs.outcome import account
+from asr.util.counted_text import count, some
 from asr.util.errors import ConfigError, CorpusError, DecodeError, Fault, attempt, printable
-from asr.validation.findings import count, some
 from discriminants.util.paths import exists
 
 log = logging.getLogger(__name__)

@@ -21,8 +21,8 @@ from asr.recognition.multipass import AdaptationMethod, adaptable_model, recogni
 from asr.runs.outcome import Outcome, account, accounted
 from asr.runs.progress import counted
 from asr.training.dataset import require_some
+from asr.util.counted_text import count
 from asr.util.errors import ConfigError, CorpusError, DecodeError, printable
-from asr.validation.findings import count
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.util.paths import exists, is_dir
 

@@ -25,8 +25,8 @@ from asr.training.tuning.beam import SWEPT_ACTIVE, choose_width
 from asr.training.tuning.confidence import confidence_on
 from asr.training.tuning.rejection import NO_FILLER, fit_limits, fit_penalty
 from asr.training.tuning.search import FoldScores, HeldOutModel, TuningResult, score_held_out, tune
+from asr.util.counted_text import count
 from asr.util.errors import ConfigError, GrammarError, printable
-from asr.validation.findings import count
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.util.paths import exists, is_dir
 
@@ -220,7 +220,7 @@ def _best_share(
         scored = score_held_out([HeldOutModel(candidate, dataset, graph)], workers)
         tuned = tune(scored, settings, most_active=SWEPT_ACTIVE)
         if share is not None:
-            log.info("share %g of the second stream: %d errors", share, tuned.report.errors)
+            log.info("share %g of the second stream: %s", share, count(tuned.report.errors, "error"))
             shares.append(TriedShare(share, tuned.report.errors))
         if best is None or tuned.report.errors < best[2].report.errors:
             best = candidate, scored, tuned, share

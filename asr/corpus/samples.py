@@ -41,7 +41,9 @@ def samples_from_array(
     """
     if not _is_rate(native):
         shown = str(native) if isinstance(native, Real) else f"{native!r} ({type(native).__name__})"
-        raise CorpusError(f"{source}: its rate is {shown}; a whole number from {LOWEST_RATE} to {MAX_RATE} is needed")
+        raise CorpusError(
+            f"{source}: its rate is {shown}; a whole number from {LOWEST_RATE} to {MAX_RATE} is needed", code="bad-rate"
+        )
     try:
         given = np.asarray(array)
     except (TypeError, ValueError) as error:

@@ -59,7 +59,10 @@ def extract_static(
     kept = [pair for number, pair in enumerate(kept) if number not in faults]
     if not kept:
         if len(problems) == 1:
-            raise FeatureError(f"{corpus.path}: {problems[0].utterance_id!r}: {problems[0].reason}", lost=problems)
+            reason = problems[0].reason
+            named = str(utterances[0].audio) in reason
+            message = reason if named else f"{corpus.path}: {problems[0].utterance_id!r}: {reason}"
+            raise FeatureError(message, lost=problems)
         why = f"; the first: {problems[0].utterance_id!r}: {problems[0].reason}" if problems else ""
         raise FeatureError(
             f"{corpus.path}: none of its {len(utterances)} utterances gave features{why}.", lost=problems

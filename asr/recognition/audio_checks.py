@@ -13,9 +13,9 @@ from asr.features.frame_table import FrameTable
 from asr.features.level import depends_on_level, utterance_levels
 from asr.hmm.state_graph import StateGraph
 from asr.runs.progress import counted
+from asr.util.counted_text import count, some
 from asr.util.errors import Fault, printable
 from asr.validation.audio_stats import Measured
-from asr.validation.findings import count, some
 from asr.validation.recordings import above_cut_off, measure_all
 from asr.validation.transcripts import MAX_PAUSES_LENGTH
 from discriminants.parallel.workers import Workers

@@ -15,8 +15,8 @@ from asr.lattices.slf import read_slf_lattice
 from asr.recognition.hypotheses import HYPOTHESES, TIMES
 from asr.recognition.lattice_outputs import CONFUSIONS
 from asr.scoring.files import read_transcripts
+from asr.util.counted_text import some
 from asr.util.errors import CorpusError
-from asr.validation.findings import some
 from discriminants.util.paths import exists, is_dir
 
 LATTICES = "lattices"

@@ -17,10 +17,10 @@ from asr.grammar.sentences import read_sentences, sentence_list
 from asr.grammar.word_loop import MAX_STRING_LENGTH
 from asr.lexicon import Lexicon
 from asr.recognition.vocabulary import other_case, tell_left_out
+from asr.util.counted_text import count, some
 from asr.util.errors import GrammarError, printable
 from asr.util.text_lines import read_text_lines
 from asr.util.unicode_text import nfc
-from asr.validation.findings import count, some
 
 log = logging.getLogger(__name__)
 

@@ -12,9 +12,9 @@ from asr.decode.path_segments import Segment
 from asr.grammar.filler import FILLER_WORD, without_filler
 from asr.recognition.speech_ratios import SpeechRatio, SpeechRatios
 from asr.scoring.files import read_transcripts, write_transcripts
+from asr.util.counted_text import count, some
 from asr.util.errors import CorpusError, printable
 from asr.util.files import atomic_write
-from asr.validation.findings import count, some
 from discriminants.util.paths import is_file
 
 log = logging.getLogger(__name__)

@@ -17,8 +17,8 @@ from asr.recognition.input_network import n_steps, recognize_adapted
 from asr.recognition.speaker_transforms import adaptable, recognized_maps
 from asr.recognition.transform_file import add_maps, load_maps
 from asr.runs.progress import counted
+from asr.util.counted_text import count, some
 from asr.util.errors import ConfigError, printable
-from asr.validation.findings import count, some
 from discriminants.logistic.affine_transform import AffineTransform
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.util.paths import exists

@@ -2,11 +2,11 @@
 
 import logging
 import zlib
-from collections.abc import Iterable
 
 from asr.acoustic.model_file import SpeechModel
 from asr.acoustic.search_settings import SearchSettings
 from asr.grammar.filler import FILLER_WORD
+from asr.hmm.state_graph import StateGraph
 from asr.recognition.speech_ratios import SpeechRatios
 
 log = logging.getLogger(__name__)
@@ -21,19 +21,19 @@ def rejected(ratios: SpeechRatios, search: SearchSettings) -> bool:
     )
 
 
-def checksum(words: Iterable[str]) -> int:
-    """A number of 32 bits that differs, in all likelihood, between the words of two grammars."""
-    return zlib.crc32("\n".join(sorted(set(words))).encode())
+def checksum(graph: StateGraph) -> int:
+    """A number of 32 bits that differs, in all likelihood, between grammars of other words or longer sentences."""
+    return zlib.crc32("\n".join([str(graph.most_words), *sorted(graph.words)]).encode())
 
 
-def warn_of_rejection(model: SpeechModel, words: Iterable[str]) -> None:
-    """Log where the rejection of the model was not fitted to a grammar of these words."""
-    words, fitted, search = set(words), model.rejection, model.search
-    same = fitted is not None and fitted.grammar == checksum(words)
+def warn_of_rejection(model: SpeechModel, graph: StateGraph) -> None:
+    """Log where the rejection of the model was not fitted to the grammar of this graph."""
+    words, fitted, search = graph.words, model.rejection, model.search
+    same = fitted is not None and fitted.grammar == checksum(graph)
     if fitted is not None and fitted.by == "ratios" and search.rejects and not same:
         log.warning(
-            "the model rejects utterances by limits of likelihood ratios that were fitted for a grammar of other words "
-            "(%d of them): under this one they may reject too many or too few; asr tune --others (others=) fits them, "
+            "the model rejects utterances by limits of likelihood ratios that were fitted for another grammar (of %d "
+            "words): under this one they may reject too many or too few; asr tune --others (others=) fits them, "
             "and --min-phone-llr -inf --min-silence-llr -inf (min_phone_llr=, min_silence_llr=) switch them off",
             fitted.grammar_words,
         )

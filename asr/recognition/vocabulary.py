@@ -9,9 +9,9 @@ from asr.grammar.filler import FILLER_WORD
 from asr.grammar.marks import meaning
 from asr.lexicon import Lexicon
 from asr.lexicon.lexicon import Pronunciation, without_stress
+from asr.util.counted_text import count, some
 from asr.util.errors import LexiconError, printable
 from asr.util.unicode_text import without_punctuation
-from asr.validation.findings import count, some
 
 log = logging.getLogger(__name__)
 

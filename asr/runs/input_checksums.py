@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from asr.validation.findings import count
+from asr.util.counted_text import count
 from discriminants.util.paths import is_file
 
 

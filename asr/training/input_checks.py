@@ -19,10 +19,11 @@ from asr.training.config import (
     load_config,
     sets_nothing,
 )
+from asr.util.counted_text import count
 from asr.util.errors import AsrError, ConfigError, CorpusError, Fault, LexiconError, printable
 from asr.validation import Finding, Report, validate
 from asr.validation.directory import read_directory_past_faults
-from asr.validation.findings import count, lines_by_kind, stopping, warning, without_place
+from asr.validation.findings import lines_by_kind, stopping, warning, without_place
 from asr.validation.settings import check_classifier, setting_place
 from discriminants.parallel.workers import SerialWorkers, Workers
 

@@ -40,10 +40,10 @@ from asr.training.tuning.beam import SWEPT_ACTIVE, choose_width
 from asr.training.tuning.confidence import confidence_on
 from asr.training.tuning.folds import folds
 from asr.training.tuning.search import HeldOutModel, TuningResult, score_held_out, tune
+from asr.util.counted_text import count
 from asr.util.errors import printable
 from asr.util.files import atomic_write
 from asr.validation.directory import LISTS
-from asr.validation.findings import count
 from asr.validation.report import Report
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.util.paths import exists, is_dir

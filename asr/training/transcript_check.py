@@ -24,6 +24,7 @@ from asr.recognition.speaker_transforms import frames_of_states
 from asr.runs.progress import counted
 from asr.training.dataset import Dataset
 from asr.training.gmm_stages import AlignedGmms, TrainingContext
+from asr.util.counted_text import count
 
 FOLDS = 4
 FEW_UTTERANCES, FOLDS_OF_FEW = 400, 10  # a model of few utterances misses every one that it lacks
@@ -136,6 +137,7 @@ def _of_stage(mixtures: AlignedGmms, n_utterances: int) -> list[Suspect]:
         curve = trained.curves.get("log-likelihood per frame", ())
         if len(curve) > 1 and curve[-1] < curve[0] - MIN_FALL:
             found.append(
-                f"the log-likelihood a frame fell from {curve[0]:.2f} to {curve[-1]:.2f} at {n_components} Gaussians"
+                f"the log-likelihood a frame fell from {curve[0]:.2f} to {curve[-1]:.2f} at "
+                f"{count(n_components, 'Gaussian')}"
             )
     return [Suspect("stage", mixtures.largest.path.parent.name, float("nan"), complaint) for complaint in found]

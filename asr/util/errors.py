@@ -164,6 +164,9 @@ class Fault(_Fault):
         """As any named tuple."""
         return super().__new__(cls, code, sentence(reason))
 
+    def __str__(self) -> str:
+        return f"{self.reason} [{self.code}]"
+
 
 def attempt(
     function: Callable[Parameters, Result], *arguments: Parameters.args, **options: Parameters.kwargs

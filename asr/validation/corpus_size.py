@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from asr.acoustic.context_trees import FRAMES_A_STATE, states_for
+from asr.util.counted_text import count
 from asr.validation.directory import Directory
-from asr.validation.findings import count
 from asr.validation.report import Summary
 
 FEW_WORDS = 500
@@ -32,10 +32,8 @@ def remarks_on_amount(summary: Summary) -> Iterator[str]:
         lasting = "" if summary.seconds is None else f" ({summary.seconds:.0f} s)"
         room = "their speaker and room" if summary.speakers == 1 else "their speakers and rooms"
         yield (
-            f"{count(summary.words, 'word')} in {count(summary.usable, 'utterance')}{lasting} are little speech: they "
-            f"show that everything fits together, and train a recognizer that works for {room}, but measure next to "
-            "nothing, for mixtures and hybrid are told apart by some hundred held-out words at least; an hour of a "
-            "task with a small vocabulary makes a recognizer for it"
+            f"{count(summary.words, 'word')} in {count(summary.usable, 'utterance')}{lasting} are little speech. The "
+            f"model will suit {room}, and its error rates will tell little; record an hour for a small vocabulary"
         )
     if summary.vocabulary >= LARGE_VOCABULARY and summary.words < WORDS_A_WORD * summary.vocabulary:
         yield (

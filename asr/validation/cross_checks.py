@@ -4,9 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from asr.corpus.identifiers import fault_in_name
+from asr.util.counted_text import count
 from asr.util.errors import Fault
 from asr.validation.directory import Directory
-from asr.validation.findings import Finding, costing, count, stopping, warning
+from asr.validation.findings import Finding, costing, stopping, warning
 
 
 def check_lists_there(directory: Directory, *, transcribed: bool = True) -> Iterator[Finding]:

@@ -124,15 +124,3 @@ def without_place(error: Exception, file: Path, line: int | None = None) -> str:
         for place in (f"{file}:{line}: ", f"{file}, line {line}: "):
             message = message.removeprefix(place)
     return message.removeprefix(f"{file}: ").removeprefix(f"{file} ")
-
-
-def some(names: Iterable[str], most: int = 5) -> str:
-    """The first few names with commas, and how many more there are."""
-    listed = list(names)
-    more = f" and {len(listed) - most} more" if len(listed) > most else ""
-    return ", ".join(listed[:most]) + more
-
-
-def count(number: int, thing: str) -> str:
-    """`1 utterance`, `1,539 utterances`."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -14,8 +14,9 @@ from asr.hmm.topology import SHORT_PAUSE, SILENCE
 from asr.lexicon import Lexicon, formats, read_lexicon
 from asr.lexicon.lexicon import STRESSED_PHONE, VOWELS, Pronunciation, without_stress
 from asr.lexicon.reading import guess_format, line_parser, number_columns, other_format, strips_stress
+from asr.util.counted_text import count, some
 from asr.util.errors import LexiconError
-from asr.validation.findings import Finding, count, some, stopping, warning, without_place
+from asr.validation.findings import Finding, stopping, warning, without_place
 from asr.validation.lists import read_text_past_faults
 
 _NO_WORDS = {"<sil>", "!sil", "<eps>"} | {mark.lower() for mark in SENTENCE_MARKS}

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from asr.corpus.list_file import Entry
+from asr.util.counted_text import count
 from asr.util.errors import CorpusError
 from asr.util.file_kinds import fault_in_kind, is_binary
 from asr.util.text_lines import GZIP_MAGIC, MAX_TEXT, read_text_lines
 from asr.util.unicode_text import nfc
-from asr.validation.findings import Finding, count, stopping, warning, without_place
+from asr.validation.findings import Finding, stopping, warning, without_place
 from discriminants.util.paths import is_file
 
 

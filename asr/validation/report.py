@@ -6,8 +6,9 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
+from asr.util.counted_text import count
 from asr.util.errors import Fault, printable
-from asr.validation.findings import Finding, count, lines_by_kind
+from asr.validation.findings import Finding, lines_by_kind
 
 _COLUMN = 14
 

@@ -12,9 +12,10 @@ from asr.corpus.list_file import refuse_pipe
 from asr.features.config import FeatureConfig
 from asr.hmm.phone_questions import PhoneQuestion
 from asr.lexicon import Lexicon
+from asr.util.counted_text import count, some
 from asr.util.errors import ConfigError, CorpusError, Fault, attempt
 from asr.validation.audio_stats import measure
-from asr.validation.findings import Finding, count, some, stopping, warning, without_place
+from asr.validation.findings import Finding, stopping, warning, without_place
 from asr.validation.lists import check_format, read_list_past_faults
 from discriminants.util.paths import is_file
 

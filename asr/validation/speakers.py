@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from asr.corpus.identifiers import fault_in_name
+from asr.util.counted_text import count, some
 from asr.validation.directory import Directory
-from asr.validation.findings import Finding, count, some, stopping, warning
+from asr.validation.findings import Finding, stopping, warning
 
 _REMEDY = 'set normalize = "utterance" or "corpus" in the settings, or name the speakers that there really are'
 _NAMED = 3  # speakers of one utterance that have a line each; of more there is one line for all

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from asr.features.config import FeatureConfig
 from asr.lexicon import Lexicon
+from asr.util.counted_text import count, some
 from asr.util.unicode_text import without_punctuation
 from asr.validation.directory import Directory
-from asr.validation.findings import MIN_CASES, NEARLY_ALL, Finding, costing, count, some, warning
+from asr.validation.findings import MIN_CASES, NEARLY_ALL, Finding, costing, warning
 
 FASTEST = 8.0
 """Words a second; fast readers reach five."""

@@ -145,7 +145,7 @@ def test_what_is_no_audio_costs_itself_alone_too(recognizer, wavs, options):
     results = list(recognizer.recognize_all([wavs[0], *wrong, wavs[1]], **options))
     assert results[0].text and results[-1].text
     assert [result.source for result in results[1:-1]] == ["NoneType", "int", "bytes", "array", "array", "array"]
-    assert [result.error.code for result in results[1:-1]] == [*3 * ["unreadable"], "no-rate", "unreadable", "no-rate"]
+    assert [result.error.code for result in results[1:-1]] == [*3 * ["unreadable"], "no-rate", "bad-rate", "no-rate"]
 
 
 def test_whoever_has_audio_of_a_lower_rate_is_told_what_takes_it(toy_model, recognizer, wavs):

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -139,6 +140,10 @@ FITTED = {
 }  # fmt: skip
 
 
+def _graph(words, most_words=1):
+    return SimpleNamespace(words=words, most_words=most_words)
+
+
 @pytest.mark.parametrize(
     ("by", "fitted_for", "grammar", "token"),
     [
@@ -152,8 +157,10 @@ FITTED = {
     ],
 )
 def test_rejection_fitted_to_another_grammar_is_told(model, by, fitted_for, grammar, token, caplog):
-    fitted = None if by is None else Rejection.model_validate({**FITTED, "by": by, "grammar": checksum(fitted_for)})
+    fitted = (
+        None if by is None else Rejection.model_validate({**FITTED, "by": by, "grammar": checksum(_graph(fitted_for))})
+    )
     search = model.search.with_options(min_phone_llr=-1.0 if by == "ratios" else None)
-    warn_of_rejection(replace(model, rejection=fitted, search=search), grammar)
+    warn_of_rejection(replace(model, rejection=fitted, search=search), _graph(grammar))
     assert bool(caplog.messages) == (token is not None)
     assert token is None or token in caplog.messages[0]

@@ -55,7 +55,7 @@ def fit_penalty(commands: FoldScores, others: FoldScores, search: SearchSettings
     report = score_utterances(references, _recognized(commands, search, penalty))
     found = Rejection(
         by="filler",
-        grammar=checksum(words),
+        grammar=checksum(commands.fold_model.graph),
         grammar_words=len(words),
         commands=len(right),
         lost=lost(penalty),
@@ -88,7 +88,7 @@ def fit_limits(
     report = score_utterances(commands.held_out.references, kept)
     found = Rejection(
         by="ratios",
-        grammar=checksum(commands.graph.words),
+        grammar=checksum(commands.graph),
         grammar_words=len(commands.graph.words),
         commands=len(right),
         lost=lost,

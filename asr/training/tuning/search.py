@@ -24,8 +24,8 @@ from asr.training.config import TuningSettings
 from asr.training.dataset import Dataset
 from asr.training.tuning.cache import SearchCache, Words
 from asr.training.tuning.grid import UNDECIDED, ErrorGrid, GridChoice, choose, is_far, worth_trying
+from asr.util.counted_text import count
 from asr.validation.corpus_size import MIN_SPEAKERS
-from asr.validation.findings import count
 from discriminants.parallel.threads import in_threads
 from discriminants.parallel.workers import SerialWorkers, Workers
 

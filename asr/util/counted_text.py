@@ -1,0 +1,15 @@
+"""Names and numbers in messages."""
+
+from collections.abc import Iterable
+
+
+def some(names: Iterable[str], most: int = 5) -> str:
+    """The first few names with commas, and how many more there are."""
+    listed = list(names)
+    more = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return ", ".join(listed[:most]) + more
+
+
+def count(number: int, thing: str) -> str:
+    """`1 utterance`, `1,539 utterances`."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
