@@ -94,5 +94,5 @@ def test_decoding_says_in_a_line_each_what_sounds_wrong(
         "1 utterance (silent): digital silence: all samples are 0",
         "1 utterance (stereo): channels of opposite phase, which cancel when they are averaged: give one of them as a "
         "mono file",
-        "no word was heard in 2 of 3 utterances; the first: silent",
+        "no word in 2 of 3 utterances; the first: silent",
     ]

@@ -303,7 +303,7 @@ def test_little_speech_is_a_remark_that_says_what_it_can_and_cannot_tell(
     assert not report.findings
     amount, speakers = report.remarks
     assert amount.startswith(f"{report.summary.words} words in 9 utterances (")
-    assert "everything fits together" in amount and "some hundred held-out words" in amount
+    assert "little speech" in amount
     assert speakers.startswith("few speakers: with fewer than 4")
     assert report.as_json()["remarks"] == [amount, speakers]
     assert list(report.lines())[-1].split(maxsplit=1) == ["remark", speakers]
