@@ -10,13 +10,12 @@ from typing import Any, BinaryIO, TypeAlias, TypeGuard
 
 import numpy as np
 
-from asr.corpus.audio import at_rate, read_native
+from asr.corpus.audio_stats import Channels, Measured
 from asr.corpus.samples import samples_from_array
 from asr.features.config import FeatureConfig
-from asr.features.extraction import signal_features
+from asr.features.extraction import measured_features, measured_sample_features
 from asr.recognition.audio_checks import unusual
 from asr.util.errors import AsrError, CorpusError, Fault, MissingAudioError
-from asr.validation.audio_stats import Channels
 from discriminants.util.paths import exists, is_file
 
 Samples: TypeAlias = np.ndarray | Sequence[float]
@@ -117,7 +116,7 @@ def _no_audio(given: Any) -> str:
 def _of_samples(array: Any, native: int, config: FeatureConfig, source: str) -> Sound:
     channels = Channels()
     samples = samples_from_array(array, native, rate=config.sample_rate, source=source, observe=channels.add)
-    return _heard(samples, int(native), channels, config, source)
+    return _sound(*measured_sample_features(samples, int(native), channels, config, source=source), config, source)
 
 
 def _of_file(path: Path, config: FeatureConfig, source: str) -> Sound:
@@ -125,16 +124,11 @@ def _of_file(path: Path, config: FeatureConfig, source: str) -> Sound:
         if exists(path):
             raise CorpusError(f"{source} is no regular file", code="unreadable")
         raise MissingAudioError(f"{source} does not exist")
-    channels = Channels()
-    samples, native = read_native(path, rate=config.sample_rate, observe=channels.add)
-    return _heard(samples, native, channels, config, source)
+    return _sound(*measured_features(path, config), config, source)
 
 
-def _heard(samples: np.ndarray, native: int, channels: Channels, config: FeatureConfig, source: str) -> Sound:
-    seconds, measured = len(samples) / native, channels.measured(samples, native)
-    signal = at_rate(samples, native, config.sample_rate, source=source, upsample=config.upsample)  # overwrites samples
-    static = signal_features(signal, config, source=source)
-    return Sound(static, seconds, source, tuple(unusual(measured, config)))
+def _sound(static: np.ndarray, measured: Measured, config: FeatureConfig, source: str) -> Sound:
+    return Sound(static, measured.seconds, source, tuple(unusual(measured, config)))
 
 
 def _of_file_object(file: Any, config: FeatureConfig, source: str) -> Sound:

@@ -10,7 +10,7 @@ from asr.alignment.ctm import ctm_rows
 from asr.alignment.frame_times import frame_times
 from asr.commands.audio_files import files_as_corpus, is_pattern
 from asr.corpus.data_directory import DataDirectory, Problem, read_data_directory
-from asr.features.extraction import extract_static
+from asr.features.extraction import extract_measured
 from asr.features.frame_table import FrameTable
 from asr.hmm.state_graph import StateGraph
 from asr.recognition.audio_checks import warn_of_few_words, warn_of_levels, warn_of_sound
@@ -166,7 +166,7 @@ def static_frames(model: SpeechModel, corpus: DataDirectory, workers: Workers) -
             f"give a data directory with {had}, or train on {given}"
         )
     config = model.front_end.config
-    if not archived:
-        warn_of_sound(corpus, config, workers=workers)
     with counted(len(corpus.utterances), "features") as finished:
-        return extract_static(corpus, config, workers=workers, progress=finished)
+        found = extract_measured(corpus, config, workers=workers, progress=finished)
+    warn_of_sound(found.measured, config)
+    return found.static, found.problems

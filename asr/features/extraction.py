@@ -3,10 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from asr.corpus.audio import read_audio
+from asr.corpus.audio import at_rate, read_audio, read_native
+from asr.corpus.audio_stats import Channels, Measured
 from asr.corpus.data_directory import DataDirectory, Problem, Utterance
 from asr.corpus.feature_file import read_features
 from asr.features.augmentation import Augmentation
@@ -18,6 +20,14 @@ from asr.util.errors import Fault, FeatureError, attempt
 from discriminants.parallel.workers import LocalWorkers, SerialWorkers, Workers
 
 _BATCH = 32  # utterances handed to a worker at once
+
+
+class Extracted(NamedTuple):
+    """Static features of a corpus, the utterances left out, and what was measured of the audio of the others."""
+
+    static: FrameTable
+    problems: list[Problem]
+    measured: dict[str, Measured]
 
 
 def extract_static(
@@ -32,28 +42,56 @@ def extract_static(
 
     With an `augmentation` the audio is changed first; the utterances keep their names. The result is the same for
     any workers; `progress` is called with the number of utterances finished. An utterance that cannot be read, is
-    shorter than one window, has another number of columns than the first, or values far beyond all others (see
-    `spoilt`), is left out and listed. Raises FeatureError when none is left.
+    shorter than one window, has another number of columns than the first, or values far beyond all others
+    (`asr.features.outliers`), is left out and listed. Raises FeatureError when none is left.
     """
+    found = _extract(corpus, config, augmentation, False, workers, progress)
+    return found.static, found.problems
+
+
+def extract_measured(
+    corpus: DataDirectory,
+    config: FeatureConfig,
+    *,
+    workers: Workers = SerialWorkers(),  # noqa: B008 (holds nothing)
+    progress: Callable[[int], None] | None = None,
+) -> Extracted:
+    """The same, and what the samples tell, measured as they are read."""
+    return _extract(corpus, config, None, True, workers, progress)
+
+
+def _extract(
+    corpus: DataDirectory,
+    config: FeatureConfig,
+    augmentation: Augmentation | None,
+    measure: bool,
+    workers: Workers,
+    progress: Callable[[int], None] | None,
+) -> Extracted:
     utterances = [_absolute(utterance) for utterance in corpus.utterances]
     batches = [utterances[first : first + _BATCH] for first in range(0, len(utterances), _BATCH)]
     if isinstance(workers, LocalWorkers) and len(batches) < 2:
         workers = SerialWorkers()  # not worth starting another process
-    results: list[np.ndarray | Fault] = []
-    for batch in workers.map(_batch_features, batches, workers.share((config, augmentation))):
+    results: list[tuple[np.ndarray, Measured | None] | Fault] = []
+    for batch in workers.map(_batch_features, batches, workers.share((config, augmentation, measure))):
         results += batch
         if progress is not None:
             progress(len(results))
     kept: list[tuple[Utterance, np.ndarray]] = []
     problems = []
+    measured: dict[str, Measured] = {}
     for utterance, result in zip(utterances, results, strict=True):
         if isinstance(result, Fault):
             problems.append(Problem(utterance.id, *result))
-        elif kept and result.shape[1] != kept[0][1].shape[1]:
-            reason = f"has {result.shape[1]} features, but '{kept[0][0].id}' has {kept[0][1].shape[1]}"
+            continue
+        matrix, found = result
+        if found is not None:
+            measured[utterance.id] = found
+        if kept and matrix.shape[1] != kept[0][1].shape[1]:
+            reason = f"has {matrix.shape[1]} features, but '{kept[0][0].id}' has {kept[0][1].shape[1]}"
             problems.append(Problem(utterance.id, "other-dimension", reason))
         else:
-            kept.append((utterance, result))
+            kept.append((utterance, matrix))
     faults = find_outlier_utterances([matrix for _, matrix in kept])
     problems += [Problem(kept[number][0].id, *fault) for number, fault in faults.items()]
     kept = [pair for number, pair in enumerate(kept) if number not in faults]
@@ -70,7 +108,7 @@ def extract_static(
     table = FrameTable.from_utterances(
         [u.id for u, _ in kept], [u.speaker for u, _ in kept], [matrix for _, matrix in kept]
     )
-    return table, problems
+    return Extracted(table, problems, measured)
 
 
 def _absolute(utterance: Utterance) -> Utterance:
@@ -100,6 +138,27 @@ def static_features(
     return signal_features(signal, config, source=utterance.source)
 
 
+def measured_features(
+    source: Path, config: FeatureConfig, *, start: float | None = None, end: float | None = None
+) -> tuple[np.ndarray, Measured]:
+    """Static features, float32 (T, n), of an audio file or a part of it in seconds, and what its samples tell.
+
+    Raises as `static_features`.
+    """
+    channels = Channels()
+    samples, native = read_native(source, rate=config.sample_rate, start=start, end=end, observe=channels.add)
+    return measured_sample_features(samples, native, channels, config, source=source)
+
+
+def measured_sample_features(
+    samples: np.ndarray, native: int, channels: Channels, config: FeatureConfig, *, source: Path | str
+) -> tuple[np.ndarray, Measured]:
+    """The same of samples (n,), the mean of the channels, at `native` Hz; the samples are overwritten."""
+    found = channels.measured(samples, native)
+    signal = at_rate(samples, native, config.sample_rate, source=source, upsample=config.upsample)
+    return signal_features(signal, config, source=source), found
+
+
 def signal_features(signal: np.ndarray, config: FeatureConfig, *, source: Path | str) -> np.ndarray:
     """Static features, float32 (T, n), of samples (n_samples,) at the rate of `config`, on the 16-bit scale.
 
@@ -116,6 +175,14 @@ def signal_features(signal: np.ndarray, config: FeatureConfig, *, source: Path |
 
 
 def _batch_features(
-    batch: Sequence[Utterance], constants: tuple[FeatureConfig, Augmentation | None]
-) -> list[np.ndarray | Fault]:
-    return [attempt(static_features, utterance, *constants) for utterance in batch]
+    batch: Sequence[Utterance], constants: tuple[FeatureConfig, Augmentation | None, bool]
+) -> list[tuple[np.ndarray, Measured | None] | Fault]:
+    return [attempt(_features, utterance, *constants) for utterance in batch]
+
+
+def _features(
+    utterance: Utterance, config: FeatureConfig, augmentation: Augmentation | None, measure: bool
+) -> tuple[np.ndarray, Measured | None]:
+    if measure and utterance.archive is None:
+        return measured_features(utterance.source, config, start=utterance.start, end=utterance.end)
+    return static_features(utterance, config, augmentation), None

@@ -7,18 +7,15 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from asr.acoustic.model_file import SpeechModel
-from asr.corpus.data_directory import DataDirectory
+from asr.corpus.audio_stats import Measured
 from asr.features.config import FeatureConfig
 from asr.features.frame_table import FrameTable
 from asr.features.level import depends_on_level, utterance_levels
 from asr.hmm.state_graph import StateGraph
-from asr.runs.progress import counted
 from asr.util.counted_text import count, some
 from asr.util.errors import Fault, printable
-from asr.validation.audio_stats import Measured
-from asr.validation.recordings import above_cut_off, measure_all
+from asr.validation.recordings import above_cut_off
 from asr.validation.transcripts import MAX_PAUSES_LENGTH
-from discriminants.parallel.workers import Workers
 
 log = logging.getLogger(__name__)
 
@@ -26,20 +23,8 @@ SECONDS_A_WORD = 3.0
 """And ten for pauses: how long audio may last for the longest sentence of a grammar before it seems to hold more."""
 
 
-def warn_of_sound(corpus: DataDirectory, config: FeatureConfig, *, workers: Workers) -> None:
-    """Log a line for each way in which some utterances' audio is not what a recognizer expects.
-
-    Nothing is changed by it, and files that cannot be read are left to those who need them.
-    """
-    with counted(len(corpus.utterances), "audio checked") as finished:
-        results = measure_all(
-            corpus.utterances, config.sample_rate, samples_too=True, workers=workers, progress=finished
-        )
-    measured = {
-        utterance.id: found
-        for utterance, found in zip(corpus.utterances, results, strict=True)
-        if not isinstance(found, Fault)
-    }
+def warn_of_sound(measured: Mapping[str, Measured], config: FeatureConfig) -> None:
+    """Log a line for each way in which some utterances' audio is not what a recognizer expects."""
     for line in sound_warnings(measured, config):
         log.warning("%s", printable(line))
 

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from asr.corpus.audio_stats import Measured, measure
 from asr.corpus.data_directory import Utterance
 from asr.features.config import FeatureConfig
 from asr.features.silence import SILENT_WORDS
 from asr.util.counted_text import count, some
 from asr.util.errors import Fault, attempt
-from asr.validation.audio_stats import Measured, measure
 from asr.validation.directory import Directory
 from asr.validation.findings import Finding, costing, warning
 from discriminants.parallel.threads import in_threads

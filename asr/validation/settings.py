@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 
 from asr.acoustic.hybrid_training import HybridSettings, NoiseSettings, classifier_of
 from asr.acoustic.speaker_adaptive_training import SpeakerSettings
+from asr.corpus.audio_stats import measure
 from asr.corpus.data_directory import Utterance
 from asr.corpus.list_file import refuse_pipe
 from asr.features.config import FeatureConfig
@@ -14,7 +15,6 @@ from asr.hmm.phone_questions import PhoneQuestion
 from asr.lexicon import Lexicon
 from asr.util.counted_text import count, some
 from asr.util.errors import ConfigError, CorpusError, Fault, attempt
-from asr.validation.audio_stats import measure
 from asr.validation.findings import Finding, stopping, warning, without_place
 from asr.validation.lists import check_format, read_list_past_faults
 from discriminants.util.paths import is_file

@@ -7,13 +7,13 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from asr.corpus.audio_stats import Measured
 from asr.corpus.data_directory import read_data_directory
 from asr.features.config import FeatureConfig
 from asr.lexicon import Lexicon
 from asr.util.errors import AsrError, Fault
 from asr.validation import archives, cross_checks, recordings, settings, speakers, transcripts
 from asr.validation.archives import Matrix
-from asr.validation.audio_stats import Measured
 from asr.validation.corpus_size import remarks_on_amount, remarks_on_context, remarks_on_silent_tests
 from asr.validation.directory import Directory, read_directory_past_faults
 from asr.validation.file_type import check_is_lexicon

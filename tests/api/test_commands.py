@@ -6,9 +6,9 @@ import pytest
 
 import asr as package
 from asr import Recognizer
+from asr.corpus.audio_stats import measure
 from asr.training.config import TrainingConfig
 from asr.util.errors import ConfigError, CorpusError, ModelFormatError
-from asr.validation.audio_stats import measure
 
 SETTINGS = {
     "features": {"sample_rate": 8000},

@@ -177,7 +177,7 @@ def test_a_training_that_goes_on_counts_those_left_out_as_it_did_at_first(
 def test_audio_is_checked_once_and_not_when_it_need_not_be(
     train: Asr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import asr.validation.audio_stats as measuring
+    import asr.corpus.audio_stats as measuring
 
     asked = []
     kept = measuring.measure

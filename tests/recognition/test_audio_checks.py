@@ -1,8 +1,8 @@
 """What is said of audio before it is recognized."""
 
+from asr.corpus.audio_stats import Measured
 from asr.features.config import FeatureConfig
 from asr.recognition.audio_checks import sound_warnings
-from asr.validation.audio_stats import Measured
 
 
 def test_telephone_speech_at_a_higher_rate_is_named_once_for_all_files():

@@ -38,10 +38,10 @@ def test_only_a_fault_of_the_data_becomes_a_fault_of_the_utterance(error):
     ("command", "where", "name"),
     [
         ("decode", decoder, "search_path"),
-        ("decode", extraction, "static_features"),
+        ("decode", extraction, "_features"),
         ("decode", hybrid.HybridAcousticModel, "log_likelihood"),
         ("align", align, "align_utterance"),
-        ("align", extraction, "static_features"),
+        ("align", extraction, "_features"),
     ],
 )
 def test_a_fault_of_the_machine_at_one_utterance_ends_the_command_and_nothing_is_written(

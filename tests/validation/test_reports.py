@@ -151,7 +151,7 @@ def test_when_nothing_is_left_it_is_said(clean: Corpus) -> None:
 def test_the_report_is_the_same_for_any_workers_and_files_are_read_once(
     clean: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import asr.validation.audio_stats as measuring
+    import asr.corpus.audio_stats as measuring
 
     clean.record(4, np.zeros(12000))
     assert clean.validate() == clean.validate(workers=LocalWorkers(2))
@@ -163,7 +163,7 @@ def test_the_report_is_the_same_for_any_workers_and_files_are_read_once(
 
 
 def test_without_samples_headers_are_read(clean: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    import asr.validation.audio_stats as measuring
+    import asr.corpus.audio_stats as measuring
 
     clean.record(3, np.zeros(12000))
     clean.record(4, np.zeros(0))

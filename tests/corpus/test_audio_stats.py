@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from asr.alignment.forced_alignment import shortest_path_frames
 from asr.alignment.transcript_graph import transcript_graph
+from asr.corpus.audio_stats import Channels, cut_off, measure
 from asr.corpus.data_directory import Utterance, read_data_directory
 from asr.features.config import FeatureConfig
 from asr.features.mfcc import mfcc
 from asr.hmm.topology import Topology
 from asr.lexicon import Lexicon
-from asr.validation.audio_stats import Channels, cut_off, measure
 from asr.validation.transcripts import frames_of, shortest_frames
 
 SPEECH = scipy.signal.lfilter([1.0], [1.0, -0.9], np.random.default_rng(0).standard_normal(48000)).astype(np.float32)
