@@ -17,7 +17,6 @@ from tests.fuzz.inputs import Input
 from tests.fuzz.mutators.model_mutators import Arrays, model_bytes, model_parts
 from tests.fuzz.reader import Seeds
 
-Parts = tuple[Arrays, Any]
 _GIB = 1 << 30
 _CHECKPOINT_ARRAYS = 12  # about as many as there are; beyond, it begins anew
 
@@ -61,10 +60,10 @@ def all_cases() -> Iterator[Case]:
         name = f"a sentence of {n_words} words"
         yield Case("sentence-list", "sentences.txt", name, partial(_with_end, "sentences.txt", b"ONE " * n_words))
     for number in range(_CHECKPOINT_ARRAYS):
-        for name, change in (("missing", _without(number)), ("of another shape", _longer(number))):
+        for name, change in (("missing", _without), ("of another shape", _longer)):
             for seed in ("fit", "fit.whitening"):
                 texts = f"array {number} of a checkpoint {name}"
-                yield Case("checkpoint-content", seed, texts, partial(_changed, seed, change))
+                yield Case("checkpoint-content", seed, texts, partial(_changed, seed, partial(change, number)))
     for changes, harmful in ((_BOMBS, False), (_MISFITS, True)):
         for reader, seed, name, change in changes:
             yield Case(reader, f"{seed}.safetensors", name, partial(_changed, f"{seed}.safetensors", change), harmful)
@@ -93,67 +92,43 @@ def _changed(seed: str, change: Callable[[Arrays, Any], None], seeds: Seeds) -> 
     return model_bytes(arrays, metadata)
 
 
-def _set(*keys: Any, value: Any) -> Callable[[Arrays, Any], None]:
-    """Change the metadata at these keys."""
-
-    def change(arrays: Arrays, metadata: Any) -> None:
-        holder = metadata
-        for key in keys[:-1]:
-            holder = holder[key]
-        holder[keys[-1]] = value
-
-    return change
+def _set(keys: str, value: Any, arrays: Arrays, metadata: Any) -> None:
+    """Change the metadata at these keys, which dots separate."""
+    *outer, last = keys.split(".")
+    for key in outer:
+        metadata = metadata[key]
+    metadata[last] = value
 
 
-def _resized(part: str, axis: int, length: int) -> Callable[[Arrays, Any], None]:
+def _resize(part: str, axis: int, length: int, arrays: Arrays, metadata: Any) -> None:
     """Repeat or cut the arrays that have `part` in their name along an axis."""
-
-    def change(arrays: Arrays, metadata: Any) -> None:
-        names = [name for name in arrays if part in name and arrays[name].ndim > axis]
-        assert names, f"no array has {part!r} in its name: {sorted(arrays)}"
-        for name in names:
-            array = arrays[name]
-            arrays[name] = np.take(array, np.arange(length) % array.shape[axis], axis=axis)
-
-    return change
+    names = [name for name in arrays if part in name and arrays[name].ndim > axis]
+    assert names, f"no array has {part!r} in its name: {sorted(arrays)}"
+    for name in names:
+        array = arrays[name]
+        arrays[name] = np.take(array, np.arange(length) % array.shape[axis], axis=axis)
 
 
-def _without(number: int) -> Callable[[Arrays, Any], None]:
+def _without(number: int, arrays: Arrays, metadata: Any) -> None:
     """Leave one array out."""
-
-    def change(arrays: Arrays, metadata: Any) -> None:
-        del arrays[sorted(arrays)[number % len(arrays)]]
-
-    return change
+    del arrays[sorted(arrays)[number % len(arrays)]]
 
 
-def _longer(number: int) -> Callable[[Arrays, Any], None]:
+def _longer(number: int, arrays: Arrays, metadata: Any) -> None:
     """Give one array another dimension."""
-
-    def change(arrays: Arrays, metadata: Any) -> None:
-        name = sorted(arrays)[number % len(arrays)]
-        arrays[name] = np.repeat(arrays[name][None], 50, axis=0)
-
-    return change
+    name = sorted(arrays)[number % len(arrays)]
+    arrays[name] = np.repeat(arrays[name][None], 50, axis=0)
 
 
-def _cast(name: str, dtype: str) -> Callable[[Arrays, Any], None]:
+def _cast(name: str, dtype: str, arrays: Arrays, metadata: Any) -> None:
     """Store one array in another type."""
-
-    def change(arrays: Arrays, metadata: Any) -> None:
-        arrays[name] = arrays[name].astype(dtype)
-
-    return change
+    arrays[name] = arrays[name].astype(dtype)
 
 
-def _attribute(name: str, value: Any) -> Callable[[Arrays, Any], None]:
-    """Change or add a learnt attribute of the classifier."""
-
-    def change(arrays: Arrays, metadata: Any) -> None:
-        attributes = metadata["classifier"]["estimator"][3]
-        attributes[:] = [pair for pair in attributes if pair[0] != name] + [[name, value]]
-
-    return change
+def _attribute(name: str, value: Any, arrays: Arrays, metadata: Any) -> None:
+    """Change or add a learned attribute of the classifier."""
+    attributes = metadata["classifier"]["estimator"][3]
+    attributes[:] = [pair for pair in attributes if pair[0] != name] + [[name, value]]
 
 
 def _bagging(arrays: Arrays, metadata: Any) -> None:
@@ -184,37 +159,37 @@ _GRAMMAR = (
 )
 _Changes = tuple[tuple[str, str, str, Callable[[Arrays, Any], None]], ...]
 _BOMBS: _Changes = (
-    ("model-logistic", "logistic", "a scalar of 2 GB", _attribute("n_iter_", _BOMB)),
-    ("model-mlp", "mlp", "a scalar of 2 GB", _attribute("t_", _BOMB)),
-    ("model-logistic", "logistic", "an array of text of 8 GB", _attribute("x_", _TEXT_BOMB)),
+    ("model-logistic", "logistic", "a scalar of 2 GB", partial(_attribute, "n_iter_", _BOMB)),
+    ("model-mlp", "mlp", "a scalar of 2 GB", partial(_attribute, "t_", _BOMB)),
+    ("model-logistic", "logistic", "an array of text of 8 GB", partial(_attribute, "x_", _TEXT_BOMB)),
     ("model-logistic", "logistic", "bagging in six processes", _bagging),
-    ("model-logistic", "logistic", "a number of 5,000 digits", _attribute("n_iter_", 10**5000)),
-    ("model-gmm", "gmm", "10^9 static columns", _set("front_end", "static_dimension", value=10**9)),
-    ("model-gmm", "gmm", "10^9 frames of context", _set("front_end", "config", "context", value=10**9)),
-    ("model-gmm", "gmm", "10^6 frames of context", _set("front_end", "config", "context", value=10**6)),
-    ("model-gmm", "gmm", "differences over 10^9 frames", _set("front_end", "config", "delta_window", value=10**9)),
-    ("model-gmm", "gmm", "differences over 10^6 frames", _set("front_end", "config", "delta_window", value=10**6)),
-    ("model-gmm", "gmm", "10^9 states a phone", _set("states_per_phone", value=10**9)),
-    ("model-gmm", "gmm", "10^7 states a phone", _set("states_per_phone", value=10**7)),
-    ("model-gmm", "gmm", "escapes in the front end's settings", _set("front_end", "config", "energy", value="\x1b[2J")),
-    ("model-gmm", "gmm", "durations in 16 bits", _cast("self_loops", "<f2")),
-    ("model-logistic", "logistic", "durations in 16 bits", _cast("self_loops", "<f2")),
-    ("model-gmm", "gmm", "means in 16 bits", _cast("gmm.means", "<f2")),
-    ("model-logistic", "logistic", "priors in 16 bits", _cast("log_priors", "<f2")),
-    ("model-gmm", "gmm", "a grammar with back-off 1e39", _set("arpa", value=_GRAMMAR)),
+    ("model-logistic", "logistic", "a number of 5,000 digits", partial(_attribute, "n_iter_", 10**5000)),
+    ("model-gmm", "gmm", "10^9 static columns", partial(_set, "front_end.static_dimension", 10**9)),
+    ("model-gmm", "gmm", "10^9 frames of context", partial(_set, "front_end.config.context", 10**9)),
+    ("model-gmm", "gmm", "10^6 frames of context", partial(_set, "front_end.config.context", 10**6)),
+    ("model-gmm", "gmm", "differences over 10^9 frames", partial(_set, "front_end.config.delta_window", 10**9)),
+    ("model-gmm", "gmm", "differences over 10^6 frames", partial(_set, "front_end.config.delta_window", 10**6)),
+    ("model-gmm", "gmm", "10^9 states a phone", partial(_set, "states_per_phone", 10**9)),
+    ("model-gmm", "gmm", "10^7 states a phone", partial(_set, "states_per_phone", 10**7)),
+    ("model-gmm", "gmm", "escapes in the front end's settings", partial(_set, "front_end.config.energy", "\x1b[2J")),
+    ("model-gmm", "gmm", "durations in 16 bits", partial(_cast, "self_loops", "<f2")),
+    ("model-logistic", "logistic", "durations in 16 bits", partial(_cast, "self_loops", "<f2")),
+    ("model-gmm", "gmm", "means in 16 bits", partial(_cast, "gmm.means", "<f2")),
+    ("model-logistic", "logistic", "priors in 16 bits", partial(_cast, "log_priors", "<f2")),
+    ("model-gmm", "gmm", "a grammar with back-off 1e39", partial(_set, "arpa", _GRAMMAR)),
 )  # fmt: skip
 _MISFITS: _Changes = (
-    ("model-laplacian", "laplacian", "centres of two columns", _resized("basis_centers", 1, 2)),
-    ("model-laplacian", "laplacian", "centres of 500 columns", _resized("basis_centers", 1, 500)),
-    ("estimator-kernels", "laplacian", "centres of two columns", _resized("basis_centers", 1, 2)),
-    ("estimator-kernels", "gaussian", "centres of two columns", _resized("basis_centers", 1, 2)),
-    ("estimator-kernels", "compact_gaussian", "centres of two columns", _resized("basis_centers", 1, 2)),
-    ("model-svc", "svc", "three support vectors", _resized("support_vectors_", 0, 3)),
-    ("model-svc", "svc", "5,000 columns of support vectors", _resized("support_vectors_", 1, 5000)),
-    ("model-svc", "svc", "one coefficient a support vector", _resized("dual_coef_", 0, 1)),
-    ("model-svc", "svc", "two numbers of support vectors", _resized("n_support", 0, 2)),
-    ("estimator-sklearn", "svc", "three support vectors", _resized("support_vectors_", 0, 3)),
-    ("model-knn", "knn", "three samples", _resized("_fit_X", 0, 3)),
-    ("model-knn", "knn", "5,000 columns", _resized("_fit_X", 1, 5000)),
-    ("estimator-sklearn", "knn", "two samples", _resized("_fit_X", 0, 2)),
+    ("model-laplacian", "laplacian", "centres of two columns", partial(_resize, "basis_centers", 1, 2)),
+    ("model-laplacian", "laplacian", "centres of 500 columns", partial(_resize, "basis_centers", 1, 500)),
+    ("estimator-kernels", "laplacian", "centres of two columns", partial(_resize, "basis_centers", 1, 2)),
+    ("estimator-kernels", "gaussian", "centres of two columns", partial(_resize, "basis_centers", 1, 2)),
+    ("estimator-kernels", "compact_gaussian", "centres of two columns", partial(_resize, "basis_centers", 1, 2)),
+    ("model-svc", "svc", "three support vectors", partial(_resize, "support_vectors_", 0, 3)),
+    ("model-svc", "svc", "5,000 columns of support vectors", partial(_resize, "support_vectors_", 1, 5000)),
+    ("model-svc", "svc", "one coefficient a support vector", partial(_resize, "dual_coef_", 0, 1)),
+    ("model-svc", "svc", "two numbers of support vectors", partial(_resize, "n_support", 0, 2)),
+    ("estimator-sklearn", "svc", "three support vectors", partial(_resize, "support_vectors_", 0, 3)),
+    ("model-knn", "knn", "three samples", partial(_resize, "_fit_X", 0, 3)),
+    ("model-knn", "knn", "5,000 columns", partial(_resize, "_fit_X", 1, 5000)),
+    ("estimator-sklearn", "knn", "two samples", partial(_resize, "_fit_X", 0, 2)),
 )  # fmt: skip

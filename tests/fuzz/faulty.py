@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -59,99 +60,60 @@ def _untyped(path: Path) -> None:
         raise KeyError("line")
 
 
-@_faulty("exits")
-def _exits(path: Path) -> None:
-    if _spoilt(path):
-        sys.exit(3)
-
-
-@_faulty("long-message")
-def _long_message(path: Path) -> None:
-    if _spoilt(path):
-        raise _Unmended("x" * 2000)
-
-
-@_faulty("line-end")
-def _line_end(path: Path) -> None:
-    if _spoilt(path):
-        raise _Unmended("one\ntwo")
-
-
-@_faulty("escape")
-def _escape(path: Path) -> None:
-    if _spoilt(path):
-        raise _Unmended("\x1b[2J")
-
-
-@_faulty("lets-through")
-def _lets_through(path: Path) -> None:
-    if _spoilt(path):
-        raise Unsound("a name that names a folder: '..'")
-
-
-@_faulty("crashes")
-def _crashes(path: Path) -> None:
-    if _spoilt(path):
-        ctypes.string_at(0)
-
-
-@_faulty("dies")
-def _dies(path: Path) -> None:
-    if _spoilt(path):
-        os._exit(3)
-
-
-@_faulty("hangs")
-def _hangs(path: Path) -> None:
-    while _spoilt(path):
-        pass
-
-
-@_faulty("takes-memory")
-def _takes_memory(path: Path) -> None:
-    if _spoilt(path):
-        np.ones(400 << 17)
-
-
-@_faulty("takes-all-memory")
-def _takes_all_memory(path: Path) -> None:
-    if _spoilt(path):
-        np.zeros(1 << 42)
-
-
 @_faulty("keeps-a-little")
 def _keeps_a_little(path: Path) -> None:
     """In all much, but no input is to blame."""
     _kept.append(np.ones(8 << 17))
 
 
-@_faulty("writes-elsewhere")
-def _writes_elsewhere(path: Path) -> None:
-    if _spoilt(path):
-        with suppress(Exception):
-            (VICTIM / "new.txt").write_text("outside", encoding="utf-8")
-
-
-@_faulty("removes")
-def _removes(path: Path) -> None:
-    if _spoilt(path):
-        shutil.rmtree(VICTIM)
-
-
-@_faulty("starts-a-process")
-def _starts_a_process(path: Path) -> None:
-    if _spoilt(path):
-        with suppress(BaseException):
-            subprocess.run(["touch", str(VICTIM / "touched")], check=False)
-
-
-@_faulty("starts-a-process-natively")
-def _starts_a_process_natively(path: Path) -> None:
-    if _spoilt(path):
-        ctypes.CDLL(None).system(b"true")
-
-
 @_faulty("refuses-what-is-valid")
 def _refuses_what_is_valid(path: Path) -> None:
     time.sleep(0.01)
     raise CorpusError("nothing is valid")
+
+
+def _raise(error: Exception) -> None:
+    raise error
+
+
+def _hang() -> None:
+    while True:
+        pass
+
+
+def _write_elsewhere() -> None:
+    with suppress(Exception):
+        (VICTIM / "new.txt").write_text("outside", encoding="utf-8")
+
+
+def _start_a_process() -> None:
+    with suppress(BaseException):
+        subprocess.run(["touch", str(VICTIM / "touched")], check=False)
+
+
+WHEN_SPOILT: dict[str, Callable[[], object]] = {
+    "exits": lambda: sys.exit(3),
+    "long-message": lambda: _raise(_Unmended("x" * 2000)),
+    "line-end": lambda: _raise(_Unmended("one\ntwo")),
+    "escape": lambda: _raise(_Unmended("\x1b[2J")),
+    "lets-through": lambda: _raise(Unsound("a name that names a folder: '..'")),
+    "crashes": lambda: ctypes.string_at(0),
+    "dies": lambda: os._exit(3),
+    "hangs": _hang,
+    "takes-memory": lambda: np.ones(400 << 17),
+    "takes-all-memory": lambda: np.zeros(1 << 42),
+    "writes-elsewhere": _write_elsewhere,
+    "removes": lambda: shutil.rmtree(VICTIM),
+    "starts-a-process": _start_a_process,
+    "starts-a-process-natively": lambda: ctypes.CDLL(None).system(b"true"),
+}
+"""What readers do that are sound as long as their input is valid."""
+
+
+def _fails_when_spoilt(fault: Callable[[], object], path: Path) -> None:
+    if _spoilt(path):
+        fault()
+
+
+for _name, _fault in WHEN_SPOILT.items():
+    _faulty(_name)(partial(_fails_when_spoilt, _fault))

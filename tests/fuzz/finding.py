@@ -15,14 +15,8 @@ NAME_MARK = "@"
 class Finding:
     """The smallest input known of one cause.
 
-    Attributes
-    ----------
-    reader, seed : str
-        The reader, and the valid input that `content` stands in place of.
-    number : int
-        Of the mutation; it is the same bytes in every run with the same seed.
-    count : int
-        Inputs with the same signature.
+    `content` replaces the valid input `seed`; mutation `number` is the same bytes in every run with the same seed, and
+    `count` the number of inputs with this signature.
     """
 
     reader: str

@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from importlib import import_module
 from pathlib import Path
 from random import Random
+from typing import Any
 
 Seeds = Mapping[str, bytes]
 Mutator = Callable[[Random, bytes, Sequence[bytes]], bytes]
@@ -24,7 +25,6 @@ class Reader:
 
     Attributes
     ----------
-    name : str
     make_seeds : callable
         make_seeds(empty folder) -> name and content of valid inputs: the same bytes whenever it is called.
     use : callable
@@ -64,23 +64,15 @@ READERS: dict[str, Reader] = {}
 
 
 def reader(
-    name: str,
-    seeds: Seeds | Callable[[Path], Seeds],
-    mutators: Sequence[Mutator],
-    *,
-    tree: bool = False,
-    targets: tuple[str, ...] = ("*",),
-    writes: bool = False,
-    renames: bool = False,
-    os_errors: bool = False,
+    name: str, seeds: Seeds | Callable[[Path], Seeds], mutators: Sequence[Mutator], **options: Any
 ) -> Callable[[Callable[[Path], None]], Callable[[Path], None]]:
-    """Decorate the function that reads and uses a file; see `Reader` for what the parameters say."""
+    """Decorate the function that reads and uses a file; the options are the other attributes of `Reader`."""
 
     def register(use: Callable[[Path], None]) -> Callable[[Path], None]:
         if name in READERS:
             raise ValueError(f"there is a reader {name!r} already")
         make_seeds = seeds if callable(seeds) else lambda folder: seeds
-        READERS[name] = Reader(name, make_seeds, use, tuple(mutators), tree, targets, writes, renames, os_errors)
+        READERS[name] = Reader(name, make_seeds, use, tuple(mutators), **options)
         return use
 
     return register

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -148,8 +149,6 @@ def test_whatever_is_spoilt_may_be_spoilt_again(mutator: Mutator, content: bytes
 
 
 def test_spoilt_models_are_mostly_whole_files_with_other_content() -> None:
-    import numpy as np
-
     valid = model_bytes({"x": np.arange(6.0).reshape(2, 3), "n": np.arange(3)}, {"a": [1, {"b": "c"}], "d": 0.5})
     found = []
     for number in range(100):
@@ -162,8 +161,6 @@ def test_spoilt_models_are_mostly_whole_files_with_other_content() -> None:
 
 
 def test_arrays_of_an_npz_file_are_spoilt_inside_it() -> None:
-    import numpy as np
-
     valid = npz_bytes({"x": np.arange(6.0), "y": np.arange(3)})
     assert npz_bytes({"x": np.arange(6.0), "y": np.arange(3)}) == valid
     assert len({spoil_npz(Random(number), valid, []) for number in range(50)}) > 25
@@ -189,8 +186,6 @@ def test_a_mark_that_changes_what_is_read_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_arrays_of_every_type_are_spoilt(dtype: str) -> None:
-    import numpy as np
-
     arrays = {"x": np.arange(6).reshape(2, 3).astype(dtype), "y": np.zeros((0, 2), dtype), "z": np.array(1, dtype)}
     spoilt = [spoilt_arrays(Random(number), arrays) for number in range(300)]
     assert len({repr(one) for one in spoilt}) > 60

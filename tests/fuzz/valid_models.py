@@ -87,6 +87,9 @@ ESTIMATORS: dict[str, dict[str, Callable[[], Any]]] = {
 }
 
 
+PLAIN = CONFIG.model_copy(update={"context": 0, "lda_dimension": None})
+
+
 @cache
 def training() -> tuple[FrameTable, np.ndarray]:
     """Static features of 150 frames of two utterances, and a state for each but for the last state, which has none."""
@@ -105,9 +108,8 @@ def hybrid(classifier: Any) -> SpeechModel:
 
 
 def mixtures() -> SpeechModel:
-    """Mixtures."""
     static, states = training()
-    front_end = FrontEnd(CONFIG.model_copy(update={"context": 0, "lda_dimension": None})).fit(static)
+    front_end = FrontEnd(PLAIN).fit(static)
     return _model(mixtures_of_states(front_end.transform(static).frames, states, TOPOLOGY.n_states, 2), front_end, None)
 
 
@@ -123,7 +125,7 @@ def knowing_pauses() -> SpeechModel:
 def tied_states() -> SpeechModel:
     """Mixtures of states that depend on the neighbours of a phone."""
     static, states = training()
-    front_end = FrontEnd(CONFIG.model_copy(update={"context": 0, "lda_dimension": None})).fit(static)
+    front_end = FrontEnd(PLAIN).fit(static)
     tying = random_tying(0, len(TOPOLOGY.phones), TOPOLOGY.states_per_phone)
     states = states % tying.n_states
     acoustic = mixtures_of_states(front_end.transform(static).frames, states, tying.n_states, 2)

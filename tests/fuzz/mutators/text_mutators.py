@@ -110,3 +110,4 @@ _WAYS: tuple[Callable[[Random, bytes], bytes], ...] = (
     _number, _number, _number, _number, _word, _word, _word, _other_word, _other_word, _no_word, _gap, _mark,
     _lines, _lines, _lines, _many_lines, _long, _ends,
 )  # fmt: skip
+TEXT = (spoil_text, spoil_text, spoil_text, spoil_bytes)

@@ -2,6 +2,7 @@
 
 import struct
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -16,13 +17,13 @@ from asr.features.config import FeatureConfig
 from asr.features.extraction import static_features
 from asr.features.frame_table import FrameTable
 from asr.features.frontend import FrontEnd
+from recipes.rm1.sphere import sphere_bytes
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.field_mutators import spoil_fields
 from tests.fuzz.mutators.text_mutators import spoil_text
 from tests.fuzz.outcome import Unsound
 from tests.fuzz.reader import Seeds, reader
 from tests.fuzz.readers.corpora import CONFIG, RATE, wav
-from tests.fuzz.valid_models import CONFIG as MODEL_CONFIG
 from tests.fuzz.valid_models import mixtures, training
 
 BINARY = (spoil_bytes, spoil_fields, spoil_fields)
@@ -46,17 +47,6 @@ def _stereo() -> bytes:
     return bytes(content)
 
 
-def sphere(coding: str = "pcm", n_samples: int = 480) -> bytes:
-    """NIST SPHERE, 16 bit, little-endian."""
-    samples = (1000 * np.random.default_rng(5).standard_normal(n_samples)).astype("<i2")
-    lines = [
-        "NIST_1A", "   1024", "sample_rate -i 8000", f"sample_count -i {n_samples}", "sample_n_bytes -i 2",
-        "sample_byte_format -s2 01", "sample_sig_bits -i 16", "channel_count -i 1",
-        f"sample_coding -s{len(coding)} {coding}", "end_head",
-    ]  # fmt: skip
-    return "".join(f"{line}\n" for line in lines).encode().ljust(1024) + samples.tobytes()
-
-
 reader(
     "audio-wav",
     {
@@ -70,7 +60,8 @@ reader(
     BINARY,
 )(_read)
 reader("audio-flac", {"x.flac": wav(format="FLAC")}, BINARY)(_read)
-reader("audio-sphere", {"x.sph": sphere()}, (*BINARY, spoil_text, spoil_text))(_read)
+_SPHERE = sphere_bytes((1000 * np.random.default_rng(5).standard_normal(480)).astype(np.int16), RATE)
+reader("audio-sphere", {"x.sph": _SPHERE}, (*BINARY, spoil_text, spoil_text))(_read)
 
 
 def matrix(token: bytes, rows: int = 6, columns: int = 5) -> bytes:
@@ -90,20 +81,10 @@ def matrix(token: bytes, rows: int = 6, columns: int = 5) -> bytes:
 _FRAMES = FeatureConfig(normalize="speaker", context=1)
 
 
-@reader("kaldi-archive", {token.decode(): matrix(token) for token in (b"FM", b"DM", b"CM", b"CM2", b"CM3")}, BINARY)
-def _archive(path: Path) -> None:
-    _use(read_matrix(path))
-
-
 def cepstra(order: str) -> bytes:
     """A Sphinx feature file of either byte order."""
     values = np.random.default_rng(7).normal(size=(6, 13)).astype(f"{order}f4")
     return struct.pack(f"{order}i", values.size) + values.tobytes()
-
-
-@reader("sphinx-features", {"big.mfc": cepstra(">"), "little.mfc": cepstra("<")}, BINARY)
-def _sphinx(path: Path) -> None:
-    _use(read_sphinx_features(path))
 
 
 def _use(found: np.ndarray) -> None:
@@ -116,11 +97,18 @@ def _use(found: np.ndarray) -> None:
         with np.errstate(all="ignore"):
             frames = front_end.transform(table).frames
         if not np.isfinite(frames).all():
-            raise Unsound(
-                f"frames that are not finite, normalized per {normalize}: values up to {np.abs(found).max():g}"
-            )
+            raise Unsound(f"frames per {normalize} that are not finite: values up to {np.abs(found).max():g}")
     if found.shape[1] == training()[0].n_features:
         _score(table)
+
+
+_TOKENS = (b"FM", b"DM", b"CM", b"CM2", b"CM3")
+reader("kaldi-archive", {token.decode(): matrix(token) for token in _TOKENS}, BINARY)(
+    lambda path: _use(read_matrix(path))
+)
+reader("sphinx-features", {"big.mfc": cepstra(">"), "little.mfc": cepstra("<")}, BINARY)(
+    lambda path: _use(read_sphinx_features(path))
+)
 
 
 def _parameters(folder: Path) -> Seeds:
@@ -147,17 +135,13 @@ def _htk_parameters(path: Path) -> None:
         raise Unsound(f"{header} with frames of shape {frames.shape} read again as {found_header}, {found.shape}")
 
 
-_scorer: list[tuple[FrontEnd, object]] = []
+_scorer = cache(mixtures)
 
 
 def _score(table: FrameTable) -> None:
     """Under a model of other utterances."""
-    if not _scorer:
-        model = mixtures()
-        _scorer.append((model.front_end, model.hmm))
-    front_end, hmm = _scorer[0]
-    assert front_end.config.sample_rate == MODEL_CONFIG.sample_rate
+    model = _scorer()
     with np.errstate(all="ignore"):
-        scores = hmm.log_likelihood(front_end.transform(table).frames)  # type: ignore[attr-defined]
+        scores = model.hmm.log_likelihood(model.front_end.transform(table).frames)
     if np.isnan(scores).any():
         raise Unsound(f"scores that are not numbers: values up to {np.abs(table.frames).max():g}")

@@ -39,19 +39,11 @@ def _check(problem: Problem) -> None:
             raise Unsound("samples that are not finite, or none at all")
 
 
-@reader("benchmark-two-class", {"banana.npz": TWO_CLASS}, NPZ)
-def _two_class(path: Path) -> None:
-    _check(two_class_problem(path))
-
-
-@reader("benchmark-multi-class", {"usps.npz": MULTI_CLASS}, NPZ)
-def _multi_class(path: Path) -> None:
-    _check(multi_class_problem(path))
-
-
-@reader("benchmark-regression", {"boston.npz": REGRESSION}, NPZ)
-def _regression(path: Path) -> None:
-    _check(regression_problem(path, 25, 10, 2))
+reader("benchmark-two-class", {"banana.npz": TWO_CLASS}, NPZ)(lambda path: _check(two_class_problem(path)))
+reader("benchmark-multi-class", {"usps.npz": MULTI_CLASS}, NPZ)(lambda path: _check(multi_class_problem(path)))
+reader("benchmark-regression", {"boston.npz": REGRESSION}, NPZ)(
+    lambda path: _check(regression_problem(path, 25, 10, 2))
+)
 
 
 def _results() -> Seeds:

@@ -11,6 +11,9 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
+from asr.alignment.ctm import ctm_rows, read_ctm, write_ctm
+from asr.alignment.frame_times import FrameTimes
+from asr.alignment.textgrid import write_textgrid
 from asr.cli.reporting import report_failures
 from asr.corpus.data_directory import DataDirectory, Problem, read_data_directory
 from asr.corpus.identifiers import fault_in_name
@@ -22,13 +25,12 @@ from asr.features.augmentation import read_noise
 from asr.features.config import FeatureConfig
 from asr.features.extraction import static_features
 from asr.runs.outcome import Outcome
+from asr.scoring.files import read_transcripts, write_transcripts
 from asr.util.errors import AsrError
-from tests.fuzz.mutators.byte_mutators import spoil_bytes
-from tests.fuzz.mutators.text_mutators import spoil_text
+from tests.fuzz.mutators.text_mutators import TEXT
 from tests.fuzz.outcome import MAX_MESSAGE_LENGTH, Unsound, check_mark
 from tests.fuzz.reader import Seeds, reader
 
-TEXT = (spoil_text, spoil_text, spoil_text, spoil_bytes)
 RATE = 8000
 _MAX_LINE_LENGTH = 2 * MAX_MESSAGE_LENGTH
 CONFIG = FeatureConfig(sample_rate=RATE, n_filters=12, n_cepstra=6)
@@ -89,18 +91,6 @@ def check_report(problems: Sequence[Problem]) -> None:
             raise Unsound(f"a report of utterances left out that no terminal can show: {line[:200]!r}")
 
 
-for _name in ("utt2spk", "text", "spk2gender", "wav.scp", "segments"):
-
-    @reader(f"list-{_name}", AUDIO, TEXT, tree=True, targets=(f"train/{_name}",))
-    def _list(folder: Path) -> None:
-        _read_marked_or_not(folder)
-
-
-@reader("list-feats.scp", archive, TEXT, tree=True, targets=("train/feats.scp",))
-def _feats(folder: Path) -> None:
-    _read_marked_or_not(folder)
-
-
 def _read_marked_or_not(folder: Path) -> None:
     def read() -> tuple[object, ...]:
         corpus = checked(read_data_directory(folder / "train"))
@@ -110,14 +100,9 @@ def _read_marked_or_not(folder: Path) -> None:
     check_mark((folder / "train").iterdir(), read)
 
 
-@reader("data-directory-of-audio", AUDIO, TEXT, tree=True, writes=True, renames=True)
-def _audio(folder: Path) -> None:
-    _use(folder)
-
-
-@reader("data-directory-of-features", archive, TEXT, tree=True, writes=True, renames=True)
-def _features(folder: Path) -> None:
-    _use(folder)
+for _name in ("utt2spk", "text", "spk2gender", "wav.scp", "segments"):
+    reader(f"list-{_name}", AUDIO, TEXT, tree=True, targets=(f"train/{_name}",))(_read_marked_or_not)
+reader("list-feats.scp", archive, TEXT, tree=True, targets=("train/feats.scp",))(_read_marked_or_not)
 
 
 def _sphinx(folder: Path) -> Seeds:
@@ -131,6 +116,12 @@ def _sphinx(folder: Path) -> Seeds:
         "etc/x.transcription": b"<s> ONE TWO(2) </s> (anna/s1)\nNO <sil> (s2)\nTWO (bert/s1)\n",
         **{name: (folder / name).read_bytes() for name in names},
     }
+
+
+@reader("data-directory-of-audio", AUDIO, TEXT, tree=True, writes=True, renames=True)
+@reader("data-directory-of-features", archive, TEXT, tree=True, writes=True, renames=True)
+def _use(folder: Path) -> None:
+    _use_corpus(checked(read_data_directory(folder / "train")), folder)
 
 
 @reader("sphinx-corpus", _sphinx, TEXT, tree=True, writes=True, renames=True)
@@ -150,10 +141,6 @@ def _sphinx_corpus(folder: Path) -> None:
     _use_corpus(corpus, folder)
 
 
-def _use(folder: Path) -> None:
-    _use_corpus(checked(read_data_directory(folder / "train")), folder)
-
-
 def _use_corpus(corpus: DataDirectory, folder: Path) -> None:
     """Features of every utterance, and files named after it, as `asr align` writes them."""
     states = {}
@@ -171,11 +158,6 @@ def _use_corpus(corpus: DataDirectory, folder: Path) -> None:
 
 def write_alignments(out: Path, segments: dict[str, list[Segment]]) -> None:
     """Files with utterances' names in them and in theirs."""
-    from asr.alignment.ctm import ctm_rows, read_ctm, write_ctm
-    from asr.alignment.frame_times import FrameTimes
-    from asr.alignment.textgrid import write_textgrid
-    from asr.scoring.files import read_transcripts, write_transcripts
-
     times = {name: FrameTimes.of(CONFIG, found[-1].end) for name, found in segments.items()}
     rows = [row for name, found in segments.items() for row in ctm_rows(name, found, times[name])]
     write_ctm(out / "words.ctm", rows)

@@ -11,12 +11,9 @@ from asr.lattices.kaldi_text import read_kaldi_lattices, write_kaldi_lattices
 from asr.lattices.lattice import Lattice
 from asr.lattices.minimum_bayes_risk import mbr_decode
 from asr.lattices.slf import read_slf_lattice
-from tests.fuzz.mutators.byte_mutators import spoil_bytes
-from tests.fuzz.mutators.text_mutators import spoil_text
+from tests.fuzz.mutators.text_mutators import TEXT
 from tests.fuzz.outcome import Unsound, check_mark
 from tests.fuzz.reader import reader
-
-TEXT = (spoil_text, spoil_text, spoil_text, spoil_bytes)
 
 CONFUSIONS = (
     b"utterance\tstart\tend\twords\nutt1\t0.000\t0.250\tONE:0.9000 <eps>:0.1000\n"

@@ -1,6 +1,7 @@
 """Model files and estimators: loaded, described, and made to score and to recognize."""
 
 import io
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from asr import align
-from asr.acoustic.model_file import load_model
+from asr.acoustic.model_file import SpeechModel, load_model
 from asr.cli.info import info
 from asr.decode.graph_compiler import compile_graph
 from asr.features.frame_table import FrameTable
@@ -89,42 +90,36 @@ def use_model(path: Path) -> None:
     search_words(model.hmm, scores[:8], graph, model.search)
 
 
-def _hybrid_seeds(name: str, folder: Path) -> Seeds:
-    return {f"{name}.safetensors": model_bytes_of(hybrid(HYBRIDS[name]()), folder)}
+MODELS: dict[str, dict[str, Callable[[], SpeechModel]]] = {
+    **{f"model-{name}": {name: lambda make=make: hybrid(make())} for name, make in HYBRIDS.items()},
+    "model-gmm": {"gmm": mixtures, "pauses": knowing_pauses},
+    "model-tied-states": {"tied": tied_states},
+    "model-two-streams": {"two": two_streams},
+    "model-mapped": {"mapped": mapped, "warped": warped},
+    "model-composite": {"streams": composite},
+}
 
 
-def _mixture_seeds(folder: Path) -> Seeds:
-    return {
-        "gmm.safetensors": model_bytes_of(mixtures(), folder),
-        "pauses.safetensors": model_bytes_of(knowing_pauses(), folder),
-    }
+def _model_seeds(reader_name: str, folder: Path) -> Seeds:
+    return {f"{name}.safetensors": model_bytes_of(make(), folder) for name, make in MODELS[reader_name].items()}
 
 
-def _tied_seeds(folder: Path) -> Seeds:
-    return {"tied.safetensors": model_bytes_of(tied_states(), folder)}
-
-
-def _two_stream_seeds(folder: Path) -> Seeds:
-    return {"two.safetensors": model_bytes_of(two_streams(), folder)}
-
-
-def _mapped_seeds(folder: Path) -> Seeds:
-    return {
-        "mapped.safetensors": model_bytes_of(mapped(), folder),
-        "warped.safetensors": model_bytes_of(warped(), folder),
-    }
+for _name in MODELS:
+    reader(_name, partial(_model_seeds, _name), MODEL)(use_model)
 
 
 def _map_file_seeds(folder: Path) -> Seeds:
-    names = {"a": 1.0, "b": 2.0}
     speakers = mapped().speakers
     assert speakers is not None
     n_features = speakers.front_end.n_features_
-    maps = {name: AffineTransform(scale * np.eye(n_features), np.ones(n_features)) for name, scale in names.items()}
+    maps = {
+        name: AffineTransform(scale * np.eye(n_features), np.ones(n_features)) for scale, name in enumerate("ab", 1)
+    }
     save_maps(folder / "maps", maps, speakers)
     return {"maps.safetensors": (folder / "maps").read_bytes()}
 
 
+@reader("speaker-maps", _map_file_seeds, MODEL)
 def _use_map_file(path: Path) -> None:
     """Map a frame of every speaker."""
     speakers = mapped().speakers
@@ -133,20 +128,6 @@ def _use_map_file(path: Path) -> None:
     for frame_map in load_maps(path, speakers).values():
         if np.isnan(frame_map(frames)).any():
             raise Unsound("a mapped frame that is not a number")
-
-
-def _composite_seeds(folder: Path) -> Seeds:
-    return {"streams.safetensors": model_bytes_of(composite(), folder)}
-
-
-for _name in HYBRIDS:
-    reader(f"model-{_name}", partial(_hybrid_seeds, _name), MODEL)(use_model)
-reader("model-gmm", _mixture_seeds, MODEL)(use_model)
-reader("model-tied-states", _tied_seeds, MODEL)(use_model)
-reader("model-two-streams", _two_stream_seeds, MODEL)(use_model)
-reader("model-mapped", _mapped_seeds, MODEL)(use_model)
-reader("speaker-maps", _map_file_seeds, MODEL)(_use_map_file)
-reader("model-composite", _composite_seeds, MODEL)(use_model)
 
 
 def use_estimator(path: Path) -> None:
@@ -175,10 +156,7 @@ def _check_output(method: str, output: Any) -> None:
 
 
 def _estimator_seeds(group: str, folder: Path) -> Seeds:
-    made = {}
-    for name, make in ESTIMATORS[group].items():
-        made[f"{name}.safetensors"] = estimator_bytes(fitted(make), folder)
-    return made
+    return {f"{name}.safetensors": estimator_bytes(fitted(make), folder) for name, make in ESTIMATORS[group].items()}
 
 
 for _group in ESTIMATORS:
@@ -187,7 +165,7 @@ for _group in ESTIMATORS:
 
 def _command_seeds(folder: Path) -> Seeds:
     said = {"train/text": b"utt1 ONE\nutt2 ONE\nutt3 TWO\n"}
-    return {**AUDIO, **said, "lexicon.txt": b"ONE AH\nTWO UW AH\n", **_mixture_seeds(folder)}
+    return {**AUDIO, **said, "lexicon.txt": b"ONE AH\nTWO UW AH\n", **_model_seeds("model-gmm", folder)}
 
 
 @reader(

@@ -11,12 +11,11 @@ from asr.training.config import TrainingConfig
 from recipes.an4 import __main__ as an4
 from recipes.fsdd import __main__ as fsdd
 from recipes.speechocean import __main__ as speechocean
-from tests.fuzz.mutators.byte_mutators import spoil_bytes
-from tests.fuzz.mutators.text_mutators import spoil_text
+from tests.fuzz.mutators.text_mutators import TEXT
 from tests.fuzz.reader import Seeds, reader
 from tests.fuzz.readers.corpora import AUDIO, archive, checked, wav
 
-TEXT = (spoil_text, spoil_text, spoil_text, spoil_bytes)
+_CORPUS = {"tree": True, "writes": True, "renames": True}
 _LEXICON = b"ONE W AH0 N\nTWO S UW1\nNO N UW2\n"
 
 
@@ -26,12 +25,9 @@ def _with_split(train: Seeds, split: str) -> Seeds:
     return {**train, **{name: content.replace(b"train/", f"{split}/".encode()) for name, content in copies.items()}}
 
 
-def _arguments(folder: Path) -> Arguments:
-    return Arguments(folder, folder / "run", jobs=1, rebuild_changed=False)
-
-
 def _open(folder: Path, title: str, config: TrainingConfig) -> None:
-    recipe = open_recipe(title, _arguments(folder), folder, config, (), ())
+    arguments = Arguments(folder, folder / "run", jobs=1, rebuild_changed=False)
+    recipe = open_recipe(title, arguments, folder, config, (), ())
     try:
         for corpus in recipe.corpora.values():
             checked(corpus)
@@ -45,34 +41,27 @@ def _an4_seeds(folder: Path) -> Seeds:
     return {**_with_split(archive(folder), "test"), "lexicon.txt": _LEXICON}
 
 
-@reader("recipe-an4", _an4_seeds, TEXT, tree=True, writes=True, renames=True)
-def _an4(folder: Path) -> None:
-    _open(folder, "AN4", an4.CONFIG)
+reader("recipe-an4", _an4_seeds, TEXT, **_CORPUS)(lambda folder: _open(folder, "AN4", an4.CONFIG))
 
 
-def _fsdd_seeds(folder: Path) -> Seeds:
-    return {**_with_split(AUDIO, "test"), "lexicon.txt": _LEXICON}
-
-
-@reader("recipe-fsdd", _fsdd_seeds, TEXT, tree=True, writes=True, renames=True)
+@reader("recipe-fsdd", {**_with_split(AUDIO, "test"), "lexicon.txt": _LEXICON}, TEXT, **_CORPUS)
 def _fsdd(folder: Path) -> None:
     _open(folder, "Free Spoken Digits", fsdd.CONFIG)
     with_own_phones(read_lexicon(folder / "lexicon.txt"))
 
 
-def _speechocean_seeds(folder: Path) -> Seeds:
-    return {
-        **_with_split(_with_split(AUDIO, "test"), "dev"),
-        "lexicon.txt": _LEXICON,
-        "audio/rec1.wav": wav(seed=1, rate=16_000),
-        "audio/rec2.wav": wav(seed=2, rate=16_000),
-        "lm_train.text": b"a ONE TWO\nb TWO NO\nc NO NO NO\n",
-        "noise/noise.scp": b"rain rain.wav\n",
-        "noise/rain.wav": wav(seed=9),
-    }
+_SPEECHOCEAN = {
+    **_with_split(_with_split(AUDIO, "test"), "dev"),
+    "lexicon.txt": _LEXICON,
+    "audio/rec1.wav": wav(seed=1, rate=16_000),
+    "audio/rec2.wav": wav(seed=2, rate=16_000),
+    "lm_train.text": b"a ONE TWO\nb TWO NO\nc NO NO NO\n",
+    "noise/noise.scp": b"rain rain.wav\n",
+    "noise/rain.wav": wav(seed=9),
+}
 
 
-@reader("recipe-speechocean", _speechocean_seeds, TEXT, tree=True, writes=True, renames=True)
+@reader("recipe-speechocean", _SPEECHOCEAN, TEXT, **_CORPUS)
 def _speechocean(folder: Path) -> None:
     sentences = [entry.value.split() for entry in read_list(folder / "lm_train.text").values()]
     arguments = Arguments(folder, folder / "run", jobs=1, rebuild_changed=False, noise_dir=folder / "noise")

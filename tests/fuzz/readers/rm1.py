@@ -11,11 +11,10 @@ from recipes.rm1.sample_data import SPLITS, read_sample
 from recipes.rm1.sphere import check_sphere, sphere_bytes
 from recipes.rm1.sri_lexicon import read_sri_lexicon
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
-from tests.fuzz.mutators.text_mutators import spoil_text
+from tests.fuzz.mutators.text_mutators import TEXT
 from tests.fuzz.outcome import Unsound
 from tests.fuzz.reader import Seeds, reader
 
-TEXT = (spoil_text, spoil_text, spoil_text, spoil_bytes)
 RATE = 16000
 
 
@@ -47,9 +46,9 @@ def _lexicon(path: Path) -> None:
         raise Unsound("a closure that was not folded")
 
 
-@reader("rm1-sphere", {"sr001.sph": sphere_bytes(np.arange(900, dtype=np.int16), RATE)}, (spoil_bytes,))
-def _sphere(path: Path) -> None:
-    check_sphere(path, RATE)
+reader("rm1-sphere", {"sr001.sph": sphere_bytes(np.arange(900, dtype=np.int16), RATE)}, (spoil_bytes,))(
+    lambda path: check_sphere(path, RATE)
+)
 
 
 def _labelled(folder: Path) -> Seeds:

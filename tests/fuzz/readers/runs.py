@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -83,41 +84,18 @@ def _resume(folder: Path, *, rebuild_changed: bool = False) -> None:
 RECORDS = (_spoil_sealed, _spoil_sealed, spoil_json, spoil_text, spoil_bytes)
 
 
-@reader(
-    "run-directory", _run_directory, RECORDS, tree=True, writes=True, targets=("run.json", "*.seconds", "*.digests")
-)
-def _run(folder: Path) -> None:
-    _resume(folder)
-
-
-@reader("run-with-changes", _run_directory, RECORDS, tree=True, writes=True, targets=("run.json",))
-def _run_with_changes(folder: Path) -> None:
-    _resume(folder, rebuild_changed=True)
-
-
-@reader(
-    "run-stage",
-    _run_directory,
-    (spoil_json, spoil_bytes),
-    tree=True,
-    writes=True,
-    targets=("stages/features/*",),
-)
-def _run_stage(folder: Path) -> None:
-    _resume(folder)
-
-
-@reader(
-    "run-stage-with-right-digests",
-    _run_directory,
-    (spoil_json, spoil_npy, spoil_bytes),
-    tree=True,
-    writes=True,
-    targets=("stages/features/*",),
-)
-def _run_forged_stage(folder: Path) -> None:
+def _forged(folder: Path) -> None:
     write_digests(folder / "stages" / "features", folder / "stages" / "features.digests")
     _resume(folder)
+
+
+for _name, _use_run, _mutators, _targets in (
+    ("run-directory", _resume, RECORDS, ("run.json", "*.seconds", "*.digests")),
+    ("run-with-changes", partial(_resume, rebuild_changed=True), RECORDS, ("run.json",)),
+    ("run-stage", _resume, (spoil_json, spoil_bytes), ("stages/features/*",)),
+    ("run-stage-with-right-digests", _forged, (spoil_json, spoil_npy, spoil_bytes), ("stages/features/*",)),
+):
+    reader(_name, _run_directory, _mutators, tree=True, writes=True, targets=_targets)(_use_run)
 
 
 def _frame_table(folder: Path) -> Seeds:

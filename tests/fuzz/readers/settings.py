@@ -2,6 +2,7 @@
 
 import json
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from sklearn.utils import check_random_state
 from asr.acoustic.classifiers import make_classifier
 from asr.acoustic.hybrid import HybridAcousticModel
 from asr.acoustic.hybrid_training import classifier_of
-from asr.acoustic.model_file import SearchSettings, SpeechModel
+from asr.acoustic.model_file import SearchSettings
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.acoustic.state_mixtures import mixtures_of_states
 from asr.decode.graph_compiler import compile_graph
@@ -21,6 +22,7 @@ from asr.features.frontend import FrontEnd
 from asr.features.mfcc import mfcc
 from asr.features.warping import warped_copies
 from asr.grammar import arpa_grammar, estimate_ngram, word_loop
+from asr.hmm.state_graph import StateGraph
 from asr.hmm.topology import Topology, uniform_self_loops
 from asr.recognition.search import search_words
 from asr.training.config import TrainingConfig, check_same_static, load_config
@@ -115,7 +117,7 @@ def use_settings(path: Path) -> None:
     table = FrameTable.from_utterances(["u"], ["s"], [static])
     _use_copies(config, signal, table)
     topology = Topology(("AH", "UW"), config.states_per_phone)
-    self_loops = uniform_self_loops(topology)
+    uniform_self_loops(topology)
     _use_front_ends(config, table)
     grammar = arpa_grammar(estimate_ngram(_SENTENCES, config.ngram_order, vocabulary=LEXICON.words))
     compile_graph(LEXICON, grammar, topology)
@@ -126,7 +128,6 @@ def use_settings(path: Path) -> None:
         prior_floor=config.hybrid.prior_floor,
     ).set_priors(np.array([0, 0, 1, -1]))
     _use_searches(config)
-    del self_loops
 
 
 def _use_copies(config: TrainingConfig, signal: np.ndarray, table: FrameTable) -> None:
@@ -163,20 +164,17 @@ def _use_front_ends(config: TrainingConfig, table: FrameTable) -> None:
         raise Unsound(f"as many mixtures as nobody can train: {config.gmm.mixtures}, {config.hybrid.mixtures}")
 
 
-_prepared: list[Any] = []
+@cache
+def _prepared() -> tuple[PhoneHmm, np.ndarray, StateGraph]:
+    model = mixtures()
+    static = np.random.default_rng(0).normal(size=(12, 5)).astype(np.float32)
+    frames = model.front_end.transform(FrameTable.from_utterances("u", "s", [static])).frames
+    graph = compile_graph(LEXICON, word_loop(LEXICON.words), model.hmm.topology)
+    return model.hmm, model.hmm.log_likelihood(frames), graph
 
 
 def _use_searches(config: TrainingConfig) -> None:
-    if not _prepared:
-        model: SpeechModel = mixtures()
-        frames = model.front_end.transform(
-            FrameTable.from_utterances("u", "s", [np.random.default_rng(0).normal(size=(12, 5)).astype(np.float32)])
-        ).frames
-        hmm: PhoneHmm = model.hmm
-        _prepared.extend(
-            [hmm, hmm.log_likelihood(frames), compile_graph(LEXICON, word_loop(LEXICON.words), hmm.topology)]
-        )
-    hmm, scores, graph = _prepared
+    hmm, scores, graph = _prepared()
     for search in (config.gmm_search, config.hybrid_search):
         search_words(hmm, scores, graph, search)
         for scale in config.tuning.scale_factors[:20]:

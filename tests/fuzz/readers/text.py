@@ -20,12 +20,10 @@ from asr.scoring.transcript import aligned_transcripts, speaker_summary
 from asr.scoring.wer import score_utterances
 from asr.util.errors import CorpusError
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
-from tests.fuzz.mutators.text_mutators import spoil_text
+from tests.fuzz.mutators.text_mutators import TEXT
 from tests.fuzz.outcome import Unsound, check_mark
 from tests.fuzz.reader import reader
 from tests.openfst_files import State, fst_bytes
-
-TEXT = (spoil_text, spoil_text, spoil_text, spoil_bytes)
 
 KALDI = b"# words\nONE W AH N\nTWO S UW\nSEVEN S AH N\nNO N UW\nNO N AH\n"
 LEXICONP = b"ONE 1.0 W AH N\nTWO 0.5 S UW\nTWO 0.25 S AH\n"
@@ -101,17 +99,13 @@ def _lexicon_of_a_format(path: Path) -> None:
     read_lexicon(path, format=path.name)  # type: ignore[arg-type]
 
 
-@reader("arpa", {"plain.arpa": ARPA, "packed.arpa.gz": gzip.compress(ARPA, mtime=0)}, TEXT)
-def _arpa(path: Path) -> None:
-    grammar = read_grammar(path, vocabulary=LEXICON.words)
-    check_graph(LEXICON, grammar, TOPOLOGY)
-
-
 def _grammar(path: Path) -> None:
     check_graph(LEXICON, read_grammar(path, vocabulary=LEXICON.words), TOPOLOGY)
 
 
 for _name, _seeds in {
+    "arpa": {"plain.arpa": ARPA, "packed.arpa.gz": gzip.compress(ARPA, mtime=0)},
+    "sentence-list": {"sentences.txt": b"# three\nONE TWO\nTWO\nTWO\nONE TWO NO NO\n"},
     "word-pair": {"plain.wp": WORD_PAIR, "packed.gz": gzip.compress(WORD_PAIR, mtime=0)},
     "word-network": {"nodes.slf": SLF, "links.slf": SLF_ON_LINKS, "packed.gz": gzip.compress(SLF, mtime=0)},
     "hparse": {"plain.gram": HPARSE, "packed.gz": gzip.compress(HPARSE, mtime=0)},
@@ -122,7 +116,7 @@ reader("openfst", {"vector.fst": VECTOR_FST, "const.fst": CONST_FST, "aligned.fs
 )
 
 
-@reader(
+reader(
     "openfst-with-words",
     {
         "G.fst": fst_bytes(FST_STATES),
@@ -130,54 +124,27 @@ reader("openfst", {"vector.fst": VECTOR_FST, "const.fst": CONST_FST, "aligned.fs
     },
     TEXT,
     tree=True,
-)
-def _openfst_with_words(folder: Path) -> None:
-    check_graph(LEXICON, read_grammar(folder / "G.fst", vocabulary=LEXICON.words), TOPOLOGY)
+)(lambda folder: _grammar(folder / "G.fst"))
+reader("sentence-grammar", {"rules.txt": SENTENCES}, TEXT)(lambda path: read_sentence_grammar(path))
 
 
-@reader("sentence-list", {"sentences.txt": b"# three\nONE TWO\nTWO\nTWO\nONE TWO NO NO\n"}, TEXT)
-def _sentence_list(path: Path) -> None:
-    grammar = read_grammar(path, vocabulary=LEXICON.words)
-    check_graph(LEXICON, grammar, TOPOLOGY)
+TRANSCRIPTS = {
+    "ref": b"utt1 ONE TWO\nutt2 TWO NO NO\nutt3 NO\nutt4\n",
+    "hyp": b"utt1 ONE TWO\nutt2 TWO ONE\nutt3 NO NO\n",
+    "utt2spk": b"utt1 anna\nutt2 anna\nutt3 bert\nutt4 bert\n",
+}
+TRN = {
+    "ref.trn": b"ONE TWO (utt1)\nTWO NO NO (utt2)\nNO (utt3)\n(utt4)\n",
+    "hyp.trn": b"ONE TWO (utt1)\nTWO ONE (utt2)\nNO NO (utt3)\n",
+    "utt2spk": TRANSCRIPTS["utt2spk"],
+}
 
 
-@reader("sentence-grammar", {"rules.txt": SENTENCES}, TEXT)
-def _sentence_grammar(path: Path) -> None:
-    read_sentence_grammar(path)
-
-
-@reader(
-    "transcripts",
-    {
-        "ref": b"utt1 ONE TWO\nutt2 TWO NO NO\nutt3 NO\nutt4\n",
-        "hyp": b"utt1 ONE TWO\nutt2 TWO ONE\nutt3 NO NO\n",
-        "utt2spk": b"utt1 anna\nutt2 anna\nutt3 bert\nutt4 bert\n",
-    },
-    TEXT,
-    tree=True,
-    renames=True,
-)
-def _transcripts(folder: Path) -> None:
-    _score(folder / "ref", folder / "hyp", folder / "utt2spk")
-
-
-@reader(
-    "transcripts-trn",
-    {
-        "ref.trn": b"ONE TWO (utt1)\nTWO NO NO (utt2)\nNO (utt3)\n(utt4)\n",
-        "hyp.trn": b"ONE TWO (utt1)\nTWO ONE (utt2)\nNO NO (utt3)\n",
-        "utt2spk": b"utt1 anna\nutt2 anna\nutt3 bert\nutt4 bert\n",
-    },
-    TEXT,
-    tree=True,
-    renames=True,
-)
-def _trn(folder: Path) -> None:
-    _score(folder / "ref.trn", folder / "hyp.trn", folder / "utt2spk")
-
-
-def _score(reference: Path, hypothesis: Path, utt2spk: Path) -> None:
+@reader("transcripts", TRANSCRIPTS, TEXT, tree=True, renames=True)
+@reader("transcripts-trn", TRN, TEXT, tree=True, renames=True)
+def _score(folder: Path) -> None:
     """What `asr score` does."""
+    hypothesis, reference, utt2spk = (path for path in sorted(folder.iterdir()) if path.is_file())
 
     def read() -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]], dict[str, str]]:
         return read_transcripts(reference), read_transcripts(hypothesis), read_utt2spk(utt2spk)
