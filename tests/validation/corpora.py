@@ -83,6 +83,17 @@ class Corpus:
         )  # type: ignore[arg-type]
         return report
 
+    def check_only_finding(self, expected: str) -> None:
+        """Check that this is the only finding: `severity code file:line: a part of the message`."""
+        place, _, part = expected.partition(": ")
+        report = self.validate()
+        found = [
+            f"{each.severity} {each.code} {each.file.relative_to(self.folder)}" + (f":{each.line}" if each.line else "")
+            for each in report.findings
+        ]
+        assert found == [place], "\n".join(report.lines())
+        assert part in report.findings[0].message
+
 
 Spoil = Callable[[Corpus], object]
 

@@ -19,7 +19,7 @@ def _deeper(corpus: Corpus) -> None:
     corpus.write("train/wav.scp", lines)
 
 
-def test_files_that_the_list_names_from_another_folder_are_one_finding_that_names_it(clean: Corpus) -> None:
+def test_files_listed_from_another_folder_are_one_finding(clean: Corpus) -> None:
     _deeper(clean)
     (only,) = clean.validate().findings
     assert (only.code, only.line, only.stops, len(only.utterances)) == ("missing-file", 1, True, 9)
@@ -41,9 +41,7 @@ def test_one_file_that_is_nowhere_does_not_hide_where_the_others_are(clean: Corp
     assert only.remedy == f"8 of the 9 missing files are there from {above}, so give --root {above} (root=)"
 
 
-def test_the_folder_where_the_user_stands_is_tried_too(
-    clean: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_working_directory_is_tried_as_root(clean: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere = tmp_path / "else where"
     elsewhere.mkdir()
     (clean.folder / "audio").rename(elsewhere / "audio")
@@ -62,7 +60,7 @@ def test_a_training_ends_with_that_one_sentence(clean: Corpus, caplog: pytest.Lo
     assert not [message for message in caplog.messages if "wav.scp" in message]
 
 
-def test_what_nearly_all_files_have_is_one_finding_and_what_most_have_is_not(clean: Corpus) -> None:
+def test_fault_of_nearly_all_files_is_one_finding(clean: Corpus) -> None:
     for line in range(1, 9):
         clean.audio(line).write_bytes(b"rubbish" * 99)
     assert [finding.code for finding in clean.validate().errors] == ["unreadable"] * 8
@@ -103,7 +101,7 @@ def test_a_test_directory_without_its_files_does_not_stop_the_training(clean: Co
 
 
 @pytest.mark.parametrize("turn", [str.lower, str.upper, str.title])
-def test_transcripts_in_another_letter_case_are_mended_by_the_command_that_is_told(clean: Corpus, turn) -> None:
+def test_other_letter_case_is_fixed_by_the_command_told(clean: Corpus, turn) -> None:
     lexicon = [(word, phones) for word, phones in (line.split(maxsplit=1) for line in clean.lines("lexicon.txt"))]
     clean.write("lexicon.txt", [f"{turn(word)} {phones}" for word, phones in lexicon])
     other = str.upper if turn is str.lower else str.lower
@@ -121,7 +119,7 @@ def test_transcripts_in_another_letter_case_are_mended_by_the_command_that_is_to
 
 
 @pytest.mark.parametrize("turn", [str, str.lower, str.upper])
-def test_transcripts_with_punctuation_are_mended_by_the_command_that_is_told(clean: Corpus, turn) -> None:
+def test_punctuation_is_fixed_by_the_command_told(clean: Corpus, turn) -> None:
     names_and_words = [line.split() for line in clean.lines("train/text")]
     lines = [[name, f'"{words[0]},', *words[1:-1], f"{words[-1]}\u2026"] for name, *words in names_and_words]
     clean.write("train/text", [" ".join([name, *map(turn, words)]) for name, *words in lines])
@@ -135,7 +133,7 @@ def test_transcripts_with_punctuation_are_mended_by_the_command_that_is_told(cle
     assert not clean.validate().errors
 
 
-def test_no_command_is_told_that_would_take_marks_from_words_of_the_lexicon(clean: Corpus) -> None:
+def test_no_command_takes_marks_from_words_of_the_lexicon(clean: Corpus) -> None:
     clean.append("lexicon.txt", "MR. W AH N")
     clean.write("train/text", [f"{line}." for line in clean.lines("train/text")])
     clean.append_word(6, "MR.")

@@ -37,7 +37,7 @@ def test_the_audio_of_an4_has_many_speakers_of_one_utterance(speech_data: Path) 
 
 
 @pytest.mark.slow
-def test_speechocean_has_nothing_to_find_where_words_are_said_alike_but_for_stress(speech_data: Path) -> None:
+def test_speechocean_has_nothing_to_find(speech_data: Path) -> None:
     report = validated(speech_data / "speechocean762", "train", test="test")
     assert report.findings == ()
     assert report.summary.coverage == 1.0

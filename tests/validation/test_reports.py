@@ -52,7 +52,7 @@ def test_a_test_directory_is_checked_but_its_unknown_words_are_no_error(clean: C
     assert not clean.validate(tests=[clean.folder / "test"]).findings
 
 
-def test_the_summary_says_of_a_test_directory_what_it_holds_and_whether_something_is_wrong(clean: Corpus) -> None:
+def test_summary_counts_a_test_directory_and_its_findings(clean: Corpus) -> None:
     test = clean.folder / "test"
 
     def texts() -> str:
@@ -148,9 +148,7 @@ def test_when_nothing_is_left_it_is_said(clean: Corpus) -> None:
     assert len(report.findings) == 10
 
 
-def test_the_report_is_the_same_for_any_workers_and_files_are_read_once(
-    clean: Corpus, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_report_is_the_same_for_any_workers(clean: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     import asr.corpus.audio_stats as measuring
 
     clean.record(4, np.zeros(12000))
@@ -231,7 +229,7 @@ def test_any_list_gives_a_report_that_stops_where_the_readers_refuse(clean_folde
     assert report.stopping or not refused
 
 
-def test_the_summary_says_at_what_rate_features_are_made_and_what_becomes_of_stress(clean: Corpus) -> None:
+def test_summary_names_the_rate_of_features_and_stress(clean: Corpus) -> None:
     clean.write("settings.toml", ["seed = 1"])
     stressed = {"AH": "AH1", "IY": "IY0", "UW": "UW2"}
     words = [line.split() for line in clean.lines("lexicon.txt")]
@@ -285,9 +283,7 @@ def test_words_count_as_said_where_training_uses_the_utterance(clean: Corpus) ->
     assert any(line.endswith(f"{len(lost)} of them not said in what can be used") for line in report.summary.lines())
 
 
-def test_an_utterance_with_two_faults_counts_once_in_what_training_leaves_out(
-    clean: Corpus, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_utterance_with_two_faults_is_left_out_once(clean: Corpus, caplog: pytest.LogCaptureFixture) -> None:
     clean.append_word(3, "ELEVEN")
     clean.append_word(4, "TWELVE")
     clean.audio(4).write_bytes(b"")
@@ -296,9 +292,7 @@ def test_an_utterance_with_two_faults_counts_once_in_what_training_leaves_out(
     assert sum("[empty-file]" in message or "[unknown-word]" in message for message in caplog.messages) == 3
 
 
-def test_little_speech_is_a_remark_that_says_what_it_can_and_cannot_tell(
-    clean: Corpus, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_little_speech_is_a_remark(clean: Corpus, caplog: pytest.LogCaptureFixture) -> None:
     report = clean.validate()
     assert not report.findings
     amount, speakers = report.remarks
@@ -350,7 +344,7 @@ def test_nothing_is_remarked_of_enough_speech() -> None:
     assert only.startswith("one speaker: ")
 
 
-def test_a_remedy_that_several_faults_share_is_told_once_after_them_and_the_settings_come_last(clean: Corpus) -> None:
+def test_shared_remedy_is_told_once_and_settings_come_last(clean: Corpus) -> None:
     clean.settings("seed = 'one'")
     clean.set_line("train/text", 3, f"{clean.lines('train/text')[2]} one")
     clean.set_line("train/text", 1, f"{clean.lines('train/text')[0]} two")

@@ -5,13 +5,13 @@ import re
 from tests.validation.corpora import Corpus
 
 
-def test_unknown_words_beside_others_in_another_letter_case_are_told_one_by_one(clean: Corpus) -> None:
+def test_unknown_words_beside_other_case_are_told_one_by_one(clean: Corpus) -> None:
     for line, word in enumerate(("one", "two", "seven", "ELEVEN", "TWELVE"), 1):
         clean.append_word(line, word)
     assert clean.validate().counts == {"unknown-word": 5}
 
 
-def test_other_letter_case_is_one_finding_also_beside_words_that_are_not_there_at_all(clean: Corpus) -> None:
+def test_other_letter_case_is_one_finding_beside_unknown_words(clean: Corpus) -> None:
     lines = [line.split() for line in clean.lines("train/text")]
     clean.write("train/text", [" ".join([name, *map(str.lower, words)]) for name, *words in lines])
     for line, word in enumerate(("ELEVEN", "TWELVE", "TWENTY", "FORTY"), 1):
