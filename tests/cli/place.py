@@ -32,6 +32,23 @@ class Bin:
     def wav(self, number: int) -> Path:
         return self.folder / "audio" / "test" / f"{self.names[number]}.wav"
 
+    def command(self, name: str, out: Path, *more: object) -> list[object]:
+        """A command that reads the data directory, the lexicon and the settings, or the model, and writes to `out`."""
+        data, model, settings = ["--data", self.data, "-j", 1], ["--model", self.model], self.folder / "settings.toml"
+        arguments = {
+            "features": [*data, "--out", out, "--config", settings],
+            "train": [*data, "--lexicon", self.folder / "lexicon.txt", "--work-dir", out, "--config", settings],
+            "align": [*model, *data, "--out", out],
+            "decode": [*model, *data, "--out", out],
+            "tune": [*model, *data, "--output", out],
+            "info": [self.model],
+        }
+        return [name, *arguments[name], *more]
+
+    def decode(self, out: Path, *more: object) -> list[object]:
+        """A command that recognizes the first file."""
+        return ["decode", "--model", self.model, "--out", out, self.wav(0), *more]
+
     def write(self, name: str, text: str | bytes) -> Path:
         path = self.folder / name
         path.write_bytes(text if isinstance(text, bytes) else text.encode())

@@ -2,7 +2,6 @@
 
 import errno
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,13 +9,13 @@ import pytest
 from asr import __version__
 from asr.cli import main, score
 from asr.util.errors import MODEL_NEEDED, LexiconError
+from tests.cli.place import Asr
 
 NO_FILE, NOT_A_FILE = "does not exist; a file is needed", "is a directory; a file is needed"
 NO_DIRECTORY, NOT_A_DIRECTORY = "does not exist; a directory is needed", "is a file; a directory is needed"
+NO_GRAMMAR = "there is no file 'trigram'; give loop, one, a number of words, or the file of a grammar"
 NO_SPACE = "out/x: No space left on device; free some space"
 BAD_LEXICON = "lexicon.txt:3: word 'two' has no phones"
-
-Outcome = tuple[int, str, str]
 
 
 @pytest.fixture
@@ -26,7 +25,7 @@ def transcript(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_version_is_printed(asr: Callable[..., Outcome]) -> None:
+def test_the_version_is_printed(asr: Asr) -> None:
     assert asr("--version") == (0, f"asr {__version__}\n", "")
 
 
@@ -41,12 +40,9 @@ def test_the_version_is_printed(asr: Callable[..., Outcome]) -> None:
         (["decode", "--model", "m", "--out", "o", "--beam", "wide", "a.wav"], "--beam"),
     ],
 )
-def test_a_wrong_command_line_is_named_with_status_2(
-    asr: Callable[..., Outcome], arguments: list[str], complaint: str
-) -> None:
+def test_wrong_command_line_has_status_2(asr: Asr, arguments: list[str], complaint: str) -> None:
     status, out, err = asr(*arguments)
-    assert status == 2
-    assert out == ""
+    assert (status, out) == (2, "")
     assert complaint in err
     assert "Traceback" not in err
 
@@ -63,17 +59,12 @@ def test_a_wrong_command_line_is_named_with_status_2(
         ("align --model {file} --data none --out out", f"--data: 'none' {NO_DIRECTORY}"),
         ("decode --model {file} --out out no.wav", f"AUDIO: 'no.wav' {NO_FILE}"),
         ("decode --model {file} --out out --data none", f"--data: 'none' {NO_DIRECTORY}"),
-        (
-            "decode --model {file} --out out --data {dir} --grammar trigram",
-            "--grammar: there is no file 'trigram'; give loop, one, a number of words, or the file of a grammar",
-        ),
+        ("decode --model {file} --out out --data {dir} --grammar trigram", f"--grammar: {NO_GRAMMAR}"),
         ("score {file} none", f"HYP: 'none' {NO_FILE}"),
         ("info none", f"MODEL: 'none' does not exist; {MODEL_NEEDED}"),
     ],
 )  # fmt: skip
-def test_a_missing_input_is_one_sentence_with_status_1(
-    asr: Callable[..., Outcome], transcript: Path, arguments: str, sentence: str
-) -> None:
+def test_missing_input_has_status_1(asr: Asr, transcript: Path, arguments: str, sentence: str) -> None:
     names = {"file": transcript, "dir": transcript.parent}
     status, out, err = asr(*arguments.format(**names).split())
     assert (status, out) == (1, "")
@@ -82,9 +73,7 @@ def test_a_missing_input_is_one_sentence_with_status_1(
 
 @pytest.mark.parametrize("given", ["-4", "--beam", "+4", "2.5", "99999"])
 @pytest.mark.parametrize("option", ["--grammar", "--rescore"])
-def test_a_grammar_that_looks_like_a_number_or_an_option_is_told_what_can_be_given(
-    asr: Callable[..., Outcome], transcript: Path, option: str, given: str
-) -> None:
+def test_bad_grammar_number_names_what_fits(asr: Asr, transcript: Path, option: str, given: str) -> None:
     files = ["--model", transcript, "--out", "out", "--data", transcript.parent]
     status, out, err = asr("decode", *files, f"{option}={given}")
     assert (status, out) == (1, "")
@@ -100,13 +89,8 @@ def test_a_grammar_that_looks_like_a_number_or_an_option_is_told_what_can_be_giv
         (KeyboardInterrupt(), 130, "interrupted"),
     ],
 )  # fmt: skip
-def test_what_a_command_raises_decides_the_exit_status(
-    asr: Callable[..., Outcome],
-    transcript: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    raised: BaseException,
-    status: int,
-    message: str,
+def test_raised_error_decides_the_exit_status(
+    asr: Asr, transcript: Path, monkeypatch: pytest.MonkeyPatch, raised: BaseException, status: int, message: str
 ) -> None:
     def fail(*_: object) -> None:
         raise raised

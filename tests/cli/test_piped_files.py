@@ -58,9 +58,7 @@ def test_a_grammar_comes_through_a_pipe(asr: Asr, piped: Piped, toy_model: Path,
     assert {line.partition(" ")[2] for line in out.splitlines()} <= {"NO", "ONE TWO"}
 
 
-def test_a_pipe_through_which_nothing_comes_is_refused_wherever_a_file_is_meant(
-    asr: Asr, piped: Piped, toy_model: Path, tiny_corpus: Path, tmp_path: Path
-) -> None:
+def test_empty_pipe_is_refused(asr: Asr, piped: Piped, toy_model: Path, tiny_corpus: Path, tmp_path: Path) -> None:
     data, lexicon = tiny_corpus / "train", tiny_corpus / "lexicon.txt"
     commands: dict[str, list] = {
         "--config": ["validate", "--data", data, "--lexicon", lexicon],
@@ -73,7 +71,7 @@ def test_a_pipe_through_which_nothing_comes_is_refused_wherever_a_file_is_meant(
         check_one_sentence(asr(*command, option, name), texts)
 
 
-def test_too_much_and_pipes_with_a_name_are_refused_and_not_waited_for(
+def test_too_much_and_named_pipes_are_refused(
     asr: Asr, piped: Piped, tiny_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     validate = ["validate", "--data", tiny_corpus / "train", "--lexicon"]

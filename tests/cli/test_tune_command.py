@@ -1,6 +1,7 @@
 """`asr tune` writes a new model with other settings, says what they are, and overwrites nothing unasked."""
 
 import shutil
+from functools import partial
 
 import pytest
 
@@ -14,11 +15,24 @@ def few_words_and_a_small_graph_are_tried(monkeypatch):
 
 
 @pytest.fixture
-def tuned(toy_model, toy_corpus, tmp_path, asr):
-    output = tmp_path / "tuned.safetensors"
-    status, out, err = asr(
-        "tune", "--model", toy_model, "--data", toy_corpus / "test", "--output", output, "--grammar", "loop", "-j", 1
-    )
+def output(tmp_path):
+    return tmp_path / "tuned.safetensors"
+
+
+@pytest.fixture
+def tune(toy_model, toy_corpus, output, asr):
+    return partial(asr, "tune", "--model", toy_model, "--data", toy_corpus / "test", "--output", output, "-j", 1)
+
+
+@pytest.fixture
+def said(toy_corpus):
+    """The transcripts of the test directory."""
+    return dict(line.split(maxsplit=1) for line in (toy_corpus / "test" / "text").read_text().splitlines())
+
+
+@pytest.fixture
+def tuned(tune, output):
+    status, out, err = tune("--grammar", "loop")
     assert status == 0, err
     return output, out
 
@@ -36,18 +50,17 @@ def test_the_new_model_differs_in_its_search_settings_alone(tuned, toy_model):
     assert lines[-1].endswith("% WER on the data of the choice")
 
 
-def test_a_file_that_is_there_is_overwritten_only_if_asked(tuned, toy_model, toy_corpus, asr):
+def test_a_file_that_is_there_is_overwritten_only_if_asked(tuned, tune, toy_model, said):
     output, _ = tuned
-    arguments = ["tune", "--model", toy_model, "--data", toy_corpus / "test", "--output", output, "-j", 1]
-    status, _, err = asr(*arguments)
+    status, _, err = tune()
     assert (status, "exists already; give another name, or --overwrite" in err) == (1, True)
     output.write_bytes(b"something else")
-    assert asr(*arguments, "--overwrite")[0] == 0
+    assert tune("--overwrite")[0] == 0
     new = load_model(output)
     assert new.search.beam < load_model(toy_model).search.beam
-    words = [line.split()[1:] for line in (toy_corpus / "test" / "text").read_text().splitlines()]
     assert new.held_out is not None
-    assert (new.held_out.words, new.held_out.cross_validated) == (sum(map(len, words)), False)
+    n_words = sum(len(words.split()) for words in said.values())
+    assert (new.held_out.words, new.held_out.cross_validated) == (n_words, False)
 
 
 def test_the_model_itself_is_never_overwritten(toy_model, toy_corpus, tmp_path, asr):
@@ -57,29 +70,25 @@ def test_the_model_itself_is_never_overwritten(toy_model, toy_corpus, tmp_path, 
     assert (status, "is the model itself" in err) == (1, True)
 
 
-def test_utterances_that_cannot_be_used_are_listed(toy_model, toy_corpus, tmp_path, asr):
+def test_utterances_that_cannot_be_used_are_listed(toy_model, toy_corpus, tmp_path, output, asr):
     data = shutil.copytree(toy_corpus / "test", tmp_path / "test")
     shutil.copytree(toy_corpus / "audio", tmp_path / "audio")
     text = (data / "text").read_text()
     (data / "text").write_text(text.replace("WISE TWO SEVEN ONE", "WISE TWO SEVEN HYBRID"))
-    output = tmp_path / "tuned.safetensors"
     status, _, err = asr("tune", "--model", toy_model, "--data", data, "--output", output, "-j", 1)
     assert status == 0
     assert "9 of 10 utterances done; not done: 1 unknown-word" in err
     assert "HYBRID" in err
 
 
-def test_transcripts_that_the_grammar_cannot_say_are_told_before_the_search(
-    toy_model, toy_corpus, tmp_path, asr, monkeypatch, caplog
-):
+def test_impossible_transcripts_are_told_before_the_search(tune, said, toy_corpus, tmp_path, monkeypatch, caplog):
     def searched(*arguments, **options):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("asr.commands.tune.static_frames", searched)
-    arguments = ["tune", "--model", toy_model, "--data", toy_corpus / "test", "--output", tmp_path / "t", "-j", 1]
     sentences = tmp_path / "sentences.txt"
     sentences.write_text("WISE TWO NO\nSEVEN SEVEN TWO\nTWO WISE SEVEN\nNO WISE\nONE\n")
-    assert asr(*arguments, "--grammar", sentences)[0] == 130
+    assert tune("--grammar", sentences)[0] == 130
     (line,) = [message for message in caplog.messages if "cannot say" in message]
     assert line.startswith(f"the grammar '{sentences}' cannot say 8 of the 10 transcripts in {toy_corpus}/test; ")
     assert "of the first, 'test0-000': 'SEVEN' cannot follow 'WISE TWO'" in line
@@ -87,26 +96,24 @@ def test_transcripts_that_the_grammar_cannot_say_are_told_before_the_search(
     assert line.endswith("; confidences are fitted without them")
     sentences.write_text("SEVEN SEVEN TWO\nTWO WISE SEVEN\n")
     caplog.clear()
-    assert asr(*arguments, "--grammar", sentences)[0] == 130
+    assert tune("--grammar", sentences)[0] == 130
     (line,) = [message for message in caplog.messages if "cannot say" in message]
-    said = [text.split()[1:] for text in (toy_corpus / "test" / "text").read_text().splitlines()]
-    refused = [words for words in said if words not in (["SEVEN", "SEVEN", "TWO"], ["TWO", "WISE", "SEVEN"])]
-    assert 0 < len(refused) < len(said)
+    spoken = [words.split() for words in said.values()]
+    refused = [words for words in spoken if words not in (["SEVEN", "SEVEN", "TWO"], ["TWO", "WISE", "SEVEN"])]
+    assert 0 < len(refused) < len(spoken)
     lacking = [sum(word not in ("SEVEN", "TWO", "WISE") for word in words) for words in refused]
     least = sum(n_lacking or 1 for n_lacking in lacking)
     assert least > len(refused)
-    shares = f"{sum(map(len, refused))} of {sum(map(len, said))} words"
+    shares = f"{sum(map(len, refused))} of {sum(map(len, spoken))} words"
     assert f"each of these ({shares}) will have at least one error, {least} errors or more in all; " in line
     sentences.write_text("WISE TWO SEVEN ONE NO\n")
-    status, out, err = asr(*arguments, "--grammar", sentences)
+    status, out, err = tune("--grammar", sentences)
     assert (status, out) == (1, "")
     assert "can say none of the 10 transcripts" in err
     assert "'test0-000': no sentence of the grammar ends after 'WISE TWO SEVEN ONE'" in err
 
 
-def test_confidences_are_not_fitted_to_transcripts_that_the_grammar_cannot_say(
-    toy_model, toy_corpus, tmp_path, asr, monkeypatch
-):
+def test_confidences_are_fitted_to_possible_transcripts(tune, said, tmp_path, monkeypatch):
     left_out = []
 
     def fitted(scored, search, *, leave_out):
@@ -114,21 +121,17 @@ def test_confidences_are_not_fitted_to_transcripts_that_the_grammar_cannot_say(
         return search.confidence
 
     monkeypatch.setattr("asr.commands.tune.confidence_on", fitted)
-    said = dict(line.split(maxsplit=1) for line in (toy_corpus / "test" / "text").read_text().splitlines())
     kept = list(said)[:4]
     sentences = tmp_path / "sentences.txt"
     sentences.write_text("".join(f"{said[name]}\n" for name in kept))
-    output = tmp_path / "tuned.safetensors"
-    arguments = ["tune", "--model", toy_model, "--data", toy_corpus / "test", "--output", output, "-j", 1]
-    assert asr(*arguments, "--grammar", sentences)[0] == 0
+    assert tune("--grammar", sentences)[0] == 0
     assert left_out == sorted(name for name, words in said.items() if words not in {said[other] for other in kept})
     assert 0 < len(left_out) < len(said)
 
 
-def test_tune_with_others_fits_filler_penalty(toy_model, toy_corpus, tmp_path, asr):
+def test_tune_with_others_fits_filler_penalty(toy_model, toy_corpus, said, output, tmp_path, asr):
     """The commands are the sentences of one speaker, the other recordings those of the other with other sentences."""
     test = toy_corpus / "test"
-    said = dict(line.split(maxsplit=1) for line in (test / "text").read_text().splitlines())
     commands = {name: words for name, words in said.items() if name.startswith("test0")}
     others = [name for name, words in said.items() if words not in commands.values()]
     for folder, names in (("commands", commands), ("others", others)):
@@ -138,7 +141,6 @@ def test_tune_with_others_fits_filler_penalty(toy_model, toy_corpus, tmp_path, a
             (tmp_path / folder / kind).write_text("".join(f"{line}\n" for line in lines))
     grammar = tmp_path / "commands.txt"
     grammar.write_text("".join(f"{words}\n" for words in sorted(set(commands.values()))))
-    output = tmp_path / "t.safetensors"
     arguments = ["tune", "--model", toy_model, "--data", tmp_path / "commands", "--output", output, "-j", 1]
     arguments += ["--root", toy_corpus, "--grammar", grammar, "--others", tmp_path / "others"]
     status, out, err = asr(*arguments)  # without a filler: limits of likelihood ratios

@@ -86,7 +86,7 @@ def test_a_directory_that_is_not_there_is_named_in_one_sentence(asr: Asr, corpus
 
 
 @pytest.mark.slow
-def test_training_tells_what_is_wrong_before_its_first_stage_and_goes_on(
+def test_train_tells_faults_first_and_goes_on(
     train: Asr, corpus: Corpus, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     corpus.audio(4).unlink()
@@ -111,7 +111,7 @@ def test_training_tells_what_is_wrong_before_its_first_stage_and_goes_on(
     )
 
 
-def test_those_left_out_are_listed_before_the_features_are_made(
+def test_left_out_are_listed_before_features_are_made(
     train: Asr, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
@@ -126,7 +126,7 @@ def test_those_left_out_are_listed_before_the_features_are_made(
     assert seen[0].splitlines()[1].startswith(f"{corpus.names[5]}\ttoo-short\t")
 
 
-def test_training_stops_with_all_reasons_at_once(
+def test_train_stops_with_all_reasons_at_once(
     train: Asr, corpus: Corpus, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     corpus.set_line("train/wav.scp", 2, f"{corpus.names[1]} cat x |")
@@ -142,9 +142,7 @@ def test_training_stops_with_all_reasons_at_once(
     assert not (tmp_path / "run").exists()
 
 
-def test_of_many_faults_the_log_has_all_and_the_error_the_first(
-    train: Asr, corpus: Corpus, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_log_has_all_of_many_faults_the_error_one(train: Asr, corpus: Corpus, caplog: pytest.LogCaptureFixture) -> None:
     for line in range(1, 8):
         corpus.set_line("train/utt2spk", line, corpus.names[line - 1])
     status, _, err = train()
@@ -156,9 +154,7 @@ def test_of_many_faults_the_log_has_all_and_the_error_the_first(
 
 
 @pytest.mark.slow
-def test_a_training_that_goes_on_counts_those_left_out_as_it_did_at_first(
-    train: Asr, corpus: Corpus, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_resumed_training_counts_those_left_out(train: Asr, corpus: Corpus, caplog: pytest.LogCaptureFixture) -> None:
     corpus.record(6, np.zeros(9000))
     corpus.append_word(5, "ELEVEN")
 
@@ -174,9 +170,7 @@ def test_a_training_that_goes_on_counts_those_left_out_as_it_did_at_first(
 
 
 @pytest.mark.slow
-def test_audio_is_checked_once_and_not_when_it_need_not_be(
-    train: Asr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_audio_is_checked_once(train: Asr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import asr.corpus.audio_stats as measuring
 
     asked = []

@@ -35,37 +35,20 @@ DATA_DIRECTORY = {
 
 @pytest.mark.parametrize("fault", DATA_DIRECTORY)
 @pytest.mark.parametrize("command", ["features", "train", "align", "decode"])
-def test_a_fault_of_a_data_directory_is_named_by_every_command(
-    asr: Asr, place: Bin, tmp_path: Path, fault: str, command: str
-) -> None:
+def test_data_directory_fault_is_named(asr: Asr, place: Bin, tmp_path: Path, fault: str, command: str) -> None:
     spoil, parts = DATA_DIRECTORY[fault]
     spoil(place)
-    more = {
-        "features": ["--out", tmp_path / "out", "--config", place.folder / "settings.toml"],
-        "train": ["--lexicon", place.folder / "lexicon.txt", "--work-dir", tmp_path / "out"],
-        "align": ["--model", place.model, "--out", tmp_path / "out"],
-        "decode": ["--model", place.model, "--out", tmp_path / "out"],
-    }[command]
     if command == "train":  # which looks at all lines first, as `asr validate` does
         parts = tuple("10 of 10 lines have the same fault" if part == "none of its" else part for part in parts)
-    check_one_sentence(asr(command, "--data", place.data, "--jobs", "1", *more), *parts)
+    check_one_sentence(asr(*place.command(command, tmp_path / "out")), *parts)
 
 
 @pytest.mark.parametrize("command", ["features", "train", "align", "decode", "tune"])
-def test_the_root_from_which_all_files_are_found_is_named_by_every_command(
-    asr: Asr, place: Bin, tmp_path: Path, command: str
-) -> None:
+def test_root_of_missing_files_is_named_by_every_command(asr: Asr, place: Bin, tmp_path: Path, command: str) -> None:
     (place.folder / "deeper").mkdir()
     data = place.data.rename(place.folder / "deeper" / "test")
-    more = {
-        "features": ["--out", tmp_path / "out", "--config", place.folder / "settings.toml"],
-        "train": ["--lexicon", place.folder / "lexicon.txt", "--work-dir", tmp_path / "out"],
-        "align": ["--model", place.model, "--out", tmp_path / "out"],
-        "decode": ["--model", place.model, "--out", tmp_path / "out"],
-        "tune": ["--model", place.model, "--output", tmp_path / "out"],
-    }[command]
-    remedy = f"all missing files are there from {place.folder}, so give --root {place.folder} (root=)"
-    check_one_sentence(asr(command, "--data", data, "--jobs", "1", *more), remedy)
+    arguments = [data if each == place.data else each for each in place.command(command, tmp_path / "out")]
+    check_one_sentence(asr(*arguments), f"--root {place.folder} (root=)")
 
 
 LEXICONS = {
@@ -81,20 +64,13 @@ LEXICONS = {
 @pytest.mark.parametrize("fault", LEXICONS)
 def test_a_fault_of_the_lexicon_is_named(asr: Asr, place: Bin, tmp_path: Path, fault: str) -> None:
     text, parts = LEXICONS[fault]
-    lexicon = place.write("lexicon.txt", text)
-    finished = asr(
-        "train", "--data", place.data, "--lexicon", lexicon, "--work-dir", tmp_path / "run",
-        "--config", place.folder / "settings.toml",
-    )  # fmt: skip
-    check_one_sentence(finished, *parts)
+    place.write("lexicon.txt", text)
+    check_one_sentence(asr(*place.command("train", tmp_path / "run")), *parts)
 
 
 def test_a_phone_that_the_model_does_not_know_is_named_with_its_word(asr: Asr, place: Bin, tmp_path: Path) -> None:
     place.edit("lexicon.txt", "TWO S UW", "TWO T UW")
-    finished = asr(
-        "align", "--model", place.model, "--data", place.data, "--out", tmp_path / "out",
-        "--lexicon", place.folder / "lexicon.txt",
-    )  # fmt: skip
+    finished = asr(*place.command("align", tmp_path / "out", "--lexicon", place.folder / "lexicon.txt"))
     check_one_sentence(finished, "lexicon.txt", "'TWO'", "'T'", "AH IY N S")
 
 
@@ -121,33 +97,22 @@ SETTINGS = {
 @pytest.mark.parametrize("fault", SETTINGS)
 def test_a_fault_of_the_settings_is_named_before_any_work(asr: Asr, place: Bin, tmp_path: Path, fault: str) -> None:
     text, parts = SETTINGS[fault]
-    config = place.write("settings.toml", text)
-    finished = asr(
-        "train", "--data", place.data, "--lexicon", place.folder / "lexicon.txt", "--work-dir", tmp_path / "run",
-        "--config", config,
-    )  # fmt: skip
-    check_one_sentence(finished, *parts)
+    place.write("settings.toml", text)
+    check_one_sentence(asr(*place.command("train", tmp_path / "run")), *parts)
     assert not (tmp_path / "run").exists()
 
 
 def test_a_classifier_is_looked_for_before_any_work(asr: Asr, place: Bin, tmp_path: Path) -> None:
+    train = place.command("train", tmp_path / "run")[:-2]  # without settings
     for name in ("perceptron", "sklearn.svm.NoSuch", "sklearn.nothing.At", "os.system", "sklearn.cluster.KMeans"):
-        finished = asr(
-            "train", "--data", place.data, "--lexicon", place.folder / "lexicon.txt", "--work-dir", tmp_path / "run",
-            "--classifier", name,
-        )  # fmt: skip
-        check_one_sentence(finished, name.rpartition(".")[2])
+        check_one_sentence(asr(*train, "--classifier", name), name.rpartition(".")[2])
     assert not (tmp_path / "run").exists()
 
 
 def test_a_work_directory_with_other_files_is_left_alone(asr: Asr, place: Bin, tmp_path: Path) -> None:
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.tex").write_text("x")
-    finished = asr(
-        "train", "--data", place.data, "--lexicon", place.folder / "lexicon.txt", "--work-dir", tmp_path / "thesis",
-        "--config", place.folder / "settings.toml",
-    )  # fmt: skip
-    check_one_sentence(finished, "chapter.tex", "empty directory")
+    check_one_sentence(asr(*place.command("train", tmp_path / "thesis")), "chapter.tex", "empty directory")
 
 
 AUDIO = {
@@ -167,21 +132,17 @@ AUDIO = {
 def test_a_single_audio_file_with_a_fault_is_named(asr: Asr, place: Bin, tmp_path: Path, fault: str) -> None:
     spoil, reason = AUDIO[fault]
     spoil(place.wav(0))
-    finished = asr("decode", "--model", place.model, "--out", tmp_path / "out", place.wav(0))
-    check_one_sentence(finished, str(place.wav(0)), reason)
+    check_one_sentence(asr(*place.decode(tmp_path / "out")), str(place.wav(0)), reason)
     (listed,) = (tmp_path / "out").iterdir()
     assert [line.split("\t")[0] for line in listed.read_text().splitlines()] == ["utterance", place.names[0]]
 
 
 @pytest.mark.parametrize("fault", AUDIO)
 @pytest.mark.parametrize("command", ["features", "align", "decode"])
-def test_an_utterance_with_a_fault_is_left_out_and_listed_and_the_rest_goes_on(
-    asr: Asr, place: Bin, tmp_path: Path, fault: str, command: str
-) -> None:
+def test_faulty_utterance_is_left_out(asr: Asr, place: Bin, tmp_path: Path, fault: str, command: str) -> None:
     spoil, reason = AUDIO[fault]
     spoil(place.wav(0))
-    more = ["--config", place.folder / "settings.toml"] if command == "features" else ["--model", place.model]
-    status, _, err = asr(command, "--data", place.data, "--out", tmp_path, "--jobs", "1", *more)
+    status, _, err = asr(*place.command(command, tmp_path))
     assert status == 0, err
     assert "asr: 1 utterance left out:\n" in err
     listed = err.splitlines()[-1]
@@ -192,9 +153,7 @@ def test_an_utterance_with_a_fault_is_left_out_and_listed_and_the_rest_goes_on(
     assert found == set(place.names[1:])
 
 
-def test_an_empty_file_has_one_code_named_by_itself_and_in_a_data_directory(
-    asr: Asr, place: Bin, tmp_path: Path
-) -> None:
+def test_empty_file_has_one_code_alone_and_in_a_directory(asr: Asr, place: Bin, tmp_path: Path) -> None:
     place.wav(0).write_bytes(b"")
     listed = []
     for arguments in (["--data", place.data], [place.wav(0), place.wav(1)]):
@@ -217,11 +176,9 @@ def test_silence_and_clicks_are_no_fault(asr: Asr, place: Bin, tmp_path: Path) -
     assert "no sentence of the grammar fits its 1 frames: too short" in (tmp_path / "failed.tsv").read_text()
 
 
-def test_an_utterance_shorter_than_its_transcript_is_not_aligned_but_listed(
-    asr: Asr, place: Bin, tmp_path: Path
-) -> None:
+def test_align_utterance_too_short_is_listed(asr: Asr, place: Bin, tmp_path: Path) -> None:
     soundfile.write(place.wav(0), np.random.default_rng(0).normal(0, 0.1, 1000), 8000)
-    status, _, err = asr("align", "--model", place.model, "--data", place.data, "--out", tmp_path)
+    status, _, err = asr(*place.command("align", tmp_path))
     assert status == 0
     assert f"  {place.names[0]}: 11 frames are fewer than the" in err
     assert not any(line.startswith(place.names[0]) for line in (tmp_path / "words.ctm").read_text().splitlines())
@@ -249,33 +206,30 @@ GRAMMARS = {
 def test_a_fault_of_the_grammar_is_named(asr: Asr, place: Bin, tmp_path: Path, fault: str) -> None:
     text, parts = GRAMMARS[fault]
     grammar = place.write("grammar", text)
-    finished = asr("decode", "--model", place.model, "--out", tmp_path / "o", "--grammar", grammar, place.wav(0))
-    check_one_sentence(finished, str(grammar), *parts)
+    check_one_sentence(asr(*place.decode(tmp_path / "o", "--grammar", grammar)), str(grammar), *parts)
 
 
 def test_a_word_network_says_what_can_be_recognized(asr: Asr, place: Bin, tmp_path: Path) -> None:
     network = place.write("network.slf", "VERSION=1.0\nN=2 L=1\nI=0 W=!NULL\nI=1 W=ONE\nJ=0 S=0 E=1\n")
-    status, out, err = asr("decode", "--model", place.model, "--out", tmp_path, "--grammar", network, place.wav(0))
+    status, out, err = asr(*place.decode(tmp_path, "--grammar", network))
     assert status == 0, err
     assert out.split()[1:] == ["ONE"]
 
 
-def test_words_of_the_grammar_outside_the_lexicon_are_told(
+def test_words_outside_the_lexicon_are_told(
     asr: Asr, place: Bin, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     pairs = place.write("grammar", ">SENTENCE-END\n ONE\n ELEVEN\n>ONE\n SENTENCE-END\n>ELEVEN\n SENTENCE-END\n")
-    status, out, err = asr("decode", "--model", place.model, "--out", tmp_path, "--grammar", pairs, place.wav(0))
+    status, out, err = asr(*place.decode(tmp_path, "--grammar", pairs))
     assert status == 0, err
     assert out.split()[1:] == ["ONE"]
     assert caplog.messages == [f"{pairs}: the model has no pronunciation for ELEVEN"]
 
 
-def test_words_left_out_are_told_in_one_printable_line(
-    asr: Asr, place: Bin, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_words_left_out_are_printable(asr: Asr, place: Bin, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     odd = "E" * 5000 + "\x1b[2J"
     pairs = place.write("grammar", f">SENTENCE-END\n ONE\n {odd}\n>ONE\n SENTENCE-END\n>{odd}\n SENTENCE-END\n")
-    status, _, err = asr("decode", "--model", place.model, "--out", tmp_path, "--grammar", pairs, place.wav(0))
+    status, _, err = asr(*place.decode(tmp_path, "--grammar", pairs))
     assert status == 0, err
     assert len(caplog.messages) == 1
     assert caplog.messages[0].isprintable() and len(caplog.messages[0]) < 2000
@@ -285,12 +239,11 @@ def test_words_left_out_are_told_in_one_printable_line(
 def test_a_back_off_weight_that_no_probability_has_is_named(asr: Asr, place: Bin, tmp_path: Path, weight: str) -> None:
     unigrams = f"\\data\\\nngram 1=3\nngram 2=1\n\n\\1-grams:\n-99 <s>\n-1 </s>\n-1 ONE {weight}\n"
     grammar = place.write("grammar", unigrams + "\n\\2-grams:\n-1 <s> ONE\n\n\\end\\\n")
-    finished = asr("decode", "--model", place.model, "--out", tmp_path / "o", "--grammar", grammar, place.wav(0))
-    check_one_sentence(finished, f"{grammar}, line 8", weight)
+    check_one_sentence(asr(*place.decode(tmp_path / "o", "--grammar", grammar)), f"{grammar}, line 8", weight)
 
 
 def test_a_file_after_a_switch_that_takes_none_is_told(asr: Asr, place: Bin, tmp_path: Path) -> None:
-    decode = ["decode", "--model", place.model, "--data", place.data, "--out", tmp_path / "out", "-j", 1]
+    decode = place.command("decode", tmp_path / "out")
     status, _, err = asr(*decode, "--mlf", "words.mlf")
     assert status == 2
     texts = " ".join(err.split())
@@ -301,20 +254,20 @@ def test_a_file_after_a_switch_that_takes_none_is_told(asr: Asr, place: Bin, tmp
 
 
 def test_an_infinite_beam_is_the_widest(asr: Asr, place: Bin, tmp_path: Path) -> None:
-    arguments = ["decode", "--model", place.model, "--out", tmp_path, place.wav(0), "--beam"]
-    assert asr(*arguments, "inf")[:2] == asr(*arguments, "1e6")[:2] != (1, "")
+    widths = (asr(*place.decode(tmp_path, "--beam", width))[:2] for width in ("inf", "1e6"))
+    assert next(widths) == next(widths) != (1, "")
 
 
 def test_features_of_another_kind_than_the_model_s_are_refused(asr: Asr, place: Bin, tmp_path: Path) -> None:
     features = tmp_path / "features"
-    asr("features", "--data", place.data, "--out", features, "--config", place.folder / "settings.toml")
+    asr(*place.command("features", features))
     finished = asr("decode", "--model", place.model, "--out", tmp_path / "out", "--data", features)
     check_one_sentence(finished, "feats.scp", "trained on audio")
 
 
 def test_a_feature_archive_broken_off_loses_one_utterance(asr: Asr, place: Bin, tmp_path: Path) -> None:
     features = tmp_path / "features"
-    asr("features", "--data", place.data, "--out", features, "--config", place.folder / "settings.toml")
+    asr(*place.command("features", features))
     archive = features / "feats.ark"
     archive.write_bytes(archive.read_bytes()[:-20])
     status, _, err = asr("features", "--data", features, "--out", tmp_path / "again")
@@ -325,8 +278,7 @@ def test_a_feature_archive_broken_off_loses_one_utterance(asr: Asr, place: Bin, 
 
 @pytest.mark.parametrize(("option", "value"), [("--lm-scale", "inf"), ("--beam", "0"), ("--insertion-penalty", "nan")])
 def test_a_search_setting_out_of_range_is_named(asr: Asr, place: Bin, tmp_path: Path, option: str, value: str) -> None:
-    finished = asr("decode", "--model", place.model, "--out", tmp_path / "out", option, value, place.wav(0))
-    check_one_sentence(finished, option[2:].replace("-", "_"), value)
+    check_one_sentence(asr(*place.decode(tmp_path / "out", option, value)), option[2:].replace("-", "_"), value)
 
 
 def test_two_audio_files_of_one_name_and_folder_are_refused(asr: Asr, place: Bin, tmp_path: Path) -> None:
@@ -337,13 +289,8 @@ def test_two_audio_files_of_one_name_and_folder_are_refused(asr: Asr, place: Bin
 
 def test_an_output_directory_that_cannot_be_made_is_named(asr: Asr, place: Bin) -> None:
     blocked = place.write("blocked", "")
-    settings = ["--config", place.folder / "settings.toml"]
-    for arguments in (
-        ["decode", "--model", place.model, "--out", blocked, place.wav(0)],
-        ["align", "--model", place.model, "--data", place.data, "--out", blocked],
-        ["features", "--data", place.data, "--out", blocked, *settings],
-        ["train", "--data", place.data, "--lexicon", place.folder / "lexicon.txt", "--work-dir", blocked, *settings],
-    ):
+    commands = (place.command(name, blocked) for name in ("align", "features", "train"))
+    for arguments in (place.decode(blocked), *commands):
         check_one_sentence(asr(*arguments), str(blocked))
 
 
@@ -357,7 +304,7 @@ def test_an_output_directory_that_cannot_be_made_is_named(asr: Asr, place: Bin) 
         ("a one two\n", "b one two\n", "hyp"),
     ],
 )
-def test_a_wrong_transcript_is_named(
+def test_wrong_transcript_is_named(
     asr: Asr, tmp_path: Path, reference: str, hypothesis: str | bytes, part: str
 ) -> None:
     (tmp_path / "ref").write_text(reference)

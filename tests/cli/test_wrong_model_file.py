@@ -62,21 +62,15 @@ MODELS = {
 def test_a_model_file_whose_parts_disagree_is_refused(asr: Asr, place: Bin, tmp_path: Path, fault: str) -> None:
     spoil, parts = MODELS[fault]
     spoil(place)
-    finished = asr("decode", "--model", place.model, "--out", tmp_path / "out", place.wav(0))
-    check_one_sentence(finished, "model.safetensors", *parts)
+    check_one_sentence(asr(*place.decode(tmp_path / "out")), "model.safetensors", *parts)
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("command", ["info", "align", "decode", "tune"])
 def test_what_is_no_model_file_is_said_with_what_one_is(asr: Asr, place: Bin, tmp_path: Path, command: str) -> None:
     def texts(model: Path) -> str:
-        arguments = {
-            "info": [model],
-            "align": ["--model", model, "--data", place.data, "--out", tmp_path / "out"],
-            "decode": ["--model", model, "--out", tmp_path / "out", place.wav(0)],
-            "tune": ["--model", model, "--data", place.data, "--output", tmp_path / "tuned.safetensors"],
-        }[command]
-        finished = asr(command, *arguments)
+        given = place.command(command, tmp_path / "out")
+        finished = asr(*(model if each == place.model else each for each in given))
         check_one_sentence(finished)
         return finished[2]
 
@@ -91,18 +85,12 @@ def test_what_is_no_model_file_is_said_with_what_one_is(asr: Asr, place: Bin, tm
 
 @pytest.mark.parametrize("command", ["info", "align", "decode"])
 @pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 100, 0.2, 0.5, 0.9, -1])
-def test_a_truncated_model_file_is_refused_by_every_command(
-    asr: Asr, place: Bin, tmp_path: Path, length: float, command: str
-) -> None:
+def test_truncated_model_file_is_refused(asr: Asr, place: Bin, tmp_path: Path, length: float, command: str) -> None:
     content = place.model.read_bytes()
     kept = int(length * len(content)) if 0 < length < 1 else int(length)
     place.model.write_bytes(content[:kept])
-    arguments = {
-        "info": [place.model],
-        "align": ["--model", place.model, "--data", place.data, "--out", tmp_path / "out"],
-        "decode": ["--model", place.model, "--out", tmp_path / "out", place.wav(0)],
-    }[command]
-    check_one_sentence(asr(command, *arguments), str(place.model), "damaged or no model file")
+    finished = asr(*place.command(command, tmp_path / "out"))
+    check_one_sentence(finished, str(place.model), "damaged or no model file")
 
 
 def test_a_header_changed_byte_by_byte_is_refused_or_harmless(asr: Asr, place: Bin, tmp_path: Path) -> None:
@@ -113,7 +101,7 @@ def test_a_header_changed_byte_by_byte_is_refused_or_harmless(asr: Asr, place: B
         changed = bytearray(content)
         changed[position] = int(generator.integers(32, 127))
         place.model.write_bytes(changed)
-        for arguments in (["info", place.model], ["decode", "--model", place.model, "--out", tmp_path, place.wav(0)]):
+        for arguments in (["info", place.model], place.decode(tmp_path)):
             status, _, err = asr(*arguments)
             assert status in (0, 1)
             assert status == 0 or err.startswith("asr: error: "), (position, err)
