@@ -40,7 +40,7 @@ def linear(n_features: int, seed: int) -> Linear:
     return Linear(np.random.default_rng(seed).normal(size=(n_features, 3)))
 
 
-def test_scores_of_any_number_of_streams_over_any_columns_are_weighted_and_added():
+def test_scores_of_streams_are_weighted_and_added():
     models = [linear(5, 1), linear(2, 2), linear(3, 3)]
     composite = CompositeAcousticModel(
         [Stream(models[0], 0, 5, 0.5), Stream(models[1], 3, 5, 2.0), Stream(models[2], 0, 3, 0.25)]
@@ -88,7 +88,7 @@ def composed(model: SpeechModel, streams: list[Stream]) -> SpeechModel:
     return replace(model, hmm=hmm)
 
 
-def test_any_composite_of_mixtures_and_hybrids_read_again_gives_equal_scores(tmp_path):
+def test_any_composite_read_again_gives_equal_scores(tmp_path):
     model = two_streams()
     first, second = model.hmm.acoustic_model.streams
     end = model.front_end.n_features_
@@ -168,7 +168,7 @@ def test_the_share_of_the_second_stream_is_changed_and_their_sum_stays():
         share_of_second(linear(5, 1))
 
 
-def test_a_hybrid_with_mixtures_behind_it_stays_of_that_kind_with_any_share():
+def test_hybrid_with_mixtures_keeps_its_kind_with_any_share():
     hybrid, second = HybridAcousticModel(GaussianNB(), 3), single_gaussians(np.zeros(2), np.ones(2), 3)
     for share in (0.05, 0.1, 0.35, 0.55, 0.95):
         weights = [stream.weight for stream in with_share_of_second(beside(hybrid, second, 2, 5, 0.15), share).streams]

@@ -42,7 +42,7 @@ def test_the_first_question_is_the_one_that_matters():
     assert (tying.node_question[np.setdiff1d(tying.root.ravel(), [root])] < 0).all()
 
 
-def test_a_question_that_is_given_is_asked_where_it_gains_more_than_all_others():
+def test_given_question_is_asked_where_it_gains_most():
     frames, states, spoken = speech(colours=(1, 3))
     given = [
         PhoneQuestion(name="these two", side="left", phones=("a", "c")),

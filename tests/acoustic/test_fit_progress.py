@@ -67,7 +67,7 @@ def test_durations_are_said_in_two_units():
     ]  # fmt: skip
 
 
-def test_methods_that_grow_with_the_square_of_the_frames_are_limited_wherever_they_stand():
+def test_quadratic_methods_are_limited_wherever_they_stand():
     assert frames_it_bears(SVC()) == 10_000
     assert frames_it_bears(KNeighborsClassifier()) == 20_000
     assert frames_it_bears(OneVsRestClassifier(SVC())) == 10_000

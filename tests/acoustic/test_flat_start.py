@@ -72,7 +72,7 @@ def test_silence_around_and_between_words_stays_silence(training):
 
 
 @pytest.mark.slow
-def test_where_an_even_division_loses_it_training_begins_again_from_the_pauses():
+def test_lost_silence_restarts_training_from_the_pauses():
     corpus = PaddedCorpus(seed=0, silence=(40, 120))
     equal, auto, pauses = (silence_found(corpus, start) for start in ("equal", "auto", "pauses"))
     assert (equal == corpus.silent).mean() < 0.75
@@ -80,7 +80,7 @@ def test_where_an_even_division_loses_it_training_begins_again_from_the_pauses()
     assert (auto == corpus.silent).mean() > 0.8
 
 
-def test_where_an_even_division_of_much_speech_keeps_it_training_goes_on_from_there(monkeypatch):
+def test_kept_silence_lets_training_go_on(monkeypatch):
     monkeypatch.setattr(gmm_training, "LITTLE_SPEECH", 0.0)
     corpus = PaddedCorpus(seed=0, silence=(10, 26))
     equal, auto = (silence_found(corpus, start) for start in ("equal", "auto"))
@@ -166,7 +166,7 @@ def test_evidence_takes_from_speech_in_a_pause_and_from_silence_elsewhere():
     np.testing.assert_allclose(lost[:, 3:], np.array([8, 0, 0])[:, None] * np.ones(TOPOLOGY.n_states - 3))
 
 
-def test_an_utterance_too_short_for_its_words_has_no_say_and_a_corpus_of_such_is_refused():
+def test_utterance_too_short_for_its_words_has_no_say():
     corpus = PaddedCorpus()
     graphs = {**corpus.graphs, "zz": corpus.graphs["u00"]}
     parts = [*(corpus.table.utterance(name) for name in corpus.table.ids), np.full((4, 6), 50.0)]

@@ -103,7 +103,7 @@ def test_frames_far_from_every_component_have_finite_scores():
 @pytest.mark.parametrize("block", [16384, 25], ids=["at once", "in blocks"])
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32 - 1), weighted=st.booleans())
-def test_one_step_is_that_of_the_formulas_with_and_without_weights_of_frames(monkeypatch, block, seed, weighted):
+def test_one_step_is_that_of_the_formulas(monkeypatch, block, seed, weighted):
     monkeypatch.setattr("asr.acoustic.gmm._BLOCK", block)
     rng = np.random.default_rng(seed)
     mixtures = random_mixtures(rng)
@@ -173,7 +173,7 @@ def test_three_steps_are_those_of_scikit_learn():
 
 @settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1))
-def test_re_estimation_never_lowers_the_likelihood_even_at_the_variance_floor(seed):
+def test_re_estimation_never_lowers_the_likelihood(seed):
     rng = np.random.default_rng(seed)
     mixtures = random_mixtures(rng, n_states=1)
     floor = np.full(3, 0.3)
@@ -195,7 +195,7 @@ def test_states_that_share_a_mixture_score_alike():
     )
 
 
-def test_splitting_doubles_the_components_and_keeps_weight_mean_and_variances():
+def test_split_doubles_components_and_keeps_moments():
     mixtures = random_mixtures(np.random.default_rng(2))
     split = mixtures.split()
     assert split.n_components == 8
@@ -224,7 +224,7 @@ def test_a_state_without_enough_frames_stays_as_it_is():
         np.testing.assert_array_equal(updated.log_weights, mixtures.log_weights)
 
 
-def test_a_state_of_fewer_frames_than_a_component_wants_keeps_the_one_with_most():
+def test_state_of_few_frames_keeps_its_largest_component():
     mixtures = random_mixtures(np.random.default_rng(4), n_states=1)
     frames = np.random.default_rng(5).normal(size=(12, 3)).astype(np.float32)
     updated = mixtures.update(lambda state: (frames, None), variance_floor=FLOOR, minimum_count=20.0)
@@ -232,7 +232,7 @@ def test_a_state_of_fewer_frames_than_a_component_wants_keeps_the_one_with_most(
     assert not np.array_equal(updated.means, mixtures.means)
 
 
-def test_a_component_that_accounts_for_too_few_frames_is_dropped_and_the_weights_still_sum_to_one():
+def test_component_of_too_few_frames_is_dropped():
     mixtures = GaussianMixtures(np.log([[0.5, 0.5]]), np.array([[[0.0] * 3, [50.0] * 3]]), np.ones((1, 2, 3)))
     frames = np.random.default_rng(5).normal(size=(40, 3)).astype(np.float32)
     updated = mixtures.update(lambda state: (frames, None), variance_floor=FLOOR)

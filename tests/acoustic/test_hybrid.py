@@ -39,7 +39,7 @@ class OnlyProba(ClassifierMixin, BaseEstimator):
         return np.eye(4)[best]
 
 
-def test_no_prior_is_above_the_ceiling_so_that_silence_does_not_lose_what_nobody_knows() -> None:
+def test_no_prior_is_above_the_ceiling() -> None:
     states = np.repeat([0, 1, 2], [900, 50, 50])
     model = HybridAcousticModel(GaussianNB(), 3, prior_ceiling=2.0)
     model.set_priors(states)
@@ -56,9 +56,7 @@ def test_scores_are_log_posteriors_minus_log_priors(frames: np.ndarray, states: 
 
 
 @pytest.mark.parametrize("exponent", [0.0, 0.5, 1.0])
-def test_the_exponent_says_how_much_of_the_prior_is_divided_out(
-    frames: np.ndarray, states: np.ndarray, exponent: float
-) -> None:
+def test_prior_exponent_scales_the_prior_divided_out(frames: np.ndarray, states: np.ndarray, exponent: float) -> None:
     model = HybridAcousticModel(GaussianNB(), 4, prior_exponent=exponent).fit(frames, states)
     expected = model.log_posterior(frames) - exponent * np.log(np.array(COUNTS) / sum(COUNTS))
     np.testing.assert_allclose(model.log_likelihood(frames), expected, rtol=1e-5, atol=1e-5)
@@ -78,7 +76,7 @@ def test_a_state_without_frames_is_possible_but_never_best(frames: np.ndarray, s
     np.testing.assert_array_equal(model.log_posterior(frames)[:, 4], LOWEST_LOG_POSTERIOR)
 
 
-def test_a_floor_of_zero_would_make_such_a_state_infinitely_likely_and_is_refused() -> None:
+def test_prior_floor_of_zero_is_refused() -> None:
     with pytest.raises(ConfigError, match="prior_floor is 0"):
         HybridAcousticModel(GaussianNB(), N_STATES, prior_floor=0.0)
 
@@ -92,9 +90,7 @@ def test_frames_marked_minus_one_are_left_out(frames: np.ndarray, states: np.nda
     np.testing.assert_array_equal(model.classifier.class_count_, np.bincount(partly[partly >= 0]))
 
 
-def test_a_classifier_with_probabilities_alone_is_enough_and_certainty_stays_finite(
-    frames: np.ndarray, states: np.ndarray
-) -> None:
+def test_classifier_with_probabilities_alone_scores_finitely(frames: np.ndarray, states: np.ndarray) -> None:
     model = HybridAcousticModel(OnlyProba(), 4).fit(frames, states)
     assert model.calibration is None
     posteriors = model.log_posterior(frames)
@@ -102,9 +98,7 @@ def test_a_classifier_with_probabilities_alone_is_enough_and_certainty_stays_fin
     assert (posteriors.argmax(axis=1) == states).mean() > 0.9
 
 
-def test_outputs_that_are_no_probabilities_are_calibrated_on_frames_held_out(
-    frames: np.ndarray, states: np.ndarray
-) -> None:
+def test_outputs_without_probabilities_are_calibrated(frames: np.ndarray, states: np.ndarray) -> None:
     model = HybridAcousticModel(RidgeClassifier(), 4).fit(frames, states)
     assert model.calibration is not None
     posteriors = np.exp(model.log_posterior(frames).astype(float))
@@ -115,9 +109,7 @@ def test_outputs_that_are_no_probabilities_are_calibrated_on_frames_held_out(
     assert abs(sure.mean() - (posteriors.argmax(axis=1) == states).mean()) < 0.1
 
 
-def test_calibration_does_not_need_every_state_among_the_frames_held_out(
-    frames: np.ndarray, states: np.ndarray
-) -> None:
+def test_calibration_does_not_need_every_state_held_out(frames: np.ndarray, states: np.ndarray) -> None:
     few = np.concatenate([np.arange(400, 403), np.arange(0, 400), np.arange(500, 501), np.arange(560, 600)])
     model = HybridAcousticModel(RidgeClassifier(), 4).fit(frames[few], states[few])
     assert list(model.classifier.classes_) == [0, 1, 3]  # of state 2 there was a single frame

@@ -97,7 +97,7 @@ def test_built_in_machines_are_a_hybrid_that_a_model_file_brings_back(name: str)
     np.testing.assert_array_equal(restored.predict_log_proba(frames), hybrid.classifier.predict_log_proba(frames))
 
 
-def test_a_parameter_that_a_classifier_does_not_have_is_told_with_those_that_it_has() -> None:
+def test_unknown_parameter_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ConfigError, match=r"has no 'n_center'; did you mean n_centers") as texts:
         make_classifier("kernel-logistic", {"n_center": 300})
     assert "n_candidates" in str(texts.value)
@@ -201,9 +201,7 @@ def test_what_could_not_be_stored_is_refused_before_it_is_trained(name: str, par
         make_classifier(name, parameters)
 
 
-def test_a_registered_function_that_makes_trees_is_told_so_before_it_trains_them(
-    plug: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_registered_function_that_makes_trees_is_refused(plug: None, monkeypatch: pytest.MonkeyPatch) -> None:
     points = [EntryPoint("forest", "sklearn.ensemble:RandomForestClassifier", classifiers.GROUP)]
     monkeypatch.setattr(classifiers, "entry_points", lambda group: points)
     assert registered_packages() == ()

@@ -42,9 +42,7 @@ def start() -> Start:
         ("sklearn.linear_model.LogisticRegression", {"warm_start": True, "max_iter": 1000}),
     ],
 )
-def test_every_kind_of_classifier_learns_the_phones_and_learns_them_again(
-    start: Start, name: str, parameters: dict
-) -> None:
+def test_every_kind_of_classifier_learns_the_phones_twice(start: Start, name: str, parameters: dict) -> None:
     corpus, states, self_loops = start
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*Maximum iterations")
@@ -74,9 +72,7 @@ def test_the_same_seed_gives_the_same_scores(start: Start) -> None:
     assert not np.array_equal(first, other)
 
 
-def test_an_utterance_that_cannot_be_aligned_stays_at_minus_one_and_is_named(
-    start: Start, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_utterance_not_aligned_stays_at_minus_one(start: Start, caplog: pytest.LogCaptureFixture) -> None:
     _, states, self_loops = start
     corpus = Corpus()
     table = corpus.with_short_utterance()
@@ -94,7 +90,7 @@ def test_an_utterance_that_cannot_be_aligned_stays_at_minus_one_and_is_named(
     assert (result.states[:-2] >= 0).all()
 
 
-def test_an_utterance_that_failed_at_first_is_trained_on_once_it_can_be_aligned(start: Start) -> None:
+def test_utterance_that_failed_is_trained_on_once_aligned(start: Start) -> None:
     corpus, states, self_loops = start
     partly = states.copy()
     partly[corpus.table.rows("u03")] = -1
@@ -123,9 +119,7 @@ def test_nothing_to_align_at_all_is_an_error(start: Start) -> None:
         )
 
 
-def test_a_state_that_vanishes_in_realignment_does_not_stop_a_warm_start(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_state_lost_in_realignment_does_not_stop_a_warm_start(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus, states, self_loops = start
 
     def without_one_state(*arguments: object, **options: object) -> object:

@@ -36,7 +36,7 @@ def log_likelihood(frames: np.ndarray, states: np.ndarray, matrix: np.ndarray) -
     return float(total)
 
 
-def test_every_alternation_makes_the_turned_frames_likelier_and_the_turn_is_undone():
+def test_every_alternation_makes_turned_frames_likelier():
     frames, states, mixing = turned_frames()
     gaussians = mixtures_of_states(frames, states, 6, 1)
     matrices = [fit_mllt(gaussians, frames, states, alternations=n) for n in (0, 1, 2, 5, 50)]
@@ -93,7 +93,7 @@ def test_gaussians_of_few_frames_say_nothing(n_frames):
     np.testing.assert_allclose(fit_mllt(gaussians, frames, few), fit_mllt(gaussians, frames, without), atol=1e-10)
 
 
-def test_a_turned_front_end_keeps_the_directions_of_lda_and_makes_diagonal_gaussians_likelier():
+def test_turned_front_end_makes_diagonal_gaussians_likelier():
     frames, states, _ = turned_frames()
     static = FrameTable(("u", "v"), ("s", "t"), frames, np.array([0, 500, len(frames)]))
     found = lda_mllt(FeatureConfig(delta_order=1), static, states, 6)

@@ -95,7 +95,7 @@ def mixtures() -> SpeechModel:
     return SpeechModel(hmm, front_end, LEXICON, SearchSettings(), "archive")
 
 
-def test_what_pauses_sound_like_comes_back_and_must_be_of_the_models_frames(tmp_path: Path) -> None:
+def test_pause_sounds_come_back_and_must_fit_the_frames(tmp_path: Path) -> None:
     model = mixtures()
     frames = model.front_end.transform(training()[0]).frames
     pause, speech = (fit_mixture(part, 2, 0.01) for part in np.array_split(frames, 2))
@@ -173,9 +173,7 @@ def test_a_hybrid_with_a_second_stream_read_again_gives_equal_scores(tmp_path: P
         ("naive Bayes", "sklearn.naive_bayes.GaussianNB"),
     ],
 )
-def test_a_description_names_the_class_of_the_classifier_and_its_settings(
-    tmp_path: Path, name: str, shown: str
-) -> None:
+def test_description_names_the_classifier_and_its_settings(tmp_path: Path, name: str, shown: str) -> None:
     save_model(tmp_path / "model", hybrid(CLASSIFIERS[name]()))
     description = describe_model(tmp_path / "model")
     assert description["classifier"] == shown
@@ -246,7 +244,7 @@ FRONT_ENDS = {
 
 @pytest.mark.parametrize("change", FRONT_ENDS.values(), ids=FRONT_ENDS)
 @pytest.mark.parametrize("make", [mixtures, two_streams, lambda: unnormalized(GaussianNB())])
-def test_sizes_that_nothing_in_the_file_has_are_refused_before_they_are_made(
+def test_sizes_without_arrays_are_refused_at_no_cost(
     tmp_path: Path, make: Callable[[], SpeechModel], change: Callable[[dict, dict], None]
 ) -> None:
     save_model(tmp_path / "model", make())
@@ -334,7 +332,7 @@ def test_a_missing_file_is_an_error_of_ours_and_of_the_system(tmp_path: Path) ->
             load_model(tmp_path / "none")
 
 
-def test_the_ceiling_of_the_priors_stays_when_a_model_is_read_and_written_again(tmp_path: Path) -> None:
+def test_prior_ceiling_stays_in_a_model_read_and_written(tmp_path: Path) -> None:
     static, states = training()
     front_end = FrontEnd(CONFIG).fit(static, states)
     acoustic = HybridAcousticModel(GaussianNB(), TOPOLOGY.n_states, prior_ceiling=2.0)

@@ -60,7 +60,7 @@ def test_a_matrix_gives_the_frames_of_warped_cepstra_up_to_an_offset(changed):
         np.testing.assert_allclose(error[:30], np.broadcast_to(error[0], error[:30].shape), atol=1e-4)
 
 
-def test_the_map_of_a_speaker_with_another_vocal_tract_undoes_the_difference_first():
+def test_map_of_another_vocal_tract_undoes_the_difference():
     config = SMALL.model_copy(update={"normalize": "corpus"})
     rng = np.random.default_rng(1)
     static = static_of(config, rng)
@@ -74,7 +74,7 @@ def test_the_map_of_a_speaker_with_another_vocal_tract_undoes_the_difference_fir
         np.testing.assert_array_equal(other[:, n], own[:, n])
 
 
-def test_the_best_of_some_matrices_is_the_one_that_an_optimizer_finds_for_their_scales_and_offsets():
+def test_best_of_some_matrices_is_that_of_an_optimizer():
     rng = np.random.default_rng(1)
     statistics = statistics_of_a_map(rng, 150)
     matrices = np.stack([some_map(rng).matrix for _ in range(4)])
@@ -170,7 +170,7 @@ def test_frames_that_no_matrix_warps_are_refused():
             warps_of_frames(front_end)
 
 
-def test_settings_under_which_no_frame_can_be_warped_are_refused_before_training():
+def test_settings_without_warped_frames_are_refused():
     vtln = {"speakers": {"maps": "vtln"}}
     assert load_config(vtln).speakers.maps == "vtln"
     turned = {"transform": "lda-mllt"}

@@ -56,7 +56,7 @@ def test_utterances_that_failed_do_not_count():
     assert checked(*[RIGHT] * 5, failed=2).silence == checked(*[RIGHT] * 5).silence
 
 
-def test_silence_lost_in_phones_is_told_with_the_utterance_where_words_are_longest():
+def test_silence_lost_in_phones_is_told_with_the_utterance():
     check = checked(*[RIGHT] * 10, SWALLOWED)
     assert check.long_phones == pytest.approx(100 * 3 / 33)
     assert check.long_words == pytest.approx(100 * 2 / 22)

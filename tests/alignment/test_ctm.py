@@ -91,7 +91,7 @@ def test_a_file_that_is_missing_or_not_utf8_is_refused(tmp_path):
 @pytest.mark.parametrize(
     "row", [CtmRow("u 1", 0, 1, "a"), CtmRow("u", 0, 1, ""), CtmRow(";;u", 0, 1, "a"), CtmRow("u\x1b", 0, 1, "a")]
 )
-def test_a_name_that_the_format_cannot_hold_is_refused_and_nothing_is_written(tmp_path, row):
+def test_name_that_ctm_cannot_hold_is_not_written(tmp_path, row):
     with pytest.raises(CorpusError, match="cannot stand in a CTM file"):
         write_ctm(tmp_path / "words.ctm", [row])
     assert list(tmp_path.iterdir()) == []

@@ -34,7 +34,7 @@ def test_the_shortest_path_takes_the_shortest_variant_of_every_word(words):
 
 
 @given(sentences, st.integers(0, 60), st.integers(0, 2**32 - 1))
-def test_an_utterance_is_aligned_when_it_is_long_enough_and_else_the_reason_is_given(words, n_frames, seed):
+def test_utterance_is_aligned_if_long_enough(words, n_frames, seed):
     graph = transcript_graph(words, LEXICON, TOPOLOGY)
     scores = np.random.default_rng(seed).normal(size=(n_frames, TOPOLOGY.n_states)).astype(np.float32)
     result = align_utterance(scores, graph, TOPOLOGY, SELF_LOOPS)
@@ -83,7 +83,7 @@ def test_a_flat_start_divides_the_frames_evenly_with_silence_at_both_ends(n_fram
     assert lengths.max() - lengths.min() <= 1
 
 
-def test_a_flat_start_leaves_silence_out_of_a_short_utterance_and_refuses_one_that_is_too_short():
+def test_flat_start_of_short_utterance_leaves_silence_out():
     graph = transcript_graph(["A"], LEXICON, TOPOLOGY)
     assert equal_runs(graph, TOPOLOGY, 6)[0].tolist() == units_of("x", "y")
     assert equal_runs(graph, TOPOLOGY, 5) is None
@@ -102,7 +102,7 @@ def table_of(*lengths: int) -> FrameTable:
     return FrameTable.from_utterances([f"u{n}" for n in range(len(lengths))], ["s"] * len(lengths), matrices)
 
 
-def test_a_table_is_aligned_alike_by_any_workers_and_counts_stays_and_visits():
+def test_table_is_aligned_alike_by_any_workers():
     table = table_of(30, 4, 21)
     graphs = {name: transcript_graph(["A", "B"], LEXICON, TOPOLOGY) for name in table.ids}
     one, two = (

@@ -92,7 +92,7 @@ def test_bytes_beyond_ascii_may_be_octal_escapes_in_patterns_and_labels(tmp_path
         (r"*/\101\102.rec", "102"),
     ],
 )
-def test_a_backslash_in_a_pattern_parts_folders_unless_it_makes_a_character_after_a_slash(write, pattern, name):
+def test_pattern_backslash_separates_folders_or_escapes(write, pattern, name):
     assert list(read_labels(write(f'#!MLF!#\n"{pattern}"\nONE\n.\n'))) == [name]
 
 

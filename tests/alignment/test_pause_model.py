@@ -71,7 +71,7 @@ def test_evidence_is_that_of_a_loop_over_frames():
     np.testing.assert_allclose(sounds.of_recording(frames), naive(sounds, frames), atol=1e-4)
 
 
-def test_the_noise_of_a_room_that_training_never_heard_is_found_by_what_is_known_of_it():
+def test_noise_of_an_unheard_room_is_found():
     sounds = learnt()
     table, paused = recordings(20, seed=7)
     alone = np.concatenate([sounds.of_recording(table.utterance(number)) for number in range(len(table))])

@@ -57,7 +57,7 @@ def test_levels_that_differ_by_utterance_or_are_normalized_do_no_harm():
     assert agreement(scaled, paused) > 0.93
 
 
-def test_recordings_that_are_mostly_noise_of_changing_level_have_their_pauses_found():
+def test_pauses_are_found_in_noise_of_changing_level():
     table, paused = utterances(((0, 75), (95, 140), (160, 200)))
     level = np.tile(np.sin(np.linspace(0.0, 3.0 * np.pi, 200)), len(table))  # in one feature, as breath or traffic
     frames = table.frames.copy()

@@ -52,7 +52,7 @@ def test_right_transcripts_are_no_suspects():
     assert "against any phones, 100 % of those of other utterances fit worse" in str(check)
 
 
-def test_a_transcript_that_fits_as_well_as_those_of_others_is_named_after_a_closer_look():
+def test_transcript_no_better_than_others_is_named():
     scores = Scores({"s3-4": -7.5, "s5-1": -8.5})
     check = scores.check()
     assert [(suspect.kind, suspect.name, suspect.score) for suspect in check.suspects] == [
@@ -97,13 +97,13 @@ def test_of_few_different_transcripts_another_has_to_be_what_was_said():
     ]
 
 
-def test_a_transcript_far_below_the_others_is_named_even_if_it_beats_those_of_other_utterances():
+def test_transcript_far_below_the_others_is_named():
     (suspect,) = Scores({"s0-0": -4.4}).check().suspects
     assert suspect.name == "s0-0"
     assert "a part of it may be wrong" in suspect.reason
 
 
-def test_transcripts_in_disorder_are_told_of_the_corpus_and_not_of_every_utterance():
+def test_transcripts_in_disorder_are_told_of_the_corpus():
     random = np.random.default_rng(1)
     names = Scores().names
     (suspect,) = (
@@ -120,7 +120,7 @@ def test_a_speaker_whose_transcripts_are_in_disorder_is_named():
     assert {suspect.name.partition("-")[0] for suspect in check.suspects} == {"s2"}
 
 
-def test_a_speaker_far_below_the_others_is_named_even_with_the_right_transcripts():
+def test_speaker_far_below_the_others_is_named():
     random = np.random.default_rng(1)
     check = Scores({f"s6-{number}": float(-4.0 + 0.2 * random.normal()) for number in range(N_EACH)}).check()
     assert check.suspects[0].kind == "speaker"
@@ -176,7 +176,7 @@ UTTERANCES = tuple(Suspect("utterance", name, -3.0, "fits badly") for name in ("
         ),
     ],
 )
-def test_one_line_says_how_many_are_suspect_what_to_do_and_where_they_are_listed(caplog, suspects, texts):
+def test_one_line_counts_the_suspects_and_names_their_list(caplog, suspects, texts):
     check = TranscriptCheck({f"u{number}": -0.5 for number in range(1200)}, 97.0, suspects)
     with caplog.at_level(logging.INFO):
         tell(check, Path("run/suspects.tsv"))

@@ -37,7 +37,7 @@ def test_what_was_said_scores_nothing_and_anything_else_less():
     assert found.beaten == 2
 
 
-def test_a_score_is_the_difference_to_the_best_string_of_phones_for_every_frame_of_speech():
+def test_score_is_the_difference_to_the_best_phones_a_frame():
     found = score_utterance(SPOKEN, [graph("B")], LOOP, TOPOLOGY, SELF_LOOPS)
     aligned = align_utterance(SPOKEN, graph("B"), TOPOLOGY, SELF_LOOPS)
     free = best_path(SPOKEN, LOOP, TOPOLOGY.unit_state, SELF_LOOPS)
@@ -52,7 +52,7 @@ def test_pauses_do_not_dilute_a_score():
     assert long == pytest.approx(short, rel=1e-6)
 
 
-def test_rivals_that_are_too_long_do_not_count_and_a_transcript_that_is_has_no_score():
+def test_transcript_that_is_too_long_has_no_score():
     found = score_utterance(SPOKEN, [graph("A"), graph("LONG"), graph("B")], LOOP, TOPOLOGY, SELF_LOOPS)
     assert len(found.rivals) == 1
     missing = score_utterance(SPOKEN, [graph("LONG")], LOOP, TOPOLOGY, SELF_LOOPS)

@@ -70,7 +70,7 @@ def test_a_folder_is_no_model(tmp_path):
         Recognizer.load(tmp_path)
 
 
-def test_a_sentence_given_as_grammar_is_told_from_a_path_that_leads_nowhere(toy_model, toy_corpus, tmp_path):
+def test_sentence_given_as_grammar_is_told_from_a_path(toy_model, toy_corpus, tmp_path):
     recognizer = Recognizer.load(toy_model)
     texts = re.escape("'SEVEN TWO' was taken for the path of a file") + ".*" + re.escape("as a list, ['SEVEN TWO']")
     with pytest.raises(GrammarError, match=texts):

@@ -169,9 +169,7 @@ def test_audio_is_taken_as_results_are_asked_for(recognizer, wavs):
     assert len(taken) == 1
 
 
-def test_utterances_of_a_speaker_are_normalized_together_as_in_a_data_directory(
-    recognizer, wavs, toy_corpus, toy_model, tmp_path, asr
-):
+def test_utterances_of_a_speaker_are_normalized_together(recognizer, wavs, toy_corpus, toy_model, tmp_path, asr):
     asr("decode", "--model", toy_model, "--out", tmp_path, "--data", toy_corpus / "test", "--jobs", 1)
     expected = dict(line.split(maxsplit=1) for line in (tmp_path / "hyp.txt").read_text().splitlines())
     speakers = [wav.stem.partition("-")[0] for wav in wavs]
@@ -204,7 +202,7 @@ def test_adaptation_needs_speakers_and_speakers_need_one_an_utterance(recognizer
     assert all(isinstance(result, Result) and result.text for result in adapted)
 
 
-def test_whoever_adapts_from_a_program_sees_how_far_it_is_as_the_command_shows_it(recognizer, wavs, caplog):
+def test_adaptation_from_a_program_logs_its_progress(recognizer, wavs, caplog):
     with caplog.at_level(logging.INFO, logger="asr.runs.progress"):
         list(recognizer.recognize_all(wavs[:3], speakers="one", adapt=True))
     assert [line.rpartition(" in ")[0] for line in caplog.messages] == [
@@ -335,7 +333,7 @@ def test_stress_digits_are_left_out_where_the_model_has_none(toy_model):
     assert recognizer.model.lexicon["NEW"] == (("N", "UW"),)
 
 
-def test_a_small_grammar_of_ones_own_is_searched_widely_unless_the_width_is_given(toy_model):
+def test_small_own_grammar_is_searched_widely_by_default(toy_model):
     narrow = replace(load_model(toy_model), search=SearchSettings(beam=50.0, max_active=100))
     widths = [
         (model.search.beam, model.search.max_active)

@@ -87,7 +87,7 @@ def tape(samples, tmp_path_factory):
 TAPE = r"it lasts 20 s, and the longest sentence of the grammar has 2 words: no more can be found; take a grammar that"
 
 
-def test_a_recording_far_too_long_for_the_sentences_of_the_grammar_has_a_warning(recognizer, samples, tape):
+def test_recording_too_long_for_the_grammar_has_a_warning(recognizer, samples, tape):
     short = recognizer.with_grammar(["NO", "ONE TWO"])
     for options in ({}, {"speakers": "one"}):
         with pytest.warns(AudioWarning, match=rf"tape\.wav: {TAPE}"):

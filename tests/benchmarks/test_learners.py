@@ -103,7 +103,7 @@ def test_the_choice_tries_every_setting_of_the_grid(folder, in_this_process, cap
         assert errors == sorted(errors)
 
 
-def test_every_method_has_settings_for_every_set_and_they_come_from_the_grid():
+def test_every_method_has_settings_from_the_grid():
     for name, methods in SETTINGS.items():
         assert methods.keys() == LABELS.keys()
         for method, parameters in methods.items():

@@ -31,7 +31,7 @@ def recording(n_pieces: int = 4, seed: int = 0) -> Recording:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_one_to_three_seconds_of_quiet_noise_lie_before_after_and_between_the_pieces(noise: NoiseClips, seed: int):
+def test_one_to_three_seconds_of_noise_lie_around_the_pieces(noise: NoiseClips, seed: int):
     spoken = recording(seed=seed)
     padded = pad(spoken, noise, rate=RATE, seed=0)
     assert padded.n_noise / RATE + 1e-3 >= 1.0 and padded.n_noise / RATE <= 3.001
@@ -92,7 +92,7 @@ def test_sentences_are_cut_in_the_middle_of_what_is_between_words(tmp_path: Path
     assert level == pytest.approx(FULL_SCALE / 10, rel=1e-3)
 
 
-def test_agreement_counts_silence_and_boundaries_that_moved_with_their_words():
+def test_agreement_counts_silence_and_moved_boundaries():
     place = Padded(np.empty(0, np.float32), 300, np.array([100]), np.array([100]), [0])
     plain = Phones(["x", "y", "SIL"], [0, 0, -1], np.array([0.0, 0.4, 0.9]), np.array([0.4, 0.9, 1.0]))
     padded = Phones(
@@ -104,7 +104,7 @@ def test_agreement_counts_silence_and_boundaries_that_moved_with_their_words():
     assert found.close_boundaries == 50.0  # 10 ms and 0 ms are close, 100 ms twice is not
 
 
-def test_a_word_with_another_pronunciation_is_not_close_and_says_nothing_of_its_neighbours():
+def test_word_with_another_pronunciation_is_not_close():
     place = Padded(np.empty(0, np.float32), 100, np.array([0, 50]), np.array([50, 50]), [0, 1])
     starts, ends = np.array([0.0, 0.5]), np.array([0.5, 1.0])
     plain, padded = Phones(["x", "y"], [0, 1], starts, ends), Phones(["x", "z"], [0, 1], starts, ends)

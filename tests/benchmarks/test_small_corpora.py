@@ -36,9 +36,7 @@ def test_a_corpus_has_400_words_to_test_and_none_of_them_in_training(name: str, 
 
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", ["digits", "noisy-strings"])
-def test_speakers_say_other_words_than_each_other_and_training_has_every_digit(
-    name: str, speech_data: Path, tmp_path: Path
-):
+def test_speakers_say_other_words_and_training_has_every_digit(name: str, speech_data: Path, tmp_path: Path):
     make_corpus(name, speech_data, tmp_path)
     train = read_data_directory(tmp_path / "train")
     said: dict[str, list[str]] = {speaker: [] for speaker in train.speakers}
@@ -56,7 +54,7 @@ def test_a_row_has_mean_and_deviation_and_how_often_what_was_reported_held():
 
 
 @pytest.mark.slow
-def test_both_models_of_a_training_are_scored_with_and_without_what_it_tuned(toy_corpus: Path, tmp_path: Path):
+def test_both_models_are_scored_with_and_without_tuning(toy_corpus: Path, tmp_path: Path):
     small = "[hybrid]\nparameters = {n_centers = 100, n_candidates = 200}\nvtlp_warps = []\n"
     mixtures, hybrid = train_and_score("toy", toy_corpus, tmp_path, 1, RATE, settings=small)
     assert (mixtures.system, hybrid.system) == ("mixtures", "hybrid")

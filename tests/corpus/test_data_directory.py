@@ -53,7 +53,7 @@ def test_files_are_looked_for_under_the_root_then_above_then_inside(data, tmp_pa
     assert [path.parent for path in found] == [root, data.resolve().parent, data]
 
 
-def test_a_file_that_is_missing_is_named_at_every_place_where_it_was_looked_for(data, tmp_path):
+def test_missing_file_is_named_at_every_place_tried(data, tmp_path):
     for name in ("a", "b"):
         (data.parent / f"{name}.wav").unlink()
     above, inside, root = data.resolve().parent / "a.wav", data / "a.wav", tmp_path / "elsewhere" / "a.wav"

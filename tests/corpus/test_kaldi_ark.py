@@ -87,7 +87,7 @@ def test_uniformly_compressed_matrices_are_within_half_a_step(tmp_path, token, d
     assert matrix.dtype == np.float32
 
 
-def test_matrices_compressed_by_column_decode_as_kaldi_does_number_by_number(tmp_path):
+def test_matrices_compressed_by_column_decode_as_in_kaldi(tmp_path):
     data, decoded = encode_by_column(MATRIX)
     matrix = read_matrix(stored(tmp_path, data))
     np.testing.assert_allclose(matrix, decoded, rtol=1e-5, atol=1e-5)

@@ -22,7 +22,7 @@ from asr.corpus.rates import chosen_rate, rate_of_corpus
         ({8000: 0.5, 16000: 4.5, 48000: 5.0}, 16000),
     ],
 )
-def test_the_rate_is_the_highest_that_nine_tenths_of_the_audio_reach_and_at_most_16_kilohertz(seconds, rate):
+def test_rate_is_reached_by_nine_tenths_of_the_audio(seconds, rate):
     assert chosen_rate(seconds).rate == rate
 
 

@@ -50,7 +50,7 @@ def test_utterances_have_speaker_words_and_features(tmp_path: Path) -> None:
     assert read_sphinx_corpus(given[0], None, given[2]).utterances[0].words is None
 
 
-def test_a_data_directory_written_of_it_gives_the_same_features_and_is_valid(tmp_path: Path) -> None:
+def test_data_directory_written_of_it_gives_the_same_features(tmp_path: Path) -> None:
     given = make(tmp_path, "a/x\nb/y\n", "ONE (x)\nTWO (y)\n", ["a/x.mfc", "b/y.MFC"])
     corpus = read_sphinx_corpus(*given)
     write_data_directory(tmp_path / "train", corpus.utterances)
@@ -67,7 +67,7 @@ def test_a_data_directory_written_of_it_gives_the_same_features_and_is_valid(tmp
     assert report.counts["truncated"] == 1 and report.summary.usable == 1
 
 
-def test_missing_files_are_all_named_where_they_were_looked_for_and_the_others_remain(tmp_path: Path) -> None:
+def test_missing_files_are_all_named_and_the_others_remain(tmp_path: Path) -> None:
     fileids = "a/x\na/gone\nnowhere/y\na/empty\na/mute\nalone\nb/broken\n"
     transcription = "X (x)\nX (gone)\nX (y)\nX (empty)\nX (alone)\nX (broken)\n"
     given = make(tmp_path, fileids, transcription, ["a/x.mfc", "a/mute.mfc", "alone.mfc"])

@@ -105,9 +105,7 @@ def with_one(value: float) -> bytes:
         (struct.pack(">iihh", 9, 100_000, 52, 6) + bytes(9 * 52), "unreadable", "no Sphinx feature file"),  # HTK's
     ],
 )
-def test_whatever_is_no_whole_file_is_refused_with_path_sizes_and_what_would_be_right(
-    tmp_path: Path, data: bytes, code: str, reason: str
-) -> None:
+def test_file_that_is_not_whole_is_refused_with_its_sizes(tmp_path: Path, data: bytes, code: str, reason: str) -> None:
     path = saved(tmp_path, data)
     with pytest.raises(CorpusError, match=reason) as refused:
         read_sphinx_features(path)

@@ -34,9 +34,7 @@ def test_fileids_are_read_in_order_with_their_lines(tmp_path: Path) -> None:
         ("a\0b\n", "x.fileids, line 1: holds a zero byte"),
     ],
 )
-def test_a_line_that_is_no_fileid_is_refused_with_file_line_and_what_is_right(
-    tmp_path: Path, text: str, reason: str
-) -> None:
+def test_line_that_is_no_fileid_is_refused_with_its_line(tmp_path: Path, text: str, reason: str) -> None:
     with pytest.raises(CorpusError) as refused:
         read_fileids(saved(tmp_path, text, "x.fileids"))
     assert reason in str(refused.value)
@@ -64,9 +62,7 @@ def test_transcripts_lose_silences_and_marks_of_variants(tmp_path: Path) -> None
         ("A (\x07)\n", "holds a character that cannot be printed; right is 'WORD WORD (id)'"),
     ],
 )
-def test_a_line_without_an_id_is_refused_with_file_line_and_what_is_right(
-    tmp_path: Path, text: str, reason: str
-) -> None:
+def test_line_without_an_id_is_refused_with_its_line(tmp_path: Path, text: str, reason: str) -> None:
     with pytest.raises(CorpusError) as refused:
         read_transcription(saved(tmp_path, text, "x.transcription"))
     assert reason in str(refused.value)

@@ -163,7 +163,7 @@ def test_voices_repeat_only_when_they_must(split):
     assert len({speaker.voice for speaker in speakers}) == n_speakers
 
 
-def test_speakers_of_the_whole_population_have_a_voice_and_a_vocal_tract_each():
+def test_every_speaker_has_a_voice_and_a_vocal_tract():
     speakers = draw_speakers("all", 92, np.random.default_rng(1), **BOUNDS, formants=(0.9, 1.1))
     assert {speaker.voice.partition("+")[0] for speaker in speakers} == {*ACCENTS["train"], *ACCENTS["test"]}
     assert len({speaker.voice for speaker in speakers}) == len({speaker.formants for speaker in speakers}) == 92

@@ -64,7 +64,7 @@ def write_as_htk_has_it(corpus: Path) -> None:
 
 
 @pytest.mark.slow
-def test_recordings_as_htk_lists_them_are_trained_on_and_recognized_as_shown(tiny_corpus, tmp_path, monkeypatch, asr):
+def test_recordings_listed_by_htk_are_used_as_shown(tiny_corpus, tmp_path, monkeypatch, asr):
     monkeypatch.chdir(tmp_path)
     write_as_htk_has_it(tiny_corpus)
     exec(shown("data-directories.md", "audio-lists"), {})
@@ -82,7 +82,7 @@ def test_recordings_as_htk_lists_them_are_trained_on_and_recognized_as_shown(tin
     assert len(Path("runs/mine/test/hyp.txt").read_text().splitlines()) == 2
 
 
-def test_a_table_of_files_and_transcripts_becomes_a_data_directory_as_shown(tmp_path, monkeypatch):
+def test_table_of_files_becomes_a_data_directory_as_shown(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (DOCS / "data-directories.md").read_text(encoding="utf-8")
     table = re.search(r"^    file,transcript,speaker\n(?:    .+\n)+", text, re.MULTILINE)
@@ -190,9 +190,7 @@ def test_every_setting_is_shown():
 @pytest.mark.parametrize(
     ("block", "name", "made"), [("classifier", "class-means", "ClassMeans"), ("forest", "forest", "Forest")]
 )
-def test_a_classifier_shown_trains_and_decodes_from_a_package_of_its_own(
-    block, name, made, tmp_path, monkeypatch, tiny_corpus, asr
-):
+def test_classifier_shown_trains_and_decodes(block, name, made, tmp_path, monkeypatch, tiny_corpus, asr):
     package = tmp_path / "site" / "my_package"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()

@@ -55,7 +55,7 @@ def test_ninety_centres_separate_all_points_of_the_two_spirals(drawn):
     assert separated[1:] == [("90", "194"), ("120", "194")]
 
 
-def test_the_fit_to_a_noisy_sinc_gets_better_with_samples_and_worse_with_noise(drawn):
+def test_fit_to_a_noisy_sinc_follows_samples_and_noise(drawn):
     printed = drawn("noisy_sinc", "--runs", 2)
     by_size = numbers(r"points, noise 0.1: RMSE ([\d.]+)", printed)
     by_noise = numbers(r"points, noise \d.\d\d: RMSE ([\d.]+)", printed)
@@ -75,7 +75,7 @@ def test_error_bars_open_in_the_gap_and_learnt_noise_and_priors_help(drawn):
     assert test < training
 
 
-def test_the_criteria_choose_fewer_centres_than_all_and_the_learner_keeps_as_many(drawn):
+def test_criteria_choose_fewer_centres_than_all(drawn):
     printed = drawn("choosing_m")
     chosen = re.findall(r"(\d+) centres, test RMSE ([\d.]+);.*keeps (\d+)", printed)
     assert len(chosen) == 4
@@ -103,7 +103,7 @@ def test_the_logistic_loss_gives_the_digits_the_best_posteriors(drawn):
     assert losses[-1] == min(losses[4:])
 
 
-def test_a_free_weight_of_the_variances_is_no_worse_than_fishers_on_two_parabolas(drawn):
+def test_free_variance_weight_is_no_worse_than_fishers(drawn):
     (_, fisher), (_, free) = re.findall(r"rho ([\d.]+): ([\d.]+) %", drawn("two_parabolas"))
     assert float(free) <= float(fisher)
 
@@ -129,7 +129,7 @@ def test_sparse_regression_takes_fewer_centres_than_support_vectors(drawn):
     assert max(numbers(r"centres, RMSE ([\d.]+)", printed)) < 0.1
 
 
-def test_outputs_of_fisher_discriminants_are_more_alike_on_training_and_test_samples(drawn):
+def test_fisher_outputs_are_more_alike_on_training_and_test(drawn):
     *fisher, machine = numbers(r"outputs ([\d.]+) apart", drawn("output_distributions"))
     assert max(fisher) < machine
 

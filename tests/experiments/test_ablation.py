@@ -118,7 +118,7 @@ def recipe(tmp_path) -> Recipe:
 
 
 @pytest.mark.slow
-def test_every_speaker_is_recognized_by_models_and_grammar_made_without_him(recipe, tmp_path, caplog):
+def test_every_speaker_is_recognized_by_models_of_others(recipe, tmp_path, caplog):
     noise = np.random.default_rng(0).normal(0, 0.3, 2 * RATE)
     soundfile.write(tmp_path / "hiss.wav", noise, RATE)
     hiss = NoiseClips(("hiss",), (tmp_path / "hiss.wav",))

@@ -42,7 +42,7 @@ HYBRIDS = (
 
 
 @pytest.mark.slow
-def test_systems_with_and_without_context_and_maps_are_decoded_each_with_its_own_graph(tmp_path, monkeypatch):
+def test_systems_are_decoded_each_with_its_own_graph(tmp_path, monkeypatch):
     monkeypatch.setattr(context_trees, "MIN_FRAMES", 20)
     corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=16, n_test_utterances=6)
     recipe = open_recipe(
@@ -85,7 +85,7 @@ def test_systems_with_and_without_context_and_maps_are_decoded_each_with_its_own
 
 @pytest.mark.slow
 @pytest.mark.parametrize("with_dev", [False, True], ids=["held-out", "dev"])
-def test_of_what_is_tried_the_one_with_the_fewest_held_out_errors_is_the_system(tmp_path, caplog, with_dev):
+def test_system_is_the_one_with_the_fewest_held_out_errors(tmp_path, caplog, with_dev):
     corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=16, n_test_utterances=6)
     widths = {
         name: {"sigma": sigma} for name, sigma in {"narrow": 0.001, "usual": 8.0, "other": 8.5}.items()

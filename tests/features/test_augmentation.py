@@ -151,7 +151,7 @@ def test_extraction_changes_the_audio_alike_for_any_workers(corpus, clips):
     np.testing.assert_array_equal(few.utterance("u31"), one.utterance("u31"))
 
 
-def test_noise_behind_a_single_utterance_of_many_is_what_is_added_to_its_samples(corpus, clips):
+def test_noise_is_added_to_the_samples_of_its_utterance(corpus, clips):
     signal = np.ones(4000, np.float32)
     change = Augmentation(noise=clips, snr_db=10.0)
     assert change.name == "10dB"
@@ -247,7 +247,7 @@ def test_the_digest_of_clips_changes_with_their_files(clips):
     assert clips.digest() != before
 
 
-def test_silence_before_and_after_is_a_twentieth_of_a_short_recording_at_most():
+def test_silence_added_is_a_twentieth_at_most():
     signal = np.ones(8000, np.float32)
     longest, shorter = (Augmentation(silence_ms=milliseconds) for milliseconds in (100.0, 25.0))
     assert longest.name == "100ms"

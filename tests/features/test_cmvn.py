@@ -65,7 +65,7 @@ def with_pauses(
 
 
 @pytest.mark.parametrize(("statistics", "stays"), [("moments", False), ("matched", True)])
-def test_pauses_move_sounds_where_moments_count_and_hardly_where_frames_are_matched(statistics, stays):
+def test_pauses_move_sounds_less_where_frames_are_matched(statistics, stays):
     rng = np.random.default_rng(4)
     config = CONFIG.model_copy(update={"speaker_statistics": statistics, "speaker_prior": 100.0})
     ids = [f"u{n}" for n in range(12)]
@@ -137,7 +137,7 @@ def test_without_a_prior_a_speaker_s_own_frames_alone_count():
     np.testing.assert_allclose(frames.mean(axis=0, dtype=float), 0, atol=1e-4)
 
 
-def test_front_ends_with_a_prior_come_back_from_their_arrays_and_old_ones_have_none():
+def test_front_end_with_a_prior_comes_back_from_its_arrays():
     static = corpus()
     front_end = FrontEnd(CONFIG).fit(static)
     arrays, metadata = front_end.to_arrays()
@@ -167,7 +167,7 @@ def test_a_silent_recording_changes_no_other_of_its_speaker(energy, prior, level
         np.testing.assert_array_equal(changed.frames[changed.rows(name)], plain.frames[plain.rows(name)])
 
 
-def test_no_recording_of_a_speaker_with_few_of_them_is_taken_for_silence_because_it_is_softer():
+def test_softer_recording_of_few_is_not_taken_for_silence():
     rng = np.random.default_rng(4)
     static = FrameTable.from_utterances("ab", "ss", [speech(2000.0, rng), speech(200.0, rng)])
     front_end = FrontEnd(CONFIG).fit(corpus())

@@ -94,7 +94,7 @@ def test_lda_finds_the_directions_of_scikit_learn():
         assert abs(np.corrcoef(ours[:, column], theirs[:, column])[0, 1]) > 0.999  # theirs has no ridge
 
 
-def test_lda_whitens_within_classes_with_a_ridge_and_centres_and_sorts_between_them():
+def test_lda_whitens_within_and_sorts_between_classes():
     table, labels = labelled()
     front_end = FrontEnd(FeatureConfig(delta_order=1, context=1, lda_dimension=4)).fit(table, labels)
     plain = FrontEnd(FeatureConfig(delta_order=1, context=1)).fit(table).transform(table).frames.astype(np.float64)
@@ -113,7 +113,7 @@ def test_lda_whitens_within_classes_with_a_ridge_and_centres_and_sorts_between_t
     assert np.all(front_end.lda_[np.abs(front_end.lda_).argmax(axis=0), range(4)] > 0)
 
 
-def test_directions_that_hardly_vary_do_not_scale_up_the_rounding_of_the_frames():
+def test_lda_does_not_scale_up_rounding():
     generator = np.random.default_rng(7)
     labels = np.repeat(np.arange(5), 200)
     slow = generator.normal(size=(1000, 2)) + labels[:, None]
@@ -280,7 +280,7 @@ def test_lda_keeps_fewer_columns_where_there_are_few_classes() -> None:
     assert FrontEnd.from_arrays(arrays, metadata).n_features_ == 2
 
 
-def test_unspliced_columns_follow_the_others_and_are_the_frames_without_context() -> None:
+def test_unspliced_columns_are_the_frames_without_context() -> None:
     table = random_table()
     labels = np.arange(table.n_frames) % 5
     spliced = FeatureConfig(normalize="speaker", context=2, lda_dimension=3)

@@ -74,7 +74,7 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
-def test_every_kind_of_fault_is_found_and_saved_as_a_file_that_does_it_again(faults: Path, name: str) -> None:
+def test_every_kind_of_fault_is_found_and_saved(faults: Path, name: str) -> None:
     found = [path for path in (faults / "found" / name).iterdir() if path.suffix != ".txt"]
     assert found
     for path in found:

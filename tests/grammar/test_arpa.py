@@ -88,7 +88,7 @@ def test_the_recursion_takes_the_listed_ngram_or_backs_off(tmp_path: Path) -> No
         model.log10_probability([], "c")
 
 
-def test_back_off_arcs_read_the_symbol_after_the_last_word_and_write_nothing(tmp_path: Path) -> None:
+def test_back_off_arcs_read_the_last_symbol_and_write_nothing(tmp_path: Path) -> None:
     import kaldifst
 
     grammar = arpa_grammar(read_arpa(saved(tmp_path, BIGRAM)))

@@ -36,9 +36,7 @@ def test_the_probabilities_after_every_history_sum_to_one(text: list, order: int
 
 @settings(deadline=None)
 @given(text=TEXTS, order=st.integers(1, 3), smoothing=SMOOTHINGS)
-def test_words_outside_the_vocabulary_share_the_mass_of_the_unknown_word(
-    text: list, order: int, smoothing: str
-) -> None:
+def test_words_outside_the_vocabulary_share_the_unknown_mass(text: list, order: int, smoothing: str) -> None:
     model = estimate_ngram(text, order, smoothing=smoothing, vocabulary=["a", "b", "e"])  # type: ignore[arg-type]
     unknown = {"<unk>"} if any(word in "cd" for sentence in text for word in sentence) else set()
     assert model.words == ("a", "b", "e")

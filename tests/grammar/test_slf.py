@@ -91,7 +91,7 @@ def test_a_network_of_hparse_says_the_sentences_of_its_grammar() -> None:
     assert marked.left_out == ("ANNA", "BORIS", "CALL")
 
 
-def test_the_better_of_two_paths_with_the_same_words_counts_and_the_base_is_that_of_the_header() -> None:
+def test_better_of_two_paths_with_the_same_words_counts() -> None:
     net = network(WEIGHTED)
     grammar = slf_grammar(net)
     assert dict(paths(grammar, 5)) == pytest.approx(walk(net, 5), abs=1e-5)
@@ -146,9 +146,7 @@ INNER = st.tuples(st.integers(1, 4), st.integers(1, 4)).filter(lambda pair: pair
 
 
 @given(st.lists(st.sampled_from("AB"), min_size=3, max_size=3), st.sets(INNER), st.booleans())
-def test_networks_with_loops_of_words_say_what_a_walk_does(
-    words: list[str], inner: set[tuple[int, int]], at_end: bool
-) -> None:
+def test_networks_with_loops_say_what_a_walk_does(words: list[str], inner: set[tuple[int, int]], at_end: bool) -> None:
     labels = [NULL, *words, NULL, "B" if at_end else NULL]
     links = sorted(inner | {(0, 1), (0, 2), (0, 3), (1, 5), (2, 4), (3, 5), (4, 5)})
     lines = ["VERSION=1.0", f"N=6 L={len(links)}", *(f"I={node} W={label}" for node, label in enumerate(labels))]
@@ -260,7 +258,7 @@ def with_empty_arcs(grammar: Grammar, longest: int) -> dict[Sentence, float]:
 
 @settings(deadline=None)
 @given(st.one_of(back_off_networks(), networks()))
-def test_what_is_kept_as_backing_off_costs_as_an_empty_word_does_however_it_is_read(text: str) -> None:
+def test_back_off_kept_costs_as_an_empty_word(text: str) -> None:
     net = network(text)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(determinization, "_MIN_SAVED", 0)

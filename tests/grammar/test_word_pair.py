@@ -135,7 +135,7 @@ def test_a_bad_file_is_refused_with_line_and_value(tmp_path: Path, text: str, me
         read_word_pair(saved(tmp_path, text))
 
 
-def test_the_list_of_the_discs_keeps_its_letter_case_and_begins_and_ends_sentences(tmp_path: Path) -> None:
+def test_list_of_the_discs_keeps_its_letter_case(tmp_path: Path) -> None:
     text = (
         "*\n* Word pairs of the Resource Management task\n*>not a word\n>SENTENCE-END\n SHOW\n>SHOW\n Ships\n ships\n"
     )

@@ -29,7 +29,7 @@ def messages(path: Path) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
-def test_messages_below_the_command_line_name_python_arguments_beside_options() -> None:
+def test_messages_name_python_arguments_beside_options() -> None:
     one_sided = []
     for path in sorted((ROOT / "asr").rglob("*.py")):
         if str(path.relative_to(ROOT / "asr")).startswith(OF_COMMANDS):

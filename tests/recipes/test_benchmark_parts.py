@@ -153,7 +153,7 @@ def test_the_choice_is_that_of_fitting_every_setting_and_size(kind):
             assert losses[settings.index(choice.parameters)] == pytest.approx(min(losses), rel=1e-6)
 
 
-def test_a_choice_by_squared_outputs_tells_the_errors_and_takes_the_least_squares():
+def test_choice_by_squared_outputs_takes_the_least_squares():
     codes, X = rings(np.random.default_rng(2), 120, 3)
     problem = Problem(X, codes, (Partition(np.arange(120), np.arange(0)),))
     settings = grid(sigma=(0.1, 0.3, 1.0, 4.0), regularization=(1e-3, 10.0))
@@ -189,7 +189,7 @@ def test_a_smoothed_loss_is_the_average_over_the_neighbours_in_the_grid():
     np.testing.assert_allclose(smoothed(losses, settings), expected)
 
 
-def test_a_setting_that_is_good_between_worse_ones_is_not_chosen_by_the_smoothed_loss():
+def test_smoothed_loss_passes_over_an_isolated_minimum():
     codes, X = rings(np.random.default_rng(2), 120, 3)
     problem = Problem(X, codes, (Partition(np.arange(120), np.arange(0)),))
     settings = grid(sigma=(0.1, 0.3, 1.0, 4.0), regularization=(1e-3, 0.1, 10.0))
@@ -256,7 +256,7 @@ def test_the_paired_test_is_student_s():
     assert paired_t_test(first, first + 1).verdict == "better"
 
 
-def test_the_corrected_test_widens_the_variance_by_the_share_of_test_samples():
+def test_corrected_test_widens_the_variance():
     random = np.random.default_rng(0)
     first, second = random.normal(0, 1, 20), random.normal(0.8, 1, 20)
     difference = first - second
@@ -300,7 +300,7 @@ def test_values_whose_squares_overflow_are_refused(tmp_path):
         regression_problem(tmp_path / "x.npz", 5, 2, 1)
 
 
-def test_boards_balances_and_displays_are_those_of_the_sets_that_are_handed_round(tmp_path):
+def test_boards_balances_and_displays_are_the_published_sets(tmp_path):
     boards, won = tic_tac_toe(tmp_path)
     assert (boards.shape, won.sum()) == ((958, 9), 626)
     assert np.unique(boards, axis=0).shape == boards.shape
@@ -315,7 +315,7 @@ def test_boards_balances_and_displays_are_those_of_the_sets_that_are_handed_roun
     assert 0.08 < np.mean([segments[digits == digit] != clean[digit] for digit in (8,)]) < 0.12
 
 
-def test_categories_become_indicators_and_samples_that_lack_one_are_left_out(tmp_path):
+def test_categories_become_indicators(tmp_path):
     save_adult(tmp_path / "adu.npz")
     x, y = adult(tmp_path / "adu.npz")
     assert x.shape == (180, 3 + 3 + 3)
@@ -327,7 +327,7 @@ def test_categories_become_indicators_and_samples_that_lack_one_are_left_out(tmp
         two_classes(tmp_path / "one.npz")
 
 
-def test_a_set_too_large_for_its_kernel_matrix_is_drawn_once_and_solved_by_iteration(tmp_path, monkeypatch):
+def test_large_set_is_drawn_once_and_solved_by_iteration(tmp_path, monkeypatch):
     save_adult(tmp_path / "adu.npz")
     monkeypatch.setitem(lssvm_uci.SIZES, "adu", (120, 60))
     direct = LSSVM_TABLE.study(tmp_path / "adu.npz", "adu", False)

@@ -14,7 +14,7 @@ from recipes.fsdd import __main__ as fsdd
 
 
 @pytest.mark.parametrize("installed", [False, True])
-def test_whole_word_models_are_left_out_and_told_of_where_hmmlearn_is_missing(monkeypatch, caplog, installed):
+def test_whole_word_models_are_left_out_without_hmmlearn(monkeypatch, caplog, installed):
     context = TrainingContext(None, Lexicon({"ONE": (("w", "ah", "n"),)}), fsdd.CONFIG, "audio", None)
     dataset = SimpleNamespace(speakers=("anna", "bob"), of_speakers=lambda names: dataset)
     ended = {}

@@ -317,7 +317,7 @@ def test_missing_recordings_of_a_test_are_all_named(copied):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("layout", "suffix"), [("discs", ".sph"), ("cepstra", ".mfc")])
-def test_a_damaged_recording_of_training_is_left_out_and_one_of_a_test_ends_the_reading(copied, tiny, layout, suffix):
+def test_damaged_recording_is_left_out_or_ends_the_reading(copied, tiny, layout, suffix):
     root = copied(layout)
     train = read(layout, root).splits["train"].utterances[0].source
     os.truncate(train, train.stat().st_size - 3)
@@ -382,7 +382,7 @@ def test_a_test_list_with_folders_of_sets_is_divided(tiny):
 # ---- the artificial corpus -------------------------------------------------------------------------------------------
 
 
-def test_the_artificial_corpus_has_a_thousand_words_and_the_perplexity_of_resource_management():
+def test_mimic_has_the_perplexity_of_resource_management():
     grammar = read_sentence_grammar(resource("fleet", "sentences.txt"))
     lexicon = read_lexicon(resource("fleet", "lexicon.txt"), format="kaldi")
     assert set(lexicon.words) == set(grammar.words) and 950 <= len(lexicon) <= 1050
@@ -412,7 +412,7 @@ def test_nobody_reads_what_somebody_else_has_read_and_no_voice_is_in_both():
     assert len({reading.folder for reading in readings}) == 92
 
 
-def test_an_artificial_corpus_is_the_same_for_any_jobs_and_is_not_written_over(tmp_path):
+def test_mimic_is_the_same_for_any_jobs_and_not_overwritten(tmp_path):
     size = Size(2, 1, 1, 1)
     make_mimic(tmp_path / "a", "cepstra", size=size, tests=["feb89"], jobs=1)
     make_mimic(tmp_path / "b", "cepstra", size=size, tests=["feb89"], jobs=3)

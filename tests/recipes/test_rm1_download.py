@@ -120,7 +120,7 @@ def test_a_server_that_sends_another_part_is_not_believed(server, tmp_path):
     assert not (tmp_path / "file").exists()
 
 
-def test_a_connection_that_brings_nothing_more_ends_in_one_sentence_and_the_part_stays(server, tmp_path):
+def test_connection_without_progress_raises_and_keeps_the_part(server, tmp_path):
     server.ranges = False
     server.cut_after = [1000] * 9
     with pytest.raises(CorpusError, match=r"could not be fetched.*broke off.*call the recipe again with --download"):

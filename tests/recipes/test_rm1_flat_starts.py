@@ -9,9 +9,7 @@ from recipes.rm1 import flat_starts
 
 
 @pytest.mark.slow
-def test_of_little_speech_division_by_changes_finds_most_phones_and_a_restart_helps_all(
-    speech_data, monkeypatch, capsys
-):
+def test_division_by_changes_finds_most_phones_of_little_speech(speech_data, monkeypatch, capsys):
     if not (speech_data / "rm1_sample").is_dir():
         pytest.skip("no hundred utterances of Resource Management")
     monkeypatch.setattr(flat_starts, "SHARES", (0.4,))

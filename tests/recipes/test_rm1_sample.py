@@ -168,7 +168,7 @@ def test_wrong_frames_are_counted_as_words_are(tiny):
 
 
 @pytest.mark.slow
-def test_a_tiny_folder_becomes_a_table_and_a_second_run_repeats_it_from_its_stages(tiny, tmp_path, monkeypatch, capsys):
+def test_tiny_folder_becomes_a_table_twice_the_same(tiny, tmp_path, monkeypatch, capsys):
     small = {"n_centers": 60, "n_candidates": 120, "max_iter": 2, "min_steps": 20, "loss": "ovr"}
 
     def logistic(loss: str, mixtures: int = 0) -> HybridSettings:

@@ -20,7 +20,7 @@ from recipes.speechocean import __main__ as recipe
 from recipes.speechocean import ablation
 
 
-def test_folding_takes_the_marks_of_stress_and_the_variants_that_then_are_alike():
+def test_folding_takes_stress_and_variants_then_alike():
     lexicon = Lexicon({"A": (("AH0",), ("AH1",), ("EY1",)), "BE": (("B", "IY0"),)})
     assert recipe.folded(lexicon).pronunciations == {"A": (("AH",), ("EY",)), "BE": (("B", "IY"),)}
 
@@ -82,9 +82,7 @@ def small_corpus(speech_data, tmp_path) -> Path:
 
 @pytest.mark.corpus
 @pytest.mark.slow
-def test_the_whole_recipe_runs_from_audio_to_rows_of_every_split_and_level_of_noise(
-    small_corpus, tmp_path, monkeypatch, capsys
-):
+def test_recipe_runs_from_audio_to_rows_of_every_noise_level(small_corpus, tmp_path, monkeypatch, capsys):
     mixtures = (MixtureSpecification("gmm", recipe.FEATURES, (1,)),)
     config = recipe.CONFIG.model_copy(
         update={
@@ -115,9 +113,7 @@ def test_the_whole_recipe_runs_from_audio_to_rows_of_every_split_and_level_of_no
 
 @pytest.mark.corpus
 @pytest.mark.slow
-def test_its_ablation_runs_from_audio_to_a_table_with_noise_in_training_and_in_what_is_heard(
-    small_corpus, tmp_path, monkeypatch, capsys
-):
+def test_ablation_runs_from_audio_to_a_table_with_noise(small_corpus, tmp_path, monkeypatch, capsys):
     config = recipe.CONFIG.model_copy(update={"gmm": GmmSettings(mixtures=(1,), iterations=(4,))})
     parameters = {"loss": "ovr", "n_centers": 100, "n_candidates": 200, "max_iter": 1, "min_steps": 1}
     monkeypatch.setattr(ablation, "CONFIG", config)

@@ -53,7 +53,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_stage_is_refused_by_name_and_made_again_once_it_is_removed(stages: Path, damage: str) -> None:
+def test_damaged_stage_raises_and_is_rebuilt_once_removed(stages: Path, damage: str) -> None:
     spoil, complaint = DAMAGE[damage]
     digests = (stages / "features.digests").read_bytes()
     spoil(stages)

@@ -44,7 +44,7 @@ def test_only_a_fault_of_the_data_becomes_a_fault_of_the_utterance(error):
         ("align", extraction, "_features"),
     ],
 )
-def test_a_fault_of_the_machine_at_one_utterance_ends_the_command_and_nothing_is_written(
+def test_machine_fault_ends_the_command_without_output(
     asr: Asr, monkeypatch: pytest.MonkeyPatch, toy_corpus: Path, toy_model: Path, tmp_path: Path,
     error: type[BaseException], command: str, where: object, name: str,
 ) -> None:  # fmt: skip
@@ -85,9 +85,7 @@ def test_messages_are_fit_for_a_terminal_and_not_endless():
     assert printable("naïve 日本語") == "naïve 日本語"
 
 
-def test_a_corpus_of_which_a_twentieth_is_damaged_is_finished_and_says_so(
-    asr: Asr, toy_corpus: Path, toy_model: Path, tmp_path: Path
-) -> None:
+def test_partly_damaged_corpus_is_finished(asr: Asr, toy_corpus: Path, toy_model: Path, tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()
     for path in (toy_corpus / "train").iterdir():
@@ -120,9 +118,7 @@ def test_any_allowed_name_is_a_member_of_the_states(tmp_path):
             np.testing.assert_array_equal(found[name], array)
 
 
-def test_digital_silence_of_a_speaker_changes_nothing_for_the_speaker_s_other_utterances(
-    asr: Asr, toy_corpus: Path, toy_model: Path, tmp_path: Path
-) -> None:
+def test_silent_file_changes_no_other_file(asr: Asr, toy_corpus: Path, toy_model: Path, tmp_path: Path) -> None:
     files = sorted((toy_corpus / "audio" / "test").glob("*.wav"))[:3]
     soundfile.write(tmp_path / "silent.wav", np.zeros(8000), 8000)
     assert asr("decode", "--model", toy_model, "--out", tmp_path / "alone", *files)[0] == 0

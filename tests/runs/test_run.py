@@ -332,7 +332,7 @@ def test_allowing_changes_throws_checkpoints_away(tmp_path):
 
 @pytest.mark.parametrize("files", [[], {"lexicon": 1}, {"lexicon": {"path": "x", "lines": "3", "sha256": "y"}}])
 @pytest.mark.parametrize("inputs", [[], {}, None])
-def test_a_record_with_inputs_and_files_of_another_form_is_refused_in_words(tmp_path, inputs, files):
+def test_record_with_inputs_of_another_form_is_refused(tmp_path, inputs, files):
     from asr.runs.checked_file import read_sealed, write_sealed
 
     lexicon = tmp_path / "lexicon.txt"

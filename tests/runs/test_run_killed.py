@@ -119,7 +119,7 @@ def die_before_change(number):
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_waiting_for_the_disk")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_run_killed_before_any_change_of_the_disk_resumes_to_the_same_bytes(tmp_path):
+def test_run_killed_before_any_change_resumes_to_the_same_bytes(tmp_path):
     reference = tmp_path / "reference"
     run_two_stages(reference)
     number, killed = 0, True
@@ -137,7 +137,7 @@ def test_a_run_killed_before_any_change_of_the_disk_resumes_to_the_same_bytes(tm
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_waiting_for_the_disk")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_throwing_stages_away_leaves_no_partial_stage_whenever_it_is_killed(tmp_path):
+def test_throwing_stages_away_leaves_no_partial_stage(tmp_path):
     reference, changed = tmp_path / "reference", tmp_path / "changed"
     run_two_stages(reference)
     run_two_stages(changed, width=13)

@@ -41,7 +41,7 @@ def test_the_standard_error_is_that_of_test_sets_drawn_one_by_one():
     assert found == pytest.approx(np.std(naive_rates(report, 200, 3)))
 
 
-def test_the_interval_matches_the_normal_approximation_for_independent_words():
+def test_interval_matches_the_normal_approximation():
     report = make_report(0.2, n_utterances=1000, n_words=1)
     interval = wer_interval(report)
     share = report.wer / 100

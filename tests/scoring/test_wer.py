@@ -36,7 +36,7 @@ def test_an_alignment_keeps_every_word_in_order(reference, hypothesis):
 
 
 @given(words, words)
-def test_exchanging_reference_and_hypothesis_exchanges_the_surplus_of_deletions_and_insertions(a, b):
+def test_exchanged_sides_exchange_deletions_and_insertions(a, b):
     forth, back = count_errors(align_words(a, b)), count_errors(align_words(b, a))
     assert forth.errors == back.errors
     assert forth.deletions - forth.insertions == back.insertions - back.deletions == len(a) - len(b)

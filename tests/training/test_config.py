@@ -31,7 +31,7 @@ def test_one_setting_of_a_table_leaves_the_others_at_their_defaults(path: Path, 
     assert load_config(path) == TrainingConfig()
 
 
-def test_what_is_said_of_features_holds_for_the_hybrid_s_too_unless_it_says_otherwise(path: Path) -> None:
+def test_hybrid_features_take_the_settings_of_features(path: Path) -> None:
     path.write_text(
         "[features]\nsample_rate = 8000\nnormalize = 'utterance'\n[hybrid_features]\nnormalize = 'corpus'\n"
     )
@@ -100,7 +100,7 @@ def test_all_faults_that_can_be_seen_together_are_told_together(path: Path) -> N
     assert sound == load_config({"speakers": {"maps": "vtln"}})  # with nothing of what is at fault
 
 
-def test_of_a_table_at_fault_nothing_is_told_that_a_default_might_not_go_with(path: Path) -> None:
+def test_faulty_table_hides_faults_that_depend_on_it(path: Path) -> None:
     path.write_text("[features]\nn_filters = 'many'\nn_cepstra = 30\n[hybrid_features]\nlow_hz = 7.0\n")
     with pytest.raises(SettingsError) as caught:
         load_config(path)
@@ -113,7 +113,7 @@ def test_a_file_that_sets_nothing_is_known(path: Path) -> None:
         assert sets_nothing(path) == nothing
 
 
-def test_a_dynamic_range_in_which_speech_is_lost_is_refused_of_settings_and_not_of_a_model(path: Path) -> None:
+def test_small_dynamic_range_is_refused_in_settings_alone(path: Path) -> None:
     for number in (0.0, 10.0, 35.0):
         path.write_text(f"[features]\ndynamic_range_db = {number}\n")
         assert load_config(path).hybrid_features.dynamic_range_db == number

@@ -82,7 +82,7 @@ def small_story(directory):
     return open_recipe("toy", Arguments(corpus, directory / "run", 1, False), corpus, config, (), (), ("train",))
 
 
-def test_half_an_hour_of_speech_has_states_in_context_unless_told_otherwise(tmp_path, monkeypatch, caplog):
+def test_half_an_hour_of_speech_has_context_by_default(tmp_path, monkeypatch, caplog):
     recipe = small_story(tmp_path)
     training_context, dataset = recipe.context, recipe.dataset("train")
 

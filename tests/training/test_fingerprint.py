@@ -35,7 +35,7 @@ def test_all_of_a_small_training_is_known_again_and_nothing_else() -> None:
     assert trained_utterances(None, dataset(0, 20)) == []
 
 
-def test_any_part_of_a_large_training_has_its_share_of_a_sample_of_bounded_size() -> None:
+def test_part_of_a_large_training_has_its_share_of_the_sample() -> None:
     heard = trained_on(dataset(0, 20 * SAMPLED_UTTERANCES))
     assert len(heard.sample) == SAMPLED_UTTERANCES
     for start in (0, 7 * SAMPLED_UTTERANCES, 18 * SAMPLED_UTTERANCES):

@@ -42,7 +42,7 @@ def ground(recipe) -> Iterator[tuple[TrainingContext, Dataset, AlignedGmms]]:
 
 
 @pytest.mark.parametrize("settings", [KERNEL, CALIBRATED], ids=["kernel", "calibrated"])
-def test_a_second_stream_beside_a_trained_classifier_is_as_if_both_were_trained_together(ground, settings):
+def test_second_stream_is_as_if_both_were_trained_together(ground, settings):
     context, dataset, mixtures = ground
     features = FEATURES.model_copy(update={"context": 2, "lda_dimension": 10})
     both = settings.model_copy(update={"mixtures": 2, "mixture_weight": 0.4})
@@ -139,7 +139,7 @@ def test_warped_copies_may_begin_and_end_with_silence(ground):
         assert set(longer[:first]) | set(longer[first + len(own) :]) <= set(silence)
 
 
-def test_a_hybrid_is_trained_with_one_blas_thread_so_that_its_bytes_do_not_depend_on_their_number(ground, monkeypatch):
+def test_hybrid_is_trained_with_one_blas_thread(ground, monkeypatch):
     context, dataset, mixtures = ground
     threads = []
 
@@ -152,7 +152,7 @@ def test_a_hybrid_is_trained_with_one_blas_thread_so_that_its_bytes_do_not_depen
     assert set(threads) == {1}
 
 
-def test_sequences_go_on_from_the_hybrid_of_frames_and_change_its_weights_alone(ground):
+def test_sequences_change_the_weights_of_the_hybrid_alone(ground):
     context, dataset, mixtures = ground
     on_frames = KERNEL.model_copy(update={"mixtures": 2})
     settings = on_frames.model_copy(update={"smbr_epochs": 2})

@@ -46,9 +46,7 @@ def test_mixtures_can_be_used_before_the_search_is_tuned(tmp_path, monkeypatch, 
     [(1, 4, "so the others take at most about 4 min 30 s"), (1, 2, "so the other takes at most about 1 min 30 s"),
      (3, 5, "3 of the 5 pairs are done; what is left of them takes about 40 s")],
 )  # fmt: skip
-def test_the_time_that_pairs_of_models_take_is_told_without_what_the_first_took_for_once(
-    n_done, n_pairs, texts, caplog
-):
+def test_time_left_leaves_out_what_the_first_pair_took_for_once(n_done, n_pairs, texts, caplog):
     seconds = {"gmm": 20.0, "tuning-1-gmm": 30.0, "tuning-1-hybrid": 60.0, "tuning-10-hybrid": 999.0}
     seconds |= {f"tuning-{number}-{part}": 10.0 for number in (2, 3) for part in ("gmm", "hybrid")}
     run = SimpleNamespace(

@@ -66,7 +66,7 @@ def test_both_systems_stand_side_by_side_in_table_results_and_page(tmp_path, cap
     assert "s0" in page.words and "s1" in page.words
 
 
-def test_the_page_tells_of_the_alignment_and_of_suspects_with_their_transcripts(tmp_path, caplog):
+def test_page_tells_of_alignment_and_suspects(tmp_path, caplog):
     _, _, page = reported(tmp_path, caplog, [system("mixtures", "gmm", 1), system("hybrid", "other", 1)])
     assert "Of the alignment: silence has only 10 % of the frames, but 40 % sound like a pause" in page.words
     assert "98 % of those of other utterances fit worse." in page.words

@@ -113,7 +113,7 @@ def test_mixtures_and_a_hybrid_of_mapped_frames_recognize_in_passes(tmp_path, mo
     recipe.resources.close()
 
 
-def test_mixtures_grow_from_frames_warped_by_speaker_and_warp_them_again_to_recognize(tmp_path):
+def test_mixtures_of_warped_frames_warp_them_to_recognize(tmp_path):
     recipe = story_in(tmp_path, 1, "vtln")
     model = train_aligner(recipe.context, "gmm", recipe.dataset("train")).largest.load()
     assert model.speakers is not None and model.speakers.maps == "vtln"

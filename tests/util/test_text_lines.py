@@ -80,7 +80,7 @@ def test_every_reader_of_text_takes_a_byte_order_mark_and_gzip(path: Path, reade
     assert is_right(read(path))
 
 
-def test_the_first_clip_of_a_list_of_noise_is_not_lost_to_a_byte_order_mark(tmp_path: Path) -> None:
+def test_noise_list_with_a_byte_order_mark_keeps_its_first_clip(tmp_path: Path) -> None:
     (tmp_path / "hum.wav").touch()
     (tmp_path / "noise.scp").write_bytes(MARK + b"hum hum.wav\n")
     assert read_noise(tmp_path).ids == ("hum",)

@@ -34,7 +34,7 @@ def test_the_draw_follows_the_seed() -> None:
     assert len({hold_out(whole, 0.25, seed=seed)[1].speakers for seed in range(20)}) > 5
 
 
-def test_folds_hold_out_everybody_once_and_stop_when_there_are_words_enough() -> None:
+def test_folds_hold_out_everybody_once_until_words_suffice() -> None:
     whole = dataset(list("aabbccddeeffgghh"))
     all_folds = folds(whole, 0.25, words=1000, seed=0)
     assert len(all_folds) == 4

@@ -48,7 +48,7 @@ def test_one_error_more_moves_it_little() -> None:
     assert after.penalty == pytest.approx(choose(before).penalty, abs=0.15)
 
 
-def test_of_equal_errors_the_penalty_that_balances_insertions_and_deletions_is_chosen() -> None:
+def test_equal_errors_choose_the_balanced_penalty() -> None:
     errors = np.full((1, len(SCALES), len(PENALTIES)), 40)
     imbalance = np.broadcast_to(np.rint(20 * (PENALTIES + 2.5)).astype(int), errors.shape)
     choice = choose(ErrorGrid(np.array(["a"]), np.array([400]), SCALES, PENALTIES, errors, imbalance))

@@ -119,9 +119,7 @@ def tuned_with(workers: Interrupted, model, held_out, graph, kept: Path | None):
     return tune([FoldScores.of(HeldOutModel(model, part, graph), workers, kept) for part in shares], SETTINGS)
 
 
-def test_searches_go_on_after_an_interruption_with_the_same_words(
-    model, graph, held_out, tmp_path, monkeypatch
-) -> None:
+def test_searches_go_on_after_an_interruption(model, graph, held_out, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("asr.training.tuning.search.in_threads", lambda workers: workers)
     monkeypatch.setattr(cache, "INTERVAL", 0.0)
     undisturbed = Interrupted()
@@ -139,9 +137,7 @@ def test_searches_go_on_after_an_interruption_with_the_same_words(
     assert n_searched == undisturbed.n_searched  # none twice
 
 
-def test_searches_that_are_kept_damaged_or_of_another_model_are_made_again(
-    model, graph, held_out, tmp_path, monkeypatch
-) -> None:
+def test_searches_kept_damaged_are_made_again(model, graph, held_out, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("asr.training.tuning.search.in_threads", lambda workers: workers)
     monkeypatch.setattr(cache, "INTERVAL", 0.0)
     first, again, other = Interrupted(), Interrupted(), Interrupted()
