@@ -1,7 +1,6 @@
 """Systems that recipes compare: what is trained once and what comes of it."""
 
 import logging
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ from threadpoolctl import threadpool_info
 from asr.acoustic.gmm_training import GmmSettings
 from asr.acoustic.hybrid_training import HybridSettings, classifier_of, train_hybrid
 from asr.acoustic.sequence_training import train_sequences
-from asr.experiments.recipe import Arguments, Recipe, open_recipe
 from asr.features.config import FeatureConfig
 from asr.training.aligner_stages import train_mapped_mixtures
 from asr.training.config import TrainingConfig
@@ -18,7 +16,7 @@ from asr.training.dataset import Dataset
 from asr.training.gmm_stages import AlignedGmms, TrainingContext, train_mixtures
 from asr.training.hybrid_stages import train_hybrid_system, training_copies
 from asr.util.errors import ConfigError
-from tests.toy_corpus import RATE, make_toy_corpus
+from tests.toy_corpus import RATE
 
 FEATURES = FeatureConfig(sample_rate=RATE, normalize="speaker")
 KERNEL = HybridSettings(parameters={"n_centers": 30, "n_candidates": 60, "max_iter": 1}, vtlp_warps=(1.1,))
@@ -26,19 +24,11 @@ CALIBRATED = HybridSettings(classifier="sklearn.svm.LinearSVC", vtlp_warps=())
 
 
 @pytest.fixture
-def recipe(tmp_path) -> Recipe:
-    corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=16)
-    config = TrainingConfig(features=FEATURES, gmm=GmmSettings(mixtures=(1,), iterations=(4,)))
-    arguments = Arguments(corpus, tmp_path / "run", jobs=1, rebuild_changed=False)
-    return open_recipe("toy", arguments, corpus, config, (), (), ("train",))
-
-
-@pytest.fixture
-def ground(recipe) -> Iterator[tuple[TrainingContext, Dataset, AlignedGmms]]:
-    """What hybrids stand on: the workshop, its training material and the mixtures that align it."""
+def ground(toy_recipe) -> tuple[TrainingContext, Dataset, AlignedGmms]:
+    """What hybrids stand on: the context, its training material and the mixtures that align it."""
+    recipe = toy_recipe(TrainingConfig(features=FEATURES, gmm=GmmSettings(mixtures=(1,), iterations=(4,))))
     context, dataset = recipe.context, recipe.dataset("train")
-    yield context, dataset, train_mixtures(context, "gmm", dataset)
-    recipe.resources.close()
+    return context, dataset, train_mixtures(context, "gmm", dataset)
 
 
 @pytest.mark.parametrize("settings", [KERNEL, CALIBRATED], ids=["kernel", "calibrated"])

@@ -167,11 +167,7 @@ def test_every_number_has_bounds(kind: type[Settings], name: str) -> None:
         (AdaptationSettings, {"sharpness": []}, "sharpness"),
         (AdaptationSettings, {"sharpness": [-1]}, "sharpness"),
         (TrainingConfig, {"features": {"lda_dimension": 20}}, r"set it in \[hybrid_features\] alone"),
-        (
-            TrainingConfig,
-            {"features": {"dynamic_range_db": 9.9}},
-            "dynamic_range_db 9.9 must be 0, for none, or at least",
-        ),
+        (TrainingConfig, {"features": {"dynamic_range_db": 9.9}}, "dynamic_range_db 9.9 must be 0"),
         (TrainingConfig, {"context": 1, "tied_states": 300}, "tied_states: .* with context = 1"),
         (TrainingConfig, {"gmm_search": {"lm_scale": 1e6}}, "scale_factors"),
     ],
@@ -190,13 +186,8 @@ def test_mixtures_given_alone_take_the_usual_iterations() -> None:
 def test_mixtures_alone_are_enough_in_a_file_too(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     path.write_text("[gmm]\nmixtures = [1, 2, 4]\n")
-    assert load_config(path).gmm == GmmSettings(
-        mixtures=(1, 2, 4),
-        iterations=(10, 5, 5),
-        silence_gaussian_ratio=4,
-        flat_start_restarts=1,
-        recording_noise_model=True,
-    )
+    more = {"silence_gaussian_ratio": 4, "flat_start_restarts": 1, "recording_noise_model": True}
+    assert load_config(path).gmm == GmmSettings(mixtures=(1, 2, 4), iterations=(10, 5, 5), **more)
 
 
 def test_an_infinite_beam_is_kept_as_the_widest() -> None:
@@ -220,9 +211,7 @@ def test_an_infinite_beam_is_kept_as_the_widest() -> None:
         ("seed = 1\nseed = 2", "cannot be read as TOML"),
         ("features = 3", "features"),
         ("features = []", "features"),
-        ("[hybrid]\nnoise = {}", r"hybrid\.noise\.directory is missing"),
         ("[hybrid_features]\nsample_rate = 8000\n", "differ in sample_rate"),
-        ("[hybrid]\nvtlp_warps = [0.1]", r"hybrid\.vtlp_warps\.0: must be at least 0\.5, not 0\.1$"),
     ],
 )
 def test_a_file_that_is_hard_to_read_is_refused_with_one_sentence(tmp_path: Path, text: str, part: str) -> None:

@@ -13,7 +13,6 @@ from asr.acoustic.model_file import load_model, save_model
 from asr.acoustic.speaker_adaptive_training import SpeakerSettings
 from asr.commands import decode as decoding
 from asr.decode.graph_compiler import compile_graph
-from asr.experiments.recipe import Arguments, open_recipe
 from asr.features.config import FeatureConfig
 from asr.grammar import word_loop
 from asr.recognition.decoder import recognize
@@ -28,7 +27,7 @@ from asr.training.tuning.search import FoldScores, HeldOutModel
 from asr.util.errors import ConfigError, ModelFormatError
 from discriminants.parallel.workers import LocalWorkers
 from discriminants.serialization.model_file import load_arrays, save_arrays
-from tests.toy_corpus import RATE, make_toy_corpus
+from tests.toy_corpus import RATE
 
 FEATURES = FeatureConfig(sample_rate=RATE)
 GROWN = {"mixtures": (1, 2), "iterations": (3, 3)}
@@ -37,10 +36,9 @@ KERNEL = HybridSettings(
 )
 
 
-def story_in(directory, context: int, maps: str = "fmllr"):
-    corpus = make_toy_corpus(directory / "corpus", n_utterances=16)
+def config_of(context: int, maps: str = "fmllr") -> TrainingConfig:
     transform = "lda-mllt" if context == 3 else "none"
-    config = TrainingConfig(
+    return TrainingConfig(
         features=FEATURES,
         gmm=GmmSettings(**GROWN, transform=transform),
         tied_gmm=TiedGmmSettings(**GROWN, transform=transform),
@@ -48,16 +46,14 @@ def story_in(directory, context: int, maps: str = "fmllr"):
         tied_states=30 if context == 3 else "auto",
         speakers=SpeakerSettings(maps=maps, rounds=2),
     )
-    arguments = Arguments(corpus, directory / "run", 1, False)
-    return open_recipe("toy", arguments, corpus, config, (), (), ("train", "test"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("context", "fewest_speakers"), [(1, 4), (3, 10)])
-def test_mixtures_and_a_hybrid_of_mapped_frames_recognize_in_passes(tmp_path, monkeypatch, context, fewest_speakers):
+def test_mapped_mixtures_and_hybrid_recognize_in_passes(tmp_path, toy_recipe, monkeypatch, context, fewest_speakers):
     monkeypatch.setattr(context_trees, "MIN_FRAMES", 20)
     monkeypatch.setattr(fmllr_prior, "MIN_SPEAKERS", fewest_speakers)
-    recipe = story_in(tmp_path, context)
+    recipe = toy_recipe(config_of(context), splits=("train", "test"))
     training_context, dataset, test = recipe.context, recipe.dataset("train"), recipe.dataset("test")
     mixtures = train_aligner(training_context, "gmm", dataset)
     features = FEATURES.model_copy(update={"context": 2, "lda_dimension": 10})
@@ -82,9 +78,8 @@ def test_mixtures_and_a_hybrid_of_mapped_frames_recognize_in_passes(tmp_path, mo
         assert (tmp_path / "again").read_bytes() == trained.path.read_bytes()
     turned = mixtures.largest.load().speakers.front_end
     assert (turned.lda_ is not None) == (context == 3)
-    assert (
-        train_aligner(training_context, "gmm", dataset).largest.path == mixtures.largest.path
-    )  # stages that are whole
+    again = train_aligner(training_context, "gmm", dataset)  # from stages that are whole
+    assert again.largest.path == mixtures.largest.path
     adapted = recognize_adapted(model, test.static, graph, settings=AdaptationSettings(sharpness=(0.1,), iterations=2))
     assert score_utterances(test.references, adapted.hypotheses).errors <= 3
     corpus = tmp_path / "corpus"
@@ -110,21 +105,19 @@ def test_mixtures_and_a_hybrid_of_mapped_frames_recognize_in_passes(tmp_path, mo
     monkeypatch.setattr(decoding, "files_as_corpus", stop)
     with pytest.raises(ConfigError, match="by file" if fewest_speakers == 4 else "by directory"):
         recognizer.decode(tmp_path / "out", audio=list(wavs.values()))
-    recipe.resources.close()
 
 
-def test_mixtures_of_warped_frames_warp_them_to_recognize(tmp_path):
-    recipe = story_in(tmp_path, 1, "vtln")
+def test_mixtures_of_warped_frames_warp_them_to_recognize(toy_recipe):
+    recipe = toy_recipe(config_of(1, "vtln"), splits=("train", "test"))
     model = train_aligner(recipe.context, "gmm", recipe.dataset("train")).largest.load()
     assert model.speakers is not None and model.speakers.maps == "vtln"
     test = recipe.dataset("test")
     graph = compile_graph(model.lexicon, word_loop(model.lexicon.words), model.hmm.topology)
     assert score_utterances(test.references, recognize(model, test.static, graph).hypotheses).errors <= 3
-    recipe.resources.close()
 
 
-def test_a_spoilt_file_of_a_model_with_maps_is_refused(tmp_path):
-    recipe = story_in(tmp_path, 1)
+def test_a_spoilt_file_of_a_model_with_maps_is_refused(tmp_path, toy_recipe):
+    recipe = toy_recipe(config_of(1))
     path = train_aligner(recipe.context, "gmm", recipe.dataset("train")).largest.path
     arrays, metadata = load_arrays(path)
 
@@ -149,4 +142,3 @@ def test_a_spoilt_file_of_a_model_with_maps_is_refused(tmp_path):
     save_model(tmp_path / "other", replace(model, speakers=other))
     again = load_model(tmp_path / "other")
     np.testing.assert_array_equal(again.speakers.mapped.means, other.mapped.means)
-    recipe.resources.close()

@@ -6,16 +6,10 @@ from dataclasses import replace
 import pytest
 
 from asr.acoustic.model_file import SpeechModel, load_model
-from asr.corpus.data_directory import read_data_directory
 from asr.decode.graph_compiler import compile_graph
-from asr.features.config import FeatureConfig
-from asr.features.extraction import extract_static
 from asr.grammar import word_loop
-from asr.hmm.state_graph import StateGraph
 from asr.lexicon import Lexicon
 from asr.recognition.decoder import recognize
-from asr.recognition.search import WIDE_BEAM
-from asr.training.dataset import Dataset
 from asr.training.tuning import beam
 from asr.training.tuning.beam import WIDER, WIDEST, choose_width
 from asr.training.tuning.search import FoldScores, HeldOutModel
@@ -35,73 +29,55 @@ def model(toy_model) -> SpeechModel:
     return replace(loaded, search=loaded.search.model_copy(update=wide))
 
 
-@pytest.fixture(scope="module")
-def graph(model) -> StateGraph:
-    return compile_graph(model.lexicon, word_loop(model.lexicon.words), model.hmm.topology)
+def words(model, held_out, graph, **width):
+    return recognize(model, held_out.static, graph, model.search.model_copy(update=width)).hypotheses
 
 
-@pytest.fixture(scope="module")
-def dataset(toy_corpus) -> Dataset:
-    corpus = read_data_directory(toy_corpus / "test")
-    static, _ = extract_static(corpus, FeatureConfig(sample_rate=8000))
-    return Dataset(static, {utterance.id: utterance.words or () for utterance in corpus.utterances})
+def width_for(model, held_out, graph, search, workers=None):
+    return choose_width([FoldScores.of(HeldOutModel(model, held_out, graph), workers or SerialWorkers())], search)
 
 
-def words(model, dataset, graph, **width):
-    return recognize(model, dataset.static, graph, model.search.model_copy(update=width)).hypotheses
-
-
-def test_the_width_chosen_is_narrower_and_finds_the_words_of_a_wide_search(model, graph, dataset):
-    chosen = choose_width([FoldScores.of(HeldOutModel(model, dataset, graph), SerialWorkers())], model.search)
-    right = words(model, dataset, graph, beam=2 * model.search.beam)
+def test_width_chosen_finds_the_words_of_a_wide_search(model, graph, held_out):
+    chosen = width_for(model, held_out, graph, model.search)
+    right = words(model, held_out, graph, beam=2 * model.search.beam)
     assert chosen.beam < model.search.beam
-    assert words(model, dataset, graph, beam=chosen.beam, max_active=chosen.max_active) == right
+    assert words(model, held_out, graph, beam=chosen.beam, max_active=chosen.max_active) == right
     assert chosen.max_active == 0  # of a graph so small
-    assert choose_width([FoldScores.of(HeldOutModel(model, dataset, graph), LocalWorkers(2))], model.search) == chosen
+    assert width_for(model, held_out, graph, model.search, LocalWorkers(2)) == chosen
 
 
-def test_a_small_graph_is_searched_widely_without_trials(model, graph, dataset, monkeypatch):
+def test_a_small_graph_is_searched_widely_without_trials(model, graph, held_out, monkeypatch):
     monkeypatch.setattr(beam, "SMALL_GRAPH", graph.n_arcs)
     monkeypatch.setattr(FoldScores, "recognized", None)
-    chosen = choose_width([FoldScores.of(HeldOutModel(model, dataset, graph), SerialWorkers())], model.search)
-    assert chosen == model.search.model_copy(update={"beam": max(WIDE_BEAM, model.search.beam)})
+    chosen = width_for(model, held_out, graph, model.search)
+    assert chosen == model.search.model_copy(update={"beam": WIDER * model.search.beam})
 
 
-def test_a_limit_is_chosen_where_the_graph_is_larger(model, dataset):
+def test_a_limit_is_chosen_where_the_graph_is_larger(model, held_out):
     many = {f"{word}{n}": variants for word, variants in model.lexicon.pronunciations.items() for n in range(8)}
     lexicon = Lexicon({**many, "LONG": (("W", "IY") * 120,)})
     large = compile_graph(lexicon, word_loop(lexicon.words), model.hmm.topology)
     wide = model.search.model_copy(update={"beam": 400.0})
-    chosen = choose_width([FoldScores.of(HeldOutModel(model, dataset, large), SerialWorkers())], wide)
-    assert 100 <= chosen.max_active < large.n_arcs
+    assert 100 <= width_for(model, held_out, large, wide).max_active < large.n_arcs
 
 
-def test_a_beam_that_loses_words_is_widened(model, graph, dataset):
+def test_a_beam_that_loses_words_is_widened(model, graph, held_out):
     def changes(beam):
-        return words(model, dataset, graph, beam=beam) != words(model, dataset, graph, beam=WIDER * beam)
+        return words(model, held_out, graph, beam=beam) != words(model, held_out, graph, beam=WIDER * beam)
 
     lossy = next(float(beam) for beam in range(1, 40) if changes(float(beam)))
     narrow = model.search.model_copy(update={"beam": lossy})
-    assert (
-        choose_width([FoldScores.of(HeldOutModel(model, dataset, graph), SerialWorkers())], narrow).beam
-        == WIDER * lossy
-    )
+    assert width_for(model, held_out, graph, narrow).beam == WIDER * lossy
 
 
-def test_an_infinite_beam_becomes_a_finite_one(model, graph, dataset):
+def test_an_infinite_beam_becomes_a_finite_one(model, graph, held_out):
     infinite = model.search.model_copy(update={"beam": 1e30})
-    assert (
-        choose_width([FoldScores.of(HeldOutModel(model, dataset, graph), SerialWorkers())], infinite).beam
-        < WIDEST / WIDER
-    )
+    assert width_for(model, held_out, graph, infinite).beam < WIDEST / WIDER
 
 
-def test_few_words_narrow_nothing(model, graph, dataset, monkeypatch, caplog):
+def test_few_words_narrow_nothing(model, graph, held_out, monkeypatch, caplog):
     monkeypatch.setattr(beam, "MIN_WORDS", 200)
     with caplog.at_level(logging.INFO, logger="asr.training.tuning.beam"):
-        assert (
-            choose_width([FoldScores.of(HeldOutModel(model, dataset, graph), SerialWorkers())], model.search)
-            == model.search
-        )
-    n_words = sum(map(len, words(model, dataset, graph, beam=2 * model.search.beam).values()))
-    assert f"a wide search recognizes {n_words} words, and 200 are needed to narrow them" in caplog.text
+        assert width_for(model, held_out, graph, model.search) == model.search
+    n_words = sum(map(len, words(model, held_out, graph, beam=2 * model.search.beam).values()))
+    assert f"recognizes {n_words} words, and 200 are needed" in caplog.text
