@@ -21,7 +21,7 @@ from asr.acoustic.model_file import SpeechModel, describe_model, load_model, sav
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.util.errors import ConfigError, ModelFormatError
 from discriminants.serialization.model_file import load_arrays, save_arrays
-from tests.acoustic.test_model_file import training, two_streams
+from tests.fuzz.valid_models import training, two_streams
 
 FRAMES = np.random.default_rng(0).normal(size=(7, 5)).astype(np.float32)
 
@@ -125,7 +125,7 @@ def test_any_composite_read_again_gives_equal_scores(tmp_path):
 def test_a_file_has_no_room_for_models_of_a_program_s_own(tmp_path):
     model = two_streams()
     streams = [model.hmm.acoustic_model.streams[0], Stream(linear(2, 1), 0, 2, 1.0)]
-    with pytest.raises(ConfigError, match="holds Gaussian mixtures, hybrids and composites of these; a Linear"):
+    with pytest.raises(ConfigError, match="a Linear"):
         save_model(tmp_path / "model", composed(model, streams))
     assert not (tmp_path / "model").exists()
 

@@ -99,14 +99,8 @@ def test_little_speech_is_divided_where_the_sound_changes():
 def test_a_restart_mends_what_the_first_division_gave_to_the_wrong_phones(training):
     def wrong(flat_start_restarts: int, seed: int) -> float:
         corpus = PaddedCorpus(seed, silence=(25, 60), n=12)
-        settings = GmmSettings(
-            mixtures=(1, 2),
-            iterations=(8, 4),
-            start="equal",
-            flat_start_restarts=flat_start_restarts,
-            silence_gaussian_ratio=2,
-            training=training,
-        )
+        grown = {"mixtures": (1, 2), "iterations": (8, 4), "silence_gaussian_ratio": 2}
+        settings = GmmSettings(start="equal", flat_start_restarts=flat_start_restarts, training=training, **grown)
         done: list[int] = []
         (*_, (_, hmm, _)) = train_gmm(corpus.table, corpus.graphs, TOPOLOGY, settings, progress=done.append)
         assert done == list(range(1, settings.n_realignments + 1))

@@ -11,24 +11,16 @@ from asr.acoustic.fmllr_prior import MIN_SPEAKERS, FmllrPrior, expected_under, f
 from asr.acoustic.gmm import GaussianMixtures
 from asr.features.frame_table import FrameTable
 from discriminants.logistic.affine_transform import AffineTransform, identity_map
-
-N = 4
-
-
-def mixtures_of(rng: np.random.Generator) -> GaussianMixtures:
-    return GaussianMixtures(
-        np.log(rng.dirichlet(np.ones(2), 6)), rng.normal(scale=2.0, size=(6, 2, N)), rng.uniform(0.3, 1.5, (6, 2, N))
-    )
+from tests.acoustic.test_fmllr import N_FEATURES as N
+from tests.acoustic.test_fmllr import drawn_from, mixtures_of, stacked, unmapped
 
 
 def of_speaker(
     mixtures: GaussianMixtures, transform: np.ndarray, rng: np.random.Generator, n_frames: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Frames, and their states, that this map takes to frames of the mixtures."""
-    states = rng.integers(6, size=n_frames).astype(np.int32)
-    component = (rng.random(n_frames) > np.exp(mixtures.log_weights[states, 0])).astype(int)
-    frames = rng.normal(mixtures.means[states, component], np.sqrt(mixtures.variances[states, component]))
-    return np.linalg.solve(transform[:, :N], (frames - transform[:, N]).T).T.astype(np.float32, order="C"), states
+    frames, states = drawn_from(mixtures, rng, n_frames)
+    return np.ascontiguousarray(unmapped(AffineTransform(transform[:, :N], transform[:, N]), frames)), states
 
 
 def population(rng: np.random.Generator, n_speakers: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -119,7 +111,7 @@ def test_numbers_without_sense_leave_the_mean(known):
     _, mixtures, prior, *_ = known
     huge = np.full((30, N), 3e38, np.float32)
     found = fit_fmllr(mixtures, huge, np.zeros(30, np.int32), FmllrSettings(fmllr_basis_prior=0.0), prior=prior)
-    np.testing.assert_allclose(np.column_stack([found.matrix, found.offset]), prior.mean, atol=1e-6)
+    np.testing.assert_allclose(stacked(found), prior.mean, atol=1e-6)
 
 
 def test_what_is_expected_under_a_map_has_it_as_the_best(known):
@@ -144,7 +136,7 @@ def test_seconds_of_a_speaker_are_enough_where_others_are_known(known):
             fit_fmllr(mixtures, frames, states),
             AffineTransform(prior.mean[:, :N], prior.mean[:, N]),
         ]
-        distances.append([np.abs(np.column_stack([one.matrix, one.offset]) - truth).mean() for one in found])
+        distances.append([np.abs(stacked(one) - truth).mean() for one in found])
     with_prior, without, alone = np.mean(distances, axis=0)
     assert with_prior < 0.5 * without
     assert with_prior < 0.6 * alone
@@ -155,10 +147,10 @@ def test_much_speech_leaves_the_directions_of_others(known):
     truth = mean + 0.2 * rng.normal(size=mean.shape)
     frames, states = of_speaker(mixtures, truth, rng, 30_000)
     found = fit_fmllr(mixtures, frames, states, FmllrSettings(fmllr_basis_prior=100.0, iterations=8), prior=prior)
-    np.testing.assert_allclose(np.column_stack([found.matrix, found.offset]), truth, atol=0.08)
+    np.testing.assert_allclose(stacked(found), truth, atol=0.08)
     for settings in (FmllrSettings(), FmllrSettings(fmllr_basis_prior=0.0)):
         none = fit_fmllr(mixtures, frames[:0], states[:0], settings, prior=prior)
-        np.testing.assert_allclose(np.column_stack([none.matrix, none.offset]), prior.mean, atol=1e-6)
+        np.testing.assert_allclose(stacked(none), prior.mean, atol=1e-6)
     table = FrameTable.from_utterances(["a"], ["b"], [frames[:40]])
     (of_table,) = fit_speakers(mixtures, table, states[:40], prior=prior).values()
     np.testing.assert_array_equal(of_table.matrix, fit_fmllr(mixtures, frames[:40], states[:40], prior=prior).matrix)

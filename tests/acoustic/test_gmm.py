@@ -124,11 +124,9 @@ def test_with_a_prior_the_variance_of_the_state_counts_as_so_many_frames(prior, 
     n_frames = 18.75 * mixtures.n_components  # fifteen of them are fewer than a component has on average
     frames = rng.normal(size=(60, 3)).astype(np.float32)
     weights = np.full(60, n_frames / 60)
+    options = {"variance_floor": FLOOR, "minimum_count": 0.0}
     free, held = (
-        mixtures.update(
-            lambda state: (frames, weights), variance_floor=FLOOR, minimum_count=0.0, variance_smoothing=given
-        )
-        for given in (0.0, prior)
+        mixtures.update(lambda state: (frames, weights), variance_smoothing=given, **options) for given in (0.0, prior)
     )
     np.testing.assert_array_equal(held.means, free.means)
     counts = n_frames * np.exp(free.log_weights)[..., None]
@@ -152,16 +150,9 @@ def test_three_steps_are_those_of_scikit_learn():
     rng = np.random.default_rng(1)
     mixtures = random_mixtures(rng, n_states=1, n_components=2)
     frames = np.concatenate([rng.normal(-2, 1, (150, 3)), rng.normal(2, 0.5, (100, 3))]).astype(np.float32)
-    peer = GaussianMixture(
-        2,
-        covariance_type="diag",
-        weights_init=np.exp(mixtures.log_weights[0]),
-        means_init=mixtures.means[0],
-        precisions_init=1 / mixtures.variances[0],
-        max_iter=3,
-        tol=0.0,
-        reg_covar=0.0,
-    )
+    start = {"weights_init": np.exp(mixtures.log_weights[0]), "means_init": mixtures.means[0]}
+    start["precisions_init"] = 1 / mixtures.variances[0]
+    peer = GaussianMixture(2, covariance_type="diag", max_iter=3, tol=0.0, reg_covar=0.0, **start)
     with pytest.warns(UserWarning, match="did not converge"):
         peer.fit(frames.astype(np.float64))
     for _ in range(3):

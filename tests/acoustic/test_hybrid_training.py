@@ -19,6 +19,13 @@ from tests.acoustic.test_gmm_training import TOPOLOGY, Corpus, settings
 
 Start = tuple[Corpus, np.ndarray, np.ndarray]
 SMALL = {"n_centers": 30, "n_candidates": 60, "max_iter": 2, "min_steps": 20}
+NAIVE = {"classifier": "sklearn.naive_bayes.GaussianNB", "realignments": 1}
+
+
+def trained_from(start: Start, hybrid_settings: HybridSettings, table: FrameTable | None = None, **options: object):
+    """Train a hybrid on the alignment of `start`."""
+    corpus, states, self_loops = start
+    return train_hybrid(table or corpus.table, states, corpus.graphs, TOPOLOGY, self_loops, hybrid_settings, **options)
 
 
 @pytest.fixture(scope="module")
@@ -43,13 +50,10 @@ def start() -> Start:
     ],
 )
 def test_every_kind_of_classifier_learns_the_phones_twice(start: Start, name: str, parameters: dict) -> None:
-    corpus, states, self_loops = start
+    corpus, states, _ = start
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*Maximum iterations")
-        result = train_hybrid(
-            corpus.table, states, corpus.graphs, TOPOLOGY, self_loops,
-            HybridSettings(classifier=name, parameters=parameters, realignments=2),
-        )  # fmt: skip
+        result = trained_from(start, HybridSettings(classifier=name, parameters=parameters, realignments=2))
     classifier = result.hmm.acoustic_model.classifier
     if "warm_start" in classifier.get_params():
         assert classifier.warm_start is parameters.get("warm_start", False)  # as it was asked for
@@ -60,14 +64,12 @@ def test_every_kind_of_classifier_learns_the_phones_twice(start: Start, name: st
 
 
 def test_the_same_seed_gives_the_same_scores(start: Start) -> None:
-    corpus, states, self_loops = start
     first, again, other = (
-        train_hybrid(
-            corpus.table, states, corpus.graphs, TOPOLOGY, self_loops, HybridSettings(parameters=SMALL), seed=seed,
-            workers=workers,
-        ).hmm.log_likelihood(corpus.table.frames)
+        trained_from(start, HybridSettings(parameters=SMALL), seed=seed, workers=workers).hmm.log_likelihood(
+            start[0].table.frames
+        )
         for seed, workers in ((0, SerialWorkers()), (0, LocalWorkers(2)), (1, SerialWorkers()))
-    )  # fmt: skip
+    )
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, other)
 
@@ -78,14 +80,8 @@ def test_utterance_not_aligned_stays_at_minus_one(start: Start, caplog: pytest.L
     table = corpus.with_short_utterance()
     with_short = np.concatenate([states, [-1, -1]]).astype(np.int32)
     with caplog.at_level(logging.WARNING):
-        result = train_hybrid(
-            table, with_short, corpus.graphs, TOPOLOGY, self_loops,
-            HybridSettings(classifier="sklearn.naive_bayes.GaussianNB", realignments=2),
-        )  # fmt: skip
-    assert (
-        caplog.messages
-        == ["zz: not realigned: 2 frames are fewer than the 12 that its transcript needs at the least"] * 2
-    )
+        result = trained_from((corpus, with_short, self_loops), HybridSettings(**NAIVE | {"realignments": 2}), table)
+    assert [message.partition(" are")[0] for message in caplog.messages] == ["zz: not realigned: 2 frames"] * 2
     np.testing.assert_array_equal(result.states[-2:], [-1, -1])
     assert (result.states[:-2] >= 0).all()
 
@@ -94,10 +90,7 @@ def test_utterance_that_failed_is_trained_on_once_aligned(start: Start) -> None:
     corpus, states, self_loops = start
     partly = states.copy()
     partly[corpus.table.rows("u03")] = -1
-    result = train_hybrid(
-        corpus.table, partly, corpus.graphs, TOPOLOGY, self_loops,
-        HybridSettings(classifier="sklearn.naive_bayes.GaussianNB", realignments=1),
-    )  # fmt: skip
+    result = trained_from((corpus, partly, self_loops), HybridSettings(**NAIVE))
     assert (result.states >= 0).all()
     assert result.hmm.acoustic_model.classifier.class_count_.sum() == len(states)
 
@@ -109,18 +102,11 @@ def test_nothing_to_align_at_all_is_an_error(start: Start) -> None:
     short = type(short).from_utterances(short.ids, short.speakers, [short.utterance(n)[:3] for n in short.ids])
     kept = np.concatenate([states[corpus.table.rows(name)][:3] for name in corpus.table.ids])
     with pytest.raises(AlignmentError, match="none of the 25 utterances"):
-        train_hybrid(
-            short,
-            kept,
-            graphs,
-            TOPOLOGY,
-            self_loops,
-            HybridSettings(classifier="sklearn.naive_bayes.GaussianNB", realignments=1),
-        )
+        train_hybrid(short, kept, graphs, TOPOLOGY, self_loops, HybridSettings(**NAIVE))
 
 
 def test_state_lost_in_realignment_does_not_stop_a_warm_start(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    corpus, states, self_loops = start
+    states = start[1]
 
     def without_one_state(*arguments: object, **options: object) -> object:
         aligned = align_table(*arguments, **options)
@@ -128,50 +114,35 @@ def test_state_lost_in_realignment_does_not_stop_a_warm_start(start: Start, monk
         return aligned
 
     monkeypatch.setattr(hybrid_training, "align_table", without_one_state)
-    result = train_hybrid(
-        corpus.table, states, corpus.graphs, TOPOLOGY, self_loops,
-        HybridSettings(
-            classifier="mlp",
-            realignments=1,
-            parameters={"max_iter": 2000, "hidden_layer_sizes": [4], "tol": 1e-2},
-        ),
-    )  # fmt: skip
+    perceptron = {"max_iter": 2000, "hidden_layer_sizes": [4], "tol": 1e-2}
+    result = trained_from(start, HybridSettings(classifier="mlp", realignments=1, parameters=perceptron))
     assert states.max() not in result.hmm.acoustic_model.classifier.classes_
 
 
 def test_a_classifier_that_cannot_be_fitted_is_named(start: Start) -> None:
-    corpus, states, self_loops = start
     with pytest.raises(ConfigError, match=r"'sklearn\.naive_bayes\.MultinomialNB' cannot be trained on .* Negative"):
-        train_hybrid(
-            corpus.table, states, corpus.graphs, TOPOLOGY, self_loops,
-            HybridSettings(classifier="sklearn.naive_bayes.MultinomialNB"),
-        )  # fmt: skip
+        trained_from(start, HybridSettings(classifier="sklearn.naive_bayes.MultinomialNB"))
 
 
 def test_progress_counts_the_passes_of_all_rounds(start: Start) -> None:
-    corpus, states, self_loops = start
     seen: list[tuple[int, int]] = []
-    train_hybrid(
-        corpus.table, states, corpus.graphs, TOPOLOGY, self_loops, HybridSettings(parameters=SMALL, realignments=1),
-        progress=lambda done, total: seen.append((done, total)),
-    )  # fmt: skip
+    settings = HybridSettings(parameters=SMALL, realignments=1)
+    trained_from(start, settings, progress=lambda done, total: seen.append((done, total)))
     assert seen == sorted(seen)
     assert seen[-1][0] == seen[-1][1]
     assert {total for _, total in seen} == {seen[-1][1]}
 
 
 def test_a_fit_interrupted_in_any_round_goes_on_to_the_same_model(start: Start, tmp_path: Path) -> None:
-    corpus, states, self_loops = start
+    settings = HybridSettings(parameters=SMALL, realignments=1)
 
     def train(checkpoint: Path | None, until: int | None = None) -> np.ndarray:
         def progress(done: int, total: int) -> None:
             if until is not None and 4 * done >= until * total:
                 raise KeyboardInterrupt
 
-        return train_hybrid(
-            corpus.table, states, corpus.graphs, TOPOLOGY, self_loops, HybridSettings(parameters=SMALL, realignments=1),
-            checkpoint=checkpoint, progress=progress,
-        ).hmm.log_likelihood(corpus.table.frames)  # fmt: skip
+        result = trained_from(start, settings, checkpoint=checkpoint, progress=progress)
+        return result.hmm.log_likelihood(start[0].table.frames)
 
     undisturbed = train(None)
     for until in (1, 3):
@@ -182,15 +153,11 @@ def test_a_fit_interrupted_in_any_round_goes_on_to_the_same_model(start: Start, 
 
 
 def test_mixtures_of_a_second_stream_help_a_classifier_of_little_use(start: Start) -> None:
-    corpus, states, self_loops = start
+    corpus, states, _ = start
     noise = np.random.default_rng(0).normal(size=corpus.table.frames.shape).astype(np.float32)
     frames = np.hstack([noise, corpus.table.frames])
     table = FrameTable(corpus.table.ids, corpus.table.speakers, frames, corpus.table.offsets)
-    result = train_hybrid(
-        table, states, corpus.graphs, TOPOLOGY, self_loops,
-        HybridSettings(classifier="sklearn.naive_bayes.GaussianNB", mixtures=2, realignments=1),
-        n_unspliced=corpus.table.n_features,
-    )  # fmt: skip
+    result = trained_from(start, HybridSettings(**NAIVE, mixtures=2), table, n_unspliced=corpus.table.n_features)
     acoustic = result.hmm.acoustic_model
     first, second = acoustic.streams
     assert second.model.n_components == 2
@@ -201,12 +168,8 @@ def test_mixtures_of_a_second_stream_help_a_classifier_of_little_use(start: Star
 
 @pytest.mark.parametrize(("mixtures", "n_unspliced"), [(2, 0), (0, 1)])
 def test_mixtures_and_their_columns_go_together(start: Start, mixtures: int, n_unspliced: int) -> None:
-    corpus, states, self_loops = start
     with pytest.raises(ConfigError, match="a second stream needs both"):
-        train_hybrid(
-            corpus.table, states, corpus.graphs, TOPOLOGY, self_loops, HybridSettings(mixtures=mixtures),
-            n_unspliced=n_unspliced,
-        )  # fmt: skip
+        trained_from(start, HybridSettings(mixtures=mixtures), n_unspliced=n_unspliced)
 
 
 def test_a_number_of_mixtures_that_is_no_power_of_two_is_refused() -> None:
@@ -217,12 +180,10 @@ def test_a_number_of_mixtures_that_is_no_power_of_two_is_refused() -> None:
 def test_a_classifier_is_fitted_to_so_many_frames_and_the_priors_to_all(
     start: Start, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    corpus, states, self_loops = start
+    states = start[1]
     settings = HybridSettings(classifier="sklearn.svm.SVC", max_frames=200)
     with caplog.at_level(logging.INFO, logger="asr.acoustic"):
-        model = train_hybrid(
-            corpus.table, states, corpus.graphs, TOPOLOGY, self_loops, settings
-        ).hmm.acoustic_model  # fmt: skip
+        model = trained_from(start, settings).hmm.acoustic_model
     n_frames = int((states >= 0).sum())
     said = [record.getMessage() for record in caplog.records]
     assert any(line.startswith("SVC is fitted to ") and f"of the {n_frames} frames" in line for line in said)
@@ -231,6 +192,5 @@ def test_a_classifier_is_fitted_to_so_many_frames_and_the_priors_to_all(
     shares = np.maximum(counts / counts.sum(), settings.prior_floor / TOPOLOGY.n_states)
     np.testing.assert_allclose(model.log_priors, np.log(shares / shares.sum()), rtol=1e-5)
     monkeypatch.setitem(fit_progress.MAX_FRAMES, "SVC", 150)
-    automatic = HybridSettings(classifier="sklearn.svm.SVC")
-    model = train_hybrid(corpus.table, states, corpus.graphs, TOPOLOGY, self_loops, automatic).hmm.acoustic_model
+    model = trained_from(start, HybridSettings(classifier="sklearn.svm.SVC")).hmm.acoustic_model
     assert model.classifier.shape_fit_[0] <= 150
