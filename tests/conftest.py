@@ -3,8 +3,10 @@ the command line.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -45,6 +47,15 @@ def speech_data() -> Path:
 
 
 @pytest.fixture
+def rm1_sample(speech_data: Path) -> Path:
+    """Folder of a hundred utterances of Resource Management."""
+    folder = speech_data / "rm1_sample"
+    if not folder.is_dir():
+        pytest.skip(f"no sample of Resource Management at {folder}")
+    return folder
+
+
+@pytest.fixture
 def ml_data() -> Path:
     """Folder of machine-learning benchmark sets."""
     folder = SHARED / "ml"
@@ -66,6 +77,24 @@ def asr(capfd: pytest.CaptureFixture[str]) -> Callable[..., Finished]:
         return code, out, err
 
     return run
+
+
+@pytest.fixture
+def toy_recipe(tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Open a recipe over a toy corpus in `tmp_path / "corpus"`, which is closed at the end of the test."""
+    from asr.experiments.recipe import Arguments, open_recipe
+
+    with ExitStack() as opened:
+
+        def open_toy(config, *, n_utterances=16, n_test_utterances=10, splits=("train",), systems=((), ())):
+            corpus = make_toy_corpus(
+                tmp_path / "corpus", n_utterances=n_utterances, n_test_utterances=n_test_utterances
+            )
+            recipe = open_recipe("toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, config, *systems, splits)
+            opened.callback(recipe.resources.close)
+            return recipe
+
+        yield open_toy
 
 
 @pytest.fixture(scope="session")

@@ -39,9 +39,12 @@ def test_another_rate_is_converted_and_keeps_tone_and_level(tmp_path, native):
 
 def test_a_segment_is_cut_to_the_sample(tmp_path):
     soundfile.write(tmp_path / "x.flac", SAMPLES, 8000)
-    np.testing.assert_array_equal(read_audio(tmp_path / "x.flac", rate=8000, start=0.25, end=0.5), SAMPLES[2000:4000])
-    np.testing.assert_array_equal(read_audio(tmp_path / "x.flac", rate=8000, start=0.75), SAMPLES[6000:])
-    np.testing.assert_array_equal(read_audio(tmp_path / "x.flac", rate=8000, start=0.75, end=1.4), SAMPLES[6000:])
+    for start, end, expected in (
+        (0.25, 0.5, SAMPLES[2000:4000]),
+        (0.75, None, SAMPLES[6000:]),
+        (0.75, 1.4, SAMPLES[6000:]),
+    ):
+        np.testing.assert_array_equal(read_audio(tmp_path / "x.flac", rate=8000, start=start, end=end), expected)
 
 
 def test_long_files_are_read_in_blocks_without_a_seam(tmp_path, monkeypatch):
@@ -94,11 +97,7 @@ def test_the_kinds_that_messages_name_can_be_read(tmp_path, name, format, subtyp
 def test_empty_missing_and_infinite_audio_is_refused(tmp_path):
     soundfile.write(tmp_path / "empty.wav", np.empty(0), 16000)
     soundfile.write(tmp_path / "nan.wav", np.array([0.0, np.nan]), 16000, subtype="FLOAT")
-    for name, reason in (
-        ("empty.wav", "no samples"),
-        ("nan.wav", "not finite"),
-        ("none.wav", "No such file"),
-    ):
+    for name, reason in (("empty.wav", "no samples"), ("nan.wav", "not finite"), ("none.wav", "No such file")):
         with pytest.raises(CorpusError, match=reason):
             read_audio(tmp_path / name, rate=16000)
 

@@ -100,9 +100,8 @@ def test_utterances_that_cannot_be_used_are_left_out_with_their_reason(data):
     assert [u.id for u in corpus.utterances] == ["a-1"]
     reasons = {problem.utterance_id: problem.reason for problem in corpus.problems}
     assert list(reasons) == ["b-1", "c-1", "d-1", "e-1", "f-1"]
-    for key, part in zip(
-        reasons, ["no audio", "does not exist", "empty file", "no speaker", "no transcript"], strict=True
-    ):
+    parts = ["no audio", "does not exist", "empty file", "no speaker", "no transcript"]
+    for key, part in zip(reasons, parts, strict=True):
         assert part in reasons[key]
 
 
@@ -122,10 +121,8 @@ def test_features_win_over_audio_unless_audio_is_preferred(data):
     (data / "feats.scp").write_text("a-1 train/feats.ark:5\nb-1 train/feats.ark:99\n")
     (data / "feats.ark").write_bytes(b"x" * 200)
     by_default, by_choice = read_data_directory(data), read_data_directory(data, prefer="audio")
-    assert [(u.archive.name, u.offset, u.audio) for u in by_default.utterances] == [
-        ("feats.ark", 5, None),
-        ("feats.ark", 99, None),
-    ]
+    found = [(u.archive.name, u.offset, u.audio) for u in by_default.utterances]
+    assert found == [("feats.ark", 5, None), ("feats.ark", 99, None)]
     assert by_choice.utterances[0].archive is None and by_choice.utterances[0].audio.name == "a.wav"
 
 
@@ -248,10 +245,7 @@ def test_files_outside_the_corpus_are_written_by_absolute_path(tmp_path):
 
 
 def test_utterances_that_do_not_fit_together_are_not_written(tmp_path):
-    one, two = (
-        Utterance("1", "s", ("A",), audio=tmp_path / "a"),
-        Utterance("2", "s", None, audio=tmp_path / "a"),
-    )
+    one, two = (Utterance(name, "s", words, audio=tmp_path / "a") for name, words in (("1", ("A",)), ("2", None)))
     for utterances, message in (
         ([], "no utterances"),
         ([one, one], "twice"),

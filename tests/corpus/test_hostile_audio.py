@@ -1,7 +1,6 @@
 """Audio and archives that lie about themselves: refused in a sentence, before they cost memory."""
 
 import errno
-import io
 import resource
 import struct
 from pathlib import Path
@@ -25,6 +24,15 @@ def with_rate(path: Path, rate: int) -> Path:
     content = bytearray(path.read_bytes())
     content[24:28] = struct.pack("<I", rate)
     path.write_bytes(content)
+    return path
+
+
+def with_data_size(path: Path, size: int, behind: bytes = b"") -> Path:
+    """Write another size into the header of the samples, and bytes behind them."""
+    content = bytearray(path.read_bytes())
+    place = content.index(b"data")
+    content[place + 4 : place + 8] = size.to_bytes(4, "little")
+    path.write_bytes(content + behind)
     return path
 
 
@@ -75,11 +83,7 @@ def test_read_audio_floats_beyond_full_scale_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", [0, 2, 1000, 19_998])
 def test_read_audio_header_of_too_few_samples_raises(tmp_path: Path, size: int) -> None:
     path = wav(tmp_path / "a.wav", np.random.default_rng(0).normal(0, 0.1, 10_000))
-    content = bytearray(path.read_bytes())
-    place = content.index(b"data")
-    assert content[place + 4 : place + 8] == (20_000).to_bytes(4, "little")
-    content[place + 4 : place + 8] = size.to_bytes(4, "little")
-    path.write_bytes(content + bytes(16))
+    with_data_size(path, size, bytes(16))
     with pytest.raises(CorpusError, match=f" {size} bytes") as error:
         read_audio(path, rate=16000)
     assert error.value.code == "truncated"
@@ -145,11 +149,7 @@ def test_an_ogg_file_with_a_tag_of_another_kind_behind_it_is_whole(tmp_path: Pat
 
 
 def test_a_recording_whose_length_a_pipe_could_not_know_is_read(tmp_path: Path) -> None:
-    path = wav(tmp_path / "a.wav", np.full(1000, 0.5))
-    content = bytearray(path.read_bytes())
-    place = content.index(b"data")
-    content[place + 4 : place + 8] = b"\xff\xff\xff\xff"
-    path.write_bytes(content)
+    path = with_data_size(wav(tmp_path / "a.wav", np.full(1000, 0.5)), 0xFFFF_FFFF)
     assert len(read_audio(path, rate=16000)) == 1000
 
 
@@ -172,14 +172,6 @@ def test_running_out_of_file_descriptors_ends_the_reading(tmp_path: Path) -> Non
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def _file(kind: str, samples: np.ndarray) -> bytes:
-    content = io.BytesIO()
-    endian = "BIG" if kind == "RIFX" else "FILE"
-    format_ = {"RIFX": "WAV"}.get(kind, kind)
-    soundfile.write(content, samples, 8000, format=format_, subtype="PCM_16", endian=endian)
-    return content.getvalue()
-
-
 @pytest.mark.parametrize("size", [0, 1000])
 @pytest.mark.parametrize(
     ("kind", "mark", "offset", "order"),
@@ -190,16 +182,15 @@ def _file(kind: str, samples: np.ndarray) -> bytes:
         ("AU", b".snd", 8, "big"),
     ],
 )
-def test_header_size_smaller_than_samples_raises(
-    kind: str, mark: bytes, offset: int, order: str, size: int, tmp_path: Path
-) -> None:
-    samples = np.random.default_rng(0).integers(1000, 9000, 5000).astype(np.int16)
-    content = _file(kind, samples)
+def test_header_size_smaller_than_samples_raises(kind, mark, offset, order, size, tmp_path: Path) -> None:
     path = tmp_path / "whole"
-    path.write_bytes(content)
+    samples = np.random.default_rng(0).integers(1000, 9000, 5000).astype(np.int16)
+    form = {"format": "WAV", "endian": "BIG"} if kind == "RIFX" else {"format": kind}
+    soundfile.write(path, samples, 8000, subtype="PCM_16", **form)
     assert len(read_native(path, rate=8000)[0]) == 5000
+    content = path.read_bytes()
     at = content.index(mark) + offset
-    path.write_bytes(content[:at] + size.to_bytes(4, "little" if order == "little" else "big") + content[at + 4 :])
+    path.write_bytes(content[:at] + size.to_bytes(4, order) + content[at + 4 :])
     with pytest.raises(CorpusError, match=f"{size} bytes") as raised:
         read_native(path, rate=8000)
     assert raised.value.code == "truncated"

@@ -32,9 +32,7 @@ def encode_uniform(matrix: np.ndarray, token: bytes, dtype: str, levels: int) ->
 
 
 def encode_by_column(matrix: np.ndarray) -> tuple[bytes, np.ndarray]:
-    """The bytes of a CM matrix, and what Kaldi's Uint16ToFloat and CharToFloat make of them, number by
-    number.
-    """
+    """The bytes of a CM matrix, and what Kaldi's Uint16ToFloat and CharToFloat make of them."""
     low, spread = float(matrix.min()), float(np.ptp(matrix))
     headers, bodies, decoded = b"", b"", np.empty_like(matrix)
     for j, column in enumerate(matrix.T):

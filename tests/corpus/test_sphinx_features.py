@@ -17,6 +17,7 @@ from asr.util.errors import CorpusError
 from tests.fuzz.mutators.byte_mutators import spoil_bytes
 from tests.fuzz.mutators.field_mutators import spoil_fields
 
+FLOATS = st.floats(-(2.0**26), 2.0**26, width=32)
 CEPSTRA = np.random.default_rng(3).normal(scale=5, size=(9, 13)).astype(np.float32)
 
 
@@ -29,14 +30,6 @@ def saved(tmp_path: Path, data: bytes, name: str = "x.mfc") -> Path:
     path = tmp_path / name
     path.write_bytes(data)
     return path
-
-
-@pytest.fixture
-def rm1_sample(speech_data: Path) -> Path:
-    folder = speech_data / "rm1_sample"
-    if not folder.is_dir():
-        pytest.skip(f"no sample of Resource Management at {folder}")
-    return folder
 
 
 @pytest.mark.parametrize("order", [">", "<"])
@@ -55,13 +48,7 @@ def test_a_count_that_reads_alike_in_both_orders_is_taken_as_big_endian(tmp_path
 
 
 @settings(max_examples=50)
-@given(
-    features=arrays(
-        np.float32,
-        st.tuples(st.integers(1, 40), st.integers(1, 20)),
-        elements=st.floats(-(2.0**26), 2.0**26, width=32),
-    )
-)
+@given(arrays(np.float32, st.tuples(st.integers(1, 40), st.integers(1, 20)), elements=FLOATS))
 def test_what_is_written_is_the_format_and_is_read_back(tmp_path_factory, features: np.ndarray) -> None:
     path = tmp_path_factory.getbasetemp() / "written.mfc"
     write_sphinx_features(path, features)

@@ -32,11 +32,18 @@ def test_fileids_are_read_in_order_with_their_lines(tmp_path: Path) -> None:
         ("a/b 0 100 a-b\n", "x.fileids:1: 'a/b 0 100 a-b' has white space"),
         (".\n", "x.fileids:1: '.' names no file"),
         ("a\0b\n", "x.fileids, line 1: holds a zero byte"),
+        ("A (x)\nB C\n", "x.transcription:2: 'C' at the end of the line is no id in brackets"),
+        ("A B(2)\n", "x.transcription:1: 'B(2)' at the end of the line is no id in brackets"),
+        ("A ()\n", "x.transcription:1: '()' at the end of the line is no id in brackets"),
+        ("A (x\n", "x.transcription:1: '(x' at the end of the line is no id"),
+        ("A (;;x)\n", "x.transcription:1: '(;;x)' at the end of the line begins like a comment"),
+        ("A (\x07)\n", "x.transcription:1: '(\\x07)' at the end of the line holds a character that cannot be printed"),
     ],
 )
-def test_line_that_is_no_fileid_is_refused_with_its_line(tmp_path: Path, text: str, reason: str) -> None:
+def test_malformed_line_is_refused_with_its_number(tmp_path: Path, text: str, reason: str) -> None:
+    name, read = ("x.fileids", read_fileids) if "fileids" in reason else ("x.transcription", read_transcription)
     with pytest.raises(CorpusError) as refused:
-        read_fileids(saved(tmp_path, text, "x.fileids"))
+        read(saved(tmp_path, text, name))
     assert reason in str(refused.value)
 
 
@@ -49,23 +56,6 @@ def test_transcripts_lose_silences_and_marks_of_variants(tmp_path: Path) -> None
         (4, "x", ("A(B)", "(2)", "A.")),
         (5, "y", ()),
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("A (x)\nB C\n", "x.transcription:2: 'C' at the end of the line is no id in brackets"),
-        ("A B(2)\n", "x.transcription:1: 'B(2)' at the end of the line is no id in brackets"),
-        ("A ()\n", "x.transcription:1: '()' at the end of the line is no id in brackets"),
-        ("A (x\n", "x.transcription:1: '(x' at the end of the line is no id"),
-        ("A (;;x)\n", "x.transcription:1: '(;;x)' at the end of the line begins like a comment"),
-        ("A (\x07)\n", "holds a character that cannot be printed; right is 'WORD WORD (id)'"),
-    ],
-)
-def test_line_without_an_id_is_refused_with_its_line(tmp_path: Path, text: str, reason: str) -> None:
-    with pytest.raises(CorpusError) as refused:
-        read_transcription(saved(tmp_path, text, "x.transcription"))
-    assert reason in str(refused.value)
 
 
 def test_a_long_line_of_escapes_is_quoted_in_part(tmp_path: Path) -> None:

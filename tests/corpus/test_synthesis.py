@@ -105,12 +105,8 @@ def test_the_lexicon_agrees_roughly_with_what_is_spoken():
         "    sys.stdout.buffer.write(library.espeak_TextToPhonemes(ctypes.byref(text), 1, 2) + b'\\n')\n"
     )
     lexicon = read_lexicon(resource("naval", "lexicon.txt"))
-    run = subprocess.run(
-        [sys.executable, "-c", program],
-        input="\n".join(lexicon.words).encode(),
-        capture_output=True,
-        check=True,
-    )
+    words = "\n".join(lexicon.words).encode()
+    run = subprocess.run([sys.executable, "-c", program], input=words, capture_output=True, check=True)
     spoken = run.stdout.decode().splitlines()
     agreeing = sum(
         consonants(ipa) in {skeleton(phones) for phones in lexicon.pronunciations[word]}
@@ -119,18 +115,7 @@ def test_the_lexicon_agrees_roughly_with_what_is_spoken():
     assert agreeing > 0.95 * len(lexicon.words)
 
 
-IPA = {
-    "tʃ": "CH",
-    "dʒ": "JH",
-    "ð": "DH",
-    "ɡ": "G",
-    "h": "HH",
-    "ŋ": "NG",
-    "ʃ": "SH",
-    "θ": "TH",
-    "ʒ": "ZH",
-    "ɾ": "T",
-}
+IPA = dict(zip("tʃ dʒ ð ɡ h ŋ ʃ θ ʒ ɾ".split(), "CH JH DH G HH NG SH TH ZH T".split(), strict=True))
 IPA |= {letter: letter.upper() for letter in "bdfklmnpstvwz"}
 
 

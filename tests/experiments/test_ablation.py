@@ -14,7 +14,7 @@ from asr.acoustic.hybrid_training import HybridSettings
 from asr.acoustic.model_file import SearchSettings
 from asr.acoustic.speaker_adaptive_training import SpeakerSettings
 from asr.experiments.ablation import Ablation, Average, Row, ScoredMixtures, run_ablation, table
-from asr.experiments.recipe import Arguments, Recipe, open_recipe
+from asr.experiments.recipe import Recipe
 from asr.features.augmentation import Augmentation, NoiseClips, read_noise
 from asr.features.config import FeatureConfig
 from asr.grammar import Grammar, word_loop
@@ -22,7 +22,7 @@ from asr.training.config import TrainingConfig
 from asr.training.dataset import Dataset
 from recipes.an4 import ablation as an4
 from recipes.speechocean import ablation as speechocean
-from tests.toy_corpus import RATE, make_toy_corpus
+from tests.toy_corpus import RATE
 
 FEATURES = FeatureConfig(sample_rate=RATE, normalize="speaker")
 HYBRID = HybridSettings(parameters={"n_centers": 60, "n_candidates": 120, "max_iter": 4, "loss": "ovr"}, vtlp_warps=())
@@ -110,11 +110,9 @@ def test_the_table_has_a_line_for_every_row():
 
 
 @pytest.fixture
-def recipe(tmp_path) -> Recipe:
-    corpus = make_toy_corpus(tmp_path / "corpus", n_speakers=4, n_utterances=60)
+def recipe(toy_recipe) -> Recipe:
     config = TrainingConfig(features=FEATURES, gmm=GmmSettings(mixtures=(1,), iterations=(8,)))
-    arguments = Arguments(corpus, tmp_path / "run", jobs=1, rebuild_changed=False)
-    return open_recipe("toy", arguments, corpus, config, (), (), ("train",))
+    return toy_recipe(config, n_utterances=60)
 
 
 @pytest.mark.slow
@@ -134,13 +132,9 @@ def test_every_speaker_is_recognized_by_models_of_others(recipe, tmp_path, caplo
         Row("two averaged in noise", average=2, heard_in=Augmentation(noise=hiss, snr_db=-5.0)),
     )
     folds: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+    asked = [row.name for row in rows if row.name not in ("base", "base in noise", "not asked for")]
     with caplog.at_level(logging.INFO):
-        lines = run_ablation(
-            recipe,
-            make_ablation(folds),
-            rows,
-            [row.name for row in rows if row.name not in ("base", "base in noise", "not asked for")],
-        ).splitlines()
+        lines = run_ablation(recipe, make_ablation(folds), rows, asked).splitlines()
     # Bases come along unasked; models are trained once for all that they are asked.
     names = [row.name for row in rows if row.name != "not asked for"]
     records = json.loads((recipe.work_dir / "ablation.json").read_text())
@@ -152,9 +146,7 @@ def test_every_speaker_is_recognized_by_models_of_others(recipe, tmp_path, caplo
     assert sorted(name for _, held_out in folds for name in held_out) == list(everyone)
     assert all(not set(inner) & set(held_out) for inner, held_out in folds)
     by_name = {record["name"]: record for record in records}
-    assert by_name["base"]["wer"] < 20
-    assert by_name["base"]["frame_accuracy"] > 60
-    for name in ("mixtures alone", "tied states", "tied states, maps"):
+    for name in ("base", "mixtures alone", "tied states", "tied states, maps"):
         assert by_name[name]["wer"] < 20
         assert by_name[name]["frame_accuracy"] > 60
     assert by_name["base in noise"]["frame_accuracy"] < by_name["base"]["frame_accuracy"]
@@ -176,7 +168,6 @@ def test_the_language_model_of_a_fold_has_no_sentence_of_those_held_out(recipe):
     held_out = dataset.of_speakers(dataset.speakers[:1])
     said = next(iter(held_out.references.values()))
     assert speechocean.sentences_apart([("NEVER", "SAID"), said], held_out) == [("NEVER", "SAID")]
-    recipe.resources.close()
 
 
 def test_half_of_the_clips_are_trained_with_and_the_others_heard(recipe, tmp_path):
@@ -187,4 +178,3 @@ def test_half_of_the_clips_are_trained_with_and_the_others_heard(recipe, tmp_pat
     listed = read_noise(speechocean.list_of_half(recipe.context.run, clips))
     assert (listed.ids, speechocean.half(clips, 1).ids) == (("a", "c"), ("b", "d"))
     assert listed.paths == (paths[0], paths[2])
-    recipe.resources.close()

@@ -15,11 +15,10 @@ from asr.experiments.comparison import (
     pooled_row,
     train_and_tune,
 )
-from asr.experiments.recipe import Arguments, open_recipe
 from asr.features.config import FeatureConfig
 from asr.grammar import word_loop
 from asr.training.config import TrainingConfig, TuningSettings
-from tests.toy_corpus import RATE, make_toy_corpus
+from tests.toy_corpus import RATE
 
 FEATURES = FeatureConfig(sample_rate=RATE, normalize="speaker")
 CONFIG = TrainingConfig(
@@ -42,26 +41,16 @@ HYBRIDS = (
 
 
 @pytest.mark.slow
-def test_systems_are_decoded_each_with_its_own_graph(tmp_path, monkeypatch):
+def test_systems_are_decoded_each_with_its_own_graph(toy_recipe, monkeypatch):
     monkeypatch.setattr(context_trees, "MIN_FRAMES", 20)
-    corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=16, n_test_utterances=6)
-    recipe = open_recipe(
-        "toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, CONFIG, MIXTURES, HYBRIDS, ("train", "test")
-    )
+    recipe = toy_recipe(CONFIG, n_test_utterances=6, splits=("train", "test"), systems=(MIXTURES, HYBRIDS))
     grammar = {"loop": word_loop(recipe.context.lexicon.words)}
     systems = train_and_tune(recipe.context, "toy", recipe.dataset("train"), MIXTURES, HYBRIDS, lambda inner: grammar)
     assert {system.name: system.in_context for system in systems} == {
         "gmm-1": False, "tied-1": True, "mapped-1": True, "klr": False, "klr-tied": True, "klr-mapped": True,
     }  # fmt: skip
     states = {system.name: system.trained.load().hmm.topology.n_states for system in systems}
-    assert states == {
-        "gmm-1": 21,
-        "tied-1": 27,
-        "mapped-1": 27,
-        "klr": 21,
-        "klr-tied": 27,
-        "klr-mapped": 27,
-    }
+    assert states == {"gmm-1": 21, "tied-1": 27, "mapped-1": 27, "klr": 21, "klr-tied": 27, "klr-mapped": 27}
     maps = {system.name for system in systems if system.trained.load().speakers is not None}
     assert maps == {"mapped-1", "klr-mapped"}
     both = combined(recipe.context, "both", [systems[4], systems[0]], recipe.dataset("train"), grammar)
@@ -80,21 +69,18 @@ def test_systems_are_decoded_each_with_its_own_graph(tmp_path, monkeypatch):
         assert row["wer"] < 30, name
     for system in systems[3:-1]:
         assert system.frame_accuracy == pytest.approx(75.0, abs=25.0)
-    recipe.resources.close()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("with_dev", [False, True], ids=["held-out", "dev"])
-def test_system_is_the_one_with_the_fewest_held_out_errors(tmp_path, caplog, with_dev):
-    corpus = make_toy_corpus(tmp_path / "corpus", n_utterances=16, n_test_utterances=6)
-    widths = {
-        name: {"sigma": sigma} for name, sigma in {"narrow": 0.001, "usual": 8.0, "other": 8.5}.items()
-    }  # the first tells nothing apart
+def test_system_is_the_one_with_the_fewest_held_out_errors(tmp_path, toy_recipe, caplog, with_dev):
+    # The first tells nothing apart.
+    widths = {"narrow": {"sigma": 0.001}, "usual": {"sigma": 8.0}, "other": {"sigma": 8.5}}
     hybrids = (
         HybridSpecification("klr", KERNEL, FEATURES, tried=widths),
         HybridSpecification("plain", KERNEL, FEATURES),
     )
-    recipe = open_recipe("toy", Arguments(corpus, tmp_path / "run", 1, False), corpus, CONFIG, MIXTURES[:1], hybrids)
+    recipe = toy_recipe(CONFIG, n_test_utterances=6, splits=("train", "test"), systems=(MIXTURES[:1], hybrids))
     grammar = {"loop": word_loop(recipe.context.lexicon.words)}
     dev = recipe.dataset("test") if with_dev else None
     with caplog.at_level("INFO", "asr.experiments.comparison"):

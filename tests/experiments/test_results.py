@@ -10,17 +10,9 @@ from asr.util.errors import RunError
 def make_row(**changes):
     report = score_utterances({"a": ["ONE", "TWO"], "b": ["SIX"]}, {"a": ["ONE", "SIX"], "b": ["SIX", "SIX"]})
     row = result_row(
-        report,
-        system="orols",
-        kind="discriminant",
-        unit="mono",
-        primary=True,
-        grammar="loop",
-        split="test",
-        decode_rtf=0.012,
-        train_seconds=31.0,
-        frame_accuracy=61.5,
-    )
+        report, system="orols", kind="discriminant", unit="mono", primary=True, grammar="loop", split="test",
+        decode_rtf=0.012, train_seconds=31.0, frame_accuracy=61.5,
+    )  # fmt: skip
     return row | changes
 
 
@@ -30,13 +22,7 @@ def test_rows_are_written_as_a_json_list_with_exactly_the_agreed_keys(tmp_path):
     keys = "system kind unit primary grammar split wer ser words errors sub del ins decode_rtf train_seconds"
     assert [list(row) for row in rows] == [[*keys.split(), "frame_accuracy"]] * 2
     assert rows[0]["wer"] == pytest.approx(200 / 3)
-    assert (rows[0]["words"], rows[0]["errors"], rows[0]["sub"], rows[0]["del"], rows[0]["ins"]) == (
-        3,
-        2,
-        1,
-        0,
-        1,
-    )
+    assert [rows[0][key] for key in ("words", "errors", "sub", "del", "ins")] == [3, 2, 1, 0, 1]
     assert rows[0]["ser"] == 100.0
     assert rows[0]["primary"] is True
 

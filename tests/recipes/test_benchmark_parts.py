@@ -275,10 +275,7 @@ def header(text):
     ("content", "reason"),
     [
         (header("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 9)}"), "are the most"),
-        (
-            header("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 9)}") + bytes(100),
-            "does not have the 216 bytes",
-        ),
+        (header("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 9)}") + bytes(100), "not have the 216 bytes"),
         (header("{'descr': '<f8', 'fortran_order': False, 'shape': (-3, 9)}"), "of shape"),
         (header("{'descr': '|O', 'fortran_order': False, 'shape': (3, 9)}"), "holds object"),
         (header("(" * 100), "not a whole"),

@@ -272,14 +272,25 @@ def test_a_corpus_in_capital_letters_is_the_same_corpus(copied, tiny, layout):
         assert texts[0] == texts[1]
 
 
-def test_everything_that_the_discs_lack_is_named_at_once(copied):
-    root = copied("discs")
-    for name in (discs.PROMPTS, discs.WORD_PAIRS, discs.LEXICON):
+@pytest.mark.parametrize(
+    ("layout", "lacking", "named"),
+    [
+        ("discs", (discs.PROMPTS, discs.WORD_PAIRS, discs.LEXICON), (discs.PROMPTS, discs.WORD_PAIRS, discs.LEXICON)),
+        (
+            "cepstra",
+            (cepstra.DICTIONARY, cepstra.LISTS["test"][0], "RM_G.fst"),
+            (cepstra.DICTIONARY, "RM_G.fst", "wp_gram.txt"),
+        ),
+    ],
+)
+def test_everything_that_a_layout_lacks_is_named_at_once(copied, layout, lacking, named):
+    root = copied(layout)
+    for name in lacking:
         (root / name).unlink()
     with pytest.raises(CorpusError) as error:
-        read_discs(FoldedTree(root))
+        read(layout, root)
     assert "3 files or folders are missing" in str(error.value)
-    assert all(str(root / name) in str(error.value) for name in (discs.PROMPTS, discs.WORD_PAIRS, discs.LEXICON))
+    assert all(str(root / name) in str(error.value) for name in named)
 
 
 def test_the_further_speakers_are_asked_for_by_name(tiny):
@@ -293,16 +304,6 @@ def test_the_further_speakers_train_with_the_others(copied):
     shutil.copytree(next((root / discs.TRAIN_FOLDER).iterdir()), more / "xyz0_1")
     corpus = read_discs(FoldedTree(root), 109)
     assert len(corpus.splits["train"].speakers) == 5
-
-
-def test_everything_that_the_cepstra_lack_is_named_at_once(copied):
-    root = copied("cepstra")
-    for name in (cepstra.DICTIONARY, cepstra.LISTS["test"][0], "RM_G.fst"):
-        (root / name).unlink()
-    with pytest.raises(CorpusError) as error:
-        read_cepstra(FoldedTree(root))
-    assert all(str(root / name) in str(error.value) for name in (cepstra.DICTIONARY, "RM_G.fst", "wp_gram.txt"))
-    assert "3 files or folders are missing" in str(error.value)
 
 
 def test_missing_recordings_of_a_test_are_all_named(copied):
@@ -432,11 +433,8 @@ def test_mimic_is_the_same_for_any_jobs_and_not_overwritten(tmp_path):
 @pytest.mark.parametrize("layout", ["discs", "cepstra"])
 def test_the_recipe_goes_from_files_to_a_table(tiny, tmp_path, monkeypatch, caplog, layout):
     def small(features):
-        hybrid = HybridSettings(
-            classifier="kernel-logistic",
-            parameters={"n_centers": 30, "n_candidates": 60, "max_iter": 1, "min_steps": 20},
-            vtlp_warps=(),
-        )
+        parameters = {"n_centers": 30, "n_candidates": 60, "max_iter": 1, "min_steps": 20}
+        hybrid = HybridSettings(classifier="kernel-logistic", parameters=parameters, vtlp_warps=())
         return (MixtureSpecification("gmm", features, (1, 2)),), (HybridSpecification("ovr", hybrid, features),)
 
     monkeypatch.setattr(recipe, "ours", small)

@@ -74,42 +74,26 @@ def source(*urls: str, magic: bytes = GZIP_MAGIC) -> Source:
     return Source("corpus.tar.gz", urls, magic)
 
 
-def test_a_file_is_fetched_whole(server, tmp_path):
+FETCHES: dict[str, tuple[bytes | None, list[int], bool, list[str | None] | None]] = {
+    "whole": (None, [], True, [None]),
+    "broken off twice": (None, [1000, 500], True, [None, "bytes=1000-", "bytes=1500-"]),
+    "a part is there": (CONTENT[:777], [], True, ["bytes=777-"]),
+    "all is there": (CONTENT, [], True, None),
+    "more is there": (CONTENT + b"more", [], True, None),
+    "a server without ranges": (None, [1000], False, None),
+}
+"""What is there before, bytes after which answers break off, whether the server knows ranges, and what is asked."""
+
+
+@pytest.mark.parametrize("name", FETCHES)
+def test_fetch_ends_with_the_whole_file(server, tmp_path, name):
+    part, server.cut_after, server.ranges, asked = FETCHES[name]
+    if part is not None:
+        (tmp_path / "file.part").write_bytes(part)
     fetch(source(server.url), tmp_path / "file")
     assert (tmp_path / "file").read_bytes() == CONTENT
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
-def test_a_transfer_that_breaks_off_goes_on_where_it_was(server, tmp_path):
-    server.cut_after = [1000, 500]
-    fetch(source(server.url), tmp_path / "file")
-    assert (tmp_path / "file").read_bytes() == CONTENT
-    assert server.asked == [None, "bytes=1000-", "bytes=1500-"]
-
-
-def test_what_an_earlier_call_fetched_is_not_fetched_again(server, tmp_path):
-    (tmp_path / "file.part").write_bytes(CONTENT[:777])
-    fetch(source(server.url), tmp_path / "file")
-    assert (tmp_path / "file").read_bytes() == CONTENT and server.asked == ["bytes=777-"]
-
-
-def test_a_part_that_was_whole_already_is_taken(server, tmp_path):
-    (tmp_path / "file.part").write_bytes(CONTENT)
-    fetch(source(server.url), tmp_path / "file")
-    assert (tmp_path / "file").read_bytes() == CONTENT
-
-
-def test_a_part_longer_than_the_file_is_fetched_anew(server, tmp_path):
-    (tmp_path / "file.part").write_bytes(CONTENT + b"more")
-    fetch(source(server.url), tmp_path / "file")
-    assert (tmp_path / "file").read_bytes() == CONTENT
-
-
-def test_a_server_without_ranges_begins_again(server, tmp_path):
-    server.ranges = False
-    server.cut_after = [1000]
-    fetch(source(server.url), tmp_path / "file")
-    assert (tmp_path / "file").read_bytes() == CONTENT
+    assert asked is None or server.asked == asked
 
 
 def test_a_server_that_sends_another_part_is_not_believed(server, tmp_path):
@@ -239,10 +223,8 @@ def test_of_an_evil_archive_nothing_is_unpacked(tmp_path, name):
     archive.write_bytes(make())
     with pytest.raises(CorpusError, match=message):
         unpack(archive, tmp_path / "inside" / "rm1")
-    assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")) == [
-        "inside",
-        "inside/corpus.tar.gz",
-    ]
+    left = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*"))
+    assert left == ["inside", "inside/corpus.tar.gz"]
 
 
 def test_an_archive_that_becomes_too_large_is_refused_while_it_is_small(tmp_path, monkeypatch):

@@ -9,14 +9,10 @@ from recipes.rm1 import flat_starts
 
 
 @pytest.mark.slow
-def test_division_by_changes_finds_most_phones_of_little_speech(speech_data, monkeypatch, capsys):
-    if not (speech_data / "rm1_sample").is_dir():
-        pytest.skip("no hundred utterances of Resource Management")
+def test_division_by_changes_finds_most_phones_of_little_speech(rm1_sample, monkeypatch, capsys):
     monkeypatch.setattr(flat_starts, "SHARES", (0.4,))
     monkeypatch.setattr(flat_starts, "STARTS", ("equal", "auto"))
-    monkeypatch.setattr(
-        sys, "argv", ["flat_starts", "--corpus-dir", str(speech_data / "rm1_sample"), "--seeds", "0", "1"]
-    )
+    monkeypatch.setattr(sys, "argv", ["flat_starts", "--corpus-dir", str(rm1_sample), "--seeds", "0", "1"])
     flat_starts.main()
     right = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert min(right["auto"]["0.4"]) > 82.0  # 84.8 and 86.2

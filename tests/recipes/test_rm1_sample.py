@@ -139,16 +139,14 @@ def test_spoilt_lists_are_refused_by_name(copied, file, old, new, message):
 
 
 @pytest.mark.corpus
-def test_the_real_folder_has_the_frames_and_phones_that_its_readme_counts(speech_data):
-    if not (speech_data / "rm1_sample").is_dir():
-        pytest.skip("no hundred utterances of Resource Management")
-    lexicon, data = read_sample(speech_data / "rm1_sample")
+def test_the_real_folder_has_the_frames_and_phones_that_its_readme_counts(rm1_sample):
+    lexicon, data = read_sample(rm1_sample)
     assert len(lexicon) == 48
     # Two labels of the test, which has 9,108, are one more than their utterance has frames.
     for split, n_speakers, n_frames, n_phones in (("train", 40, 27_284, 3_151), ("test", 12, 9_106, 989)):
         dataset = data[split].dataset
         assert (len(dataset.speakers), dataset.static.n_frames) == (n_speakers, n_frames)
-        lines = (speech_data / "rm1_sample" / split / "phones.ctm").read_text().splitlines()
+        lines = (rm1_sample / split / "phones.ctm").read_text().splitlines()
         assert len(lines) == n_phones
         spoken: dict[str, list[str]] = {}
         for name, _, _, _, phone in map(str.split, lines):

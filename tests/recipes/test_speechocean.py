@@ -80,6 +80,9 @@ def small_corpus(speech_data, tmp_path) -> Path:
     return corpus
 
 
+PARAMETERS = {"loss": "ovr", "n_centers": 100, "n_candidates": 200, "max_iter": 1, "min_steps": 1}
+
+
 @pytest.mark.corpus
 @pytest.mark.slow
 def test_recipe_runs_from_audio_to_rows_of_every_noise_level(small_corpus, tmp_path, monkeypatch, capsys):
@@ -92,8 +95,7 @@ def test_recipe_runs_from_audio_to_rows_of_every_noise_level(small_corpus, tmp_p
             "tuning": TuningSettings(scale_factors=(1.0,), penalty_factors=(0.0,)),
         }
     )
-    parameters = {"loss": "ovr", "n_centers": 100, "n_candidates": 200, "max_iter": 1, "min_steps": 1}
-    settings = HybridSettings(parameters=parameters, vtlp_warps=(), speed_perturb=(1.1,), mixtures=2)
+    settings = HybridSettings(parameters=PARAMETERS, vtlp_warps=(), speed_perturb=(1.1,), mixtures=2)
     monkeypatch.setattr(recipe, "MIXTURES", mixtures)
     monkeypatch.setattr(recipe, "BASELINES", ("gmm-1",))
     monkeypatch.setattr(recipe, "CONFIG", config)
@@ -115,9 +117,8 @@ def test_recipe_runs_from_audio_to_rows_of_every_noise_level(small_corpus, tmp_p
 @pytest.mark.slow
 def test_ablation_runs_from_audio_to_a_table_with_noise(small_corpus, tmp_path, monkeypatch, capsys):
     config = recipe.CONFIG.model_copy(update={"gmm": GmmSettings(mixtures=(1,), iterations=(4,))})
-    parameters = {"loss": "ovr", "n_centers": 100, "n_candidates": 200, "max_iter": 1, "min_steps": 1}
     monkeypatch.setattr(ablation, "CONFIG", config)
-    monkeypatch.setattr(ablation, "HYBRID", HybridSettings(parameters=parameters, vtlp_warps=()))
+    monkeypatch.setattr(ablation, "HYBRID", HybridSettings(parameters=PARAMETERS, vtlp_warps=()))
     monkeypatch.setattr(ablation, "SEARCHES", (SearchSettings(lm_scale=5.0, beam=25.0),))
     monkeypatch.setattr(ablation, "N_FOLDS", 2)
     command = ["ablation", "--corpus-dir", str(small_corpus), "--work-dir", str(tmp_path / "run"), "--jobs", "1"]

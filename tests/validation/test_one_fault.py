@@ -1,12 +1,11 @@
 """Every kind of fault, each by itself in a clean corpus, is named with file and line, and nothing else is."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import soundfile
 import soxr
 
+from tests.corpus.test_hostile_audio import with_data_size
 from tests.toy_corpus import RATE
 from tests.validation.corpora import Corpus, Spoil
 from tests.validation.faults_of_lists import LISTS, SEGMENTS, replace_bytes
@@ -61,14 +60,6 @@ def wide(corpus: Corpus, lines: range) -> None:
         if line not in lines:
             samples = samples + 0.01 * noise.standard_normal(len(samples))
         corpus.record(line, samples, 16000)
-
-
-def with_data_size(path: Path, size: int) -> None:
-    """Write another size into the header of the samples."""
-    content = bytearray(path.read_bytes())
-    place = content.index(b"data")
-    content[place + 4 : place + 8] = size.to_bytes(4, "little")
-    path.write_bytes(content)
 
 
 AUDIO: dict[str, Spoil] = {
