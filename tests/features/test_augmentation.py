@@ -213,15 +213,9 @@ def test_material_joined_of_two_corpora_can_still_be_changed(corpus):
 @pytest.mark.parametrize("change", [{"speed_perturb": (0.9,)}, {"noise": NoiseSettings(directory="noise")}])
 def test_a_hybrid_of_archived_features_has_no_faster_or_noisy_copies(workshop_of, change):
     table = FrameTable.from_utterances(["u"], ["s"], [np.zeros((4, 13), np.float32)])
+    dataset, aligned = Dataset(table, {"u": ("A",)}), AlignedGmms({}, np.zeros(4, np.int32), {})
     with pytest.raises(ConfigError, match="these features come from an archive"):
-        train_hybrid_system(
-            workshop_of("archive"),
-            "hybrid",
-            Dataset(table, {"u": ("A",)}),
-            AlignedGmms({}, np.zeros(4, np.int32), {}),
-            HybridSettings(**change),
-            CONFIG,
-        )
+        train_hybrid_system(workshop_of("archive"), "hybrid", dataset, aligned, HybridSettings(**change), CONFIG)
 
 
 @pytest.mark.parametrize(

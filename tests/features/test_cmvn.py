@@ -41,11 +41,8 @@ def test_a_speaker_s_mean_and_variance_are_those_of_the_formula():
     np.testing.assert_allclose(prior.mean, everything.mean(axis=0), rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(prior.deviation, np.sqrt(within), rtol=1e-4)
     frames = deltas[1]
-    n, expected = (
-        len(frames),
-        prior.mean
-        + prior.deviation * prior.background.offset(((frames - prior.mean) / prior.deviation).astype(np.float32)),
-    )
+    scaled = ((frames - prior.mean) / prior.deviation).astype(np.float32)
+    n, expected = len(frames), prior.mean + prior.deviation * prior.background.offset(scaled)
     mean = (50 * expected + n * frames.mean(axis=0)) / (50 + n)
     variance = (50 * within + n * frames.var(axis=0)) / (50 + n)
     found = front_end.transform(static.subset(["u1"])).frames
@@ -183,10 +180,8 @@ def test_transform_of_one_recording_at_another_level_is_the_same(statistics: str
         sample_rate=8000, normalize="speaker", speaker_prior=50.0, speaker_statistics=statistics, dynamic_range_db=35.0
     ).model_copy(update=energy)
     front_end = FrontEnd(config).fit(corpus(config))
-    loud, quiet = (
-        front_end.transform(
-            FrameTable.from_utterances(["u"], ["new"], [speech(gain, np.random.default_rng(5), config)])
-        ).frames
-        for gain in (4000.0, 40.0)
+    loud, quiet = (speech(gain, np.random.default_rng(5), config) for gain in (4000.0, 40.0))
+    found, expected = (
+        front_end.transform(FrameTable.from_utterances(["u"], ["new"], [static])).frames for static in (quiet, loud)
     )
-    np.testing.assert_allclose(quiet, loud, atol=2e-3)
+    np.testing.assert_allclose(found, expected, atol=2e-3)

@@ -40,15 +40,13 @@ def test_every_utterance_gets_its_own_features_and_bad_ones_are_listed(corpus):
     table, problems = extract_static(corpus, CONFIG, progress=seen.append)
     assert seen == sorted(seen) and seen[-1] == 70
     assert [problem.utterance_id for problem in problems] == ["u05", "u40", "u66"]
-    for problem, reason in zip(
-        problems, ["no samples", "18.8 ms of audio are less than one window", "cannot be read"], strict=True
-    ):
+    reasons = ["no samples", "18.8 ms of audio are less than one window", "cannot be read"]
+    for problem, reason in zip(problems, reasons, strict=True):
         assert reason in problem.reason
     assert len(table) == 67
     for utterance in corpus.utterances[:5]:
-        np.testing.assert_array_equal(
-            table.utterance(utterance.id), mfcc(read_audio(utterance.source, rate=8000), CONFIG)
-        )
+        expected = mfcc(read_audio(utterance.source, rate=8000), CONFIG)
+        np.testing.assert_array_equal(table.utterance(utterance.id), expected)
         assert table.speakers[table.index[utterance.id]] == utterance.speaker
 
 

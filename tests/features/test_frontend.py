@@ -132,13 +132,11 @@ def test_lda_does_not_scale_up_rounding():
 def test_lda_leaves_out_frames_labelled_minus_one_and_absent_classes():
     table, labels = labelled()
     config = FeatureConfig(normalize="none", delta_order=0, lda_dimension=2)
-    find_outlier_utterances = table.frames.copy()
-    find_outlier_utterances[::7] = 1e4
+    outliers = table.frames.copy()
+    outliers[::7] = 1e4
     with_holes = np.where(np.arange(900) % 7 == 0, -1, labels * 3)
     kept = np.arange(900) % 7 != 0
-    whole = FrontEnd(config).fit(
-        FrameTable(table.ids, table.speakers, find_outlier_utterances, table.offsets), with_holes
-    )
+    whole = FrontEnd(config).fit(FrameTable(table.ids, table.speakers, outliers, table.offsets), with_holes)
     reference = FrontEnd(config).fit(FrameTable.from_utterances("a", "s", [table.frames[kept]]), labels[kept])
     np.testing.assert_allclose(whole.lda_, reference.lda_, rtol=1e-3, atol=1e-5)
 

@@ -146,9 +146,8 @@ def test_a_weight_the_format_cannot_hold_is_not_written(tmp_path: Path) -> None:
 
 def test_gzip_minus_infinity_and_rounding_are_accepted(tmp_path: Path) -> None:
     path = tmp_path / "model.arpa.gz"
-    path.write_bytes(
-        gzip.compress(BIGRAM.replace("-99 <s>", "-inf <s>").replace("-0.1 <s> a", "0.00001 <s> a").encode())
-    )
+    text = BIGRAM.replace("-99 <s>", "-inf <s>").replace("-0.1 <s> a", "0.00001 <s> a")
+    path.write_bytes(gzip.compress(text.encode()))
     model = read_arpa(path)
     assert model.log_probabilities[0][("<s>",)] == -99
     assert model.log10_probability(["<s>"], "a") == 0
@@ -173,11 +172,7 @@ def test_gzip_minus_infinity_and_rounding_are_accepted(tmp_path: Path) -> None:
         ("-0.5 a -0.2", "-0.5 a 1e999", "line 8: '1e999' is too large"),
         ("-0.5 a -0.2", "-0.5 a 1e39", "line 8: '1e39' is too large; .* between -99 and 99"),
         ("-0.5 a -0.2", "-0.5 a 99.5", "line 8: '99.5' is too large"),
-        (
-            "-0.5 a -0.2",
-            "-0.5 a 98",
-            "line 8: the back-off weight 98 of 'a' makes the probability of 'a' after it more",
-        ),
+        ("-0.5 a -0.2", "-0.5 a 98", "line 8: the back-off weight 98 of 'a' makes the probability of 'a' after"),
         ("-0.5 a -0.2", "-0.5 a 0.75", r"line 8: .* 'a' after it more than one \(its log10 would be 0.25\)"),
         ("-0.5 a -0.2", "-0.5 a " + 500_000 * "1" + "x", "line 8: .* is no number"),
         ("ngram 2=3", "".join(f"ngram {n}=1\n" for n in range(2, 30)), "line 23: 'ngram 21=1' is of too high an order"),
@@ -279,9 +274,7 @@ def test_a_model_that_lacks_nearly_all_its_histories_is_refused() -> None:
     unigrams = {(word,): -1.0 for word in ("</s>", "a", "b")}
     long = {tuple("ab"[number >> place & 1] for place in range(20)): -1.0 for number in range(2048)}
     model = ArpaModel((unigrams, *[{} for _ in range(18)], long), {})
-    with pytest.raises(
-        GrammarError, match=r"lacks more than 51[0-9]{2} of the histories that they begin with, such as '[ab] "
-    ):
+    with pytest.raises(GrammarError, match=r"lacks more than 51[0-9]{2} of the histories .*, such as '[ab] "):
         arpa_grammar(model)
 
 

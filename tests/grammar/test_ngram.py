@@ -56,13 +56,7 @@ def test_witten_bell_agrees_with_a_sum_by_hand() -> None:
 
 def test_kneser_ney_takes_the_unigram_from_the_number_of_contexts() -> None:
     model = estimate_ngram([["a", "b"], ["c", "b"], ["d", "d", "d", "d"]], 2, smoothing="kneser-ney")
-    contexts = {
-        "a": 1,
-        "b": 2,
-        "c": 1,
-        "d": 2,
-        "</s>": 2,
-    }  # three singles... of counts 1: a c, of 2: b d </s>
+    contexts = {"a": 1, "b": 2, "c": 1, "d": 2, "</s>": 2}  # of counts 1: a c, of 2: b d </s>
     discount = 2 / (2 + 2 * 3)
     for word, count in contexts.items():
         expected = (count - discount) / 8 + 5 * discount / 8 / 5

@@ -136,23 +136,17 @@ def test_a_word_pair_grammar_of_1000_words_reads_as_the_lists_do(tmp_path: Path)
     for _ in range(20):
         sentence = sample_sentence(expected, rng)
         assert score_sentence(found, sentence) == pytest.approx(score_sentence(expected, sentence), rel=1e-5)
-        assert score_sentence(found, (*sentence, "W1", "W1", "W1")) == score_sentence(
-            expected, (*sentence, "W1", "W1", "W1")
-        )
+        longer = (*sentence, "W1", "W1", "W1")
+        assert score_sentence(found, longer) == score_sentence(expected, longer)
 
 
 def test_an_n_gram_keeps_its_back_off_arcs_and_its_scores(tmp_path: Path) -> None:
     text = ["a b c", "a c", "c b a a", "b c a b", "c"]
     expected = arpa_grammar(estimate_ngram([line.split() for line in text], order=3))
     labels = {"<eps>": 0, **expected.labels, BACK_OFF: expected.back_off_label}
+    last = expected.back_off_label
     states: list[State] = [
-        (
-            final,
-            [
-                (label, label if label < expected.back_off_label else 0, cost, target)
-                for label, (target, cost) in arcs.items()
-            ],
-        )
+        (final, [(label, label if label < last else 0, cost, target) for label, (target, cost) in arcs.items()])
         for final, arcs in zip(expected.final_costs, expected.arcs, strict=True)
     ]
     content = fst_bytes(states, start=expected.fst.start, inputs=labels, outputs=labels)

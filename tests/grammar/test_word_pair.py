@@ -73,9 +73,8 @@ def test_words_with_the_same_successors_share_a_state() -> None:
 
 
 def test_a_word_outside_the_vocabulary_takes_along_the_words_that_need_it() -> None:
-    grammar = word_pair(
-        {**SHIPS, "list": ("fleets",), "fleets": (SENTENCE_END,)}, vocabulary=["show", "list", "the", "ships"]
-    )
+    pairs = {**SHIPS, "list": ("fleets",), "fleets": (SENTENCE_END,)}
+    grammar = word_pair(pairs, vocabulary=["show", "list", "the", "ships"])
     assert grammar.words == ("ships", "show", "the")
     assert grammar.left_out == ("all", "fleets", "list")
     assert score_sentence(grammar, ["show", "the", "ships"]) == pytest.approx(math.log(1 / 2))
@@ -136,9 +135,7 @@ def test_a_bad_file_is_refused_with_line_and_value(tmp_path: Path, text: str, me
 
 
 def test_list_of_the_discs_keeps_its_letter_case(tmp_path: Path) -> None:
-    text = (
-        "*\n* Word pairs of the Resource Management task\n*>not a word\n>SENTENCE-END\n SHOW\n>SHOW\n Ships\n ships\n"
-    )
+    text = "*\n* Word pairs of a task\n*>not a word\n>SENTENCE-END\n SHOW\n>SHOW\n Ships\n ships\n"
     text += ">Ships\n SENTENCE-END\n>ships\n SENTENCE-END\n SHOW\n"
     grammar = read_grammar(saved(tmp_path, text))
     assert grammar.words == ("SHOW", "Ships", "ships")
