@@ -36,18 +36,7 @@ def test_a_missing_resource_is_named():
 
 def test_the_digit_lexicon_holds_the_ten_digits():
     lexicon = read_lexicon(resource("digits", "lexicon.txt"))
-    assert set(lexicon.words) == {
-        "ZERO",
-        "ONE",
-        "TWO",
-        "THREE",
-        "FOUR",
-        "FIVE",
-        "SIX",
-        "SEVEN",
-        "EIGHT",
-        "NINE",
-    }
+    assert set(lexicon.words) == set("ZERO ONE TWO THREE FOUR FIVE SIX SEVEN EIGHT NINE".split())
 
 
 def test_the_phone_list_is_what_the_naval_lexicon_uses():

@@ -87,14 +87,8 @@ def test_noise_list_with_a_byte_order_mark_keeps_its_first_clip(tmp_path: Path) 
 
 
 def test_several_gzip_members_are_one_text_and_zeros_may_follow(path: Path) -> None:
-    members = (
-        gzip.compress(b"a\n", mtime=0)
-        + gzip.compress(b"", mtime=0)
-        + bytes(600)
-        + gzip.compress(b"b\n" * 100_000, mtime=0)
-        + bytes(512)
-    )
-    path.write_bytes(members)
+    a, empty, b = (gzip.compress(text, mtime=0) for text in (b"a\n", b"", b"b\n" * 100_000))
+    path.write_bytes(a + empty + bytes(600) + b + bytes(512))
     assert read_text_lines(path, CorpusError) == ["a"] + ["b"] * 100_000
 
 
@@ -195,7 +189,6 @@ def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     refused(tmp_path / ("x" * 500), "cannot be read")
 
 
-def test_a_second_byte_order_mark_is_no_text_either(tmp_path):
-    path = tmp_path / "text"
-    path.write_bytes(b"\xef\xbb\xbf\xef\xbb\xbfutt1 x\n")
+def test_a_second_byte_order_mark_is_no_text_either(path: Path) -> None:
+    path.write_bytes(MARK + MARK + b"utt1 x\n")
     assert read_text(path, CorpusError) == "utt1 x\n"
