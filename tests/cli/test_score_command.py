@@ -76,13 +76,6 @@ def test_few_references_give_no_interval(asr: Asr, files: Files) -> None:
     assert err.endswith(": u-00, u-02, u-03, u-04, u-05 and 55 more\n")
 
 
-def test_a_repeated_utterance_is_refused_with_its_line(asr: Asr, files: Files) -> None:
-    files[1].write_text("a-1 one\na-1 one\n")
-    status, _, err = asr("score", *files[:2])
-    assert status == 1
-    assert f"asr: error: {files[1]}:2: " in err
-
-
 def test_an_utterance_left_out_is_listed_in_one_printable_line(capsys: pytest.CaptureFixture[str]) -> None:
     problem = Problem("u1", "unknown-word", "the lexicon has no pronunciation for \x1b[2J " + "x" * 100_000)
     report_failures(Outcome(0, [problem]), Path("out"))

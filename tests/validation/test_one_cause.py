@@ -3,7 +3,6 @@
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -39,17 +38,6 @@ def test_one_file_that_is_nowhere_does_not_hide_where_the_others_are(clean: Corp
     above = clean.folder.parent
     assert only.message.startswith("9 of 9 lines have the same fault: ")
     assert only.remedy == f"8 of the 9 missing files are there from {above}, so give --root {above} (root=)"
-
-
-def test_working_directory_is_tried_as_root(clean: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    elsewhere = tmp_path / "else where"
-    elsewhere.mkdir()
-    (clean.folder / "audio").rename(elsewhere / "audio")
-    (only,) = clean.validate().findings
-    assert only.remedy == "--root DIR (root=) says where relative paths begin"
-    monkeypatch.chdir(elsewhere)
-    (only,) = clean.validate().findings
-    assert only.remedy == f"all missing files are there from {elsewhere}, so give --root '{elsewhere}' (root=)"
 
 
 def test_a_training_ends_with_that_one_sentence(clean: Corpus, caplog: pytest.LogCaptureFixture) -> None:

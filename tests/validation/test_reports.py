@@ -39,39 +39,31 @@ def test_a_speaker_of_training_and_test_is_named(clean: Corpus) -> None:
 
 
 def test_a_test_directory_is_checked_but_its_unknown_words_are_no_error(clean: Corpus) -> None:
-    clean.set_line("test/text", 2, f"{clean.lines('test/text')[1]} ELEVEN")
-    clean.set_line("test/wav.scp", 3, f"{clean.lines('test/wav.scp')[2].split()[0]} nothing.wav")
-    report = clean.validate(tests=[clean.folder / "test"])
-    assert [(finding.severity, finding.code, finding.line) for finding in report.findings] == [
-        ("warning", "unknown-word", 2),
-        ("error", "missing-file", 3),
-    ]
-    (clean.folder / "test/text").unlink()
-    clean.set_line("test/wav.scp", 3, None)
-    clean.set_line("test/utt2spk", 3, None)
-    assert not clean.validate(tests=[clean.folder / "test"]).findings
-
-
-def test_summary_counts_a_test_directory_and_its_findings(clean: Corpus) -> None:
     test = clean.folder / "test"
 
-    def texts() -> str:
-        (line,) = [line for line in clean.validate(tests=[test]).lines() if line.startswith("test  ")]
-        return line.partition(": ")[2]
+    def checked() -> tuple[Report, str]:
+        report = clean.validate(tests=[test])
+        (line,) = [line for line in report.lines() if line.startswith("test  ")]
+        return report, line.partition(": ")[2]
 
     n_words = sum(len(line.split()) - 1 for line in clean.lines("test/text"))
-    assert (
-        texts()
-        == f"4 utterances, 2 speakers, {n_words} words (100.00 % of them in the lexicon); nothing is wrong with it"
-    )
+    share = "100.00 % of them in the lexicon"
+    assert checked()[1] == f"4 utterances, 2 speakers, {n_words} words ({share}); nothing is wrong with it"
     clean.set_line("test/text", 2, f"{clean.lines('test/text')[1]} ELEVEN")
     clean.set_line("test/wav.scp", 3, f"{clean.lines('test/wav.scp')[2].split()[0]} nothing.wav")
-    share = 100 * n_words / (n_words + 1)
-    assert texts() == (
-        f"3 of 4 utterances, 2 speakers, {n_words + 1} words ({share:.2f} % of them in the lexicon); 2 findings above"
-    )
+    report, texts = checked()
+    faults = [("warning", "unknown-word", 2), ("error", "missing-file", 3)]
+    assert [(finding.severity, finding.code, finding.line) for finding in report.findings] == faults
+    share = f"{100 * n_words / (n_words + 1):.2f} % of them in the lexicon"
+    assert texts == f"3 of 4 utterances, 2 speakers, {n_words + 1} words ({share}); 2 findings above"
+    lexicon = clean.lines("lexicon.txt")
     clean.write("lexicon.txt", [])
-    assert "in the lexicon" not in texts()
+    assert "words" in checked()[1] and "in the lexicon" not in checked()[1]
+    clean.write("lexicon.txt", lexicon)
+    (test / "text").unlink()
+    clean.set_line("test/wav.scp", 3, None)
+    clean.set_line("test/utt2spk", 3, None)
+    assert not checked()[0].findings
 
 
 def test_faults_without_number_are_all_told_at_once(clean: Corpus) -> None:
