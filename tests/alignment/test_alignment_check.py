@@ -16,12 +16,8 @@ WORDS = ["A", "B"]
 
 def utterance(*phones: tuple[str, int]) -> np.ndarray:
     """States of phones that last so many frames each."""
-    return np.concatenate(
-        [
-            np.sort(np.resize(np.array(TOPOLOGY.unit_state[list(TOPOLOGY.units(phone))]), length))
-            for phone, length in phones
-        ]
-    ).astype(np.int32)
+    states = ((np.array(TOPOLOGY.unit_state[list(TOPOLOGY.units(phone))]), length) for phone, length in phones)
+    return np.concatenate([np.sort(np.resize(own, length)) for own, length in states]).astype(np.int32)
 
 
 RIGHT = utterance((SILENCE, 60), ("x", 9), ("y", 12), (SILENCE, 45), ("y", 15), (SILENCE, 50))
@@ -61,11 +57,8 @@ def test_silence_lost_in_phones_is_told_with_the_utterance():
     assert check.long_phones == pytest.approx(100 * 3 / 33)
     assert check.long_words == pytest.approx(100 * 2 / 22)
     assert check.worst == "u10"
-    assert [complaint.partition(":")[0] for complaint in check.complaints()] == [
-        "9.1 % of the phones last longer than 0.3 s, most of all y and in u10",
-        "9.1 % of the words last much too long for their phones, most of all in u10",
-        "9.1 % of the words hold over 0.3 s of what sounds like a pause, most of all in u10",
-    ]
+    for complaint, part in zip(check.complaints(), ("y and in u10", "too long", "like a pause"), strict=True):
+        assert complaint.startswith("9.1 % of the ") and part in complaint and "in u10:" in complaint
     assert (check.paused_words, check.worst_paused) == (pytest.approx(100 * 2 / 22), "u10")
     lost = checked(*[SWALLOWED] * 5).complaints()
     assert lost[0].startswith("silence has only 2 % of the frames, but 7")

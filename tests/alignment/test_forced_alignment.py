@@ -44,9 +44,7 @@ def test_utterance_is_aligned_if_long_enough(words, n_frames, seed):
     elif words:
         shortest = shortest_path_frames(graph)
         assert result.code == "too-short"
-        assert (
-            result.reason == f"{n_frames} frames are fewer than the {shortest} that its transcript needs at the least"
-        )
+        assert result.reason.startswith(f"{n_frames} frames are fewer than the {shortest} ")
     else:
         assert n_frames in (1, 2)  # silence takes three
         assert "no path" in result.reason
@@ -111,8 +109,7 @@ def test_table_is_aligned_alike_by_any_workers():
     )
     np.testing.assert_array_equal(one.states, two.states)
     assert one.log_likelihood_per_frame == two.log_likelihood_per_frame
-    reason = "4 frames are fewer than the 9 that its transcript needs at the least"
-    assert one.failed == {"u1": Fault("too-short", reason)}
+    assert {name: fault.code for name, fault in one.failed.items()} == {"u1": "too-short"}
     assert (one.states[table.rows("u1")] == -1).all() and (one.states[table.rows("u2")] >= 0).all()
     assert one.stays.sum() + one.visits.sum() == 51
     assert one.visits[TOPOLOGY.units("x")].tolist() in ([2, 2, 2], [3, 3, 3], [4, 4, 4])
@@ -151,12 +148,11 @@ def test_one_state_phones_that_follow_themselves_are_entered_anew():
 def test_a_table_of_which_nothing_fits_is_refused_with_the_first_reason():
     table = table_of(2, 3)
     graphs = {name: transcript_graph(["A"], LEXICON, TOPOLOGY) for name in table.ids}
-    for run in (
-        lambda: flat_alignment(table, graphs, TOPOLOGY),
-        lambda: align_table(lambda x: x, table, graphs, TOPOLOGY, SELF_LOOPS),
-    ):
-        with pytest.raises(AlignmentError, match=r"none of the 2 utterances .* u0: 2 frames are fewer"):
-            run()
+    message = r"none of the 2 utterances .* u0: 2 frames are fewer"
+    with pytest.raises(AlignmentError, match=message):
+        flat_alignment(table, graphs, TOPOLOGY)
+    with pytest.raises(AlignmentError, match=message):
+        align_table(lambda x: x, table, graphs, TOPOLOGY, SELF_LOOPS)
 
 
 def test_a_transcript_of_enormous_words_is_refused():

@@ -36,9 +36,8 @@ def test_what_is_explained_is_that_of_refits_without_each_utterance():
 
     both, ridges = np.hstack([besides, phones]), (1.0, 10.0, 100.0, 1000.0)
     least = np.min([missed(both, np.array([0.0] * 3 + [ridge] * 5)) for ridge in ridges], axis=0)
-    np.testing.assert_allclose(
-        explained(durations, said, besides), 1.0 - least / missed(besides, np.zeros(3)), atol=1e-6
-    )
+    expected = 1.0 - least / missed(besides, np.zeros(3))
+    np.testing.assert_allclose(explained(durations, said, besides), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("n", [60, 400])

@@ -47,13 +47,8 @@ def test_settings_that_are_none_are_refused_before_audio_is_read(tiny_corpus, tm
 
     monkeypatch.setattr("asr.validation.recordings.measure", noted)
     with pytest.raises(ConfigError, match=r"features\.rate"):
-        package.train(
-            tiny_corpus / "train",
-            tiny_corpus / "lexicon.txt",
-            tmp_path / "a",
-            config={"features": {"rate": 8000}},
-            jobs=1,
-        )
+        wrong = {"features": {"rate": 8000}}
+        package.train(tiny_corpus / "train", tiny_corpus / "lexicon.txt", tmp_path / "a", config=wrong, jobs=1)
     assert not (tmp_path / "a").exists()
     assert set(read) == {False}
 
@@ -72,9 +67,8 @@ def test_validation_from_python_reports_what_the_command_does(tiny_corpus, asr):
     )  # fmt: skip
     assert status == 0  # the rate is the corpus's
     assert json.loads(out) == json.loads(json.dumps(report.as_json()))
-    config = TrainingConfig.model_validate(
-        {"features": {"sample_rate": 8000}, "hybrid_features": {"sample_rate": 8000}}
-    )
+    rate = {"sample_rate": 8000}
+    config = TrainingConfig.model_validate({"features": rate, "hybrid_features": rate})
     assert not package.validate(tiny_corpus / "train", tiny_corpus / "lexicon.txt", config=config, jobs=1).errors
 
 

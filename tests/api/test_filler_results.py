@@ -10,17 +10,6 @@ from asr import Recognizer
 from asr.util.errors import GrammarError, LexiconError
 
 
-@pytest.fixture(scope="module")
-def wavs(toy_corpus: Path) -> list[Path]:
-    return sorted((toy_corpus / "audio" / "test").glob("*.wav"))
-
-
-@pytest.fixture(scope="module")
-def said(toy_corpus: Path) -> dict[str, str]:
-    lines = (toy_corpus / "test" / "text").read_text().splitlines()
-    return dict(line.split(maxsplit=1) for line in lines)
-
-
 def _others(said: dict[str, str], wavs: list[Path]) -> tuple[Path, Path]:
     """A recording, and one with other words."""
     first = wavs[0]
@@ -49,9 +38,7 @@ def test_filler_penalty_decides_between_command_and_filler(toy_model: Path, wavs
 
 
 @pytest.mark.parametrize("form", ["list", "hparse"])
-def test_decode_writes_filler_to_ctm_alone(
-    form: str, toy_model: Path, wavs: Any, said: Any, tmp_path: Path, asr: Any
-) -> None:
+def test_decode_writes_filler_to_ctm_alone(form, toy_model, wavs, said, tmp_path, asr) -> None:
     first, other = _others(said, wavs)
     command = said[first.stem]
     grammar = tmp_path / "commands.txt"

@@ -20,22 +20,6 @@ from asr.util.errors import AlignmentError, ConfigError, CorpusError, FeatureErr
 from tests.toy_corpus import RATE
 
 
-@pytest.fixture(scope="module")
-def recognizer(toy_model) -> Recognizer:
-    return Recognizer.load(toy_model)
-
-
-@pytest.fixture(scope="module")
-def wavs(toy_corpus) -> list[Path]:
-    return sorted((toy_corpus / "audio" / "test").glob("*.wav"))
-
-
-@pytest.fixture(scope="module")
-def said(toy_corpus) -> dict[str, str]:
-    lines = (toy_corpus / "test" / "text").read_text().splitlines()
-    return dict(line.split(maxsplit=1) for line in lines)
-
-
 def test_a_file_becomes_words_with_their_times(recognizer, wavs, said):
     result = recognizer.recognize(wavs[0])
     assert result.text == said[wavs[0].stem]
@@ -73,7 +57,8 @@ def test_audio_may_come_in_any_form(recognizer, wavs, form):
     integers, _ = soundfile.read(wavs[1], dtype="int16")
     if form == "open file":
         with wavs[1].open("rb") as file:
-            assert recognizer.recognize(file).words == expected
+            found = recognizer.recognize(file)
+        assert found.words == expected
         return
     audio, rate = {
         "text": (str(wavs[1]), None),
@@ -183,19 +168,19 @@ def test_utterances_of_a_speaker_are_normalized_together(recognizer, wavs, toy_c
 
 
 def test_adaptation_needs_speakers_and_speakers_need_one_an_utterance(recognizer, wavs):
-    with pytest.raises(ConfigError, match="speakers="):
-        recognizer.recognize_all(wavs[:2], adapt=True)
-    with pytest.raises(ConfigError, match="3 speakers for 2 utterances"):
-        recognizer.recognize_all(wavs[:2], speakers=["a", "b", "c"])
-    for wrong in ({"a": "x", "b": "x"}, [None, None], ["a", 2]):
-        with pytest.raises(ConfigError, match=r"speakers.*list of text"):
-            recognizer.recognize_all(wavs[:2], speakers=wrong)
+    for options, message in (
+        ({"adapt": True}, "speakers="),
+        ({"speakers": ["a", "b", "c"]}, "3 speakers for 2 utterances"),
+        ({"speakers": {"a": "x", "b": "x"}}, "speakers.*list of text"),
+        ({"speakers": [None, None]}, "speakers.*list of text"),
+        ({"speakers": ["a", 2]}, "speakers.*list of text"),
+        ({"speaker_transforms": "maps"}, "say who speaks with speakers="),
+        ({"speakers": "one", "adapt": "magic"}, "adapt.*'magic'"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            recognizer.recognize_all(wavs[:2], **options)
     with pytest.raises(ConfigError, match=r"adapt.*'fmlr'"):
         recognizer.recognize_all([], adapt="fmlr")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="say who speaks with speakers="):
-        recognizer.recognize_all(wavs[:2], speaker_transforms="maps")
-    with pytest.raises(ConfigError, match=r"adapt.*'magic'"):
-        recognizer.recognize_all(wavs[:2], speakers="one", adapt="magic")
     with pytest.raises(ConfigError, match="go together"):
         recognizer.recognize(wavs[0], speaker="one")
     adapted = list(recognizer.recognize_all(wavs, speakers="one", adapt=True))
@@ -259,27 +244,25 @@ def test_a_grammar_decides_what_can_be_said(recognizer, wavs, said, tmp_path):
 
 
 def test_a_grammar_that_cannot_be_used_is_refused_at_once(recognizer, tmp_path):
-    with pytest.raises(GrammarError, match="no pronunciation for HYBRID"):
-        recognizer.with_grammar(["ONE HYBRID"])
-    with pytest.raises(GrammarError, match="letter case counts"):
-        recognizer.with_grammar(["one"])
-    with pytest.raises(GrammarError):
-        recognizer.with_grammar([])
-    with pytest.raises(GrammarError, match=r"nowhere\.arpa"):
-        recognizer.with_grammar(tmp_path / "nowhere.arpa")
+    for wrong, message in (
+        (["ONE HYBRID"], "no pronunciation for HYBRID"),
+        (["one"], "letter case counts"),
+        ([], ""),
+        (tmp_path / "nowhere.arpa", r"nowhere\.arpa"),
+    ):
+        with pytest.raises(GrammarError, match=message):
+            recognizer.with_grammar(wrong)
 
 
 @pytest.mark.parametrize("wrong", [-4, 0, 1001, 2.0, True, {"NO": 1}, b"NO", object()])
 def test_what_is_no_grammar_is_refused_with_what_would_be_one(recognizer, wrong):
-    with pytest.raises(
-        GrammarError, match=r"is no grammar; give sentences as a list, 'loop', 'one', a number of words"
-    ):
+    with pytest.raises(GrammarError, match=r"is no grammar; give sentences as a list"):
         recognizer.with_grammar(wrong)
 
 
 @pytest.mark.parametrize("wrong", [5, None, ["NO", 2]])
 def test_what_is_no_sentence_of_a_grammar_is_refused(recognizer, wrong):
-    with pytest.raises(GrammarError, match=r"is no sentence of a grammar; a text or a list of words would be"):
+    with pytest.raises(GrammarError, match="is no sentence of a grammar"):
         recognizer.with_grammar(["NO", wrong])
 
 
@@ -291,14 +274,10 @@ def test_settings_can_be_given_when_loading_and_later(toy_model, recognizer):
     }  # fmt: skip
     graph = loaded.graph
     narrow = loaded.with_settings(beam=30)
-    assert narrow.search == replace_search(loaded, beam=30.0)
+    assert narrow.search == loaded.search.model_copy(update={"beam": 30.0})
     assert narrow.graph is graph
     with pytest.raises(ConfigError, match="beam"):
         recognizer.with_settings(beam=-1)
-
-
-def replace_search(recognizer: Recognizer, **values: float):
-    return recognizer.search.model_copy(update=values)
 
 
 def test_a_grammar_is_asked_for_by_the_number_of_its_words(recognizer, wavs):
@@ -335,29 +314,25 @@ def test_stress_digits_are_left_out_where_the_model_has_none(toy_model):
 
 def test_small_own_grammar_is_searched_widely_by_default(toy_model):
     narrow = replace(load_model(toy_model), search=SearchSettings(beam=50.0, max_active=100))
-    widths = [
-        (model.search.beam, model.search.max_active)
-        for model, _ in (
-            recognizer._ready()
-            for recognizer in (
-                Recognizer(narrow),
-                Recognizer(narrow, grammar="loop"),
-                Recognizer(narrow).with_grammar(["ONE TWO"]),
-                Recognizer(narrow, beam=60.0).with_grammar(["ONE TWO"]),
-                Recognizer(narrow, grammar="loop").with_settings(max_active=200),
-            )
-        )
-    ]
-    assert widths == [(50.0, 100), (400.0, 3000), (400.0, 3000), (60.0, 100), (50.0, 200)]
+    for recognizer, width in (
+        (Recognizer(narrow), (50.0, 100)),
+        (Recognizer(narrow, grammar="loop"), (400.0, 3000)),
+        (Recognizer(narrow).with_grammar(["ONE TWO"]), (400.0, 3000)),
+        (Recognizer(narrow, beam=60.0).with_grammar(["ONE TWO"]), (60.0, 100)),
+        (Recognizer(narrow, grammar="loop").with_settings(max_active=200), (50.0, 200)),
+    ):
+        search = recognizer._ready()[0].search
+        assert (search.beam, search.max_active) == width
 
 
 def test_a_pronunciation_of_phones_that_the_model_lacks_is_refused(recognizer):
-    with pytest.raises(LexiconError, match=r"'HH', which is no phone of the model; its phones are AH IY N S UW W"):
-        recognizer.add_word("HYBRID", "HH AY B R AH D")
-    with pytest.raises(LexiconError, match="no phones"):
-        recognizer.add_word("SILENCE", "")
-    with pytest.raises(LexiconError, match="white space"):
-        recognizer.add_word("TWO WORDS", "W AH N")
+    for word, phones, message in (
+        ("HYBRID", "HH AY B R AH D", "'HH', .* AH IY N S UW W"),
+        ("SILENCE", "", "no phones"),
+        ("TWO WORDS", "W AH N", "white space"),
+    ):
+        with pytest.raises(LexiconError, match=message):
+            recognizer.add_word(word, phones)
 
 
 @pytest.mark.parametrize(
@@ -388,9 +363,7 @@ def test_a_pronunciation_that_can_only_be_aligned_is_told_so(toy_model, caplog):
     model = replace(Recognizer.load(toy_model).model, untrained=("IY",))
     Recognizer(model).add_word("SUNNY", "S AH N IY")
     (line,) = caplog.messages
-    assert line.startswith(
-        "SUNNY with this pronunciation can be aligned, but not recognized, as training never heard IY; "
-    )
+    assert line.startswith("SUNNY ") and "never heard IY; " in line
     caplog.clear()
     Recognizer(model).add_word("SUN", "S AH N")
     Recognizer(model, allow_oov_phones=True).add_word("SUNNY", "S AH N IY")
@@ -404,16 +377,14 @@ def test_alignment_gives_times_of_words_and_phones(recognizer, wavs, said, toy_c
     for phone, following in zip(alignment.phones, alignment.phones[1:], strict=False):
         assert phone.end == following.start
     assert json.dumps(alignment.to_dict())
-    with pytest.raises(LexiconError, match="no pronunciation for HYBRID; give each to add_word first"):
-        recognizer.align(wavs[0], "ONE HYBRID")
-    with pytest.raises(
-        LexiconError, match="no pronunciation for seven; letter case counts, and the model's lexicon has seven as SEVEN"
+    for text, kind, message in (
+        ("ONE HYBRID", LexiconError, "no pronunciation for HYBRID; give each to add_word first"),
+        ("ONE seven", LexiconError, "no pronunciation for seven; letter case counts, .* has seven as SEVEN"),
+        ("SEVEN " * 100, AlignmentError, "needs at the least"),
+        ("", AlignmentError, "no words"),
     ):
-        recognizer.align(wavs[0], "ONE seven")
-    with pytest.raises(AlignmentError, match="needs at the least"):
-        recognizer.align(wavs[0], "SEVEN " * 100)
-    with pytest.raises(AlignmentError, match="no words"):
-        recognizer.align(wavs[0], "")
+        with pytest.raises(kind, match=message):
+            recognizer.align(wavs[0], text)
 
 
 def test_threads_may_share_a_recognizer_that_learns_words_meanwhile(toy_model, wavs):

@@ -5,21 +5,17 @@ import warnings
 import numpy as np
 import pytest
 import soundfile
+import soxr
 
-from asr import AudioWarning, Recognizer
+from asr import AudioWarning
 from tests.toy_corpus import RATE
 
 SILENCE = np.zeros(RATE, np.float32)
 
 
 @pytest.fixture(scope="module")
-def recognizer(toy_model) -> Recognizer:
-    return Recognizer.load(toy_model)
-
-
-@pytest.fixture(scope="module")
-def samples(toy_corpus) -> np.ndarray:
-    return soundfile.read(min((toy_corpus / "audio" / "test").glob("*.wav")), dtype="float32")[0]
+def samples(wavs) -> np.ndarray:
+    return soundfile.read(wavs[0], dtype="float32")[0]
 
 
 def codes(result) -> list[str]:
@@ -60,8 +56,6 @@ def test_channels_that_hold_different_sounds_have_a_warning(recognizer, samples)
 def test_telephone_speech_at_the_rate_of_a_wide_model_has_a_warning(recognizer, samples, monkeypatch):
     config = recognizer.model.front_end.config.model_copy(update={"sample_rate": 16000})
     monkeypatch.setattr(recognizer.model.front_end, "config", config)
-    import soxr
-
     with pytest.warns(AudioWarning, match="as if converted from 8000 Hz"):
         assert codes(recognizer.recognize(soxr.resample(samples, RATE, 16000), rate=16000)) == ["band-limited"]
 
@@ -84,7 +78,7 @@ def tape(samples, tmp_path_factory):
     return path
 
 
-TAPE = r"it lasts 20 s, and the longest sentence of the grammar has 2 words: no more can be found; take a grammar that"
+TAPE = "it lasts 20 s, and the longest sentence of the grammar has 2 words"
 
 
 def test_recording_too_long_for_the_grammar_has_a_warning(recognizer, samples, tape):

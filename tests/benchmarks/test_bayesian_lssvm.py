@@ -49,9 +49,8 @@ def test_probabilities_are_compared_on_every_set(tmp_path: Path, capsys: pytest.
     losses = np.array([[float(row[place]) for place in (3, 6, 9)] for row in rows if row])
     found = [float(mean) for mean in re.findall(r" ([\d.]+)", printed[-3].replace(",", ""))]
     np.testing.assert_allclose(found, losses.mean(axis=0), atol=2e-4)
-    for method, line, wins in zip(
-        ("leave-one-out", "moderated"), printed[-2:], (losses < losses[:, 2:]).T, strict=False
-    ):
+    less = (losses < losses[:, 2:]).T
+    for method, line, wins in zip(("leave-one-out", "moderated"), printed[-2:], less, strict=False):
         assert line == f"{method}: less log-loss than the calibrated SVM on {wins.sum()} of 3 sets"
     main(["--only", "probabilities", "--data-dir", str(tmp_path), "--partitions", "1", "--sets", "heart", "--choose"])
     assert re.search(r"^heart +40 ", capsys.readouterr().out, re.MULTILINE)

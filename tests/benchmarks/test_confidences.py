@@ -1,7 +1,6 @@
 """The benchmark of confidences runs, and its measures are what they are said to be."""
 
 import json
-import logging
 
 import numpy as np
 import pytest
@@ -9,16 +8,12 @@ import pytest
 from benchmarks.confidences.__main__ import figures, main
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("unlogged")
 def test_errors_and_measures_are_printed_and_pooled(toy_model, toy_corpus, tmp_path, capsys):
-    logging.disable()
     data = str(toy_corpus / "test")
-    try:
-        main(["--model", str(toy_model), "--data", data, "--grammar", "loop", "--pairs", str(tmp_path / "pairs")])
-        *_, last = capsys.readouterr().out.splitlines()
-        main(["--pool", str(tmp_path / "pairs")])
-    finally:
-        logging.disable(logging.NOTSET)
+    main(["--model", str(toy_model), "--data", data, "--grammar", "loop", "--pairs", str(tmp_path / "pairs")])
+    *_, last = capsys.readouterr().out.splitlines()
+    main(["--pool", str(tmp_path / "pairs")])
     found = json.loads(last)
     assert found["oracle WER"] <= found["WER"]
     pooled = json.loads(capsys.readouterr().out)["pooled"]

@@ -62,9 +62,8 @@ def test_corpora_are_written_whole_and_digits_are_all_used_once(tmp_path: Path, 
     utterances = []
     for number in range(14):
         soundfile.write(source / f"d{number}.wav", np.full(1000 + number, 0.1), RATE)
-        utterances.append(
-            Utterance(f"d{number:02d}", "ab"[number % 2], (str(number),), audio=source / f"d{number}.wav")
-        )
+        path = source / f"d{number}.wav"
+        utterances.append(Utterance(f"d{number:02d}", "ab"[number % 2], (str(number),), audio=path))
     write_data_directory(source / "train", utterances)
     strings = digit_strings(read_data_directory(source / "train"), rate=RATE, seed=0)
     used = [word for string in strings for word in string.transcript]

@@ -1,34 +1,17 @@
 """The benchmark of single calls runs, tunes and prints its figures as JSON."""
 
 import json
-import logging
 
 import pytest
 
 from benchmarks.recognize_calls import main
 
-SIZE = ["--calls", "5", "--seconds", "0.5"]
 
-
-def shown(name: str, value: object) -> list[str]:
-    return [f"--{name}", str(value)]
-
-
+@pytest.mark.usefixtures("unlogged")
 @pytest.mark.parametrize("options", [[], ["--tune"]])
 def test_milliseconds_of_a_call_are_printed(options, toy_model, toy_corpus, tmp_path, capsys):
-    logging.disable()
-    try:
-        main(
-            [
-                *shown("model", toy_model),
-                *shown("data", toy_corpus / "test"),
-                *shown("work-dir", tmp_path),
-                *SIZE,
-                *options,
-            ]
-        )
-    finally:
-        logging.disable(logging.NOTSET)
+    given = ["--model", toy_model, "--data", toy_corpus / "test", "--work-dir", tmp_path, "--calls", 5]
+    main([*map(str, given), "--seconds", "0.5", *options])
     *table, last = capsys.readouterr().out.splitlines()
     found = json.loads(last)
     assert set(found) == {"load", "first", "mean", "median", "95 %", "without search"}

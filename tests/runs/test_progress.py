@@ -45,12 +45,17 @@ def test_an_iterator_without_length_is_followed_too():
     assert list(work) == [0, 1, 2]
 
 
-def test_a_terminal_shows_a_bar_once_the_work_takes_long(monkeypatch, capsys):
+@pytest.fixture
+def terminal(monkeypatch):
+    """A terminal that shows bars at once."""
     monkeypatch.setattr(module, "_on_terminal", lambda: True)
     monkeypatch.setattr(module, "_PATIENCE", 0.0)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")  # a dumb one shows none
     monkeypatch.setenv("COLUMNS", "100")
+
+
+def test_a_terminal_shows_a_bar_once_the_work_takes_long(terminal, capsys):
     list(progress(range(3), "decoding"))
     shown = capsys.readouterr()
     assert "decoding" in shown.err
@@ -58,11 +63,7 @@ def test_a_terminal_shows_a_bar_once_the_work_takes_long(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])
-def test_a_long_description_leaves_the_figures_in_sight(monkeypatch, capsys, columns):
-    monkeypatch.setattr(module, "_on_terminal", lambda: True)
-    monkeypatch.setattr(module, "_PATIENCE", 0.0)
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("TERM", "xterm")
+def test_a_long_description_leaves_the_figures_in_sight(terminal, monkeypatch, capsys, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
     with progress(1234, "tuning-5-hybrid-sequences: utterances and copies, passes together") as counter:
         for _ in range(3):
