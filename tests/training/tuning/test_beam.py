@@ -10,6 +10,7 @@ from asr.decode.graph_compiler import compile_graph
 from asr.grammar import word_loop
 from asr.lexicon import Lexicon
 from asr.recognition.decoder import recognize
+from asr.recognition.search import WIDE_BEAM
 from asr.training.tuning import beam
 from asr.training.tuning.beam import WIDER, WIDEST, choose_width
 from asr.training.tuning.search import FoldScores, HeldOutModel
@@ -50,7 +51,7 @@ def test_a_small_graph_is_searched_widely_without_trials(model, graph, held_out,
     monkeypatch.setattr(beam, "SMALL_GRAPH", graph.n_arcs)
     monkeypatch.setattr(FoldScores, "recognized", None)
     chosen = width_for(model, held_out, graph, model.search)
-    assert chosen == model.search.model_copy(update={"beam": WIDER * model.search.beam})
+    assert chosen == model.search.model_copy(update={"beam": max(WIDE_BEAM, model.search.beam)})
 
 
 def test_a_limit_is_chosen_where_the_graph_is_larger(model, held_out):
