@@ -6,26 +6,29 @@ the order of the arcs, so the result does not depend on anything but its inputs.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from asr.decode.scaled_weights import ScaledWeights, scaled_weights
+from asr.decode.search_graph import search_graph
+from asr.decode.token_records import Records, forget_dead_records, grown_records, traced_back
 from asr.decode.trellis import (
     MAX_TOKENS,
-    NARROWER,
     PRUNE_FRAMES,
-    PRUNE_WINDOW,
     Trellis,
     drop_tokens,
+    drop_tokens_so_far,
     grown,
-    kept_layer,
+    grown_layers,
+    keep_layer,
+    no_layers,
 )
 from asr.hmm.state_graph import StateGraph
 from asr.util.errors import DecodeError
 from discriminants.util.numba_cache import njit
 
 RECORD_ROOM = 1 << 16
-MAX_BEAM = 1e4  # from which a lattice beam is narrowed where it holds too much
 NOT_FOUND, FOUND, CUT_SHORT = 0, 1, 2
 
 
@@ -136,26 +139,15 @@ def _searched(
     if np.isnan(scores.max(initial=-np.inf)):  # no array of the scores' size is needed
         frame, state = np.argwhere(np.isnan(scores))[0]
         raise DecodeError(f"the score of state {state} at frame {frame} is no number; check the features")
-    stay, leave = transitions(self_loops)
     status, arcs, frames, score, layer_start, place, forward, backward, floor, kept_beam = _search(
         np.ascontiguousarray(scores, np.float32),
-        graph.arc_start,
-        graph.arc_end,
-        graph.arc_unit,
-        unit_state,
-        stay,
-        leave,
-        weights.arc,
-        graph.jump_start,
-        graph.jump_end,
-        weights.jump,
-        graph.jump_word >= 0,
-        weights.final,
+        search_graph(graph, unit_state, self_loops, weights),
         graph.initial,
         float(beam),
         int(max_active),
         RECORD_ROOM,
         float(lattice_beam),
+        PRUNE_FRAMES,
     )
     if status == NOT_FOUND:
         return None
@@ -163,53 +155,157 @@ def _searched(
     return path, Trellis(layer_start, place.copy(), forward.copy(), backward, floor, kept_beam, score)
 
 
-def transitions(self_loops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Natural logs of staying in a unit and of leaving it, float64 (n_units,)."""
-    self_loops = np.asarray(self_loops, np.float64)  # the one type that the search is compiled for
-    with np.errstate(divide="ignore"):
-        return np.log(self_loops), np.log1p(-self_loops)
+class ArcTokens(NamedTuple):
+    """The tokens on arcs, at most one each.
+
+    Attributes
+    ----------
+    score : float64 (n_arcs,)
+        -inf without a token.
+    record : int32 (n_arcs,)
+        Latest record of the token.
+    entered_from : int32 (n_arcs,)
+        Record before the arc, if it was entered in this frame; else -2.
+    active : int32 (n_arcs,)
+        Arcs with a token; the first so many count.
+    """
+
+    score: np.ndarray
+    record: np.ndarray
+    entered_from: np.ndarray
+    active: np.ndarray
+
+
+class NodeTokens(NamedTuple):
+    """The tokens at nodes between two frames, at most one each.
+
+    Attributes
+    ----------
+    score : float64 (n_nodes,)
+        -inf without a token.
+    record : int32 (n_nodes,)
+        Latest record of the token, -1 for none.
+    reached : int32 (n_nodes,)
+        Nodes with a token; the first so many count.
+    """
+
+    score: np.ndarray
+    record: np.ndarray
+    reached: np.ndarray
 
 
 @njit(cache=True, nogil=True)
-def _follow_jumps(
-    nodes, n_nodes, queue, length, node_score, node_record, jump_start, jump_end, jump_weight, jump_is_word, frame,
-    record_arc, record_frame, record_previous, n_records,
-):  # fmt: skip
+def _no_tokens(n_arcs, n_nodes):
+    on_arcs = ArcTokens(
+        np.full(n_arcs, -np.inf), np.full(n_arcs, -1, np.int32), np.full(n_arcs, -2, np.int32),
+        np.empty(n_arcs, np.int32),
+    )  # fmt: skip
+    return on_arcs, NodeTokens(
+        np.full(n_nodes, -np.inf), np.full(n_nodes, -1, np.int32), np.empty(n_nodes, np.int32)
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _relax_jumps(node, jumps, at_nodes, n_reached, queue, length, frame, records, n_records):
+    """Pass the token at a node over its jumps; `records` and `queue` have room for every jump.
+
+    Returns the counts of reached nodes, nodes in the queue, and records.
+    """
+    start, end, weight, is_word = jumps
+    node_score, node_record, reached = at_nodes
+    for jump in range(start[node], start[node + 1]):
+        target = end[jump]
+        score = node_score[node] + weight[jump]
+        if score <= node_score[target]:
+            continue
+        if node_score[target] == -np.inf:
+            reached[n_reached] = target
+            n_reached += 1
+        node_score[target] = score
+        if is_word[jump]:
+            records.arc[n_records] = -1 - jump
+            records.frame[n_records] = frame
+            records.previous[n_records] = node_record[node]
+            node_record[target] = n_records
+            n_records += 1
+        else:
+            node_record[target] = node_record[node]
+        if start[target] < start[target + 1]:
+            queue[length] = target
+            length += 1
+    return n_reached, length, n_records
+
+
+@njit(cache=True, nogil=True)
+def _follow_jumps(jumps, at_nodes, n_reached, queue, length, frame, records, n_records):
     """Relax jumps from the reached nodes that have any, the first `length` of `queue`, until nothing improves.
 
-    Returns the counts of nodes and records, and the arrays that may have grown.
+    Returns the counts of reached nodes and records, and the arrays that may have grown.
     """
     position = 0
     while position < length:
         node = queue[position]
         position += 1
-        for jump in range(jump_start[node], jump_start[node + 1]):
-            target = jump_end[jump]
-            score = node_score[node] + jump_weight[jump]
-            if score <= node_score[target]:
+        n_jumps = jumps.start[node + 1] - jumps.start[node]
+        while n_records + n_jumps > len(records.arc):
+            records = grown_records(records)
+        while length + n_jumps > len(queue):
+            queue = grown(queue)
+        n_reached, length, n_records = _relax_jumps(
+            node, jumps, at_nodes, n_reached, queue, length, frame, records, n_records
+        )
+    return n_reached, n_records, queue, records
+
+
+@njit(cache=True, nogil=True)
+def _stay_in_arcs(arc_unit, unit_stay, unit_score, on_arcs, n_active):
+    """Take the self-loop of every active arc; returns the number of tokens left and their best score."""
+    arc_score, active = on_arcs.score, on_arcs.active
+    best = -np.inf
+    staying = 0
+    for i in range(n_active):
+        arc = active[i]
+        unit = arc_unit[arc]
+        score = arc_score[arc] + unit_stay[unit] + unit_score[unit]
+        arc_score[arc] = score
+        if score > -np.inf:
+            active[staying] = arc
+            staying += 1
+            best = max(best, score)
+    return staying, best
+
+
+@njit(cache=True, nogil=True)
+def _enter_arcs(arcs, unit_score, on_arcs, n_active, at_nodes, n_reached, floor, best, beam):
+    """Pass the tokens at nodes on to the arcs that leave them; the nodes are empty afterwards.
+
+    Nodes below `floor`, that of the frame before, are pruned. `best` is the best score of the tokens that stay in
+    their arcs: no token further than the beam below it can survive, so it is not passed on. Returns the number of
+    active arcs and the best score of all.
+    """
+    arc_start, arc_unit, arc_weight = arcs.start, arcs.unit, arcs.weight
+    arc_score, _, entered_from, active = on_arcs
+    node_score, node_record, reached = at_nodes
+    at_least = best - beam
+    for i in range(n_reached):
+        node = reached[i]
+        entry = node_score[node]
+        node_score[node] = -np.inf
+        if entry < floor:
+            continue
+        for arc in range(arc_start[node], arc_start[node + 1]):
+            score = entry + arc_weight[arc] + unit_score[arc_unit[arc]]
+            if score < at_least:
                 continue
-            if node_score[target] == -np.inf:
-                nodes[n_nodes] = target
-                n_nodes += 1
-            node_score[target] = score
-            if jump_is_word[jump]:
-                if n_records == len(record_arc):
-                    record_arc = grown(record_arc)
-                    record_frame = grown(record_frame)
-                    record_previous = grown(record_previous)
-                record_arc[n_records] = -1 - jump
-                record_frame[n_records] = frame
-                record_previous[n_records] = node_record[node]
-                node_record[target] = n_records
-                n_records += 1
-            else:
-                node_record[target] = node_record[node]
-            if jump_start[target] < jump_start[target + 1]:
-                if length == len(queue):
-                    queue = grown(queue)
-                queue[length] = target
-                length += 1
-    return n_nodes, n_records, queue, record_arc, record_frame, record_previous
+            old = arc_score[arc]
+            if score > old:
+                if old == -np.inf:
+                    active[n_active] = arc
+                    n_active += 1
+                arc_score[arc] = score
+                entered_from[arc] = node_record[node]
+                best = max(best, score)
+    return n_active, best
 
 
 @njit(cache=True, nogil=True)
@@ -238,229 +334,146 @@ def _kth_largest(values, k):
 
 
 @njit(cache=True, nogil=True)
-def _mark(record, new_number, record_previous):
-    """Mark a record and those before it as reached."""
-    while record >= 0 and new_number[record] < 0:
-        new_number[record] = 0
-        record = record_previous[record]
+def _pruning_floor(on_arcs, n_active, best, beam, max_active):
+    """The score below which tokens are dropped, by the beam and by the number of tokens."""
+    floor = best - beam
+    if 0 < max_active < n_active:
+        ranked = np.empty(n_active)
+        for i in range(n_active):
+            ranked[i] = on_arcs.score[on_arcs.active[i]]
+        floor = max(floor, _kth_largest(ranked, max_active))
+    return floor
 
 
 @njit(cache=True, nogil=True)
-def _forget_dead_records(
-    active, n_active, arc_record, nodes, n_nodes, node_record, record_arc, record_frame, record_previous, n_records
-):  # fmt: skip
-    """Keep only the records that some token or reached node can still reach, in place; returns their number."""
-    new_number = np.full(n_records, -1, np.int32)
+def _prune_and_leave_arcs(graph, on_arcs, n_active, at_nodes, queue, floor, frame, records, n_records):
+    """Drop the tokens below the floor, record the arcs that were entered, and pass tokens on to the arcs' end nodes.
+
+    There is room for a record of every active arc. Returns the counts of active arcs, reached nodes, those of them
+    that jumps leave (put into `queue`), and records.
+    """
+    arc_score, arc_record, entered_from, active = on_arcs
+    node_score, node_record, reached = at_nodes
+    record_arc, record_frame, record_previous = records
+    arc_end, arc_unit, unit_leave, jump_start = graph.arcs.end, graph.arcs.unit, graph.units.leave, graph.jumps.start
+    n_reached = 0
+    length = 0
+    survivors = 0
     for i in range(n_active):
-        _mark(arc_record[active[i]], new_number, record_previous)
-    for i in range(n_nodes):
-        _mark(node_record[nodes[i]], new_number, record_previous)
-    kept = 0
-    for record in range(n_records):
-        if new_number[record] == 0:
-            new_number[record] = kept
-            previous = record_previous[record]
-            record_arc[kept] = record_arc[record]
-            record_frame[kept] = record_frame[record]
-            record_previous[kept] = new_number[previous] if previous >= 0 else -1
-            kept += 1
-    for i in range(n_active):
-        arc_record[active[i]] = new_number[arc_record[active[i]]]
-    for i in range(n_nodes):
-        if node_record[nodes[i]] >= 0:
-            node_record[nodes[i]] = new_number[node_record[nodes[i]]]
-    return kept
+        arc = active[i]
+        score = arc_score[arc]
+        previous = entered_from[arc]
+        entered_from[arc] = -2
+        if score < floor or score == -np.inf:
+            arc_score[arc] = -np.inf
+            continue
+        active[survivors] = arc
+        survivors += 1
+        if previous != -2:
+            record_arc[n_records] = arc
+            record_frame[n_records] = frame
+            record_previous[n_records] = previous
+            arc_record[arc] = n_records
+            n_records += 1
+        score += unit_leave[arc_unit[arc]]
+        node = arc_end[arc]
+        if score > node_score[node]:
+            if node_score[node] == -np.inf:
+                reached[n_reached] = node
+                n_reached += 1
+                if jump_start[node] < jump_start[node + 1]:
+                    queue[length] = node
+                    length += 1
+            node_score[node] = score
+            node_record[node] = arc_record[arc]
+    return survivors, n_reached, length, n_records
 
 
 @njit(cache=True, nogil=True)
-def _search(
-    scores, arc_start, arc_end, arc_unit, unit_state, unit_stay, unit_leave, arc_weight,
-    jump_start, jump_end, jump_weight, jump_is_word, final_weight, initial, beam, max_active, record_room, lattice_beam,
-):  # fmt: skip
-    n_frames = scores.shape[0]
-    n_arcs = len(arc_end)
-    n_nodes_all = len(final_weight)
-    arc_score = np.full(n_arcs, -np.inf)
-    arc_record = np.full(n_arcs, -1, np.int32)
-    came_from = np.full(n_arcs, -2, np.int32)  # record before the arc, if it was entered in this frame; else -2
-    active = np.empty(n_arcs, np.int32)
-    n_active = 0
-    node_score = np.full(n_nodes_all, -np.inf)
-    node_record = np.full(n_nodes_all, -1, np.int32)
-    nodes = np.empty(n_nodes_all, np.int32)
-    queue = np.empty(n_nodes_all, np.int32)  # reached nodes from which jumps lead
-    record_arc = np.empty(record_room, np.int32)
-    record_frame = np.empty(record_room, np.int32)
-    record_previous = np.empty(record_room, np.int32)
-    n_records = 0
-    room = record_room
-
-    node_score[initial] = 0.0
-    nodes[0] = queue[0] = initial
-    n_nodes, n_records, queue, record_arc, record_frame, record_previous = _follow_jumps(
-        nodes, 1, queue, 1, node_score, node_record, jump_start, jump_end, jump_weight, jump_is_word, 0,
-        record_arc, record_frame, record_previous, n_records,
-    )  # fmt: skip
-    # Tokens are kept if there is a lattice beam; without one these are empty, and nothing more is done.
-    keep = lattice_beam >= 0
-    layer_start = np.zeros(2 * n_frames + 2 if keep else 0, np.int64)
-    floors = np.full(n_frames if keep else 0, -np.inf)
-    place = np.empty(0, np.int32)
-    forward = np.empty(0)
-    arc_beta = np.full(n_arcs if keep else 0, -np.inf)
-    node_beta = np.full(n_nodes_all if keep else 0, -np.inf)
-    backward = np.empty(0)
-    n_tokens = 0
-    token_room = MAX_TOKENS
-    if keep:
-        place, forward, n_tokens = kept_layer(place, forward, n_tokens, nodes, n_nodes, node_score)
-        layer_start[1] = n_tokens
-
-    unit_score = np.empty(len(unit_state))  # of a frame; tables by unit are small enough to stay in the cache
-    floor = -np.inf
-    for frame in range(n_frames):
-        if n_records > room:
-            n_records = _forget_dead_records(
-                active, n_active, arc_record, nodes, n_nodes, node_record,
-                record_arc, record_frame, record_previous, n_records,
-            )  # fmt: skip
-            room = max(record_room, 2 * n_records)
-
-        if keep:
-            floors[frame] = floor
-        for unit in range(len(unit_state)):
-            unit_score[unit] = scores[frame, unit_state[unit]]
-        best = -np.inf
-        staying = 0
-        for i in range(n_active):
-            arc = active[i]
-            unit = arc_unit[arc]
-            score = arc_score[arc] + unit_stay[unit] + unit_score[unit]
-            arc_score[arc] = score
-            if score > -np.inf:
-                active[staying] = arc
-                staying += 1
-                best = max(best, score)
-        n_active = staying
-        # What those that stay have reached, no token further below can survive: it is not entered at all.
-        at_least = best - beam
-        for i in range(n_nodes):
-            node = nodes[i]
-            entry = node_score[node]
-            node_score[node] = -np.inf
-            if entry < floor:
-                continue
-            for arc in range(arc_start[node], arc_start[node + 1]):
-                score = entry + arc_weight[arc] + unit_score[arc_unit[arc]]
-                if score < at_least:
-                    continue
-                old = arc_score[arc]
-                if score > old:
-                    if old == -np.inf:
-                        active[n_active] = arc
-                        n_active += 1
-                    arc_score[arc] = score
-                    came_from[arc] = node_record[node]
-                    best = max(best, score)
-        floor = best - beam
-        if 0 < max_active < n_active:
-            ranked = np.empty(n_active)
-            for i in range(n_active):
-                ranked[i] = arc_score[active[i]]
-            floor = max(floor, _kth_largest(ranked, max_active))
-
-        while n_records + n_active > len(record_arc):  # within the loop it would triple the loop's time
-            record_arc = grown(record_arc)
-            record_frame = grown(record_frame)
-            record_previous = grown(record_previous)
-        n_nodes = 0
-        length = 0
-        survivors = 0
-        for i in range(n_active):
-            arc = active[i]
-            score = arc_score[arc]
-            previous = came_from[arc]
-            came_from[arc] = -2
-            if score < floor or score == -np.inf:
-                arc_score[arc] = -np.inf
-                continue
-            active[survivors] = arc
-            survivors += 1
-            if previous != -2:
-                record_arc[n_records] = arc
-                record_frame[n_records] = frame
-                record_previous[n_records] = previous
-                arc_record[arc] = n_records
-                n_records += 1
-            score += unit_leave[arc_unit[arc]]
-            node = arc_end[arc]
-            if score > node_score[node]:
-                if node_score[node] == -np.inf:
-                    nodes[n_nodes] = node
-                    n_nodes += 1
-                    if jump_start[node] < jump_start[node + 1]:
-                        queue[length] = node
-                        length += 1
-                node_score[node] = score
-                node_record[node] = arc_record[arc]
-        n_active = survivors
-        n_nodes, n_records, queue, record_arc, record_frame, record_previous = _follow_jumps(
-            nodes, n_nodes, queue, length, node_score, node_record, jump_start, jump_end, jump_weight, jump_is_word,
-            frame + 1, record_arc, record_frame, record_previous, n_records,
-        )  # fmt: skip
-        if keep:
-            place, forward, n_tokens = kept_layer(place, forward, n_tokens, active, n_active, arc_score)
-            layer_start[2 * frame + 2] = n_tokens
-            place, forward, n_tokens = kept_layer(place, forward, n_tokens, nodes, n_nodes, node_score)
-            layer_start[2 * frame + 3] = n_tokens
-            if (frame + 1) % PRUNE_FRAMES == 0 or n_tokens > token_room:
-                first = max(0, 2 * (frame + 1 - PRUNE_WINDOW))
-                while True:
-                    drop_tokens(
-                        place, forward, layer_start, first, 2 * frame + 2, floors, lattice_beam, 0.0, final_weight,
-                        False, arc_beta, node_beta, scores, arc_start, arc_end, arc_unit, unit_state, unit_stay,
-                        unit_leave, arc_weight, jump_start, jump_end, jump_weight,
-                    )  # fmt: skip
-                    n_tokens = layer_start[2 * frame + 3]
-                    if n_tokens <= MAX_TOKENS or lattice_beam < 1.0:
-                        break
-                    lattice_beam = min(lattice_beam, MAX_BEAM) * NARROWER
-                    first = 0
-                token_room = max(MAX_TOKENS, 2 * n_tokens)
-
+def _best_end(graph, on_arcs, n_active, at_nodes, n_reached):
+    """Status, score and record of the best path to a final node; if there is none, of the best one cut short."""
     best = -np.inf
     record = -1
     status = NOT_FOUND
-    for i in range(n_nodes):
-        score = node_score[nodes[i]] + final_weight[nodes[i]]
+    for i in range(n_reached):
+        node = at_nodes.reached[i]
+        score = at_nodes.score[node] + graph.final_weight[node]
         if score > best:
             best = score
-            record = node_record[nodes[i]]
+            record = at_nodes.record[node]
             status = FOUND
     if status == NOT_FOUND:
         for i in range(n_active):
-            if arc_score[active[i]] > best:
-                best = arc_score[active[i]]
-                record = arc_record[active[i]]
+            arc = on_arcs.active[i]
+            if on_arcs.score[arc] > best:
+                best = on_arcs.score[arc]
+                record = on_arcs.record[arc]
                 status = CUT_SHORT
+    return status, best, record
+
+
+@njit(cache=True, nogil=True)
+def _search(scores, graph, initial, beam, max_active, record_room, lattice_beam, prune_frames):
+    """Search all frames. Tokens are kept if the lattice beam is not negative; if it is, their arrays are empty."""
+    n_frames = scores.shape[0]
+    n_nodes = len(graph.final_weight)
+    on_arcs, at_nodes = _no_tokens(len(graph.arcs.end), n_nodes)
+    queue = np.empty(n_nodes, np.int32)  # reached nodes from which jumps lead
+    records = Records(np.empty(record_room, np.int32), np.empty(record_room, np.int32), np.empty(record_room, np.int32))
+    room = record_room
+    at_nodes.score[initial] = 0.0
+    at_nodes.reached[0] = queue[0] = initial
+    zero, one = np.int64(0), np.int64(1)  # functions are compiled once more for literal integers
+    n_active = zero
+    n_reached, n_records, queue, records = _follow_jumps(graph.jumps, at_nodes, one, queue, one, zero, records, zero)
+
+    keep = lattice_beam >= 0
+    layers = no_layers(graph, n_frames, keep)
+    token_room = MAX_TOKENS
+    if keep:
+        layers = grown_layers(layers, n_reached)
+        keep_layer(layers, zero, at_nodes.reached, n_reached, at_nodes.score)
+
+    unit_score = np.empty(len(graph.units.state))  # of a frame; tables by unit are small enough to stay in the cache
+    floor = -np.inf
+    for frame in range(n_frames):
+        if n_records > room:
+            n_records = forget_dead_records(
+                records, n_records, on_arcs.active, n_active, on_arcs.record, at_nodes.reached, n_reached,
+                at_nodes.record,
+            )  # fmt: skip
+            room = max(record_room, 2 * n_records)
+        if keep:
+            layers.floor[frame] = floor
+        for unit in range(len(unit_score)):
+            unit_score[unit] = scores[frame, graph.units.state[unit]]
+        n_active, best = _stay_in_arcs(graph.arcs.unit, graph.units.stay, unit_score, on_arcs, n_active)
+        n_active, best = _enter_arcs(graph.arcs, unit_score, on_arcs, n_active, at_nodes, n_reached, floor, best, beam)
+        floor = _pruning_floor(on_arcs, n_active, best, beam, max_active)
+        while n_records + n_active > len(records.arc):  # within the loop over arcs it would triple that loop's time
+            records = grown_records(records)
+        n_active, n_reached, length, n_records = _prune_and_leave_arcs(
+            graph, on_arcs, n_active, at_nodes, queue, floor, frame, records, n_records
+        )
+        n_reached, n_records, queue, records = _follow_jumps(
+            graph.jumps, at_nodes, n_reached, queue, length, frame + 1, records, n_records
+        )
+        if keep:
+            n_tokens = layers.start[2 * frame + 1] + n_active + n_reached
+            if n_tokens > len(layers.place):
+                layers = grown_layers(layers, n_tokens)
+            keep_layer(layers, 2 * frame + 1, on_arcs.active, n_active, on_arcs.score)
+            keep_layer(layers, 2 * frame + 2, at_nodes.reached, n_reached, at_nodes.score)
+            if (frame + 1) % prune_frames == 0 or layers.start[2 * frame + 3] > token_room:
+                lattice_beam = drop_tokens_so_far(layers, frame, lattice_beam, scores, graph)
+                token_room = max(MAX_TOKENS, 2 * layers.start[2 * frame + 3])
+
+    status, best, record = _best_end(graph, on_arcs, n_active, at_nodes, n_reached)
+    backward = np.empty(0)
+    n_tokens = layers.start[2 * n_frames + 1] if keep else 0
     if keep and status == FOUND:
-        backward = drop_tokens(
-            place, forward, layer_start, 0, 2 * n_frames, floors, lattice_beam, best, final_weight, True, arc_beta,
-            node_beta, scores, arc_start, arc_end, arc_unit, unit_state, unit_stay, unit_leave, arc_weight,
-            jump_start, jump_end, jump_weight,
-        )  # fmt: skip
+        backward = drop_tokens(layers, zero, 2 * n_frames, lattice_beam, best, np.bool_(True), scores, graph)
         n_tokens = len(backward)
-    length = 0
-    step = record
-    while step >= 0:
-        length += 1
-        step = record_previous[step]
-    arcs = np.empty(length, np.int32)
-    frames = np.empty(length, np.int32)
-    while record >= 0:
-        length -= 1
-        arcs[length] = record_arc[record]
-        frames[length] = record_frame[record]
-        record = record_previous[record]
-    tokens = layer_start, place[:n_tokens], forward[:n_tokens], backward, floors, lattice_beam
+    arcs, frames = traced_back(records, record)
+    tokens = layers.start, layers.place[:n_tokens], layers.forward[:n_tokens], backward, layers.floor, lattice_beam
     return status, arcs, frames, best, *tokens

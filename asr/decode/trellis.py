@@ -7,6 +7,7 @@ way to every token of the last frame falls further than the beam behind that tok
 """
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,7 @@ PRUNE_WINDOW = 256
 MAX_TOKENS = 16_000_000
 """Beyond so many, of 12 bytes each, the lattice beam is narrowed until they fit."""
 NARROWER = 0.7
+MAX_BEAM = 1e4  # from which a lattice beam is narrowed where it holds too much
 SLACK = 1e-6
 """Added to the beam, since sums of the same numbers in another order differ in the last digits."""
 
@@ -81,31 +83,82 @@ def grown(values, room=0):
     return larger
 
 
+class Layers(NamedTuple):
+    """The tokens kept so far in a search.
+
+    Attributes
+    ----------
+    start, floor : int64 (2 n_frames + 2,), float64 (n_frames,)
+        As `layer_start` and `floor` of `Trellis`.
+    place, forward : int32, float64
+        As of `Trellis`, with room at their ends.
+    arc_backward, node_backward : float64 (n_arcs,), float64 (n_nodes,)
+        Backward scores of a layer while tokens are dropped; -inf at all other times.
+    """
+
+    start: np.ndarray
+    floor: np.ndarray
+    place: np.ndarray
+    forward: np.ndarray
+    arc_backward: np.ndarray
+    node_backward: np.ndarray
+
+
 @njit(cache=True, nogil=True)
-def kept_layer(place, forward, n_tokens, items, n_items, score):
-    """Add a layer, the first `n_items` of `items`; returns the arrays, which may have grown, and the tokens' number."""
-    if n_tokens + n_items > len(place):
-        place = grown(place, n_tokens + n_items)
-        forward = grown(forward, n_tokens + n_items)
+def no_layers(graph, n_frames, keep):
+    """Room for the tokens of a search over `n_frames`; none unless tokens are kept."""
+    return Layers(
+        np.zeros(2 * n_frames + 2 if keep else 0, np.int64),
+        np.full(n_frames if keep else 0, -np.inf),
+        np.empty(0, np.int32),
+        np.empty(0),
+        np.full(len(graph.arcs.end) if keep else 0, -np.inf),
+        np.full(len(graph.final_weight) if keep else 0, -np.inf),
+    )
+
+
+@njit(cache=True, nogil=True)
+def grown_layers(layers, n_tokens):
+    """The same layers with room for at least `n_tokens`."""
+    place, forward = grown(layers.place, n_tokens), grown(layers.forward, n_tokens)
+    return Layers(layers.start, layers.floor, place, forward, layers.arc_backward, layers.node_backward)
+
+
+@njit(cache=True, nogil=True)
+def keep_layer(layers, layer, items, n_items, score):
+    """Add a layer, for which there is room: the first `n_items` of `items`."""
+    place, forward = layers.place, layers.forward
+    n_tokens = layers.start[layer]
     for i in range(n_items):
         place[n_tokens] = items[i]
         forward[n_tokens] = score[items[i]]
         n_tokens += 1
-    return place, forward, n_tokens
+    layers.start[layer + 1] = n_tokens
 
 
 @njit(cache=True, nogil=True)
-def drop_tokens(
-    place, forward, layer_start, first, last, floor, beam, best, final_weight, at_end, arc_beta, node_beta,
-    scores, arc_start, arc_end, arc_unit, unit_state, unit_stay, unit_leave, arc_weight, jump_start, jump_end,
-    jump_weight,
-):  # fmt: skip
+def drop_tokens_so_far(layers, frame, lattice_beam, scores, graph):
+    """Drop the tokens up to `frame`, the latest one, that no path within the lattice beam can need.
+
+    Where too many tokens are left the beam is narrowed. Returns the beam.
+    """
+    first = max(0, 2 * (frame + 1 - PRUNE_WINDOW))
+    while True:
+        drop_tokens(layers, first, 2 * frame + 2, lattice_beam, 0.0, np.bool_(False), scores, graph)
+        if layers.start[2 * frame + 3] <= MAX_TOKENS or lattice_beam < 1.0:
+            return lattice_beam
+        lattice_beam = min(lattice_beam, MAX_BEAM) * NARROWER
+        first = 0
+
+
+@njit(cache=True, nogil=True)
+def drop_tokens(layers, first, last, beam, best, at_end, scores, graph):
     """Keep, in place, the tokens of the layers `first` to `last`, the latest one, that lie within the beam.
 
     At the end of an utterance the scores backward are those of the way to an end; before it, every token of the last
-    layers may be on the best path. `arc_beta` and `node_beta` hold -inf, and do so again afterwards. Returns the scores
-    backward of what is kept of these layers.
+    layers may be on the best path. Returns the scores backward of what is kept of these layers.
     """
+    layer_start, floor, place, forward, arc_beta, node_beta = layers
     begin = layer_start[first]
     backward = np.empty(layer_start[last + 1] - begin)
     for layer in range(last, first - 1, -1):
@@ -116,20 +169,20 @@ def drop_tokens(
                 node = place[i]
                 beta = -np.inf
                 if layer == last:
-                    beta = final_weight[node] - best if at_end else -forward[i]
+                    beta = graph.final_weight[node] - best if at_end else -forward[i]
                 elif forward[i] >= floor[frame]:
-                    for arc in range(arc_start[node], arc_start[node + 1]):
+                    for arc in range(graph.arcs.start[node], graph.arcs.start[node + 1]):
                         if arc_beta[arc] > -np.inf:
-                            heard = scores[frame, unit_state[arc_unit[arc]]]
-                            beta = max(beta, arc_weight[arc] + heard + arc_beta[arc])
+                            heard = scores[frame, graph.units.state[graph.arcs.unit[arc]]]
+                            beta = max(beta, graph.arcs.weight[arc] + heard + arc_beta[arc])
                 node_beta[node] = beta
             changed = True
             while changed:  # as often as jumps follow each other
                 changed = False
                 for i in range(high - 1, low - 1, -1):
                     node = place[i]
-                    for jump in range(jump_start[node], jump_start[node + 1]):
-                        beta = jump_weight[jump] + node_beta[jump_end[jump]]
+                    for jump in range(graph.jumps.start[node], graph.jumps.start[node + 1]):
+                        beta = graph.jumps.weight[jump] + node_beta[graph.jumps.end[jump]]
                         if beta > node_beta[node]:
                             node_beta[node] = beta
                             changed = True
@@ -138,10 +191,12 @@ def drop_tokens(
         else:
             for i in range(low, high):
                 arc = place[i]
-                unit = arc_unit[arc]
-                beta = unit_leave[unit] + node_beta[arc_end[arc]]
+                unit = graph.arcs.unit[arc]
+                beta = graph.units.leave[unit] + node_beta[graph.arcs.end[arc]]
                 if arc_beta[arc] > -np.inf:
-                    beta = max(beta, unit_stay[unit] + scores[frame + 1, unit_state[unit]] + arc_beta[arc])
+                    beta = max(
+                        beta, graph.units.stay[unit] + scores[frame + 1, graph.units.state[unit]] + arc_beta[arc]
+                    )
                 if layer == last - 1 and not at_end:
                     beta = max(beta, -forward[i])
                 backward[i - begin] = beta

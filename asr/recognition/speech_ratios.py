@@ -13,7 +13,8 @@ import numpy as np
 
 from asr.acoustic.phone_hmm import PhoneHmm
 from asr.decode.path_segments import frame_states, unit_runs
-from asr.decode.token_passing import BestPath, best_path, transitions
+from asr.decode.search_graph import transitions
+from asr.decode.token_passing import BestPath, best_path
 from asr.hmm.state_graph import StateGraph
 
 

@@ -13,7 +13,6 @@ from asr.alignment.transcript_graph import transcript_graph
 from asr.decode import token_passing
 from asr.decode.graph_compiler import compile_graph
 from asr.decode.path_segments import word_segments
-from asr.decode.scaled_weights import scaled_weights
 from asr.decode.token_passing import best_path, best_path_and_tokens
 from asr.grammar import word_loop
 from asr.hmm.state_graph import NO_WORD
@@ -151,26 +150,11 @@ def test_tokens_dropped_on_the_way_leave_the_lattice_as_it_is(seed, monkeypatch)
     graph = compile_graph(LEXICON, word_loop(LEXICON.words), topology)
     options = {"lattice_beam": 6.0, "beam": 40.0, "insertion_penalty": -2.0}
     plain = best_path_and_tokens(scores, graph, topology.unit_state, self_loops, **options)
-    search = token_passing._search.py_func
-    values = {"PRUNE_FRAMES": 10**9}
-    for name, value in values.items():
-        monkeypatch.setitem(search.__globals__, name, value)
-    late = search_in_python(scores, graph, topology, self_loops, search, options)
-    assert len(late[1]) == len(plain[1].place)
-    np.testing.assert_array_equal(late[1], plain[1].place)
-    np.testing.assert_allclose(late[2], plain[1].forward)
-
-
-def search_in_python(scores, graph, topology, self_loops, search, options):
-    """The search without its compiler, which takes its constants as they are; layer starts, places, forward scores."""
-    stay, leave = token_passing.transitions(self_loops)
-    weights = scaled_weights(graph, 1.0, options["insertion_penalty"])
-    found = search(
-        scores, graph.arc_start, graph.arc_end, graph.arc_unit, topology.unit_state, stay, leave, weights.arc,
-        graph.jump_start, graph.jump_end, weights.jump, graph.jump_word >= 0, weights.final, graph.initial,
-        options["beam"], 0, 1 << 16, options["lattice_beam"],
-    )  # fmt: skip
-    return found[4], found[5], found[6]
+    monkeypatch.setattr(token_passing, "PRUNE_FRAMES", 10**9)
+    late = best_path_and_tokens(scores, graph, topology.unit_state, self_loops, **options)
+    assert len(late[1].place) == len(plain[1].place)
+    np.testing.assert_array_equal(late[1].place, plain[1].place)
+    np.testing.assert_allclose(late[1].forward, plain[1].forward)
 
 
 def test_room_that_runs_out_narrows_the_beam_and_keeps_the_best(monkeypatch):
