@@ -8,6 +8,7 @@ found by the steps back that are kept with every arc.
 
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 import numpy as np
 
@@ -56,13 +57,13 @@ def word_steps(links: TraceLinks, heads: np.ndarray, ways: EpsilonPaths) -> Word
     head_of_token = np.full(n_tokens, -1, np.int32)
     head_of_token[heads] = np.arange(len(heads))
     source, target, link, junction, n_first, beam = _determinized(
-        ways.start,
-        ways.junction,
-        ways.total,
-        np.searchsorted(sources, np.arange(n_tokens + 1)),
-        links.word[spoken],
-        head_of_token[links.target[spoken]],
-        links.total[spoken],
+        EpsilonWays(ways.start, ways.junction, ways.total),
+        WordLinks(
+            np.searchsorted(sources, np.arange(n_tokens + 1)),
+            links.word[spoken],
+            head_of_token[links.target[spoken]],
+            links.total[spoken],
+        ),
         links.backward,
         int(head_of_token[links.initial]),
         links.beam,
@@ -94,196 +95,376 @@ def _same(tokens, values, n, element_token, element_score, low, high):
     return True
 
 
+class EpsilonWays(NamedTuple):
+    """The best ways without a word from heads to junctions, as of `EpsilonPaths`."""
+
+    start: np.ndarray
+    junction: np.ndarray
+    total: np.ndarray
+
+
+class WordLinks(NamedTuple):
+    """The links with words, sorted by the junction that they leave.
+
+    Attributes
+    ----------
+    start : int64 (n_tokens + 1,)
+        Links from junction i are `start[i]:start[i + 1]`.
+    word, head : int32 (n_links,)
+        Word, and number of the head that the link leads to.
+    total : float64 (n_links,)
+        Score, as the search adds it.
+    """
+
+    start: np.ndarray
+    word: np.ndarray
+    head: np.ndarray
+    total: np.ndarray
+
+
+class Subsets(NamedTuple):
+    """The subsets found so far and a hash table of them; all arrays have room at their ends.
+
+    Attributes
+    ----------
+    start : int64
+        Elements of subset i are `start[i]:start[i + 1]`.
+    deficit : float64
+        Score of the best complete path through the subset, less that of the best of all; at most 0.
+    opened : bool
+        Whether the arcs from the subset are known.
+    next_in_slot : int64
+        Next subset in the same slot of the hash table, -1 for none.
+    junction : int32
+        Token of every element.
+    score : float64
+        Of the best path to every element, less what the best complete path of the subset has in common.
+    slot : int64
+        First subset of every slot of the hash table, -1 for none.
+    """
+
+    start: np.ndarray
+    deficit: np.ndarray
+    opened: np.ndarray
+    next_in_slot: np.ndarray
+    junction: np.ndarray
+    score: np.ndarray
+    slot: np.ndarray
+
+
+class SubsetArcs(NamedTuple):
+    """The arcs between subsets, each with a step back from every element of its target; with room at the ends.
+
+    Attributes
+    ----------
+    target : int64
+        Subset that the arc leads to.
+    start : int64
+        Steps of arc i are `start[i]:start[i + 1]`.
+    element, link : int64
+        Element that the step leads back to, and the link with the word.
+    """
+
+    target: np.ndarray
+    start: np.ndarray
+    element: np.ndarray
+    link: np.ndarray
+
+
+class BestEntries(NamedTuple):
+    """The best path so far to every head or junction: its score, and the element and link that it came by.
+
+    The score is -inf where no path leads; `found` lists the places where one does, in its first entries.
+    """
+
+    score: np.ndarray
+    element: np.ndarray
+    link: np.ndarray
+    found: np.ndarray
+
+
 @njit(cache=True, nogil=True)
-def _determinized(
-    way_start, way_junction, way_total, link_start, link_word, link_head, link_total, backward, first_head, beam,
-    most_elements,
-):  # fmt: skip
-    n_tokens = len(backward)
-    end = n_tokens - 1
-    element_token = np.empty(1024, np.int32)
-    element_score = np.empty(1024)
-    subset_start = np.zeros(1024, np.int64)
-    deficit = np.empty(1024)  # of the best complete path through the subset, at most 0
-    opened = np.zeros(1024, np.bool_)
-    bucket = np.full(4096, -1, np.int64)
-    chained = np.full(1024, -1, np.int64)
-    n_subsets = 0
-    n_elements = 0
-    arc_source = np.empty(1024, np.int64)
-    arc_target = np.empty(1024, np.int64)
-    back_start = np.zeros(1024, np.int64)
-    back_element = np.empty(1024, np.int64)
-    back_link = np.empty(1024, np.int64)
-    n_arcs = 0
-    n_back = 0
+def _no_subsets():
+    return Subsets(
+        np.zeros(1024, np.int64), np.empty(1024), np.zeros(1024, np.bool_), np.full(1024, -1, np.int64),
+        np.empty(1024, np.int32), np.empty(1024), np.full(4096, -1, np.int64),
+    )  # fmt: skip
 
-    best = np.full(n_tokens, -np.inf)  # by junction
-    best_element = np.empty(n_tokens, np.int64)
-    best_link = np.empty(n_tokens, np.int64)
-    head_best = np.full(len(way_start) - 1, -np.inf)
-    head_element = np.empty(len(way_start) - 1, np.int64)
-    head_link = np.empty(len(way_start) - 1, np.int64)
-    heads = np.empty(len(way_start) - 1, np.int64)
-    tokens = np.empty(n_tokens, np.int64)
-    waiting: list[tuple[float, np.int64]] = [(0.0, np.int64(-1))]  # -1: before the first subset
-    reached_beam = beam
-    while len(waiting) > 0:
-        negative, subset = heappop(waiting)
-        if subset >= 0:
-            if opened[subset] or -negative < deficit[subset]:
-                continue
-            if n_elements + n_back > most_elements:
-                reached_beam = negative
-                break
-            opened[subset] = True
-        if subset < 0:
-            n_candidates = 1
-            words = np.zeros(1, np.int64)
-            links = np.full(1, -1, np.int64)
-            elements = np.full(1, -1, np.int64)
-            entry = np.zeros(1)
-        else:
-            n_candidates = 0
-            for element in range(subset_start[subset], subset_start[subset + 1]):
-                token = element_token[element]
-                n_candidates += link_start[token + 1] - link_start[token]
-            words = np.empty(n_candidates, np.int64)
-            links = np.empty(n_candidates, np.int64)
-            elements = np.empty(n_candidates, np.int64)
-            entry = np.empty(n_candidates)
-            n = 0
-            for element in range(subset_start[subset], subset_start[subset + 1]):
-                token = element_token[element]
-                for link in range(link_start[token], link_start[token + 1]):
-                    words[n], links[n], elements[n] = link_word[link], link, element
-                    entry[n] = element_score[element] + link_total[link]
+
+@njit(cache=True, nogil=True)
+def _with_room_for_subset(subsets, n_subsets, n_elements):
+    """The same subsets with room for one more of `n_elements`."""
+    start, deficit, opened, next_in_slot, junction, score, slot = subsets
+    if n_subsets + 2 >= len(start):
+        start, deficit, next_in_slot = grown(start), grown(deficit), grown(next_in_slot)
+        opened = grown(opened)
+    while start[n_subsets] + n_elements > len(junction):
+        junction, score = grown(junction), grown(score)
+    return Subsets(start, deficit, opened, next_in_slot, junction, score, slot)
+
+
+@njit(cache=True, nogil=True)
+def _with_more_slots(subsets, n_subsets):
+    """The same subsets in a larger hash table."""
+    start, deficit, opened, next_in_slot, junction, score, slot = subsets
+    slot = np.full(4 * len(slot), -1, np.int64)
+    for number in range(n_subsets):
+        low, size = start[number], start[number + 1] - start[number]
+        place = _slot_of(junction[low : low + size], score[low : low + size], size, len(slot))
+        next_in_slot[number] = slot[place]
+        slot[place] = number
+    return Subsets(start, deficit, opened, next_in_slot, junction, score, slot)
+
+
+@njit(cache=True, nogil=True)
+def _slot_of(junctions, scores, n, n_slots):
+    return np.int64(_hash(junctions, scores, n) % np.uint64(n_slots))
+
+
+@njit(cache=True, nogil=True)
+def _find_subset(subsets, place, junctions, scores, n):
+    """The subset with the first `n` of these elements, or -1; `place` is their slot of the hash table."""
+    start, _, _, next_in_slot, junction, score, slot = subsets
+    number = slot[place]
+    while number >= 0 and not _same(junctions, scores, n, junction, score, start[number], start[number + 1]):
+        number = next_in_slot[number]
+    return number
+
+
+@njit(cache=True, nogil=True)
+def _add_subset(subsets, number, place, junctions, scores, n, deficit):
+    """Write subset `number`, for which there is room, and put it into the hash table at `place`."""
+    junction, score = subsets.junction, subsets.score
+    low = subsets.start[number]
+    for i in range(n):
+        junction[low + i] = junctions[i]
+        score[low + i] = scores[i]
+    subsets.start[number + 1] = low + n
+    subsets.deficit[number] = deficit
+    subsets.opened[number] = False
+    subsets.next_in_slot[number] = subsets.slot[place]
+    subsets.slot[place] = number
+
+
+@njit(cache=True, nogil=True)
+def _no_arcs():
+    return SubsetArcs(
+        np.empty(1024, np.int64), np.zeros(1024, np.int64), np.empty(1024, np.int64), np.empty(1024, np.int64)
+    )
+
+
+@njit(cache=True, nogil=True)
+def _with_room_for_arc(arcs, n_arcs, n_steps):
+    """The same arcs with room for one more of `n_steps`."""
+    target, start, element, link = arcs
+    if n_arcs + 1 >= len(start):
+        target, start = grown(target), grown(start)
+    while start[n_arcs] + n_steps > len(element):
+        element, link = grown(element), grown(link)
+    return SubsetArcs(target, start, element, link)
+
+
+@njit(cache=True, nogil=True)
+def _add_arc(arcs, number, target, junctions, n, best):
+    """Write arc `number`, for which there is room, with a step back from each of the junctions."""
+    element, link = arcs.element, arcs.link
+    best_element, best_link = best.element, best.link
+    arcs.target[number] = target
+    low = arcs.start[number]
+    for i in range(n):
+        element[low + i] = best_element[junctions[i]]
+        link[low + i] = best_link[junctions[i]]
+    arcs.start[number + 1] = low + n
+
+
+@njit(cache=True, nogil=True)
+def _word_arcs(subsets, subset, links):
+    """Word, link, head, element and score of all links with words from the elements of a subset."""
+    first, last = subsets.start[subset], subsets.start[subset + 1]
+    junction_of, score_of = subsets.junction, subsets.score
+    start, word, head, total = links
+    n = 0
+    for element in range(first, last):
+        junction = junction_of[element]
+        n += start[junction + 1] - start[junction]
+    words, numbers, elements = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    heads, scores = np.empty(n, np.int64), np.empty(n)
+    n = 0
+    for element in range(first, last):
+        junction = junction_of[element]
+        for link in range(start[junction], start[junction + 1]):
+            words[n], numbers[n], elements[n], heads[n] = word[link], link, element, head[link]
+            scores[n] = score_of[element] + total[link]
+            n += 1
+    return words, numbers, heads, elements, scores
+
+
+@njit(cache=True, nogil=True)
+def _enter_heads(order, position, words, numbers, heads, elements, scores, at_heads):
+    """Keep the best path to each head over the links with the word at `position`.
+
+    Returns the position of the next word and the number of heads found.
+    """
+    best, best_element, best_link, found = at_heads
+    word = words[order[position]]
+    n = 0
+    while position < len(order) and words[order[position]] == word:
+        one = order[position]
+        position += 1
+        head = heads[one]
+        if scores[one] > best[head]:
+            if best[head] == -np.inf:
+                found[n] = head
+                n += 1
+            best[head], best_element[head], best_link[head] = scores[one], elements[one], numbers[one]
+    return position, n
+
+
+@njit(cache=True, nogil=True)
+def _clear(best, n):
+    """Empty the first `n` places found."""
+    score, found = best.score, best.found
+    for i in range(n):
+        score[found[i]] = -np.inf
+
+
+@njit(cache=True, nogil=True)
+def _follow_ways(at_heads, n_heads, ways, at_junctions, backward):
+    """Pass the paths at heads, which are empty afterwards, on to junctions.
+
+    Returns the number of junctions found and the score of the best complete path.
+    """
+    start, way_junction, total = ways
+    head_score, head_element, head_link, heads = at_heads
+    best, best_element, best_link, found = at_junctions
+    n = 0
+    top = -np.inf
+    for i in range(n_heads):
+        head = heads[i]
+        for way in range(start[head], start[head + 1]):
+            junction = way_junction[way]
+            score = head_score[head] + total[way]
+            if score > best[junction]:
+                if best[junction] == -np.inf:
+                    found[n] = junction
                     n += 1
-        order = np.argsort(words, kind="mergesort")
-        position = 0
-        while position < n_candidates:
-            word = words[order[position]]
-            n_heads = 0
-            while position < n_candidates and words[order[position]] == word:
-                one = order[position]
-                position += 1
-                head = first_head if subset < 0 else link_head[links[one]]
-                if entry[one] > head_best[head]:
-                    if head_best[head] == -np.inf:
-                        heads[n_heads] = head
-                        n_heads += 1
-                    head_best[head], head_element[head], head_link[head] = entry[one], elements[one], links[one]
-            n = 0
-            top = -np.inf
-            for i in range(n_heads):
-                head = heads[i]
-                for way in range(way_start[head], way_start[head + 1]):
-                    token = way_junction[way]
-                    score = head_best[head] + way_total[way]
-                    if score > best[token]:
-                        if best[token] == -np.inf:
-                            tokens[n] = token
-                            n += 1
-                        best[token], best_element[token], best_link[token] = score, head_element[head], head_link[head]
-                        top = max(top, score + backward[token])
-                head_best[head] = -np.inf
-            below = 0.0 if subset < 0 else deficit[subset] + top
-            common = 0.0 if subset < 0 else top
-            found = np.sort(tokens[:n])
-            values = np.empty(n)
-            kept = 0
-            for i in range(n):
-                token = found[i]
-                if best[token] + backward[token] >= common - beam - SLACK:
-                    found[kept] = token
-                    values[kept] = best[token] - common
-                    kept += 1
-            if kept > 0 and below >= -beam - SLACK:
-                slot = np.int64(_hash(found, values, kept) % np.uint64(len(bucket)))
-                number = bucket[slot]
-                while number >= 0 and not _same(
-                    found, values, kept, element_token, element_score, subset_start[number], subset_start[number + 1]
-                ):
-                    number = chained[number]
-                if number < 0:
-                    number = n_subsets
-                    n_subsets += 1
-                    if n_subsets + 1 >= len(subset_start):
-                        subset_start, deficit, chained = grown(subset_start), grown(deficit), grown(chained)
-                        opened = grown(opened)
-                    while n_elements + kept > len(element_token):
-                        element_token, element_score = grown(element_token), grown(element_score)
-                    for i in range(kept):
-                        element_token[n_elements] = found[i]
-                        element_score[n_elements] = values[i]
-                        n_elements += 1
-                    subset_start[number + 1] = n_elements
-                    deficit[number] = below
-                    opened[number] = False
-                    chained[number] = bucket[slot]
-                    bucket[slot] = number
-                    heappush(waiting, (-below, np.int64(number)))
-                    if n_subsets > len(bucket):
-                        bucket = np.full(4 * len(bucket), -1, np.int64)
-                        for one in range(n_subsets):
-                            low, size = subset_start[one], subset_start[one + 1] - subset_start[one]
-                            key = _hash(element_token[low : low + size], element_score[low : low + size], size)
-                            slot = np.int64(key % np.uint64(len(bucket)))
-                            chained[one] = bucket[slot]
-                            bucket[slot] = one
-                elif below > deficit[number]:
-                    deficit[number] = below
-                    if not opened[number]:
-                        heappush(waiting, (-below, number))
-                if subset >= 0:
-                    if n_arcs + 1 >= len(back_start):
-                        arc_source, arc_target, back_start = grown(arc_source), grown(arc_target), grown(back_start)
-                    while n_back + kept > len(back_element):
-                        back_element, back_link = grown(back_element), grown(back_link)
-                    arc_source[n_arcs], arc_target[n_arcs] = subset, number
-                    for i in range(kept):
-                        back_element[n_back] = best_element[found[i]]
-                        back_link[n_back] = best_link[found[i]]
-                        n_back += 1
-                    n_arcs += 1
-                    back_start[n_arcs] = n_back
-            for i in range(n):
-                best[tokens[i]] = -np.inf
+                best[junction], best_element[junction], best_link[junction] = score, head_element[head], head_link[head]
+                top = max(top, score + backward[junction])
+        head_score[head] = -np.inf
+    return n, top
 
-    # From the ends back to the first subset, only by what the best path of some word sequence takes.
-    into = np.argsort(arc_target[:n_arcs], kind="mergesort")
-    into_start = np.searchsorted(arc_target[:n_arcs][into], np.arange(n_subsets + 1))
+
+@njit(cache=True, nogil=True)
+def _within_beam(at_junctions, n, backward, common, beam):
+    """The junctions within the beam, sorted, with their scores less the common part, and their number."""
+    best = at_junctions.score
+    junctions = np.sort(at_junctions.found[:n])
+    scores = np.empty(n)
+    kept = 0
+    for i in range(n):
+        junction = junctions[i]
+        if best[junction] + backward[junction] >= common - beam - SLACK:
+            junctions[kept] = junction
+            scores[kept] = best[junction] - common
+            kept += 1
+    return junctions, scores, kept
+
+
+@njit(cache=True, nogil=True)
+def _steps_of_best_paths(subsets, n_subsets, arcs, n_arcs, end):
+    """Source, target and link of the steps on the best path of some word sequence, found from the ends backward."""
+    into = np.argsort(arcs.target[:n_arcs], kind="mergesort")
+    into_start = np.searchsorted(arcs.target[:n_arcs][into], np.arange(n_subsets + 1))
+    n_elements = subsets.start[n_subsets]
     needed = np.zeros(n_elements, np.bool_)
     stack = np.empty(n_elements, np.int64)
     n_stack = 0
     subset_of = np.empty(n_elements, np.int64)
     for number in range(n_subsets):
-        for element in range(subset_start[number], subset_start[number + 1]):
+        for element in range(subsets.start[number], subsets.start[number + 1]):
             subset_of[element] = number
-            if element_token[element] == end:
+            if subsets.junction[element] == end:
                 needed[element] = True
                 stack[n_stack] = element
                 n_stack += 1
-    step_source = np.empty(1024, np.int64)
-    step_target = np.empty(1024, np.int64)
-    step_link = np.empty(1024, np.int64)
+    source, target, link = np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024, np.int64)
     n_steps = 0
     while n_stack > 0:
         n_stack -= 1
         element = stack[n_stack]
         number = subset_of[element]
         for i in range(into_start[number], into_start[number + 1]):
-            back = back_start[into[i]] + element - subset_start[number]
-            if n_steps == len(step_source):
-                step_source, step_target, step_link = grown(step_source), grown(step_target), grown(step_link)
-            before = back_element[back]
-            step_source[n_steps], step_target[n_steps], step_link[n_steps] = before, element, back_link[back]
+            back = arcs.start[into[i]] + element - subsets.start[number]
+            if n_steps == len(source):
+                source, target, link = grown(source), grown(target), grown(link)
+            before = arcs.element[back]
+            source[n_steps], target[n_steps], link[n_steps] = before, element, arcs.link[back]
             n_steps += 1
             if not needed[before]:
                 needed[before] = True
                 stack[n_stack] = before
                 n_stack += 1
-    return (
-        step_source[:n_steps].copy(), step_target[:n_steps].copy(), step_link[:n_steps].copy(),
-        element_token[:n_elements].copy(), subset_start[1], reached_beam,
-    )  # fmt: skip
+    return source[:n_steps].copy(), target[:n_steps].copy(), link[:n_steps].copy()
+
+
+@njit(cache=True, nogil=True)
+def _no_entries(n):
+    return BestEntries(np.full(n, -np.inf), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64))
+
+
+@njit(cache=True, nogil=True)
+def _determinized(ways, links, backward, first_head, beam, most_elements):
+    """Open subsets, best first, until none waits or there is no room; then follow their arcs back.
+
+    Subset -1 stands before the first one: a single arc leads from it to `first_head`.
+    """
+    subsets, n_subsets = _no_subsets(), np.int64(0)
+    arcs, n_arcs = _no_arcs(), np.int64(0)
+    at_heads, at_junctions = _no_entries(len(ways.start) - 1), _no_entries(len(backward))
+    waiting: list[tuple[float, np.int64]] = [(0.0, np.int64(-1))]
+    reached_beam = beam
+    while len(waiting) > 0:
+        negative, subset = heappop(waiting)
+        if subset < 0:
+            words, elements, numbers = np.zeros(1, np.int64), np.full(1, -1, np.int64), np.full(1, -1, np.int64)
+            heads, scores = np.full(1, first_head, np.int64), np.zeros(1)
+        else:
+            if subsets.opened[subset] or -negative < subsets.deficit[subset]:
+                continue
+            if subsets.start[n_subsets] + arcs.start[n_arcs] > most_elements:
+                reached_beam = negative
+                break
+            subsets.opened[subset] = True
+            words, numbers, heads, elements, scores = _word_arcs(subsets, subset, links)
+        order = np.argsort(words, kind="mergesort")
+        position = 0
+        while position < len(order):
+            position, n_heads = _enter_heads(order, position, words, numbers, heads, elements, scores, at_heads)
+            n_found, top = _follow_ways(at_heads, n_heads, ways, at_junctions, backward)
+            deficit = 0.0 if subset < 0 else subsets.deficit[subset] + top
+            common = 0.0 if subset < 0 else top
+            junctions, values, n = _within_beam(at_junctions, n_found, backward, common, beam)
+            if n > 0 and deficit >= -beam - SLACK:
+                place = _slot_of(junctions, values, n, len(subsets.slot))
+                target = _find_subset(subsets, place, junctions, values, n)
+                if target < 0:
+                    target = n_subsets
+                    if target + 2 >= len(subsets.start) or subsets.start[target] + n > len(subsets.junction):
+                        subsets = _with_room_for_subset(subsets, n_subsets, n)
+                    _add_subset(subsets, target, place, junctions, values, n, deficit)
+                    n_subsets += 1
+                    if n_subsets > len(subsets.slot):
+                        subsets = _with_more_slots(subsets, n_subsets)
+                    heappush(waiting, (-deficit, target))
+                elif deficit > subsets.deficit[target]:
+                    subsets.deficit[target] = deficit
+                    if not subsets.opened[target]:
+                        heappush(waiting, (-deficit, target))
+                if subset >= 0:
+                    if n_arcs + 1 >= len(arcs.start) or arcs.start[n_arcs] + n > len(arcs.element):
+                        arcs = _with_room_for_arc(arcs, n_arcs, n)
+                    _add_arc(arcs, n_arcs, target, junctions, n, at_junctions)
+                    n_arcs += 1
+            _clear(at_junctions, n_found)
+    steps = _steps_of_best_paths(subsets, n_subsets, arcs, n_arcs, len(backward) - 1)
+    return *steps, subsets.junction[: subsets.start[n_subsets]].copy(), subsets.start[1], reached_beam
