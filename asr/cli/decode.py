@@ -3,7 +3,7 @@
 import logging
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -24,6 +24,9 @@ from asr.corpus.audio_kinds import READABLE
 from asr.util.errors import CorpusError, printable
 from asr.util.memory_errors import require_address_space
 from discriminants.util.paths import exists
+
+if TYPE_CHECKING:
+    from asr.runs.outcome import Outcome
 
 METHODS: dict[str, Literal["input-network", "fmllr", "vtln"]] = {
     "input-network": "input-network",
@@ -299,32 +302,15 @@ def decode(
       asr decode --model runs/mine/model.safetensors --out out --data data/test --confidence --lattices out/lattices
     """
     audio, method = _audio_and_method(audio or [], adapt)
-    if mlf and (labels := [path for path in audio if path.suffix == ".mlf"]):
-        raise typer.BadParameter(
-            f"is followed by no file: it writes {out / 'hyp.mlf'}; leave '{labels[0]}' out", param_hint="--mlf"
-        )
-    if bool(audio) == (data is not None):
-        taken = f"; '{audio[0]}' was taken for an audio file" if audio else ""
-        raise typer.BadParameter(f"give either audio files or --data DIR{taken}", param_hint="AUDIO | --data")
-    require_model(model, "--model")
-    require_directory(data, "--data")
-    require_directory(root, "--root")
-    _require_some_file(audio)
-    require_grammar(grammar)
-    require_grammar(rescore, "--rescore")
-    if lattices is not None and exists(lattices):
-        require_directory(lattices, "--lattices")
-
+    _require_sources(audio, data, out, mlf)
+    _require_inputs(model, audio, data, root, grammar, rescore, lattices)
     require_address_space()
 
     from asr import Recognizer
     from asr.cli.reporting import report_failures
     from asr.runs.workers import open_workers
 
-    # What was taken for granted is said too, such as who speaks in which file.
-    logging.basicConfig(level=logging.WARNING, format="asr: %(message)s")
-    for module in ("decode", "audio_files"):
-        logging.getLogger(f"asr.commands.{module}").setLevel(logging.INFO)
+    _log_assumptions()
     with open_workers(jobs, cluster) as workers:
         recognizer = Recognizer.load(
             model,
@@ -359,10 +345,7 @@ def decode(
             rescore=rescore,
             workers=workers,
         )
-    hypotheses = out / "hyp.txt"
-    typer.echo(hypotheses.read_text(encoding="utf-8"), nl=False)
-    done = f"{summary.n_done} utterance{'' if summary.n_done == 1 else 's'} in {printable(str(hypotheses))}"
-    typer.echo(f"{done}, {summary.rtf:.3f} CPU seconds per second of audio", err=True)
+    _print_hypotheses(summary, out)
     report_failures(summary, out)
 
 
@@ -380,6 +363,52 @@ def _audio_and_method(
                 f"{word!r} is no file, and none of {', '.join(METHODS)}, by which models adapt", param_hint="--adapt"
             )
     return audio, METHODS[str(methods[0])] if methods else adapt
+
+
+def _require_sources(audio: list[Path], data: Path | None, out: Path, mlf: bool) -> None:
+    """Raise unless there are either audio files or a data directory; --mlf takes no file."""
+    if mlf and (labels := [path for path in audio if path.suffix == ".mlf"]):
+        raise typer.BadParameter(
+            f"is followed by no file: it writes {out / 'hyp.mlf'}; leave '{labels[0]}' out", param_hint="--mlf"
+        )
+    if bool(audio) == (data is not None):
+        taken = f"; '{audio[0]}' was taken for an audio file" if audio else ""
+        raise typer.BadParameter(f"give either audio files or --data DIR{taken}", param_hint="AUDIO | --data")
+
+
+def _require_inputs(
+    model: Path,
+    audio: list[Path],
+    data: Path | None,
+    root: Path | None,
+    grammar: str | None,
+    rescore: str | None,
+    lattices: Path | None,
+) -> None:
+    """Raise if an input is missing, or if --lattices is not a directory."""
+    require_model(model, "--model")
+    require_directory(data, "--data")
+    require_directory(root, "--root")
+    _require_some_file(audio)
+    require_grammar(grammar)
+    require_grammar(rescore, "--rescore")
+    if lattices is not None and exists(lattices):
+        require_directory(lattices, "--lattices")
+
+
+def _log_assumptions() -> None:
+    """Log warnings, and what decoding assumes, such as which files share a speaker."""
+    logging.basicConfig(level=logging.WARNING, format="asr: %(message)s")
+    for module in ("decode", "audio_files"):
+        logging.getLogger(f"asr.commands.{module}").setLevel(logging.INFO)
+
+
+def _print_hypotheses(summary: "Outcome", out: Path) -> None:
+    """Print the recognized words, and to stderr the number of utterances and the speed."""
+    hypotheses = out / "hyp.txt"
+    typer.echo(hypotheses.read_text(encoding="utf-8"), nl=False)
+    done = f"{summary.n_done} utterance{'' if summary.n_done == 1 else 's'} in {printable(str(hypotheses))}"
+    typer.echo(f"{done}, {summary.rtf:.3f} CPU seconds per second of audio", err=True)
 
 
 def _require_some_file(audio: list[Path]) -> None:
