@@ -149,6 +149,20 @@ def _in_order(layer_start, place, jump_start, jump_end, depth):
 
 
 @njit(cache=True, nogil=True)
+def _number_tokens(token_at, place, low, high):
+    """Write the numbers of the tokens of a layer, `low` to `high`, to their nodes or arcs."""
+    for i in range(low, high):
+        token_at[place[i]] = i
+
+
+@njit(cache=True, nogil=True)
+def _forget_tokens(token_at, place, low, high):
+    """Undo `_number_tokens`: -1 where no token is."""
+    for i in range(low, high):
+        token_at[place[i]] = -1
+
+
+@njit(cache=True, nogil=True)
 def _links(
     layer_start, place, forward, backward, floor, beam, scores, arc_start, arc_end, arc_unit, arc_word, arc_event,
     arc_weight, arc_scaled, arc_penalty, unit_state, unit_stay, unit_leave, jump_start, jump_end, jump_word,
@@ -172,11 +186,9 @@ def _links(
             frame = layer // 2
             nodes = layer if layer % 2 == 0 else layer + 1
             arcs = layer + 1 if layer % 2 == 0 else layer + 2
-            for i in range(layer_start[nodes], layer_start[nodes + 1]):
-                node_token[place[i]] = i
+            _number_tokens(node_token, place, layer_start[nodes], layer_start[nodes + 1])
             if arcs < last:
-                for i in range(layer_start[arcs], layer_start[arcs + 1]):
-                    arc_token[place[i]] = i
+                _number_tokens(arc_token, place, layer_start[arcs], layer_start[arcs + 1])
             for i in range(layer_start[layer], layer_start[layer + 1]):
                 start[i] = n
                 least = -beam - SLACK - forward[i]
@@ -224,11 +236,9 @@ def _links(
                                 acoustic[n], grammar[n] = heard + arc_penalty[arc], arc_weight[arc]
                                 total[n] = arc_scaled[arc] + heard
                             n += 1
-            for i in range(layer_start[nodes], layer_start[nodes + 1]):
-                node_token[place[i]] = -1
+            _forget_tokens(node_token, place, layer_start[nodes], layer_start[nodes + 1])
             if arcs < last:
-                for i in range(layer_start[arcs], layer_start[arcs + 1]):
-                    arc_token[place[i]] = -1
+                _forget_tokens(arc_token, place, layer_start[arcs], layer_start[arcs + 1])
         start[n_tokens] = start[n_tokens + 1] = n
         room = n
     return start, target, word, event, acoustic, grammar, total
