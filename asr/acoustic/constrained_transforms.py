@@ -134,7 +134,9 @@ def _sweep(
     n_rows, n_columns = transform.shape
     column, from_cofactors, change, changed = np.empty(n_rows), np.empty(n_columns), np.empty(n_rows), np.empty(n_rows)
     for row in range(n_rows):
-        column[:] = inverse[:, row]
+        for i in range(n_rows):  # slice assignments take seconds to compile
+            column[i] = inverse[i, row]
+            changed[i] = 0.0
         square, cross = 0.0, 0.0
         for i in range(n_columns):
             total = 0.0
@@ -152,7 +154,6 @@ def _sweep(
                 change[i] = updated - transform[row, i]
             transform[row, i] = updated
         # Sherman and Morrison: the inverse of the matrix with this row in the place of the old one.
-        changed[:] = 0.0
         for i in range(n_rows):
             for j in range(n_rows):
                 changed[j] += change[i] * inverse[i, j]

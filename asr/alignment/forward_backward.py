@@ -96,7 +96,8 @@ def _recursions(
                 for jump in range(jump_start[n], jump_start[n + 1]):
                     target = jump_end[jump]
                     node[target] = _log_add(node[target], node[n] + jump_weight[jump])
-        at_node[frame] = node
+        for n in range(n_nodes):  # a slice assignment takes seconds to compile
+            at_node[frame, n] = node[n]
         if frame == n_frames:
             break
         following = np.full(n_nodes, -np.inf)

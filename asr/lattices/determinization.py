@@ -358,7 +358,8 @@ def _follow_ways(at_heads, n_heads, ways, at_junctions, backward):
 def _within_beam(at_junctions, n, backward, common, beam):
     """The junctions within the beam, sorted, with their scores less the common part, and their number."""
     best = at_junctions.score
-    junctions = np.sort(at_junctions.found[:n])
+    found = at_junctions.found[:n]
+    junctions = found[np.argsort(found, kind="mergesort")]  # one sort is compiled for this and for words
     scores = np.empty(n)
     kept = 0
     for i in range(n):
@@ -371,10 +372,25 @@ def _within_beam(at_junctions, n, backward, common, beam):
 
 
 @njit(cache=True, nogil=True)
+def _arcs_by_target(arcs, n_arcs, n_subsets):
+    """Arcs sorted by their targets, by counting; those to subset i are `order[start[i]:start[i + 1]]`."""
+    start = np.zeros(n_subsets + 1, np.int64)
+    for arc in range(n_arcs):
+        start[arcs.target[arc] + 1] += 1
+    for subset in range(n_subsets):
+        start[subset + 1] += start[subset]
+    order, filled = np.empty(n_arcs, np.int64), np.zeros(n_subsets, np.int64)
+    for arc in range(n_arcs):
+        target = arcs.target[arc]
+        order[start[target] + filled[target]] = arc
+        filled[target] += 1
+    return order, start
+
+
+@njit(cache=True, nogil=True)
 def _steps_of_best_paths(subsets, n_subsets, arcs, n_arcs, end):
     """Source, target and link of the steps on the best path of some word sequence, found from the ends backward."""
-    into = np.argsort(arcs.target[:n_arcs], kind="mergesort")
-    into_start = np.searchsorted(arcs.target[:n_arcs][into], np.arange(n_subsets + 1))
+    into, into_start = _arcs_by_target(arcs, n_arcs, n_subsets)
     n_elements = subsets.start[n_subsets]
     needed = np.zeros(n_elements, np.bool_)
     stack = np.empty(n_elements, np.int64)
@@ -437,7 +453,7 @@ def _determinized(ways, links, backward, first_head, beam, most_elements):
             subsets.opened[subset] = True
             words, numbers, heads, elements, scores = _word_arcs(subsets, subset, links)
         order = np.argsort(words, kind="mergesort")
-        position = 0
+        position = np.int64(0)  # one type, so that the functions are compiled once
         while position < len(order):
             position, n_heads = _enter_heads(order, position, words, numbers, heads, elements, scores, at_heads)
             n_found, top = _follow_ways(at_heads, n_heads, ways, at_junctions, backward)
