@@ -5,10 +5,6 @@ Young et al., The HTK Book (3.4), sections 5.2-5.6. HTK's own c0 is the orthonor
 
 from functools import lru_cache
 
-import discriminants.util.numba_cache  # noqa: F401 (before librosa, which compiles functions as it is imported)
-
-# isort: split
-import librosa
 import numpy as np
 import scipy.fft
 
@@ -38,7 +34,7 @@ def mfcc(signal: np.ndarray, config: FeatureConfig) -> np.ndarray:
     if len(signal) < config.window_samples:
         return np.empty((0, config.static_dimension), np.float32)
     window, filters, transform = _constants(config)
-    frames = librosa.util.frame(signal, frame_length=config.window_samples, hop_length=config.shift_samples, axis=0)
+    frames = np.lib.stride_tricks.sliding_window_view(signal, config.window_samples)[:: config.shift_samples]
     log_mel = np.empty((len(frames), filters.shape[1]))
     log_energy = np.empty(len(frames))
     for first in range(0, len(frames), _BLOCK):

@@ -148,5 +148,3 @@ def test_every_module_takes_its_compiler_from_the_one_door() -> None:
         if any(line.startswith("from numba import") and "njit" in line for line in path.read_text().splitlines())
     ]
     assert importing == ["discriminants/util/numba_cache.py"]
-    mfcc = (ROOT / "asr/features/mfcc.py").read_text()
-    assert mfcc.index("import discriminants.util.numba_cache") < mfcc.index("import librosa")

@@ -113,6 +113,20 @@ VARIANTS = [
 RANGES = [FeatureConfig(dynamic_range_db=35), FeatureConfig(sample_rate=8000, energy="c0", dynamic_range_db=20)]
 
 
+@pytest.mark.parametrize("rate", [8000, 16000])
+def test_mfcc_without_preemphasis_and_lifter_equal_those_of_librosa(rate):
+    librosa = pytest.importorskip("librosa")
+    config = FeatureConfig(sample_rate=rate, energy="c0", preemphasis=0.0, lifter=0, dynamic_range_db=0)
+    size, window = config.fft_size, config.window_samples
+    signal = babble(rate // 2)
+    options = {"n_fft": size, "hop_length": config.shift_samples, "win_length": window, "center": False}
+    spectrum = librosa.stft(signal.astype(np.float64), window=np.hamming(window), **options)
+    mel = mel_filters(rate, size, config.n_filters, config.low_hz, config.high_hz) @ np.abs(spectrum) ** 2
+    expected = librosa.feature.mfcc(S=np.log(mel), n_mfcc=config.n_cepstra + 1, dct_type=2, norm="ortho").T
+    ours = mfcc(signal[(size - window) // 2 :], config)  # librosa puts the window into the middle of the FFT
+    np.testing.assert_allclose(np.roll(ours, 1, axis=1)[: len(expected)], expected[: len(ours)], atol=1e-3)
+
+
 @pytest.mark.parametrize(
     "config",
     VARIANTS + RANGES,
