@@ -15,10 +15,12 @@ from discriminants.kernels import Kernel, PrecomputedKernel, make_kernel
 from discriminants.linear_systems.centred_scatter import PENALTIES
 from discriminants.linear_systems.kernel_values import check_symmetric, check_values, kernel_matrix
 from discriminants.multiclass.thresholded import ThresholdedClassifier
+from discriminants.util.estimator import estimator, field
 
 _JITTER = 1e-12  # of the mean diagonal entry of the scatter matrix
 
 
+@estimator
 class InvariantKFDClassifier(ThresholdedClassifier):
     """Fisher's discriminant over a given number of centres, held against its movement under known transformations.
 
@@ -72,7 +74,6 @@ class InvariantKFDClassifier(ThresholdedClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ThresholdedClassifier._parameter_constraints,
         "n_centers": [Interval(Integral, 1, None, closed="left")],
         "centers": [StrOptions({"samples", "copies", "k_means"})],
         "regularization": [Interval(Real, 0, None, closed="neither")],
@@ -83,34 +84,13 @@ class InvariantKFDClassifier(ThresholdedClassifier):
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        n_centers: int = 1000,
-        *,
-        centers: str = "samples",
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        regularization: float = 1e-3,
-        penalty: str = "identity",
-        invariance: float = 1e-3,
-        virtual: float = 0.0,
-        threshold: str = "least_squares",
-        calibrate_on: str = "training",
-        posterior: str = "multinomial",
-        random_state: Any = None,
-    ) -> None:
-        self.n_centers = n_centers
-        self.centers = centers
-        self.kernel = kernel
-        self.sigma = sigma
-        self.regularization = regularization
-        self.penalty = penalty
-        self.invariance = invariance
-        self.virtual = virtual
-        self.threshold = threshold
-        self.calibrate_on = calibrate_on
-        self.posterior = posterior
-        self.random_state = random_state
+    n_centers: int = field(default=1000, kw_only=False)
+    centers: str = "samples"
+    regularization: float = 1e-3
+    penalty: str = "identity"
+    invariance: float = 1e-3
+    virtual: float = 0.0
+    random_state: Any = None
 
     def fit(self, X: np.ndarray, y: np.ndarray, *, copies: Any = None) -> Self:
         """Learn the outputs, the thresholds and the posterior model.

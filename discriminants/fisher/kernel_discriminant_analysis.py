@@ -20,6 +20,7 @@ from discriminants.linear_systems.kernel_values import (
 )
 from discriminants.linear_systems.pooled_scatter import PooledScatter, largest, oriented
 from discriminants.multiclass.labels import class_codes
+from discriminants.util.estimator import estimator, field
 from discriminants.util.expansion import FLOATS, KernelExpansion
 from discriminants.util.sampling import balanced_sample
 
@@ -27,6 +28,7 @@ _BLOCK = 2048  # samples
 _MAX_SHARE = 1.0 - 1e-12  # of the variance of a direction that lies between the classes
 
 
+@estimator
 class KernelDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelExpansion):
     """Directions in the space of a kernel that part all classes best: linear discriminant analysis with a kernel.
 
@@ -90,24 +92,13 @@ class KernelDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         "n_centers": [Interval(Integral, 1, None, closed="left"), None],
     }
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        regularization: float = 0.03,
-        penalty: str = "identity",
-        solver: str = "least_squares",
-        n_centers: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.sigma = sigma
-        self.regularization = regularization
-        self.penalty = penalty
-        self.solver = solver
-        self.n_centers = n_centers
+    n_components: int | None = field(default=None, kw_only=False)
+    kernel: Any = "gaussian"
+    sigma: Any = "scale"
+    regularization: float = 0.03
+    penalty: str = "identity"
+    solver: str = "least_squares"
+    n_centers: int | None = None
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn the directions.

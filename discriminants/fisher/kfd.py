@@ -17,9 +17,11 @@ from discriminants.linear_systems.penalty_path import PenaltyPath
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import one_vs_rest_targets, winners
 from discriminants.multiclass.thresholded import ThresholdedClassifier
+from discriminants.util.estimator import estimator
 from discriminants.util.expansion import FLOATS
 
 
+@estimator
 class KFDClassifier(ThresholdedClassifier):
     """Kernel Fisher discriminant (Andelic 2007, 3.36-3.43; Mika 2002): the dense reference of the sparse learners.
 
@@ -93,7 +95,6 @@ class KFDClassifier(ThresholdedClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ThresholdedClassifier._parameter_constraints,
         "regularization": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "penalty": [StrOptions(set(PENALTIES))],
         "calibrate_on": [StrOptions({"auto", "training", "leave_one_out", "leave_label_out", "held_out"})],
@@ -101,28 +102,11 @@ class KFDClassifier(ThresholdedClassifier):
         "significant_figures": [Interval(Integral, 1, 12, closed="both")],
     }
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        regularization: float | str = "auto",
-        penalty: str = "identity",
-        threshold: str = "least_squares",
-        calibrate_on: str = "auto",
-        solver: str = "direct",
-        significant_figures: int = 1,
-        posterior: str = "multinomial",
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.regularization = regularization
-        self.penalty = penalty
-        self.threshold = threshold
-        self.calibrate_on = calibrate_on
-        self.solver = solver
-        self.significant_figures = significant_figures
-        self.posterior = posterior
+    regularization: float | str = "auto"
+    penalty: str = "identity"
+    calibrate_on: str = "auto"
+    solver: str = "direct"
+    significant_figures: int = 1
 
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
         if self.solver == "coordinate_descent":

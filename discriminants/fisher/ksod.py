@@ -14,8 +14,10 @@ from discriminants.linear_systems.centred_scatter import PENALTIES
 from discriminants.linear_systems.kernel_values import kernel_matrix
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, winners
 from discriminants.multiclass.thresholded import stratified_folds
+from discriminants.util.estimator import estimator
 
 
+@estimator
 class KSODClassifier(OneVsRestClassifier):
     """Fisher's discriminant with a free weight of the two class variances, chosen on samples that were held out.
 
@@ -75,7 +77,6 @@ class KSODClassifier(OneVsRestClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **OneVsRestClassifier._parameter_constraints,
         "regularization": [Interval(Real, 0, None, closed="neither")],
         "penalty": [StrOptions(set(PENALTIES))],
         "rho": [StrOptions({"held_out", "fisher"}), Interval(Real, 0, 1, closed="both")],
@@ -85,30 +86,15 @@ class KSODClassifier(OneVsRestClassifier):
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        regularization: float = 1e-3,
-        penalty: str = "identity",
-        rho: Any = "held_out",
-        n_rhos: int = 21,
-        n_components: Any = None,
-        validation: Any = 0.2,
-        posterior: str = "multinomial",
-        random_state: Any = None,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.regularization = regularization
-        self.penalty = penalty
-        self.rho = rho
-        self.n_rhos = n_rhos
-        self.n_components = n_components
-        self.validation = validation
-        self.posterior = posterior
-        self.random_state = random_state
+    kernel: Any = "gaussian"
+    sigma: Any = "scale"
+    regularization: float = 1e-3
+    penalty: str = "identity"
+    rho: Any = "held_out"
+    n_rhos: int = 21
+    n_components: Any = None
+    validation: Any = 0.2
+    random_state: Any = None
 
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
         kernel, points = make_kernel(self.kernel, self.sigma).resolved(X).over(X)

@@ -13,11 +13,13 @@ from discriminants.fisher.tangent_covariance import checked_copies, tangent_cova
 from discriminants.kernels import make_kernel
 from discriminants.linear_systems.centred_scatter import PENALTIES
 from discriminants.linear_systems.kernel_values import check_symmetric, check_values, dictionary, kernel_matrix
+from discriminants.util.estimator import estimator, field
 from discriminants.util.expansion import FLOATS, KernelExpansion
 
 _JITTER = 1e-10  # of the mean diagonal entry of a matrix that is to be factored
 
 
+@estimator
 class OrientedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelExpansion):
     """Kernel principal components that do not move when samples are transformed, or that rise above known noise.
 
@@ -64,22 +66,12 @@ class OrientedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kerne
         "penalty": [StrOptions(set(PENALTIES))],
     }
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        regularization: float = 1e-3,
-        orientation: float = 1.0,
-        penalty: str = "identity",
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.sigma = sigma
-        self.regularization = regularization
-        self.orientation = orientation
-        self.penalty = penalty
+    n_components: int = field(default=2, kw_only=False)
+    kernel: Any = "gaussian"
+    sigma: Any = "scale"
+    regularization: float = 1e-3
+    orientation: float = 1.0
+    penalty: str = "identity"
 
     def fit(self, X: np.ndarray, y: Any = None, *, copies: Any = None, noise: Any = None) -> Self:
         """Learn the directions.

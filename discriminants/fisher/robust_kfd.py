@@ -11,10 +11,12 @@ from discriminants.linear_systems.box_descent import KernelRows, box_descent
 from discriminants.linear_systems.box_interior import box_interior
 from discriminants.linear_systems.kernel_values import check_symmetric, check_values
 from discriminants.multiclass.thresholded import ThresholdedClassifier
+from discriminants.util.estimator import estimator
 
 _PROBED = 50  # kernel columns looked at before the descent
 
 
+@estimator
 class RobustKFDClassifier(ThresholdedClassifier):
     """Fisher's discriminant with absolute or Huber's slacks, so that no sample weighs more than any other far one.
 
@@ -62,35 +64,16 @@ class RobustKFDClassifier(ThresholdedClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ThresholdedClassifier._parameter_constraints,
         "regularization": [Interval(Real, 0, None, closed="neither")],
         "loss": [StrOptions({"absolute", "huber"})],
         "delta": [Interval(Real, 0, None, closed="neither")],
         "tol": [Interval(Real, 0, 1, closed="neither")],
     }
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        regularization: float = 0.1,
-        loss: str = "absolute",
-        delta: float = 0.5,
-        tol: float = 1e-3,
-        threshold: str = "least_squares",
-        calibrate_on: str = "training",
-        posterior: str = "multinomial",
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.regularization = regularization
-        self.loss = loss
-        self.delta = delta
-        self.tol = tol
-        self.threshold = threshold
-        self.calibrate_on = calibrate_on
-        self.posterior = posterior
+    regularization: float = 0.1
+    loss: str = "absolute"
+    delta: float = 0.5
+    tol: float = 1e-3
 
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
         kernel, points = make_kernel(self.kernel, self.sigma).resolved(X).over(X)

@@ -19,8 +19,10 @@ from discriminants.kernels import Kernel
 from discriminants.linear_systems.centred_scatter import PENALTIES
 from discriminants.linear_systems.penalty_choice import penalty_given_or_chosen
 from discriminants.multiclass.thresholded import ThresholdedClassifier
+from discriminants.util.estimator import estimator, field
 
 
+@estimator
 class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
     """Fisher's discriminant in few kernel columns: each the best of 59 candidates for the regularized objective.
 
@@ -88,7 +90,6 @@ class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
             name: ForwardSelectionLearner._parameter_constraints[name]
             for name in ("n_centers", "kernel", "sigma", "dictionary", "n_candidates", "random_state")
         },
-        **ThresholdedClassifier._parameter_constraints,
         "regularization": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "penalty": [StrOptions(set(PENALTIES))],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -97,43 +98,19 @@ class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
         "calibrate_on": [StrOptions({"auto", "training", "leave_one_out", "held_out"})],
     }
 
-    epsilon = 0.0
-    criterion = None
-    cv = 5
-    candidates = "random"
+    epsilon: float = field(default=0.0, init=False)
+    norm_penalty: float = field(default=0.0, init=False)
+    criterion: str | None = field(default=None, init=False)
+    cv: int = field(default=5, init=False)
+    candidates: str = field(default="random", init=False)
 
-    def __init__(
-        self,
-        n_centers: int = 200,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        regularization: float | str = "auto",
-        penalty: str = "identity",
-        tol: float = 1e-3,
-        patience: int = 5,
-        dictionary: str = "shared",
-        rule: str = "best_of_59",
-        n_candidates: int | None = None,
-        threshold: str = "least_squares",
-        calibrate_on: str = "auto",
-        posterior: str = "multinomial",
-        random_state: Any = None,
-    ) -> None:
-        self.n_centers = n_centers
-        self.kernel = kernel
-        self.sigma = sigma
-        self.regularization = regularization
-        self.penalty = penalty
-        self.tol = tol
-        self.patience = patience
-        self.dictionary = dictionary
-        self.rule = rule
-        self.n_candidates = n_candidates
-        self.threshold = threshold
-        self.calibrate_on = calibrate_on
-        self.posterior = posterior
-        self.random_state = random_state
+    regularization: float | str = "auto"
+    penalty: str = "identity"
+    tol: float = 1e-3
+    patience: int = 5
+    rule: str = "best_of_59"
+    n_candidates: int | None = None
+    calibrate_on: str = "auto"
 
     def _begin(self, state: SelectionState) -> None:
         self._objectives = [float(state.system.unexplained.sum())]

@@ -12,6 +12,7 @@ from discriminants.fisher.l1_least_squares import l1_least_squares
 from discriminants.fisher.least_absolute_deviations import least_absolute_deviations
 from discriminants.kernels import make_kernel
 from discriminants.multiclass.thresholded import ThresholdedClassifier
+from discriminants.util.estimator import estimator, field
 from discriminants.util.expansion import KernelExpansion
 from discriminants.util.regression import KernelRegressor
 
@@ -31,6 +32,7 @@ class _ClassSums(NamedTuple):
     weight: float
 
 
+@estimator
 class _SparseKFD(KernelExpansion):
     """min sum_i loss(y_i - f(x_i)) + C sum_j |alpha_j|, f = sum_j alpha_j k(., x_j) + b."""
 
@@ -39,11 +41,11 @@ class _SparseKFD(KernelExpansion):
         "loss": [StrOptions({"squared", "absolute"})],
     }
 
-    kernel: Any
-    sigma: Any
-    regularization: float
-    loss: str
-    class_means: str = "free"  # a parameter of the classifier
+    kernel: Any = "gaussian"
+    sigma: Any = "scale"
+    regularization: float = 1.0
+    loss: str = "squared"
+    class_means: str = field(default="free", init=False)  # a parameter of the classifier
 
     @property
     def _penalty(self) -> float:
@@ -138,6 +140,7 @@ def _signs(target: np.ndarray) -> np.ndarray:
     return signs
 
 
+@estimator
 class SparseKFDClassifier(_SparseKFD, ThresholdedClassifier):
     """Fisher's discriminant with few kernel columns by an L1 penalty: SKFD, and with absolute slacks LSKFD.
 
@@ -192,33 +195,13 @@ class SparseKFDClassifier(_SparseKFD, ThresholdedClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **_SparseKFD._parameter_constraints,
-        **ThresholdedClassifier._parameter_constraints,
         "class_means": [StrOptions({"free", "fixed"})],
     }
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        regularization: float = 1.0,
-        loss: str = "squared",
-        class_means: str = "fixed",
-        threshold: str = "least_squares",
-        calibrate_on: str = "training",
-        posterior: str = "multinomial",
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.regularization = regularization
-        self.loss = loss
-        self.class_means = class_means
-        self.threshold = threshold
-        self.calibrate_on = calibrate_on
-        self.posterior = posterior
+    class_means: str = "fixed"
 
 
+@estimator
 class SparseKFDRegressor(_SparseKFD, KernelRegressor):
     """The same for real targets: the discriminant is a regression onto the labels (Mika 2002, sections 3.6.3 and 5).
 
@@ -226,15 +209,4 @@ class SparseKFDRegressor(_SparseKFD, KernelRegressor):
     have several columns. C is meant for targets from -1 to 1; others are moved and scaled to these, and back.
     """
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        regularization: float = 1e-2,
-        loss: str = "squared",
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.regularization = regularization
-        self.loss = loss
+    regularization: float = 1e-2

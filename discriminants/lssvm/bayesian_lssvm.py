@@ -20,6 +20,7 @@ from discriminants.lssvm.evidence.posterior_variance import PosteriorVariance
 from discriminants.lssvm.evidence.spectrum import KernelSpectrum
 from discriminants.lssvm.evidence.widths import WidthEvidence
 from discriminants.util.blas_threads import one_blas_thread_for_few
+from discriminants.util.estimator import estimator, field
 from discriminants.util.expansion import FLOATS, KernelExpansion
 from discriminants.util.regression import KernelRegressor, checked_targets
 
@@ -34,6 +35,7 @@ class PosteriorParameters(NamedTuple):
     alpha: np.ndarray
 
 
+@estimator
 class BayesianLSSVM(KernelExpansion):
     """Base: penalty, widths and inputs by evidence, then the machine of `LSSVMRegressor`."""
 
@@ -42,17 +44,17 @@ class BayesianLSSVM(KernelExpansion):
         "select_inputs": ["boolean"],
     }
 
-    kernel: Any
-    sigma: Any
-    tune_width: bool
-    select_inputs: bool
-    regularization_: np.ndarray
-    prior_variance_: np.ndarray
-    noise_variance_: np.ndarray
-    effective_parameters_: np.ndarray
-    log_evidence_: np.ndarray
-    removed_inputs_: np.ndarray
-    variance_: PosteriorVariance
+    kernel: Any = "gaussian"
+    sigma: Any = "scale"
+    tune_width: bool = True
+    select_inputs: bool = False
+    regularization_: np.ndarray = field(init=False)
+    prior_variance_: np.ndarray = field(init=False)
+    noise_variance_: np.ndarray = field(init=False)
+    effective_parameters_: np.ndarray = field(init=False)
+    log_evidence_: np.ndarray = field(init=False)
+    removed_inputs_: np.ndarray = field(init=False)
+    variance_: PosteriorVariance = field(init=False)
 
     @property
     def input_relevances_(self) -> np.ndarray:
@@ -116,6 +118,7 @@ class BayesianLSSVM(KernelExpansion):
         return kernel
 
 
+@estimator
 class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
     """`LSSVMRegressor` that finds its penalty, its widths and its inputs itself, and says how sure it is.
 
@@ -170,21 +173,6 @@ class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
     --------
     LSSVMRegressor : one kernel, the penalty by leave-one-out.
     """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {**BayesianLSSVM._parameter_constraints}
-
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        tune_width: bool = True,
-        select_inputs: bool = False,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.tune_width = tune_width
-        self.select_inputs = select_inputs
 
     def fit(
         self,

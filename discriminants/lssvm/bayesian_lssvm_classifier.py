@@ -16,11 +16,13 @@ from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import one_vs_rest_targets
 from discriminants.posteriors.output_models import PlattOutputModel, finite_log_proba, log_proba_from_odds
 from discriminants.util.blas_threads import one_blas_thread_for_few
+from discriminants.util.estimator import estimator
 from discriminants.util.expansion import FLOATS
 
 _MIN_VARIANCE = 1e-12  # of outputs, whose targets are +-1
 
 
+@estimator
 class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
     """`LSSVMClassifier` that finds its penalty, its widths and its inputs itself, with moderated class probabilities.
 
@@ -70,24 +72,10 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BayesianLSSVM._parameter_constraints,
         "posterior": [StrOptions({"leave_one_out", "moderated"})],
     }
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        tune_width: bool = True,
-        select_inputs: bool = False,
-        posterior: str = "leave_one_out",
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.tune_width = tune_width
-        self.select_inputs = select_inputs
-        self.posterior = posterior
+    posterior: str = "leave_one_out"
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn the outputs and their probabilities.

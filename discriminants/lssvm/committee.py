@@ -11,12 +11,14 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discriminants.lssvm.lssvm import LSSVMRegressor
+from discriminants.util.estimator import estimator, field
 from discriminants.util.expansion import FLOATS
 from discriminants.util.regression import checked_targets
 
 _SUM = 1e4  # weight of the condition that weights sum to one, beside errors of about one
 
 
+@estimator
 class CommitteeRegressor(MultiOutputMixin, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     """Regressors on disjoint parts of the samples, and the weights with which their outputs are best summed.
 
@@ -73,24 +75,13 @@ class CommitteeRegressor(MultiOutputMixin, MetaEstimatorMixin, RegressorMixin, B
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        n_members: int = 4,
-        *,
-        held_out: float = 0.1,
-        weighting: str = "nonnegative",
-        regularization: float = 1e-3,
-        combine: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_members = n_members
-        self.held_out = held_out
-        self.weighting = weighting
-        self.regularization = regularization
-        self.combine = combine
-        self.random_state = random_state
+    estimator: Any = field(default=None, kw_only=False)
+    n_members: int = field(default=4, kw_only=False)
+    held_out: float = 0.1
+    weighting: str = "nonnegative"
+    regularization: float = 1e-3
+    combine: Any = None
+    random_state: Any = None
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn members and weights.

@@ -19,6 +19,7 @@ from discriminants.multiclass.labels import announced_classes, codes_among
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, one_vs_rest_targets
 from discriminants.posteriors.output_models import POSTERIORS, unit_length_outputs
 from discriminants.sparse.chosen_centers import BLOCK, ChosenCenters
+from discriminants.util.estimator import estimator, field
 from discriminants.util.expansion import FLOATS
 from discriminants.util.few_samples import are_few
 from discriminants.util.partial_fit import can_stream
@@ -38,11 +39,11 @@ def _can_stream(learner: Any) -> bool:
     return can_stream(learner, obstacles)
 
 
+@estimator
 class _FixedSize(ChosenCenters):
     """What classifier and regressor share: sums over the samples, block by block, and the penalty."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ChosenCenters._parameter_constraints,
         "n_centers": [Interval(Integral, 1, None, closed="left")],
         "centers": ["array-like", None],
         "regularization": [
@@ -52,33 +53,13 @@ class _FixedSize(ChosenCenters):
         "penalties": ["array-like", None],
     }
 
-    sums_: RidgeSums
-    whitening_: np.ndarray
+    sums_: RidgeSums = field(init=False)
+    whitening_: np.ndarray = field(init=False)
 
-    def __init__(
-        self,
-        n_centers: int = 200,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        chooser: Any = "k-means",
-        centers: Any = None,
-        regularization: Any = "auto",
-        penalties: Any = None,
-        n_candidates: int | None = 20_000,
-        tol: float = 1e-10,
-        random_state: Any = None,
-    ) -> None:
-        self.n_centers = n_centers
-        self.kernel = kernel
-        self.sigma = sigma
-        self.chooser = chooser
-        self.centers = centers
-        self.regularization = regularization
-        self.penalties = penalties
-        self.n_candidates = n_candidates
-        self.tol = tol
-        self.random_state = random_state
+    n_centers: int = field(default=200, kw_only=False)
+    centers: Any = None
+    regularization: Any = "auto"
+    penalties: Any = None
 
     def _validate_params(self) -> None:
         if not isinstance(self.regularization, str) and np.ndim(self.regularization):
@@ -227,6 +208,7 @@ class _Features:
             yield rows, self._columns.block(X[rows].astype(np.float64, copy=False)) @ self.whitening
 
 
+@estimator
 class FixedSizeLSSVMRegressor(_FixedSize, KernelRegressor):
     """The least-squares support vector machine in the primal, on the features of a fixed number of centres.
 
@@ -310,6 +292,7 @@ class FixedSizeLSSVMRegressor(_FixedSize, KernelRegressor):
         return self
 
 
+@estimator
 class FixedSizeLSSVMClassifier(_FixedSize, OneVsRestClassifier):
     """The least-squares support vector machine on a fixed number of centres, one output a class against the rest.
 
@@ -345,41 +328,12 @@ class FixedSizeLSSVMClassifier(_FixedSize, OneVsRestClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **_FixedSize._parameter_constraints,
-        **OneVsRestClassifier._parameter_constraints,
         "posterior": [StrOptions({"auto", *POSTERIORS})],
     }
 
-    moments_: ClassMoments
+    moments_: ClassMoments = field(init=False)
 
-    def __init__(
-        self,
-        n_centers: int = 200,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        chooser: Any = "k-means",
-        centers: Any = None,
-        regularization: Any = "auto",
-        penalties: Any = None,
-        n_candidates: int | None = 20_000,
-        tol: float = 1e-10,
-        posterior: str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_centers,
-            kernel=kernel,
-            sigma=sigma,
-            chooser=chooser,
-            centers=centers,
-            regularization=regularization,
-            penalties=penalties,
-            n_candidates=n_candidates,
-            tol=tol,
-            random_state=random_state,
-        )
-        self.posterior = posterior
+    posterior: str = "auto"
 
     @available_if(_can_stream)
     def partial_fit(self, X: np.ndarray, y: np.ndarray, classes: np.ndarray | None = None) -> Self:

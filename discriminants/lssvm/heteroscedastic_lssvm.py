@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discriminants.kernels import PrecomputedKernel, make_kernel
 from discriminants.lssvm.bayesian_lssvm import BayesianLSSVMRegressor
+from discriminants.util.estimator import estimator
 from discriminants.util.expansion import FLOATS
 from discriminants.util.regression import checked_targets
 
@@ -19,6 +20,7 @@ _MIN_SQUARE = 1e-6  # of the mean square, for an error that happens to be none
 _SETTLED = 0.05  # largest change of a logarithm of a variance at which the rounds end
 
 
+@estimator
 class HeteroscedasticLSSVMRegressor(RegressorMixin, BaseEstimator):
     """`BayesianLSSVMRegressor` with error bars that follow the noise: a second machine learns its variance.
 
@@ -67,22 +69,12 @@ class HeteroscedasticLSSVMRegressor(RegressorMixin, BaseEstimator):
         "max_rounds": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        tune_width: bool = True,
-        noise_kernel: Any = "gaussian",
-        noise_sigma: Any = "scale",
-        max_rounds: int = 5,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.tune_width = tune_width
-        self.noise_kernel = noise_kernel
-        self.noise_sigma = noise_sigma
-        self.max_rounds = max_rounds
+    kernel: Any = "gaussian"
+    sigma: Any = "scale"
+    tune_width: bool = True
+    noise_kernel: Any = "gaussian"
+    noise_sigma: Any = "scale"
+    max_rounds: int = 5
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn curve and noise.

@@ -31,6 +31,7 @@ from discriminants.linear_systems.weighted_ridge import WeightedRidge
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.output_codes import class_scores, output_code
 from discriminants.multiclass.thresholded import ThresholdedClassifier
+from discriminants.util.estimator import estimator, field
 from discriminants.util.expansion import FLOATS, KernelExpansion
 from discriminants.util.regression import KernelRegressor, checked_targets
 
@@ -55,6 +56,7 @@ class Group(NamedTuple):
     weight: np.ndarray | None = None
 
 
+@estimator
 class LSSVM(KernelExpansion):
     """Base: min sum_i v_i (y_i - f(x_i))^2 + mu |f|^2 for every target, all samples of a target being centres."""
 
@@ -65,14 +67,14 @@ class LSSVM(KernelExpansion):
         "tol": [Interval(Real, 0, 1, closed="neither")],
     }
 
-    kernel: Any
-    sigma: Any
-    regularization: Any
-    choose_by: str
-    solver: str
-    tol: float
-    regularization_: float
-    criterion_: np.ndarray | None
+    kernel: Any = "gaussian"
+    sigma: Any = "scale"
+    regularization: Any = "auto"
+    choose_by: str = "leave_one_out"
+    solver: str = "direct"
+    tol: float = 1e-6
+    regularization_: float = field(init=False)
+    criterion_: np.ndarray | None = field(init=False)
 
     def _fit_groups(
         self, X: np.ndarray, targets: np.ndarray, groups: list[Group], kernel: Kernel, penalties: list[float]
@@ -179,6 +181,7 @@ def _among(K: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return K if rows.shape[0] == K.shape[0] else K[np.ix_(rows, rows)]
 
 
+@estimator
 class LSSVMRegressor(LSSVM, KernelRegressor):
     """Least-squares support vector machine for regression: ridge regression in the space of a kernel with a free bias.
 
@@ -236,23 +239,6 @@ class LSSVMRegressor(LSSVM, KernelRegressor):
     OROLSRegressor : least squares with few centres.
     """
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        regularization: Any = "auto",
-        choose_by: str = "leave_one_out",
-        solver: str = "direct",
-        tol: float = 1e-6,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.regularization = regularization
-        self.choose_by = choose_by
-        self.solver = solver
-        self.tol = tol
-
     def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """Learn the outputs.
 
@@ -294,6 +280,7 @@ class LSSVMRegressor(LSSVM, KernelRegressor):
         return left_out
 
 
+@estimator
 class LSSVMClassifier(LSSVM, ThresholdedClassifier):
     """Least-squares support vector machine: the same regression onto codes +-1 of the classes.
 
@@ -354,42 +341,17 @@ class LSSVMClassifier(LSSVM, ThresholdedClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ThresholdedClassifier._parameter_constraints,
-        **LSSVM._parameter_constraints,
         "coding": [StrOptions({"one-vs-rest", "one-vs-one", "minimum-output", "error-correcting"})],
         "decoding": [StrOptions({"loss", "hamming"})],
         "calibrate_on": [StrOptions({"auto", "training", "leave_one_out", "held_out"})],
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        regularization: Any = "auto",
-        choose_by: str = "leave_one_out",
-        coding: str = "one-vs-rest",
-        decoding: str = "loss",
-        threshold: str = "least_squares",
-        calibrate_on: str = "auto",
-        solver: str = "direct",
-        tol: float = 1e-4,
-        posterior: str = "multinomial",
-        random_state: Any = None,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.regularization = regularization
-        self.choose_by = choose_by
-        self.coding = coding
-        self.decoding = decoding
-        self.threshold = threshold
-        self.calibrate_on = calibrate_on
-        self.solver = solver
-        self.tol = tol
-        self.posterior = posterior
-        self.random_state = random_state
+    coding: str = "one-vs-rest"
+    decoding: str = "loss"
+    calibrate_on: str = "auto"
+    tol: float = 1e-4
+    random_state: Any = None
 
     def _targets(self, codes: np.ndarray) -> np.ndarray:
         self.code_ = output_code(self.coding, self.classes_.shape[0], self.random_state)

@@ -11,10 +11,12 @@ from sklearn.utils.validation import _check_sample_weight
 from discriminants.kernels import Kernel
 from discriminants.lssvm.lssvm import LSSVM, LSSVMClassifier, LSSVMRegressor
 from discriminants.multiclass.one_vs_rest import winners
+from discriminants.util.estimator import estimator, field
 
 _OUTLIER = (5.0 / norm.ppf(0.75)) ** 2  # of the median square: beyond five standard deviations of normal residuals
 
 
+@estimator
 class _Pruned(LSSVM):
     """The loop that classifier and regressor share; `super().fit` is that of the full machine."""
 
@@ -22,13 +24,12 @@ class _Pruned(LSSVM):
         "share": [Interval(Real, 0, 1, closed="neither")],
         "significance": [Interval(Real, 0, 0.5, closed="neither")],
     }
-    solver = "direct"
-    tol = 1e-6  # of conjugate gradients, which have no residuals to go by
-
-    share: float
-    significance: float
-    _first_kernel: Kernel | None
-    _first_penalty: float | None
+    share: float = 0.05
+    significance: float = 0.05
+    solver: str = field(default="direct", init=False)
+    tol: float = field(default=1e-6, init=False)  # of conjugate gradients, which have no residuals to go by
+    _first_kernel: Kernel | None = field(init=False)
+    _first_penalty: float | None = field(init=False)
 
     def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         """As `fit` of the full machine, then on fewer and fewer samples.
@@ -106,6 +107,7 @@ def _only(weight: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return found
 
 
+@estimator
 class PrunedLSSVMRegressor(_Pruned, LSSVMRegressor):
     """`LSSVMRegressor` on ever fewer of its samples, while the others are predicted as well as before.
 
@@ -150,28 +152,6 @@ class PrunedLSSVMRegressor(_Pruned, LSSVMRegressor):
     OROLSRegressor : least squares with few centres.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **LSSVMRegressor._parameter_constraints,
-        **_Pruned._parameter_constraints,
-    }
-
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        regularization: Any = "auto",
-        choose_by: str = "leave_one_out",
-        share: float = 0.05,
-        significance: float = 0.05,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.regularization = regularization
-        self.choose_by = choose_by
-        self.share = share
-        self.significance = significance
-
     def _losses(self, y: np.ndarray) -> np.ndarray:
         residuals: Any = self.leave_one_out_residuals_
         return residuals**2 if self._one_column else (residuals**2).sum(axis=1)
@@ -184,6 +164,7 @@ class PrunedLSSVMRegressor(_Pruned, LSSVMRegressor):
         return rise > norm.isf(self.significance) * float(own.std()) / np.sqrt(own.shape[0])
 
 
+@estimator
 class PrunedLSSVMClassifier(_Pruned, LSSVMClassifier):
     """`LSSVMClassifier` on ever fewer of its samples, while the others are classified as well as before.
 
@@ -221,39 +202,10 @@ class PrunedLSSVMClassifier(_Pruned, LSSVMClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **LSSVMClassifier._parameter_constraints,
-        **_Pruned._parameter_constraints,
         "calibrate_on": [StrOptions({"training", "leave_one_out"})],
     }
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        regularization: Any = "auto",
-        choose_by: str = "leave_one_out",
-        share: float = 0.05,
-        significance: float = 0.05,
-        coding: str = "one-vs-rest",
-        decoding: str = "loss",
-        threshold: str = "least_squares",
-        calibrate_on: str = "training",
-        posterior: str = "multinomial",
-        random_state: Any = None,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.regularization = regularization
-        self.choose_by = choose_by
-        self.share = share
-        self.significance = significance
-        self.coding = coding
-        self.decoding = decoding
-        self.threshold = threshold
-        self.calibrate_on = calibrate_on
-        self.posterior = posterior
-        self.random_state = random_state
+    calibrate_on: str = "training"
 
     def _losses(self, y: np.ndarray) -> np.ndarray:
         outputs: Any = self.leave_one_out_outputs_

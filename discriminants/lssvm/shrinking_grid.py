@@ -9,7 +9,10 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils._param_validation import Interval
 
+from discriminants.util.estimator import estimator, field
 
+
+@estimator
 class ShrinkingGridSearchCV(BaseSearchCV):
     """`GridSearchCV`, and then again on finer and finer grids around the best candidate so far.
 
@@ -45,39 +48,21 @@ class ShrinkingGridSearchCV(BaseSearchCV):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseSearchCV._parameter_constraints,
         "param_grid": [dict],
         "n_refinements": [Interval(Integral, 0, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        estimator: Any,
-        param_grid: Mapping[str, Any],
-        *,
-        n_refinements: int = 3,
-        scoring: Any = None,
-        n_jobs: int | None = None,
-        refit: Any = True,
-        cv: Any = None,
-        verbose: int = 0,
-        pre_dispatch: Any = "2*n_jobs",
-        error_score: Any = np.nan,
-        return_train_score: bool = False,
-    ) -> None:
-        super().__init__(
-            estimator=estimator,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            error_score=error_score,
-            return_train_score=return_train_score,
-        )
-        self.param_grid = param_grid
-        self.n_refinements = n_refinements
+    estimator: Any = field(kw_only=False)
+    param_grid: Mapping[str, Any] = field(kw_only=False)
+    n_refinements: int = 3
+    scoring: Any = None
+    n_jobs: int | None = None
+    refit: Any = True
+    cv: Any = None
+    verbose: int = 0
+    pre_dispatch: Any = "2*n_jobs"
+    error_score: Any = np.nan
+    return_train_score: bool = False
 
     def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
         values = {name: list(given) for name, given in self.param_grid.items()}

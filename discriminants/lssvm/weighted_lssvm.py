@@ -8,10 +8,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from discriminants.lssvm.lssvm import Group, LSSVMRegressor
 from discriminants.lssvm.robust_weights import LOSSES, robust_weights
+from discriminants.util.estimator import estimator
 
 _SETTLED = 1e-3  # largest change of a weight at which reweighting ends
 
 
+@estimator
 class WeightedLSSVMRegressor(LSSVMRegressor):
     """`LSSVMRegressor` fitted again with less weight on the samples that it came to lie far from.
 
@@ -50,28 +52,12 @@ class WeightedLSSVMRegressor(LSSVMRegressor):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **LSSVMRegressor._parameter_constraints,
         "loss": [StrOptions(set(LOSSES))],
         "max_reweightings": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        regularization: Any = "auto",
-        choose_by: str = "leave_one_out",
-        loss: str = "cut",
-        max_reweightings: int = 1,
-        solver: str = "direct",
-        tol: float = 1e-6,
-    ) -> None:
-        super().__init__(
-            kernel=kernel, sigma=sigma, regularization=regularization, choose_by=choose_by, solver=solver, tol=tol
-        )
-        self.loss = loss
-        self.max_reweightings = max_reweightings
+    loss: str = "cut"
+    max_reweightings: int = 1
 
     def _fit_weighted(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray | None:
         left_out = super()._fit_weighted(X, targets, weight)

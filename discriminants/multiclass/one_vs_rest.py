@@ -9,12 +9,14 @@ from sklearn.utils.validation import validate_data
 
 from discriminants.multiclass.labels import class_codes
 from discriminants.posteriors.output_models import POSTERIORS, LogisticOutputModel, unit_length_outputs
+from discriminants.util.estimator import estimator
 from discriminants.util.expansion import FLOATS, KernelExpansion
 
 
+@estimator
 class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
     """Base of the classifiers by least squares: a subclass gives `_fit_targets(X, targets)`, which stores the
-    expansion, and has a parameter `posterior`.
+    expansion.
 
     Attributes
     ----------
@@ -24,7 +26,7 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"posterior": [StrOptions(set(POSTERIORS))]}
 
-    posterior: str
+    posterior: str = "multinomial"
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn the outputs, then the posterior model on the outputs of the training samples.

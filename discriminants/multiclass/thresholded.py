@@ -9,11 +9,13 @@ from sklearn.utils._param_validation import StrOptions
 from discriminants.fisher.thresholds import THRESHOLDS
 from discriminants.kernels import PrecomputedKernel, make_kernel
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
+from discriminants.util.estimator import estimator, field
 
 _FOLDS = 5
 _MIN_LEFT_OUT = 10  # samples of a class; with fewer, each moves its class's outputs too far
 
 
+@estimator
 class ThresholdedClassifier(OneVsRestClassifier):
     """Base of the Fisher discriminants: what least squares takes as bias parts the classes badly where they are
     unequal or not normal, so that a threshold is set afterwards (Mika 2002, sections 5.2.1 and 5.3.2).
@@ -33,16 +35,15 @@ class ThresholdedClassifier(OneVsRestClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **OneVsRestClassifier._parameter_constraints,
         "threshold": [StrOptions({"least_squares", *THRESHOLDS})],
         "calibrate_on": [StrOptions({"training", "held_out"})],
     }
 
-    kernel: Any
-    sigma: Any
-    threshold: str
-    calibrate_on: str
-    solver: str = "direct"  # a parameter of some
+    kernel: Any = "gaussian"
+    sigma: Any = "scale"
+    threshold: str = "least_squares"
+    calibrate_on: str = "training"
+    solver: str = field(default="direct", init=False)  # a parameter of some
 
     def _calibrate(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray) -> None:
         if self.calibrate_on == "held_out":

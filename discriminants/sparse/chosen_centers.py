@@ -12,12 +12,14 @@ from discriminants.kernels import Kernel, PrecomputedKernel, make_kernel
 from discriminants.kernels.named import NAMED
 from discriminants.linear_systems.kernel_values import check_size, check_values, kernel_matrix
 from discriminants.linear_systems.whitening_map import whitening_map
+from discriminants.util.estimator import estimator
 from discriminants.util.expansion import KernelExpansion
 
 BLOCK = 2048  # samples met at a time
 _CHECKED = 1024  # samples whose kernel values are looked at before the rest
 
 
+@estimator
 class ChosenCenters(KernelExpansion):
     """Base: `_basis` chooses the centres; outputs are summed in float64, for the weights of nearly dependent centres
     are large and cancel.
@@ -32,12 +34,12 @@ class ChosenCenters(KernelExpansion):
         "random_state": ["random_state"],
     }
 
-    kernel: Any
-    sigma: Any
-    chooser: Any
-    n_candidates: int | None
-    tol: float
-    random_state: Any
+    kernel: Any = "gaussian"
+    sigma: Any = "scale"
+    chooser: Any = "k-means"
+    n_candidates: int | None = 20_000
+    tol: float = 1e-10
+    random_state: Any = None
 
     def _basis(
         self, X: np.ndarray, n_centers: int, targets: np.ndarray | None, centers: np.ndarray | None = None

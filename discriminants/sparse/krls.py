@@ -19,6 +19,7 @@ from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, one_vs_res
 from discriminants.posteriors.output_models import POSTERIORS, unit_length_outputs
 from discriminants.sparse.recursive_least_squares import KernelRecursion
 from discriminants.util.blas_threads import one_blas_thread
+from discriminants.util.estimator import estimator, field
 from discriminants.util.expansion import FLOATS, KernelExpansion
 from discriminants.util.partial_fit import can_stream
 from discriminants.util.regression import KernelRegressor, checked_targets
@@ -29,6 +30,7 @@ def _can_stream(learner: Any) -> bool:
     return can_stream(learner, {obstacle: learner.form != "one_pass"})
 
 
+@estimator
 class _RecursiveLearner(KernelExpansion):
     """What classifier and regressor share: the passes over the data, block by block."""
 
@@ -41,14 +43,14 @@ class _RecursiveLearner(KernelExpansion):
     }
     _free_bias: ClassVar[bool]
 
-    kernel: Any
-    sigma: Any
-    nu: float
-    max_centers: int | None
-    form: str
-    block_size: int
-    penalty: float
-    recursion_: KernelRecursion
+    nu: float = field(default=0.01, kw_only=False)
+    max_centers: int | None = 2000
+    kernel: Any = "gaussian"
+    sigma: Any = "scale"
+    form: str = "one_pass"
+    block_size: int = 1024
+    penalty: float = 0.1
+    recursion_: KernelRecursion = field(init=False)
 
     def _begin(self, X: np.ndarray, n_outputs: int) -> None:
         """Forget everything; parameters of the kernel are worked out on these samples."""
@@ -114,6 +116,7 @@ class _RecursiveLearner(KernelExpansion):
         return X.astype(self.recursion_.centers_.dtype, copy=False)
 
 
+@estimator
 class KRLSRegressor(_RecursiveLearner, KernelRegressor):
     """Kernel recursive least squares: centres are the samples that depend on no others so far, weights are those
     of ridge regression over everything seen.
@@ -192,27 +195,7 @@ class KRLSRegressor(_RecursiveLearner, KernelRegressor):
     Adaptive Filtering, 2010, chapter 4, where P is I / lambda at first.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _RecursiveLearner._parameter_constraints
     _free_bias: ClassVar[bool] = True
-
-    def __init__(
-        self,
-        nu: float = 0.01,
-        *,
-        max_centers: int | None = 2000,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        form: str = "one_pass",
-        block_size: int = 1024,
-        penalty: float = 0.1,
-    ) -> None:
-        self.nu = nu
-        self.max_centers = max_centers
-        self.kernel = kernel
-        self.sigma = sigma
-        self.form = form
-        self.block_size = block_size
-        self.penalty = penalty
 
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
         self._begin(X, targets.shape[1])
@@ -251,6 +234,7 @@ class KRLSRegressor(_RecursiveLearner, KernelRegressor):
         return self
 
 
+@estimator
 class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
     """Kernel recursive least squares as a classifier: one output a class against the rest, one dictionary for all.
 
@@ -290,32 +274,11 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **_RecursiveLearner._parameter_constraints,
-        **OneVsRestClassifier._parameter_constraints,
         "posterior": [StrOptions({"auto", *POSTERIORS})],
     }
     _free_bias: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        nu: float = 0.01,
-        *,
-        max_centers: int | None = 2000,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        form: str = "one_pass",
-        block_size: int = 1024,
-        penalty: float = 0.1,
-        posterior: str = "auto",
-    ) -> None:
-        self.nu = nu
-        self.max_centers = max_centers
-        self.kernel = kernel
-        self.sigma = sigma
-        self.form = form
-        self.block_size = block_size
-        self.penalty = penalty
-        self.posterior = posterior
+    posterior: str = "auto"
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn the outputs and the posterior model.

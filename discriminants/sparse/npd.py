@@ -9,18 +9,19 @@ from sklearn.utils._param_validation import Interval
 from discriminants.center_selection.forward.forward_selection import SelectionState
 from discriminants.center_selection.forward.learner import ForwardSelectionLearner
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
+from discriminants.util.estimator import estimator
 from discriminants.util.regression import KernelRegressor
 
 
+@estimator
 class _PseudoDiscriminant(ForwardSelectionLearner):
     """Plain least squares in the chosen columns, or with a penalty on the norm of the expansion."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ForwardSelectionLearner._parameter_constraints,
         "residual_threshold": [Interval(Real, 0, None, closed="left"), None],
     }
 
-    residual_threshold: float | None
+    residual_threshold: float | None = None
 
     def _needs_residual(self) -> bool:
         return super()._needs_residual() or self.residual_threshold is not None
@@ -31,6 +32,7 @@ class _PseudoDiscriminant(ForwardSelectionLearner):
         return bool(np.abs(state.residual()).max() < self.residual_threshold)
 
 
+@estimator
 class NPDClassifier(_PseudoDiscriminant, OneVsRestClassifier):
     """Least squares onto +-1 targets in forward-selected kernel columns.
 
@@ -110,45 +112,8 @@ class NPDClassifier(_PseudoDiscriminant, OneVsRestClassifier):
     Machines, World Scientific 2002, for the penalty on the norm.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **_PseudoDiscriminant._parameter_constraints,
-        **OneVsRestClassifier._parameter_constraints,
-    }
 
-    def __init__(
-        self,
-        n_centers: int = 200,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        epsilon: float = 0.0,
-        norm_penalty: float = 0.0,
-        residual_threshold: float | None = None,
-        criterion: str | None = "auto",
-        cv: int = 5,
-        dictionary: str = "shared",
-        rule: Any = "error_reduction",
-        n_candidates: int | None = 3000,
-        candidates: str = "random",
-        posterior: str = "multinomial",
-        random_state: Any = None,
-    ) -> None:
-        self.n_centers = n_centers
-        self.kernel = kernel
-        self.sigma = sigma
-        self.epsilon = epsilon
-        self.norm_penalty = norm_penalty
-        self.residual_threshold = residual_threshold
-        self.criterion = criterion
-        self.cv = cv
-        self.dictionary = dictionary
-        self.rule = rule
-        self.n_candidates = n_candidates
-        self.candidates = candidates
-        self.posterior = posterior
-        self.random_state = random_state
-
-
+@estimator
 class NPDRegressor(_PseudoDiscriminant, KernelRegressor):
     """Least squares in forward-selected kernel columns.
 
@@ -156,33 +121,4 @@ class NPDRegressor(_PseudoDiscriminant, KernelRegressor):
     y may have several columns.
     """
 
-    def __init__(
-        self,
-        n_centers: int = 200,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        epsilon: float = 0.0,
-        norm_penalty: float = 0.0,
-        residual_threshold: float | None = None,
-        criterion: str | None = "cv",
-        cv: int = 5,
-        dictionary: str = "shared",
-        rule: Any = "error_reduction",
-        n_candidates: int | None = 3000,
-        candidates: str = "random",
-        random_state: Any = None,
-    ) -> None:
-        self.n_centers = n_centers
-        self.kernel = kernel
-        self.sigma = sigma
-        self.epsilon = epsilon
-        self.norm_penalty = norm_penalty
-        self.residual_threshold = residual_threshold
-        self.criterion = criterion
-        self.cv = cv
-        self.dictionary = dictionary
-        self.rule = rule
-        self.n_candidates = n_candidates
-        self.candidates = candidates
-        self.random_state = random_state
+    criterion: str | None = "cv"

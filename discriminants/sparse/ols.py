@@ -12,21 +12,23 @@ from discriminants.center_selection.forward.kernel_matrix import KernelMatrix
 from discriminants.center_selection.forward.learner import ForwardSelectionLearner, StateMaker
 from discriminants.kernels import Kernel
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
+from discriminants.util.estimator import estimator, field
 from discriminants.util.regression import KernelRegressor
 
-_NOT_HERE = ("norm_penalty", "rule", "candidates")
 
-
+@estimator
 class _OrthogonalLeastSquares(ForwardSelectionLearner):
     """Modified Gram-Schmidt over all candidate columns."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{k: v for k, v in ForwardSelectionLearner._parameter_constraints.items() if k not in _NOT_HERE},
         "unexplained": [Interval(Real, 0, 1, closed="left")],
     }
 
-    unexplained: float
-    rule = "error_reduction"
+    unexplained: float = 0.0
+    n_candidates: int | None = None
+    norm_penalty: float = field(default=0.0, init=False)
+    rule: Any = field(default="error_reduction", init=False)
+    candidates: str = field(default="random", init=False)
 
     def _state_maker(self, kernel: Kernel, X: np.ndarray, targets: np.ndarray, points: np.ndarray) -> StateMaker:
         matrix = KernelMatrix(kernel, X, points, self.epsilon)
@@ -36,6 +38,7 @@ class _OrthogonalLeastSquares(ForwardSelectionLearner):
         return bool(state.system.unexplained.sum() <= self.unexplained * state.system.target_energy.sum())
 
 
+@estimator
 class OLSClassifier(_OrthogonalLeastSquares, OneVsRestClassifier):
     """Forward selection by error reduction with modified Gram-Schmidt over all candidate columns.
 
@@ -63,39 +66,8 @@ class OLSClassifier(_OrthogonalLeastSquares, OneVsRestClassifier):
     networks, IEEE Transactions on Neural Networks 2, 1991.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **_OrthogonalLeastSquares._parameter_constraints,
-        **OneVsRestClassifier._parameter_constraints,
-    }
 
-    def __init__(
-        self,
-        n_centers: int = 200,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        epsilon: float = 0.0,
-        unexplained: float = 0.0,
-        criterion: str | None = "auto",
-        cv: int = 5,
-        dictionary: str = "shared",
-        n_candidates: int | None = None,
-        posterior: str = "multinomial",
-        random_state: Any = None,
-    ) -> None:
-        self.n_centers = n_centers
-        self.kernel = kernel
-        self.sigma = sigma
-        self.epsilon = epsilon
-        self.unexplained = unexplained
-        self.criterion = criterion
-        self.cv = cv
-        self.dictionary = dictionary
-        self.n_candidates = n_candidates
-        self.posterior = posterior
-        self.random_state = random_state
-
-
+@estimator
 class OLSRegressor(_OrthogonalLeastSquares, KernelRegressor):
     """Forward selection by error reduction with modified Gram-Schmidt over all candidate columns.
 
@@ -103,27 +75,4 @@ class OLSRegressor(_OrthogonalLeastSquares, KernelRegressor):
     y may have several columns.
     """
 
-    def __init__(
-        self,
-        n_centers: int = 200,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        epsilon: float = 0.0,
-        unexplained: float = 0.0,
-        criterion: str | None = "cv",
-        cv: int = 5,
-        dictionary: str = "shared",
-        n_candidates: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_centers = n_centers
-        self.kernel = kernel
-        self.sigma = sigma
-        self.epsilon = epsilon
-        self.unexplained = unexplained
-        self.criterion = criterion
-        self.cv = cv
-        self.dictionary = dictionary
-        self.n_candidates = n_candidates
-        self.random_state = random_state
+    criterion: str | None = "cv"

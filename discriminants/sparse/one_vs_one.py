@@ -27,6 +27,7 @@ from discriminants.multiclass.pair_logistic import logistic_pair
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.sparse.npd import NPDClassifier
 from discriminants.sparse.orols import OROLSClassifier
+from discriminants.util.estimator import estimator, field
 from discriminants.util.expansion import FLOATS
 
 _MIN_HELD_OUT = 5  # samples of half a class
@@ -39,6 +40,7 @@ _LOG_ODDS_MEANS, _LOG_ODDS_VARIANCES = (-1.0, 1.0), (2.0, 2.0)
 _LEARNERS: dict[str, type[ForwardSelectionLearner]] = {"npd": NPDClassifier, "orols": OROLSClassifier}
 
 
+@estimator
 class OneVsOneKernelClassifier(PairExpansion):
     """NPD or OROLS for every pair of classes, with pair outputs turned into posteriors by pairwise coupling.
 
@@ -136,34 +138,18 @@ class OneVsOneKernelClassifier(PairExpansion):
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        learner: str = "npd",
-        *,
-        n_centers: int | str | None = "auto",
-        candidates_per_class: int = 14,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        residual_threshold: float | None = None,
-        norm_penalty: float = 0.0,
-        rule: str = "error_reduction",
-        loss: str = "squared",
-        logistic_penalty: float = 5e-4,
-        max_samples_per_class: int | None = 1000,
-        random_state: Any = None,
-    ) -> None:
-        self.learner = learner
-        self.n_centers = n_centers
-        self.candidates_per_class = candidates_per_class
-        self.kernel = kernel
-        self.sigma = sigma
-        self.residual_threshold = residual_threshold
-        self.norm_penalty = norm_penalty
-        self.rule = rule
-        self.loss = loss
-        self.logistic_penalty = logistic_penalty
-        self.max_samples_per_class = max_samples_per_class
-        self.random_state = random_state
+    learner: str = field(default="npd", kw_only=False)
+    n_centers: int | str | None = "auto"
+    candidates_per_class: int = 14
+    kernel: Any = "gaussian"
+    sigma: Any = "scale"
+    residual_threshold: float | None = None
+    norm_penalty: float = 0.0
+    rule: str = "error_reduction"
+    loss: str = "squared"
+    logistic_penalty: float = 5e-4
+    max_samples_per_class: int | None = 1000
+    random_state: Any = None
 
     def fit(
         self,
@@ -242,7 +228,7 @@ class OneVsOneKernelClassifier(PairExpansion):
         return self
 
     def _pair_learner(self) -> ForwardSelectionLearner:
-        parameters = {"rule": self.rule, "norm_penalty": self.norm_penalty}
+        parameters: dict[str, Any] = {"rule": self.rule, "norm_penalty": self.norm_penalty}
         if self.learner == "npd":
             parameters["residual_threshold"] = self.residual_threshold
         return _LEARNERS[self.learner](**parameters)

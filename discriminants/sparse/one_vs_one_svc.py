@@ -17,11 +17,13 @@ from discriminants.multiclass.gaussian_coupling import floored
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.pair_expansion import PairExpansion
 from discriminants.parallel.workers import SerialWorkers, Workers
+from discriminants.util.estimator import estimator, field
 from discriminants.util.expansion import FLOATS
 
 _MIN_DIVIDED, _MIN_HELD_OUT = 40, 10  # samples of a class
 
 
+@estimator
 class OneVsOneSVC(PairExpansion):
     """scikit-learn's SVC with a Gaussian kernel: one machine a pair, their outputs coupled to posteriors.
 
@@ -68,24 +70,13 @@ class OneVsOneSVC(PairExpansion):
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        sigma: Any = "scale",
-        max_samples_per_class: int | None = 1000,
-        held_out: float = 0.1,
-        tol: float = 1e-3,
-        cache_size: float = 200,
-        random_state: Any = None,
-    ) -> None:
-        self.C = C
-        self.sigma = sigma
-        self.max_samples_per_class = max_samples_per_class
-        self.held_out = held_out
-        self.tol = tol
-        self.cache_size = cache_size
-        self.random_state = random_state
+    C: float = field(default=1.0, kw_only=False)
+    sigma: Any = "scale"
+    max_samples_per_class: int | None = 1000
+    held_out: float = 0.1
+    tol: float = 1e-3
+    cache_size: float = 200
+    random_state: Any = None
 
     def fit(self, X: np.ndarray, y: np.ndarray, workers: Workers | None = None) -> Self:
         """Train all pairs, then take the means and variances of their outputs.

@@ -14,6 +14,7 @@ from discriminants.center_selection.forward.orthogonal_system import OrthogonalS
 from discriminants.center_selection.forward.path import SelectionPath
 from discriminants.kernels import Kernel
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
+from discriminants.util.estimator import estimator
 from discriminants.util.regression import KernelRegressor
 
 _REESTIMATIONS = {
@@ -22,21 +23,21 @@ _REESTIMATIONS = {
 }
 
 
+@estimator
 class _RegularizedLeastSquares(ForwardSelectionLearner):
     """Ridge on the orthogonal weights, re-estimated after every column."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ForwardSelectionLearner._parameter_constraints,
         "reestimation": [StrOptions(set(_REESTIMATIONS))],
         "tol": [Interval(Real, 0, None, closed="left")],
         "patience": [Interval(Integral, 1, None, closed="left")],
         "max_condition": [Interval(Real, 1, None, closed="neither")],
     }
 
-    reestimation: str
-    tol: float
-    patience: int
-    max_condition: float
+    reestimation: str = "gcv"
+    tol: float = 1e-4
+    patience: int = 10
+    max_condition: float = 1e8
 
     def _begin(self, state: SelectionState) -> None:
         self._settled_steps = 0
@@ -63,6 +64,7 @@ class _RegularizedLeastSquares(ForwardSelectionLearner):
         del self._settled_steps
 
 
+@estimator
 class OROLSClassifier(_RegularizedLeastSquares, OneVsRestClassifier):
     """Regularized least squares in forward-selected kernel columns; generalised cross-validation sets the
     ridge and the size.
@@ -106,51 +108,8 @@ class OROLSClassifier(_RegularizedLeastSquares, OneVsRestClassifier):
     1995. D. MacKay, Bayesian interpolation, Neural Computation 4, 1992.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **_RegularizedLeastSquares._parameter_constraints,
-        **OneVsRestClassifier._parameter_constraints,
-    }
 
-    def __init__(
-        self,
-        n_centers: int = 200,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        epsilon: float = 0.0,
-        norm_penalty: float = 0.0,
-        reestimation: str = "gcv",
-        tol: float = 1e-4,
-        patience: int = 10,
-        max_condition: float = 1e8,
-        criterion: str | None = "auto",
-        cv: int = 5,
-        dictionary: str = "shared",
-        rule: Any = "error_reduction",
-        n_candidates: int | None = 3000,
-        candidates: str = "random",
-        posterior: str = "multinomial",
-        random_state: Any = None,
-    ) -> None:
-        self.n_centers = n_centers
-        self.kernel = kernel
-        self.sigma = sigma
-        self.epsilon = epsilon
-        self.norm_penalty = norm_penalty
-        self.reestimation = reestimation
-        self.tol = tol
-        self.patience = patience
-        self.max_condition = max_condition
-        self.criterion = criterion
-        self.cv = cv
-        self.dictionary = dictionary
-        self.rule = rule
-        self.n_candidates = n_candidates
-        self.candidates = candidates
-        self.posterior = posterior
-        self.random_state = random_state
-
-
+@estimator
 class OROLSRegressor(_RegularizedLeastSquares, KernelRegressor):
     """Regularized least squares in forward-selected kernel columns, with a self-adjusting ridge.
 
@@ -161,39 +120,4 @@ class OROLSRegressor(_RegularizedLeastSquares, KernelRegressor):
     deviation should be centred first, by `sklearn.compose.TransformedTargetRegressor`, say.
     """
 
-    def __init__(
-        self,
-        n_centers: int = 200,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        epsilon: float = 0.0,
-        norm_penalty: float = 0.0,
-        reestimation: str = "gcv",
-        tol: float = 1e-4,
-        patience: int = 10,
-        max_condition: float = 1e8,
-        criterion: str | None = "cv",
-        cv: int = 5,
-        dictionary: str = "shared",
-        rule: Any = "error_reduction",
-        n_candidates: int | None = 3000,
-        candidates: str = "random",
-        random_state: Any = None,
-    ) -> None:
-        self.n_centers = n_centers
-        self.kernel = kernel
-        self.sigma = sigma
-        self.epsilon = epsilon
-        self.norm_penalty = norm_penalty
-        self.reestimation = reestimation
-        self.tol = tol
-        self.patience = patience
-        self.max_condition = max_condition
-        self.criterion = criterion
-        self.cv = cv
-        self.dictionary = dictionary
-        self.rule = rule
-        self.n_candidates = n_candidates
-        self.candidates = candidates
-        self.random_state = random_state
+    criterion: str | None = "cv"

@@ -35,6 +35,7 @@ from discriminants.multiclass.labels import class_codes
 from discriminants.parallel.threads import workers_of_this_process
 from discriminants.parallel.workers import Workers
 from discriminants.util.blas_threads import one_blas_thread
+from discriminants.util.estimator import estimator, field
 from discriminants.util.expansion import FLOATS, KernelExpansion
 
 _SAMPLES_A_CENTER, _MAX_SELECTION_SAMPLES = 20, 60_000
@@ -44,6 +45,7 @@ _CACHED_KERNEL = 1 << 24  # entries up to which the kernel matrix is kept, not f
 Progress = Callable[[int, int, float, float | None], None]
 
 
+@estimator
 class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     """Kernel logistic regression with few shared centres, for hundreds of thousands of samples and hundreds
     of classes.
@@ -145,7 +147,7 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     regression, 2008 (truncated Newton).
     """
 
-    classes_: np.ndarray
+    classes_: np.ndarray = field(init=False)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_centers": [Interval(Integral, 1, None, closed="left")],
         "n_extra_centers": [Interval(Integral, 0, None, closed="left")],
@@ -170,52 +172,27 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        n_centers: int = 1000,
-        *,
-        n_extra_centers: int = 0,
-        n_candidates: int = 3000,
-        selection: str = "orols",
-        selection_samples: int | str = "auto",
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        alpha: float | str = "auto",
-        damping: float = 2e-3,
-        loss: str = "multinomial",
-        groups: Any = None,
-        solver: str = "descent",
-        max_iter: int = 8,
-        batch_size: int = 16_384,
-        min_steps: int = 112,
-        learning_rate: float | str = "auto",
-        tol: float = 1e-8,
-        max_newton_steps: int = 100,
-        max_memory: int | None = None,
-        warm_start: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.n_centers = n_centers
-        self.n_extra_centers = n_extra_centers
-        self.n_candidates = n_candidates
-        self.selection = selection
-        self.selection_samples = selection_samples
-        self.kernel = kernel
-        self.sigma = sigma
-        self.alpha = alpha
-        self.damping = damping
-        self.loss = loss
-        self.groups = groups
-        self.solver = solver
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.min_steps = min_steps
-        self.learning_rate = learning_rate
-        self.tol = tol
-        self.max_newton_steps = max_newton_steps
-        self.max_memory = max_memory
-        self.warm_start = warm_start
-        self.random_state = random_state
+    n_centers: int = field(default=1000, kw_only=False)
+    n_extra_centers: int = 0
+    n_candidates: int = 3000
+    selection: str = "orols"
+    selection_samples: int | str = "auto"
+    kernel: Any = "gaussian"
+    sigma: Any = "scale"
+    alpha: float | str = "auto"
+    damping: float = 2e-3
+    loss: str = "multinomial"
+    groups: Any = None
+    solver: str = "descent"
+    max_iter: int = 8
+    batch_size: int = 16_384
+    min_steps: int = 112
+    learning_rate: float | str = "auto"
+    tol: float = 1e-8
+    max_newton_steps: int = 100
+    max_memory: int | None = None
+    warm_start: bool = False
+    random_state: Any = None
 
     def fit(
         self,

@@ -13,10 +13,12 @@ from sklearn.utils.validation import validate_data
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import one_vs_rest_targets
 from discriminants.sparse.chosen_centers import ChosenCenters
+from discriminants.util.estimator import estimator, field
 from discriminants.util.expansion import FLOATS
 from discriminants.util.regression import checked_targets
 
 
+@estimator
 class GreedyNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChosenCenters):
     """The Nystroem approximation of a kernel, with centres that are chosen and not drawn.
 
@@ -65,28 +67,10 @@ class GreedyNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChosenCe
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ChosenCenters._parameter_constraints,
         "n_components": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        chooser: Any = "k-means",
-        n_candidates: int | None = 20_000,
-        tol: float = 1e-10,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.sigma = sigma
-        self.chooser = chooser
-        self.n_candidates = n_candidates
-        self.tol = tol
-        self.random_state = random_state
+    n_components: int = field(default=100, kw_only=False)
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()

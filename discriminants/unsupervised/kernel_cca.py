@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 
 from discriminants.kernels import Kernel, PrecomputedKernel, make_kernel
 from discriminants.linear_systems.kernel_values import check_symmetric, check_values, dictionary, kernel_matrix
+from discriminants.util.estimator import estimator, field
 from discriminants.util.expansion import FLOATS, KernelExpansion
 
 _RANK = 1e-10  # eigenvalues below this share of the largest are rounding
@@ -29,6 +30,7 @@ class KernelDirections(KernelExpansion):
         return self._outputs(validate_data(self, X, dtype=FLOATS, order="C", reset=False))
 
 
+@estimator
 class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Pairs of directions in the spaces of two kernels, along which two views of the same samples go together.
 
@@ -74,24 +76,13 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         "y_regularization": [Interval(Real, 0, None, closed="neither"), None],
     }
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        y_kernel: Any = "gaussian",
-        y_sigma: Any = "scale",
-        regularization: float = 0.01,
-        y_regularization: float | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.sigma = sigma
-        self.y_kernel = y_kernel
-        self.y_sigma = y_sigma
-        self.regularization = regularization
-        self.y_regularization = y_regularization
+    n_components: int = field(default=2, kw_only=False)
+    kernel: Any = "gaussian"
+    sigma: Any = "scale"
+    y_kernel: Any = "gaussian"
+    y_sigma: Any = "scale"
+    regularization: float = 0.01
+    y_regularization: float | None = None
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()

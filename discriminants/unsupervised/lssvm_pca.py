@@ -12,12 +12,14 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from discriminants.kernels import make_kernel
 from discriminants.linear_systems.kernel_values import check_symmetric, check_values, dictionary, kernel_matrix
 from discriminants.lssvm.lssvm import LSSVMRegressor
+from discriminants.util.estimator import estimator, field
 from discriminants.util.expansion import FLOATS, KernelExpansion
 from discriminants.util.regression import checked_targets
 
 _RANK = 1e-12  # eigenvalues below this share of the largest are rounding
 
 
+@estimator
 class LSSVMKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelExpansion):
     """Kernel principal components in the form of least-squares support vector machines.
 
@@ -62,20 +64,11 @@ class LSSVMKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEx
         "reconstruct": ["boolean", HasMethods(["fit", "predict"])],
     }
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        kernel: Any = "gaussian",
-        sigma: Any = "scale",
-        bias: bool = True,
-        reconstruct: Any = False,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.sigma = sigma
-        self.bias = bias
-        self.reconstruct = reconstruct
+    n_components: int = field(default=2, kw_only=False)
+    kernel: Any = "gaussian"
+    sigma: Any = "scale"
+    bias: bool = True
+    reconstruct: Any = False
 
     def fit(self, X: np.ndarray, y: Any = None) -> Self:
         """Learn from samples (n_samples, n_features); y is ignored.

@@ -23,6 +23,7 @@ from discriminants.kernels import Kernel, make_kernel
 from discriminants.kernels.kernel import SMALLEST
 from discriminants.kernels.named import NAMED
 from discriminants.multiclass.one_vs_rest import winners
+from discriminants.util.estimator import estimator, field
 from discriminants.util.expansion import KernelExpansion
 from discriminants.util.few_samples import are_few
 
@@ -31,6 +32,7 @@ StateMaker = Callable[[slice, int], SelectionState]
 _PILOT = 4  # one in so many candidates is drawn at random where the others are drawn by residual
 
 
+@estimator
 class ForwardSelectionLearner(KernelExpansion):
     """Chooses centres, decides how many to keep, and stores the expansion; a subclass says what happens after each
     column.
@@ -38,6 +40,47 @@ class ForwardSelectionLearner(KernelExpansion):
     With `n_candidates=None` every sample is a candidate and the chosen columns themselves are kept: the form
     of the source, O(N m) memory. Otherwise candidates are drawn at random and selection works on their Gram
     matrix: O(P^2) memory for any N.
+
+    Parameters
+    ----------
+    n_centers : int
+        Most centres of a dictionary; fewer where fewer distinct candidates are linearly independent.
+    epsilon : float
+        Added to the diagonal of the full Gram matrix, that is, to the entry where a centre meets its own
+        sample (Andelic 2007, below 3.54).
+    norm_penalty : float
+        mu of a penalty mu w'K_mm w, the squared norm of the expansion in the space of the kernel (2.50), on the
+        summed squared error, in choosing centres and in their weights; the bias is free. With all samples as centres
+        that is `KFDClassifier(penalty="kernel", regularization=mu)`, the least-squares support vector machine. Needs
+        a symmetric positive semidefinite kernel and `n_candidates`, and of the criteria "cv".
+    criterion : {"gcv", "bic", "mdl", "cv", "auto"}, optional
+        Keep the number of centres, up to `n_centers`, that is best by generalised cross-validation, an
+        information criterion or `cv`-fold cross-validation, which takes `cv` further selections; None keeps all. "auto"
+        is "cv" where there are fewer than ten samples for each of `n_centers`, else None.
+    cv : int
+        Folds.
+    dictionary : {"shared", "private"}
+        One list of centres for all outputs, or one for each output.
+    rule : {"error_reduction", "largest_residual", "matching_pursuit", "best_of_59"} or callable
+        How the next centre is chosen; the source takes the largest residual. A callable gets the selection
+        state and returns the number of an available candidate.
+    n_candidates : int, optional
+        Candidates drawn at random, whose Gram matrix of O(n_candidates^2) memory serves any number of
+        samples; None takes all samples and keeps explicit columns, O(N m) memory, and is slow for rules
+        other than the largest residual.
+    candidates : {"random", "residual"}
+        How candidates are drawn where there are to be fewer than samples: all at random, or a quarter of them, and
+        the others where the model with those has large residuals, as the source's rule would choose. Fewer
+        candidates and centres do then, unless most large residuals are noise.
+    random_state : int, RandomState or None
+        Draws the candidates, and the samples of `rule="best_of_59"`.
+
+    Attributes
+    ----------
+    center_indices_ : ndarray of shape (m,)
+        Rows of the centres in X, in the order of selection where the dictionary is shared, by candidate where private.
+    n_centers_ : ndarray of shape (n_dictionaries,)
+        Centres of each dictionary.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -55,18 +98,18 @@ class ForwardSelectionLearner(KernelExpansion):
         "random_state": ["random_state"],
     }
 
-    n_centers: int
-    kernel: Any
-    sigma: Any
-    epsilon: float
-    criterion: str | None
-    cv: int
-    dictionary: str
-    rule: Any
-    n_candidates: int | None
-    candidates: str = "random"
+    n_centers: int = field(default=200, kw_only=False)
+    kernel: Any = "gaussian"
+    sigma: Any = "scale"
+    epsilon: float = 0.0
     norm_penalty: float = 0.0
-    random_state: Any
+    criterion: str | None = "auto"
+    cv: int = 5
+    dictionary: str = "shared"
+    rule: Any = "error_reduction"
+    n_candidates: int | None = 3000
+    candidates: str = "random"
+    random_state: Any = None
 
     def _begin(self, state: SelectionState) -> None:
         """Called before the first column of every dictionary."""
