@@ -33,7 +33,8 @@ class InvariantKFDClassifier(ThresholdedClassifier):
     of a sample together as much as `virtual` samples. The outputs are then not only held still, but held to the class.
 
     Without copies, or with both at 0, it is the discriminant trained over a subset of the samples as centres
-    (section 3.5.1): O(N m^2) time and 8 N m bytes for m centres.
+    (section 3.5.1): O(N m^2) time and 8 N m bytes for m centres. Leaving one out leaves out the label of a sample, not
+    its column nor its copies.
 
     Parameters
     ----------
@@ -41,25 +42,15 @@ class InvariantKFDClassifier(ThresholdedClassifier):
         At most as many as there are distinct ones to draw.
     centers : {"samples", "copies", "k_means"}
         Drawn among the samples, or among them and their copies, at random, or k means of both together.
-    kernel, sigma, regularization, penalty
-        As in `KFDClassifier`; P is taken among the centres.
+    regularization : float
+        mu > 0; the scatter is unnormalized, so the same mu weighs less the more samples there are.
     invariance : float
         lambda >= 0.
     virtual : float
         How many samples the copies of a sample count for, >= 0.
-    threshold : {"least_squares", "least_error", "soft_margin"}
-        As in `KFDClassifier`.
     calibrate_on : {"training", "leave_one_out"}
-        As in `KFDClassifier`; with "leave_one_out" the label of a sample is left out, not its column nor its copies.
-    posterior : str
-        As in `KFDClassifier`.
     random_state : int, RandomState or None
         Draws the centres.
-
-    Attributes
-    ----------
-    basis_centers_, dual_coef_, intercept_, classes_, kernel_, sigma_, posterior_
-        As in `KFDClassifier`.
 
     References
     ----------

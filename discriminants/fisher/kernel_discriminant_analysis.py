@@ -52,9 +52,11 @@ class KernelDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     Parameters
     ----------
     n_components : int or None
-        Number of features; None is as many as classes less one.
-    kernel, sigma, regularization, penalty
-        As in `KFDClassifier`. Components beyond the discriminant ones need a symmetric positive semidefinite kernel.
+        Number of features, one an output; None is as many as classes less one.
+    kernel
+        Components beyond the discriminant ones need a symmetric positive semidefinite kernel.
+    regularization : float
+        mu > 0; the scatter is unnormalized, so the same mu weighs less the more samples there are.
     solver : {"least_squares", "eigen"}
         "eigen" takes several times as long, and memory of 32 N^2 bytes. With `n_centers` either is the eigenproblem of
         m x m matrices.
@@ -69,8 +71,6 @@ class KernelDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     class_means_ : ndarray of shape (n_classes, n_components)
         Of the features.
     classes_ : ndarray of shape (n_classes,)
-    basis_centers_, dual_coef_, intercept_, kernel_, sigma_
-        As in `KFDClassifier`; an output is a feature.
 
     References
     ----------

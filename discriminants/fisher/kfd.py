@@ -34,54 +34,30 @@ class KFDClassifier(ThresholdedClassifier):
     With C = HKK'H (penalty "identity") or C = HKH (penalty "kernel") and beta = (C + mu I)^-1 Hy, the solution is
     alpha = K'beta or alpha = beta, and the bias is the mean of y - K alpha. Time is O(N^3), memory 16 N^2 bytes for
     the penalty "identity" and 8 N^2 for "kernel", whatever the float type of X: the work is done in float64. Where the
-    matrix does not fit, `solver="coordinate_descent"` does without it.
+    matrix does not fit, `solver="coordinate_descent"` does without it. Leaving one out inverts the factor;
+    `calibrate_on="leave_label_out"` needs the penalty "identity".
 
     Parameters
     ----------
-    kernel : str, Kernel or callable
-        "gaussian", "precomputed", another name, a kernel object, or a function of two arrays.
-    sigma : float, "scale" or ndarray
-        Width of a kernel given by name, in the units of X.
     regularization : "auto" or float
         mu > 0; the scatter is unnormalized, so the same mu weighs less the more samples there are. "auto" takes that of
         17 which fit the kernel's scale (`linear_systems.penalty_choice.usual_penalties`) with which samples left out
         have the least squared error, 2000 of them at most, each with its kernel column; that takes two seconds and
         200 MB.
-    penalty : {"identity", "kernel"}
-        R = mu I, a penalty on the length of alpha (Mika 2002), or R = mu K, on the norm of the discriminant in the
-        space of the kernel, which makes it the least-squares support vector machine (Suykens et al. 2002). The
-        second needs a symmetric kernel without large negative eigenvalues.
-    threshold : {"least_squares", "least_error", "soft_margin"}
-        Where an output is zero: the bias of least squares; least errors, then the widest gap; or the support vector
-        machine on the one output (`discriminants.fisher.thresholds`).
     calibrate_on : {"auto", "training", "leave_one_out", "leave_label_out", "held_out"}
-        The outputs that the threshold and the posterior model are fitted to: those of the training samples; those of
-        each sample by the discriminant of all others, in closed form, for which the factor is inverted; the same, but
-        with the sample's kernel column among the others' (penalty "identity"); or those of samples held out in five
-        folds. "auto" leaves one out, but for classes of fewer than ten samples, where the
-        solver is "direct"; else it is "training".
     solver : {"direct", "coordinate_descent"}
         One factorisation, or descent in blocks of samples, for which 1600 N bytes serve (penalty "kernel" only;
         Mika 2002, section 3.5.3).
     significant_figures : int
         On which the primal and the dual objective have to agree for the descent to end; one is enough for
         classification (Mika 2002, figure 5.9).
-    posterior : str
-        As in `NPDClassifier`.
 
     Attributes
     ----------
     basis_centers_ : ndarray of shape (m, n_features)
         The training samples, each as often as the kernel has widths to choose from: once, as a rule.
-    dual_coef_ : ndarray of shape (m, n_outputs)
-        One output for two classes, else one a class.
-    intercept_ : ndarray of shape (n_outputs,)
-    classes_ : ndarray of shape (n_classes,)
-    kernel_ : Kernel
     regularization_ : float
         The one taken.
-    sigma_ : float
-    posterior_ : fitted output model
 
     References
     ----------

@@ -34,8 +34,6 @@ class KSODClassifier(OneVsRestClassifier):
 
     Parameters
     ----------
-    kernel, sigma
-        As in `KFDClassifier`.
     regularization : float
         eta > 0, added to the covariances, which are means over a class.
     penalty : {"identity", "kernel"}
@@ -50,9 +48,9 @@ class KSODClassifier(OneVsRestClassifier):
         A float below 1 is the share of the samples that is held out, stratified; the others are what is learnt from,
         as in the paper. An int is a number of folds, each of which is held out in turn; then all samples are learnt
         from, with the rho, the number of components and the threshold that were best on the folds together.
-    posterior : str
-        As in `KFDClassifier`; fitted to the outputs of all samples, or, with folds, of held-out ones. Of two classes
-        both are equally probable at the threshold, but with "gaussian".
+    posterior
+        Fitted to the outputs of all samples, or, with folds, of held-out ones. Of two classes both are equally probable
+        at the threshold, but with "gaussian".
     random_state : int, RandomState or None
         Draws the samples to hold out (a share; folds are always the same).
 
@@ -63,8 +61,8 @@ class KSODClassifier(OneVsRestClassifier):
     held_out_errors_ : ndarray of shape (n_outputs, n_rhos)
         Share of held-out samples on the wrong side at each rho (with the best number of components), one output
         against its threshold.
-    basis_centers_, dual_coef_, intercept_, classes_, kernel_, sigma_, posterior_
-        As in `KFDClassifier`. Outputs are scaled so that the class means of the samples learnt from differ by two.
+    dual_coef_ : ndarray of shape (m, n_outputs)
+        Outputs are scaled so that the class means of the samples learnt from differ by two.
 
     References
     ----------

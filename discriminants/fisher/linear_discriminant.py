@@ -12,11 +12,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import winners
 from discriminants.posteriors.output_models import POSTERIORS
+from discriminants.util.estimator import estimator
 from discriminants.util.expansion import FLOATS
 
 _MIN_SHARE = 1e-12  # of the total variance along a direction, that has to be variance within the classes
 
 
+@estimator
 class LinearDiscriminant(ClassifierMixin, BaseEstimator):
     """w = S_W^-1 (m_+ - m_-) with the bias of Bayes' rule for normal classes of one covariance (3.11-3.19).
 
@@ -66,9 +68,8 @@ class LinearDiscriminant(ClassifierMixin, BaseEstimator):
         "posterior": [StrOptions({"equal_covariance", *POSTERIORS})],
     }
 
-    def __init__(self, *, regularization: float = 0.0, posterior: str = "equal_covariance") -> None:
-        self.regularization = regularization
-        self.posterior = posterior
+    regularization: float = 0.0
+    posterior: str = "equal_covariance"
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn the directions and biases.

@@ -35,8 +35,7 @@ class OrientedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kerne
     Parameters
     ----------
     n_components : int
-    kernel, sigma, penalty
-        As in `KFDClassifier`.
+        Number of features, one an output.
     regularization : float
         mu > 0, beside the variance, which is a mean over the samples.
     orientation : float
@@ -46,8 +45,6 @@ class OrientedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kerne
     ----------
     eigenvalues_ : ndarray of shape (n_components,)
         Variance over what it is held against, descending.
-    basis_centers_, dual_coef_, intercept_, kernel_, sigma_
-        As in `KFDClassifier`; an output is a feature.
 
     References
     ----------

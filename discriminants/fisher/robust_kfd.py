@@ -29,8 +29,8 @@ class RobustKFDClassifier(ThresholdedClassifier):
 
     Parameters
     ----------
-    kernel, sigma
-        As in `KFDClassifier`; the kernel has to be symmetric and positive semidefinite.
+    kernel
+        Symmetric and positive semidefinite.
     regularization : float
         C > 0.
     loss : {"absolute", "huber"}
@@ -39,19 +39,16 @@ class RobustKFDClassifier(ThresholdedClassifier):
         Where Huber's loss becomes linear, in units of the targets; half to once a robust scale of the slacks is usual.
     tol : float
         By which the conditions of optimality may be missed, in units of the targets.
-    threshold : {"least_squares", "least_error", "soft_margin"}
-        As in `KFDClassifier`; "least_squares" keeps the bias of this loss.
-    calibrate_on : {"training", "held_out"}
-        As in `KFDClassifier`.
-    posterior : str
-        As in `KFDClassifier`; outputs of this loss are peaked at +-1 rather than normal.
+    threshold
+        "least_squares" keeps the bias of this loss.
+
+    posterior
+        Outputs of this loss are peaked at +-1 rather than normal.
 
     Attributes
     ----------
     center_indices_ : ndarray of int of shape (m,)
         Rows of the training samples that have a weight.
-    basis_centers_, dual_coef_, intercept_, classes_, kernel_, sigma_, posterior_
-        As in `KFDClassifier`.
 
     References
     ----------

@@ -33,18 +33,19 @@ class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
 
     Time is O(59 N m^2), memory 8 N m bytes for m centres. With `n_candidates` given, products of all columns of so many
     random candidates are formed first, O(N P^2) time and about 24 P^2 bytes; a step is then nearly free, which pays
-    where every class has a dictionary of its own.
+    where every class has a dictionary of its own. Leaving one out leaves out the label of a sample, not its column.
 
     Parameters
     ----------
     n_centers : int
         Most centres; of each class where dictionaries are private.
-    kernel, sigma, regularization, penalty
-        As in `KFDClassifier`, whose choice "auto" is: with every sample of the part chosen on as a centre. P is taken
-        among the centres.
+    regularization : "auto" or float
+        mu > 0; the scatter is unnormalized, so the same mu weighs less the more samples there are. "auto" chooses as
+        `KFDClassifier` does, with every sample of the part chosen on as a centre.
     tol : float
-        0 never stops.
+        Least mean fall of the objective over the last `patience` steps, as a share of it; 0 never stops.
     patience : int
+        Number of steps for `tol`.
     dictionary : {"shared", "private"}
         One list of centres for all classes, chosen by the sum of their decreases, or one for each class, as in the
         source.
@@ -52,27 +53,17 @@ class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
         "error_reduction" looks at every candidate in every step.
     n_candidates : int or None
         None: every distinct sample is a candidate, and the chosen columns are kept.
-    threshold : {"least_squares", "least_error", "soft_margin"}
-        As in `KFDClassifier`.
     calibrate_on : {"auto", "training", "leave_one_out", "held_out"}
-        As in `KFDClassifier`; with "leave_one_out" the sample's label is left out, not its column.
-    posterior : str
-        As in `KFDClassifier`.
-    random_state : int, RandomState or None
-        Draws the candidates.
 
     Attributes
     ----------
     objective_ : ndarray of shape (n_centers + 1,)
         Regularized squared error of all outputs with the first 0, 1, ... centres of a shared dictionary, that of the
         last dictionary where they are private.
-    n_centers_ : ndarray of int of shape (n_dictionaries,)
     regularization_ : float
         The one taken.
     center_indices_ : ndarray of int of shape (m,)
         Rows of the training samples.
-    basis_centers_, dual_coef_, intercept_, classes_, kernel_, sigma_, posterior_
-        As in `KFDClassifier`.
 
     References
     ----------

@@ -34,7 +34,31 @@ class _ClassSums(NamedTuple):
 
 @estimator
 class _SparseKFD(KernelExpansion):
-    """min sum_i loss(y_i - f(x_i)) + C sum_j |alpha_j|, f = sum_j alpha_j k(., x_j) + b."""
+    """min sum_i loss(y_i - f(x_i)) + C sum_j |alpha_j|, f = sum_j alpha_j k(., x_j) + b.
+
+    Parameters
+    ----------
+    kernel
+        It need not be positive definite.
+    regularization : float
+        C > 0. With `loss="squared"` no column is left from C = max_j |k_j'(y - mean)| on; with "absolute" from
+        the same with the signs of the deviations from the median in place of y - mean.
+    loss : {"squared", "absolute"}
+        Of the slacks.
+
+    Attributes
+    ----------
+    n_centers_ : ndarray of int of shape (n_outputs,)
+        Columns with a weight in each output.
+    center_indices_ : ndarray of int of shape (m,)
+        Rows of the training samples that are centres of any output.
+
+    References
+    ----------
+    S. Mika, Kernel Fisher Discriminants, dissertation, Berlin 2002.
+    S. Mika, G. Raetsch, K.-R. Mueller, A mathematical programming approach to the kernel Fisher algorithm, NIPS 13,
+    2001.
+    """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "regularization": [Interval(Real, 0, None, closed="neither")],
@@ -155,38 +179,13 @@ class SparseKFDClassifier(_SparseKFD, ThresholdedClassifier):
 
     Parameters
     ----------
-    kernel, sigma
-        As in `KFDClassifier`; the kernel need not be positive definite.
-    regularization : float
-        C > 0. With `loss="squared"` no column is left from C = max_j |k_j'(y - mean)| on; with "absolute" from
-        the same with the signs of the deviations from the median in place of y - mean.
-    loss : {"squared", "absolute"}
     class_means : {"free", "fixed"}
         With "fixed" the mean output of either class is its target, as the authors first had it (Mika, Raetsch, Mueller
         2001). That matters to absolute slacks: the bias alone errs by the smaller class only, so that with means left
         free much regularization takes all weights away where classes are unequal; fixed ones keep the classes apart
         with a few columns. With squared slacks both have the same solutions, under another C.
-    threshold : {"least_squares", "least_error", "soft_margin"}
-        As in `KFDClassifier`; "least_squares" keeps the bias found with the coefficients, whatever the loss.
-    calibrate_on : {"training", "held_out"}
-        As in `KFDClassifier`.
-    posterior : str
-        As in `KFDClassifier`.
-
-    Attributes
-    ----------
-    n_centers_ : ndarray of int of shape (n_outputs,)
-        Columns with a weight in each output.
-    center_indices_ : ndarray of int of shape (m,)
-        Rows of the training samples that are centres of any output.
-    basis_centers_, dual_coef_, intercept_, classes_, kernel_, sigma_, posterior_
-        As in `KFDClassifier`.
-
-    References
-    ----------
-    S. Mika, Kernel Fisher Discriminants, dissertation, Berlin 2002.
-    S. Mika, G. Raetsch, K.-R. Mueller, A mathematical programming approach to the kernel Fisher algorithm, NIPS 13,
-    2001.
+    threshold
+        "least_squares" keeps the bias found with the coefficients, whatever the loss.
 
     See Also
     --------
@@ -205,8 +204,7 @@ class SparseKFDClassifier(_SparseKFD, ThresholdedClassifier):
 class SparseKFDRegressor(_SparseKFD, KernelRegressor):
     """The same for real targets: the discriminant is a regression onto the labels (Mika 2002, sections 3.6.3 and 5).
 
-    Parameters, attributes and references are those of `SparseKFDClassifier`, without the classes and posteriors; y may
-    have several columns. C is meant for targets from -1 to 1; others are moved and scaled to these, and back.
+    y may have several columns. C is meant for targets from -1 to 1; others are moved and scaled to these, and back.
     """
 
     regularization: float = 1e-2

@@ -106,6 +106,7 @@ class SigmoidKernel(DotProductKernel):
     kappa : float or "scale"
         "scale" is one over the mean squared norm of the samples, which makes kappa x'x about 1.
     theta : float
+        Added to the product.
 
     Raises
     ------

@@ -37,7 +37,44 @@ class PosteriorParameters(NamedTuple):
 
 @estimator
 class BayesianLSSVM(KernelExpansion):
-    """Base: penalty, widths and inputs by evidence, then the machine of `LSSVMRegressor`."""
+    """Base: penalty, widths and inputs by evidence, then the machine of `LSSVMRegressor`.
+
+    Parameters
+    ----------
+    kernel
+        Symmetric and positive semidefinite.
+    sigma
+        The search for the widths begins there.
+    tune_width : bool
+        Find the widths of most evidence, of the kernels "gaussian", "ard_gaussian", "laplacian" and "exponential"; of
+        others the parameters stay. With several outputs the width is one for all.
+    select_inputs : bool
+        With the kernel "ard_gaussian", leave out inputs one by one, the one with the widest width first, while the
+        evidence grows (`evidence.inputs`).
+
+    Attributes
+    ----------
+    regularization_ : ndarray of shape (n_outputs,)
+        mu of each output: the ratio of the variances below, noise to prior.
+    prior_variance_ : ndarray of shape (n_outputs,)
+        Of the function, in units of k(x, x): the source's 1 / mu.
+    noise_variance_ : ndarray of shape (n_outputs,)
+        Of a sample of weight one: the source's 1 / zeta. Where the variances were given to `fit`, one.
+    effective_parameters_ : ndarray of shape (n_outputs,)
+        From 1 to the number of samples: how many the data determine.
+    log_evidence_ : ndarray of shape (n_outputs,)
+        Logarithm of the probability of the targets, to compare kernels by on the same samples.
+    removed_inputs_ : ndarray of int of shape (n_removed,)
+        Inputs left out by `select_inputs`, in that order; their widths in `kernel_.sigma` are infinite.
+    input_relevances_ : ndarray of shape (n_features,)
+        With "ard_gaussian": what each input adds to the exponent of the kernel, on average over pairs of samples.
+    variance_ : PosteriorVariance
+        Of the outputs.
+
+    References
+    ----------
+    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
+    """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "tune_width": ["boolean"],
@@ -131,43 +168,10 @@ class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
     Time is O(N^3) for every kernel that is tried, a dozen or more; memory 48 N^2 bytes, 24 N^2 where the kernel stays
     as it is, of which up to 8 N^2 are kept for the error bars.
 
-    Parameters
-    ----------
-    kernel, sigma
-        As in `LSSVMRegressor`, where the search for the widths begins.
-    tune_width : bool
-        Find the widths of most evidence, of the kernels "gaussian", "ard_gaussian", "laplacian" and "exponential"; of
-        others the parameters stay. With several outputs the width is one for all.
-    select_inputs : bool
-        With the kernel "ard_gaussian", leave out inputs one by one, the one with the widest width first, while the
-        evidence grows (`evidence.inputs`).
-
     Attributes
     ----------
-    regularization_ : ndarray of shape (n_outputs,)
-        As in `LSSVMRegressor`; the ratio of the variances below, noise to prior.
-    prior_variance_ : ndarray of shape (n_outputs,)
-        Of the function, in units of k(x, x): the source's 1 / mu.
-    noise_variance_ : ndarray of shape (n_outputs,)
-        Of a sample of weight one: the source's 1 / zeta. Where the variances were given to `fit`, one.
-    effective_parameters_ : ndarray of shape (n_outputs,)
-        From 1 to the number of samples: how many the data determine.
-    log_evidence_ : ndarray of shape (n_outputs,)
-        Logarithm of the probability of the targets, to compare kernels by on the same samples.
-    removed_inputs_ : ndarray of int of shape (n_removed,)
-        Inputs left out by `select_inputs`, in that order; their widths in `kernel_.sigma` are infinite.
-    input_relevances_ : ndarray of shape (n_features,)
-        With "ard_gaussian": what each input adds to the exponent of the kernel, on average over pairs of samples.
     leave_one_out_residuals_ : ndarray of the shape of y
-        As in `LSSVMRegressor`, with widths and penalty as they are.
-    variance_ : PosteriorVariance
-        Of the outputs.
-    basis_centers_, dual_coef_, intercept_, kernel_, sigma_
-        As in `LSSVMRegressor`.
-
-    References
-    ----------
-    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
+        y_i - f(x_i) by the machine of all other samples, float64, with widths and penalty as they are.
 
     See Also
     --------

@@ -35,8 +35,8 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
 
     Parameters
     ----------
-    kernel, sigma, tune_width, select_inputs
-        As in `BayesianLSSVMRegressor`; the kernel not precomputed.
+    kernel
+        Not precomputed.
     posterior : {"leave_one_out", "moderated"}
         What a probability is made of. "moderated" is the source's: normal densities of the output about the means of
         the class and the rest over the training samples, with the noise and the posterior variance of w'(phi(x) -
@@ -49,21 +49,11 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
     classes_ : ndarray of shape (n_classes,)
     class_log_prior_ : ndarray of shape (n_classes,)
         Logarithms of the shares of the training samples.
-    regularization_, prior_variance_, noise_variance_, effective_parameters_, log_evidence_, removed_inputs_,
-    input_relevances_
-        As in `BayesianLSSVMRegressor`.
-    variance_ : PosteriorVariance
     class_means_ : ndarray of shape (2, n_outputs)
         Of the outputs of the training samples, in the class and in the rest; of those left out for "leave_one_out".
     spread_ : ndarray of shape (n_outputs,)
         Variance of the outputs about these means.
     posterior_ : PlattOutputModel or None
-    basis_centers_, dual_coef_, intercept_, kernel_, sigma_
-        As in `KFDClassifier`.
-
-    References
-    ----------
-    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
 
     See Also
     --------

@@ -41,7 +41,45 @@ def _can_stream(learner: Any) -> bool:
 
 @estimator
 class _FixedSize(ChosenCenters):
-    """What classifier and regressor share: sums over the samples, block by block, and the penalty."""
+    """What classifier and regressor share: sums over the samples, block by block, and the penalty.
+
+    Parameters
+    ----------
+    n_centers : int
+        Most centres.
+    centers : array-like of shape (m, n_features), optional
+        Centres in place of a choice. With `partial_fit` the choice, and the width "scale", are by the first samples
+        alone, which should be n_centers at least; with centres and a width of one's own a stream may be cut in any way.
+    regularization : float, "auto", "gcv" or "leave_one_out"
+        mu, or how it is found among `penalties`, for all outputs together: by generalised cross-validation, or by the
+        errors of every sample left out, in closed form, which takes a second pass over the samples. "auto" leaves out
+        where there are fewer than ten samples a centre, for then the former may choose no penalty at all, and equal
+        samples together; with `partial_fit` it is "gcv".
+    penalties : array-like, optional
+        Default 25 from 1e-8 to 1e4, times the variance of the samples in the space of the kernel where that is above
+        one; each costs O(m) time, or O(N m) with "leave_one_out".
+    chooser
+        "entropy" is the source's.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (m, n_outputs)
+        float64, as the centres and the intercept.
+    regularization_ : float
+    scores_ : ndarray of shape (n_penalties,)
+        GCV, or the mean squared error left out, summed over the outputs; only where it chose.
+    effective_parameters_ : float
+        Trace of the smoother.
+    center_indices_ : ndarray of int of shape (m,)
+        Rows of the training samples (with `partial_fit` of the first call), not in the order of choice.
+    sums_, whitening_
+        What `partial_fit` goes on from.
+
+    References
+    ----------
+    J. Suykens, T. Van Gestel, J. De Brabanter, B. De Moor, J. Vandewalle, Least Squares Support Vector Machines, 2002,
+    section 6.2.
+    """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_centers": [Interval(Integral, 1, None, closed="left")],
@@ -217,45 +255,6 @@ class FixedSizeLSSVMRegressor(_FixedSize, KernelRegressor):
     sample as a centre that is the LS-SVM itself, and mu is 1 / gamma. O(N m^2) time; memory is O(m^2), a block of
     samples, and what the choice takes, up to 8 bytes for each centre and candidate.
 
-    Parameters
-    ----------
-    n_centers : int
-        Most centres.
-    kernel, sigma, n_candidates, tol, random_state
-        As in `GreedyNystroem`.
-    chooser : str or callable
-        As in `GreedyNystroem`; "entropy" is the source's.
-    centers : array-like of shape (m, n_features), optional
-        Centres in place of a choice. With `partial_fit` the choice, and the width "scale", are by the first samples
-        alone, which should be n_centers at least; with centres and a width of one's own a stream may be cut in any way.
-    regularization : float, "auto", "gcv" or "leave_one_out"
-        mu, or how it is found among `penalties`, for all outputs together: by generalised cross-validation, or by the
-        errors of every sample left out, in closed form, which takes a second pass over the samples. "auto" leaves out
-        where there are fewer than ten samples a centre, for then the former may choose no penalty at all, and equal
-        samples together; with `partial_fit` it is "gcv".
-    penalties : array-like, optional
-        Default 25 from 1e-8 to 1e4, times the variance of the samples in the space of the kernel where that is above
-        one; each costs O(m) time, or O(N m) with "leave_one_out".
-
-    Attributes
-    ----------
-    regularization_ : float
-    scores_ : ndarray of shape (n_penalties,)
-        GCV, or the mean squared error left out, summed over the outputs; only where it chose.
-    effective_parameters_ : float
-        Trace of the smoother.
-    center_indices_ : ndarray of int of shape (m,)
-        Rows of the training samples (with `partial_fit` of the first call), not in the order of choice.
-    basis_centers_, dual_coef_, intercept_, kernel_, sigma_
-        As in `NPDRegressor`, in float64.
-    sums_, whitening_
-        What `partial_fit` goes on from.
-
-    References
-    ----------
-    J. Suykens, T. Van Gestel, J. De Brabanter, B. De Moor, J. Vandewalle, Least Squares Support Vector Machines, 2002,
-    section 6.2.
-
     See Also
     --------
     GreedyNystroem : the features alone.
@@ -296,31 +295,20 @@ class FixedSizeLSSVMRegressor(_FixedSize, KernelRegressor):
 class FixedSizeLSSVMClassifier(_FixedSize, OneVsRestClassifier):
     """The least-squares support vector machine on a fixed number of centres, one output a class against the rest.
 
-    All classes share the centres and one factorisation; parameters and the rest are those of
-    `FixedSizeLSSVMRegressor`.
+    All classes share the centres and one factorisation; the rest is as in `FixedSizeLSSVMRegressor`.
 
     Parameters
     ----------
-    n_centers, kernel, sigma, chooser, centers, regularization, penalties, n_candidates, tol, random_state
-        As in `FixedSizeLSSVMRegressor`.
-    posterior : str
-        As in `NPDClassifier`. "auto" is "multinomial"; with `partial_fit`, which has only that, it is "gaussian", for
-        which an m x m matrix for each class is kept.
+    posterior : {"auto", "gaussian", "platt", "multinomial"}
+        How outputs become posteriors (`discriminants.posteriors.output_models`). "auto" is "multinomial"; with
+        `partial_fit`, which has only that, it is "gaussian", for which an m x m matrix for each class is kept.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
     posterior_ : fitted output model
         A class of which no sample was seen yet has posterior 0.
-    regularization_, scores_, effective_parameters_, center_indices_, basis_centers_, dual_coef_, intercept_, kernel_,
-    sigma_, sums_, whitening_
-        As in `FixedSizeLSSVMRegressor`.
     moments_ : ClassMoments
         What `partial_fit` works the output model out from.
-
-    References
-    ----------
-    As for `FixedSizeLSSVMRegressor`.
 
     See Also
     --------

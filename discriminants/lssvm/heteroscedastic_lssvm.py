@@ -36,8 +36,10 @@ class HeteroscedasticLSSVMRegressor(RegressorMixin, BaseEstimator):
 
     Parameters
     ----------
-    kernel, sigma, tune_width
-        As in `BayesianLSSVMRegressor`, of the curve; the kernel not precomputed.
+    kernel, sigma
+        Of the curve; the kernel not precomputed. The search for the width begins at sigma.
+    tune_width : bool
+        Find the width of most evidence, for the curve.
     noise_kernel, noise_sigma
         Of the logarithm of the variance; the width is where the search by evidence begins.
     max_rounds : int

@@ -58,7 +58,42 @@ class Group(NamedTuple):
 
 @estimator
 class LSSVM(KernelExpansion):
-    """Base: min sum_i v_i (y_i - f(x_i))^2 + mu |f|^2 for every target, all samples of a target being centres."""
+    """Base: min sum_i v_i (y_i - f(x_i))^2 + mu |f|^2 for every target, all samples of a target being centres.
+
+    Parameters
+    ----------
+    kernel
+        Symmetric and positive semidefinite.
+    sigma : float or "scale"
+        Width of a kernel given by name, in the units of X. The source's Gaussian exp(-|x - z|^2 / s^2) is the one of
+        width sigma = s / sqrt(2).
+    regularization : "auto", float or array-like of float
+        mu > 0, the inverse of the source's gamma: larger is smoother. The errors are summed, so that the same mu weighs
+        less the more samples there are. Of several the one of least `choose_by` is taken. "auto" takes it from 17 that
+        fit the kernel's scale (`linear_systems.penalty_choice.usual_penalties`), by 2000 samples at most, in about
+        a second and 200 MB; of equal samples all are left out together.
+    choose_by : {"leave_one_out", "gcv"}
+        The mean square of the leave-one-out residuals, or generalised cross-validation.
+    solver : {"direct", "conjugate_gradient"}
+        One factorisation; or conjugate gradients, which evaluate the kernel in blocks of rows and hold no matrix
+        (`linear_systems.kernel_conjugate_gradients`). The second takes one `regularization` and has no leave-one-out
+        residuals.
+    tol : float
+        Where conjugate gradients stop: the residual relative to the targets, in the norm of the preconditioner.
+
+    Attributes
+    ----------
+    regularization_ : float
+        The one taken.
+    criterion_ : ndarray of shape (n_regularizations,) or None
+        Mean squared error to be expected on a new sample with each of several penalties, a mean over the targets.
+    basis_centers_ : ndarray of shape (m, n_features)
+        The samples whose weight is not zero.
+
+    References
+    ----------
+    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
+    """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "regularization": [Interval(Real, 0, None, closed="neither"), "array-like", StrOptions({"auto"})],
@@ -192,46 +227,12 @@ class LSSVMRegressor(LSSVM, KernelRegressor):
     Time is O(N^3), memory 16 N^2 bytes; with a list of penalties a few times as much, whatever its length. Every sample
     is a centre, so a prediction takes N kernel values.
 
-    Parameters
-    ----------
-    kernel : str, Kernel or callable
-        "gaussian", "precomputed", another name, a kernel object, or a function of two arrays; symmetric and positive
-        semidefinite. The source's Gaussian exp(-|x - z|^2 / s^2) is the one of width sigma = s / sqrt(2).
-    sigma : float or "scale"
-        Width of a kernel given by name, in the units of X.
-    regularization : "auto", float or array-like of float
-        mu > 0, the inverse of the source's gamma: larger is smoother. The errors are summed, so that the same mu weighs
-        less the more samples there are. Of several the one of least `choose_by` is taken. "auto" takes it from 17 that
-        fit the kernel's scale (`linear_systems.penalty_choice.usual_penalties`), by 2000 samples at most, in about
-        a second and 200 MB; of equal samples all are left out together.
-    choose_by : {"leave_one_out", "gcv"}
-        The mean square of the leave-one-out residuals, or generalised cross-validation.
-    solver : {"direct", "conjugate_gradient"}
-        One factorisation; or conjugate gradients, which evaluate the kernel in blocks of rows and hold no matrix
-        (`linear_systems.kernel_conjugate_gradients`). The second takes one `regularization` and has no leave-one-out
-        residuals.
-    tol : float
-        Where conjugate gradients stop: the residual relative to the targets, in the norm of the preconditioner.
-
     Attributes
     ----------
-    regularization_ : float
-        The one taken.
-    criterion_ : ndarray of shape (n_regularizations,) or None
-        Mean squared error to be expected on a new sample with each of several penalties, a mean over the targets.
     leave_one_out_residuals_ : ndarray of the shape of y, or None
         y_i - f(x_i) by the machine of all other samples, float64; a sample of weight zero has its plain residual.
-    basis_centers_ : ndarray of shape (m, n_features)
-        The samples whose weight is not zero.
     dual_coef_ : ndarray of shape (m, n_outputs)
         alpha; with weights v the residual of sample i is mu alpha_i / v_i. The source's alpha.
-    intercept_ : ndarray of shape (n_outputs,)
-    kernel_ : Kernel
-    sigma_ : float
-
-    References
-    ----------
-    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
 
     See Also
     --------
@@ -290,28 +291,22 @@ class LSSVMClassifier(LSSVM, ThresholdedClassifier):
     two classes, has one for each pair, of the size of the pair. With one output a class it is `KFDClassifier` with
     `penalty="kernel"`.
 
-    Time is O(N^3), memory 16 N^2 bytes; with several values of `regularization` a few times as much.
+    Time is O(N^3), memory 16 N^2 bytes; with several values of `regularization` a few times as much. Thresholds are set
+    in every task. Leaving one out needs the direct solver; in a task without a sample's class its plain output serves.
 
     Parameters
     ----------
-    kernel, sigma
-        As in `LSSVMRegressor`.
-    regularization : float or array-like of float
-        mu > 0, the inverse of the source's gamma, for all tasks. Of several the one of least `choose_by`, the mean over
-        the tasks of the squared error against +-1, is taken.
-    choose_by, solver, tol
-        As in `LSSVMRegressor`.
+    regularization
+        One for all tasks, chosen by the mean over the tasks of the squared error against +-1.
     coding : {"one-vs-rest", "one-vs-one", "minimum-output", "error-correcting"}
         A task a class; a task a pair of classes; the bits of the class number, as few tasks as can be; or many more
         than classes, so that errors of some do no harm (`multiclass.output_codes.output_code`).
     decoding : {"loss", "hamming"}
         The class of least squared error over the tasks, or that which loses fewest tasks (with "one-vs-one" the vote),
         of equals the one of least squared error.
-    threshold, calibrate_on : str
-        As in `KFDClassifier`, for every task. "leave_one_out" is in closed form, and for the direct solver; in a task
-        without a sample's class the sample's plain output serves.
-    posterior : str
-        As in `KFDClassifier`, fitted to the class scores of decoding "loss".
+    calibrate_on : {"auto", "training", "leave_one_out", "held_out"}
+    posterior
+        Fitted to the class scores of decoding "loss".
     random_state : int, RandomState or None
         Draws the error-correcting code of more than five classes.
 
@@ -322,18 +317,9 @@ class LSSVMClassifier(LSSVM, ThresholdedClassifier):
     leave_one_out_outputs_ : ndarray of shape (n_samples, n_tasks) or None
         Of each sample by the machine of all others, float64, with the thresholds of this one; the plain output where a
         sample has no part in a task or weight zero. Only of the direct solver.
-    regularization_ : float
-    criterion_ : ndarray of shape (n_regularizations,) or None
-        As in `LSSVMRegressor`, for targets +-1.
     dual_coef_ : ndarray of shape (m, n_tasks)
         Times +-1 the source's alpha, of the samples whose weight is not zero.
     intercept_ : ndarray of shape (n_tasks,)
-    basis_centers_, classes_, kernel_, sigma_, posterior_
-        As in `KFDClassifier`.
-
-    References
-    ----------
-    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
 
     See Also
     --------

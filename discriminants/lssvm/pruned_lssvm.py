@@ -18,7 +18,23 @@ _OUTLIER = (5.0 / norm.ppf(0.75)) ** 2  # of the median square: beyond five stan
 
 @estimator
 class _Pruned(LSSVM):
-    """The loop that classifier and regressor share; `super().fit` is that of the full machine."""
+    """The loop that classifier and regressor share; `super().fit` is that of the full machine.
+
+    Parameters
+    ----------
+    sigma
+        "scale" is the width of all samples.
+    regularization
+        Of several the choice falls with all samples, and stays.
+    share : float
+        Of the samples still there, to be left out at a time: those of least |alpha|, relative to the largest of each
+        output.
+
+    Attributes
+    ----------
+    support_ : ndarray of int of shape (m,)
+        Rows of the samples that are centres.
+    """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "share": [Interval(Real, 0, 1, closed="neither")],
@@ -122,13 +138,6 @@ class PrunedLSSVMRegressor(_Pruned, LSSVMRegressor):
 
     Parameters
     ----------
-    kernel, sigma, choose_by
-        As in `LSSVMRegressor`; a width "scale" is that of all samples.
-    regularization : "auto", float or array-like of float
-        As in `LSSVMRegressor`; of several the choice falls with all samples, and stays.
-    share : float
-        Of the samples still there, to be left out at a time: those of least |alpha|, relative to the largest of each
-        output.
     significance : float
         The rise that ends it has this probability for a normal variable of the standard error of the full machine's
         mean: at 0.05 it is 1.64 standard errors. Smaller ones prune further. (A test on the pairs would end at once,
@@ -136,16 +145,8 @@ class PrunedLSSVMRegressor(_Pruned, LSSVMRegressor):
 
     Attributes
     ----------
-    support_ : ndarray of int of shape (m,)
-        Rows of the samples that are centres.
     path_sizes_, path_errors_ : ndarray of shape (n_rounds,)
         Numbers of samples of the machines that were not worse, and the mean squared error of all samples.
-    regularization_, criterion_, leave_one_out_residuals_, basis_centers_, dual_coef_, intercept_, kernel_, sigma_
-        As in `LSSVMRegressor`.
-
-    References
-    ----------
-    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
 
     See Also
     --------
@@ -175,26 +176,16 @@ class PrunedLSSVMClassifier(_Pruned, LSSVMClassifier):
 
     Parameters
     ----------
-    kernel, sigma, choose_by, coding, decoding, threshold, posterior, random_state
-        As in `LSSVMClassifier`.
     calibrate_on : {"training", "leave_one_out"}
-        As in `LSSVMClassifier`.
-    regularization, share, significance
-        As in `PrunedLSSVMRegressor`.
+    significance : float
+        Level of the sign test.
 
     Attributes
     ----------
-    support_, path_sizes_
-        As in `PrunedLSSVMRegressor`.
+    path_sizes_ : ndarray of shape (n_rounds,)
+        Numbers of samples of the machines that were not worse.
     path_errors_ : ndarray of shape (n_rounds,)
         The share of all samples that are classified wrongly.
-    classes_, code_, leave_one_out_outputs_, posterior_, regularization_, criterion_, basis_centers_, dual_coef_,
-    intercept_, kernel_, sigma_
-        As in `LSSVMClassifier`.
-
-    References
-    ----------
-    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
 
     See Also
     --------

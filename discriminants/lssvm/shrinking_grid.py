@@ -25,6 +25,7 @@ class ShrinkingGridSearchCV(BaseSearchCV):
     Parameters
     ----------
     estimator : estimator
+        Cloned for every candidate.
     param_grid : dict of str to list
         The first grid. Of equally good candidates the first that was tried is taken, so put smoother values first.
     n_refinements : int

@@ -24,11 +24,9 @@ class WeightedLSSVMRegressor(LSSVMRegressor):
 
     Parameters
     ----------
-    kernel, sigma, choose_by, solver, tol
-        As in `LSSVMRegressor`.
-    regularization : "auto", float or array-like of float
-        As in `LSSVMRegressor`. "auto" chooses anew in every round, by the weights of the round, so that samples far
-        off have no say; of a list the choice falls without weights, and stays.
+    regularization
+        "auto" chooses anew in every round, by the weights of the round, so that samples far off have no say; of a list
+        the choice falls without weights, and stays.
     loss : {"cut", "huber", "hampel", "tukey"}
         What a sample weighs whose residual is t robust scales: all up to 2.5 and nothing from 3 on, the source's; or by
         the losses of these names (`discriminants.lssvm.robust_weights`). Huber's falls most slowly and has one minimum.
@@ -39,12 +37,8 @@ class WeightedLSSVMRegressor(LSSVMRegressor):
     ----------
     robust_weights_ : ndarray of the shape of y
         1e-4 to 1, to be multiplied by the sample weight, if there is one; 1 for samples of weight zero.
-    regularization_, criterion_, leave_one_out_residuals_, basis_centers_, dual_coef_, intercept_, kernel_, sigma_
-        As in `LSSVMRegressor`; leave-one-out with the weights as they are.
-
-    References
-    ----------
-    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
+    leave_one_out_residuals_
+        Leave-one-out with the weights as they are.
 
     See Also
     --------

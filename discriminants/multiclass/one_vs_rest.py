@@ -20,6 +20,8 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
 
     Attributes
     ----------
+    dual_coef_ : ndarray of shape (m, n_outputs)
+        One output for two classes, else one a class.
     classes_ : ndarray of shape (n_classes,)
     posterior_ : fitted output model
     """

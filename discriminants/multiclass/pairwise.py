@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import winners
 from discriminants.multiclass.pairwise_coupling import couple, pairwise_log_odds
+from discriminants.util.estimator import estimator, field
 
 
 def _has_posteriors(self: "PairwiseClassifier") -> bool:
@@ -26,6 +27,7 @@ def _has_scores(self: "PairwiseClassifier") -> bool:
     return self.combine == "voting"
 
 
+@estimator
 class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """One-vs-one classification over any binary classifier: n_classes (n_classes - 1) / 2 estimators, each trained
     on the samples of its two classes alone.
@@ -66,10 +68,9 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         "n_jobs": [Integral, None],
     }
 
-    def __init__(self, estimator: Any, combine: str = "voting", *, n_jobs: int | None = None) -> None:
-        self.estimator = estimator
-        self.combine = combine
-        self.n_jobs = n_jobs
+    estimator: Any = field(kw_only=False)
+    combine: str = field(default="voting", kw_only=False)
+    n_jobs: int | None = None
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()

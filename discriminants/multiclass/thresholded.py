@@ -27,11 +27,12 @@ class ThresholdedClassifier(OneVsRestClassifier):
         machine on the one output (`discriminants.fisher.thresholds`). Of two classes both are equally probable at
         either of the latter thresholds, but by posterior "gaussian".
     calibrate_on : {"training", "held_out"}
-        The outputs that the threshold and the posterior model are fitted to: those of the training samples, or of
-        samples that were held out, in five folds. Outputs of training samples part the classes better than those of
-        new ones do, so that posteriors come out too sure and thresholds too near the smaller class. A subclass may
-        offer "leave_one_out", in closed form, and "auto": that for classes of ten samples or more, and "training" for
-        smaller ones, of which one sample is too large a part, and where the solver has no closed form.
+        Outputs that the threshold and the posterior model are fitted to. "training": those of the training samples,
+        which part the classes better than those of new samples do, so that posteriors come out too sure and thresholds
+        too near the smaller class. "held_out": those of samples held out in five folds. "leave_one_out": those of each
+        sample by the model of all others, in closed form. "leave_label_out": the same, with the sample's kernel column
+        among the others'. "auto": "leave_one_out" where the solver is "direct", but "training" for classes of fewer
+        than ten samples, of which one sample is too large a part.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

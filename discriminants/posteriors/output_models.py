@@ -228,14 +228,14 @@ def _newton(
 class LogisticOutputModel(BaseEstimator):
     """A full multinomial logistic layer on the outputs; for two classes the sigmoid of `PlattOutputModel`.
 
+    With two classes neither parameter is used.
+
     Parameters
     ----------
     C : float
         Inverse strength of the ridge on the layer's weights (outputs are standardized first).
     max_samples : int
         At most this many samples, evenly spaced, are used: the layer is small.
-
-    With two classes neither is used.
 
     Attributes
     ----------

@@ -23,6 +23,27 @@ _CHECKED = 1024  # samples whose kernel values are looked at before the rest
 class ChosenCenters(KernelExpansion):
     """Base: `_basis` chooses the centres; outputs are summed in float64, for the weights of nearly dependent centres
     are large and cancel.
+
+    Parameters
+    ----------
+    kernel
+        Symmetric and positive semidefinite, the same for all centres.
+    chooser : str or callable
+        "k-means" takes the samples nearest to the means of clusters, "feature-vectors" always that in whose span all
+        samples lie best, "cholesky" that furthest from the span of those chosen, "entropy" those of greatest quadratic
+        Renyi entropy, "leverage" draws by leverage scores, "random" any; "greedy" takes the ones that explain y best,
+        by forward selection. A function is called with samples, kernel, number of centres, RandomState and targets (or
+        None) and gives row numbers.
+    n_candidates : int or None
+        The choice is made among, and by, so many samples drawn at random; None is all of them. The choosers but
+        "random", "entropy" and "leverage" keep up to 8 bytes for each and each centre.
+    tol : float
+        A centre is left out when no more than this share of the largest k(x, x) of it lies outside the span of others.
+
+    Attributes
+    ----------
+    center_indices_ : ndarray of int of shape (m,)
+        Rows of the training samples; not in the order of choice.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

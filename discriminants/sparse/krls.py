@@ -32,7 +32,50 @@ def _can_stream(learner: Any) -> bool:
 
 @estimator
 class _RecursiveLearner(KernelExpansion):
-    """What classifier and regressor share: the passes over the data, block by block."""
+    """What classifier and regressor share: the passes over the data, block by block.
+
+    Parameters
+    ----------
+    nu : float
+        Squared distance from the span of the dictionary beyond which a sample joins it; 0 < nu <= 1 for kernels with
+        k(x, x) = 1 (3.100). Smaller is denser. The units are those of k(x, x).
+    max_centers : int or None
+        The dictionary takes no more entries than this; later samples are still learnt from. With None, data of many
+        dimensions may let all samples in: 5000 of 20 independent features take 1 GB, and time that grows with the
+        cube of their number. Memory for m entries is about 16 m^2 bytes, half as much again while learning, and 8 m^2
+        more for each class of a classifier with Gaussian posteriors: 220 MB for two classes with the 2000 here. On
+        three sets that let more samples in, errors with 1000 entries were higher by 5 to 20 % than with 2000.
+    kernel
+        Positive definite. A precomputed kernel is for `fit` alone.
+    sigma
+        In `partial_fit`, "scale" is worked out on the first samples given and kept, so give a number where these are
+        few or not typical.
+    form : "one_pass", "two_pass" or "thesis"
+        "one_pass" is Engel's recursion: samples before an entry do not see it. "two_pass" finds the dictionary first
+        and is then plain least squares in its kernels. "thesis" is algorithms 3 and 4 as printed: the second pass
+        starts from the P of the first, which holds every sample already, so that the data are counted twice and the
+        outputs shrink to about half of the least-squares ones; it is here for comparison.
+    block_size : int
+        Samples at a time; speed and memory depend on it, the result does not (up to rounding).
+
+    Attributes
+    ----------
+    basis_centers_ : ndarray of shape (m, n_features)
+        The dictionary, in order of arrival.
+    center_indices_ : ndarray of int of shape (m,)
+        Their numbers among all samples seen.
+    dual_coef_ : ndarray of float64 of shape (m, n_outputs)
+    intercept_ : ndarray of float64 of shape (n_outputs,)
+        Sum of the dual coefficients, and the bias that bears no penalty.
+    recursion_ : KernelRecursion
+        What `partial_fit` goes on from.
+
+    References
+    ----------
+    Y. Engel, S. Mannor, R. Meir, The kernel recursive least-squares algorithm, IEEE Transactions on Signal Processing
+    52, 2004. E. Andelic, Sparse Nonlinear Discriminants, 2007, section 3.4.3. W. Liu, J. C. Principe, S. Haykin, Kernel
+    Adaptive Filtering, 2010, chapter 4, where P is I / lambda at first.
+    """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "nu": [Interval(Real, 0, None, closed="neither")],
@@ -131,25 +174,6 @@ class KRLSRegressor(_RecursiveLearner, KernelRegressor):
 
     Parameters
     ----------
-    nu : float
-        Squared distance from the span of the dictionary beyond which a sample joins it; 0 < nu <= 1 for kernels with
-        k(x, x) = 1 (3.100). Smaller is denser. The units are those of k(x, x).
-    max_centers : int or None
-        The dictionary takes no more entries than this; later samples are still learnt from. With None, data of many
-        dimensions may let all samples in: 5000 of 20 independent features take 1 GB, and time that grows with the
-        cube of their number. Memory for m entries is about 16 m^2 bytes, half as much again while learning, and 8 m^2
-        more for each class of a classifier with Gaussian posteriors: 220 MB for two classes with the 2000 here. On
-        three sets that let more samples in, errors with 1000 entries were higher by 5 to 20 % than with 2000.
-    kernel, sigma
-        As in `NPDRegressor`; positive definite. In `partial_fit`, "scale" is worked out on the first samples given
-        and kept, so give a number where these are few or not typical. A precomputed kernel is for `fit` alone.
-    form : "one_pass", "two_pass" or "thesis"
-        "one_pass" is Engel's recursion: samples before an entry do not see it. "two_pass" finds the dictionary first
-        and is then plain least squares in its kernels. "thesis" is algorithms 3 and 4 as printed: the second pass
-        starts from the P of the first, which holds every sample already, so that the data are counted twice and the
-        outputs shrink to about half of the least-squares ones; it is here for comparison.
-    block_size : int
-        Samples at a time; speed and memory depend on it, the result does not (up to rounding).
     penalty : float
         lambda of a penalty lambda alpha'K alpha, the squared norm in feature space, on the summed squared error; K is
         the matrix of k + 1 on the dictionary. 0 is plain least squares, which fits noise as soon as the dictionary
@@ -171,28 +195,9 @@ class KRLSRegressor(_RecursiveLearner, KernelRegressor):
 
         (number of samples and deviation of the noise of those that are drawn).
 
-    Attributes
-    ----------
-    basis_centers_ : ndarray of shape (m, n_features)
-        The dictionary, in order of arrival.
-    center_indices_ : ndarray of int of shape (m,)
-        Their numbers among all samples seen.
-    dual_coef_ : ndarray of float64 of shape (m, n_outputs)
-    intercept_ : ndarray of float64 of shape (n_outputs,)
-        Sum of the dual coefficients, and the bias that bears no penalty.
-    recursion_ : KernelRecursion
-        What `partial_fit` goes on from.
-    sigma_ : float
-
     See Also
     --------
     OROLSRegressor : chooses centres by the targets; needs all data at once.
-
-    References
-    ----------
-    Y. Engel, S. Mannor, R. Meir, The kernel recursive least-squares algorithm, IEEE Transactions on Signal Processing
-    52, 2004. E. Andelic, Sparse Nonlinear Discriminants, 2007, section 3.4.3. W. Liu, J. C. Principe, S. Haykin, Kernel
-    Adaptive Filtering, 2010, chapter 4, where P is I / lambda at first.
     """
 
     _free_bias: ClassVar[bool] = True
@@ -240,25 +245,22 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
 
     Parameters
     ----------
-    nu, max_centers, kernel, sigma, form, block_size
-        As in `KRLSRegressor`.
     penalty : float
-        As in `KRLSRegressor`, but the bias is that of the kernel alone. By the other defaults, 0.1 makes fewer errors
-        than 0 on eight of fourteen sets (the two-class benchmarks but titanic, ten partitions of each, and three times
-        2000 samples of optdigits and satimage) by more than two standard errors of the difference, such as 10.6 for
-        14.2 % on waveform; more on banana (12.0 for 11.6), image (5.8 for 5.1) and satimage (13.2 for 11.9), where 0.01
-        costs hardly anything. Posteriors gain most: the log loss on waveform is 0.95 with it and 5.1 without.
-    posterior : str
-        As in `NPDClassifier`. For "gaussian" the means and variances of the outputs over all samples seen are worked
-        out exactly from moments of the coordinates, also in `partial_fit`: an m x m matrix for each class is kept.
-        The others need all outputs at once and are for `fit` alone. "auto" is "multinomial" after `fit`, and "gaussian"
-        after `partial_fit`, for which it keeps the moments too.
+        lambda of a penalty lambda alpha'K alpha, as in `KRLSRegressor`, but the bias is that of the kernel alone. By
+        the other defaults, 0.1 makes fewer errors than 0 on eight of fourteen sets (the two-class benchmarks but
+        titanic, ten partitions of each, and three times 2000 samples of optdigits and satimage) by more than two
+        standard errors of the difference, such as 10.6 for 14.2 % on waveform; more on banana (12.0 for 11.6), image
+        (5.8 for 5.1) and satimage (13.2 for 11.9), where 0.01 costs hardly anything. Posteriors gain most: the log loss
+        on waveform is 0.95 with it and 5.1 without.
+    posterior : {"auto", "gaussian", "platt", "multinomial"}
+        How outputs become posteriors (`discriminants.posteriors.output_models`). For "gaussian" the means and variances
+        of the outputs over all samples seen are worked out exactly from moments of the coordinates, also in
+        `partial_fit`: an m x m matrix for each class is kept. The others need all outputs at once and are for `fit`
+        alone. "auto" is "multinomial" after `fit`, and "gaussian" after `partial_fit`, for which it keeps the moments
+        too.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    basis_centers_, center_indices_, dual_coef_, intercept_, recursion_, sigma_
-        As in `KRLSRegressor`.
     posterior_ : fitted output model
         A class of which no sample was seen yet has posterior 0.
     moments_ : ClassMoments
@@ -267,10 +269,6 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
     See Also
     --------
     OROLSClassifier : chooses centres by the targets; needs all data at once.
-
-    References
-    ----------
-    As for `KRLSRegressor`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -18,7 +18,21 @@ from discriminants.util.regression import KernelRegressor
 
 @estimator
 class _OrthogonalLeastSquares(ForwardSelectionLearner):
-    """Modified Gram-Schmidt over all candidate columns."""
+    """Modified Gram-Schmidt over all candidate columns.
+
+    Parameters
+    ----------
+    unexplained : float
+        Stop once no more than this share of the targets' variance is left unexplained (one minus the summed
+        error reduction ratios); 0 goes on to `n_centers`.
+    n_candidates : int, optional
+        Candidates drawn at random; None takes all samples. All their columns are stored: O(N P) memory.
+
+    References
+    ----------
+    S. Chen, C. Cowan, P. Grant, Orthogonal least squares learning algorithm for radial basis function
+    networks, IEEE Transactions on Neural Networks 2, 1991.
+    """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "unexplained": [Interval(Real, 0, 1, closed="left")],
@@ -44,26 +58,6 @@ class OLSClassifier(_OrthogonalLeastSquares, OneVsRestClassifier):
 
     The classical baseline: the same centres and weights as `NPDClassifier(rule="error_reduction")` over the
     same candidates, for O(N P) memory and O(N P m) time, against O(P^2) and O(N P^2 / 2) of the Gram form.
-
-    Parameters
-    ----------
-    unexplained : float
-        Stop once no more than this share of the targets' variance is left unexplained (one minus the summed
-        error reduction ratios); 0 goes on to `n_centers`.
-    n_candidates : int, optional
-        Candidates drawn at random; None takes all samples. All their columns are stored: O(N P) memory.
-    n_centers, kernel, sigma, epsilon, criterion, cv, dictionary, posterior, random_state
-        As in `NPDClassifier`.
-
-    Attributes
-    ----------
-    basis_centers_, center_indices_, n_centers_, dual_coef_, intercept_, classes_, kernel_, sigma_, posterior_
-        As in `NPDClassifier`.
-
-    References
-    ----------
-    S. Chen, C. Cowan, P. Grant, Orthogonal least squares learning algorithm for radial basis function
-    networks, IEEE Transactions on Neural Networks 2, 1991.
     """
 
 
@@ -71,8 +65,7 @@ class OLSClassifier(_OrthogonalLeastSquares, OneVsRestClassifier):
 class OLSRegressor(_OrthogonalLeastSquares, KernelRegressor):
     """Forward selection by error reduction with modified Gram-Schmidt over all candidate columns.
 
-    Parameters, attributes and references are those of `OLSClassifier`, without the classes and posteriors;
-    y may have several columns.
+    y may have several columns. Memory and time are those of `OLSClassifier`.
     """
 
     criterion: str | None = "cv"

@@ -75,40 +75,30 @@ class OneVsOneKernelClassifier(PairExpansion):
         fitted exactly, and its outputs on the other half are noise.
     candidates_per_class : int
         Centres in the pool of a class, chosen by forward selection against the rest.
-    kernel, sigma
-        As in `NPDClassifier`, one width for all pairs. Of the kernels those whose centres are points.
+    kernel : str or Kernel
+        A kernel whose centres are points, by name or as an object.
+    sigma : float or "scale"
+        Width of a kernel given by name, one for all pairs.
     residual_threshold : float, optional
         Of NPD: stop once no residual at a centre of the two pools is larger in absolute value (4.4.1).
     norm_penalty : float
-        As in `NPDClassifier`, for every pair.
+        mu of a penalty mu w'Kw on the weights of every pair (`NPDClassifier`).
     rule : {"error_reduction", "largest_residual", "matching_pursuit", "best_of_59"}
         How the next centre of a pair is chosen.
     loss : {"squared", "logistic"}
         Of the weights, once the centres are chosen.
     logistic_penalty : float
         Half of it times w'Kw is added to the sum of the logistic losses, K the kernel values of a pair's centres.
-    max_samples_per_class : int, optional
-        Samples of a class that are learnt from, drawn at random; None takes all. The shares of the classes are those
-        of all samples.
     random_state : int, RandomState or None
         Draws samples and candidates.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    kernel_ : Kernel
-        With its parameters as numbers.
-    basis_centers_ : ndarray of shape (m, n_features)
+    basis_centers_ : ndarray of shape (n_centers, n_features)
         The pools, class after class.
-    pool_sizes_ : ndarray of int of shape (n_classes,)
-    dual_coef_ : ndarray of shape (m, n_classes)
-        Weight of a centre of class i in the pair of i and j, at j; zero at i.
-    intercept_ : ndarray of shape (n_pairs,)
-        In the order (0, 1), (0, 2), ..., (n_classes - 2, n_classes - 1) of class numbers, as everything of pairs.
     means_, variances_ : ndarray of shape (2, n_pairs)
         Of the output of each pair in its first class and in its second, mostly held out. With the logistic loss -1,
         +1 and 2, by which Bayes' rule gives the output back.
-    class_log_prior_ : ndarray of shape (n_classes,)
     n_centers_ : ndarray of int of shape (n_pairs,)
         Centres of each pair.
 

@@ -37,22 +37,19 @@ class OneVsOneSVC(PairExpansion):
     C : float
         As in `sklearn.svm.SVC`.
     sigma : float or "scale"
-        As in `NPDClassifier`; gamma is 1 / (2 sigma^2).
-    max_samples_per_class : int, optional
-        Samples of a class that are learnt from, drawn at random; None takes all. The shares of the classes are those
-        of all samples.
+        Width of the Gaussian; gamma is 1 / (2 sigma^2).
     held_out : float
         Share of a class's samples that the machines are not trained on, but the densities taken from, and 10 at least;
         of classes with fewer than 40 samples the densities are those of the training samples.
-    tol, cache_size
+    tol, cache_size : float
         As in `sklearn.svm.SVC`.
     random_state : int, RandomState or None
         Draws the samples.
 
     Attributes
     ----------
-    basis_centers_, pool_sizes_, dual_coef_, intercept_, means_, variances_, class_log_prior_, classes_, kernel_, sigma_
-        As in `OneVsOneKernelClassifier`; the centres are the support vectors.
+    basis_centers_ : ndarray of shape (n_centers, n_features)
+        The support vectors, class after class.
 
     References
     ----------

@@ -25,7 +25,36 @@ _REESTIMATIONS = {
 
 @estimator
 class _RegularizedLeastSquares(ForwardSelectionLearner):
-    """Ridge on the orthogonal weights, re-estimated after every column."""
+    """Ridge on the orthogonal weights, re-estimated after every column.
+
+    Parameters
+    ----------
+    reestimation : {"gcv", "evidence"}
+        What lambda is to minimize or maximize: generalised cross-validation (3.85-3.89), or the Bayesian
+        evidence (MacKay 1992), the alternative that the source names.
+    tol : float
+        Lambda has settled when it changed by less than this share in each of `patience` steps; 0 never stops.
+    patience : int
+        Number of steps for `tol`.
+    max_condition : float
+        Largest ratio of the lengths of two columns of Q.
+    norm_penalty
+        The ridge on the orthogonal weights no longer has to do all the smoothing then. The error that GCV and the
+        evidence are about includes the penalty, as if it were further samples with target zero.
+
+    Attributes
+    ----------
+    lambda_ : ndarray of shape (n_dictionaries,)
+        Final penalty of each dictionary.
+    gcv_ : ndarray of shape (n_dictionaries,)
+        Generalised cross-validation score (3.85) at the end.
+
+    References
+    ----------
+    E. Andelic, M. Schaffoener, M. Katz, S. Krueger, A. Wendemuth, Updates for Nonlinear Discriminants, IJCAI
+    2007. M. Orr, Regularization in the selection of radial basis function centres, Neural Computation 7,
+    1995. D. MacKay, Bayesian interpolation, Neural Computation 4, 1992.
+    """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "reestimation": [StrOptions(set(_REESTIMATIONS))],
@@ -74,38 +103,6 @@ class OROLSClassifier(_RegularizedLeastSquares, OneVsRestClassifier):
     penalty being on the orthogonal weights (3.80). Selection ends when lambda has settled, when the condition
     number of Q exceeds `max_condition`, or at `n_centers`. Lambda decides the same for all outputs of a
     shared dictionary (their GCV is summed), and for each output alone where dictionaries are private.
-
-    Parameters
-    ----------
-    reestimation : {"gcv", "evidence"}
-        What lambda is to minimize or maximize: generalised cross-validation (3.85-3.89), or the Bayesian
-        evidence (MacKay 1992), the alternative that the source names.
-    tol : float
-        Lambda has settled when it changed by less than this share in each of `patience` steps; 0 never stops.
-    patience : int
-    max_condition : float
-        Largest ratio of the lengths of two columns of Q.
-    norm_penalty : float
-        As in `NPDClassifier`, beside the ridge on the orthogonal weights, which no longer has to do all the smoothing.
-        The error that GCV and the evidence are about includes it, as if it were further samples with target zero.
-    n_centers, kernel, sigma, epsilon, criterion, cv, dictionary, rule, n_candidates,
-    candidates, posterior, random_state
-        As in `NPDClassifier`.
-
-    Attributes
-    ----------
-    lambda_ : ndarray of shape (n_dictionaries,)
-        Final penalty of each dictionary.
-    gcv_ : ndarray of shape (n_dictionaries,)
-        Generalised cross-validation score (3.85) at the end.
-    basis_centers_, center_indices_, n_centers_, dual_coef_, intercept_, classes_, kernel_, sigma_, posterior_
-        As in `NPDClassifier`.
-
-    References
-    ----------
-    E. Andelic, M. Schaffoener, M. Katz, S. Krueger, A. Wendemuth, Updates for Nonlinear Discriminants, IJCAI
-    2007. M. Orr, Regularization in the selection of radial basis function centres, Neural Computation 7,
-    1995. D. MacKay, Bayesian interpolation, Neural Computation 4, 1992.
     """
 
 
@@ -113,8 +110,7 @@ class OROLSClassifier(_RegularizedLeastSquares, OneVsRestClassifier):
 class OROLSRegressor(_RegularizedLeastSquares, KernelRegressor):
     """Regularized least squares in forward-selected kernel columns, with a self-adjusting ridge.
 
-    Parameters, attributes and references are those of `OROLSClassifier`, without the classes and posteriors;
-    y may have several columns.
+    y may have several columns. The algorithm is that of `OROLSClassifier`.
 
     The bias is penalised like every other orthogonal weight (3.80), so targets whose mean is large beside their
     deviation should be centred first, by `sklearn.compose.TransformedTargetRegressor`, say.

@@ -59,19 +59,18 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     Parameters
     ----------
     n_centers : int
+        Most centres that the selection takes.
     n_extra_centers : int
         Centres drawn at random beside those: more than orthogonal least squares can be waited for.
     n_candidates : int
         Samples among which orthogonal least squares chooses, of each class in proportion.
     selection : {"orols", "random"}
+        How centres are chosen: by orthogonal least squares, or at random.
     selection_samples : int or "auto"
         Samples, balanced over the classes, on which the selection's squared loss is measured. "auto" is 20 for every
         centre, and at most 60,000.
-    kernel : str, Kernel or callable
-        A name ("gaussian", "precomputed", ...), a kernel object or a function of two arrays. Where k(x, z) is not
-        positive semidefinite, directions in which W'K_mm W is not positive are left out.
-    sigma : float, "scale" or ndarray of shape (n_samples,)
-        Width of a kernel given by name; "scale" is the root of the summed feature variances.
+    kernel
+        Where k(x, z) is not positive semidefinite, directions in which W'K_mm W is not positive are left out.
     alpha : float or "auto"
         Ridge in the norm of the kernel's Hilbert space, beside the mean loss; the bias is not penalised. "auto" is
         1e-7, but with fewer than ten samples a centre the best of five, by five-fold cross-validation.
@@ -113,18 +112,12 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
 
     Attributes
     ----------
-    kernel_ : Kernel
-        With its parameters as numbers, for the centres.
-    basis_centers_ : ndarray of shape (m, n_features)
-        Of no columns where the kernel is precomputed.
     dual_coef_ : ndarray of shape (m, n_classes)
     intercept_ : ndarray of shape (n_classes,)
     classes_ : ndarray of shape (n_classes,)
     groups_ : ndarray of int of shape (n_classes,), or None
         Number of the group of each class, where there are groups. The first outputs are then those of the groups, and
         `dual_coef_` and `intercept_` have so many more.
-    sigma_ : float
-        Of kernels that have a width.
     alpha_ : float
     n_iter_ : int
         Passes or Newton steps made.

@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from discriminants.lssvm.lssvm import LSSVMRegressor
+from discriminants.util.estimator import estimator
 
 
 def lag_table(y: Any, n_lags: int, u: Any = None, n_input_lags: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -55,6 +56,7 @@ def lag_table(y: Any, n_lags: int, u: Any = None, n_input_lags: int = 0) -> tupl
     return X, outputs[most:, 0] if np.ndim(y) == 1 else outputs[most:]
 
 
+@estimator
 class NARX(BaseEstimator):
     """A nonlinear autoregression over any regressor, with predictions one and several steps ahead.
 

@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from discriminants.kernels import GaussianKernel
 from discriminants.lssvm.lssvm import LSSVMRegressor
 from discriminants.time_series.narx import NARX, checked_inputs, checked_series, lags_before
+from discriminants.util.estimator import estimator
 
 _SETTLED = 1e-6  # relative fall of the objective at which a horizon is done
 _STEPS = 40  # at most for every horizon
@@ -18,6 +19,7 @@ _MAX_DAMPING = 1e8
 _RIDGE = 1e-6  # of the damping, relative to the mean curvature
 
 
+@estimator
 class RecurrentLSSVM(NARX):
     """An autoregression whose errors are those of several steps, each made from predictions before.
 
@@ -32,8 +34,6 @@ class RecurrentLSSVM(NARX):
 
     Parameters
     ----------
-    n_lags, n_input_lags
-        As in `NARX`.
     sigma : float or "scale"
         Of the Gaussian.
     regularization : float
@@ -48,17 +48,9 @@ class RecurrentLSSVM(NARX):
         With the weights found last; its leave-one-out residuals are those of one step, from the beginning.
     objectives_ : ndarray of shape (n_horizons, 2)
         What was minimized, for stretches of each length before and after.
-    last_outputs_, last_inputs_
-        As in `NARX`.
-
-    References
-    ----------
-    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_lags": NARX._parameter_constraints["n_lags"],
-        "n_input_lags": NARX._parameter_constraints["n_input_lags"],
         "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"scale"})],
         "regularization": [Interval(Real, 0, None, closed="neither")],
         "horizon": [Interval(Integral, 1, None, closed="left")],

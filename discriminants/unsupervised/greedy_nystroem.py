@@ -31,30 +31,11 @@ class GreedyNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChosenCe
     ----------
     n_components : int
         Most features; there are fewer where the centres span no more.
-    kernel, sigma
-        As in `NPDClassifier`; symmetric and positive semidefinite, the same for all centres.
-    chooser : str or callable
-        "k-means" takes the samples nearest to the means of clusters, "feature-vectors" always that in whose span all
-        samples lie best, "cholesky" that furthest from the span of those chosen, "entropy" those of greatest quadratic
-        Renyi entropy, "leverage" draws by leverage scores, "random" any; "greedy" takes the ones that explain y best,
-        by forward selection. A function is called with samples, kernel, number of centres, RandomState and targets (or
-        None) and gives row numbers.
-    n_candidates : int or None
-        The choice is made among, and by, so many samples drawn at random; None is all of them. The choosers but
-        "random", "entropy" and "leverage" keep up to 8 bytes for each and each centre.
-    tol : float
-        A centre is left out when no more than this share of the largest k(x, x) of it lies outside the span of others.
-    random_state : int, RandomState or None
 
     Attributes
     ----------
-    center_indices_ : ndarray of int of shape (m,)
-        Rows of the training samples; not in the order of choice.
-    basis_centers_ : ndarray of shape (m, n_features)
     dual_coef_ : ndarray of shape (m, m)
         A.
-    kernel_, sigma_
-        As in `NPDClassifier`.
 
     References
     ----------

@@ -44,10 +44,14 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     ----------
     n_components : int
         Pairs; as many as the kernel matrices have rank if that is less.
-    kernel, sigma
-        Of the first view, as in `LSSVMRegressor`.
-    y_kernel, y_sigma
-        Of the second.
+    kernel
+        Of the first view; symmetric and positive semidefinite.
+    sigma
+        Of the first view.
+    y_kernel : str, Kernel or callable
+        Of the second view.
+    y_sigma : float, "scale" or ndarray of shape (n_samples,)
+        Of the second view.
     regularization, y_regularization : float
         kappa > 0 of either view, in units of the largest eigenvalue of its kernel matrix; None takes the first for
         both.

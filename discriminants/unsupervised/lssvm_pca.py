@@ -32,8 +32,8 @@ class LSSVMKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEx
     ----------
     n_components : int
         As many as the kernel matrix has rank if that is less.
-    kernel, sigma
-        As in `LSSVMRegressor`.
+    kernel
+        Symmetric and positive semidefinite.
     bias : bool
         Whether outputs have a bias term.
     reconstruct : regressor, bool
@@ -45,8 +45,8 @@ class LSSVMKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEx
     eigenvalues_ : ndarray of shape (n_found,)
         Sums of squares of the scores of the training samples, descending.
     regressor_ : regressor or None
-    basis_centers_, dual_coef_, intercept_, kernel_, sigma_
-        As in `LSSVMRegressor`; directions have length one in the space of the kernel.
+    dual_coef_ : ndarray of shape (m, n_found)
+        Directions have length one in the space of the kernel.
 
     References
     ----------

@@ -13,11 +13,13 @@ from discriminants.kernels import GaussianKernel
 from discriminants.kernels.kernel import SMALLEST
 from discriminants.kernels.width import feature_deviations
 from discriminants.linear_systems.kernel_values import kernel_matrix
+from discriminants.util.estimator import estimator
 from discriminants.util.expansion import FLOATS, KernelExpansion
 
 _MAX_LOG = 709.0  # of a number in float64
 
 
+@estimator
 class SeriesDensity(DensityMixin, KernelExpansion):
     """The Gaussian kernel density of the samples, of which only the strongest eigenvectors are kept.
 
@@ -42,8 +44,8 @@ class SeriesDensity(DensityMixin, KernelExpansion):
         Eigenvectors kept.
     entropy_ : float
         The quadratic Renyi entropy -log integral p^2 of what was kept, in nats.
-    basis_centers_, dual_coef_, intercept_, kernel_, sigma_
-        As in `LSSVMRegressor`; the Gaussians of the expansion have height one.
+    dual_coef_ : ndarray of shape (m, 1)
+        Weights of Gaussians of height one.
 
     References
     ----------
@@ -60,9 +62,8 @@ class SeriesDensity(DensityMixin, KernelExpansion):
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"cutoff"}), None],
     }
 
-    def __init__(self, *, sigma: Any = "scott", n_components: Any = "cutoff") -> None:
-        self.sigma = sigma
-        self.n_components = n_components
+    sigma: Any = "scott"
+    n_components: Any = "cutoff"
 
     def fit(self, X: np.ndarray, y: Any = None) -> Self:
         """Learn from samples (n_samples, n_features); y is ignored.

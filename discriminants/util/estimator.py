@@ -18,8 +18,9 @@ sigma : float, "scale" or ndarray of shape (n_samples,)
     Width of a kernel given by name, in the units of X; "scale" is the root of the summed feature variances. An array
     gives each sample a width of its own.
 penalty : {"identity", "kernel"}
-    R = mu I, a penalty on the length of alpha (Mika 2002), or R = mu K, on the norm of the discriminant in the space of
-    the kernel, with K the kernel values among the centres.
+    P of a penalty mu alpha'P alpha: the identity (Mika 2002), or the kernel values among the centres, so that the
+    penalty is the squared norm in the space of the kernel (Suykens et al. 2002). The second needs a symmetric kernel
+    without large negative eigenvalues.
 max_samples_per_class : int, optional
     Samples of a class that are learnt from, drawn at random; None takes all. The shares of the classes are those of
     all samples.
@@ -32,7 +33,7 @@ random_state : int, RandomState or None
 
 
 class _Entry(NamedTuple):
-    """One entry of a section: names with one type and text. Without a type, the text adds to the inherited one."""
+    """One entry of a section: names with one type and text."""
 
     names: list[str]
     kind: str
@@ -47,8 +48,8 @@ def estimator(cls: Class) -> Class:
       `field(default=..., kw_only=False)` is positional, `field(init=False)` a fitted attribute or a fixed value.
     - `_parameter_constraints`: those of the class and its bases for these parameters.
     - `__doc__`: the sections Parameters, with defaults, and Attributes take what the class does not document from its
-      bases, then from `SHARED`; an entry without a type adds its text to the inherited one. References come from the
-      nearest base that has some.
+      bases, then from `SHARED`. An entry without text inherits it; one without a type adds its text to the inherited
+      text. References come from the nearest base that has some.
     """
     kind: Any = cls
     kind._declared = cls.__doc__, vars(cls).get("_parameter_constraints", {})
@@ -65,8 +66,7 @@ def estimator(cls: Class) -> Class:
 
 def _completed(kind: type, parameters: Any) -> str:
     """The docstring of a class with inherited parameters, attributes and references."""
-    bases = [base for base in kind.__mro__ if base.__module__.startswith("discriminants.")]
-    docs = [vars(base).get("_declared", (base.__doc__,))[0] for base in bases]
+    docs = [vars(base).get("_declared", (base.__doc__,))[0] for base in kind.__mro__]
     sections = [_sections(cleandoc(doc or "")) for doc in docs]
     described = [_entries(section.get("Parameters", [])) for section in sections] + [_entries(SHARED.splitlines())]
     attributes = [_entries(section.get("Attributes", [])) for section in sections]
@@ -92,7 +92,7 @@ def _sections(doc: str) -> dict[str, list[str]]:
             found[title] = []
         elif not line.startswith("---"):
             found[title].append(line)
-    return found
+    return {title: "\n".join(section).rstrip().splitlines() for title, section in found.items()}
 
 
 def _entries(lines: list[str]) -> list[_Entry]:
@@ -111,8 +111,10 @@ def _described(name: str, sources: list[list[_Entry]]) -> tuple[str, list[str]]:
     for i, entries in enumerate(sources):
         for entry in entries:
             if name in entry.names:
-                kind, text = (entry.kind, []) if entry.kind else _described(name, sources[i + 1 :])
-                return kind, text + entry.text
+                if entry.kind and entry.text:
+                    return entry.kind, entry.text
+                kind, text = _described(name, sources[i + 1 :])
+                return entry.kind or kind, text + entry.text
     return "", []
 
 
@@ -124,9 +126,5 @@ def _with_default(parameter: Parameter, kind: str, text: list[str]) -> tuple[str
 
 
 def _lines(descriptions: list[tuple[str, str, list[str]]]) -> list[str]:
-    """Entries as lines; names with the same type and text share one."""
-    grouped: dict[tuple[str, str], list[str]] = {}
-    for name, kind, text in descriptions:
-        grouped.setdefault((kind, "\n".join(text).rstrip()), []).append(name)
-    heads = {key: ", ".join(names) + (f" : {key[0]}" if key[0] else "") for key, names in grouped.items()}
-    return [f"{head}\n{text}" if text else head for (_, text), head in heads.items()]
+    """Names with their types and texts as lines of a section."""
+    return [line for name, kind, text in descriptions for line in (f"{name} : {kind}" if kind else name, *text)]

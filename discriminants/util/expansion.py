@@ -23,9 +23,11 @@ class KernelExpansion(BaseEstimator):
     kernel_ : Kernel
         With its parameters as numbers, for the centres kept.
     basis_centers_ : ndarray of shape (m, n_features)
-        Of no columns where the kernel is precomputed.
+        The centres; of no columns where the kernel is precomputed.
     dual_coef_ : ndarray of shape (m, n_outputs)
     intercept_ : ndarray of shape (n_outputs,)
+    sigma_ : float or ndarray
+        Width of a kernel that has one.
     """
 
     kernel_: Kernel

@@ -1,0 +1,77 @@
+"""Documentation of the public estimators, most of which is collected from their bases."""
+
+import inspect
+import re
+
+import pytest
+
+import discriminants
+from discriminants.util.estimator import estimator, field
+
+ESTIMATORS = [name for name in discriminants.__all__ if hasattr(getattr(discriminants, name), "get_params")]
+
+
+def entries(kind: type, section: str) -> list[tuple[str, str, str]]:
+    """Name, type and text of each entry of a section of a class's docstring."""
+    found = re.search(rf"\n{section}\n-+\n(.*?)(\n\n\w[\w ]*\n---|\Z)", inspect.getdoc(kind) or "", re.DOTALL)
+    blocks = re.split(r"\n(?=\S)", found[1].strip("\n")) if found else []
+    heads = [(*block.partition("\n")[0].partition(" : ")[::2], block.partition("\n")[2]) for block in blocks]
+    return [(name, kind, text.strip()) for names, kind, text in heads for name in names.split(", ")]
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_estimator_documents_every_parameter_once(name: str) -> None:
+    kind = getattr(discriminants, name)
+    documented = entries(kind, "Parameters")
+    assert sorted(name for name, _, _ in documented) == sorted(inspect.signature(kind).parameters)
+    assert not [name for name, _, text in documented if not text]
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_estimator_documents_every_attribute_once(name: str) -> None:
+    names = [name for name, _, _ in entries(getattr(discriminants, name), "Attributes")]
+    assert len(names) == len(set(names))
+
+
+@estimator
+class Base:
+    """Base.
+
+    Parameters
+    ----------
+    first : int
+        Of the base.
+    second : {"a", "b"}
+        Also of the base.
+    """
+
+    first: int = field(default=1, kw_only=False)
+    second: str = "a"
+
+
+@estimator
+class Derived(Base):
+    """Derived.
+
+    Parameters
+    ----------
+    first
+        More.
+    second : {"b"}
+    third : float, optional
+        Of its own.
+    """
+
+    second: str = "b"
+    third: float | None = None
+    learned_: int = field(init=False)
+
+
+def test_derived_estimator_completes_inherited_entries() -> None:
+    assert entries(Derived, "Parameters") == [
+        ("first", "int, default=1", "Of the base.\n    More."),
+        ("second", '{"b"}, default="b"', "Also of the base."),
+        ("third", "float, default=None", "Of its own."),
+    ]
+    assert str(inspect.signature(Derived)).startswith("(first: int = 1, *, second: str = 'b'")
+    assert vars(Derived()) == {"first": 1, "second": "b", "third": None}
