@@ -17,19 +17,12 @@ _MAX_ROUNDS = 1000
 
 
 class ActiveSet(NamedTuple):
-    """The solution over some columns.
+    """The solution over some columns."""
 
-    Attributes
-    ----------
-    alpha : ndarray of shape (n,)
-    bias : float
-    multipliers : ndarray of shape (n_samples,)
-        beta, of the constraints that tie outputs and slacks to the targets: optimal over all columns if
-        |k_j'beta| <= C for each of them.
-    """
-
-    alpha: np.ndarray
+    alpha: np.ndarray  # (n,)
     bias: float
+    # (n_samples,): beta, of the constraints that tie outputs and slacks to the targets: optimal over all columns if
+    # |k_j'beta| <= C for each of them
     multipliers: np.ndarray
 
 

@@ -17,21 +17,13 @@ _RIDGE = 1e-12  # of the mean diagonal entry of the normal equations, against de
 
 
 class Deviations(NamedTuple):
-    """A minimum of sum_i |y_i - x_i'theta| + sum_j c_j |theta_j|.
+    """A minimum of sum_i |y_i - x_i'theta| + sum_j c_j |theta_j|."""
 
-    Attributes
-    ----------
-    theta : ndarray of shape (n_columns,)
-    multipliers : ndarray of shape (n_rows,)
-        a in [-1, 1] with |x_j'a| <= c_j for every column and y'a the minimum: the sign of the deviation where it is not
-        zero.
-    gap : float
-        Difference of the two objectives.
-    """
-
-    theta: np.ndarray
+    theta: np.ndarray  # (n_columns,)
+    # (n_rows,): a in [-1, 1] with |x_j'a| <= c_j for every column and y'a the minimum: the sign of the deviation
+    # where it is not zero
     multipliers: np.ndarray
-    gap: float
+    gap: float  # difference of the two objectives
 
 
 class _Rows:

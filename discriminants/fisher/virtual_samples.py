@@ -11,23 +11,12 @@ _BLOCK_ROWS = 2048
 
 @dataclass(frozen=True)
 class VirtualSums:
-    """Sums over all copies of the samples, of kernel columns from which `middle` was taken.
+    """Sums over all copies of the samples, of kernel columns from which `middle` was taken."""
 
-    Attributes
-    ----------
-    columns : float64 (m,)
-    squares : float64 (m, m)
-        Products of columns with columns.
-    targets : float64 (m, n_outputs)
-        Products of columns with targets.
-    moved : float64 (m, m)
-        The tangent covariance (Mika 2002, 3.23) as a sum; zeros unless it was asked for.
-    """
-
-    columns: np.ndarray
-    squares: np.ndarray
-    targets: np.ndarray
-    moved: np.ndarray
+    columns: np.ndarray  # (m,)
+    squares: np.ndarray  # (m, m): products of columns
+    targets: np.ndarray  # (m, n_outputs): products of columns with targets
+    moved: np.ndarray  # (m, m): the tangent covariance (Mika 2002, 3.23) as a sum; zeros unless it was asked for
 
     @classmethod
     def over(

@@ -14,21 +14,11 @@ _INNER = 20  # steps of two for each sample of a block, at most
 
 
 class BoxDescent(NamedTuple):
-    """Where a descent ended.
+    """Where a descent ended."""
 
-    Attributes
-    ----------
-    beta : ndarray of shape (n_samples,)
-        Multipliers in [-1, 1]; they sum to zero.
-    bias : float
-    violation : float
-        By how much the optimality conditions are missed, in units of the targets.
-    n_blocks : int
-    """
-
-    beta: np.ndarray
+    beta: np.ndarray  # (n_samples,): multipliers in [-1, 1]; they sum to zero
     bias: float
-    violation: float
+    violation: float  # by how much the optimality conditions are missed, in units of the targets
     n_blocks: int
 
 

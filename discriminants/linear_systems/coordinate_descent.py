@@ -13,26 +13,13 @@ from discriminants.linear_systems.working_set import working_set
 
 
 class Descent(NamedTuple):
-    """Where a descent ended.
+    """Where a descent ended."""
 
-    Attributes
-    ----------
-    alpha : ndarray of shape (n_samples, n_outputs)
-        Sums to zero over the samples.
-    bias : ndarray of shape (n_outputs,)
-    figures : float
-        Significant figures on which primal and dual objective agree, of the worst output.
-    infeasibility : float
-        Length of the residual of the system relative to that of the targets, of the worst output.
-    n_blocks : int
-        Blocks of coordinates that were solved.
-    """
-
-    alpha: np.ndarray
-    bias: np.ndarray
-    figures: float
-    infeasibility: float
-    n_blocks: int
+    alpha: np.ndarray  # (n_samples, n_outputs): sums to zero over the samples
+    bias: np.ndarray  # (n_outputs,)
+    figures: float  # significant figures on which primal and dual objective agree, of the worst output
+    infeasibility: float  # length of the residual of the system relative to that of the targets, of the worst output
+    n_blocks: int  # blocks of coordinates that were solved
 
 
 def block_descent(

@@ -12,26 +12,13 @@ from discriminants.linear_systems.weighted_ridge import too_small
 
 
 class IterativeSolution(NamedTuple):
-    """Where conjugate gradients ended.
+    """Where conjugate gradients ended."""
 
-    Attributes
-    ----------
-    alpha : ndarray of shape (n_samples, n_outputs)
-        Sums to zero over the samples.
-    bias : ndarray of shape (n_outputs,)
-    residual : float
-        Length of y - (K + mu V^-1) alpha - b relative to that of y less its mean, of the worst output.
-    n_products : int
-        Times that all kernel values were evaluated.
-    converged : bool
-        Whether it ended before `max_products`.
-    """
-
-    alpha: np.ndarray
-    bias: np.ndarray
-    residual: float
-    n_products: int
-    converged: bool
+    alpha: np.ndarray  # (n_samples, n_outputs): sums to zero over the samples
+    bias: np.ndarray  # (n_outputs,)
+    residual: float  # length of y - (K + mu V^-1) alpha - b relative to that of y less its mean, of the worst output
+    n_products: int  # times that all kernel values were evaluated
+    converged: bool  # whether it ended before `max_products`
 
 
 def kernel_conjugate_gradients(

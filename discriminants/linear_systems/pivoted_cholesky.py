@@ -9,21 +9,11 @@ from discriminants.linear_systems.kernel_values import kernel_matrix
 
 
 class PartialCholesky(NamedTuple):
-    """K ~ G G' with K - G G' positive semidefinite.
+    """K ~ G G' with K - G G' positive semidefinite."""
 
-    Attributes
-    ----------
-    G : ndarray of shape (n_samples, rank)
-        Lower triangular in the rows of the pivots.
-    pivots : ndarray of int of shape (rank,)
-        Samples, in the order in which they were taken.
-    residual : ndarray of shape (n_samples,)
-        Diagonal of K - G G'.
-    """
-
-    G: np.ndarray
-    pivots: np.ndarray
-    residual: np.ndarray
+    G: np.ndarray  # (n_samples, rank): lower triangular in the rows of the pivots
+    pivots: np.ndarray  # int (rank,): samples, in the order in which they were taken
+    residual: np.ndarray  # (n_samples,): diagonal of K - G G'
 
 
 def pivoted_cholesky(kernel: Kernel, X: np.ndarray, max_rank: int, tol: float = 1e-10) -> PartialCholesky:

@@ -70,28 +70,14 @@ class RidgeSums(BaseEstimator):
 
 
 class RidgePath(NamedTuple):
-    """|y - f|^2 + mu |w|^2 for every penalty mu from one eigendecomposition of the centred scatter, V diag(l) V'.
+    """|y - f|^2 + mu |w|^2 for every penalty mu from one eigendecomposition of the centred scatter, V diag(l) V'."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (r,)
-        l, ascending; 0 where only rounding is left.
-    vectors : ndarray of shape (r, r)
-        V.
-    rotated : ndarray of shape (r, n_targets)
-        V'Z'Y with centred features and targets.
-    mean, target_mean : ndarray of shape (r,) and (n_targets,)
-    energy : float
-        Squared deviations of all targets from their means.
-    n_samples : int
-    """
-
-    values: np.ndarray
-    vectors: np.ndarray
-    rotated: np.ndarray
-    mean: np.ndarray
-    target_mean: np.ndarray
-    energy: float
+    values: np.ndarray  # (r,): l, ascending; 0 where only rounding is left
+    vectors: np.ndarray  # (r, r): V
+    rotated: np.ndarray  # (r, n_targets): V'Z'Y with centred features and targets
+    mean: np.ndarray  # (r,)
+    target_mean: np.ndarray  # (n_targets,)
+    energy: float  # squared deviations of all targets from their means
     n_samples: int
 
     def solve(self, mu: float) -> tuple[np.ndarray, np.ndarray]:

@@ -19,16 +19,10 @@ _BLOCK_ROWS = 256  # whose kernel values stay in the cache
 
 @dataclass(frozen=True)
 class AffineTransform:
-    """x -> matrix @ x + offset.
+    """x -> matrix @ x + offset."""
 
-    Attributes
-    ----------
-    matrix : ndarray of shape (n_features, n_features)
-    offset : ndarray of shape (n_features,)
-    """
-
-    matrix: np.ndarray
-    offset: np.ndarray
+    matrix: np.ndarray  # (n_features, n_features)
+    offset: np.ndarray  # (n_features,)
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """Mapped rows, (n_samples, n_features), in the float type of X."""

@@ -28,14 +28,9 @@ STRIPE_ROWS = 1024
 
 @dataclass(frozen=True)
 class Features:
-    """What a source's rows are made into.
+    """What a source's rows are made into."""
 
-    Attributes
-    ----------
-    kernel, centers : Kernel and ndarray of shape (m, n_features), or None
-        k(x, centers); None where the source holds these values.
-    """
-
+    # k(x, centers) with centers (m, n_features); None where the source holds these values
     kernel: Kernel | None = None
     centers: np.ndarray | None = None
 
@@ -54,16 +49,10 @@ class Features:
 
 @dataclass(frozen=True)
 class Weights:
-    """f(x) = W'k(x) + bias.
+    """f(x) = W'k(x) + bias."""
 
-    Attributes
-    ----------
-    W : ndarray of shape (m, S)
-    bias : ndarray of shape (S,)
-    """
-
-    W: np.ndarray
-    bias: np.ndarray
+    W: np.ndarray  # (m, S)
+    bias: np.ndarray  # (S,)
 
     def __getstate__(self) -> tuple[Any, ...]:
         # New weights go out for every step: as bytes they travel with it, where an array would be put into a file.

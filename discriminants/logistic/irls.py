@@ -125,22 +125,12 @@ def irls_is_affordable(n_samples: int, n_centers: int, n_classes: int) -> bool:
 
 @dataclass(frozen=True)
 class Point:
-    """Where the search is.
+    """Where the search is."""
 
-    Attributes
-    ----------
-    theta, gradient : ndarray of shape (r + 1, S)
-        The bias in the last row.
-    value : float
-        Mean loss and penalty.
-    curvature : ndarray of shape (S,)
-        Mean second derivative of each output's loss.
-    """
-
-    theta: np.ndarray
-    value: float
-    gradient: np.ndarray
-    curvature: np.ndarray
+    theta: np.ndarray  # (r + 1, S): the bias in the last row
+    value: float  # mean loss and penalty
+    gradient: np.ndarray  # (r + 1, S)
+    curvature: np.ndarray  # (S,): mean second derivative of each output's loss
 
 
 class NewtonSearch:

@@ -59,17 +59,10 @@ class Factored:
 
     Outputs are those of the groups and, after them, those of the classes, which only compete within their group (Franco
     et al. 1994). Called as the other losses are, with class numbers.
-
-    Attributes
-    ----------
-    of_groups : {"multinomial", "ovr"}
-        Loss of the groups; within a group it is softmax cross-entropy.
-    group : ndarray of int of shape (S,)
-        Group of every class, from 0 on, none left out.
     """
 
-    of_groups: str
-    group: np.ndarray
+    of_groups: str  # {"multinomial", "ovr"}: Loss of the groups; within a group it is softmax cross-entropy
+    group: np.ndarray  # int (S,): group of every class, from 0 on, none left out
 
     @property
     def n_groups(self) -> int:

@@ -18,25 +18,15 @@ _SAMPLE_BYTES = 64  # class number, weights, order and copies of them while they
 
 @dataclass(frozen=True)
 class FitSize:
-    """What the memory of a fit depends on.
-
-    Attributes
-    ----------
-    n_samples, n_candidates, n_chosen, n_centers, n_classes : int
-        Candidates are 0 where none are chosen among; of the centres so many are chosen.
-    itemsize : int
-        Bytes of a float of the samples.
-    cached : bool
-        Whether the kernel matrix is kept.
-    """
+    """What the memory of a fit depends on."""
 
     n_samples: int
-    n_candidates: int
-    n_chosen: int
+    n_candidates: int  # 0 where none are chosen among
+    n_chosen: int  # centres that are chosen
     n_centers: int
     n_classes: int
-    itemsize: int
-    cached: bool
+    itemsize: int  # bytes of a float of the samples
+    cached: bool  # whether the kernel matrix is kept
 
     def stages(self) -> "list[Stage]":
         """Selection, whitening and weights, in bytes."""

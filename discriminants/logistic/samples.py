@@ -18,20 +18,11 @@ BLOCK_ROWS = 8192  # rows of a task; what it sums is the same wherever it runs
 
 @dataclass(frozen=True)
 class Block:
-    """Some samples: what travels to where they are computed.
+    """Some samples: what travels to where they are computed."""
 
-    Attributes
-    ----------
-    rows : slice or ndarray of int
-        Of the source.
-    codes : ndarray of int of shape (n,)
-        Class numbers.
-    weight : ndarray of shape (n,)
-    """
-
-    rows: slice | np.ndarray
-    codes: np.ndarray
-    weight: np.ndarray
+    rows: slice | np.ndarray  # slice or ndarray of int: Of the source
+    codes: np.ndarray  # int (n,): class numbers
+    weight: np.ndarray  # (n,)
 
     def stripes(self, source: np.ndarray | StoredArray, size: int) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield (rows within the block, those rows of the source) in pieces of at most `size`."""
@@ -46,21 +37,11 @@ class Block:
 
 @dataclass(frozen=True)
 class Samples:
-    """Training samples.
+    """Training samples."""
 
-    Attributes
-    ----------
-    source : ndarray of shape (n_samples, n_features) or StoredArray
-        Where the features lie.
-    codes : ndarray of int of shape (n_samples,)
-        Class numbers.
-    weight : ndarray of shape (n_samples,)
-        Relative weights, of mean one.
-    """
-
-    source: np.ndarray | StoredArray
-    codes: np.ndarray
-    weight: np.ndarray
+    source: np.ndarray | StoredArray  # (n_samples, n_features) or StoredArray: where the features lie
+    codes: np.ndarray  # int (n_samples,): class numbers
+    weight: np.ndarray  # (n_samples,): relative weights, of mean one
 
     @property
     def n(self) -> int:

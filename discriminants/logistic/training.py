@@ -11,26 +11,12 @@ from discriminants.parallel.workers import Workers
 
 @dataclass(frozen=True)
 class FitContext:
-    """Samples, and how they are worked through.
+    """Samples, and how they are worked through."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        In memory, or mapped from a file.
-    source : ndarray or StoredArray
-        X where the workers find it.
-    codes, weight : ndarray of shape (n_samples,)
-        Class numbers and positive weights.
-    n_classes : int
-    workers : Workers
-    random : RandomState
-    checkpoint : Checkpoint
-    """
-
-    X: np.ndarray
-    source: np.ndarray | StoredArray
-    codes: np.ndarray
-    weight: np.ndarray
+    X: np.ndarray  # (n_samples, n_features): in memory, or mapped from a file
+    source: np.ndarray | StoredArray  # X where the workers find it
+    codes: np.ndarray  # int (n_samples,): class numbers
+    weight: np.ndarray  # (n_samples,): positive weights
     n_classes: int
     workers: Workers
     random: np.random.RandomState

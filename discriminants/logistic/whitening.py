@@ -12,29 +12,14 @@ from discriminants.util.blas_threads import one_blas_thread
 
 @dataclass(frozen=True)
 class Whitening:
-    """W = T V; features T'(k(x) - mean).
+    """W = T V; features T'(k(x) - mean)."""
 
-    Attributes
-    ----------
-    transform : ndarray of shape (m, r)
-        T. Directions of K_mm that depend on the others are left out, so r <= m.
-    inverse : ndarray of shape (r, m)
-        V = inverse @ W for any W in the range of T.
-    penalty : ndarray of shape (r,)
-        Diagonal of T'K_mm T.
-    variance : ndarray of shape (r,)
-        Diagonal of T'CT, C the covariance of the kernel features: at most one.
-    mean : ndarray of shape (m,)
-    coupling : ndarray of shape (r, r), optional
-        All of T'K_mm T where it is not diagonal.
-    """
-
-    transform: np.ndarray
-    inverse: np.ndarray
-    penalty: np.ndarray
-    variance: np.ndarray
-    mean: np.ndarray
-    coupling: np.ndarray | None = None
+    transform: np.ndarray  # (m, r): T. Directions of K_mm that depend on the others are left out, so r <= m
+    inverse: np.ndarray  # (r, m): V = inverse @ W for any W in the range of T
+    penalty: np.ndarray  # (r,): diagonal of T'K_mm T
+    variance: np.ndarray  # (r,): diagonal of T'CT, C the covariance of the kernel features: at most one
+    mean: np.ndarray  # (m,)
+    coupling: np.ndarray | None = None  # (r, r), optional: all of T'K_mm T where it is not diagonal
 
     def ridge(self, V: np.ndarray) -> np.ndarray:
         """T'K_mm T V of shape (r, S): half the derivative of tr(W'K_mm W), in the float type of V."""

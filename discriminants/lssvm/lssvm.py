@@ -39,21 +39,11 @@ _WANTED_BY = "a least-squares support vector machine"
 
 
 class Group(NamedTuple):
-    """Targets that are learnt from the same samples with the same weights, and so from one factorisation.
+    """Targets that are learnt from the same samples with the same weights, and so from one factorisation."""
 
-    Attributes
-    ----------
-    rows : ndarray of int of shape (n_rows,)
-        Of the samples, ascending.
-    columns : ndarray of int of shape (n_columns,)
-        Of the targets.
-    weight : ndarray of shape (n_rows,) or None
-        Of the samples, positive; None is one for each.
-    """
-
-    rows: np.ndarray
-    columns: np.ndarray
-    weight: np.ndarray | None = None
+    rows: np.ndarray  # int (n_rows,): of the samples, ascending
+    columns: np.ndarray  # int (n_columns,): of the targets
+    weight: np.ndarray | None = None  # (n_rows,) or None: of the samples, positive; None is one for each
 
 
 @estimator

@@ -21,20 +21,11 @@ _ROUNDING = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 3e-6}  # relativ
 
 @dataclass(frozen=True)
 class PairMoments:
-    """Of the columns of the p centres of two classes, over samples of either.
+    """Of the columns of the p centres of two classes, over samples of either."""
 
-    Attributes
-    ----------
-    counts : ndarray of shape (2,)
-        Samples.
-    means : ndarray of shape (2, p)
-    scatter : ndarray of shape (2, p, p)
-        Products of the columns less their means.
-    """
-
-    counts: np.ndarray
-    means: np.ndarray
-    scatter: np.ndarray
+    counts: np.ndarray  # (2,): samples
+    means: np.ndarray  # (2, p)
+    scatter: np.ndarray  # (2, p, p): products of the columns less their means
 
     def system(self, rounding: float) -> GramSystem:
         """Least squares of -1 for the first class and +1 for the second."""
@@ -61,26 +52,17 @@ class ClassScatter:
     """Of the columns of the centres, which belong to classes, over the two halves of the samples of every class.
 
     With m centres, P of them the most of a class, at most 16 m (m + n_classes (P + 1)) bytes.
-
-    Attributes
-    ----------
-    counts : ndarray of shape (n_classes, 2)
-        Samples of each class.
-    means : ndarray of shape (n_classes, 2, m)
-        [i] are the means of all columns over the halves of class i.
-    within : list of ndarray of shape (n_classes, 2, P_k, P_k)
-        [k][i] is the scatter over class i of the columns of class k's centres.
-    across : list of ndarray of shape (2, P_i, m)
-        [i] is that between the columns of class i's centres and all columns, over class i.
-    rounding : float
-        Relative error of the kernel values.
     """
 
-    counts: np.ndarray
-    means: np.ndarray
+    counts: np.ndarray  # (n_classes, 2): samples of each class
+    means: np.ndarray  # (n_classes, 2, m): [i] are the means of all columns over the halves of class i
+    # list of ndarray of shape (n_classes, 2, P_k, P_k): [k][i] is the scatter over class i of the columns of class
+    # k's centres
     within: list[np.ndarray]
+    # list of ndarray of shape (2, P_i, m): [i] is that between the columns of class i's centres and all columns,
+    # over class i
     across: list[np.ndarray]
-    rounding: float
+    rounding: float  # relative error of the kernel values
 
     def pools(self) -> list[np.ndarray]:
         """The columns of each class's centres."""

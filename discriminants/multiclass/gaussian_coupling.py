@@ -23,17 +23,11 @@ class GaussianPairs(NamedTuple):
 
     The output of a pair is d; u = scale d + offset has the two class means on either side of zero and about unit size,
     so that nothing cancels in single precision. Log odds of the first class are c0 + c1 u + c2 u^2.
-
-    Attributes
-    ----------
-    scale, offset : ndarray of shape (n_classes, n_classes), symmetric
-    odds : ndarray of shape (n_classes, n_classes, 3)
-        c0, c1, c2 at [i, j] for i < j.
     """
 
-    scale: np.ndarray
-    offset: np.ndarray
-    odds: np.ndarray
+    scale: np.ndarray  # (n_classes, n_classes), symmetric
+    offset: np.ndarray  # (n_classes, n_classes), symmetric
+    odds: np.ndarray  # (n_classes, n_classes, 3): c0, c1, c2 at [i, j] for i < j
 
     @classmethod
     def of(cls, means: np.ndarray, variances: np.ndarray, log_priors: np.ndarray) -> Self:

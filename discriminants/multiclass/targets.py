@@ -10,16 +10,9 @@ from discriminants.multiclass.one_vs_rest import one_vs_rest_targets
 
 @dataclass(frozen=True)
 class OneVsRestTargets:
-    """+1 for a sample's class, -1 for the rest; two classes have one target. Rows become an array when asked to.
+    """+1 for a sample's class, -1 for the rest; two classes have one target. Rows become an array when asked to."""
 
-    Attributes
-    ----------
-    codes : ndarray of int of shape (n_samples,)
-        Class numbers.
-    n_classes : int
-    """
-
-    codes: np.ndarray
+    codes: np.ndarray  # int (n_samples,): class numbers
     n_classes: int
 
     def __getitem__(self, rows: slice) -> "OneVsRestTargets":

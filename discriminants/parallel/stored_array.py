@@ -11,18 +11,13 @@ import numpy as np
 class StoredArray:
     """An `.npy` file, mapped where its rows are needed.
 
-    Attributes
-    ----------
-    path : Path
-        The same for all workers.
-
     Raises
     ------
     ValueError
         On use, if the file is no array, or holds Python objects.
     """
 
-    path: Path
+    path: Path  # the same for all workers
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -20,31 +20,15 @@ _TASK_ROWS = 8192  # samples of a task of the workers
 
 @dataclass(frozen=True)
 class GramSystem:
-    """Least squares of S targets on P candidate columns, with the constant column projected out.
+    """Least squares of S targets on P candidate columns, with the constant column projected out."""
 
-    Attributes
-    ----------
-    gram : ndarray of shape (P, P), float64
-        (K - 1 means')'(K - 1 means').
-    correlation : ndarray of shape (P, S), float64
-        (K - 1 means')'(Y - 1 target_means').
-    means : ndarray of shape (P,)
-        Mean of each candidate column.
-    target_means, target_energy : ndarray of shape (S,)
-        Mean and centred sum of squares of each target.
-    n_samples : float
-        Number of samples, or the sum of their weights.
-    rounding : float
-        Relative error of the kernel values.
-    """
-
-    gram: np.ndarray
-    correlation: np.ndarray
-    means: np.ndarray
-    target_means: np.ndarray
-    target_energy: np.ndarray
-    n_samples: float
-    rounding: float
+    gram: np.ndarray  # (P, P), float64: (K - 1 means')'(K - 1 means')
+    correlation: np.ndarray  # (P, S), float64: (K - 1 means')'(Y - 1 target_means')
+    means: np.ndarray  # (P,): mean of each candidate column
+    target_means: np.ndarray  # (S,)
+    target_energy: np.ndarray  # (S,): centred sum of squares of each target
+    n_samples: float  # number of samples, or the sum of their weights
+    rounding: float  # relative error of the kernel values
 
 
 def accumulate_gram(

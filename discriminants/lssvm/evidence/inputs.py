@@ -10,18 +10,11 @@ from discriminants.lssvm.evidence.widths import WidthEvidence
 
 
 class InputSelection(NamedTuple):
-    """Attributes
-    ----------
-    kernel : ARDGaussianKernel
-        With widths tuned for the inputs that stay, infinite of all others.
-    removed : ndarray of int of shape (n_removed,)
-        Inputs in the order of their going.
-    log_evidence : ndarray of shape (n_removed + 1,)
-        Before, and after each; less half the logarithm of the number of samples for every width.
-    """
+    """The inputs that were left out, and the kernel of the others."""
 
-    kernel: ARDGaussianKernel
-    removed: np.ndarray
+    kernel: ARDGaussianKernel  # with widths tuned for the inputs that stay, infinite of all others
+    removed: np.ndarray  # int (n_removed,): inputs in the order of their going
+    # (n_removed + 1,): Before, and after each; less half the logarithm of the number of samples for every width
     log_evidence: np.ndarray
 
 

@@ -14,27 +14,13 @@ _CONSTANT = 1e-14  # deviation of targets relative to their size, below which th
 
 
 class Inference(NamedTuple):
-    """What is most probable for every output, arrays of shape (n_outputs,).
+    """What is most probable for every output, arrays of shape (n_outputs,)."""
 
-    Attributes
-    ----------
-    regularization : ndarray
-        r, the ratio of the two variances: the inverse of the source's gamma.
-    prior_variance : ndarray
-        Of the weights in the space of the kernel: 1 / mu.
-    noise_variance : ndarray
-        1 / zeta, of a sample of weight one.
-    effective_parameters : ndarray
-        1 + sum_i l_i / (l_i + r): as many as the data determine, the bias among them.
-    log_likelihood : ndarray
-        log p(y | r, variances, kernel), natural.
-    """
-
-    regularization: np.ndarray
-    prior_variance: np.ndarray
-    noise_variance: np.ndarray
-    effective_parameters: np.ndarray
-    log_likelihood: np.ndarray
+    regularization: np.ndarray  # r, the ratio of the two variances: the inverse of the source's gamma
+    prior_variance: np.ndarray  # of the weights in the space of the kernel: 1 / mu
+    noise_variance: np.ndarray  # 1 / zeta, of a sample of weight one
+    effective_parameters: np.ndarray  # 1 + sum_i l_i / (l_i + r): as many as the data determine, the bias among them
+    log_likelihood: np.ndarray  # log p(y | r, variances, kernel), natural
 
     def log_evidence(self, n_samples: float) -> np.ndarray:
         """log p(y | kernel) with both variances integrated over (Suykens et al. 2002, 4.53), shape (n_outputs,).
