@@ -25,7 +25,9 @@ CHOOSERS: Mapping[str, Chooser] = {
     "leverage": leverage,
     "random": random_rows,
 }
-"""By name."""
+"""By name: each takes samples X, a symmetric kernel resolved on X, n_centers, random numbers, and targets or None; it
+returns distinct rows of X, at most n_centers.
+"""
 
 
 def chosen_rows(
@@ -37,30 +39,13 @@ def chosen_rows(
     targets: np.ndarray | None = None,
     n_candidates: int | None = None,
 ) -> np.ndarray:
-    """Rows of X that become centres, in the order of choice, each distinct sample once; all where there are no more.
+    """Rows of X that become centres, int (n,) with 1 <= n <= n_centers, in the order of choice; all where there are no
+    more.
 
-    Parameters
-    ----------
-    chooser : str or callable
-        One of `CHOOSERS`, or a function like them.
-    X : ndarray of shape (n_samples, n_features)
-    kernel : Kernel
-        Symmetric, resolved on X.
-    n_centers : int
-        Most centres.
-    random : RandomState
-    targets : ndarray of shape (n_samples, n_targets), optional
-    n_candidates : int, optional
-        The choice is made among, and by, so many samples drawn at random (and no fewer than `n_centers`).
-
-    Returns
-    -------
-    ndarray of int of shape (n,), 1 <= n <= n_centers
-
-    Raises
-    ------
-    ValueError
-        If no column differs from a constant, or a function gives anything but that.
+    Each distinct sample comes once. `chooser` is a name in `CHOOSERS` or a function like them, `kernel` symmetric and
+    resolved on X, `targets` of shape (n_samples, n_targets). With `n_candidates` the choice is made among, and by, so
+    many samples drawn at random, and no fewer than `n_centers`. Raises ValueError if no column differs from a constant,
+    or if a function gives anything but such rows.
     """
     candidates = np.arange(X.shape[0])
     size = X.shape[0] if n_candidates is None else max(n_candidates, n_centers)

@@ -12,24 +12,11 @@ _FAR = 1e3  # times the range of a feature
 def cluster_means(
     X: np.ndarray, kernel: Kernel, n_centers: int, random: np.random.RandomState, targets: np.ndarray | None = None
 ) -> np.ndarray:
-    """The sample of each cluster nearest to its mean, by k-means, that of the largest cluster first (Zhang, Tsang and
-    Kwok 2008).
+    """The sample of each cluster nearest to its mean, by k-means, that of the largest cluster first; for `CHOOSERS`.
 
-    The distances are those of the features whatever the kernel is, of rows of the matrix where it is precomputed.
-
-    Parameters
-    ----------
-    X, kernel, n_centers, random, targets
-        As of `random_rows`.
-
-    Returns
-    -------
-    ndarray of int of shape (n,), n <= n_centers
-        Fewer where clusters are empty.
-
-    References
-    ----------
-    K. Zhang, I. Tsang, J. Kwok, Improved Nystroem low-rank approximation and error analysis, ICML 2008.
+    Source: K. Zhang, I. Tsang, J. Kwok, Improved Nystroem low-rank approximation and error analysis, ICML 2008. The
+    distances are those of the features whatever the kernel is, of rows of the matrix where it is precomputed. There are
+    fewer rows than `n_centers` where clusters are empty.
     """
     X = _near_origin(X.astype(np.float64))
     n_clusters = min(n_centers, X.shape[0])

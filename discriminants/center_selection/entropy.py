@@ -14,21 +14,12 @@ def entropy(
     X: np.ndarray, kernel: Kernel, n_centers: int, random: np.random.RandomState, targets: np.ndarray | None = None
 ) -> np.ndarray:
     """Lower the sum of the kernel matrix among the centres, whose logarithm is minus the entropy of their Parzen
-    density, by exchanging centres for other samples (Suykens et al. 2002, 6.16, 6.17 and section 6.2.2).
+    density, by exchanging centres for other samples (Suykens et al. 2002, 6.16, 6.17 and section 6.2.2); for
+    `CHOOSERS`.
 
     Every sample in random order is offered in place of the centre that it betters most, O(m) time beside its row of
     kernel values. It ends when a pass over the samples lowers the sum by less than 0.01 %, or after ten. The source
     draws the centre to be exchanged at random.
-
-    Parameters
-    ----------
-    X, kernel, n_centers, random, targets
-        As of `random_rows`.
-
-    Returns
-    -------
-    ndarray of int of shape (min(n_centers, n_samples),)
-        In no order.
     """
     order = random.permutation(X.shape[0])
     exchange = CenterExchange(X, kernel, order[:n_centers])
@@ -44,22 +35,7 @@ def entropy(
 
 
 class CenterExchange:
-    """Centres, and what an exchange changes in the sum of their kernel matrix.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    kernel : Kernel
-        Symmetric, resolved on X.
-    rows : ndarray of int of shape (m,)
-        The first centres.
-
-    Attributes
-    ----------
-    rows : ndarray of int of shape (m,)
-    total : float
-        Sum of the kernel matrix among the centres.
-    """
+    """Centres `rows` (m,) among the samples X, and what an exchange changes in `total`, the sum of their kernels."""
 
     def __init__(self, X: np.ndarray, kernel: Kernel, rows: np.ndarray) -> None:
         self._X, self._kernel, self._diagonal = X, kernel, kernel.diagonal(X)

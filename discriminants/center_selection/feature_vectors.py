@@ -13,24 +13,11 @@ def feature_vectors(
     X: np.ndarray, kernel: Kernel, n_centers: int, random: np.random.RandomState, targets: np.ndarray | None = None
 ) -> np.ndarray:
     """Of 59 samples drawn at random, always the one that raises the fitness most, the mean over all samples of the
-    share of |phi(x)|^2 that lies in the span of the centres (Suykens et al. 2002, 6.25 and 6.26).
+    share of |phi(x)|^2 that lies in the span of the centres (Suykens et al. 2002, 6.25 and 6.26); for `CHOOSERS`.
 
-    With G the partial Cholesky factor of the centres so far and r_j = k_j - G G_j', sample j raises it by
-    sum_k r_jk^2 / (k(x_k, x_k) r_jj) / N. O(59 N m^2) time, 8 N m bytes for m centres.
-
-    Parameters
-    ----------
-    X, kernel, n_centers, random, targets
-        As of `random_rows`.
-
-    Returns
-    -------
-    ndarray of int of shape (n,), n <= n_centers
-        Fewer where the samples span no more.
-
-    References
-    ----------
-    G. Baudat, F. Anouar, Feature vector selection and projection using kernels, Neurocomputing 55, 2003.
+    With G the partial Cholesky factor of the centres so far and r_j = k_j - G G_j', sample j raises it by sum_k r_jk^2
+    / (k(x_k, x_k) r_jj) / N. O(59 N m^2) time, 8 N m bytes for m centres. Source: G. Baudat, F. Anouar, Feature vector
+    selection and projection using kernels, Neurocomputing 55, 2003.
     """
     diagonal = kernel.diagonal(X)
     share = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)

@@ -13,25 +13,10 @@ def forward(
     X: np.ndarray, kernel: Kernel, n_centers: int, random: np.random.RandomState, targets: np.ndarray | None = None
 ) -> np.ndarray:
     """Of P candidates drawn at random always the one whose column lowers the regularized squared error most, as
-    `OROLSRegressor` does, its ridge re-estimated after each.
+    `OROLSRegressor` does, its ridge re-estimated after each; for `CHOOSERS`.
 
-    P is 3000, or twice the centres where that is more; O(N P^2 + P m^2) time, 24 P^2 bytes.
-
-    Parameters
-    ----------
-    X, kernel, n_centers, random
-        As of `random_rows`.
-    targets : ndarray of shape (n_samples, n_targets)
-
-    Returns
-    -------
-    ndarray of int of shape (n,), n <= n_centers
-        Fewer where the columns become dependent.
-
-    Raises
-    ------
-    ValueError
-        Without targets.
+    P is 3000, or twice the centres where that is more; O(N P^2 + P m^2) time, 24 P^2 bytes. There are fewer rows than
+    `n_centers` where columns become dependent. Raises ValueError without targets.
     """
     if targets is None:
         raise ValueError("chooser 'greedy' goes by the targets: give y")

@@ -15,25 +15,12 @@ _LEAST = 1e-12  # score of a sample that the others span
 def leverage(
     X: np.ndarray, kernel: Kernel, n_centers: int, random: np.random.RandomState, targets: np.ndarray | None = None
 ) -> np.ndarray:
-    """Rows of X, drawn with probabilities in proportion to their ridge leverage scores (Alaoui and Mahoney 2015).
+    """Rows of X, drawn with probabilities in proportion to their ridge leverage scores; for `CHOOSERS`.
 
-    The penalty of the scores is what the m largest eigenvalues leave of the trace, over m, for m centres, so that
-    about as many samples count; scores and penalty are estimated from 2 m samples drawn at random (Musco and Musco
-    2017, one level). O(N m^2) time, O(m^2) bytes.
-
-    Parameters
-    ----------
-    X, kernel, n_centers, random, targets
-        As of `random_rows`.
-
-    Returns
-    -------
-    ndarray of int of shape (min(n_centers, n_samples),)
-
-    References
-    ----------
-    A. Alaoui, M. Mahoney, Fast randomized kernel ridge regression with statistical guarantees, NIPS 2015.
-    C. Musco, C. Musco, Recursive sampling for the Nystroem method, NIPS 2017.
+    The penalty of the scores is what the m largest eigenvalues leave of the trace, over m, for m centres, so that about
+    as many samples count; scores and penalty are estimated from 2 m samples drawn at random. O(N m^2) time, O(m^2)
+    bytes. Sources: A. Alaoui, M. Mahoney, Fast randomized kernel ridge regression with statistical guarantees, NIPS
+    2015; C. Musco, C. Musco, Recursive sampling for the Nystroem method, NIPS 2017 (one level).
     """
     n_samples = X.shape[0]
     n_centers = min(n_centers, n_samples)
@@ -43,29 +30,11 @@ def leverage(
 
 
 def leverage_scores(X: np.ndarray, kernel: Kernel, sketch: np.ndarray, size: int) -> np.ndarray:
-    """Estimates of the diagonal of K (K + p I)^-1, from the kernel values of a sketch.
+    """Estimates, 0 to 1, of the diagonal of K (K + p I)^-1, from the kernel values of a sketch: distinct rows of X.
 
     With c the share of the samples in the sketch S they are (k_ii - k_iS (K_SS + c p I)^-1 k_Si) / p, exact where all
-    samples are in it. p = (tr K - the `size` largest eigenvalues) / size, the eigenvalues those of K_SS / c.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    kernel : Kernel
-        Symmetric, positive semidefinite, resolved on X.
-    sketch : ndarray of int of shape (n,)
-        Rows, each once.
-    size : int
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        From 0 to 1.
-
-    Raises
-    ------
-    ValueError
-        If the kernel has large negative eigenvalues.
+    samples are in it. p = (tr K - the `size` largest eigenvalues) / size, the eigenvalues those of K_SS / c. Raises
+    ValueError if the kernel has large negative eigenvalues.
     """
     share = sketch.shape[0] / X.shape[0]
     columns, points = kernel.at(sketch), X[sketch]

@@ -8,23 +8,8 @@ from discriminants.kernels import Kernel
 def random_rows(
     X: np.ndarray, kernel: Kernel, n_centers: int, random: np.random.RandomState, targets: np.ndarray | None = None
 ) -> np.ndarray:
-    """Rows of X, all equally likely (Williams and Seeger 2001).
+    """min(n_centers, n_samples) rows of X, all equally likely; for `CHOOSERS`.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    kernel : Kernel
-        Symmetric, resolved on X.
-    n_centers : int
-    random : RandomState
-    targets : ndarray of shape (n_samples, n_targets), optional
-
-    Returns
-    -------
-    ndarray of int of shape (min(n_centers, n_samples),)
-
-    References
-    ----------
-    C. Williams, M. Seeger, Using the Nystroem method to speed up kernel machines, NIPS 2000.
+    Source: C. Williams, M. Seeger, Using the Nystroem method to speed up kernel machines, NIPS 2000.
     """
     return random.choice(X.shape[0], min(n_centers, X.shape[0]), replace=False)

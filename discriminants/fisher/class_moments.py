@@ -12,13 +12,8 @@ _MIN_SQUARE = 1e-200  # of all outputs, where they are zero
 
 
 class ClassMoments(BaseEstimator):
-    """Number, sum and second moments of the coordinates of each class, as far as samples were seen.
-
-    Attributes
-    ----------
-    counts_ : ndarray of int of shape (n_classes,)
-    sums_ : ndarray of shape (n_classes, m)
-    squares_ : ndarray of shape (n_classes, m, m)
+    """counts_ (n_classes,), sums_ (n_classes, m) and second moments squares_ (n_classes, m, m) of the coordinates of
+    each class, as far as samples were seen.
     """
 
     def start(self, n_classes: int) -> Self:
@@ -47,12 +42,8 @@ class ClassMoments(BaseEstimator):
             self.squares_[code] += part.T @ part
 
     def output_model(self, weights: np.ndarray) -> GaussianOutputModel:
-        """The Gaussian model of the outputs phi'w, as if fitted to those of all samples (4.7).
-
-        Parameters
-        ----------
-        weights : ndarray of shape (m, n_outputs)
-            One output for two classes, that of the second; else one a class.
+        """The Gaussian model of the outputs phi'w, as if fitted to those of all samples (4.7), for weights (m,
+        n_outputs).
         """
         n_outputs = weights.shape[1]
         own = np.array([1]) if n_outputs == 1 else np.arange(n_outputs)

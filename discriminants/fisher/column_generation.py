@@ -41,18 +41,9 @@ Solve = Callable[[np.ndarray, np.ndarray], ActiveSet]
 class Columns:
     """Kernel columns of candidates, kept where they fit and evaluated anew where they do not.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Resolved on X.
-    X : ndarray of shape (n_samples, n_features)
-        Each distinct row is a candidate, where equal rows give equal columns; several times where the kernel has
-        several columns a point.
-
-    Raises
-    ------
-    ValueError
-        If kernel values are not finite, too large to be squared, or the same for all samples.
+    Each distinct row of X is a candidate, where equal rows give equal columns; several times where the kernel, resolved
+    on X, has several columns a point. Raises ValueError if kernel values are not finite, too large to be squared, or
+    the same for all samples.
     """
 
     def __init__(self, kernel: Kernel, X: np.ndarray) -> None:
@@ -104,33 +95,12 @@ def generate_columns(
     *,
     first: np.ndarray | None = None,
 ) -> Expansion:
-    """Solve over a few columns, add those that the multipliers call for, drop those long without weight, until none
-    is called for.
+    """Solve over a few columns, add those that the multipliers call for, drop those long without weight, until none is
+    called for.
 
     Where all columns are kept each round looks at all of them. Otherwise a round looks at 59 random ones, and only when
-    two rounds in a row have found none, at all (Mika 2002: "as a last resort").
-
-    Parameters
-    ----------
-    columns : Columns
-    targets : ndarray of shape (n_samples,)
-    limit : float
-        C.
-    solve : callable
-        solve(K_J of shape (n_samples, n), targets) -> Restricted, for n >= 1.
-    start : ndarray of shape (n_samples,)
-        The multipliers without any column.
-    first : ndarray of int, optional
-        Columns to begin with.
-
-    Returns
-    -------
-    Expansion
-
-    Raises
-    ------
-    ValueError
-        If that does not end.
+    two rounds in a row have found none, at all (Mika 2002: "as a last resort"). `limit` is C, `start` (n_samples,) the
+    multipliers without any column, `first` columns to begin with. Raises ValueError if that does not end.
     """
     random = np.random.default_rng(0)  # the same samples give the same bytes
     held = np.empty(0, dtype=np.intp) if first is None else np.asarray(first, dtype=np.intp)

@@ -10,31 +10,12 @@ _MAX_GAP = 1e-3  # of y'y, at the end: columns that nearly depend on each other 
 
 
 def l1_least_squares(gram: np.ndarray, correlation: np.ndarray, energy: float, penalty: float) -> np.ndarray:
-    """Minimize |y - X alpha|^2 / 2 + C sum_j |alpha_j| from products of the columns.
+    """Minimize |y - X alpha|^2 / 2 + C sum_j |alpha_j| from X'X, X'y and y'y; alpha of shape (n,), C > 0.
 
     Coordinate descent, as scikit-learn's Lasso has it, needs more and more sweeps the less the penalty and the more
     alike the columns are, as those of a wide kernel are; the predictor and corrector of Mehrotra, with alpha split into
-    its positive and negative part, solve some 20 systems of as many equations as columns whatever they are.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (n, n)
-        X'X.
-    correlation : ndarray of shape (n,)
-        X'y.
-    energy : float
-        y'y.
-    penalty : float
-        C > 0.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If the objectives of the problem and its dual do not meet.
+    its positive and negative part, solve some 20 systems of as many equations as columns whatever they are. Raises
+    ValueError if the objectives of the problem and its dual do not meet.
     """
     n = gram.shape[0]
     if penalty >= np.abs(correlation).max():

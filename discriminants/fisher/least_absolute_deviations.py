@@ -66,35 +66,17 @@ class _Rows:
 def least_absolute_deviations(
     X: np.ndarray, y: np.ndarray, penalty: np.ndarray | None = None, *, tol: float = 1e-9
 ) -> Deviations:
-    """Minimize sum_i |y_i - x_i'theta| + sum_j c_j |theta_j| (Frisch and Newton's method; Portnoy and Koenker 1997).
+    """Minimize sum_i |y_i - x_i'theta| + sum_j c_j |theta_j| (Frisch and Newton's method; S. Portnoy, R. Koenker, The
+    Gaussian hare and the Laplacian tortoise, Statistical Science 12, 1997).
 
     A weight with a penalty is one more deviation from zero, in a row that has c_j in its own column alone. The dual,
     max y'a for X'a = 0 and -1 <= a <= 1 with these rows, has bounds on every variable and few equations, so each
-    iteration of Mehrotra's predictor and corrector solves weighted least squares in the columns of X:
-    O(n_rows n_columns^2) time, some 20 times. Where columns depend on each other so nearly that the objectives do not
-    meet, HiGHS solves the dual, which takes longer.
+    iteration of Mehrotra's predictor and corrector solves weighted least squares in the columns of X: O(n_rows
+    n_columns^2) time, some 20 times. Where columns depend on each other so nearly that the objectives do not meet,
+    HiGHS solves the dual, which takes longer.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_columns), float64
-    y : ndarray of shape (n_rows,), float64
-    penalty : ndarray of shape (n_columns,), optional
-        c >= 0; none by default.
-    tol : float
-        Ends when the two objectives differ by less than this share of sum |y|.
-
-    Returns
-    -------
-    Deviations
-
-    Raises
-    ------
-    ValueError
-        If the objectives of neither meet.
-
-    References
-    ----------
-    S. Portnoy, R. Koenker, The Gaussian hare and the Laplacian tortoise, Statistical Science 12, 1997.
+    X and y are float64; `penalty` is c >= 0, none by default. It ends when the two objectives differ by less than the
+    share `tol` of sum |y|. Raises ValueError if the objectives of neither meet.
     """
     # As min c'x, X'x = X'1 / 2, 0 <= x <= 1, with a = 2 x - 1 and c = -y; the multipliers of the equations are -theta.
     rows = _Rows(X, np.zeros(X.shape[1]) if penalty is None else penalty)

@@ -156,14 +156,8 @@ def _means_and_scatter(X: np.ndarray, codes: np.ndarray, n_classes: int) -> tupl
 def _whitening(within: np.ndarray, between: np.ndarray, varying: np.ndarray) -> np.ndarray:
     """V of shape (n_features, rank) with VV' the inverse of `within` on the directions in which samples differ.
 
-    Parameters
-    ----------
-    within : ndarray of shape (n_features, n_features)
-        Ridge included.
-    between : ndarray of shape (n_classes, n_features)
-        `between' between` is the total scatter less that within the classes.
-    varying : ndarray of bool of shape (n_features,)
-        Features that are not constant.
+    `within` includes the ridge, `between' between` is the total scatter less that within the classes, and `varying` has
+    the features that are not constant.
     """
     if not varying.any():
         raise ValueError("all samples are equal: every feature is constant")

@@ -26,36 +26,17 @@ class SecondOrderPath:
 
     N_rho = rho C_0 + (1 - rho) C_1 + eta P, C_c the covariance of class c in the kernel columns, M the difference of
     the class means, P the identity or the kernel matrix. With A_c = C_c + eta P one V diagonalises both: V'(A_0 + A_1)V
-    = I and V'A_0 V = diag(l), so that V'N_rho V = diag(rho l + (1 - rho)(1 - l)) whatever rho is, and alpha_rho =
-    V (V'M / that). The paper solves the system anew for each rho; it uses such a V for pruning alone (its section IV-A)
+    = I and V'A_0 V = diag(l), so that V'N_rho V = diag(rho l + (1 - rho)(1 - l)) whatever rho is, and alpha_rho = V
+    (V'M / that). The paper solves the system anew for each rho; it uses such a V for pruning alone (its section IV-A)
     and leaves the scale of its columns open. Here A_0 + A_1 becomes the identity, so that components compare.
 
-    With P = K the work is done in coordinates of the kernel's own space, in which its penalty is the identity.
-    Time is O(N^3) once, then O(N^2) a rho; memory 32 N^2 bytes.
+    With P = K the work is done in coordinates of the kernel's own space, in which its penalty is the identity. Time is
+    O(N^3) once, then O(N^2) a rho; memory 32 N^2 bytes.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n_samples, n_columns), float64
-    positive : ndarray of bool of shape (n_samples,)
-        The samples of C_1.
-    regularization : float
-        eta > 0; covariances are means over the class, so the same eta weighs the same whatever the number of samples.
-    penalty : {"identity", "kernel"}
-
-    Attributes
-    ----------
-    components : ndarray of shape (n_columns, n_components)
-        V, as weights of the kernel columns; the largest (V'M)_i^2 first.
-    differences, midpoints : ndarray of shape (n_components,)
-        V'M, and V' times the middle between both class means.
-    shares : ndarray of shape (n_components,)
-        l.
-
-    Raises
-    ------
-    ValueError
-        If kernel values are not finite, too large or all equal, not symmetric for the penalty "kernel", or the matrix
-        to be diagonalised has no Cholesky factor.
+    `positive` (n_samples,) marks the samples of C_1, `regularization` is eta > 0. `components` (n_columns,
+    n_components) is V, the largest (V'M)_i^2 first; `differences` and `midpoints` are V'M and V' times the middle
+    between both class means, `shares` is l. Raises ValueError if kernel values are not finite, too large or all equal,
+    not symmetric for the penalty "kernel", or the matrix to be diagonalised has no Cholesky factor.
     """
 
     def __init__(self, K: np.ndarray, positive: np.ndarray, regularization: float, penalty: str) -> None:
@@ -102,12 +83,7 @@ class SecondOrderPath:
 
     def outputs(self, K: np.ndarray, rho: float) -> np.ndarray:
         """Outputs with the first 1, 2, ... components, shape (n_samples, n_components), each shifted and scaled so that
-        the class means of the training samples are -1 and 1.
-
-        Parameters
-        ----------
-        K : ndarray of shape (n_samples, n_components)
-            Kernel values of any samples times `components`.
+        the class means of the training samples are -1 and 1; K has kernel values of any samples times `components`.
         """
         weights = self.weights(rho)
         separations = np.maximum(np.cumsum(weights * self.differences), np.finfo(np.float64).tiny)

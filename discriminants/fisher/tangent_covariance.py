@@ -10,12 +10,8 @@ _BLOCK_ROWS = 2048
 
 
 def checked_copies(copies: Any, X: np.ndarray) -> np.ndarray:
-    """Transformed copies as an array of shape (n_transformations, n_samples, n_features) and of the type of X.
-
-    Raises
-    ------
-    ValueError
-        If they have another shape, or values that are not finite.
+    """Copies as an array (n_transformations, n_samples, n_features) of the type of X; ValueError if they are no such
+    array of finite values.
     """
     found = np.asarray(copies, dtype=X.dtype)
     if found.ndim != 3 or found.shape[1:] != X.shape or not found.shape[0]:
@@ -31,25 +27,12 @@ def checked_copies(copies: Any, X: np.ndarray) -> np.ndarray:
 def tangent_covariance(
     kernel: Kernel, centers: np.ndarray, X: np.ndarray, copies: np.ndarray, outputs: np.ndarray | None = None
 ) -> np.ndarray:
-    """T with alpha'T alpha the mean over samples and transformations of (f(x_i) - f(L_t x_i))^2.
+    """T (m, m) with alpha'T alpha the mean over samples and transformations of (f(x_i) - f(L_t x_i))^2.
 
     f = sum_j alpha_j k(., c_j). A finite difference: divided by the squared size of the transformations it would be the
     covariance of tangents. The expansion is over the centres alone, of which transformed samples may be some (Mika
-    2002, section 5.3.1).
-
-    Parameters
-    ----------
-    kernel : Kernel
-        For the centres.
-    centers : ndarray of shape (m, n_features)
-    X : ndarray of shape (n_samples, n_features)
-    copies : ndarray of shape (n_transformations, n_samples, n_features)
-    outputs : ndarray of shape (n_samples, m), optional
-        K(X, centers), where it is at hand.
-
-    Returns
-    -------
-    ndarray of shape (m, m), float64
+    2002, section 5.3.1). `copies` has shape (n_transformations, n_samples, n_features); `outputs` is K(X, centers),
+    where it is at hand.
     """
     columns = kernel.columns(centers.astype(np.float64, copy=False), np.float64)
     total = np.zeros((columns.n_centers, columns.n_centers))

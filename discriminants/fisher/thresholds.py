@@ -12,24 +12,12 @@ _COST = 1.0  # of the soft margin, for outputs of variance one within the classe
 def least_errors(
     outputs: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """For each of several outputs the least number of errors that a threshold can have, and the threshold.
+    """For each output the least number of errors that a threshold can have, and the threshold, both (n_outputs,).
 
     Among thresholds of equally few errors it is the middle of the widest gap between two outputs (Mika 2002, section
-    5.3.1: least empirical risk, then largest margin). Time is O(N log N) an output.
-
-    Parameters
-    ----------
-    outputs : ndarray of shape (n_samples, n_outputs)
-    positive : ndarray of bool of shape (n_samples,)
-        Whose outputs are to lie above; both kinds are there.
-    weight : ndarray of shape (n_samples,), optional
-        As how many samples each counts; positive.
-
-    Returns
-    -------
-    errors : ndarray of shape (n_outputs,)
-        Of int without weights.
-    thresholds : ndarray of shape (n_outputs,), float64
+    5.3.1: least empirical risk, then largest margin). Time is O(N log N) an output. `positive` marks the samples whose
+    outputs are to lie above; both kinds are there. `weight` says as how many samples each counts; without it errors are
+    of int.
     """
     order = np.argsort(outputs, axis=0, kind="stable")
     ascending = np.take_along_axis(outputs, order, axis=0).astype(np.float64)
@@ -64,24 +52,10 @@ def soft_margin_threshold(
     The machine minimizes w^2 / 2 + C sum_i max(0, 1 - y_i (w q_i + b)) in one dimension. For a given w the best bias
     leaves as many violators in one class as in the other, the lowest of the class above and the highest of the class
     below, so that the sum is sum_k max(0, 2 - w d_k), d_k the k-th lowest of the one less the k-th highest of the
-    other: a hinge in w alone, whose minimum is found among sorted differences in O(N log N). Where a range of biases
-    is equally good its middle is taken.
-
-    Parameters
-    ----------
-    outputs : ndarray of shape (n_samples,)
-    positive : ndarray of bool of shape (n_samples,)
-        Whose outputs are to lie above; both kinds are there.
-    weight : ndarray of shape (n_samples,), optional
-        As how many samples each counts; positive. The differences d are then those of shares of samples.
-    cost : float
-        C, for outputs scaled to variance one within the classes.
-
-    Returns
-    -------
-    float
-        Where the outputs do not rise from the class below to the one above at all (w = 0), the threshold of least
-        errors.
+    other: a hinge in w alone, whose minimum is found among sorted differences in O(N log N). Where a range of biases is
+    equally good its middle is taken. With weights the differences d are those of shares of samples. `cost` is C, for
+    outputs scaled to variance one within the classes. Where the outputs do not rise from the class below to the one
+    above (w = 0), it is the threshold of least errors.
     """
     outputs = np.asarray(outputs, dtype=np.float64)
     counts = np.ones(outputs.shape[0]) if weight is None else weight

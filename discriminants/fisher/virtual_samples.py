@@ -28,20 +28,11 @@ class VirtualSums:
         targets: np.ndarray,
         samples: np.ndarray | None = None,
     ) -> "VirtualSums":
-        """Sum, in blocks of rows.
+        """Sum, in blocks of rows, over copies (n_transformations, n_samples, n_features).
 
-        Parameters
-        ----------
-        kernel : Kernel
-            For the centres.
-        centers : ndarray of shape (m, n_features)
-        copies : ndarray of shape (n_transformations, n_samples, n_features)
-        middle : ndarray of shape (m,)
-            About the mean of the columns, so that little is lost in the sums.
-        targets : ndarray of shape (n_samples, n_outputs)
-            Of the samples, and so of each of their copies.
-        samples : ndarray of shape (n_samples, m), optional
-            Columns of the samples without the middle, where `moved` is asked for too.
+        `middle` (m,) is about the mean of the columns, so that little is lost in the sums; `targets` are those of the
+        samples, and so of each of their copies; `samples` (n_samples, m) are their columns without the middle, where
+        `moved` is asked for.
         """
         of = kernel.columns(centers.astype(np.float64, copy=False), np.float64)
         m = of.n_centers

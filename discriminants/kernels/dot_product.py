@@ -17,13 +17,7 @@ class DotProductKernel(Kernel):
         """f of every entry, in place."""
 
     def columns(self, centers: np.ndarray, dtype: np.dtype | type = np.float64) -> "DotProductColumns":
-        """Prepare for a fixed set of centres.
-
-        Raises
-        ------
-        ValueError
-            From the blocks: if a kernel value is too large for `dtype`.
-        """
+        """Prepare for a fixed set of centres; blocks raise ValueError if a kernel value is too large for `dtype`."""
         return DotProductColumns(self, centers, dtype)
 
     def diagonal(self, X: np.ndarray) -> np.ndarray:

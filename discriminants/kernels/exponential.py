@@ -59,17 +59,10 @@ def _exp_float32(values: np.ndarray) -> None:
 
 
 def exp_in_place(values: np.ndarray) -> np.ndarray:
-    """Replace every entry by its exponential and return the array.
+    """Replace every entry, at most about 0 (up to 80 is correct), by its exponential and return the array.
 
-    Parameters
-    ----------
-    values : ndarray of float32 or float64, C- or F-ordered, entries at most about 0 (up to 80 is correct)
-        float32 entries below -87 become exactly 0; elsewhere the relative error is below 2e-7. NaN stays NaN.
-
-    Raises
-    ------
-    ValueError
-        If the array has gaps (a copy would be changed instead of it).
+    float32 entries below -87 become exactly 0; elsewhere the relative error is below 2e-7. NaN stays NaN. Raises
+    ValueError if the array has gaps (a copy would be changed instead of it).
     """
     if values.dtype != np.float32:
         return np.exp(values, out=values)

@@ -22,27 +22,11 @@ def in_widths(points: np.ndarray, origin: np.ndarray, sigma: float) -> np.ndarra
 class HalfSquares:
     """Minus half the squared distances to fixed centres, in widths.
 
-    -|x|^2/2s^2 and -|c|^2/2s^2 ride in the matrix product as two more columns. Both sides are taken relative to
-    the mean of the centres, so that data far from the origin do not cancel. Where even so the norms are large
-    against the widths, float32 data are multiplied in float64.
-
-    Parameters
-    ----------
-    centers : ndarray of shape (n_centers, n_features)
-    sigma : float or ndarray of shape (n_centers,)
-        Already checked to be positive.
-    dtype : numpy dtype
-        The float type asked for.
-
-    Attributes
-    ----------
-    dtype : numpy dtype
-        The float type of the products.
-    spread : float
-        The largest squared norm of a centre, in widths; not finite where it overflows.
-    cancels : bool
-        Whether short distances are lost in the rounding of the product, so that `repair` is needed for them even
-        where an absolute error is good enough.
+    -|x|^2/2s^2 and -|c|^2/2s^2 ride in the matrix product as two more columns. Both sides are taken relative to the
+    mean of the centres, so that data far from the origin do not cancel. Where even so the norms are large against the
+    widths, float32 data are multiplied in float64: `dtype` is the float type of the products. `spread` is the largest
+    squared norm of a centre, in widths; not finite where it overflows. `cancels` says whether short distances are lost
+    in the rounding of the product, so that `repair` is needed for them even where an absolute error is good enough.
     """
 
     def __init__(self, centers: np.ndarray, sigma: float | np.ndarray, dtype: np.dtype | type) -> None:

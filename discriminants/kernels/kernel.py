@@ -110,20 +110,9 @@ class Kernel(BaseEstimator, ABC):
 
 
 class KernelColumns(ABC):
-    """A kernel prepared for a fixed set of centres; gives blocks of rows of K(X, centers). A subclass implements
-    `_block`.
+    """A kernel prepared for fixed centres (n_centers, n_features); gives blocks of K(X, centers), of type `dtype`.
 
-    Parameters
-    ----------
-    centers : ndarray of shape (n_centers, n_features)
-    dtype : numpy dtype
-
-    Attributes
-    ----------
-    n_centers : int
-    n_features : int
-    dtype : numpy dtype
-        Of the blocks.
+    A subclass implements `_block`.
     """
 
     def __init__(self, centers: np.ndarray, dtype: np.dtype | type) -> None:
@@ -132,13 +121,8 @@ class KernelColumns(ABC):
         self.n_features = centers.shape[1]
 
     def block(self, X: np.ndarray, out: np.ndarray | None = None, work: np.ndarray | None = None) -> np.ndarray:
-        """K(X, centers) of shape (n_samples, n_centers), into `out` where given; `work` is what `work_space` gave,
-        cut to the rows of X.
-
-        Raises
-        ------
-        ValueError
-            If the samples have another number of features than the centres.
+        """K(X, centers) of shape (n_samples, n_centers), into `out` where given; `work` is what `work_space` gave, cut
+        to the rows of X. Raises ValueError if the samples have another number of features than the centres.
         """
         self._check_width(X)
         return self._block(X, out, work)
@@ -178,12 +162,7 @@ class SparseKernelColumns(KernelColumns):
 
     def sparse(self, X: np.ndarray) -> csr_array:
         """K(X, centers) of shape (n_samples, n_centers) and type `dtype`, with only the entries that are not zero,
-        ascending within each row. The values are those of `block`.
-
-        Raises
-        ------
-        ValueError
-            If the samples have another number of features than the centres.
+        ascending within each row. The values, and errors, are those of `block`.
         """
         self._check_width(X)
         return self._sparse(X)
@@ -213,13 +192,7 @@ def float_type(X: np.ndarray) -> np.dtype:
 
 
 def positive(name: str, value: Any) -> float | np.ndarray:
-    """A positive finite number, or an array of them, as given.
-
-    Raises
-    ------
-    ValueError
-        Otherwise.
-    """
+    """A positive finite number, or an array of them, as given; else ValueError."""
     try:
         number = np.asarray(value)
     except ValueError:  # rows of different lengths

@@ -28,19 +28,10 @@ NAMED: dict[str, Any] = {
 
 
 def make_kernel(kernel: Any, sigma: Any = "scale") -> Kernel:
-    """The kernel object that the parameters name.
+    """The kernel object that a name stands for, with width `sigma`, or the object itself, which has parameters of its
+    own.
 
-    Parameters
-    ----------
-    kernel : str or Kernel
-        A name, or an object, which then brings parameters of its own.
-    sigma : float, "scale" or ndarray
-        Width of a kernel given by name.
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown, or `sigma` is given for a kernel that does not take it from here.
+    Raises ValueError if the name is unknown, or `sigma` is given for a kernel that does not take it from here.
     """
     if isinstance(kernel, str) and kernel in WITH_WIDTH:
         return NAMED[kernel](sigma)

@@ -14,13 +14,9 @@ def resolve_sigma(
 ) -> float | np.ndarray:
     """The width (or the widths, one a centre) that a `sigma` parameter means for the data X.
 
-    "scale" is the root of the summed (weighted) feature variances, 1 where X is constant: two samples then
-    lie about 1.4 widths apart. With `order=1`, for city-block distances, it is the sum of the standard deviations.
-
-    Raises
-    ------
-    ValueError
-        If it is neither "scale" nor positive and finite, or if "scale" has no sample of positive weight to go by.
+    "scale" is the root of the summed (weighted) feature variances, 1 where X is constant: two samples then lie about
+    1.4 widths apart. With `order=1`, for city-block distances, it is the sum of the standard deviations. Raises
+    ValueError if sigma is neither "scale" nor positive and finite, or if no sample has a positive weight.
     """
     if not isinstance(sigma, str):
         return positive("sigma", sigma)
@@ -35,10 +31,7 @@ def resolve_sigma(
 def feature_deviations(X: np.ndarray, sample_weight: np.ndarray | None = None) -> np.ndarray:
     """(Weighted) standard deviations, float64 of shape (n_features,); 0 where only rounding makes a feature vary.
 
-    Raises
-    ------
-    ValueError
-        If no sample has a positive weight.
+    Raises ValueError if no sample has a positive weight.
     """
     weight = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     total = float(weight.sum())

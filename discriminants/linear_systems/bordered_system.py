@@ -9,20 +9,11 @@ class BorderedSystem:
 
     With P = 1 and H = K + mu I this is the kernel Fisher discriminant with the penalty on its norm, and the
     least-squares support vector machine; H = K + diag(mu / v) weighs sample i by v_i. Other columns of P are further
-    functions without a penalty. Solved by a Cholesky factor of H: with E = H^-1 P and S = P'E, b = S^-1 E'y and
-    alpha = H^-1 y - E b.
+    functions without a penalty. Solved by a Cholesky factor of H: with E = H^-1 P and S = P'E, b = S^-1 E'y and alpha =
+    H^-1 y - E b.
 
-    Parameters
-    ----------
-    H : ndarray of shape (n, n), float64
-        Symmetric, positive definite. Overwritten by its factor.
-    border : ndarray of shape (n, r), optional
-        P, of full rank; a column of ones by default.
-
-    Raises
-    ------
-    LinAlgError
-        If H has no Cholesky factor; a ValueError if columns of P depend on each other.
+    H (n, n) is symmetric, positive definite and overwritten by its factor; `border` (n, r) is P, a column of ones by
+    default. Raises LinAlgError if H has no Cholesky factor, and ValueError if columns of P depend on each other.
     """
 
     def __init__(self, H: np.ndarray, border: np.ndarray | None = None) -> None:

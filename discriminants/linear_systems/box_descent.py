@@ -61,24 +61,8 @@ def box_descent(
     blocks of samples with extreme gradients are worked through so, and the gradient of all is brought up to date after
     each (`working_set`).
 
-    Parameters
-    ----------
-    columns : KernelRows
-        Of a positive semidefinite kernel.
-    target : ndarray of shape (n_samples,), float64
-    regularization : float
-        C > 0.
-    delta : float
-        At least 0.
-    start : ndarray of shape (n_samples,), optional
-        Multipliers within the bounds, of sum zero, with which it begins; all zero if not given.
-    tol : float
-        Ends when no pair violates the conditions by more, in units of the targets.
-
-    Returns
-    -------
-    BoxDescent
-        With the violation reached, where `max_blocks` came first.
+    K is positive semidefinite and C = `regularization` > 0. It begins with `start`, or with zeros, and ends when no
+    pair violates the conditions by more than `tol`, in units of the targets, or after `max_blocks`.
     """
     random = np.random.default_rng(0)
     beta, gradient = np.zeros_like(target), -target

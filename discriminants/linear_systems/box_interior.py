@@ -12,30 +12,11 @@ _AT_BOUND = 1e-5  # a multiplier so near its bound is put there
 def box_interior(K: np.ndarray, target: np.ndarray, regularization: float, delta: float, tol: float) -> np.ndarray:
     """Nearly the beta of greatest y'beta - delta |beta|^2 / 2 - beta'K beta / (2 C), 1'beta = 0, -1 <= beta_i <= 1.
 
-    Mehrotra's predictor and corrector, as in `discriminants.fisher.least_absolute_deviations`: a Cholesky factorisation
-    an iteration, O(N^3), some ten times, whatever the condition of K is, on which a descent in pairs depends. Memory is
-    16 N^2 bytes beside K.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n_samples, n_samples), float64
-        Positive semidefinite.
-    target : ndarray of shape (n_samples,), float64
-    regularization : float
-        C > 0.
-    delta : float
-        At least 0.
-    tol : float
-        Ends when multipliers times distances from the bounds sum to less.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        Within the bounds, of sum zero; where rounding ended it early, further from the maximum.
-
-    References
-    ----------
-    S. Mehrotra, On the implementation of a primal-dual interior point method, SIAM Journal on Optimization 2, 1992.
+    Mehrotra's predictor and corrector (SIAM Journal on Optimization 2, 1992), as in
+    `discriminants.fisher.least_absolute_deviations`: a Cholesky factorisation an iteration, O(N^3), some ten times,
+    whatever the condition of K is, on which a descent in pairs depends. Memory is 16 N^2 bytes beside K. It ends when
+    multipliers times distances from the bounds sum to less than `tol`; where rounding ended it early, further from the
+    maximum.
     """
     n_samples = target.shape[0]
     H = K / regularization

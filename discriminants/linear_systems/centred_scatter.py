@@ -18,22 +18,8 @@ def centred_scatter(K: np.ndarray, penalty: str) -> tuple[np.ndarray, np.ndarray
     eliminated). The constant vector, whose eigenvalue is zero, is given the largest instead: right-hand sides sum to
     zero, so no solution changes, but rounding errors along that vector are no longer divided by mu.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n_samples, n_columns), float64
-        Overwritten by HK for the penalty "identity", by C for "kernel".
-    penalty : {"identity", "kernel"}
-
-    Returns
-    -------
-    C : ndarray of shape (n_samples, n_samples)
-        A new matrix for the penalty "identity", else in K's place.
-    column_means : ndarray of shape (n_columns,)
-
-    Raises
-    ------
-    ValueError
-        If the kernel values are not finite, too large, all equal, or, for the penalty "kernel", not symmetric.
+    K (n_samples, n_columns) is overwritten by HK for the penalty "identity", by C for "kernel". Raises ValueError if
+    its values are not finite, too large, all equal, or, for the penalty "kernel", not symmetric.
     """
     check_values(K)
     if penalty == "kernel":
@@ -54,29 +40,10 @@ def _with_constant_vector(C: np.ndarray) -> np.ndarray:
 class RidgeSolution:
     """Least squares onto targets in kernel columns under one penalty, from one Cholesky factorisation.
 
-    Time is O(N^3), memory 16 N^2 bytes for the penalty "identity" and 8 N^2 for "kernel", K included.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n_samples, n_columns), float64
-        Overwritten.
-    targets : ndarray of shape (n_samples, n_outputs)
-    regularization : float
-        mu > 0.
-    penalty : {"identity", "kernel"}
-
-    Attributes
-    ----------
-    alpha : ndarray of shape (n_columns, n_outputs)
-        Weights of the kernel columns.
-    bias : ndarray of shape (n_outputs,)
-    beta : ndarray of shape (n_samples, n_outputs)
-        The residuals divided by mu.
-
-    Raises
-    ------
-    ValueError
-        As `centred_scatter`, or if the matrix has no Cholesky factor.
+    Time is O(N^3), memory 16 N^2 bytes for the penalty "identity" and 8 N^2 for "kernel", K included, which is
+    overwritten. `alpha` (n_columns, n_outputs) are the weights, `bias` (n_outputs,), and `beta` (n_samples, n_outputs)
+    the residuals divided by mu = `regularization`. Raises ValueError as `centred_scatter`, or if the matrix has no
+    Cholesky factor.
     """
 
     def __init__(self, K: np.ndarray, targets: np.ndarray, regularization: float, penalty: str) -> None:
@@ -135,17 +102,9 @@ def without_own_columns(
 ) -> tuple[np.ndarray, np.ndarray]:
     """What leaving one out divides, beta_i by G_ii, for the penalty "identity" without the column u_i of sample i.
 
-    (C - uu' + mu I)^-1 = G + Guu'G / (1 - u'Gu). Both are given times 1 - u'Gu, which may be small.
-
-    Parameters
-    ----------
-    beta : ndarray of shape (..., n_samples, n_outputs)
-    diagonal : ndarray of shape (..., n_samples)
-        Of G.
-    alpha : ndarray of shape (..., n_samples, n_outputs)
-        u_i'beta.
-    squares, crossings : ndarray of shape (..., n_samples)
-        u_i'G u_i, and of G u_i the entry i.
+    (C - uu' + mu I)^-1 = G + Guu'G / (1 - u'Gu). Both are given times 1 - u'Gu, which may be small. `diagonal` is that
+    of G, `alpha` is u_i'beta, `squares` is u_i'G u_i and `crossings` entry i of G u_i; axes before the samples are
+    free.
     """
     left = np.maximum(1.0 - squares, np.finfo(np.float64).eps)
     return left[..., None] * beta + crossings[..., None] * alpha, left * diagonal + crossings**2

@@ -14,28 +14,14 @@ def conjugate_gradients(
     max_products: int,
     separate: bool,
 ) -> np.ndarray:
-    """Solve H x = right from zero, H symmetric and not indefinite.
+    """Solve H x = right (n, S) from zero, H symmetric and not indefinite.
 
-    Stopped at any iteration, x has a positive product with `right`: it is a descent direction where `right` is
-    a negative gradient.
+    Stopped at any iteration, x has a positive product with `right`: it is a descent direction where `right` is a
+    negative gradient.
 
-    Parameters
-    ----------
-    product : callable
-        H x for x (n, S).
-    right : ndarray of shape (n, S)
-    precondition : callable
-        M x, where M is about the inverse of H: symmetric, and definite on a subspace that holds `right` and that H
-        maps into itself.
-    tolerance : float
-        Length of the residual in the norm of M at which to stop, relative to that of `right`.
-    max_products : int
-    separate : bool
-        Whether H works on each column by itself; each then has step sizes of its own.
-
-    Returns
-    -------
-    ndarray of shape (n, S)
+    `product` gives H x. `precondition` gives M x, where M is about the inverse of H: symmetric, and definite on a
+    subspace that holds `right` and that H maps into itself. It ends where the residual in the norm of M is `tolerance`
+    times that of `right`. With `separate` H works on each column by itself, and each has step sizes of its own.
     """
     axis = 0 if separate else None
 

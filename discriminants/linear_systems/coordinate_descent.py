@@ -40,29 +40,9 @@ def block_descent(
     outputs share it. Never more than N `block_size` kernel values are held.
 
     Ends when the objectives of primal and dual agree to `figures` significant figures (3.62) and the residual, bias
-    included, has at most the share 10^-figures of the length of the targets.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Positive semidefinite, resolved on X, one column a sample.
-    X : ndarray of shape (n_samples, n_features)
-    targets : ndarray of shape (n_samples, n_outputs)
-    regularization : float
-        mu > 0. The smaller it is against the kernel values, the more blocks it takes.
-    block_size : int
-        Samples in a block, at least two for every output.
-    figures : float
-    max_blocks : int
-
-    Returns
-    -------
-    Descent
-
-    Raises
-    ------
-    ValueError
-        If the block's system is not positive definite.
+    included, has at most the share 10^-figures of the length of the targets. The kernel is positive semidefinite, with
+    one column a sample; the smaller mu is against its values, the more blocks it takes. A block has at least two
+    samples for every output. Raises ValueError if a block's system is not positive definite.
     """
     targets = np.asarray(targets, dtype=np.float64)
     alpha = np.zeros_like(targets)

@@ -40,33 +40,10 @@ def kernel_conjugate_gradients(
     again. The preconditioner is the inverse of G G' + mu V^-1, bordered as the system is, G the pivoted Cholesky factor
     of K, so that small penalties take hardly more iterations while the spectrum of K decays within `rank`.
 
-    Time is O(N^2) kernel values an iteration and O(N rank^2) before the first; memory 8 N (rank + 256) bytes, and a
-    few times 8 N for every output.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Positive semidefinite, resolved on X, one column a sample.
-    X : ndarray of shape (n_samples, n_features)
-    targets : ndarray of shape (n_samples, n_outputs)
-    regularization : float
-        mu > 0.
-    weight : ndarray of shape (n_samples,), optional
-        v > 0; ones by default.
-    tol : float
-        Length of the residual, in the norm of the preconditioner, at which to stop, relative to that of the targets.
-    rank : int
-        Columns of G at most; 0 is plain conjugate gradients.
-    max_products : int
-
-    Returns
-    -------
-    IterativeSolution
-
-    Raises
-    ------
-    ValueError
-        If k(x, x) is negative or not finite for a sample, or the penalty is below the rounding of k(x, x).
+    Time is O(N^2) kernel values an iteration and O(N rank^2) before the first; memory 8 N (rank + 256) bytes, and a few
+    times 8 N for every output. `weight` is v > 0, ones by default. It ends where the residual in the norm of the
+    preconditioner is `tol` times that of the targets; with `rank` 0 these are plain conjugate gradients. Raises
+    ValueError if k(x, x) is negative or not finite for a sample, or the penalty is below the rounding of k(x, x).
     """
     X = X.astype(np.float64, copy=False)
     weight = np.ones(X.shape[0]) if weight is None else weight

@@ -12,30 +12,16 @@ _PROBED = 50  # kernel columns looked at where there is no matrix
 
 
 def dictionary(kernel: Kernel, X: np.ndarray) -> tuple[Kernel, np.ndarray]:
-    """Every sample as a centre, several times where the kernel has several candidates a point.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Resolved on X.
-    X : ndarray of shape (n_samples, n_features)
-
-    Returns
-    -------
-    (Kernel, ndarray of shape (n_columns, n_features))
-        The kernel for the centres, and the centres.
+    """Every sample as a centre, several times where the kernel has several candidates a point: the kernel, and the
+    centres.
     """
     kernel, points = kernel.over(X)
     return kernel, X if points.shape[0] == X.shape[0] else X[points]
 
 
 def one_column_a_sample(kernel: Kernel, X: np.ndarray, wanted_by: str) -> Kernel:
-    """The kernel of all samples as centres.
-
-    Raises
-    ------
-    ValueError
-        If it has several candidates a point; the message begins with `wanted_by`.
+    """The kernel of all samples as centres; ValueError, beginning with `wanted_by`, if it has several candidates a
+    point.
     """
     kernel, points = kernel.over(X)
     if points.shape[0] != X.shape[0]:
@@ -65,17 +51,7 @@ def memory_of_whole_matrix(n_samples: int) -> Iterator[None]:
 
 
 def check_values(K: np.ndarray) -> None:
-    """See that kernel values can be squared and differ from sample to sample.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n_samples, n_columns)
-
-    Raises
-    ------
-    ValueError
-        If they are not finite, too large to be squared, or the same for all samples.
-    """
+    """Raise ValueError if kernel values are not finite, too large to be squared, or the same for all samples."""
     check_spread(K.max(axis=0), K.min(axis=0))
 
 
@@ -97,12 +73,8 @@ def check_size(size: float) -> None:
 
 
 def check_symmetric(K: np.ndarray, wanted_by: str) -> None:
-    """See that K is square and symmetric, as a matrix of scalar products is.
-
-    Raises
-    ------
-    ValueError
-        If not; the message begins with `wanted_by`.
+    """Raise ValueError, beginning with `wanted_by`, if K is not square and symmetric, as a matrix of scalar products
+    is.
     """
     if K.shape[0] != K.shape[1]:
         raise ValueError(f"{wanted_by} needs one kernel column a sample; this kernel has several")

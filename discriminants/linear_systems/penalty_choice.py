@@ -16,22 +16,12 @@ _RELATIVE = 10.0 ** np.arange(-6, 2.5, 0.5)
 
 
 def usual_penalties(K: np.ndarray, weight: float = 1.0, penalty: str = "kernel") -> list[float]:
-    """Seventeen to choose from where none are given, for samples that weigh so much on the average: 1e-6 to 100 times
-    their variance in the space of the kernel, half a decade apart; for the penalty "identity" the squares of these.
+    """Seventeen ascending penalties to choose from where none are given, for samples of mean weight `weight`: 1e-6 to
+    100 times their variance in the space of the kernel, half a decade apart; for the penalty "identity" the squares
+    of these.
 
     The penalty of kernel ridge regression is the variance of the noise over that of the curve (as of a Gaussian
     process), so that the best one hardly depends on the number of samples.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n_samples, n_columns)
-    weight : float
-    penalty : {"identity", "kernel"}
-
-    Returns
-    -------
-    list of float
-        Ascending.
     """
     variance = K.diagonal().mean() - K.mean()
     usual = _RELATIVE * weight * (variance if variance > 0 else 1.0)
@@ -51,23 +41,7 @@ def penalty_given_or_chosen(
     """The penalty given as a number, or, where it is "auto", of the usual ones that with which samples left out have
     the least squared error.
 
-    Parameters
-    ----------
-    regularization : float or "auto"
-    kernel : Kernel
-        Resolved on X.
-    X : ndarray of shape (n_samples, n_features)
-    targets : ndarray of shape (n_samples, n_outputs)
-    penalty : {"identity", "kernel"}
-    K : ndarray of shape (n_samples, n_columns), optional
-        The kernel matrix of X, where it is at hand.
-    own_column : bool
-        As in `expected_squares`.
-
-    Raises
-    ------
-    ValueError
-        As `PenaltyPath`.
+    K is the kernel matrix of X, where it is at hand. Raises ValueError as `PenaltyPath`.
     """
     if not isinstance(regularization, str):
         return float(regularization)
@@ -87,21 +61,9 @@ def part_to_choose_on(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """So many of the samples that a choice among the usual penalties takes about a second, equal ones as one.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    rows : ndarray of int of shape (n_rows,)
-        Of X, those to choose on.
-    targets : ndarray of shape (n_rows, n_outputs)
-    weight : ndarray of shape (n_rows,), optional
-        With weights each penalty takes a factorisation of its own, and half as many samples serve.
-    n_parts : int
-        Between so many choices the second is divided.
-
-    Returns
-    -------
-    rows, targets, weight
-        As `distinct_samples`, rows of X. Where there are too many they are drawn, the same ones every time.
+    `rows` of X are those to choose on, with `targets` (n_rows, n_outputs); with weights each penalty takes a
+    factorisation of its own, and half as many samples serve. The second is divided between `n_parts` choices. Returns
+    as `distinct_samples`, rows of X; where there are too many they are drawn, the same ones every time.
     """
     most = MAX_TO_CHOOSE_ON / np.cbrt(n_parts) / (1 if weight is None else 2)
     part = np.arange(rows.shape[0])
@@ -116,21 +78,8 @@ def distinct_samples(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Equal samples as one, for a choice by leaving out: without one of them nothing would be missed.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    targets : ndarray of shape (n_samples, n_outputs)
-    weight : ndarray of shape (n_samples,), optional
-        Positive.
-
-    Returns
-    -------
-    rows : ndarray of int of shape (n_distinct,)
-        The first of each, ascending.
-    targets : ndarray of shape (n_distinct, n_outputs)
-        Means over equal samples, by their weights.
-    weight : ndarray of shape (n_distinct,) or None
-        Their sums; None where there are none.
+    Returns the first row of each, ascending, the means of their targets by their weights (n_distinct, n_outputs), and
+    the sums of their weights, None where there are none.
     """
     _, first, which = np.unique(X, axis=0, return_index=True, return_inverse=True)
     if first.shape[0] == X.shape[0]:
@@ -153,34 +102,13 @@ def expected_squares(
     penalty: str = "kernel",
     own_column: bool = False,
 ) -> np.ndarray:
-    """Estimates of the mean squared error on a new sample, summed over the outputs.
+    """Estimates of the mean squared error on a new sample with each penalty, summed over the outputs.
 
-    Without weights, or where all are one, all penalties come from one eigendecomposition (`PenaltyPath`), with others
-    each from a factorisation of its own.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n_samples, n_columns), float64
-        Left as it is.
-    targets : ndarray of shape (n_samples, n_outputs)
-    regularizations : sequence of float
-        Each positive.
-    criterion : {"leave_one_out", "gcv"}
-        The mean square of the leave-one-out residuals, or generalised cross-validation (Suykens et al. 2002, 2.59).
-    weight : ndarray of shape (n_samples,), optional
-    penalty : {"identity", "kernel"}
-        As in `PenaltyPath`; with weights "kernel".
-    own_column : bool
-        As in `PenaltyPath.leave_one_out_outputs`.
-
-    Returns
-    -------
-    ndarray of shape (len(regularizations),)
-
-    Raises
-    ------
-    ValueError
-        As `PenaltyPath` and `WeightedRidge`.
+    The criterion "leave_one_out" is the mean square of the leave-one-out residuals, "gcv" generalised cross-validation
+    (Suykens et al. 2002, 2.59). Without weights, or where all are one, all penalties come from one eigendecomposition
+    (`PenaltyPath`), with others, for the penalty "kernel" alone, each from a factorisation of its own. K stays as it
+    is; `own_column` is as in `PenaltyPath.leave_one_out_outputs`. Raises ValueError as `PenaltyPath` and
+    `WeightedRidge`.
     """
     if weight is None or (weight == 1).all():
         path = PenaltyPath(K.copy(), penalty)

@@ -16,24 +16,9 @@ class PenaltyPath:
     that of one Cholesky factorisation, and 32 N^2 bytes; each penalty O(N^2) time after it.
 
     The constant vector is kept among the eigenvectors and dealt with analytically: where C has other eigenvalues near
-    zero it mixes with their vectors, and dropping a column of V would drop a part of them.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n_samples, n_columns), float64
-        Kernel matrix of the training samples; square for the penalty "kernel". Overwritten.
-    penalty : {"identity", "kernel"}
-        mu alpha'alpha or mu alpha'K alpha.
-
-    Attributes
-    ----------
-    eigenvalues : ndarray of shape (n_samples - 1,)
-        Of C, ascending, without that of the constant vector.
-
-    Raises
-    ------
-    ValueError
-        As `centred_scatter`.
+    zero it mixes with their vectors, and dropping a column of V would drop a part of them. `eigenvalues` (n_samples -
+    1,) of C ascend, without that of the constant vector. K (n_samples, n_columns) is overwritten; it is square for the
+    penalty "kernel", mu alpha'K alpha; "identity" is mu alpha'alpha. Raises ValueError as `centred_scatter`.
     """
 
     def __init__(self, K: np.ndarray, penalty: str = "identity") -> None:
@@ -46,14 +31,7 @@ class PenaltyPath:
             self.eigenvalues = np.maximum(self.eigenvalues, 0.0)
 
     def solve(self, targets: np.ndarray, regularization: float) -> tuple[np.ndarray, np.ndarray]:
-        """Weights (n_columns, n_outputs) and biases (n_outputs,) for one mu.
-
-        Parameters
-        ----------
-        targets : ndarray of shape (n_samples, n_outputs)
-        regularization : float
-            mu > 0.
-        """
+        """Weights (n_columns, n_outputs) and biases (n_outputs,) for targets (n_samples, n_outputs) and one mu > 0."""
         inverse = self._inverses([regularization])[0]
         beta = self._vectors @ (inverse[:, None] * (self._vectors.T @ targets))
         alpha = beta if self._HK is None else self._HK.T @ beta
@@ -62,30 +40,14 @@ class PenaltyPath:
     def leave_one_out_outputs(
         self, targets: np.ndarray, regularizations: Sequence[float], *, own_column: bool = True
     ) -> np.ndarray:
-        """Output of every training sample by the solution of all others, in closed form.
+        """Output of every training sample by the solution of all others, (n_regularizations, n_samples, n_outputs).
 
-        Outputs are linear in the targets and the penalty is quadratic, hence y_i - f^(-i)(x_i) = (y_i - f(x_i)) /
-        (1 - h_ii), with I - (h_ij) = mu (C + mu I)^-1 - 11'/N. With the penalty "kernel" that is the model trained
-        without the sample. With "identity" the sample's kernel column stays in the dictionary, as with a dictionary
-        chosen beforehand; only its label is left out. Without its column, HK's u, C is C - uu', and (C - uu' + mu I)^-1
-        comes of (C + mu I)^-1 by Sherman and Morrison (`without_own_columns`).
-
-        Parameters
-        ----------
-        targets : ndarray of shape (n_samples, n_outputs)
-        regularizations : sequence of float
-            Values of mu, each positive.
-        own_column : bool
-            Whether the column stays, with the penalty "identity"; it always does where there is not one a sample.
-
-        Returns
-        -------
-        ndarray of shape (len(regularizations), n_samples, n_outputs), float64
-
-        Raises
-        ------
-        ValueError
-            For a regularization that is not positive, or too small for the kernel.
+        Outputs are linear in the targets and the penalty is quadratic, hence y_i - f^(-i)(x_i) = (y_i - f(x_i)) / (1 -
+        h_ii), with I - (h_ij) = mu (C + mu I)^-1 - 11'/N. With the penalty "kernel" that is the model trained without
+        the sample. With "identity" the sample's kernel column stays in the dictionary, as with a dictionary chosen
+        beforehand; only its label is left out. Without its column (`own_column` False, where there is one a sample),
+        HK's u, C is C - uu', and (C - uu' + mu I)^-1 comes of (C + mu I)^-1 by Sherman and Morrison
+        (`without_own_columns`). Raises ValueError for a penalty that is not positive, or too small for the kernel.
         """
         inverses = self._inverses(regularizations)
         rotated = self._vectors.T @ targets

@@ -17,31 +17,12 @@ class PartialCholesky(NamedTuple):
 
 
 def pivoted_cholesky(kernel: Kernel, X: np.ndarray, max_rank: int, tol: float = 1e-10) -> PartialCholesky:
-    """Take the sample furthest from the span of those taken, again and again (Fine and Scheinberg 2001).
+    """Take the sample furthest from the span of those taken, again and again.
 
-    Only the columns of the pivots are evaluated: O(N m^2) time and 8 N m bytes for rank m.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Positive semidefinite, resolved on X, one column a sample.
-    X : ndarray of shape (n_samples, n_features)
-    max_rank : int
-    tol : float
-        Ends where no sample has more than this share of the largest k(x, x) left.
-
-    Returns
-    -------
-    PartialCholesky
-
-    Raises
-    ------
-    ValueError
-        If k(x, x) is negative or not finite for a sample.
-
-    References
-    ----------
-    S. Fine, K. Scheinberg, Efficient SVM training using low-rank kernel representations, JMLR 2, 2001.
+    Only the columns of the pivots are evaluated: O(N m^2) time and 8 N m bytes for rank m (S. Fine, K. Scheinberg,
+    Efficient SVM training using low-rank kernel representations, JMLR 2, 2001). The kernel has one column a sample. It
+    ends where no sample has more than the share `tol` of the largest k(x, x) left. Raises ValueError if k(x, x) is
+    negative or not finite for a sample.
     """
     residual = kernel.diagonal(X)
     if not (np.isfinite(residual).all() and residual.min() >= 0):

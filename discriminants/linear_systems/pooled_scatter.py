@@ -10,19 +10,9 @@ _JITTER = 1e-10  # of the mean diagonal entry of a scatter matrix that is to be 
 
 
 class PooledScatter:
-    """Counts, sums by class and products of columns, accumulated in float64: memory of 8 m (m + n_classes) bytes.
+    """Counts (n_classes,), sums by class (n_classes, m) and products (m, m) of columns, accumulated in float64.
 
-    Parameters
-    ----------
-    n_classes : int
-    origin : ndarray of shape (m,)
-        Taken off every sample first; near the mean, nothing cancels.
-
-    Attributes
-    ----------
-    counts : ndarray of shape (n_classes,)
-    sums : ndarray of shape (n_classes, m)
-    products : ndarray of shape (m, m)
+    Memory is 8 m (m + n_classes) bytes. `origin` (m,) is taken off every sample first; near the mean, nothing cancels.
     """
 
     def __init__(self, n_classes: int, origin: np.ndarray) -> None:
@@ -71,24 +61,12 @@ class PooledScatter:
         return self.products - (means * self.counts[self.present, None]).T @ means
 
     def directions(self, n_components: int, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The largest solutions of B a = lambda (W + penalty) a (Mika 2002, 3.31, 3.33, 3.34).
+        """The largest solutions of B a = lambda (W + penalty) a (Mika 2002, 3.31, 3.33, 3.34), at most one less than
+        classes.
 
-        Parameters
-        ----------
-        n_components : int
-            At most one less than the classes present.
-        penalty : ndarray of shape (m, m)
-
-        Returns
-        -------
-        (ndarray of shape (m, n_components), ndarray of shape (n_components,), ndarray of shape (n_components,))
-            Weights of the columns, biases with which outputs have mean zero, and eigenvalues, descending. Within the
-            classes outputs have unit variance, penalty included.
-
-        Raises
-        ------
-        ValueError
-            If W + penalty is not positive definite.
+        Returns weights of the columns (m, n_components), biases with which outputs have mean zero, and eigenvalues,
+        descending. Within the classes outputs have unit variance, penalty (m, m) included. Raises ValueError if W +
+        penalty is not positive definite.
         """
         within = self.within() + penalty
         within.flat[:: within.shape[0] + 1] += _JITTER * within.trace() / within.shape[0]

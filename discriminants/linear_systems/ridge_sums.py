@@ -13,17 +13,9 @@ class RidgeSums(BaseEstimator):
     """Sums from which the ridge regression with a free bias follows, of any number of samples: O(r^2) memory for r
     features (Suykens et al. 2002, section 6.2: the primal problem of the fixed-size LS-SVM).
 
-    Features and targets are counted from fixed origins near their means, so that the means cost no digits.
-
-    Attributes
-    ----------
-    n_samples_ : int
-    origin_ : ndarray of shape (r,)
-    target_origin_ : ndarray of shape (n_targets,)
-    sums_ : ndarray of shape (r,)
-    squares_ : ndarray of shape (r, r)
-    target_sums_, target_squares_ : ndarray of shape (n_targets,)
-    products_ : ndarray of shape (r, n_targets)
+    Features and targets are counted from fixed origins near their means, so that the means cost no digits. The arrays
+    are origin_ (r,), target_origin_ (n_targets,), sums_ (r,), squares_ (r, r), target_sums_ and target_squares_
+    (n_targets,), and products_ (r, n_targets).
     """
 
     def start(self, origin: np.ndarray, target_origin: np.ndarray) -> Self:
@@ -104,19 +96,8 @@ class RidgePath(NamedTuple):
 class LeaveOneOut:
     """Squared errors of every sample by the solution of all others, in closed form: (y - f) / (1 - h).
 
-    The centres stay, and with them their columns; only the sample's equation is left out.
-
-    The samples that the path is of are to be given once more.
-
-    Parameters
-    ----------
-    path : RidgePath
-    penalties : ndarray of shape (n_penalties,)
-
-    Attributes
-    ----------
-    squares : ndarray of shape (n_penalties,)
-        Summed over the samples so far and all targets.
+    The centres stay, and with them their columns; only the sample's equation is left out. The samples that the path is
+    of are to be given once more; `squares` (n_penalties,) sums over those so far and all targets.
     """
 
     def __init__(self, path: RidgePath, penalties: np.ndarray) -> None:

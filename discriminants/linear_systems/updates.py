@@ -5,25 +5,9 @@ from scipy.linalg import solve_triangular
 
 
 def extended_inverse(inverse: np.ndarray, border: np.ndarray, corner: float) -> np.ndarray:
-    """Inverse of [H B; B' c] from that of H (Sherman, Morrison and Woodbury; Mika 2002, lemma 3.1).
+    """Inverse (m + 1, m + 1) of [H B; B' c] from that of H (Sherman, Morrison and Woodbury; Mika 2002, lemma 3.1).
 
-    Parameters
-    ----------
-    inverse : ndarray of shape (m, m)
-        H^-1.
-    border : ndarray of shape (m,)
-        B.
-    corner : float
-        c.
-
-    Returns
-    -------
-    ndarray of shape (m + 1, m + 1)
-
-    Raises
-    ------
-    ValueError
-        If the extended matrix is singular, or not positive definite where H is.
+    Raises ValueError if the extended matrix is singular, or not positive definite where H is.
     """
     m = inverse.shape[0]
     product = inverse @ border
@@ -52,21 +36,8 @@ def reduced_inverse(inverse: np.ndarray, index: int) -> np.ndarray:
 def extended_factor(R: np.ndarray, borders: np.ndarray, corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """New columns of the Cholesky factor R, H = R'R, of the matrices [H b; b' c] for several (b, c), each by itself.
 
-    Parameters
-    ----------
-    R : ndarray of shape (m, m)
-        Upper triangular.
-    borders : ndarray of shape (m, n)
-        A column b for each extension.
-    corners : ndarray of shape (n,)
-        c of each.
-
-    Returns
-    -------
-    columns : ndarray of shape (m, n)
-        R^-T b: all but the last entry of the new column of the factor.
-    pivots : ndarray of shape (n,)
-        Squares of the last entries; not positive where the extension is singular.
+    Returns R^-T b (m, n), all but the last entry of each new column, and the squares of the last entries (n,), which
+    are not positive where the extension is singular.
     """
     columns = solve_triangular(R, borders, trans="T", check_finite=False)
     return columns, corners - np.einsum("ij,ij->j", columns, columns)

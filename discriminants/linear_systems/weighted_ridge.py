@@ -19,28 +19,10 @@ class WeightedRidge:
 
     The conditions are (K + mu V^-1) alpha + 1 b = y, 1'alpha = 0, with residuals mu alpha_i / v_i. As alpha sums to
     zero, K may be centred first, which keeps a large constant part of the kernel from costing digits. Time is O(N^3),
-    memory 8 N^2 bytes, K included.
+    memory 8 N^2 bytes, K included, which is overwritten.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n_samples, n_samples), float64
-        Symmetric, positive semidefinite. Overwritten.
-    targets : ndarray of shape (n_samples, n_outputs)
-    regularization : float
-        mu > 0.
-    weight : ndarray of shape (n_samples,), optional
-        v > 0; ones by default.
-
-    Attributes
-    ----------
-    alpha : ndarray of shape (n_samples, n_outputs)
-    bias : ndarray of shape (n_outputs,)
-    residuals : ndarray of shape (n_samples, n_outputs)
-
-    Raises
-    ------
-    ValueError
-        If the matrix has no Cholesky factor, as `too_small` says.
+    `alpha` and `residuals` have shape (n_samples, n_outputs), `bias` (n_outputs,); `weight` is v > 0, ones by default.
+    Raises ValueError if the matrix has no Cholesky factor, as `too_small` says.
     """
 
     def __init__(

@@ -11,25 +11,12 @@ _INDEFINITE = 1e-6  # share of the largest k(x, x) by which a factor may miss th
 
 
 def whitening_map(K: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
-    """Independent centres S and A with A A' = K_SS^-1: k(x, S) A are features whose products are the kernel in the
-    span of the centres.
+    """Independent centres S, ascending, and A with A A' = K_SS^-1: k(x, S) A are features whose products are the kernel
+    in the span of the centres.
 
-    Parameters
-    ----------
-    K : ndarray of shape (m, m), float64
-        Kernel matrix among the centres.
-    tol : float
-        A centre of which no more than this share of the largest k(x, x) lies outside the span of others is left out.
-
-    Returns
-    -------
-    (ndarray of int of shape (rank,), ndarray of shape (rank, rank))
-        S, ascending, and A.
-
-    Raises
-    ------
-    ValueError
-        If the kernel is not symmetric and positive semidefinite on the centres.
+    K (m, m) is the kernel matrix among the centres. A centre of which no more than the share `tol` of the largest k(x,
+    x) lies outside the span of others is left out. Raises ValueError if the kernel is not symmetric and positive
+    semidefinite on the centres.
     """
     check_symmetric(K, "the Nystroem approximation")
     G, pivots, _ = pivoted_cholesky(PrecomputedKernel().resolved(K), K, K.shape[0], tol)

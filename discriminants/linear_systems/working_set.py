@@ -8,21 +8,12 @@ _SHARE = 0.2
 
 
 def working_set(gradient: np.ndarray, size: int, random: np.random.Generator) -> np.ndarray:
-    """Samples with the largest and the smallest gradient of each output, as many of both, within a random fifth.
+    """Samples with the largest and the smallest gradient of each output, as many of both, within a random fifth;
+    ascending.
 
     Moving a coefficient up and another down keeps their sum, so both ends of the gradient are needed (Mika 2002,
-    section 3.5.3, takes the two extremes of all samples).
-
-    Parameters
-    ----------
-    gradient : ndarray of shape (n_samples, n_outputs)
-    size : int
-        Samples wanted; two for every output at least, fewer where extremes coincide.
-    random : Generator
-
-    Returns
-    -------
-    ndarray of int, ascending
+    section 3.5.3, takes the two extremes of all samples). `size` is at least two for every output; there are fewer
+    samples where extremes coincide.
     """
     n_samples, n_outputs = gradient.shape
     each = max(1, size // (2 * n_outputs))

@@ -47,26 +47,10 @@ def fit_input_map(
 ) -> AffineTransform:
     """Minimize mean loss + ridge / 2 (|matrix - I|^2 + |offset|^2) by L-BFGS.
 
-    Parameters
-    ----------
-    model : fitted KernelExpansion
-        With a Gaussian kernel of one width, and one output a class.
-    X : ndarray of shape (n_samples, n_features)
-    codes : ndarray of int of shape (n_samples,)
-        Class numbers: rows of `model.classes_`.
-    sample_weight : ndarray of shape (n_samples,), optional
-        Not negative; a sample of uncertain class may come once for each with that class's probability.
-    loss : {"multinomial", "ovr"} or Factored
-    ridge : float
-        How strongly the map is held to the identity.
-    max_iter : int
-    start : AffineTransform, optional
-        Where to begin; the identity unless given.
-
-    Raises
-    ------
-    ValueError
-        If the kernel is another, there are no samples, or a number is out of range.
+    `model` is fitted, with a Gaussian kernel of one width and one output a class; `codes` are rows of `model.classes_`.
+    A sample of uncertain class may come once for each with that class's probability as its weight. It begins at
+    `start`, or the identity. Raises ValueError if the kernel is another, there are no samples, or a number is out of
+    range.
     """
     kernel = model.kernel_
     if not isinstance(kernel, GaussianKernel) or not kernel.centers_are_points:

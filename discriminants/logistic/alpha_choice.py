@@ -23,19 +23,11 @@ _TOL = 1e-3  # of the gradient: near enough to compare
 
 
 def chosen_alpha(classifier: Any, X: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> float:
-    """The classifier's own ridge, or what "auto" stands for.
+    """The classifier's own ridge, or what "auto" stands for, for samples of positive weight.
 
     Of few samples it is the one of least cross-entropy on held-out folds, the dictionary chosen anew in each of them.
     With samples that cannot be taken from their kernel (precomputed values, a width for each), and where a class has a
     single sample, it is that of many.
-
-    Parameters
-    ----------
-    classifier : SparseKernelLogisticClassifier
-    X : ndarray of shape (n_samples, n_features)
-    codes : ndarray of int of shape (n_samples,)
-    weight : ndarray of shape (n_samples,)
-        Positive.
     """
     if classifier.alpha != "auto":
         return float(classifier.alpha)

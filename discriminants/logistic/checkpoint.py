@@ -24,17 +24,8 @@ Shape = tuple[int | str, ...]
 class Checkpoint:
     """Named stages of a fit, each some arrays; files are written whole or not at all.
 
-    Parameters
-    ----------
-    path : Path, optional
-        The file. A large stage has one of its own beside it, `<name>.<stage>`. Without a path nothing is kept.
-    digest : str
-        Of data and parameters. A file of another digest, or a damaged one, is not used.
-
-    Warns
-    -----
-    UserWarning
-        If there is a file that cannot be used.
+    A large stage has a file of its own beside `path`, `<name>.<stage>`; without a path nothing is kept. A file of
+    another `digest`, that of data and parameters, or a damaged one, is not used, with a UserWarning.
     """
 
     def __init__(self, path: Path | None = None, digest: str = "") -> None:
@@ -50,15 +41,8 @@ class Checkpoint:
     def get(self, stage: str, shapes: Mapping[str, Shape], *, apart: bool = False) -> Stage | None:
         """What was put last; `apart` if that was.
 
-        Parameters
-        ----------
-        shapes : mapping of str to tuple of int or str
-            The arrays that the stage must have; sizes of the same name are equal. Others may be there.
-
-        Warns
-        -----
-        UserWarning
-            If the stage is not of this form; it then counts as not there.
+        The stage must have arrays of these shapes, in which sizes of the same name are equal; others may be there. A
+        stage of another form counts as not there, with a UserWarning.
         """
         found = self._read(self._file_of(stage)) if self._path is not None and apart else self._stages.get(stage)
         if not found:

@@ -40,23 +40,11 @@ def fit_logistic_weights(
     record: LossHistory,
     checkpoint: Checkpoint,
 ) -> None:
-    """Descend on the objective, changing V and the bias in place.
+    """Descend on the objective, changing V (r, S) and the bias (S,) on the whitened features T'(k(x) - mean) in place.
 
     A batch is divided into blocks of at most 8192 samples, at least two; which samples are in which block, and so the
-    result, depends on the seed alone.
-
-    Parameters
-    ----------
-    objective : LogisticObjective
-    weights, bias : ndarray of shape (r, S) and (S,), in the float type of the samples
-        V and the bias on the whitened, centred features T'(k(x) - mean).
-    learning_rate : float or "auto"
-    n_passes, n_batches : int
-        Passes over the samples, and batches (of equal size, drawn anew) in each.
-    record : LossHistory
-        Is told the mean loss of each pass, while the weights moved.
-    checkpoint : Checkpoint
-        Where the descent is taken up, and what it leaves on its way.
+    result, depends on the seed alone. There are `n_passes` over the samples, each with `n_batches` of equal size, drawn
+    anew; `record` gets the mean loss of each pass, while the weights moved.
     """
     n_samples, alpha, n_steps = objective.samples.n, objective.alpha, n_passes * n_batches
     if isinstance(learning_rate, str):

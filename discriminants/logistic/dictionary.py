@@ -31,29 +31,11 @@ def random_dictionary(
 def selected_dictionary(
     kernel: Kernel, training: FitContext, *, n_centers: int, n_candidates: int, n_samples: int
 ) -> tuple[Kernel, np.ndarray]:
-    """Centres by orthogonal least squares on one-vs-rest targets, no point twice.
+    """The kernel for centres chosen by orthogonal least squares on one-vs-rest targets, no point twice, and their rows
+    (m,).
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Resolved on the samples.
-    training : FitContext
-    n_candidates : int
-        Samples among which centres are chosen.
-    n_samples : int
-        Samples, balanced over the classes, on which the squared loss is measured.
-
-    Returns
-    -------
-    kernel : Kernel
-        For the centres.
-    rows : ndarray of int of shape (m,)
-        Their rows in the samples.
-
-    Raises
-    ------
-    ValueError
-        If there are to be fewer candidates than centres.
+    Centres are chosen among `n_candidates` samples; the squared loss is measured on `n_samples`, balanced over the
+    classes. Raises ValueError if there are to be fewer candidates than centres.
     """
     if n_candidates < n_centers:
         raise ValueError(
@@ -98,27 +80,10 @@ def with_more_centers(
     n_extra: int,
     random: np.random.RandomState,
 ) -> tuple[Kernel, np.ndarray]:
-    """A dictionary with further centres, drawn at random from the samples that are not in it.
+    """The kernel for the centres in `rows` and at most `n_extra` more, drawn at random from the other samples, and all
+    rows.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Resolved on X.
-    centers_kernel : Kernel
-        For the centres in `rows`.
-    rows : ndarray of int of shape (m,)
-    n_extra : int
-
-    Returns
-    -------
-    kernel : Kernel
-        For all centres.
-    rows : ndarray of int of shape (up to m + n_extra,)
-
-    Raises
-    ------
-    ValueError
-        If the kernel gives a sample several columns.
+    Raises ValueError if the kernel gives a sample several columns.
     """
     drawn = _distinct_draw(kernel, X, rows.shape[0] + n_extra, random)
     if kernel.over(X[rows[:1]])[1].shape[0] != 1:

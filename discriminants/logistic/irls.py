@@ -40,39 +40,18 @@ def fit_irls_weights(
     record: LossHistory,
     checkpoint: Checkpoint | None = None,
 ) -> bool:
-    """Minimize mean loss + alpha / 2 tr(W'K_mm W), W = T V, changing V and the bias in place.
+    """Minimize mean loss + alpha / 2 tr(W'K_mm W), W = T V, changing V (r, S) and the bias (S,) in place.
 
-    Two classes make one problem, whose Newton equations (a weighted least-squares problem with a ridge: IRLS)
-    are solved directly; the two columns of V are then each other's negatives. More classes are solved by
-    truncated Newton: conjugate gradients on products with the Hessian, each a pass over the samples,
-    preconditioned by the whitening and each output's mean curvature (Rudi, Carratino and Rosasco 2017;
-    Marteau-Ferey, Bach and Rudi 2019). Steps are halved until the loss falls enough, so it never rises.
+    Two classes make one problem, whose Newton equations (a weighted least-squares problem with a ridge: IRLS) are
+    solved directly; the two columns of V are then each other's negatives. More classes are solved by truncated Newton:
+    conjugate gradients on products with the Hessian, each a pass over the samples, preconditioned by the whitening and
+    each output's mean curvature (Rudi, Carratino and Rosasco 2017; Marteau-Ferey, Bach and Rudi 2019). Steps are halved
+    until the loss falls enough, so it never rises.
 
-    Parameters
-    ----------
-    samples : Samples
-        With positive weights.
-    features : Features
-        How the samples' source becomes k(x).
-    workers : Workers
-    whitening : Whitening
-    weights, bias : ndarray of shape (r, S) and (S,), float64
-        V and the bias on the whitened, centred features T'(k(x) - mean); where they start and end.
-    loss : {"multinomial", "ovr"}
-    alpha : float
-    tol : float
-        Largest entry of the gradient with respect to V and the bias at which to stop. A step that rounding
-        keeps from falling stops as well.
-    max_steps : int
-        Most Newton steps; one is always made.
-    record : LossHistory
-        Is told the objective, mean loss and penalty, after each step.
-    checkpoint : Checkpoint, optional
-
-    Returns
-    -------
-    bool
-        Whether the gradient or rounding ended the steps, not their number.
+    V and the bias are those on the whitened, centred features T'(k(x) - mean), where they start and end. It stops where
+    no entry of the gradient with respect to them exceeds `tol`, where rounding keeps a step from falling, or after
+    `max_steps`, at least one. `record` gets the objective after each step. Returns whether the gradient or rounding
+    ended the steps, not their number.
     """
     checkpoint = checkpoint or Checkpoint()
     theta = np.vstack([weights, bias])

@@ -68,13 +68,7 @@ class Stage:
 
 
 class MemoryPlan:
-    """Workers that are given a few items at a time.
-
-    Parameters
-    ----------
-    workers : Workers
-    most : int
-    """
+    """Workers that are given a few items at a time."""
 
     def __init__(self, workers: Workers, most: int) -> None:
         self._workers, self._most = workers, most
@@ -91,12 +85,8 @@ class MemoryPlan:
 
 
 def within_memory(max_memory: int | None, size: FitSize, workers: Workers) -> Workers:
-    """The workers, held to as many tasks at once as keep the fit below the ceiling.
-
-    Raises
-    ------
-    ValueError
-        If even a single task at a time is too much.
+    """The workers, held to as many tasks at once as keep the fit below `max_memory` bytes; ValueError if a single one
+    is too much.
     """
     if max_memory is None:
         return workers

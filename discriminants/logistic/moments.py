@@ -20,15 +20,7 @@ def whitening_of(
 ) -> Whitening:
     """Whitened coordinates for the weights of the centres.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        For the centres.
-    centers : ndarray of shape (m, n_features)
-    points : ndarray of shape (m, n_features)
-        The centres' samples: with a precomputed kernel, their rows of its matrix.
-    training : FitContext
-    damping : float
+    `points` (m, n_features) are the centres' samples: with a precomputed kernel, their rows of its matrix.
     """
     m, n_samples = centers.shape[0], training.X.shape[0]
     rows = np.arange(n_samples)

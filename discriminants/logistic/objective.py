@@ -14,19 +14,8 @@ from discriminants.parallel.workers import Workers
 class LogisticObjective:
     """Mean loss + alpha / 2 tr(W'K_mm W) over theta = [V; b], W = T V, f(x) = V'T'(k(x) - mean) + b.
 
-    Sums over blocks are made in float64 and in order; they do not depend on the workers.
-
-    Parameters
-    ----------
-    samples : Samples
-    features : Features
-        How the samples' source becomes k(x).
-    workers : Workers
-    whitening : Whitening
-    loss : {"multinomial", "ovr", "binary"} or Factored
-    alpha : float
-    exact : bool
-        Whether T is applied in float64 even where the products over the samples are float32.
+    Sums over blocks are made in float64 and in order; they do not depend on the workers. `exact` says whether T is
+    applied in float64 even where the products over the samples are float32.
     """
 
     def __init__(

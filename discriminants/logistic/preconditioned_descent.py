@@ -10,28 +10,14 @@ _WARM_UP = 0.05  # share of the steps over which the rate rises from zero
 
 
 class PreconditionedDescent:
-    """Nesterov's momentum with one adaptive step size a class, over weights V (r, S) and bias b (S,).
+    """Nesterov's momentum with one adaptive step size a class, over weights V (r, S) and bias b (S,), changed in place.
 
-    The coordinates are whitened already, so all of a class's weights share one scale: the root mean square of
-    its gradient, remembered as Adam does for single weights (Kingma and Ba 2015). A step size for each weight
-    would undo the shrinkage that descent gives to directions of little variance; one for all classes would
-    starve the rare ones, whose gradients are hundreds of times smaller. The rate rises linearly, then falls
-    linearly to zero, which averages out the noise of the batches.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (r, S)
-        Starting point; updated in place.
-    bias : ndarray of shape (S,)
-        Starting point; updated in place.
-    learning_rate : float
-        Highest root-mean-square change of a class's weights in one step.
-    n_steps : int
-
-    Attributes
-    ----------
-    n_done : int
-        Steps made.
+    The coordinates are whitened already, so all of a class's weights share one scale: the root mean square of its
+    gradient, remembered as Adam does for single weights (Kingma and Ba 2015). A step size for each weight would undo
+    the shrinkage that descent gives to directions of little variance; one for all classes would starve the rare ones,
+    whose gradients are hundreds of times smaller. The rate rises linearly to `learning_rate`, the highest
+    root-mean-square change of a class's weights in one step, then falls linearly to zero at `n_steps`, which averages
+    out the noise of the batches. `n_done` steps were made.
     """
 
     def __init__(self, weights: np.ndarray, bias: np.ndarray, learning_rate: float, n_steps: int) -> None:

@@ -6,16 +6,8 @@ import numpy as np
 
 
 class LossHistory:
-    """Losses after each pass or Newton step.
-
-    Parameters
-    ----------
-    report : callable
-        Called with (number of the pass or step, from 1, training loss); returns the loss to be kept beside it.
-
-    Attributes
-    ----------
-    training, watched : list of float
+    """Losses after each pass or Newton step: `training`, and `watched`, what `report`(number from 1, training loss)
+    returns.
     """
 
     def __init__(self, report: Callable[[int, float], float]) -> None:

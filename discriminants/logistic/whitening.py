@@ -57,18 +57,9 @@ def whiten(
     """Diagonalise K_mm and the covariance C of the kernel features together, then scale by (eigenvalue +
     damping)^(-1/2).
 
-    Directions along which the data vary get unit variance; those with eigenvalues of C (relative to K_mm)
-    below `damping` keep the shrinkage that the kernel's own norm prescribes (Rudi, Carratino and Rosasco
-    2017, Falkon's preconditioner).
-
-    Parameters
-    ----------
-    center_kernel, covariance : ndarray of shape (m, m), float64
-    mean : ndarray of shape (m,)
-    damping : float
-        Positive.
-    tolerance : float
-        Eigenvalues of K_mm below this share of the largest are dropped.
+    Directions along which the data vary get unit variance; those with eigenvalues of C (relative to K_mm) below
+    `damping` > 0 keep the shrinkage that the kernel's own norm prescribes (Rudi, Carratino and Rosasco 2017, Falkon's
+    preconditioner). Eigenvalues of K_mm below the share `tolerance` of the largest are dropped.
     """
     values, vectors = _eigh(center_kernel)
     kept = values > tolerance * values[-1]
@@ -84,20 +75,12 @@ def whiten(
 def whiten_by_factors(
     center_kernel: np.ndarray, covariance: np.ndarray, mean: np.ndarray, damping: float, tolerance: float = 1e-10
 ) -> Whitening:
-    """The coordinates of `whiten` turned otherwise, by two Cholesky factorisations: a tenth of the time where there
-    are thousands of centres (Rudi, Carratino and Rosasco 2017, equation 8).
+    """The coordinates of `whiten` turned otherwise, by two Cholesky factorisations: a tenth of the time where there are
+    thousands of centres (Rudi, Carratino and Rosasco 2017, equation 8).
 
     T'(C + damping K_mm) T is the identity as there, T upper triangular, but T'K_mm T is not diagonal. Dependent
-    directions are not left out; K_mm gets `tolerance` times its largest eigenvalue on its diagonal instead.
-
-    Parameters
-    ----------
-    center_kernel, covariance, mean, damping : as for `whiten`
-
-    Raises
-    ------
-    ValueError
-        If K_mm is not positive semidefinite.
+    directions are not left out; K_mm gets `tolerance` times its largest eigenvalue on its diagonal instead. Raises
+    ValueError if K_mm is not positive semidefinite.
     """
     m = center_kernel.shape[0]
     with one_blas_thread():

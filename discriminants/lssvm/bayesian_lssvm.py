@@ -274,12 +274,9 @@ class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
 
 
 def checked_variances(name: str, value: Any, n_samples: int, *, zero: bool = False) -> np.ndarray:
-    """One variance for each sample, float64 of shape (n_samples,); a number serves for all.
+    """One positive finite variance (`zero`: or zeros) for each sample, float64 (n_samples,); a number serves for all.
 
-    Raises
-    ------
-    ValueError
-        If they are not so many positive finite numbers (`zero`: or zeros).
+    Raises ValueError if they are no such numbers.
     """
     variances = check_array(np.atleast_1d(value), ensure_2d=False, dtype=np.float64, input_name=name)
     if variances.ndim != 1 or variances.shape[0] not in (1, n_samples):

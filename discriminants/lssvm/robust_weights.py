@@ -9,14 +9,7 @@ _LEAST = 1e-4  # weight of an outlier: the system stays regular (Suykens et al. 
 
 
 def robust_scale(residuals: np.ndarray, weight: np.ndarray) -> float:
-    """1.4826 times the median absolute deviation from the median, samples counted as often as their weight says.
-
-    Parameters
-    ----------
-    residuals : ndarray of shape (n_samples,)
-    weight : ndarray of shape (n_samples,)
-        Not negative, not all zero.
-    """
+    """1.4826 times the median absolute deviation from the median, samples counted as often as their weight says."""
     deviations = np.abs(residuals - _median(residuals, weight))
     return _NORMAL * _median(deviations, weight)
 
@@ -56,20 +49,10 @@ LOSSES = tuple(_OF_LOSS)
 
 
 def robust_weights(residuals: np.ndarray, loss: str, weight: np.ndarray) -> np.ndarray:
-    """The weight of each sample, 1e-4 to 1.
+    """The weight of each sample, 1e-4 to 1, by a loss in `LOSSES` of its residual in units of the robust scale.
 
-    Parameters
-    ----------
-    residuals : ndarray of shape (n_samples,)
-    loss : {"cut", "huber", "hampel", "tukey"}
-        Of the residual in units of the robust scale.
-    weight : ndarray of shape (n_samples,)
-        With which the samples count for the scale.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        Ones where more than half of the residuals are the same, and there is no scale.
+    Ones where more than half of the residuals are the same, and there is no scale. `weight` counts the samples for the
+    scale.
     """
     scale = robust_scale(residuals, weight)
     if not scale > 0:

@@ -99,20 +99,11 @@ def class_scatter(
     pool_sizes: np.ndarray,
     workers: Workers,
 ) -> Iterator[ClassScatter | None]:
-    """The scatter within every class, after a None for each class done.
+    """The scatter within every class, after a None for each class done, one class a task.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    X : ndarray of shape (n_samples, n_features)
-    members : list of ndarray of int
-        Rows of each class, of which the halves are the first and the second: neighbours in time are not in both. A task
-        holds 8 bytes times its samples times the centres.
-    centers : ndarray of shape (m, n_features)
-        Class after class.
-    pool_sizes : ndarray of int of shape (n_classes,)
-    workers : Workers
-        One class a task.
+    `members` has the rows of each class, of which the halves are the first and the second: neighbours in time are not
+    in both. A task holds 8 bytes times its samples times the centres, which come class after class, `pool_sizes` of
+    each.
     """
     means, across = [], []
     within = [np.empty((len(members), 2, size, size)) for size in pool_sizes]

@@ -62,12 +62,8 @@ def floored(variances: np.ndarray, means: np.ndarray) -> np.ndarray:
 def coupled(parts: np.ndarray, pairs: GaussianPairs) -> np.ndarray:
     """Natural log posteriors, (n_samples, n_classes), before they are normalized: the logarithm of (4.8).
 
-    Parameters
-    ----------
-    parts : ndarray of shape (n_classes, n_classes, n_samples), float32 or float64
-        parts[i, j] + parts[j, i] + pairs.offset[i, j] is u of the pair (i, j); overwritten.
-    pairs : GaussianPairs
-        In the float type of the parts.
+    parts[i, j] + parts[j, i] + pairs.offset[i, j] is u of the pair (i, j), for each of n_samples; parts are
+    overwritten.
     """
     denominators = np.ones((parts.shape[0], parts.shape[2]), dtype=parts.dtype)
     if parts.dtype == np.float32:

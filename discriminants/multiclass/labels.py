@@ -7,12 +7,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 
 def distinct_classes(labels: Any) -> np.ndarray:
-    """Sorted distinct labels, of which there are at least two.
-
-    Raises
-    ------
-    ValueError
-        If the labels cannot be ordered (strings beside numbers, or missing values), or are all the same.
+    """Sorted distinct labels; ValueError if they cannot be ordered (strings beside numbers, missing values), or are one
+    only.
     """
     try:
         classes = np.unique(np.asarray(labels))
@@ -27,10 +23,7 @@ def distinct_classes(labels: Any) -> np.ndarray:
 def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The classes (n_classes,), sorted, and the number of each sample's class (n_samples,).
 
-    Raises
-    ------
-    ValueError
-        If there are fewer than two classes, or the labels are continuous or cannot be ordered.
+    Raises ValueError if there are fewer than two classes, or the labels are continuous or cannot be ordered.
     """
     classes = distinct_classes(y)
     check_classification_targets(y)
@@ -40,16 +33,7 @@ def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def announced_classes(given: Any, known: np.ndarray | None) -> np.ndarray:
     """The classes of a stream: those that its first call of `partial_fit` gives, and no others later.
 
-    Parameters
-    ----------
-    given : array-like of shape (n_classes,) or None
-    known : ndarray of shape (n_classes,) or None
-        Those of the calls before.
-
-    Raises
-    ------
-    ValueError
-        If the first call gives none, or a later one gives others.
+    `known` are those of the calls before. Raises ValueError if the first call gives none, or a later one gives others.
     """
     if given is None:
         if known is None:
@@ -64,10 +48,7 @@ def announced_classes(given: Any, known: np.ndarray | None) -> np.ndarray:
 def codes_among(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The number of each sample's class among sorted classes that are known, shape (n_samples,).
 
-    Raises
-    ------
-    ValueError
-        If a label is not among them, or they are continuous.
+    Raises ValueError if a label is not among them, or they are continuous.
     """
     check_classification_targets(y)
     strangers = np.setdiff1d(y, classes)

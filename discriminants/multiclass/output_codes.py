@@ -10,30 +10,14 @@ _EXHAUSTIVE = 5  # classes for which every task there is makes a code
 
 
 def output_code(coding: str, n_classes: int, random_state: int | np.random.RandomState | None = None) -> np.ndarray:
-    """The code matrix: a row for each class, a column for each task (Suykens et al. 2002, section 3.2).
+    """The code matrix, int8 (n_classes, n_tasks): +1 and -1 for the two sides of a task, 0 for classes without a part
+    in it.
 
-    Two classes have one task in every coding.
-
-    Parameters
-    ----------
-    coding : {"one-vs-rest", "one-vs-one", "minimum-output", "error-correcting"}
-        A task a class; a task a pair of classes, in which the others have no part; the bits of the class number; or,
-        for up to five classes, all tasks that differ (Dietterich and Bakiri 1995), for more 10 log2 n of them at
-        random, whose classes differ in as many as can be found.
-    n_classes : int
-        At least two.
-    random_state : int, RandomState or None
-        Draws the error-correcting codes of more than five classes.
-
-    Returns
-    -------
-    ndarray of int8 of shape (n_classes, n_tasks)
-        +1 and -1 for the two sides of a task, 0 for classes that have no part in it.
-
-    References
-    ----------
-    T. Dietterich, G. Bakiri, Solving multiclass learning problems via error-correcting output codes, Journal of
-    Artificial Intelligence Research 2, 1995.
+    The codings (Suykens et al. 2002, section 3.2) are "one-vs-rest", a task a class; "one-vs-one", a task a pair of
+    classes; "minimum-output", the bits of the class number; and "error-correcting": for up to five classes all tasks
+    that differ (T. Dietterich, G. Bakiri, Solving multiclass learning problems via error-correcting output codes,
+    Journal of Artificial Intelligence Research 2, 1995), for more 10 log2 n of them at random, whose classes differ in
+    as many as can be found. Two classes have one task in every coding.
     """
     if n_classes == 2:
         return np.array([[-1], [1]], dtype=np.int8)
@@ -74,21 +58,12 @@ def _spread_code(n_classes: int, n_tasks: int, random: np.random.RandomState) ->
 
 
 def class_scores(outputs: np.ndarray, code: np.ndarray, decoding: str) -> np.ndarray:
-    """How well the outputs agree with the codeword of each class: larger is better.
+    """How well the outputs (n_samples, n_tasks) agree with the codeword of each class, (n_samples, n_classes): more is
+    better.
 
-    One task gives its output; one-vs-rest outputs with decoding "loss" are scores already.
-
-    Parameters
-    ----------
-    outputs : ndarray of shape (n_samples, n_tasks)
-    code : ndarray of int8 of shape (n_classes, n_tasks)
-    decoding : {"loss", "hamming"}
-        Less the sum of the squared errors (1 - B f)^2 over the tasks, 1 where B is zero; or less the number of tasks
-        that the class loses, of equals the one with less squared error.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_classes), or (n_samples, 1) for one task
+    With decoding "loss" it is less the sum of the squared errors (1 - B f)^2 over the tasks, 1 where B is zero; with
+    "hamming" less the number of tasks that the class loses, of equals the one with less squared error. One task gives
+    its output, (n_samples, 1); one-vs-rest outputs with decoding "loss" are scores already.
     """
     n_classes, n_tasks = code.shape
     if n_tasks == 1:

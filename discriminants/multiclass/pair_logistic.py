@@ -14,24 +14,12 @@ _MIN_CURVATURE = 0.01  # of the largest: samples below it are left out of the He
 
 
 def logistic_pair(K: np.ndarray, targets: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, float]:
-    """Weights and bias of the smallest sum of log(1 + exp(-t f)) + w' P w / 2, f = K w + b.
+    """Weights (m,) and bias of the smallest sum of log(1 + exp(-t f)) + w' P w / 2, f = K w + b, for targets t of -1 or
+    +1.
 
     Newton's method (iteratively reweighted least squares: Hastie, Tibshirani and Friedman 2009, 4.4.1). The objective
     along a step costs no product: steps are halved until it falls, so it never rises, and doubled while that helps, as
-    pairs that hardly overlap want outputs far beyond those of the first steps.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n_samples, m), float64
-    targets : ndarray of shape (n_samples,)
-        -1 or +1.
-    penalty : ndarray of shape (m, m)
-        P, positive semidefinite. The bias is free.
-
-    Returns
-    -------
-    weights : ndarray of shape (m,)
-    bias : float
+    pairs that hardly overlap want outputs far beyond those of the first steps. `penalty` is P, positive semidefinite.
     """
     columns = np.hstack([K, np.ones((K.shape[0], 1))])
     single = columns.astype(np.float32)  # for the Hessian, which only points the way: its product takes the time

@@ -14,28 +14,12 @@ def pairwise_log_odds(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def couple(pairs: Iterable[tuple[int, int, np.ndarray]], n_samples: int, n_classes: int) -> np.ndarray:
-    """Natural log posteriors by pairwise coupling (Price et al. 1995; Andelic 2007, 4.8).
+    """Natural log posteriors (n_samples, n_classes) by pairwise coupling (Price et al. 1995; Andelic 2007, 4.8).
 
     P(i | x) = 1 / (sum over j != i of 1/nu_ij - (T - 2)), nu_ij = P(i | x, i or j), T the number of classes, then
     normalized over the classes. As 1/nu_ij = 1 + nu_ji/nu_ij, the denominator is 1 + the sum of the odds against i,
-    which loses no digits and is summed in logarithms here.
-
-    Parameters
-    ----------
-    pairs : iterable of (i, j, log_odds)
-        Each pair of classes once, log_odds = log(nu_ij / nu_ji) of shape (n_samples,), finite; taken one at a time.
-    n_samples : int
-    n_classes : int
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_classes), float64
-        The exponentials of a row sum to one.
-
-    References
-    ----------
-    D. Price, S. Knerr, L. Personnaz, G. Dreyfus, Pairwise neural network classifiers with probabilistic outputs,
-    NIPS 7, 1995.
+    which loses no digits and is summed in logarithms here. `pairs` yields (i, j, log(nu_ij / nu_ji)) for each pair
+    once.
     """
     log_denominators = np.zeros((n_classes, n_samples))
     for i, j, log_odds in pairs:

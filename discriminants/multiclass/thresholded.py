@@ -121,12 +121,9 @@ class ThresholdedClassifier(OneVsRestClassifier):
 
 
 def stratified_folds(codes: np.ndarray, n_folds: int, seed: int = 0) -> np.ndarray:
-    """The fold of every sample, int of shape (n_samples,): each class is spread over the folds as evenly as can be.
+    """The fold of every sample, int (n_samples,): each class is spread over the folds as evenly as can be.
 
-    Raises
-    ------
-    ValueError
-        If a class has one sample only.
+    Raises ValueError if a class has one sample only.
     """
     counts = np.bincount(codes)
     if counts[counts > 0].min() < 2:

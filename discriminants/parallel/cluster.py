@@ -19,23 +19,13 @@ _REMINDER = 30.0  # seconds between messages that no worker is left
 
 
 class ClusterWorkers:
-    """Workers that a dask scheduler at `address` knows.
+    """Workers that a dask scheduler at `address`, "tcp://host:port", knows.
 
-    A task whose worker dies is computed again by another; its result is taken once. Shared values are tasks
-    themselves, so that they too can be made again. Workers have to have this project installed and to see files
-    under the same paths; arguments and results travel as pickles, so scheduler and workers must be trusted.
-
-    Parameters
-    ----------
-    address : str
-        "tcp://host:port".
-    patience : float
-        Seconds to wait for the scheduler, and for a first worker.
-
-    Raises
-    ------
-    ConnectionError
-        If the address cannot be one, no scheduler answers, it has no worker, or a worker lacks this project.
+    A task whose worker dies is computed again by another; its result is taken once. Shared values are tasks themselves,
+    so that they too can be made again. Workers have to have this project installed and to see files under the same
+    paths; arguments and results travel as pickles, so scheduler and workers must be trusted. `patience` is the time in
+    seconds to wait for the scheduler, and for a first worker. Raises ConnectionError if the address cannot be one, no
+    scheduler answers, it has no worker, or a worker lacks this project.
     """
 
     def __init__(self, address: str, patience: float = 30.0) -> None:

@@ -9,13 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class StoredArray:
-    """An `.npy` file, mapped where its rows are needed.
-
-    Raises
-    ------
-    ValueError
-        On use, if the file is no array, or holds Python objects.
-    """
+    """An `.npy` file, mapped where its rows are needed; ValueError on use if it is no array or holds Python objects."""
 
     path: Path  # the same for all workers
 

@@ -28,12 +28,8 @@ class Workers(Protocol):
     def map(self, function: Callable[..., Result], items: Iterable[Any], *shared: Any) -> Iterator[Result]:
         """function(item, *shared) for every item, in order, a few items ahead of what has been taken.
 
-        Parameters
-        ----------
-        function : callable
-            Of a module, or a `functools.partial` of one, so that other processes find it.
-        items : iterable
-        *shared : handles from `share`, or plain values
+        The function is that of a module, or a `functools.partial` of one, so that other processes find it; shared
+        values are handles from `share`, or plain values.
         """
         ...
 
@@ -67,13 +63,7 @@ class SerialWorkers:
 
 
 class LocalWorkers:
-    """Processes of this machine, kept from one `map` to the next.
-
-    Parameters
-    ----------
-    jobs : int
-        How many, at least 1.
-    """
+    """`jobs` processes of this machine, kept from one `map` to the next."""
 
     def __init__(self, jobs: int) -> None:
         if jobs < 1:

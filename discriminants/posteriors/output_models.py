@@ -168,19 +168,8 @@ def fit_sigmoid(
 ) -> tuple[float, float]:
     """Slope and offset of Platt's sigmoid for one output, the slope held above a small positive bound.
 
-    Parameters
-    ----------
-    output : ndarray of shape (n_samples,), float64
-        Of a scale about one: the bound and the safeguards of the Newton steps are absolute.
-    positive : ndarray of bool of shape (n_samples,)
-    weight : ndarray of shape (n_samples,), optional
-        As how many samples each counts; positive.
-    free_offset : bool
-        Else the offset is zero.
-
-    Returns
-    -------
-    (float, float)
+    The output is of a scale about one: the bound and the safeguards of the Newton steps are absolute. `weight` says as
+    how many samples each counts; without `free_offset` the offset is zero.
     """
     weight = np.ones(positive.shape[0]) if weight is None else weight
     n_positive = float(weight[positive].sum())

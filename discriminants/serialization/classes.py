@@ -23,15 +23,9 @@ def make_estimator(
 ) -> BaseEstimator:
     """An estimator of the class `module:Class` with these parameters, and what it had learnt.
 
-    Parameters
-    ----------
-    trusted : tuple of str
-        Modules, besides those listed of scikit-learn and this package, whose classes may be made, unchecked.
-
-    Raises
-    ------
-    ModelFormatError
-        If the class may not be made, does not take the parameters, or cannot have learnt the attributes.
+    Classes of the modules `trusted` may be made, unchecked, besides those listed of scikit-learn and this package.
+    Raises ModelFormatError if the class may not be made, does not take the parameters, or cannot have learnt the
+    attributes.
     """
     kind, listed = _class_named(name, trusted)
     if listed is not None and "n_jobs" in parameters:
@@ -59,13 +53,7 @@ def make_estimator(
 
 
 def refuse_search(estimator: Any, where: str) -> None:
-    """Refuse a search of parameters, whose folds and candidates are no part of a model.
-
-    Raises
-    ------
-    ModelFormatError
-        With the place and with what is saved instead.
-    """
+    """Raise ModelFormatError for a search of parameters, whose folds and candidates are no part of a model."""
     from sklearn.model_selection._search import BaseSearchCV  # takes long to import
 
     if isinstance(estimator, BaseSearchCV):
@@ -77,12 +65,8 @@ def refuse_search(estimator: Any, where: str) -> None:
 
 
 def require_known(estimator: Any, trusted: tuple[str, ...] = ()) -> None:
-    """Refuse an estimator, fitted or not, that `make_estimator` would not make again; parts included.
-
-    Raises
-    ------
-    ModelFormatError
-        With the class or the parameter that stands against it.
+    """Raise ModelFormatError for an estimator, fitted or not, that `make_estimator` would not make again; parts
+    included.
     """
     kind = type(estimator)
     refuse_search(estimator, kind.__name__)

@@ -30,12 +30,7 @@ def learnt(
 ) -> Rule:
     """A rule: these attributes are arrays of finite floats of these shapes.
 
-    Parameters
-    ----------
-    shapes : mapping from attribute to shape
-    optional : attributes that may be missing or None
-    numbers : attributes that may be one number instead
-    logarithms : attributes that may also hold minus infinity
+    `optional` ones may be missing or None, `numbers` may be one number instead, `logarithms` may hold minus infinity.
     """
 
     def rule(estimator: Any) -> None:
@@ -106,10 +101,7 @@ def check_shape(estimator: Any, name: str, value: Any, shape: Shape, sizes: dict
 def sizes_of(estimator: Any) -> dict[str, int]:
     """The numbers of features, classes and outputs, as far as the estimator has them.
 
-    Raises
-    ------
-    ModelFormatError
-        If the classes are not sorted and distinct, or the number of features is none.
+    Raises ModelFormatError if the classes are not sorted and distinct, or the number of features is none.
     """
     sizes = {}
     features = getattr(estimator, "n_features_in_", None)

@@ -26,15 +26,7 @@ _TYPES: dict[str, type] = {kind.__name__: kind for kind in (*_NUMERIC, np.str_, 
 
 
 class Decoder:
-    """Reads descriptions.
-
-    Parameters
-    ----------
-    arrays : mapping of str to ndarray
-        That descriptions name.
-    make_estimator : callable
-        (class's name, parameters, learnt attributes) -> estimator.
-    """
+    """Reads descriptions, which name `arrays`; makes estimators of (class's name, parameters, learnt attributes)."""
 
     def __init__(
         self,
@@ -48,10 +40,8 @@ class Decoder:
     def value(self, described: Any, depth: int = 0) -> Any:
         """What a description stands for.
 
-        Raises
-        ------
-        ModelFormatError
-            If it is of no known form, nested too deeply, or names an array that is missing or unfit.
+        Raises ModelFormatError if it is of no known form, nested too deeply, or names an array that is missing or
+        unfit.
         """
         if depth > _DEEPEST:
             raise ModelFormatError(f"the description of the estimator is nested more than {_DEEPEST} deep")

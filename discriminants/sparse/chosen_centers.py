@@ -67,12 +67,8 @@ class ChosenCenters(KernelExpansion):
     ) -> tuple[Kernel, np.ndarray, np.ndarray]:
         """Kernel for the centres, centres (m, n_features), and the map (m, m) that whitens their columns.
 
-        `centers` are taken in place of a choice, as far as they are independent.
-
-        Raises
-        ------
-        ValueError
-            If the kernel does not fit, or is the same for all samples.
+        `centers` are taken in place of a choice, as far as they are independent. Raises ValueError if the kernel does
+        not fit, or is the same for all samples.
         """
         if X.shape[0] < 2:
             raise ValueError(f"{type(self).__name__} needs at least two samples, got 1 sample")

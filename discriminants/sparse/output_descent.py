@@ -17,25 +17,9 @@ class OutputDescent:
     """Steps of the weights and biases of a `SparseKernelLogisticClassifier`, which it changes; its centres stay.
 
     The criterion is that of the caller, who knows more than the class of each sample: which sequences of classes may
-    be, for instance. The coordinates are those of the fit, whitened by the centres and these samples.
-
-    Parameters
-    ----------
-    classifier : SparseKernelLogisticClassifier
-        Fitted, without groups of classes.
-    X : ndarray of shape (n_samples, n_features)
-    learning_rate : float
-        Highest root-mean-square change of a class's whitened weights in one step.
-    n_steps : int
-        Over which the rate rises and falls to zero.
-    random_state : int
-        Of the samples that the coordinates are found from.
-    workers : Workers
-
-    Raises
-    ------
-    ValueError
-        If the classifier has groups of classes.
+    be, for instance. The coordinates are those of the fit, whitened by the centres and these samples, of which
+    `random_state` draws some. A class's whitened weights change by at most `learning_rate` (root mean square) in one
+    step; the rate rises and falls to zero over `n_steps`. Raises ValueError if the classifier has groups of classes.
     """
 
     def __init__(
@@ -86,16 +70,9 @@ def weight_gradient(
 ) -> np.ndarray:
     """The sum over samples of the derivative of a criterion by weights and biases, float64 (m + 1, n_classes).
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    slopes : ndarray of shape (n_samples, n_classes)
-        Of the criterion by the log posteriors. Rows sum to zero: what all classes of a sample gain counts for nothing.
-    codes : ndarray of int of shape (n_samples,)
-        The number of each sample's class.
-    smoothing : float
-        Weight of the classifier's own loss, which is taken from the criterion (Povey and Woodland 2002 call it
-        I-smoothing, Su et al. 2013 frame smoothing).
+    `slopes` (n_samples, n_classes) are its derivatives by the log posteriors. Rows sum to zero: what all classes of a
+    sample gain counts for nothing. `smoothing` is the weight of the classifier's own loss, which is taken from the
+    criterion (Povey and Woodland 2002 call it I-smoothing, Su et al. 2013 frame smoothing).
     """
     K = classifier.kernel_values(X)
     outputs = K @ classifier.dual_coef_ + classifier.intercept_

@@ -88,15 +88,8 @@ class KernelRecursion(BaseEstimator):
     def extend(self, X: np.ndarray, nu: float, max_centers: int | None) -> np.ndarray:
         """Let samples whose residual exceeds nu join the dictionary, in order (3.94; algorithm 3).
 
-        Returns
-        -------
-        ndarray of shape (n_samples, m)
-            Coordinates; zero where an entry joined after the sample.
-
-        Raises
-        ------
-        ValueError
-            If kernel values are not finite, or the kernel is seen not to be positive definite.
+        Returns their coordinates (n_samples, m), zero where an entry joined after the sample. Raises ValueError if
+        kernel values are not finite, or the kernel is seen not to be positive definite.
         """
         block = np.arange(self.n_samples_seen_, self.n_samples_seen_ + X.shape[0])
         phi = self.coordinates(X)
@@ -134,11 +127,7 @@ class KernelRecursion(BaseEstimator):
     def add(self, phi: np.ndarray, targets: np.ndarray | None) -> None:
         """Take samples into the least-squares problem: the triangular factor of [R z; Phi y] (in place of 3.106-3.110).
 
-        Parameters
-        ----------
-        phi : ndarray of shape (n_samples, m)
-        targets : ndarray of shape (n_samples, n_outputs), optional
-            Without them all columns of targets are zero, that of ones included.
+        Without targets all columns of targets are zero, that of ones included.
         """
         columns = [self.projected_targets_, self.projected_ones_] if self.free_bias else [self.projected_targets_]
         projected = np.hstack(columns)

@@ -52,13 +52,7 @@ class KernelExpansion(BaseEstimator):
             raise AttributeError(f"{type(self).__name__} has no sigma_: its kernel has no width") from None
 
     def _keep_expansion(self, kernel: Kernel, centers: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> None:
-        """Store the expansion in the float type of the centres.
-
-        Raises
-        ------
-        ValueError
-            If a weight is not finite.
-        """
+        """Store the expansion in the float type of the centres; ValueError if a weight is not finite."""
         with np.errstate(over="ignore"):
             dual_coef, intercept = np.array(weights, centers.dtype, order="C"), bias.astype(centers.dtype)
         if not (np.isfinite(dual_coef).all() and np.isfinite(intercept).all()):

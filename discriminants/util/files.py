@@ -31,10 +31,7 @@ _left: dict[tuple[int, int], dict[str, list[str]]] = {}
 def atomic_write(path: Path | str) -> Iterator[Path]:
     """Yield a temporary sibling of `path`; rename it to `path` when the block ends well, remove it otherwise.
 
-    Raises
-    ------
-    OSError
-        When the disk is full or fails, with `path` as its `filename`. Other errors pass through as they are.
+    Raises OSError when the disk is full or fails, with `path` as its `filename`. Other errors pass through as they are.
     """
     path = Path(path)
     temporary = _prepared(path)

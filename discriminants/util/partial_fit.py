@@ -9,17 +9,8 @@ from discriminants.kernels import PrecomputedKernel
 def can_stream(learner: Any, obstacles: Mapping[str, bool]) -> bool:
     """Whether a learner with centres among its samples has a `partial_fit`, for `available_if`.
 
-    Parameters
-    ----------
-    learner : estimator
-        With a `kernel`; classifiers also with a `posterior`.
-    obstacles : mapping of str to bool
-        What else stands against it, in words, and whether it does.
-
-    Raises
-    ------
-    AttributeError
-        Where something does, with the first obstacle; what is asked for shall not merely be missing.
+    `obstacles` are what else stands against it, in words, and whether it does. Raises AttributeError with the first
+    that does; what is asked for shall not merely be missing.
     """
     posterior = getattr(learner, "posterior", "gaussian")
     at_once = posterior not in ("auto", "gaussian")

@@ -47,10 +47,7 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelExpansion):
 def checked_targets(y: np.ndarray, dtype: np.dtype, name: str = "y") -> np.ndarray:
     """Targets as float64 of shape (n_samples, n_outputs).
 
-    Raises
-    ------
-    ValueError
-        If they are no finite numbers, or too large or too small for models in float type `dtype`.
+    Raises ValueError if they are no finite numbers, or too large or too small for models in float type `dtype`.
     """
     if y.dtype.kind not in "biuf":
         raise ValueError(f"y must hold numbers, got an array of type {y.dtype}")

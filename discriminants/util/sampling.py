@@ -8,18 +8,7 @@ import numpy as np
 
 
 def spread_sample(codes: np.ndarray, size: int) -> np.ndarray:
-    """Rows, ascending, at most `size`: of each class in proportion, and at equal distances in the order of its rows.
-
-    Parameters
-    ----------
-    codes : ndarray of int of shape (n_samples,)
-        Class numbers from 0.
-    size : int
-
-    Returns
-    -------
-    ndarray of int of shape (min(size, n_samples),)
-    """
+    """Rows, ascending, at most `size`: of each class in proportion, and at equal distances in the order of its rows."""
     n_samples = codes.shape[0]
     if size >= n_samples:
         return np.arange(n_samples)
@@ -32,14 +21,6 @@ def balanced_sample(codes: np.ndarray, size: int) -> np.ndarray:
 
     Classes smaller than their share give all they have, and what they leave is shared by the others; of a larger one
     they are at equal distances in the order of its rows.
-
-    Parameters
-    ----------
-    codes, size : as of `spread_sample`
-
-    Returns
-    -------
-    ndarray of int of shape (min(size, n_samples),) or at most a class's share less
     """
     if size >= codes.shape[0]:
         return np.arange(codes.shape[0])

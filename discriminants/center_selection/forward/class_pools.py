@@ -15,26 +15,11 @@ _OTHERS = 2000  # samples of other classes
 def class_pool(
     number: int, X: np.ndarray, kernel: Kernel, members: list[np.ndarray], n_centers: int, seed: int
 ) -> np.ndarray:
-    """Centres that tell a class from all the others: forward selection, one against the rest.
+    """Rows of X that tell class `number` from all the others, in the order of forward selection, one against the rest.
 
-    Parameters
-    ----------
-    number : int
-        Of the class.
-    X : ndarray of shape (n_samples, n_features)
-    kernel : Kernel
-    members : list of ndarray of int
-        Rows of X of each class. Candidates are 300 of the class's own, drawn at random; against them stand 2000 of the
-        others', as many of each as it has.
-    n_centers : int
-        Most centres; there are fewer where fewer of the candidates are distinct and independent, and at least one.
-    seed : int
-        With the class's number it gives the random numbers.
-
-    Returns
-    -------
-    ndarray of int of shape (n,)
-        Rows of X, in the order of selection.
+    `members` has the rows of X of each class. Candidates are 300 of the class's own, drawn at random; against them
+    stand 2000 of the others', as many of each as it has. There are at most `n_centers` rows and at least one; fewer
+    where fewer candidates are distinct and independent. `seed` and `number` give the random numbers.
     """
     random = np.random.default_rng([seed, number])
     own = members[number]

@@ -12,19 +12,10 @@ _ROUNDING = 1e-14  # relative error of float64 kernel values
 class ColumnState:
     """Each chosen column is made orthogonal to those before it (Andelic 2007, 3.54, 3.76-3.78).
 
-    The orthogonalisation is done twice, which keeps Q orthogonal to rounding error ("twice is enough", Kahan
-    and Parlett). Rules that look at columns not chosen yet have them evaluated anew in every step: slow, but
-    the (N, P) matrix never exists.
-
-    Parameters
-    ----------
-    matrix : KernelMatrix
-    targets : ndarray of shape (N, S)
-    n_centers : int
-        Most columns that will be appended.
-    tolerance : float
-        A column whose orthogonal part has less than this share of its (centred) energy is dropped as
-        dependent.
+    The orthogonalisation is done twice, which keeps Q orthogonal to rounding error ("twice is enough", Kahan and
+    Parlett). Rules that look at columns not chosen yet have them evaluated anew in every step: slow, but the (N, P)
+    matrix never exists. A column whose orthogonal part has less than the share `tolerance` of its (centred) energy is
+    dropped as dependent.
     """
 
     def __init__(self, matrix: KernelMatrix, targets: np.ndarray, n_centers: int, tolerance: float = 1e-10) -> None:

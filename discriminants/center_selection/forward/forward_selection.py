@@ -42,13 +42,7 @@ Update = Callable[[SelectionState], bool]
 
 
 def forward_selection(state: SelectionState, rule: Rule, n_centers: int, update: Update | None = None) -> list[int]:
-    """Choose candidates one at a time until `n_centers` are chosen, none is left, or `update` says stop.
-
-    Returns
-    -------
-    list of int
-        The chosen candidates in order (also in `state.order`).
-    """
+    """Choose candidates until `n_centers` are chosen, none is left, or `update` says stop; return them in order."""
     while len(state.order) < n_centers and state.available.any():
         if not state.append(rule(state)):
             continue

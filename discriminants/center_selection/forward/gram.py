@@ -43,32 +43,16 @@ def accumulate_gram(
     block: int = 2048,
     workers: Workers | None = None,
 ) -> GramSystem:
-    """Stream the kernel columns of the candidates over X once.
+    """Stream the kernel columns of the candidates (P, n_features) over X (n_samples, n_features) once.
 
-    Blocks are formed in the float type of X, multiplied and summed in float64: of float32 products what is left of
-    late columns is mostly rounding, and the choice among them another on every processor. A first guess of the column
-    means is taken off every block before it is multiplied, so that projecting out the constant column does not cancel.
+    Blocks are formed in the float type of X, multiplied and summed in float64: of float32 products what is left of late
+    columns is mostly rounding, and the choice among them another on every processor. A first guess of the column means
+    is taken off every block before it is multiplied, so that projecting out the constant column does not cancel.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features) or StoredArray
-    targets : ndarray of shape (N, S), any real type, or OneVsRestTargets
-    candidates : ndarray of shape (P, n_features)
-    rows : ndarray of int of shape (N,), optional
-        The samples of X that count; default all of them.
-    sample_weight : ndarray of shape (N,), optional
-    diagonal : (rows, epsilon), optional
-        epsilon is added to entry (rows[j], j) of K: the seed's small constant on the diagonal of the full
-        Gram matrix.
-    block : int
-        Rows of a kernel block.
-    workers : Workers, optional
-        Where to compute, 8192 samples a task. The sums are those of any other workers, but not to the last bit
-        those made without.
-
-    Returns
-    -------
-    GramSystem
+    `targets` has shape (N, S), any real type; `rows` are the N samples of X that count, all by default. `diagonal` is
+    (rows, epsilon): epsilon is added to entry (rows[j], j) of K. `block` is the number of rows of a kernel block. With
+    `workers` 8192 samples make a task, and the sums are those of any other workers, but not to the last bit those
+    without.
     """
     n_samples = X.shape[0] if rows is None else rows.shape[0]
     columns = kernel.columns(candidates, X.dtype)

@@ -10,20 +10,12 @@ _ROUNDING = 1e-14  # relative error of float64 kernel values
 
 
 class GramSchmidtState:
-    """Every candidate's column is stored and made orthogonal to each one chosen (Chen, Billings and Luo 1989;
-    Andelic 2007, 3.71-3.75).
+    """Every candidate's column is stored and made orthogonal to each one chosen (Chen, Billings and Luo 1989; Andelic
+    2007, 3.71-3.75).
 
-    The dense reference for the other states: O(N P) memory and time a step.
-
-    Parameters
-    ----------
-    matrix : KernelMatrix
-    targets : ndarray of shape (N, S)
-    n_centers : int
-        Most columns that will be appended.
-    tolerance : float
-        A column is dropped as dependent once its orthogonal part has less than this share of its (centred)
-        energy, or is no more than rounding leaves of the column's mean.
+    The dense reference for the other states: O(N P) memory and time a step. A column is dropped as dependent once its
+    orthogonal part has less than the share `tolerance` of its (centred) energy, or is no more than rounding leaves of
+    the column's mean.
     """
 
     def __init__(self, matrix: KernelMatrix, targets: np.ndarray, n_centers: int, tolerance: float = 1e-10) -> None:

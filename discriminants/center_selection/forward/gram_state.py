@@ -50,18 +50,8 @@ def _downdate(
 
 @njit(cache=True, nogil=True)
 def shrink(remaining: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """The upper triangle of remaining[kept, kept], written over the old one.
-
-    Parameters
-    ----------
-    remaining : ndarray of shape (P, P), F-ordered
-        Its upper triangle is read; all of it may be overwritten.
-    kept : ndarray of int of shape (n,), ascending
-
-    Returns
-    -------
-    ndarray of shape (n, n), F-ordered, in the memory of `remaining`
-        Its lower triangle is meaningless.
+    """The upper triangle of remaining[kept, kept] in the memory of `remaining`, both F-ordered; the rest is
+    meaningless.
     """
     size, n = remaining.shape[0], kept.shape[0]
     flat = remaining.T.reshape(-1)  # column after column
@@ -84,26 +74,17 @@ def _in_terms_of_chosen(R: np.ndarray, column: np.ndarray) -> None:
 
 
 class GramState:
-    """The same order as Gram-Schmidt over stored columns, from products alone: O(P m^2 / 2 + P m S), N plays
-    no part.
+    """The same order as Gram-Schmidt over stored columns, from products alone: O(P m^2 / 2 + P m S), N plays no part.
 
-    With L the rows found so far, candidate i contributes l = (G_i - L'L_i) / sqrt(d_i); then d -= l^2 and B
-    -= l b_i' with b_i = B_i / sqrt(d_i), so that B_j always is the product of the targets with candidate j's
-    orthogonal part, d_j that part's energy. L'L is taken off G in panels of columns by one symmetric product,
-    so that a step reads one row of G and the rows of its own panel only. Candidates that are no longer
-    available leave G, L, d and B from time to time, which makes the products smaller. A column of which little is left
-    is first asked how much of that may be rounding, O(m^2): the order is not that of the largest pivots, so that
-    rounding grows from column to column.
+    With L the rows found so far, candidate i contributes l = (G_i - L'L_i) / sqrt(d_i); then d -= l^2 and B -= l b_i'
+    with b_i = B_i / sqrt(d_i), so that B_j always is the product of the targets with candidate j's orthogonal part, d_j
+    that part's energy. L'L is taken off G in panels of columns by one symmetric product, so that a step reads one row
+    of G and the rows of its own panel only. Candidates that are no longer available leave G, L, d and B from time to
+    time, which makes the products smaller. A column of which little is left is first asked how much of that may be
+    rounding, O(m^2): the order is not that of the largest pivots, so that rounding grows from column to column.
 
-    Parameters
-    ----------
-    gram : GramSystem
-    n_centers : int
-        Most columns that will be appended.
-    targets : slice, optional
-        Which targets take part (a private dictionary is one target); default all.
-    points : (ndarray of shape (P, P), ndarray of shape (P, S)), optional
-        Kernel matrix among the candidates and their targets; needed by `residual` only.
+    `targets` says which take part (a private dictionary is one target), by default all. `points` are the kernel matrix
+    among the candidates (P, P) and their targets (P, S), needed by `residual` only.
     """
 
     def __init__(

@@ -11,19 +11,11 @@ _LARGEST = 1e145  # entry: sums of squares stay finite
 
 
 class KernelMatrix:
-    """The (N, P) matrix of all candidate columns, float64, of which at most a block of rows or a few columns exist
-    at a time.
+    """The (N, P) matrix of all candidate columns, float64, of which at most a block of rows or a few columns exist at a
+    time.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        For the candidates.
-    X : ndarray of shape (N, n_features)
-    points : ndarray of int of shape (P,)
-        The sample that each candidate is.
-    epsilon : float
-        Added where a candidate meets its own sample: the source's small constant on the diagonal of the full
-        Gram matrix (Andelic 2007, below 3.54).
+    Candidate j is sample `points[j]` of X; `epsilon` is added where a candidate meets its own sample: the source's
+    small constant on the diagonal of the full Gram matrix (Andelic 2007, below 3.54).
     """
 
     def __init__(self, kernel: Kernel, X: np.ndarray, points: np.ndarray, epsilon: float = 0.0) -> None:
@@ -31,13 +23,7 @@ class KernelMatrix:
         self.shape = X.shape[0], points.shape[0]
 
     def columns(self, candidates: np.ndarray) -> np.ndarray:
-        """The columns of some candidates, shape (N, n).
-
-        Raises
-        ------
-        ValueError
-            If sums of their squares would overflow.
-        """
+        """The columns of some candidates, shape (N, n); ValueError if sums of their squares would overflow."""
         points = self.points[candidates]
         K = self.kernel.at(candidates).columns(self.X[points], np.float64).block(self.X)
         if self.epsilon:

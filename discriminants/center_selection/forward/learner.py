@@ -169,25 +169,9 @@ class ForwardSelectionLearner(KernelExpansion):
     def selection_paths(
         self, X: np.ndarray, targets: np.ndarray, *, kernel: Kernel, random: np.random.RandomState
     ) -> tuple[np.ndarray, Kernel, list[SelectionPath]]:
-        """Select up to `n_centers` centres for each dictionary.
+        """Select up to `n_centers` centres for each dictionary, for X (N, n_features) and targets (N, S).
 
-        Parameters
-        ----------
-        X : ndarray of shape (N, n_features), float32 or float64
-        targets : ndarray of shape (N, S)
-        kernel : Kernel
-            Resolved on X.
-        random : RandomState
-            Draws the candidates.
-
-        Returns
-        -------
-        points : ndarray of int of shape (P,)
-            The row of X that each candidate is.
-        kernel : Kernel
-            For the P candidates.
-        paths : list of SelectionPath
-            One where the dictionary is shared, else one a target.
+        Returns the row of X that each of P candidates is, the kernel for these, and a path for each dictionary.
         """
         rows = self._candidate_rows(X, kernel, random)
         if self.candidates == "residual" and self.n_candidates is not None and self.n_candidates < X.shape[0]:

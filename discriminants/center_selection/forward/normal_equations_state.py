@@ -30,18 +30,9 @@ class NormalEquationsState:
     and does not drift. What a column lowers the objective by, mu P included, is sum_s (c_k - B'H^-1 c)_s^2 / (s - B'
     H^-1 B) with B and s its border in H. A step over n candidates takes O(n N m) time; memory is 8 N m bytes.
 
-    Parameters
-    ----------
-    matrix : KernelMatrix
-    targets : ndarray of shape (N, S)
-    n_centers : int
-        Most columns that will be appended.
-    regularization : float
-        mu >= 0.
-    penalty : {"identity", "kernel"}
-        P is the identity or the kernel matrix among the centres, zero for the constant.
-    tolerance : float
-        A column is dropped as dependent when no more than this share of its diagonal entry is left.
+    `regularization` is mu >= 0. By the penalty "identity" or "kernel" P is the identity or the kernel matrix among the
+    centres, zero for the constant. A column is dropped as dependent when no more than the share `tolerance` of its
+    diagonal entry is left.
     """
 
     def __init__(

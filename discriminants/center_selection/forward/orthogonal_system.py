@@ -12,18 +12,12 @@ from scipy.linalg import solve_triangular
 class OrthogonalSystem:
     """What forward selection knows of its columns [1 k_1 ... k_m] = Q R, Q with columns of length one.
 
-    With q_i = d_i^(1/2) Q_i this is the seed's K = Q U (Andelic 2007, 3.76), R = D^(1/2) U. Every quantity
-    below holds for any penalty lambda on the orthogonal weights (3.80): the current one belongs to all
-    columns, not only to the last.
+    With q_i = d_i^(1/2) Q_i this is the seed's K = Q U (Andelic 2007, 3.76), R = D^(1/2) U. Every quantity below holds
+    for any penalty lambda on the orthogonal weights (3.80): the current one belongs to all columns, not only to the
+    last.
 
-    Attributes
-    ----------
-    R : ndarray of shape (m + 1, m + 1), upper triangular; column 0 belongs to the constant
-    z : ndarray of shape (m + 1, S)
-        Q'Y.
-    unexplained : ndarray of shape (S,)
-        |Y - Q Q'Y|^2.
-    n_samples : float
+    R (m + 1, m + 1) is upper triangular, its column 0 the constant's; z (m + 1, S) is Q'Y; `unexplained` (S,) is |Y - Q
+    Q'Y|^2 of each target.
     """
 
     def __init__(self, capacity: int, target_means: np.ndarray, target_energy: np.ndarray, n_samples: float) -> None:

@@ -14,22 +14,8 @@ _BLOCK_ROWS = 1024
 class SelectionPath:
     """Centres in the order they were chosen, with the weights and outputs of the model after any number of them.
 
-    Parameters
-    ----------
-    system : OrthogonalSystem
-        Of all chosen columns.
-    lams : sequence of float
-        Penalty after each column, which held for all columns so far.
-    order : ndarray of int of shape (m,)
-        Chosen candidates.
-    kernel : Kernel
-        For the chosen centres.
-    centers : ndarray of shape (m, n_features)
-
-    Attributes
-    ----------
-    n_centers : int
-    order : ndarray of int of shape (m,)
+    `system` is that of all chosen columns, `lams` the penalty after each, which held for all columns so far, `order`
+    (m,) the chosen candidates, and `kernel` that for the chosen `centers` (m, n_features).
     """
 
     def __init__(

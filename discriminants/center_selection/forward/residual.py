@@ -6,15 +6,8 @@ from discriminants.center_selection.forward.orthogonal_system import OrthogonalS
 
 
 class OrthogonalResidual:
-    """Y - Q (shrinkage * z) at `points`, where only the rows of Q at those points are held (Andelic 2007,
-    3.64, 3.82).
-
-    Parameters
-    ----------
-    targets : ndarray of shape (n_points, S)
-    capacity : int
-        Largest number of columns besides the constant.
-    system : OrthogonalSystem
+    """Y - Q (shrinkage * z) at a few points, where only the rows of Q at those points are held (Andelic 2007, 3.64,
+    3.82).
     """
 
     def __init__(self, targets: np.ndarray, capacity: int, system: OrthogonalSystem) -> None:

@@ -25,18 +25,8 @@ def selected_inputs(
 
     Suykens et al. (2002, section 4.3). A width goes to infinity continuously, so that the evidence with widths at their
     best never grows by a removal but in rounding. What grows is the evidence with the widths integrated over; its
-    leading term, half the logarithm of the number of samples for each width, is counted here (Schwarz 1978).
-
-    Parameters
-    ----------
-    evidence : WidthEvidence
-        Of all inputs.
-    kernel : ARDGaussianKernel
-        With widths tuned, one for each input.
-    deviations : ndarray of shape (n_features,)
-        Of the inputs.
-    around : ndarray of shape (n_features,)
-        As in `WidthEvidence.tuned`.
+    leading term, half the logarithm of the number of samples for each width, is counted here (Schwarz 1978). `kernel`
+    has tuned widths, `deviations` (n_features,) are those of the inputs, `around` is as in `WidthEvidence.tuned`.
     """
     removed: list[int] = []
     values = [_charged(evidence, kernel)]

@@ -33,18 +33,11 @@ class Inference(NamedTuple):
 
 
 def most_probable(spectrum: KernelSpectrum, targets: np.ndarray, *, noise_known: bool = False) -> Inference:
-    """The variances of weights and noise under which the targets are most probable, for each output by itself.
+    """The variances of weights and noise under which the targets (n, n_outputs) are most probable, for each by itself.
 
     The scale s^2 of both has a closed form; what is left is a function of their ratio r alone (Suykens et al. 2002,
     4.39), which may have several minima: searched on a grid, then between its points. A sample of weight two is as two
-    equal samples.
-
-    Parameters
-    ----------
-    spectrum : KernelSpectrum
-    targets : ndarray of shape (n, n_outputs)
-    noise_known : bool
-        The weights of the samples are the inverse variances of their noise, and neither scaled nor counted.
+    equal samples; with `noise_known` the weights are inverse variances of noise, and neither scaled nor counted.
     """
     size = (spectrum.share @ targets**2) * spectrum.total
     columns = spectrum.rotated(targets) ** 2
@@ -86,16 +79,10 @@ def _of_output(
 
 
 def kernel_gradient(spectrum: KernelSpectrum, rotated: np.ndarray, found: Inference) -> np.ndarray:
-    """Derivative of the summed log likelihood with respect to every entry of K, shape (n, n).
+    """Derivative of the summed log likelihood with respect to every entry of K, shape (n, n), in O(n^3) time.
 
-    The variances are at their best for this kernel, so that their own derivatives have no part in it. O(n^3) time.
-
-    Parameters
-    ----------
-    spectrum : KernelSpectrum
-    rotated : ndarray of shape (n - 1, n_outputs)
-        Of the targets.
-    found : Inference
+    The variances are at their best for this kernel, so that their own derivatives have no part in it. `rotated` are the
+    targets (n - 1, n_outputs) along the eigenvectors.
     """
     inverses = 1.0 / (spectrum.eigenvalues[:, None] + found.regularization)
     scaled = spectrum.vectors * np.sqrt(inverses.sum(axis=1))

@@ -20,17 +20,9 @@ class PosteriorVariance(BaseEstimator):
     eigenvectors of the centred kernel (Suykens et al. 2002, 4.24 and 4.69, whose signs and factors are misprinted in
     part). A prediction takes the kernel values of the output itself and O(n n_directions) products.
 
-    Attributes
-    ----------
-    directions_ : ndarray of shape (n, n_directions)
-        SV, of the eigenvalues that are not negligible.
-    eigenvalues_ : ndarray of shape (n_directions,)
-    references_ : ndarray of shape (n, n_references)
-        Shares of the samples; columns sum to one.
-    offsets_ : ndarray of shape (n_directions, n_references)
-        Components of the points of reference.
-    squares_ : ndarray of shape (n_references,)
-        |phi_r|^2.
+    directions_ (n, n_directions) is SV of the eigenvalues_ that are not negligible; the columns of references_ (n,
+    n_references) are shares of the samples, offsets_ (n_directions, n_references) their components, and squares_
+    (n_references,) is |phi_r|^2.
     """
 
     directions_: np.ndarray
@@ -62,12 +54,7 @@ class PosteriorVariance(BaseEstimator):
     ) -> np.ndarray:
         """Variances (n_samples, n_wanted), float64, for triples of a reference, prior variance s^2 and penalty r.
 
-        Parameters
-        ----------
-        kernel : Kernel
-            For the centres, which are the samples in their order.
-        centers : ndarray of shape (n, n_features)
-        X : ndarray of shape (n_samples, n_features)
+        The kernel is that for the centres, which are the samples in their order.
         """
         columns = kernel.columns(centers.astype(np.float64, copy=False), np.float64)
         found = np.empty((X.shape[0], len(wanted)))

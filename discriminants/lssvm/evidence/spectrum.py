@@ -15,36 +15,10 @@ class KernelSpectrum:
     4.1.4 and 4.2; there mu = 1 / s^2, zeta = 1 / (r s^2)). The constant vector is given the largest eigenvalue and left
     out, so that all n - 1 other directions stay, those outside the range of the kernel among them.
 
-    Time is O(n^3), memory 24 n^2 bytes, of which 8 n^2 stay.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n), float64
-        Symmetric, positive semidefinite, not the same for all samples. Overwritten.
-    weight : ndarray of shape (n,), optional
-        v > 0; ones by default.
-
-    Attributes
-    ----------
-    eigenvalues : ndarray of shape (n - 1,)
-        l >= 0, ascending.
-    vectors : ndarray of shape (n, n - 1)
-        V.
-    root : ndarray of shape (n,)
-        The diagonal of S.
-    share : ndarray of shape (n,)
-        v / W.
-    column_means : ndarray of shape (n,)
-        K v / W.
-    total : float
-        W.
-    size : float
-        sum_i v_i K_ii, which no eigenvalue exceeds.
-
-    Raises
-    ------
-    ValueError
-        If C has negative eigenvalues that rounding does not explain.
+    Time is O(n^3), memory 24 n^2 bytes, of which 8 n^2 stay; K (n, n) is overwritten. `weight` is v > 0, ones by
+    default. `eigenvalues` (n - 1,) are l >= 0, ascending, `vectors` (n, n - 1) V, `root` (n,) the diagonal of S,
+    `share` v / W, `column_means` K v / W, `total` W, and `size` sum_i v_i K_ii, which no eigenvalue exceeds. Raises
+    ValueError if C has negative eigenvalues that rounding does not explain.
     """
 
     def __init__(self, K: np.ndarray, weight: np.ndarray | None = None) -> None:

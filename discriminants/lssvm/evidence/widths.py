@@ -17,18 +17,8 @@ _OPTIONS = {"maxiter": 100, "ftol": 1e-7, "gtol": 1e-3}
 class WidthEvidence:
     """log p(y | widths) of the samples, penalty and variances at their best for each kernel.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, n_features), float64
-    targets : ndarray of shape (n, n_outputs)
-    weight : ndarray of shape (n,), optional
-    noise_known : bool
-        As in `most_probable`.
-
-    Attributes
-    ----------
-    n_samples : float
-        A sample of weight two counting twice.
+    X (n, n_features) is float64; `noise_known` is as in `most_probable`. In `n_samples` a sample of weight two counts
+    twice.
     """
 
     def __init__(
@@ -61,14 +51,9 @@ class WidthEvidence:
     def tuned(self, kernel: Kernel, around: np.ndarray | None = None) -> Kernel:
         """The kernel with widths of most evidence, by quasi-Newton steps from those given.
 
-        Parameters
-        ----------
-        kernel : Kernel
-            Resolved, with `has_width_gradient`.
-        around : ndarray of shape (n_widths,), optional
-            What the widths may not leave by more than a factor of 100: where the targets are linear in an input, its
-            width would grow for ever. By default the widths given, and then the search begins from that of several
-            multiples of them which is best, for there may be more than one maximum.
+        The widths may not leave `around` by more than a factor of 100: where the targets are linear in an input, its
+        width would grow for ever. By default that is the widths given, and then the search begins from that of several
+        multiples of them which is best, for there may be more than one maximum.
         """
         widths = np.atleast_1d(np.asarray(kernel.get_params()["sigma"], dtype=np.float64))
         relevant = np.isfinite(widths)
