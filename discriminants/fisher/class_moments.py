@@ -42,7 +42,7 @@ class ClassMoments(BaseEstimator):
             self.squares_[code] += part.T @ part
 
     def output_model(self, weights: np.ndarray) -> GaussianOutputModel:
-        """The Gaussian model of the outputs phi'w, as if fitted to those of all samples (4.7), for weights (m,
+        """The Gaussian model of the outputs phi'w, as if fitted to those of all samples (4.7); weights have shape (m,
         n_outputs).
         """
         n_outputs = weights.shape[1]

@@ -10,9 +10,7 @@ _BLOCK_ROWS = 2048
 
 
 def checked_copies(copies: Any, X: np.ndarray) -> np.ndarray:
-    """Copies as an array (n_transformations, n_samples, n_features) of the type of X; ValueError if they are no such
-    array of finite values.
-    """
+    """Copies as finite values (n_transformations, n_samples, n_features) of the type of X; else ValueError."""
     found = np.asarray(copies, dtype=X.dtype)
     if found.ndim != 3 or found.shape[1:] != X.shape or not found.shape[0]:
         raise ValueError(

@@ -80,8 +80,8 @@ class HalfSquares:
         _repair(products, X, self._centers, self._inverse_widths, row_bounds, relative, center_bounds)
 
     def at_least(self, bound: float, products: np.ndarray, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and columns, in the order of memory, of the pairs whose exact value may be at least `bound`, given
-        their products.
+        """Rows and columns, in the order of memory, of pairs whose exact value may be at least `bound`, from their
+        products.
         """
         margin = 64.0 * float(np.finfo(self.dtype).eps)
         rows = (margin * left[:, -2] + bound * (1.0 + margin)).astype(self.dtype)

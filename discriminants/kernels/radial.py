@@ -65,9 +65,7 @@ class RadialColumns(KernelColumns):
 
 
 def single_width(sigma: object) -> float:
-    """The one width of a kernel whose centres share it; ValueError if it is "scale", an array, or not positive and
-    finite.
-    """
+    """The one width of a kernel whose centres share it; ValueError if it is no positive finite number."""
     if isinstance(sigma, str):
         raise ValueError(f"sigma = {sigma!r} has to be resolved on data first")
     number = positive("sigma", sigma)

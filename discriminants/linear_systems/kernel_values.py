@@ -12,17 +12,13 @@ _PROBED = 50  # kernel columns looked at where there is no matrix
 
 
 def dictionary(kernel: Kernel, X: np.ndarray) -> tuple[Kernel, np.ndarray]:
-    """Every sample as a centre, several times where the kernel has several candidates a point: the kernel, and the
-    centres.
-    """
+    """The kernel and the centres with every sample as a centre, once for each candidate that the kernel has."""
     kernel, points = kernel.over(X)
     return kernel, X if points.shape[0] == X.shape[0] else X[points]
 
 
 def one_column_a_sample(kernel: Kernel, X: np.ndarray, wanted_by: str) -> Kernel:
-    """The kernel of all samples as centres; ValueError, beginning with `wanted_by`, if it has several candidates a
-    point.
-    """
+    """The kernel of all samples as centres; ValueError, naming `wanted_by`, if it has several candidates a point."""
     kernel, points = kernel.over(X)
     if points.shape[0] != X.shape[0]:
         raise ValueError(f"{wanted_by} needs one kernel column a sample; this kernel has several")
@@ -37,9 +33,7 @@ def kernel_matrix(kernel: Kernel, X: np.ndarray, centers: np.ndarray) -> np.ndar
 
 @contextmanager
 def memory_of_whole_matrix(n_samples: int) -> Iterator[None]:
-    """Where the kernel matrix of so many samples is made and solved: if there is no room for it, the error says its
-    size and which learners do without it.
-    """
+    """Add the size of the kernel matrix, and the learners that do without it, to the message of a MemoryError."""
     try:
         yield
     except MemoryError as error:
@@ -73,9 +67,7 @@ def check_size(size: float) -> None:
 
 
 def check_symmetric(K: np.ndarray, wanted_by: str) -> None:
-    """Raise ValueError, beginning with `wanted_by`, if K is not square and symmetric, as a matrix of scalar products
-    is.
-    """
+    """Raise ValueError, naming `wanted_by`, if K is not square and symmetric, as a matrix of scalar products is."""
     if K.shape[0] != K.shape[1]:
         raise ValueError(f"{wanted_by} needs one kernel column a sample; this kernel has several")
     probe = np.cos(np.arange(K.shape[0]))  # two products in place of a transposed copy

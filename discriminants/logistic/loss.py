@@ -11,9 +11,7 @@ Loss = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
 
 
 def multinomial(outputs: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> float:
-    """Softmax cross-entropy, summed with weights; `outputs` (n, S) becomes weight * (p - indicator) in
-    place.
-    """
+    """Softmax cross-entropy, summed with weights; `outputs` (n, S) becomes weight * (p - indicator) in place."""
     rows = np.arange(outputs.shape[0])
     log_softmax_in_place(outputs)
     total = -float(weight @ outputs[rows, codes])
@@ -24,9 +22,7 @@ def multinomial(outputs: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> f
 
 
 def one_vs_rest(outputs: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> float:
-    """Sum over the outputs of the binary cross-entropy; `outputs` (n, S) becomes weight * (sigmoid -
-    indicator) in place.
-    """
+    """Summed binary cross-entropies of the outputs (n, S), which become weight * (sigmoid - indicator) in place."""
     rows = np.arange(outputs.shape[0])
     correct = outputs[rows, codes].astype(np.float64)
     small = exp_in_place(-np.abs(outputs))  # exp(-|f|)
@@ -39,9 +35,7 @@ def one_vs_rest(outputs: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> f
 
 
 def binary(outputs: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> float:
-    """Binary cross-entropy of one output, class 1 against class 0, summed with weights; `outputs` (n, 1) becomes
-    weight * (sigmoid - indicator) in place.
-    """
+    """As `one_vs_rest` of one output (n, 1), class 1 against class 0."""
     sign = np.where(codes == 1, -1.0, 1.0)[:, None].astype(outputs.dtype)
     outputs *= sign
     total = -float(weight @ log_sigmoid(-outputs)[:, 0].astype(np.float64))

@@ -85,9 +85,7 @@ class MemoryPlan:
 
 
 def within_memory(max_memory: int | None, size: FitSize, workers: Workers) -> Workers:
-    """The workers, held to as many tasks at once as keep the fit below `max_memory` bytes; ValueError if a single one
-    is too much.
-    """
+    """The workers, with as many tasks at once as `max_memory` bytes allow; ValueError if a single one is too much."""
     if max_memory is None:
         return workers
     return_large_arrays()

@@ -44,8 +44,8 @@ class LogisticObjective:
     def over(
         self, blocks: Iterable[Block], theta: np.ndarray, *, curved: bool = False
     ) -> tuple[float, np.ndarray, np.ndarray]:
-        """Summed loss over some blocks, its gradient (r + 1, S), and if `curved` the sum of weight * p (1 - p), (S,),
-        else zeros; of type float64.
+        """Summed loss over some blocks, its gradient (r + 1, S), and if `curved` the sum of weight * p (1 - p), (S,);
+        float64.
         """
         n_outputs = theta.shape[1]
         total = 0.0

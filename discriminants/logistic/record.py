@@ -6,8 +6,8 @@ import numpy as np
 
 
 class LossHistory:
-    """Losses after each pass or Newton step: `training`, and `watched`, what `report`(number from 1, training loss)
-    returns.
+    """Losses after each pass or Newton step: `training`, and `watched`, given by `report`(number from 1, training
+    loss).
     """
 
     def __init__(self, report: Callable[[int, float], float]) -> None:

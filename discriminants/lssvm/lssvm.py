@@ -104,8 +104,8 @@ class LSSVM(KernelExpansion):
     def _fit_groups(
         self, X: np.ndarray, targets: np.ndarray, groups: list[Group], kernel: Kernel, penalties: list[float]
     ) -> np.ndarray | None:
-        """Store the expansion; of the direct solver the leave-one-out residuals (n_samples, n_targets), where a sample
-        is in no group of a target 0.
+        """Store the expansion; the direct solver returns leave-one-out residuals (n_samples, n_targets), 0 outside the
+        groups.
         """
         weights, bias = np.zeros(targets.shape), np.empty(targets.shape[1])
         left_out = None

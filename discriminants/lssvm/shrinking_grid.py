@@ -83,9 +83,7 @@ class ShrinkingGridSearchCV(BaseSearchCV):
 
 
 def _nearer(best: Any, values: list[Any]) -> list[Any]:
-    """The best value and the middles of the gaps to its neighbours, beyond the ends one a step further out; the best
-    alone where values are no numbers.
-    """
+    """The best value and the middles of the gaps to its neighbours, or a step beyond the ends; no numbers: it alone."""
     numbers = all(isinstance(value, Real) and not isinstance(value, bool) for value in values)
     distinct = sorted(set(values)) if numbers else []
     if len(distinct) < 2 or not np.isfinite(distinct).all():

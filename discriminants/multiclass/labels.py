@@ -7,8 +7,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 
 def distinct_classes(labels: Any) -> np.ndarray:
-    """Sorted distinct labels; ValueError if they cannot be ordered (strings beside numbers, missing values), or are one
-    only.
+    """Sorted distinct labels; ValueError if they cannot be ordered (strings beside numbers, missing values), or for one
+    class.
     """
     try:
         classes = np.unique(np.asarray(labels))

@@ -111,9 +111,7 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
 
 
 def one_vs_rest_targets(codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """+1 for the class and -1 for the rest, int8 of shape (n_samples, n_classes), or (n_samples, 1) for two
-    classes.
-    """
+    """+1 for the class, -1 for the rest, int8 (n_samples, n_classes), or (n_samples, 1) for two classes."""
     if n_classes == 2:
         return np.where(codes == 1, 1, -1).astype(np.int8)[:, None]
     targets = np.full((codes.shape[0], n_classes), -1, dtype=np.int8)

@@ -65,7 +65,7 @@ class PairExpansion(ClassifierMixin, BaseEstimator):
         return self.classes_[scores.argmax(axis=1)]
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """The logarithm of (4.8), not normalized, (n_samples, n_classes); for two classes the log odds of the second,
+        """The logarithm of (4.8), not normalized, (n_samples, n_classes); of two classes the log odds of the second,
         (n_samples,).
         """
         scores = self._scores(self._checked(X))

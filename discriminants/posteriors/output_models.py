@@ -311,9 +311,7 @@ def _bounded(outputs: np.ndarray, strength: np.ndarray | float) -> np.ndarray:
 
 
 def log_proba_from_odds(scores: np.ndarray) -> np.ndarray:
-    """Log posteriors (n_samples, n_classes) from the log odds of each class against the rest (n_samples, n_classes), or
-    of class 1 against class 0 (n_samples, 1).
-    """
+    """Log posteriors (n_samples, n_classes) from the log odds of each class against the rest, or of class 1 alone."""
     if scores.shape[1] == 1:
         return np.hstack([log_sigmoid(-scores), log_sigmoid(scores)])
     return _normalized(log_sigmoid(scores))

@@ -65,7 +65,7 @@ def refuse_search(estimator: Any, where: str) -> None:
 
 
 def require_known(estimator: Any, trusted: tuple[str, ...] = ()) -> None:
-    """Raise ModelFormatError for an estimator, fitted or not, that `make_estimator` would not make again; parts
+    """Raise ModelFormatError for an estimator that `make_estimator` would not make again, fitted or not; parts
     included.
     """
     kind = type(estimator)

@@ -185,9 +185,7 @@ def _learnt(estimator: BaseEstimator, parameters: Mapping[str, Any]) -> list[tup
 
 
 def _is_training_state(value: Any) -> bool:
-    """Random generators, and the optimizers and loss functions of scikit-learn: no part of what was
-    learnt.
-    """
+    """Whether it is a random generator, or an optimizer or loss function of scikit-learn: not what was learnt."""
     if isinstance(value, np.random.RandomState | np.random.Generator):
         return True
     return type(value).__module__.startswith(_OF_TRAINING)

@@ -145,9 +145,7 @@ class _RecursiveLearner(KernelExpansion):
         self.dual_coef_, self.intercept_ = np.ascontiguousarray(alpha), bias
 
     def _outputs(self, X: np.ndarray) -> np.ndarray:
-        """All outputs for checked X, in its float type; small nu makes for large weights that cancel, so the sums
-        are in float64.
-        """
+        """Outputs in the float type of X, summed in float64: small nu makes for large weights that cancel."""
         return super()._outputs(X.astype(np.float64, copy=False)).astype(X.dtype, copy=False)
 
     def _blocks(self, X: np.ndarray) -> Iterator[slice]:

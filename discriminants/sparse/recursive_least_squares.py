@@ -147,8 +147,8 @@ class KernelRecursion(BaseEstimator):
             self.projected_targets_ = projected
 
     def bias(self) -> np.ndarray:
-        """c, the bias beside that of the kernel, shape (n_outputs,); zero without a free bias, and where the kernel's
-        takes all of it but for rounding.
+        """c, the bias beside that of the kernel, (n_outputs,); zero without a free bias, or where the kernel's takes
+        all of it.
         """
         if not self.free_bias:
             return np.zeros(self.projected_targets_.shape[1])
@@ -165,8 +165,8 @@ class KernelRecursion(BaseEstimator):
         return self._solve(self.information_, right, lower=False)
 
     def dual_weights(self, weights: np.ndarray) -> np.ndarray:
-        """alpha = L^-T w, weights of the kernels on the dictionary, shape (m, n_outputs); their sum is the bias of
-        the kernel.
+        """alpha = L^-T w, weights of the kernels on the dictionary, (m, n_outputs); their sum is the bias of the
+        kernel.
         """
         return self._solve(self.gram_factor_.T, weights, lower=False)
 

@@ -23,9 +23,7 @@ class SelectionState(Protocol):
     lam: float  # current penalty on the orthogonal weights
 
     def append(self, candidate: int) -> bool:
-        """Add a candidate's column; False (and the candidate is dropped) where it depends on the chosen
-        ones.
-        """
+        """Add a candidate's column; False, and the candidate is dropped, where it depends on others."""
 
     def residual(self) -> np.ndarray:
         """Current residual at the candidates, shape (P, S)."""

@@ -50,9 +50,7 @@ def _downdate(
 
 @njit(cache=True, nogil=True)
 def shrink(remaining: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """The upper triangle of remaining[kept, kept] in the memory of `remaining`, both F-ordered; the rest is
-    meaningless.
-    """
+    """The upper triangle of remaining[kept, kept], in the memory of `remaining`; both are F-ordered."""
     size, n = remaining.shape[0], kept.shape[0]
     flat = remaining.T.reshape(-1)  # column after column
     for j in range(n):

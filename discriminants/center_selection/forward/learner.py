@@ -119,9 +119,7 @@ class ForwardSelectionLearner(KernelExpansion):
         return False
 
     def select(self, state: SelectionState, rule: Rule, n_centers: int) -> list[float]:
-        """Choose centres in this state until `n_centers` are chosen or the learner says stop; returns the penalty on
-        the orthogonal weights after every column.
-        """
+        """Choose centres until `n_centers` are chosen or the learner stops; return the penalty after every column."""
         lams: list[float] = []
         self._begin(state)
 
@@ -139,9 +137,7 @@ class ForwardSelectionLearner(KernelExpansion):
         return bool(self.norm_penalty) or self._needs_residual()
 
     def _needs_residual(self) -> bool:
-        """Whether the Gram form has to carry the residual at the candidates (a rule of the user's own may ask
-        for it).
-        """
+        """Whether the Gram form has to carry the residual at the candidates, as a callable rule may ask for it."""
         return self.rule == "largest_residual" or callable(self.rule)
 
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
@@ -299,8 +295,8 @@ class ForwardSelectionLearner(KernelExpansion):
     def _keep(
         self, X: np.ndarray, points: np.ndarray, kernel: Kernel, paths: list[SelectionPath], sizes: list[int]
     ) -> None:
-        """Store centres and weights; private dictionaries become one list of centres with zeros where an output
-        has none.
+        """Store centres and weights; private dictionaries become one list of centres, with zeros where an output has
+        none.
         """
         chosen = [path.order[:size] for path, size in zip(paths, sizes, strict=True)]
         union = chosen[0] if len(chosen) == 1 else np.unique(np.concatenate(chosen))
@@ -324,8 +320,8 @@ def path_losses(
     sizes: list[int],
     loss: Callable[[np.ndarray, np.ndarray], float],
 ) -> np.ndarray:
-    """Summed loss(outputs, targets) on held-out samples at each size, shape (n_sizes,); a path that ended earlier
-    counts with its last model.
+    """Summed loss(outputs, targets) on held-out samples at each size (n_sizes,); shorter paths count with their last
+    model.
     """
     steps = [path.outputs(X, [min(size, path.n_centers) for size in sizes]) for path in paths]
     return np.array([loss(np.hstack([output for _, output in step]), targets) for step in zip(*steps, strict=True)])

@@ -6,9 +6,7 @@ from discriminants.center_selection.forward.orthogonal_system import OrthogonalS
 
 
 class OrthogonalResidual:
-    """Y - Q (shrinkage * z) at a few points, where only the rows of Q at those points are held (Andelic 2007, 3.64,
-    3.82).
-    """
+    """Y - Q (shrinkage * z) at a few points, by the rows of Q at those points (Andelic 2007, 3.64, 3.82)."""
 
     def __init__(self, targets: np.ndarray, capacity: int, system: OrthogonalSystem) -> None:
         self._targets = np.asarray(targets, dtype=np.float64)
@@ -29,9 +27,7 @@ class OrthogonalResidual:
         self._size += 1
 
     def current(self, lam: float) -> np.ndarray:
-        """Residual of shape (n_points, S): O(n_points S) a column while lambda stays, else all columns anew
-        (3.82).
-        """
+        """Residual (n_points, S): O(n_points S) a column while lambda stays, else all columns anew (3.82)."""
         if lam != self._lam:
             self._values, self._applied = self._targets, 0
         new = slice(self._applied, self._size)

@@ -14,25 +14,19 @@ _SAMPLE = 59
 
 
 def largest_residual(state: SelectionState) -> int:
-    """The candidate where the residual is largest, over several targets by its Euclidean length (Andelic
-    2007, algorithm 1).
-    """
+    """The candidate of the largest residual, over several targets by its length (Andelic 2007, algorithm 1)."""
     residual = state.residual()
     size = np.abs(residual[:, 0]) if residual.shape[1] == 1 else np.einsum("ij,ij->i", residual, residual)
     return _best(state, size)
 
 
 def error_reduction(state: SelectionState) -> int:
-    """The candidate whose column lowers the (regularized) squared error most: orthogonal least squares
-    proper.
-    """
+    """The candidate whose column lowers the (regularized) squared error most: orthogonal least squares."""
     return _best(state, state.error_reduction())
 
 
 def matching_pursuit(state: SelectionState) -> int:
-    """The candidate whose column, as it is and scaled to length one, correlates most with the residual (Mallat
-    and Zhang 1993).
-    """
+    """The candidate whose column, scaled to length one, correlates most with the residual (Mallat and Zhang 1993)."""
     return _best(state, state.matching())
 
 
