@@ -1,13 +1,11 @@
 """The kernel Fisher discriminant over few centres that does not move with samples transformed (Mika 2002, 5.3.1)."""
 
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from discriminants.fisher.tangent_covariance import checked_copies, tangent_covariance
 from discriminants.fisher.virtual_samples import VirtualSums
@@ -15,7 +13,7 @@ from discriminants.kernels import Kernel, PrecomputedKernel, make_kernel
 from discriminants.linear_systems.centred_scatter import PENALTIES
 from discriminants.linear_systems.kernel_values import check_symmetric, check_values, kernel_matrix
 from discriminants.multiclass.thresholded import ThresholdedClassifier
-from discriminants.util.estimator import estimator, field
+from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, parameter
 
 _JITTER = 1e-12  # of the mean diagonal entry of the scatter matrix
 
@@ -64,24 +62,14 @@ class InvariantKFDClassifier(ThresholdedClassifier):
     discriminants.fisher.image_transformations : copies of images.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_centers": [Interval(Integral, 1, None, closed="left")],
-        "centers": [StrOptions({"samples", "copies", "k_means"})],
-        "regularization": [Interval(Real, 0, None, closed="neither")],
-        "penalty": [StrOptions(set(PENALTIES))],
-        "invariance": [Interval(Real, 0, None, closed="left")],
-        "virtual": [Interval(Real, 0, None, closed="left")],
-        "calibrate_on": [StrOptions({"training", "leave_one_out"})],
-        "random_state": ["random_state"],
-    }
-
-    n_centers: int = field(default=1000, kw_only=False)
-    centers: str = "samples"
-    regularization: float = 1e-3
-    penalty: str = "identity"
-    invariance: float = 1e-3
-    virtual: float = 0.0
-    random_state: Any = None
+    n_centers: int = parameter(COUNT, default=1000, kw_only=False)
+    centers: str = parameter({"samples", "copies", "k_means"}, default="samples")
+    regularization: float = parameter(POSITIVE, default=1e-3)
+    penalty: str = parameter(set(PENALTIES), default="identity")
+    invariance: float = parameter(NOT_NEGATIVE, default=1e-3)
+    virtual: float = parameter(NOT_NEGATIVE, default=0.0)
+    calibrate_on: str = parameter({"training", "leave_one_out"}, default="training")
+    random_state: Any = parameter("random_state", default=None)
 
     def fit(self, X: np.ndarray, y: np.ndarray, *, copies: Any = None) -> Self:
         """Learn the outputs, the thresholds and the posterior model.

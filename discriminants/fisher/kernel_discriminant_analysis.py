@@ -1,12 +1,10 @@
 """Several kernel Fisher directions at once, as features (Mika 2002, sections 3.2 and 3.4; Baudat and Anouar 2000)."""
 
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import eigh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from discriminants.kernels import Kernel, make_kernel
@@ -20,7 +18,7 @@ from discriminants.linear_systems.kernel_values import (
 )
 from discriminants.linear_systems.pooled_scatter import PooledScatter, largest, oriented
 from discriminants.multiclass.labels import class_codes
-from discriminants.util.estimator import estimator, field
+from discriminants.util.estimator import COUNT, POSITIVE, estimator, parameter
 from discriminants.util.expansion import FLOATS, KernelExpansion
 from discriminants.util.sampling import balanced_sample
 
@@ -84,21 +82,13 @@ class KernelDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     sklearn.discriminant_analysis.LinearDiscriminantAnalysis : the same without a kernel.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "regularization": [Interval(Real, 0, None, closed="neither")],
-        "penalty": [StrOptions(set(PENALTIES))],
-        "solver": [StrOptions({"least_squares", "eigen"})],
-        "n_centers": [Interval(Integral, 1, None, closed="left"), None],
-    }
-
-    n_components: int | None = field(default=None, kw_only=False)
+    n_components: int | None = parameter(COUNT, None, default=None, kw_only=False)
     kernel: Any = "gaussian"
     sigma: Any = "scale"
-    regularization: float = 0.03
-    penalty: str = "identity"
-    solver: str = "least_squares"
-    n_centers: int | None = None
+    regularization: float = parameter(POSITIVE, default=0.03)
+    penalty: str = parameter(set(PENALTIES), default="identity")
+    solver: str = parameter({"least_squares", "eigen"}, default="least_squares")
+    n_centers: int | None = parameter(COUNT, None, default=None)
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn the directions.

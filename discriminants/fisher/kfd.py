@@ -1,11 +1,10 @@
 """The kernel Fisher discriminant, dense: every training sample is a centre (Andelic 2007, section 3.3)."""
 
 from collections.abc import Sequence
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from numbers import Integral
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_X_y
 
 from discriminants.kernels import make_kernel
@@ -17,7 +16,7 @@ from discriminants.linear_systems.penalty_path import PenaltyPath
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import one_vs_rest_targets, winners
 from discriminants.multiclass.thresholded import ThresholdedClassifier
-from discriminants.util.estimator import estimator
+from discriminants.util.estimator import POSITIVE, estimator, parameter
 from discriminants.util.expansion import FLOATS
 
 
@@ -70,19 +69,11 @@ class KFDClassifier(ThresholdedClassifier):
     LinearDiscriminant : the same in the space of the inputs.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "regularization": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "penalty": [StrOptions(set(PENALTIES))],
-        "calibrate_on": [StrOptions({"auto", "training", "leave_one_out", "leave_label_out", "held_out"})],
-        "solver": [StrOptions({"direct", "coordinate_descent"})],
-        "significant_figures": [Interval(Integral, 1, 12, closed="both")],
-    }
-
-    regularization: float | str = "auto"
-    penalty: str = "identity"
-    calibrate_on: str = "auto"
-    solver: str = "direct"
-    significant_figures: int = 1
+    regularization: float | str = parameter(POSITIVE, {"auto"}, default="auto")
+    penalty: str = parameter(set(PENALTIES), default="identity")
+    calibrate_on: str = parameter({"auto", "training", "leave_one_out", "leave_label_out", "held_out"}, default="auto")
+    solver: str = parameter({"direct", "coordinate_descent"}, default="direct")
+    significant_figures: int = parameter(Interval(Integral, 1, 12, closed="both"), default=1)
 
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
         if self.solver == "coordinate_descent":

@@ -1,11 +1,11 @@
 """The kernel second-order discriminant and its pruning (Abdallah, Richard and Lengelle 2004)."""
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from discriminants.fisher.second_order import SecondOrderPath
 from discriminants.fisher.thresholds import least_errors
@@ -14,7 +14,7 @@ from discriminants.linear_systems.centred_scatter import PENALTIES
 from discriminants.linear_systems.kernel_values import kernel_matrix
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, winners
 from discriminants.multiclass.thresholded import stratified_folds
-from discriminants.util.estimator import estimator
+from discriminants.util.estimator import COUNT, POSITIVE, SHARE, estimator, parameter
 
 
 @estimator
@@ -74,25 +74,15 @@ class KSODClassifier(OneVsRestClassifier):
     KFDClassifier : rho = P(C_0), with closed-form leave-one-out.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "regularization": [Interval(Real, 0, None, closed="neither")],
-        "penalty": [StrOptions(set(PENALTIES))],
-        "rho": [StrOptions({"held_out", "fisher"}), Interval(Real, 0, 1, closed="both")],
-        "n_rhos": [Interval(Integral, 2, None, closed="left")],
-        "n_components": [StrOptions({"held_out"}), Interval(Integral, 1, None, closed="left"), None],
-        "validation": [Interval(Real, 0, 1, closed="neither"), Interval(Integral, 2, None, closed="left")],
-        "random_state": ["random_state"],
-    }
-
     kernel: Any = "gaussian"
     sigma: Any = "scale"
-    regularization: float = 1e-3
-    penalty: str = "identity"
-    rho: Any = "held_out"
-    n_rhos: int = 21
-    n_components: Any = None
-    validation: Any = 0.2
-    random_state: Any = None
+    regularization: float = parameter(POSITIVE, default=1e-3)
+    penalty: str = parameter(set(PENALTIES), default="identity")
+    rho: Any = parameter({"held_out", "fisher"}, Interval(Real, 0, 1, closed="both"), default="held_out")
+    n_rhos: int = parameter(Interval(Integral, 2, None, closed="left"), default=21)
+    n_components: Any = parameter({"held_out"}, COUNT, None, default=None)
+    validation: Any = parameter(SHARE, Interval(Integral, 2, None, closed="left"), default=0.2)
+    random_state: Any = parameter("random_state", default=None)
 
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
         kernel, points = make_kernel(self.kernel, self.sigma).resolved(X).over(X)

@@ -1,18 +1,16 @@
 """Fisher's linear discriminant and its posterior (Andelic 2007, section 3.1)."""
 
-from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Self
 
 import numpy as np
 from scipy.special import log_expit, log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import winners
 from discriminants.posteriors.output_models import POSTERIORS
-from discriminants.util.estimator import estimator
+from discriminants.util.estimator import NOT_NEGATIVE, estimator, parameter
 from discriminants.util.expansion import FLOATS
 
 _MIN_SHARE = 1e-12  # of the total variance along a direction, that has to be variance within the classes
@@ -63,13 +61,8 @@ class LinearDiscriminant(ClassifierMixin, BaseEstimator):
     KFDClassifier : the same in the space of a kernel.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "regularization": [Interval(Real, 0, None, closed="left")],
-        "posterior": [StrOptions({"equal_covariance", *POSTERIORS})],
-    }
-
-    regularization: float = 0.0
-    posterior: str = "equal_covariance"
+    regularization: float = parameter(NOT_NEGATIVE, default=0.0)
+    posterior: str = parameter({"equal_covariance", *POSTERIORS}, default="equal_covariance")
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn the directions and biases.

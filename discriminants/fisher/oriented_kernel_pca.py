@@ -1,19 +1,17 @@
 """Directions of large variance along which known disturbances vary little (Mika 2002, sections 3.4.2 and 3.4.5)."""
 
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from discriminants.fisher.tangent_covariance import checked_copies, tangent_covariance
 from discriminants.kernels import make_kernel
 from discriminants.linear_systems.centred_scatter import PENALTIES
 from discriminants.linear_systems.kernel_values import check_symmetric, check_values, dictionary, kernel_matrix
-from discriminants.util.estimator import estimator, field
+from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, parameter
 from discriminants.util.expansion import FLOATS, KernelExpansion
 
 _JITTER = 1e-10  # of the mean diagonal entry of a matrix that is to be factored
@@ -56,19 +54,12 @@ class OrientedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kerne
     InvariantKFDClassifier : a discriminant that does not move.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "regularization": [Interval(Real, 0, None, closed="neither")],
-        "orientation": [Interval(Real, 0, None, closed="left")],
-        "penalty": [StrOptions(set(PENALTIES))],
-    }
-
-    n_components: int = field(default=2, kw_only=False)
+    n_components: int = parameter(COUNT, default=2, kw_only=False)
     kernel: Any = "gaussian"
     sigma: Any = "scale"
-    regularization: float = 1e-3
-    orientation: float = 1.0
-    penalty: str = "identity"
+    regularization: float = parameter(POSITIVE, default=1e-3)
+    orientation: float = parameter(NOT_NEGATIVE, default=1.0)
+    penalty: str = parameter(set(PENALTIES), default="identity")
 
     def fit(self, X: np.ndarray, y: Any = None, *, copies: Any = None, noise: Any = None) -> Self:
         """Learn the directions.

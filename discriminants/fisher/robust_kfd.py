@@ -1,17 +1,13 @@
 """Kernel Fisher discriminants that a few wrong samples cannot turn (Mika 2002, section 3.4.8)."""
 
-from numbers import Real
-from typing import Any, ClassVar
-
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from discriminants.kernels import make_kernel
 from discriminants.linear_systems.box_descent import KernelRows, box_descent
 from discriminants.linear_systems.box_interior import box_interior
 from discriminants.linear_systems.kernel_values import check_symmetric, check_values
 from discriminants.multiclass.thresholded import ThresholdedClassifier
-from discriminants.util.estimator import estimator
+from discriminants.util.estimator import POSITIVE, SHARE, estimator, parameter
 
 _PROBED = 50  # kernel columns looked at before the descent
 
@@ -60,17 +56,10 @@ class RobustKFDClassifier(ThresholdedClassifier):
     SparseKFDClassifier : absolute slacks and few centres.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "regularization": [Interval(Real, 0, None, closed="neither")],
-        "loss": [StrOptions({"absolute", "huber"})],
-        "delta": [Interval(Real, 0, None, closed="neither")],
-        "tol": [Interval(Real, 0, 1, closed="neither")],
-    }
-
-    regularization: float = 0.1
-    loss: str = "absolute"
-    delta: float = 0.5
-    tol: float = 1e-3
+    regularization: float = parameter(POSITIVE, default=0.1)
+    loss: str = parameter({"absolute", "huber"}, default="absolute")
+    delta: float = parameter(POSITIVE, default=0.5)
+    tol: float = parameter(SHARE, default=1e-3)
 
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
         kernel, points = make_kernel(self.kernel, self.sigma).resolved(X).over(X)

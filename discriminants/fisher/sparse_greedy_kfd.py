@@ -1,11 +1,8 @@
 """The kernel Fisher discriminant on centres that are chosen greedily (Mika 2002, section 3.5.2)."""
 
 from dataclasses import replace
-from numbers import Integral, Real
-from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from discriminants.center_selection.forward.forward_selection import SelectionState
 from discriminants.center_selection.forward.gram import accumulate_gram
@@ -19,7 +16,7 @@ from discriminants.kernels import Kernel
 from discriminants.linear_systems.centred_scatter import PENALTIES
 from discriminants.linear_systems.penalty_choice import penalty_given_or_chosen
 from discriminants.multiclass.thresholded import ThresholdedClassifier
-from discriminants.util.estimator import estimator, field
+from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, field, parameter
 
 
 @estimator
@@ -76,32 +73,18 @@ class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
     NPDClassifier : the same selection without a penalty on the weights, or with one on the norm.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{
-            name: ForwardSelectionLearner._parameter_constraints[name]
-            for name in ("n_centers", "kernel", "sigma", "dictionary", "n_candidates", "random_state")
-        },
-        "regularization": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "penalty": [StrOptions(set(PENALTIES))],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "patience": [Interval(Integral, 1, None, closed="left")],
-        "rule": [StrOptions({"best_of_59", "error_reduction"})],
-        "calibrate_on": [StrOptions({"auto", "training", "leave_one_out", "held_out"})],
-    }
-
     epsilon: float = field(default=0.0, init=False)
     norm_penalty: float = field(default=0.0, init=False)
     criterion: str | None = field(default=None, init=False)
     cv: int = field(default=5, init=False)
     candidates: str = field(default="random", init=False)
-
-    regularization: float | str = "auto"
-    penalty: str = "identity"
-    tol: float = 1e-3
-    patience: int = 5
-    rule: str = "best_of_59"
+    regularization: float | str = parameter(POSITIVE, {"auto"}, default="auto")
+    penalty: str = parameter(set(PENALTIES), default="identity")
+    tol: float = parameter(NOT_NEGATIVE, default=1e-3)
+    patience: int = parameter(COUNT, default=5)
+    rule: str = parameter({"best_of_59", "error_reduction"}, default="best_of_59")
     n_candidates: int | None = None
-    calibrate_on: str = "auto"
+    calibrate_on: str = parameter({"auto", "training", "leave_one_out", "held_out"}, default="auto")
 
     def _begin(self, state: SelectionState) -> None:
         self._objectives = [float(state.system.unexplained.sum())]

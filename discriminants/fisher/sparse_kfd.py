@@ -1,18 +1,16 @@
 """Kernel Fisher discriminants with a penalty that makes coefficients zero (Mika 2002, section 3.4.8)."""
 
 from functools import partial
-from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from discriminants.fisher.column_generation import ActiveSet, Columns, Expansion, generate_columns
 from discriminants.fisher.l1_least_squares import l1_least_squares
 from discriminants.fisher.least_absolute_deviations import least_absolute_deviations
 from discriminants.kernels import make_kernel
 from discriminants.multiclass.thresholded import ThresholdedClassifier
-from discriminants.util.estimator import estimator, field
+from discriminants.util.estimator import POSITIVE, estimator, field, parameter
 from discriminants.util.expansion import KernelExpansion
 from discriminants.util.regression import KernelRegressor
 
@@ -60,15 +58,10 @@ class _SparseKFD(KernelExpansion):
     2001.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "regularization": [Interval(Real, 0, None, closed="neither")],
-        "loss": [StrOptions({"squared", "absolute"})],
-    }
-
     kernel: Any = "gaussian"
     sigma: Any = "scale"
-    regularization: float = 1.0
-    loss: str = "squared"
+    regularization: float = parameter(POSITIVE, default=1.0)
+    loss: str = parameter({"squared", "absolute"}, default="squared")
     class_means: str = field(default="free", init=False)  # a parameter of the classifier
 
     @property
@@ -193,11 +186,7 @@ class SparseKFDClassifier(_SparseKFD, ThresholdedClassifier):
     RobustKFDClassifier : absolute slacks with a quadratic penalty.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "class_means": [StrOptions({"free", "fixed"})],
-    }
-
-    class_means: str = "fixed"
+    class_means: str = parameter({"free", "fixed"}, default="fixed")
 
 
 @estimator

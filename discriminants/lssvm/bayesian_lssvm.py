@@ -1,6 +1,6 @@
 """Least-squares support vector machines with Bayesian inference (Suykens et al. 2002, chapter 4)."""
 
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
@@ -20,7 +20,7 @@ from discriminants.lssvm.evidence.posterior_variance import PosteriorVariance
 from discriminants.lssvm.evidence.spectrum import KernelSpectrum
 from discriminants.lssvm.evidence.widths import WidthEvidence
 from discriminants.util.blas_threads import one_blas_thread_for_few
-from discriminants.util.estimator import estimator, field
+from discriminants.util.estimator import estimator, field, parameter
 from discriminants.util.expansion import FLOATS, KernelExpansion
 from discriminants.util.regression import KernelRegressor, checked_targets
 
@@ -76,15 +76,10 @@ class BayesianLSSVM(KernelExpansion):
     J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "tune_width": ["boolean"],
-        "select_inputs": ["boolean"],
-    }
-
     kernel: Any = "gaussian"
     sigma: Any = "scale"
-    tune_width: bool = True
-    select_inputs: bool = False
+    tune_width: bool = parameter("boolean", default=True)
+    select_inputs: bool = parameter("boolean", default=False)
     regularization_: np.ndarray = field(init=False)
     prior_variance_: np.ndarray = field(init=False)
     noise_variance_: np.ndarray = field(init=False)

@@ -1,11 +1,10 @@
 """Least-squares support vector machines for classes whose penalty, widths and inputs follow from the evidence."""
 
-from typing import Any, ClassVar, Self
+from typing import Self
 
 import numpy as np
 from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
 from discriminants.kernels import PrecomputedKernel, make_kernel
@@ -16,7 +15,7 @@ from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import one_vs_rest_targets
 from discriminants.posteriors.output_models import PlattOutputModel, finite_log_proba, log_proba_from_odds
 from discriminants.util.blas_threads import one_blas_thread_for_few
-from discriminants.util.estimator import estimator
+from discriminants.util.estimator import estimator, parameter
 from discriminants.util.expansion import FLOATS
 
 _MIN_VARIANCE = 1e-12  # of outputs, whose targets are +-1
@@ -61,11 +60,7 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
     PairwiseClassifier : one-vs-one over any classifier, with posteriors by coupling.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "posterior": [StrOptions({"leave_one_out", "moderated"})],
-    }
-
-    posterior: str = "leave_one_out"
+    posterior: str = parameter({"leave_one_out", "moderated"}, default="leave_one_out")
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn the outputs and their probabilities.

@@ -1,17 +1,16 @@
 """Committees of machines on parts of the samples, and networks on their outputs (Suykens et al. 2002, section 6.4)."""
 
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import nnls
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discriminants.lssvm.lssvm import LSSVMRegressor
-from discriminants.util.estimator import estimator, field
+from discriminants.util.estimator import COUNT, NOT_NEGATIVE, SHARE, estimator, parameter
 from discriminants.util.expansion import FLOATS
 from discriminants.util.regression import checked_targets
 
@@ -65,23 +64,13 @@ class CommitteeRegressor(MultiOutputMixin, MetaEstimatorMixin, RegressorMixin, B
     sklearn.ensemble.StackingRegressor : different regressors, each on all samples.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [HasMethods(["fit", "predict"]), None],
-        "n_members": [Interval(Integral, 1, None, closed="left")],
-        "held_out": [Interval(Real, 0, 1, closed="neither")],
-        "weighting": [StrOptions({"optimal", "nonnegative", "equal"})],
-        "regularization": [Interval(Real, 0, None, closed="left")],
-        "combine": [HasMethods(["fit", "predict"]), None],
-        "random_state": ["random_state"],
-    }
-
-    estimator: Any = field(default=None, kw_only=False)
-    n_members: int = field(default=4, kw_only=False)
-    held_out: float = 0.1
-    weighting: str = "nonnegative"
-    regularization: float = 1e-3
-    combine: Any = None
-    random_state: Any = None
+    estimator: Any = parameter(HasMethods(["fit", "predict"]), None, default=None, kw_only=False)
+    n_members: int = parameter(COUNT, default=4, kw_only=False)
+    held_out: float = parameter(SHARE, default=0.1)
+    weighting: str = parameter({"optimal", "nonnegative", "equal"}, default="nonnegative")
+    regularization: float = parameter(NOT_NEGATIVE, default=1e-3)
+    combine: Any = parameter(HasMethods(["fit", "predict"]), None, default=None)
+    random_state: Any = parameter("random_state", default=None)
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn members and weights.

@@ -2,11 +2,9 @@
 
 import warnings
 from collections.abc import Iterator
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
@@ -19,7 +17,7 @@ from discriminants.multiclass.labels import announced_classes, codes_among
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, one_vs_rest_targets
 from discriminants.posteriors.output_models import POSTERIORS, unit_length_outputs
 from discriminants.sparse.chosen_centers import BLOCK, ChosenCenters
-from discriminants.util.estimator import estimator, field
+from discriminants.util.estimator import COUNT, POSITIVE, estimator, field, parameter
 from discriminants.util.expansion import FLOATS
 from discriminants.util.few_samples import are_few
 from discriminants.util.partial_fit import can_stream
@@ -81,23 +79,13 @@ class _FixedSize(ChosenCenters):
     section 6.2.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_centers": [Interval(Integral, 1, None, closed="left")],
-        "centers": ["array-like", None],
-        "regularization": [
-            Interval(Real, 0, None, closed="neither"),
-            StrOptions({"auto", "gcv", "leave_one_out"}),
-        ],
-        "penalties": ["array-like", None],
-    }
-
     sums_: RidgeSums = field(init=False)
     whitening_: np.ndarray = field(init=False)
 
-    n_centers: int = field(default=200, kw_only=False)
-    centers: Any = None
-    regularization: Any = "auto"
-    penalties: Any = None
+    n_centers: int = parameter(COUNT, default=200, kw_only=False)
+    centers: Any = parameter("array-like", None, default=None)
+    regularization: Any = parameter(POSITIVE, {"auto", "gcv", "leave_one_out"}, default="auto")
+    penalties: Any = parameter("array-like", None, default=None)
 
     def _validate_params(self) -> None:
         if not isinstance(self.regularization, str) and np.ndim(self.regularization):
@@ -315,13 +303,9 @@ class FixedSizeLSSVMClassifier(_FixedSize, OneVsRestClassifier):
     OROLSClassifier : chooses centres by the targets.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "posterior": [StrOptions({"auto", *POSTERIORS})],
-    }
-
     moments_: ClassMoments = field(init=False)
 
-    posterior: str = "auto"
+    posterior: str = parameter({"auto", *POSTERIORS}, default="auto")
 
     @available_if(_can_stream)
     def partial_fit(self, X: np.ndarray, y: np.ndarray, classes: np.ndarray | None = None) -> Self:

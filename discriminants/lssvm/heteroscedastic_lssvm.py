@@ -1,16 +1,14 @@
 """Least-squares support vector regression with noise that differs from place to place (Suykens et al. 2002, 4.2)."""
 
-from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discriminants.kernels import PrecomputedKernel, make_kernel
 from discriminants.lssvm.bayesian_lssvm import BayesianLSSVMRegressor
-from discriminants.util.estimator import estimator
+from discriminants.util.estimator import COUNT, estimator, parameter
 from discriminants.util.expansion import FLOATS
 from discriminants.util.regression import checked_targets
 
@@ -66,17 +64,12 @@ class HeteroscedasticLSSVMRegressor(RegressorMixin, BaseEstimator):
     BayesianLSSVMRegressor : one variance for all, or one that is known for each sample.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "tune_width": ["boolean"],
-        "max_rounds": [Interval(Integral, 1, None, closed="left")],
-    }
-
     kernel: Any = "gaussian"
     sigma: Any = "scale"
-    tune_width: bool = True
+    tune_width: bool = parameter("boolean", default=True)
     noise_kernel: Any = "gaussian"
     noise_sigma: Any = "scale"
-    max_rounds: int = 5
+    max_rounds: int = parameter(COUNT, default=5)
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn curve and noise.

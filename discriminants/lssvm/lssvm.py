@@ -3,12 +3,10 @@
 import warnings
 from collections.abc import Callable
 from functools import partial
-from numbers import Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from discriminants.kernels import Kernel, make_kernel
@@ -31,7 +29,7 @@ from discriminants.linear_systems.weighted_ridge import WeightedRidge
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.output_codes import class_scores, output_code
 from discriminants.multiclass.thresholded import ThresholdedClassifier
-from discriminants.util.estimator import estimator, field
+from discriminants.util.estimator import POSITIVE, SHARE, estimator, field, parameter
 from discriminants.util.expansion import FLOATS, KernelExpansion
 from discriminants.util.regression import KernelRegressor, checked_targets
 
@@ -85,19 +83,12 @@ class LSSVM(KernelExpansion):
     J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "regularization": [Interval(Real, 0, None, closed="neither"), "array-like", StrOptions({"auto"})],
-        "choose_by": [StrOptions(set(CRITERIA))],
-        "solver": [StrOptions({"direct", "conjugate_gradient"})],
-        "tol": [Interval(Real, 0, 1, closed="neither")],
-    }
-
     kernel: Any = "gaussian"
     sigma: Any = "scale"
-    regularization: Any = "auto"
-    choose_by: str = "leave_one_out"
-    solver: str = "direct"
-    tol: float = 1e-6
+    regularization: Any = parameter(POSITIVE, "array-like", {"auto"}, default="auto")
+    choose_by: str = parameter(set(CRITERIA), default="leave_one_out")
+    solver: str = parameter({"direct", "conjugate_gradient"}, default="direct")
+    tol: float = parameter(SHARE, default=1e-6)
     regularization_: float = field(init=False)
     criterion_: np.ndarray | None = field(init=False)
 
@@ -316,18 +307,11 @@ class LSSVMClassifier(LSSVM, ThresholdedClassifier):
     PairwiseClassifier : one-vs-one over any classifier, with posteriors by coupling.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "coding": [StrOptions({"one-vs-rest", "one-vs-one", "minimum-output", "error-correcting"})],
-        "decoding": [StrOptions({"loss", "hamming"})],
-        "calibrate_on": [StrOptions({"auto", "training", "leave_one_out", "held_out"})],
-        "random_state": ["random_state"],
-    }
-
-    coding: str = "one-vs-rest"
-    decoding: str = "loss"
-    calibrate_on: str = "auto"
+    coding: str = parameter({"one-vs-rest", "one-vs-one", "minimum-output", "error-correcting"}, default="one-vs-rest")
+    decoding: str = parameter({"loss", "hamming"}, default="loss")
+    calibrate_on: str = parameter({"auto", "training", "leave_one_out", "held_out"}, default="auto")
     tol: float = 1e-4
-    random_state: Any = None
+    random_state: Any = parameter("random_state", default=None)
 
     def _targets(self, codes: np.ndarray) -> np.ndarray:
         self.code_ = output_code(self.coding, self.classes_.shape[0], self.random_state)

@@ -1,17 +1,17 @@
 """Least-squares support vector machines made sparse by leaving samples out (Suykens et al. 2002, section 3.7)."""
 
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.stats import binom, norm
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_sample_weight
 
 from discriminants.kernels import Kernel
 from discriminants.lssvm.lssvm import LSSVM, LSSVMClassifier, LSSVMRegressor
 from discriminants.multiclass.one_vs_rest import winners
-from discriminants.util.estimator import estimator, field
+from discriminants.util.estimator import SHARE, estimator, field, parameter
 
 _OUTLIER = (5.0 / norm.ppf(0.75)) ** 2  # of the median square: beyond five standard deviations of normal residuals
 
@@ -36,12 +36,8 @@ class _Pruned(LSSVM):
         Rows of the samples that are centres.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "share": [Interval(Real, 0, 1, closed="neither")],
-        "significance": [Interval(Real, 0, 0.5, closed="neither")],
-    }
-    share: float = 0.05
-    significance: float = 0.05
+    share: float = parameter(SHARE, default=0.05)
+    significance: float = parameter(Interval(Real, 0, 0.5, closed="neither"), default=0.05)
     solver: str = field(default="direct", init=False)
     tol: float = field(default=1e-6, init=False)  # of conjugate gradients, which have no residuals to go by
     _first_kernel: Kernel | None = field(init=False)
@@ -192,11 +188,7 @@ class PrunedLSSVMClassifier(_Pruned, LSSVMClassifier):
     OROLSClassifier : least squares with few centres.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "calibrate_on": [StrOptions({"training", "leave_one_out"})],
-    }
-
-    calibrate_on: str = "training"
+    calibrate_on: str = parameter({"training", "leave_one_out"}, default="training")
 
     def _losses(self, y: np.ndarray) -> np.ndarray:
         outputs: Any = self.leave_one_out_outputs_

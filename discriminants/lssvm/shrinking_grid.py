@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils._param_validation import Interval
 
-from discriminants.util.estimator import estimator, field
+from discriminants.util.estimator import estimator, field, parameter
 
 
 @estimator
@@ -48,14 +48,9 @@ class ShrinkingGridSearchCV(BaseSearchCV):
     J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "param_grid": [dict],
-        "n_refinements": [Interval(Integral, 0, None, closed="left")],
-    }
-
     estimator: Any = field(kw_only=False)
-    param_grid: Mapping[str, Any] = field(kw_only=False)
-    n_refinements: int = 3
+    param_grid: Mapping[str, Any] = parameter(dict, kw_only=False)
+    n_refinements: int = parameter(Interval(Integral, 0, None, closed="left"), default=3)
     scoring: Any = None
     n_jobs: int | None = None
     refit: Any = True

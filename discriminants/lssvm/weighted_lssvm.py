@@ -1,14 +1,10 @@
 """Least-squares support vector regression that outliers cannot turn (Suykens et al. 2002, section 5.2)."""
 
-from numbers import Integral
-from typing import Any, ClassVar
-
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from discriminants.lssvm.lssvm import Group, LSSVMRegressor
 from discriminants.lssvm.robust_weights import LOSSES, robust_weights
-from discriminants.util.estimator import estimator
+from discriminants.util.estimator import COUNT, estimator, parameter
 
 _SETTLED = 1e-3  # largest change of a weight at which reweighting ends
 
@@ -45,13 +41,8 @@ class WeightedLSSVMRegressor(LSSVMRegressor):
     RobustKFDClassifier : absolute and Huber's losses for classes.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "loss": [StrOptions(set(LOSSES))],
-        "max_reweightings": [Interval(Integral, 1, None, closed="left")],
-    }
-
-    loss: str = "cut"
-    max_reweightings: int = 1
+    loss: str = parameter(set(LOSSES), default="cut")
+    max_reweightings: int = parameter(COUNT, default=1)
 
     def _fit_weighted(self, X: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray | None:
         left_out = super()._fit_weighted(X, targets, weight)

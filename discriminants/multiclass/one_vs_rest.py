@@ -1,15 +1,14 @@
 """One output a class against the rest, targets +-1: what the least-squares classifiers share."""
 
-from typing import Any, ClassVar, Self
+from typing import Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
 from discriminants.multiclass.labels import class_codes
 from discriminants.posteriors.output_models import POSTERIORS, LogisticOutputModel, unit_length_outputs
-from discriminants.util.estimator import estimator
+from discriminants.util.estimator import estimator, parameter
 from discriminants.util.expansion import FLOATS, KernelExpansion
 
 
@@ -26,9 +25,7 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
     posterior_ : fitted output model
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"posterior": [StrOptions(set(POSTERIORS))]}
-
-    posterior: str = "multinomial"
+    posterior: str = parameter(set(POSTERIORS), default="multinomial")
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn the outputs, then the posterior model on the outputs of the training samples.

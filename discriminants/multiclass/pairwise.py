@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from itertools import combinations
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import Tags, get_tags
-from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import winners
 from discriminants.multiclass.pairwise_coupling import couple, pairwise_log_odds
-from discriminants.util.estimator import estimator, field
+from discriminants.util.estimator import estimator, parameter
 
 
 def _has_posteriors(self: "PairwiseClassifier") -> bool:
@@ -62,15 +62,11 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     J. Platt, N. Cristianini, J. Shawe-Taylor, Large margin DAGs for multiclass classification, NIPS 12, 2000.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"])],
-        "combine": [StrOptions({"voting", "coupling", "dag"})],
-        "n_jobs": [Integral, None],
-    }
-
-    estimator: Any = field(kw_only=False)
-    combine: str = field(default="voting", kw_only=False)
-    n_jobs: int | None = None
+    estimator: Any = parameter(
+        HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"]), kw_only=False
+    )
+    combine: str = parameter({"voting", "coupling", "dag"}, default="voting", kw_only=False)
+    n_jobs: int | None = parameter(Integral, None, default=None)
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()

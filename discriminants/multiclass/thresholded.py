@@ -1,15 +1,14 @@
 """One-vs-rest outputs with thresholds of their own, set on outputs of training or of held-out samples."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils._param_validation import StrOptions
 
 from discriminants.fisher.thresholds import THRESHOLDS
 from discriminants.kernels import PrecomputedKernel, make_kernel
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
-from discriminants.util.estimator import estimator, field
+from discriminants.util.estimator import estimator, field, parameter
 
 _FOLDS = 5
 _MIN_LEFT_OUT = 10  # samples of a class; with fewer, each moves its class's outputs too far
@@ -35,15 +34,10 @@ class ThresholdedClassifier(OneVsRestClassifier):
         than ten samples, of which one sample is too large a part.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "threshold": [StrOptions({"least_squares", *THRESHOLDS})],
-        "calibrate_on": [StrOptions({"training", "held_out"})],
-    }
-
     kernel: Any = "gaussian"
     sigma: Any = "scale"
-    threshold: str = "least_squares"
-    calibrate_on: str = "training"
+    threshold: str = parameter({"least_squares", *THRESHOLDS}, default="least_squares")
+    calibrate_on: str = parameter({"training", "held_out"}, default="training")
     solver: str = field(default="direct", init=False)  # a parameter of some
 
     def _calibrate(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray) -> None:

@@ -1,18 +1,18 @@
 """What the learners on a fixed basis share: centres chosen before the weights, and features that are white in them."""
 
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from discriminants.center_selection.choice import CHOOSERS, chosen_rows
 from discriminants.kernels import Kernel, PrecomputedKernel, make_kernel
 from discriminants.kernels.named import NAMED
 from discriminants.linear_systems.kernel_values import check_size, check_values, kernel_matrix
 from discriminants.linear_systems.whitening_map import whitening_map
-from discriminants.util.estimator import estimator
+from discriminants.util.estimator import COUNT, POSITIVE, estimator, parameter
 from discriminants.util.expansion import KernelExpansion
 
 BLOCK = 2048  # samples met at a time
@@ -46,21 +46,12 @@ class ChosenCenters(KernelExpansion):
         Rows of the training samples; not in the order of choice.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "kernel": [StrOptions(set(NAMED)), Kernel, callable],
-        "sigma": [StrOptions({"scale"}), Interval(Real, 0, None, closed="neither"), np.ndarray],
-        "chooser": [StrOptions(set(CHOOSERS)), callable],
-        "n_candidates": [Interval(Integral, 1, None, closed="left"), None],
-        "tol": [Interval(Real, 0, 1, closed="left")],
-        "random_state": ["random_state"],
-    }
-
-    kernel: Any = "gaussian"
-    sigma: Any = "scale"
-    chooser: Any = "k-means"
-    n_candidates: int | None = 20_000
-    tol: float = 1e-10
-    random_state: Any = None
+    kernel: Any = parameter(set(NAMED), Kernel, callable, default="gaussian")
+    sigma: Any = parameter({"scale"}, POSITIVE, np.ndarray, default="scale")
+    chooser: Any = parameter(set(CHOOSERS), callable, default="k-means")
+    n_candidates: int | None = parameter(COUNT, None, default=20_000)
+    tol: float = parameter(Interval(Real, 0, 1, closed="left"), default=1e-10)
+    random_state: Any = parameter("random_state", default=None)
 
     def _basis(
         self, X: np.ndarray, n_centers: int, targets: np.ndarray | None, centers: np.ndarray | None = None

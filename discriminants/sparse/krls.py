@@ -4,11 +4,9 @@ Mannor and Meir 2004), with a ridge on the weights (Liu, Principe and Haykin 201
 
 from collections.abc import Callable, Iterator
 from copy import copy
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
@@ -19,7 +17,7 @@ from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, one_vs_res
 from discriminants.posteriors.output_models import POSTERIORS, unit_length_outputs
 from discriminants.sparse.recursive_least_squares import KernelRecursion
 from discriminants.util.blas_threads import one_blas_thread
-from discriminants.util.estimator import estimator, field
+from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, field, parameter
 from discriminants.util.expansion import FLOATS, KernelExpansion
 from discriminants.util.partial_fit import can_stream
 from discriminants.util.regression import KernelRegressor, checked_targets
@@ -77,22 +75,15 @@ class _RecursiveLearner(KernelExpansion):
     Adaptive Filtering, 2010, chapter 4, where P is I / lambda at first.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "nu": [Interval(Real, 0, None, closed="neither")],
-        "max_centers": [Interval(Integral, 1, None, closed="left"), None],
-        "form": [StrOptions({"one_pass", "two_pass", "thesis"})],
-        "block_size": [Interval(Integral, 1, None, closed="left")],
-        "penalty": [Interval(Real, 0, None, closed="left")],
-    }
     _free_bias: ClassVar[bool]
 
-    nu: float = field(default=0.01, kw_only=False)
-    max_centers: int | None = 2000
+    nu: float = parameter(POSITIVE, default=0.01, kw_only=False)
+    max_centers: int | None = parameter(COUNT, None, default=2000)
     kernel: Any = "gaussian"
     sigma: Any = "scale"
-    form: str = "one_pass"
-    block_size: int = 1024
-    penalty: float = 0.1
+    form: str = parameter({"one_pass", "two_pass", "thesis"}, default="one_pass")
+    block_size: int = parameter(COUNT, default=1024)
+    penalty: float = parameter(NOT_NEGATIVE, default=0.1)
     recursion_: KernelRecursion = field(init=False)
 
     def _begin(self, X: np.ndarray, n_outputs: int) -> None:
@@ -269,12 +260,9 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
     OROLSClassifier : chooses centres by the targets; needs all data at once.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "posterior": [StrOptions({"auto", *POSTERIORS})],
-    }
     _free_bias: ClassVar[bool] = False
 
-    posterior: str = "auto"
+    posterior: str = parameter({"auto", *POSTERIORS}, default="auto")
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn the outputs and the posterior model.

@@ -1,15 +1,11 @@
 """Nonlinear pseudo-discriminants (Andelic 2007, section 3.4.1, algorithm 1)."""
 
-from numbers import Real
-from typing import Any, ClassVar
-
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from discriminants.center_selection.forward.forward_selection import SelectionState
 from discriminants.center_selection.forward.learner import ForwardSelectionLearner
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
-from discriminants.util.estimator import estimator
+from discriminants.util.estimator import NOT_NEGATIVE, estimator, parameter
 from discriminants.util.regression import KernelRegressor
 
 
@@ -30,11 +26,7 @@ class _PseudoDiscriminant(ForwardSelectionLearner):
     Machines, World Scientific 2002, for the penalty on the norm.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "residual_threshold": [Interval(Real, 0, None, closed="left"), None],
-    }
-
-    residual_threshold: float | None = None
+    residual_threshold: float | None = parameter(NOT_NEGATIVE, None, default=None)
 
     def _needs_residual(self) -> bool:
         return super()._needs_residual() or self.residual_threshold is not None

@@ -1,7 +1,7 @@
 """Orthogonal least squares over the full Gram matrix (Chen, Cowan and Grant 1991; Andelic 2007, 3.71-3.75)."""
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
@@ -12,7 +12,7 @@ from discriminants.center_selection.forward.kernel_matrix import KernelMatrix
 from discriminants.center_selection.forward.learner import ForwardSelectionLearner, StateMaker
 from discriminants.kernels import Kernel
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
-from discriminants.util.estimator import estimator, field
+from discriminants.util.estimator import estimator, field, parameter
 from discriminants.util.regression import KernelRegressor
 
 
@@ -34,11 +34,7 @@ class _OrthogonalLeastSquares(ForwardSelectionLearner):
     networks, IEEE Transactions on Neural Networks 2, 1991.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "unexplained": [Interval(Real, 0, 1, closed="left")],
-    }
-
-    unexplained: float = 0.0
+    unexplained: float = parameter(Interval(Real, 0, 1, closed="left"), default=0.0)
     n_candidates: int | None = None
     norm_penalty: float = field(default=0.0, init=False)
     rule: Any = field(default="error_reduction", init=False)

@@ -1,13 +1,11 @@
 """One kernel machine for every pair of classes, over centres that the pairs share (Andelic 2007, section 4.2.1)."""
 
 from collections.abc import Callable
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from discriminants.center_selection.forward.class_pools import class_pool
@@ -27,7 +25,7 @@ from discriminants.multiclass.pair_logistic import logistic_pair
 from discriminants.parallel.workers import SerialWorkers, Workers
 from discriminants.sparse.npd import NPDClassifier
 from discriminants.sparse.orols import OROLSClassifier
-from discriminants.util.estimator import estimator, field
+from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, parameter
 from discriminants.util.expansion import FLOATS
 
 _MIN_HELD_OUT = 5  # samples of half a class
@@ -113,33 +111,20 @@ class OneVsOneKernelClassifier(PairExpansion):
     autoregressive models for prediction, Annals of the Institute of Statistical Mathematics 21, 1969.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "learner": [StrOptions(set(_LEARNERS))],
-        "n_centers": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
-        "candidates_per_class": [Interval(Integral, 1, None, closed="left")],
-        "kernel": [StrOptions(set(NAMED) - {"precomputed"}), Kernel],
-        "sigma": [StrOptions({"scale"}), Interval(Real, 0, None, closed="neither")],
-        "residual_threshold": [Interval(Real, 0, None, closed="left"), None],
-        "norm_penalty": [Interval(Real, 0, None, closed="left")],
-        "rule": [StrOptions({"error_reduction", "largest_residual", "matching_pursuit", "best_of_59"})],
-        "loss": [StrOptions({"squared", "logistic"})],
-        "logistic_penalty": [Interval(Real, 0, None, closed="neither")],
-        "max_samples_per_class": [Interval(Integral, 1, None, closed="left"), None],
-        "random_state": ["random_state"],
-    }
-
-    learner: str = field(default="npd", kw_only=False)
-    n_centers: int | str | None = "auto"
-    candidates_per_class: int = 14
-    kernel: Any = "gaussian"
-    sigma: Any = "scale"
-    residual_threshold: float | None = None
-    norm_penalty: float = 0.0
-    rule: str = "error_reduction"
-    loss: str = "squared"
-    logistic_penalty: float = 5e-4
-    max_samples_per_class: int | None = 1000
-    random_state: Any = None
+    learner: str = parameter(set(_LEARNERS), default="npd", kw_only=False)
+    n_centers: int | str | None = parameter(COUNT, {"auto"}, None, default="auto")
+    candidates_per_class: int = parameter(COUNT, default=14)
+    kernel: Any = parameter(set(NAMED) - {"precomputed"}, Kernel, default="gaussian")
+    sigma: Any = parameter({"scale"}, POSITIVE, default="scale")
+    residual_threshold: float | None = parameter(NOT_NEGATIVE, None, default=None)
+    norm_penalty: float = parameter(NOT_NEGATIVE, default=0.0)
+    rule: str = parameter(
+        {"error_reduction", "largest_residual", "matching_pursuit", "best_of_59"}, default="error_reduction"
+    )
+    loss: str = parameter({"squared", "logistic"}, default="squared")
+    logistic_penalty: float = parameter(POSITIVE, default=5e-4)
+    max_samples_per_class: int | None = parameter(COUNT, None, default=1000)
+    random_state: Any = parameter("random_state", default=None)
 
     def fit(
         self,

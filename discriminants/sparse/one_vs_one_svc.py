@@ -1,12 +1,12 @@
 """Support vector machines for all pairs of classes, with posteriors by pairwise coupling (Andelic 2007, table 4.2)."""
 
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from numbers import Real
+from typing import Any, Self
 
 import numpy as np
 from sklearn.svm import SVC
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
 from discriminants.kernels import GaussianKernel
@@ -17,7 +17,7 @@ from discriminants.multiclass.gaussian_coupling import floored
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.pair_expansion import PairExpansion
 from discriminants.parallel.workers import SerialWorkers, Workers
-from discriminants.util.estimator import estimator, field
+from discriminants.util.estimator import COUNT, POSITIVE, estimator, parameter
 from discriminants.util.expansion import FLOATS
 
 _MIN_DIVIDED, _MIN_HELD_OUT = 40, 10  # samples of a class
@@ -57,23 +57,13 @@ class OneVsOneSVC(PairExpansion):
     hybrid system, Interspeech 2005.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [Interval(Real, 0, None, closed="neither")],
-        "sigma": [StrOptions({"scale"}), Interval(Real, 0, None, closed="neither")],
-        "max_samples_per_class": [Interval(Integral, 1, None, closed="left"), None],
-        "held_out": [Interval(Real, 0, 0.5, closed="both")],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "cache_size": [Interval(Real, 0, None, closed="neither")],
-        "random_state": ["random_state"],
-    }
-
-    C: float = field(default=1.0, kw_only=False)
-    sigma: Any = "scale"
-    max_samples_per_class: int | None = 1000
-    held_out: float = 0.1
-    tol: float = 1e-3
-    cache_size: float = 200
-    random_state: Any = None
+    C: float = parameter(POSITIVE, default=1.0, kw_only=False)
+    sigma: Any = parameter({"scale"}, POSITIVE, default="scale")
+    max_samples_per_class: int | None = parameter(COUNT, None, default=1000)
+    held_out: float = parameter(Interval(Real, 0, 0.5, closed="both"), default=0.1)
+    tol: float = parameter(POSITIVE, default=1e-3)
+    cache_size: float = parameter(POSITIVE, default=200)
+    random_state: Any = parameter("random_state", default=None)
 
     def fit(self, X: np.ndarray, y: np.ndarray, workers: Workers | None = None) -> Self:
         """Train all pairs, then take the means and variances of their outputs.

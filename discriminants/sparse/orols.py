@@ -2,11 +2,10 @@
 algorithm 2).
 """
 
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from numbers import Real
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from discriminants.center_selection.forward.forward_selection import SelectionState
 from discriminants.center_selection.forward.learner import ForwardSelectionLearner
@@ -14,7 +13,7 @@ from discriminants.center_selection.forward.orthogonal_system import OrthogonalS
 from discriminants.center_selection.forward.path import SelectionPath
 from discriminants.kernels import Kernel
 from discriminants.multiclass.one_vs_rest import OneVsRestClassifier
-from discriminants.util.estimator import estimator
+from discriminants.util.estimator import COUNT, NOT_NEGATIVE, estimator, parameter
 from discriminants.util.regression import KernelRegressor
 
 _REESTIMATIONS = {
@@ -56,17 +55,10 @@ class _RegularizedLeastSquares(ForwardSelectionLearner):
     1995. D. MacKay, Bayesian interpolation, Neural Computation 4, 1992.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "reestimation": [StrOptions(set(_REESTIMATIONS))],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "patience": [Interval(Integral, 1, None, closed="left")],
-        "max_condition": [Interval(Real, 1, None, closed="neither")],
-    }
-
-    reestimation: str = "gcv"
-    tol: float = 1e-4
-    patience: int = 10
-    max_condition: float = 1e8
+    reestimation: str = parameter(set(_REESTIMATIONS), default="gcv")
+    tol: float = parameter(NOT_NEGATIVE, default=1e-4)
+    patience: int = parameter(COUNT, default=10)
+    max_condition: float = parameter(Interval(Real, 1, None, closed="neither"), default=1e8)
 
     def _begin(self, state: SelectionState) -> None:
         self._settled_steps = 0

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from discriminants.kernels import Kernel, PrecomputedKernel, make_kernel
@@ -35,7 +35,7 @@ from discriminants.multiclass.labels import class_codes
 from discriminants.parallel.threads import workers_of_this_process
 from discriminants.parallel.workers import Workers
 from discriminants.util.blas_threads import one_blas_thread
-from discriminants.util.estimator import estimator, field
+from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, field, parameter
 from discriminants.util.expansion import FLOATS, KernelExpansion
 
 _SAMPLES_A_CENTER, _MAX_SELECTION_SAMPLES = 20, 60_000
@@ -141,51 +141,27 @@ class SparseKernelLogisticClassifier(ClassifierMixin, KernelExpansion):
     """
 
     classes_: np.ndarray = field(init=False)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_centers": [Interval(Integral, 1, None, closed="left")],
-        "n_extra_centers": [Interval(Integral, 0, None, closed="left")],
-        "n_candidates": [Interval(Integral, 1, None, closed="left")],
-        "selection": [StrOptions({"orols", "random"})],
-        "selection_samples": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "kernel": [StrOptions(set(NAMED)), Kernel, callable],
-        "sigma": [StrOptions({"scale"}), Interval(Real, 0, None, closed="neither"), np.ndarray],
-        "alpha": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "damping": [Interval(Real, 0, None, closed="neither")],
-        "loss": [StrOptions(set(LOSSES))],
-        "groups": ["array-like", None],
-        "solver": [StrOptions({"descent", "irls", "auto"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
-        "min_steps": [Interval(Integral, 0, None, closed="left")],
-        "learning_rate": [StrOptions({"auto"}), Interval(Real, 0, _FASTEST, closed="right")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_newton_steps": [Interval(Integral, 1, None, closed="left")],
-        "max_memory": [None, Interval(Integral, 1, None, closed="left")],
-        "warm_start": ["boolean"],
-        "random_state": ["random_state"],
-    }
-
-    n_centers: int = field(default=1000, kw_only=False)
-    n_extra_centers: int = 0
-    n_candidates: int = 3000
-    selection: str = "orols"
-    selection_samples: int | str = "auto"
-    kernel: Any = "gaussian"
-    sigma: Any = "scale"
-    alpha: float | str = "auto"
-    damping: float = 2e-3
-    loss: str = "multinomial"
-    groups: Any = None
-    solver: str = "descent"
-    max_iter: int = 8
-    batch_size: int = 16_384
-    min_steps: int = 112
-    learning_rate: float | str = "auto"
-    tol: float = 1e-8
-    max_newton_steps: int = 100
-    max_memory: int | None = None
-    warm_start: bool = False
-    random_state: Any = None
+    n_centers: int = parameter(COUNT, default=1000, kw_only=False)
+    n_extra_centers: int = parameter(Interval(Integral, 0, None, closed="left"), default=0)
+    n_candidates: int = parameter(COUNT, default=3000)
+    selection: str = parameter({"orols", "random"}, default="orols")
+    selection_samples: int | str = parameter({"auto"}, COUNT, default="auto")
+    kernel: Any = parameter(set(NAMED), Kernel, callable, default="gaussian")
+    sigma: Any = parameter({"scale"}, POSITIVE, np.ndarray, default="scale")
+    alpha: float | str = parameter(NOT_NEGATIVE, {"auto"}, default="auto")
+    damping: float = parameter(POSITIVE, default=2e-3)
+    loss: str = parameter(set(LOSSES), default="multinomial")
+    groups: Any = parameter("array-like", None, default=None)
+    solver: str = parameter({"descent", "irls", "auto"}, default="descent")
+    max_iter: int = parameter(COUNT, default=8)
+    batch_size: int = parameter(COUNT, default=16_384)
+    min_steps: int = parameter(Interval(Integral, 0, None, closed="left"), default=112)
+    learning_rate: float | str = parameter({"auto"}, Interval(Real, 0, _FASTEST, closed="right"), default="auto")
+    tol: float = parameter(NOT_NEGATIVE, default=1e-8)
+    max_newton_steps: int = parameter(COUNT, default=100)
+    max_memory: int | None = parameter(None, COUNT, default=None)
+    warm_start: bool = parameter("boolean", default=False)
+    random_state: Any = parameter("random_state", default=None)
 
     def fit(
         self,

@@ -1,19 +1,17 @@
 """Features in which a linear model is a kernel model on a few chosen centres."""
 
-from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import validate_data
 
 from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import one_vs_rest_targets
 from discriminants.sparse.chosen_centers import ChosenCenters
-from discriminants.util.estimator import estimator, field
+from discriminants.util.estimator import COUNT, estimator, parameter
 from discriminants.util.expansion import FLOATS
 from discriminants.util.regression import checked_targets
 
@@ -47,11 +45,7 @@ class GreedyNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChosenCe
     FixedSizeLSSVMClassifier : the linear model as well.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-    }
-
-    n_components: int = field(default=100, kw_only=False)
+    n_components: int = parameter(COUNT, default=100, kw_only=False)
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()

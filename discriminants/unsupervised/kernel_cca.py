@@ -1,18 +1,16 @@
 """Kernel canonical correlation analysis: what two views of the same samples have in common."""
 
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import eigh, svd
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
 from discriminants.kernels import Kernel, PrecomputedKernel, make_kernel
 from discriminants.linear_systems.kernel_values import check_symmetric, check_values, dictionary, kernel_matrix
-from discriminants.util.estimator import estimator, field
+from discriminants.util.estimator import COUNT, POSITIVE, estimator, parameter
 from discriminants.util.expansion import FLOATS, KernelExpansion
 
 _RANK = 1e-10  # eigenvalues below this share of the largest are rounding
@@ -74,19 +72,13 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     sklearn.cross_decomposition.CCA : linear, without a penalty.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "regularization": [Interval(Real, 0, None, closed="neither")],
-        "y_regularization": [Interval(Real, 0, None, closed="neither"), None],
-    }
-
-    n_components: int = field(default=2, kw_only=False)
+    n_components: int = parameter(COUNT, default=2, kw_only=False)
     kernel: Any = "gaussian"
     sigma: Any = "scale"
     y_kernel: Any = "gaussian"
     y_sigma: Any = "scale"
-    regularization: float = 0.01
-    y_regularization: float | None = None
+    regularization: float = parameter(POSITIVE, default=0.01)
+    y_regularization: float | None = parameter(POSITIVE, None, default=None)
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()

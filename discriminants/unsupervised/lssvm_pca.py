@@ -1,18 +1,17 @@
 """Principal components in the space of a kernel, with or without a bias term, and back to the samples."""
 
-from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import eigh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from discriminants.kernels import make_kernel
 from discriminants.linear_systems.kernel_values import check_symmetric, check_values, dictionary, kernel_matrix
 from discriminants.lssvm.lssvm import LSSVMRegressor
-from discriminants.util.estimator import estimator, field
+from discriminants.util.estimator import COUNT, estimator, parameter
 from discriminants.util.expansion import FLOATS, KernelExpansion
 from discriminants.util.regression import checked_targets
 
@@ -58,17 +57,11 @@ class LSSVMKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEx
     OrientedKernelPCA : held against transformations.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "bias": ["boolean"],
-        "reconstruct": ["boolean", HasMethods(["fit", "predict"])],
-    }
-
-    n_components: int = field(default=2, kw_only=False)
+    n_components: int = parameter(COUNT, default=2, kw_only=False)
     kernel: Any = "gaussian"
     sigma: Any = "scale"
-    bias: bool = True
-    reconstruct: Any = False
+    bias: bool = parameter("boolean", default=True)
+    reconstruct: Any = parameter("boolean", HasMethods(["fit", "predict"]), default=False)
 
     def fit(self, X: np.ndarray, y: Any = None) -> Self:
         """Learn from samples (n_samples, n_features); y is ignored.

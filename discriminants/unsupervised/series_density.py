@@ -1,19 +1,17 @@
 """Density and entropy from the eigenvectors of a kernel matrix (Suykens et al. 2002, section 7.3; Girolami 2002)."""
 
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import eigh
 from sklearn.base import DensityMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from discriminants.kernels import GaussianKernel
 from discriminants.kernels.kernel import SMALLEST
 from discriminants.kernels.width import feature_deviations
 from discriminants.linear_systems.kernel_values import kernel_matrix
-from discriminants.util.estimator import estimator
+from discriminants.util.estimator import COUNT, POSITIVE, estimator, parameter
 from discriminants.util.expansion import FLOATS, KernelExpansion
 
 _MAX_LOG = 709.0  # of a number in float64
@@ -57,13 +55,8 @@ class SeriesDensity(DensityMixin, KernelExpansion):
     sklearn.neighbors.KernelDensity : the Parzen estimate, by trees.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"scott"})],
-        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"cutoff"}), None],
-    }
-
-    sigma: Any = "scott"
-    n_components: Any = "cutoff"
+    sigma: Any = parameter(POSITIVE, {"scott"}, default="scott")
+    n_components: Any = parameter(COUNT, {"cutoff"}, None, default="cutoff")
 
     def fit(self, X: np.ndarray, y: Any = None) -> Self:
         """Learn from samples (n_samples, n_features); y is ignored.

@@ -1,12 +1,20 @@
 """Estimators declared by their parameters: constructor, constraints and documentation from a class and its bases."""
 
-from dataclasses import dataclass, field
+from dataclasses import MISSING, Field, dataclass, field
 from inspect import Parameter, cleandoc, signature
+from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeVar, dataclass_transform
 
-__all__ = ["estimator", "field"]
+from sklearn.utils._param_validation import Interval, StrOptions
+
+__all__ = ["COUNT", "NOT_NEGATIVE", "POSITIVE", "SHARE", "estimator", "field", "parameter"]
 
 Class = TypeVar("Class", bound=type)
+
+COUNT = Interval(Integral, 1, None, closed="left")
+POSITIVE = Interval(Real, 0, None, closed="neither")
+NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
+SHARE = Interval(Real, 0, 1, closed="neither")
 
 # Parameters that mean the same in classes without a common base.
 SHARED = """
@@ -40,19 +48,27 @@ class _Entry(NamedTuple):
     text: list[str]
 
 
-@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
+def parameter(*allowed: Any, default: Any = MISSING, kw_only: bool = True) -> Any:
+    """A constructor parameter and its allowed values: a set of strings, or a constraint of scikit-learn."""
+    constraints = [StrOptions(values) if isinstance(values, set) else values for values in allowed]
+    return field(default=default, kw_only=kw_only, metadata={"constraints": constraints})
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field, parameter))
 def estimator(cls: Class) -> Class:
     """Complete a scikit-learn estimator from its class body and its bases.
 
-    - `__init__`, unless the class has one: annotated names with a default are keyword parameters, base classes first.
-      `field(default=..., kw_only=False)` is positional, `field(init=False)` a fitted attribute or a fixed value.
-    - `_parameter_constraints`: those of the class and its bases for these parameters.
+    - `__init__`, unless the class has one: annotated names with a default are its parameters, base classes first. They
+      are keywords, but for `kw_only=False`; `field(init=False)` is a fitted attribute or a fixed value.
+    - `_parameter_constraints`: for each parameter those of the nearest class that has some.
     - `__doc__`: the sections Parameters, with defaults, and Attributes take what the class does not document from its
       bases, then from `SHARED`. An entry without text inherits it; one without a type adds its text to the inherited
       text. References come from the nearest base that has some.
     """
     kind: Any = cls
-    kind._declared = cls.__doc__, vars(cls).get("_parameter_constraints", {})
+    own = {name: value.metadata for name, value in vars(cls).items() if isinstance(value, Field)}
+    own = {name: metadata["constraints"] for name, metadata in own.items() if "constraints" in metadata}
+    kind._declared = cls.__doc__, vars(cls).get("_parameter_constraints", {}) | own
     kind = dataclass(init="__init__" not in vars(cls), repr=False, eq=False, match_args=False, kw_only=True)(kind)
     parameters = signature(kind).parameters
     constraints: dict[str, list[Any]] = {}

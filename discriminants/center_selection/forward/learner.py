@@ -1,14 +1,14 @@
 """From samples and targets to a few weighted centres: what NPD, OROLS and OLS share."""
 
 from collections.abc import Callable
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from discriminants.center_selection.forward.column_state import ColumnState
 from discriminants.center_selection.forward.forward_selection import Rule, SelectionState, forward_selection
@@ -23,7 +23,7 @@ from discriminants.kernels import Kernel, make_kernel
 from discriminants.kernels.kernel import SMALLEST
 from discriminants.kernels.named import NAMED
 from discriminants.multiclass.one_vs_rest import winners
-from discriminants.util.estimator import estimator, field
+from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, parameter
 from discriminants.util.expansion import KernelExpansion
 from discriminants.util.few_samples import are_few
 
@@ -83,33 +83,18 @@ class ForwardSelectionLearner(KernelExpansion):
         Centres of each dictionary.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_centers": [Interval(Integral, 1, None, closed="left")],
-        "kernel": [StrOptions(set(NAMED)), Kernel, callable],
-        "sigma": [StrOptions({"scale"}), Interval(Real, 0, None, closed="neither"), np.ndarray],
-        "epsilon": [Interval(Real, 0, None, closed="left")],
-        "norm_penalty": [Interval(Real, 0, None, closed="left")],
-        "criterion": [StrOptions({*CRITERIA, "cv", "auto"}), None],
-        "cv": [Interval(Integral, 2, None, closed="left")],
-        "dictionary": [StrOptions({"shared", "private"})],
-        "rule": [StrOptions(set(RULES)), callable],
-        "n_candidates": [Interval(Integral, 1, None, closed="left"), None],
-        "candidates": [StrOptions({"random", "residual"})],
-        "random_state": ["random_state"],
-    }
-
-    n_centers: int = field(default=200, kw_only=False)
-    kernel: Any = "gaussian"
-    sigma: Any = "scale"
-    epsilon: float = 0.0
-    norm_penalty: float = 0.0
-    criterion: str | None = "auto"
-    cv: int = 5
-    dictionary: str = "shared"
-    rule: Any = "error_reduction"
-    n_candidates: int | None = 3000
-    candidates: str = "random"
-    random_state: Any = None
+    n_centers: int = parameter(COUNT, default=200, kw_only=False)
+    kernel: Any = parameter(set(NAMED), Kernel, callable, default="gaussian")
+    sigma: Any = parameter({"scale"}, POSITIVE, np.ndarray, default="scale")
+    epsilon: float = parameter(NOT_NEGATIVE, default=0.0)
+    norm_penalty: float = parameter(NOT_NEGATIVE, default=0.0)
+    criterion: str | None = parameter({*CRITERIA, "cv", "auto"}, None, default="auto")
+    cv: int = parameter(Interval(Integral, 2, None, closed="left"), default=5)
+    dictionary: str = parameter({"shared", "private"}, default="shared")
+    rule: Any = parameter(set(RULES), callable, default="error_reduction")
+    n_candidates: int | None = parameter(COUNT, None, default=3000)
+    candidates: str = parameter({"random", "residual"}, default="random")
+    random_state: Any = parameter("random_state", default=None)
 
     def _begin(self, state: SelectionState) -> None:
         """Called before the first column of every dictionary."""
