@@ -10,11 +10,32 @@ from discriminants.center_selection.entropy import entropy
 from discriminants.center_selection.feature_vectors import feature_vectors
 from discriminants.center_selection.forward_chooser import forward
 from discriminants.center_selection.leverage import leverage
-from discriminants.center_selection.pivots import pivots
-from discriminants.center_selection.random_rows import random_rows
 from discriminants.kernels import Kernel
+from discriminants.linear_systems.pivoted_cholesky import pivoted_cholesky
 
 Chooser = Callable[[np.ndarray, Kernel, int, np.random.RandomState, np.ndarray | None], np.ndarray]
+
+
+def random_rows(
+    X: np.ndarray, kernel: Kernel, n_centers: int, random: np.random.RandomState, targets: np.ndarray | None = None
+) -> np.ndarray:
+    """min(n_centers, n_samples) rows of X, all equally likely; for `CHOOSERS`.
+
+    Source: C. Williams, M. Seeger, Using the Nystroem method to speed up kernel machines, NIPS 2000.
+    """
+    return random.choice(X.shape[0], min(n_centers, X.shape[0]), replace=False)
+
+
+def pivots(
+    X: np.ndarray, kernel: Kernel, n_centers: int, random: np.random.RandomState, targets: np.ndarray | None = None
+) -> np.ndarray:
+    """Always the sample furthest, in the space of the kernel, from the span of those chosen; for `CHOOSERS`.
+
+    O(N m^2) time, 8 N m bytes for m centres (Suykens et al. 2002, section 6.1.2). Nothing is drawn at random. There are
+    fewer rows than `n_centers` where the samples span no more.
+    """
+    return pivoted_cholesky(kernel, X, n_centers).pivots
+
 
 CHOOSERS: Mapping[str, Chooser] = {
     "cholesky": pivots,

@@ -52,7 +52,6 @@ class InvariantKFDClassifier(ThresholdedClassifier):
 
     References
     ----------
-    S. Mika, Kernel Fisher Discriminants, dissertation, Berlin 2002.
     B. Schoelkopf, C. Burges, V. Vapnik, Incorporating invariances in support vector learning machines, ICANN 1996.
     P. Simard, Y. LeCun, J. Denker, B. Victorri, Transformation invariance in pattern recognition, 1998.
 
@@ -76,16 +75,13 @@ class InvariantKFDClassifier(ThresholdedClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
         copies : array-like of shape (n_transformations, n_samples, n_features), optional
             The samples, transformed by a little, each transformation in turn.
 
         Raises
         ------
         ValueError
-            For NaN or infinite input, fewer than two classes, parameters out of range, or shapes or a kernel that do
-            not fit.
+            For copies or a kernel that do not fit.
         """
         self._copies = copies
         try:

@@ -4,7 +4,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import eigh
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import validate_data
 
 from discriminants.kernels import Kernel, make_kernel
@@ -19,7 +18,7 @@ from discriminants.linear_systems.kernel_values import (
 from discriminants.linear_systems.pooled_scatter import PooledScatter, largest, oriented
 from discriminants.multiclass.labels import class_codes
 from discriminants.util.estimator import COUNT, POSITIVE, estimator, parameter
-from discriminants.util.expansion import FLOATS, KernelExpansion
+from discriminants.util.expansion import FLOATS, KernelFeatures
 from discriminants.util.sampling import balanced_sample
 
 _BLOCK = 2048  # samples
@@ -27,7 +26,7 @@ _MAX_SHARE = 1.0 - 1e-12  # of the variance of a direction that lies between the
 
 
 @estimator
-class KernelDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelExpansion):
+class KernelDiscriminantAnalysis(KernelFeatures):
     """Directions in the space of a kernel that part all classes best: linear discriminant analysis with a kernel.
 
     A direction maximizes the scatter between the classes, alpha'B alpha, against that within them and the penalty,
@@ -72,7 +71,6 @@ class KernelDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     References
     ----------
-    S. Mika, Kernel Fisher Discriminants, dissertation, Berlin 2002.
     G. Baudat, F. Anouar, Generalized discriminant analysis using a kernel approach, Neural Computation 12, 2000.
     T. Hastie, R. Tibshirani, A. Buja, Flexible discriminant analysis by optimal scoring, JASA 89, 1994.
 
@@ -93,16 +91,10 @@ class KernelDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn the directions.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-
         Raises
         ------
         ValueError
-            For NaN or infinite input, fewer than two classes, parameters out of range, a kernel that does not fit, or
-            more components than there are samples less one.
+            For fewer than two classes, a kernel that does not fit, or more components than there are samples less one.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
@@ -145,14 +137,6 @@ class KernelDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             kernel, X, centers, codes, self.regularization, self.penalty, wanted
         )
         self._keep_expansion(kernel, centers, alpha, bias)
-
-    def transform(self, X: np.ndarray) -> np.ndarray:
-        """Features of shape (n_samples, n_components), in the float type of X."""
-        return self._outputs(self._checked(X))
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.dual_coef_.shape[1])
 
 
 def _by_least_squares(

@@ -58,12 +58,6 @@ class KFDClassifier(ThresholdedClassifier):
     regularization_ : float
         The one taken.
 
-    References
-    ----------
-    E. Andelic, Sparse Nonlinear Discriminants, dissertation, Magdeburg 2007.
-    S. Mika, Kernel Fisher Discriminants, dissertation, Berlin 2002.
-    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
-
     See Also
     --------
     LinearDiscriminant : the same in the space of the inputs.

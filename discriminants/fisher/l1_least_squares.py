@@ -3,7 +3,8 @@
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-_STEP = 0.995  # share of the way to the nearest bound
+from discriminants.linear_systems.box_interior import longest_step
+
 _MAX_ITERATIONS = 200
 _PATIENCE = 10  # iterations without a gain after which the best is taken
 _MAX_GAP = 1e-3  # of y'y, at the end: columns that nearly depend on each other leave the last digits open
@@ -106,11 +107,7 @@ def _direction(
 
 def _length(values: tuple[np.ndarray, ...], steps: tuple[np.ndarray, ...]) -> float:
     """The longest step, at most one, that leaves all values positive."""
-    longest = 1.0
-    for v, dv in zip(values, steps, strict=True):
-        falling = dv < 0
-        longest = min(longest, _STEP * float((-v[falling] / dv[falling]).min(initial=np.inf)))
-    return longest
+    return min(longest_step(v, dv) for v, dv in zip(values, steps, strict=True))
 
 
 def _difference(g: np.ndarray, correlation: np.ndarray, energy: float, penalty: float, alpha: np.ndarray) -> float:

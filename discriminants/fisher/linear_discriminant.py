@@ -18,7 +18,9 @@ _MIN_SHARE = 1e-12  # of the total variance along a direction, that has to be va
 
 @estimator
 class LinearDiscriminant(ClassifierMixin, BaseEstimator):
-    """w = S_W^-1 (m_+ - m_-) with the bias of Bayes' rule for normal classes of one covariance (3.11-3.19).
+    """w = S_W^-1 (m_+ - m_-) with the bias of Bayes' rule for normal classes of one covariance.
+
+    Fisher's discriminant and its posterior (Andelic 2007, 3.11-3.19).
 
     For two classes the output is t = w'x + b (3.17), w = Sigma^-1 (m_+ - m_-), the log of the odds of the second class
     of `classes_`, and the threshold zero is where the projected class densities, weighted by the priors, meet. Sigma
@@ -53,7 +55,6 @@ class LinearDiscriminant(ClassifierMixin, BaseEstimator):
 
     References
     ----------
-    E. Andelic, Sparse Nonlinear Discriminants, dissertation, Magdeburg 2007.
     R. A. Fisher, The use of multiple measurements in taxonomic problems, Annals of Eugenics 7, 1936.
 
     See Also
@@ -67,17 +68,11 @@ class LinearDiscriminant(ClassifierMixin, BaseEstimator):
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn the directions and biases.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-
         Raises
         ------
         ValueError
-            For NaN or infinite input, fewer than two classes, constant samples, or classes that differ in a
-            direction in which they have no variance (always so with more features than samples) while
-            `regularization` is zero.
+            For fewer than two classes, constant samples, or classes that differ in a direction in which they have no
+            variance (always so with more features than samples) while `regularization` is zero.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C")

@@ -4,7 +4,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import validate_data
 
 from discriminants.fisher.tangent_covariance import checked_copies, tangent_covariance
@@ -12,13 +11,13 @@ from discriminants.kernels import make_kernel
 from discriminants.linear_systems.centred_scatter import PENALTIES
 from discriminants.linear_systems.kernel_values import check_symmetric, check_values, dictionary, kernel_matrix
 from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, parameter
-from discriminants.util.expansion import FLOATS, KernelExpansion
+from discriminants.util.expansion import FLOATS, KernelFeatures
 
 _JITTER = 1e-10  # of the mean diagonal entry of a matrix that is to be factored
 
 
 @estimator
-class OrientedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelExpansion):
+class OrientedKernelPCA(KernelFeatures):
     """Kernel principal components that do not move when samples are transformed, or that rise above known noise.
 
     Maximizes alpha'K'HK alpha / N, the variance of the outputs, against alpha'(lambda T + mu P) alpha: T is the tangent
@@ -46,7 +45,6 @@ class OrientedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kerne
 
     References
     ----------
-    S. Mika, Kernel Fisher Discriminants, dissertation, Berlin 2002.
     K. Diamantaras, S. Kung, Principal Component Neural Networks, Wiley 1996.
 
     See Also
@@ -66,7 +64,6 @@ class OrientedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kerne
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
         y : ignored
         copies : array-like of shape (n_transformations, n_samples, n_features), optional
             The samples, transformed by a little, each transformation in turn.
@@ -76,7 +73,7 @@ class OrientedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kerne
         Raises
         ------
         ValueError
-            For NaN or infinite input, parameters out of range, shapes or a kernel that do not fit.
+            For copies, noise or a kernel that do not fit.
         """
         self._validate_params()
         X = validate_data(self, X, dtype=FLOATS, order="C")
@@ -122,11 +119,3 @@ class OrientedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kerne
         alpha = alpha * np.where(furthest < 0, -1.0, 1.0)
         self._keep_expansion(kernel, centers, alpha, -column_means @ alpha)
         return self
-
-    def transform(self, X: np.ndarray) -> np.ndarray:
-        """Features of shape (n_samples, n_components), in the float type of X."""
-        return self._outputs(self._checked(X))
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.dual_coef_.shape[1])

@@ -48,7 +48,6 @@ class RobustKFDClassifier(ThresholdedClassifier):
 
     References
     ----------
-    S. Mika, Kernel Fisher Discriminants, dissertation, Berlin 2002.
     P. Huber, Robust Statistics, Wiley 1981.
 
     See Also

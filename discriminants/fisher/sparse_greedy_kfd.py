@@ -64,7 +64,6 @@ class SparseGreedyKFDClassifier(ForwardSelectionLearner, ThresholdedClassifier):
 
     References
     ----------
-    S. Mika, Kernel Fisher Discriminants, dissertation, Berlin 2002.
     A. Smola, B. Schoelkopf, Sparse greedy matrix approximation for machine learning, ICML 2000.
 
     See Also

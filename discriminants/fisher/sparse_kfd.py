@@ -53,7 +53,6 @@ class _SparseKFD(KernelExpansion):
 
     References
     ----------
-    S. Mika, Kernel Fisher Discriminants, dissertation, Berlin 2002.
     S. Mika, G. Raetsch, K.-R. Mueller, A mathematical programming approach to the kernel Fisher algorithm, NIPS 13,
     2001.
     """

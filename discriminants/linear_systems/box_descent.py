@@ -23,12 +23,7 @@ class BoxDescent(NamedTuple):
 
 
 class KernelRows:
-    """Columns of the kernel matrix of the samples, kept whole where it is small.
-
-    Attributes
-    ----------
-    whole : ndarray of shape (n_samples, n_samples) or None
-    """
+    """Columns of the kernel matrix of the samples; `whole` is that matrix where it is small, else None."""
 
     def __init__(self, kernel: Kernel, X: np.ndarray) -> None:
         self._kernel, self._X = kernel, X

@@ -70,10 +70,6 @@ class BayesianLSSVM(KernelExpansion):
         With "ard_gaussian": what each input adds to the exponent of the kernel, on average over pairs of samples.
     variance_ : PosteriorVariance
         Of the outputs.
-
-    References
-    ----------
-    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
     """
 
     kernel: Any = "gaussian"
@@ -184,8 +180,6 @@ class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,), optional
             v >= 0: a sample of weight two is as two equal samples, one of weight zero as none. Weights whose mean is
             one say how much noise there is: the variance of a sample's is `noise_variance_` / v.
@@ -196,9 +190,7 @@ class BayesianLSSVMRegressor(BayesianLSSVM, KernelRegressor):
         Raises
         ------
         ValueError
-            For NaN or infinite input, wrong shapes, parameters out of range, a kernel that is not symmetric or has
-            negative eigenvalues, `select_inputs` with another kernel, or targets that are no numbers or whose squares
-            the float type of X cannot hold.
+            For a kernel that is not symmetric or has negative eigenvalues, or `select_inputs` with another kernel.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True)

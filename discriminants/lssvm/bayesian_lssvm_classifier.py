@@ -65,16 +65,11 @@ class BayesianLSSVMClassifier(ClassifierMixin, BayesianLSSVM):
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn the outputs and their probabilities.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-
         Raises
         ------
         ValueError
-            For NaN or infinite input, fewer than two classes, parameters out of range, a kernel that is precomputed,
-            not symmetric or has negative eigenvalues, or `select_inputs` with another kernel than "ard_gaussian".
+            For fewer than two classes, a kernel that is precomputed, not symmetric or has negative eigenvalues, or
+            `select_inputs` with another kernel than "ard_gaussian".
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C")

@@ -55,10 +55,6 @@ class CommitteeRegressor(MultiOutputMixin, MetaEstimatorMixin, RegressorMixin, B
         C, summed over the outputs.
     combine_ : regressor or None
 
-    References
-    ----------
-    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
-
     See Also
     --------
     sklearn.ensemble.StackingRegressor : different regressors, each on all samples.
@@ -75,15 +71,10 @@ class CommitteeRegressor(MultiOutputMixin, MetaEstimatorMixin, RegressorMixin, B
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn members and weights.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-
         Raises
         ------
         ValueError
-            For NaN or infinite input, parameters out of range, or fewer than two samples a member.
+            For fewer than two samples a member.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True)

@@ -21,7 +21,7 @@ from discriminants.util.estimator import COUNT, POSITIVE, estimator, field, para
 from discriminants.util.expansion import FLOATS
 from discriminants.util.few_samples import are_few
 from discriminants.util.partial_fit import can_stream
-from discriminants.util.regression import KernelRegressor, checked_targets
+from discriminants.util.regression import KernelRegressor
 
 _TIE = 1e-9  # relative difference of scores that rounding makes
 PENALTIES = np.logspace(-8, 4, 25)
@@ -253,29 +253,15 @@ class FixedSizeLSSVMRegressor(_FixedSize, KernelRegressor):
     def partial_fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn further samples, in O(n m^2 + m^3) time for n of them: better many at a time.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-
         Raises
         ------
         ValueError
-            For NaN or infinite input, or shapes unlike those before.
+            For shapes unlike those before.
         AttributeError
             After `fit`, if the penalty is found by leaving out, or if the kernel is precomputed.
         """
         self._validate_params()
-        first = not hasattr(self, "sums_")
-        X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True, reset=first)
-        targets = checked_targets(y, X.dtype)
-        if first:
-            self._one_column = y.ndim == 1
-        expected = targets.shape[1] if first else self.intercept_.shape[0]
-        if (y.ndim == 1) != self._one_column or targets.shape[1] != expected:
-            wanted = "(n_samples,)" if self._one_column else f"(n_samples, {expected})"
-            raise ValueError(f"y has shape {y.shape}; the samples before had targets of shape {wanted}")
-        self._learn(X, targets)
+        self._learn(*self._checked_stream(X, y, self.intercept_.shape[0] if hasattr(self, "sums_") else None))
         return self
 
 
@@ -311,18 +297,11 @@ class FixedSizeLSSVMClassifier(_FixedSize, OneVsRestClassifier):
     def partial_fit(self, X: np.ndarray, y: np.ndarray, classes: np.ndarray | None = None) -> Self:
         """Learn further samples, in O(n m^2 + m^3) time for n of them: better many at a time.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        classes : array-like of shape (n_classes,)
-            All classes that will come; needed in the first call alone.
-
         Raises
         ------
         ValueError
-            For NaN or infinite input, another number of features than before, labels that are not among the classes,
-            or missing or different `classes`.
+            For another number of features than before, labels that are not among the classes, or missing or different
+            `classes`.
         AttributeError
             After `fit`, if `posterior` is "platt" or "multinomial", if the penalty is found by leaving out, or if the
             kernel is precomputed.

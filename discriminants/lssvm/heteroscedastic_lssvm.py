@@ -55,10 +55,6 @@ class HeteroscedasticLSSVMRegressor(RegressorMixin, BaseEstimator):
     leave_one_out_residuals_ : ndarray of shape (n_samples,)
     n_rounds_ : int
 
-    References
-    ----------
-    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
-
     See Also
     --------
     BayesianLSSVMRegressor : one variance for all, or one that is known for each sample.
@@ -73,11 +69,6 @@ class HeteroscedasticLSSVMRegressor(RegressorMixin, BaseEstimator):
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn curve and noise.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
 
         Raises
         ------

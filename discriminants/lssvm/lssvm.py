@@ -77,10 +77,6 @@ class LSSVM(KernelExpansion):
         Mean squared error to be expected on a new sample with each of several penalties, a mean over the targets.
     basis_centers_ : ndarray of shape (m, n_features)
         The samples whose weight is not zero.
-
-    References
-    ----------
-    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
     """
 
     kernel: Any = "gaussian"
@@ -226,8 +222,6 @@ class LSSVMRegressor(LSSVM, KernelRegressor):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,), optional
             v >= 0: a sample of weight two is as two equal samples, one of weight zero as none. With several penalties
             each takes a factorisation of its own.
@@ -235,8 +229,7 @@ class LSSVMRegressor(LSSVM, KernelRegressor):
         Raises
         ------
         ValueError
-            For NaN or infinite input, wrong shapes, parameters out of range, a kernel that is not symmetric or has
-            large negative eigenvalues, or targets that are no numbers or whose squares the float type of X cannot hold.
+            For a kernel that is not symmetric or has large negative eigenvalues.
         MemoryError
             If the direct solver finds no room for the kernel matrix.
         """
@@ -322,8 +315,6 @@ class LSSVMClassifier(LSSVM, ThresholdedClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
             v >= 0: a sample of weight two is as two equal samples, for thresholds and posteriors too, one of weight
             zero as none. Leaving one out leaves out its whole weight. With several penalties each takes a
@@ -332,8 +323,8 @@ class LSSVMClassifier(LSSVM, ThresholdedClassifier):
         Raises
         ------
         ValueError
-            For NaN or infinite input, fewer than two classes of positive weight, parameters out of range, a kernel that
-            is not symmetric or has large negative eigenvalues, or what only the direct solver has of the other.
+            For fewer than two classes of positive weight, a kernel that is not symmetric or has large negative
+            eigenvalues, or what only the direct solver has of the other.
         MemoryError
             If the direct solver finds no room for the kernel matrix.
         """

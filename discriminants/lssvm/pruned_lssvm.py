@@ -48,7 +48,6 @@ class _Pruned(LSSVM):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), or (n_samples, n_outputs) for regression
         sample_weight : array-like of shape (n_samples,), optional
             v >= 0, of the fits; in the test every sample of positive weight counts once.
@@ -56,7 +55,7 @@ class _Pruned(LSSVM):
         Raises
         ------
         ValueError
-            As the full machine.
+            For what the full machine does not take.
         """
         self._first_kernel, self._first_penalty = None, None
         super().fit(X, y, sample_weight)
@@ -168,7 +167,7 @@ class PrunedLSSVMClassifier(_Pruned, LSSVMClassifier):
     As `PrunedLSSVMRegressor`: what counts are the errors on all samples by machines that have not learnt them, and the
     test is the one-sided sign test on the samples that only one of the two machines gets wrong (McNemar's, exact), with
     `significance` as its level. All tasks share the samples; `PairwiseClassifier(PrunedLSSVMClassifier())` prunes each
-    pair of classes by itself, as the source does.
+    pair of classes by itself, as the source does (Suykens et al. 2002, section 3.7).
 
     Parameters
     ----------

@@ -18,9 +18,10 @@ class ShrinkingGridSearchCV(BaseSearchCV):
 
     A round puts a value into the middle of either gap between the best value of every parameter and its neighbours,
     beyond the end of a grid one a step further out, and tries all combinations of these and the best that were not
-    tried before: up to 3^p - 1 of them for p parameters of numbers. So after r rounds the neighbours of the best are
-    2^-r of the first grid's steps away. Where all values of a parameter are positive, steps are ratios and the middle
-    is the geometric one. Parameters whose values are no numbers keep their best.
+    tried before (Suykens et al. 2002, section 3.4.2): up to 3^p - 1 of them for p parameters of numbers. So after r
+    rounds the neighbours of the best are 2^-r of the first grid's steps away. Where all values of a parameter are
+    positive, steps are ratios and the middle is the geometric one. Parameters whose values are no numbers keep their
+    best.
 
     Parameters
     ----------
@@ -42,10 +43,6 @@ class ShrinkingGridSearchCV(BaseSearchCV):
     ------
     ValueError
         From `fit`, if `param_grid` is no dict of lists, if several scores are asked for, and as `GridSearchCV` does.
-
-    References
-    ----------
-    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
     """
 
     estimator: Any = field(kw_only=False)

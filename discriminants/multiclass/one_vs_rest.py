@@ -30,15 +30,10 @@ class OneVsRestClassifier(ClassifierMixin, KernelExpansion):
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn the outputs, then the posterior model on the outputs of the training samples.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-
         Raises
         ------
         ValueError
-            For NaN or infinite input, fewer than two classes, or parameters out of range.
+            For fewer than two classes.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C")

@@ -1,14 +1,11 @@
 """Kernel expansions of all pairs of classes in which the pair (i, j) has centres of the classes i and j alone."""
 
-from typing import Any
-
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import ClassifierMixin
 
 from discriminants.kernels.kernel import KernelColumns
 from discriminants.multiclass.gaussian_coupling import GaussianPairs, coupled, normalized
-from discriminants.util.expansion import FLOATS
+from discriminants.util.expansion import KernelExpansion
 from discriminants.util.prepared import Prepared
 
 BLOCK_ROWS = 128
@@ -16,7 +13,7 @@ _PART_BYTES = 64 << 20  # most of the outputs of all pairs of a block
 _PREPARED: "Prepared[tuple[KernelColumns, GaussianPairs, PoolWeights]]" = Prepared()
 
 
-class PairExpansion(ClassifierMixin, BaseEstimator):
+class PairExpansion(ClassifierMixin, KernelExpansion):
     """Outputs of all pairs, their posteriors by normal densities, and those of the classes by coupling.
 
     A centre belongs to a class and takes part in that class's n_classes - 1 pairs. So the weights are an array of
@@ -26,8 +23,6 @@ class PairExpansion(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    kernel_ : Kernel
-        With its parameters as numbers.
     basis_centers_ : ndarray of shape (n_centers, n_features)
         Class after class.
     pool_sizes_ : ndarray of int of shape (n_classes,)
@@ -42,22 +37,10 @@ class PairExpansion(ClassifierMixin, BaseEstimator):
     """
 
     classes_: np.ndarray
-    kernel_: Any
-    basis_centers_: np.ndarray
     pool_sizes_: np.ndarray
-    dual_coef_: np.ndarray
-    intercept_: np.ndarray
     means_: np.ndarray
     variances_: np.ndarray
     class_log_prior_: np.ndarray
-
-    @property
-    def sigma_(self) -> Any:
-        """Width of the kernel as a number; only kernels that have one give it."""
-        try:
-            return self.kernel_.sigma
-        except AttributeError:
-            raise AttributeError(f"{type(self).__name__} has no sigma_: its kernel has no width") from None
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """The class with the largest posterior."""
@@ -78,10 +61,6 @@ class PairExpansion(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """Posteriors, shape (n_samples, n_classes); rows sum to one."""
         return np.exp(self.predict_log_proba(X))
-
-    def _checked(self, X: np.ndarray) -> np.ndarray:
-        check_is_fitted(self)
-        return validate_data(self, X, dtype=FLOATS, order="C", reset=False)
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
         """The logarithm of (4.8) for checked X."""

@@ -83,13 +83,12 @@ class PairwiseClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Sparse, or with missing values, where the estimator takes such.
-        y : array-like of shape (n_samples,)
 
         Raises
         ------
         ValueError
-            For fewer than two classes, parameters out of range, coupling with an estimator without
-            `predict_proba`, or what the estimator refuses.
+            For fewer than two classes, coupling with an estimator without `predict_proba`, or what the estimator
+            refuses, NaN and infinity included.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, **self._accepted())

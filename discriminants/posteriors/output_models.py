@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discriminants.kernels.kernel import float_type
 from discriminants.logistic.loss import log_sigmoid
+from discriminants.util.estimator import estimator, field
 
 _MIN_DEVIATION = 1e-6  # of an output within a class, relative to its deviation over all samples
 _MAX_SQUARE = 1e200  # of a standardized output: differences and sums of such squares stay finite
@@ -23,7 +24,35 @@ def unit_length_outputs(outputs: np.ndarray, dual_coef: np.ndarray) -> np.ndarra
     return outputs / np.where(length > 0, length, 1.0).astype(outputs.dtype)
 
 
-class GaussianOutputModel(BaseEstimator):
+@estimator
+class _OutputModel(BaseEstimator):
+    """Base of the models: what the arguments of `fit` mean."""
+
+    def fit(self, outputs: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
+        """Learn posteriors from outputs.
+
+        Parameters
+        ----------
+        outputs : ndarray of shape (n_samples, n_classes) or (n_samples, 1)
+            One output for two classes, positive for class 1.
+        y : ndarray of int of shape (n_samples,)
+            Class numbers 0 to n_classes - 1.
+        sample_weight : ndarray of shape (n_samples,), optional
+            As how many samples each counts; positive.
+        even_at_zero : bool
+            Whether two classes are equally probable at output zero, where that is a threshold already; of more classes
+            it says nothing.
+
+        Raises
+        ------
+        ValueError
+            If a class has no sample or holds all of them, or outputs are so large that their variance is not finite.
+        """
+        raise NotImplementedError
+
+
+@estimator
+class GaussianOutputModel(_OutputModel):
     """Every one-vs-rest output is Gaussian within its class and within the rest; Bayes' rule, then
     normalized.
 
@@ -40,23 +69,7 @@ class GaussianOutputModel(BaseEstimator):
     """
 
     def fit(self, outputs: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
-        """Estimate the densities.
-
-        Parameters
-        ----------
-        outputs : ndarray of shape (n_samples, n_classes), or (n_samples, 1) for two classes, positive for
-        class 1
-        y : ndarray of int of shape (n_samples,)
-            Class numbers 0 to n_classes - 1.
-        sample_weight : ndarray of shape (n_samples,), optional
-            As how many samples each counts; positive.
-
-        Raises
-        ------
-        ValueError
-            If a class has no sample or holds all of them, or outputs are so large that their variance is not
-            finite.
-        """
+        """Estimate the densities."""
         outputs, y, self.n_classes_ = _checked(outputs, y)
         n_outputs = outputs.shape[1]
         self.means_, self.variances_ = np.empty((2, n_outputs)), np.empty((2, n_outputs))
@@ -88,7 +101,8 @@ class GaussianOutputModel(BaseEstimator):
         return finite_log_proba(log_proba_from_odds(inside - rest), outputs)
 
 
-class PlattOutputModel(BaseEstimator):
+@estimator
+class PlattOutputModel(_OutputModel):
     """One sigmoid for each one-vs-rest output, normalized over the classes; for two classes one sigmoid.
 
     P(class | q) = 1 / (1 + exp(-(a q + b))) (Platt 1999, with a = -A and b = -B). The cross-entropy is taken
@@ -120,26 +134,7 @@ class PlattOutputModel(BaseEstimator):
         *,
         even_at_zero: bool = False,
     ) -> Self:
-        """Fit the sigmoids.
-
-        Parameters
-        ----------
-        outputs : ndarray of shape (n_samples, n_classes), or (n_samples, 1) for two classes, positive for
-        class 1
-        y : ndarray of int of shape (n_samples,)
-            Class numbers 0 to n_classes - 1.
-        sample_weight : ndarray of shape (n_samples,), optional
-            As how many samples each counts; positive.
-        even_at_zero : bool
-            Whether two classes are equally probable at output zero (b = 0), where that is a threshold already; of more
-            classes it says nothing.
-
-        Raises
-        ------
-        ValueError
-            If a class has no sample or holds all of them, or outputs are so large that their variance is not
-            finite.
-        """
+        """Fit the sigmoids."""
         outputs, y, self.n_classes_ = _checked(outputs, y)
         n_outputs = outputs.shape[1]
         free_offset = n_outputs > 1 or not even_at_zero
@@ -214,7 +209,8 @@ def _newton(
     return parameters
 
 
-class LogisticOutputModel(BaseEstimator):
+@estimator
+class LogisticOutputModel(_OutputModel):
     """A full multinomial logistic layer on the outputs; for two classes the sigmoid of `PlattOutputModel`.
 
     With two classes neither parameter is used.
@@ -232,9 +228,8 @@ class LogisticOutputModel(BaseEstimator):
     intercept_ : ndarray of shape (n_classes,)
     """
 
-    def __init__(self, C: float = 1.0, max_samples: int = 50_000) -> None:
-        self.C = C
-        self.max_samples = max_samples
+    C: float = field(default=1.0, kw_only=False)
+    max_samples: int = field(default=50_000, kw_only=False)
 
     def fit(
         self,
@@ -244,14 +239,7 @@ class LogisticOutputModel(BaseEstimator):
         *,
         even_at_zero: bool = False,
     ) -> Self:
-        """Fit the layer to outputs (n_samples, n_outputs) and class numbers (n_samples,), each sample counting as many
-        times as its weight says; `even_at_zero` as in `PlattOutputModel`.
-
-        Raises
-        ------
-        ValueError
-            If a class has no sample, or outputs are so large that their variance is not finite.
-        """
+        """Fit the layer."""
         from sklearn.linear_model import LogisticRegression
 
         outputs, y, n_classes = _checked(outputs, y)

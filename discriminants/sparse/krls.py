@@ -12,15 +12,15 @@ from sklearn.utils.validation import validate_data
 
 from discriminants.fisher.class_moments import ClassMoments
 from discriminants.kernels import PrecomputedKernel, make_kernel
-from discriminants.multiclass.labels import announced_classes, class_codes, codes_among
-from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, one_vs_rest_targets
+from discriminants.multiclass.labels import announced_classes, codes_among
+from discriminants.multiclass.one_vs_rest import OneVsRestClassifier, one_vs_rest_targets, winners
 from discriminants.posteriors.output_models import POSTERIORS, unit_length_outputs
 from discriminants.sparse.recursive_least_squares import KernelRecursion
 from discriminants.util.blas_threads import one_blas_thread
 from discriminants.util.estimator import COUNT, NOT_NEGATIVE, POSITIVE, estimator, field, parameter
 from discriminants.util.expansion import FLOATS, KernelExpansion
 from discriminants.util.partial_fit import can_stream
-from discriminants.util.regression import KernelRegressor, checked_targets
+from discriminants.util.regression import KernelRegressor
 
 
 def _can_stream(learner: Any) -> bool:
@@ -36,7 +36,7 @@ class _RecursiveLearner(KernelExpansion):
     ----------
     nu : float
         Squared distance from the span of the dictionary beyond which a sample joins it; 0 < nu <= 1 for kernels with
-        k(x, x) = 1 (3.100). Smaller is denser. The units are those of k(x, x).
+        k(x, x) = 1 (Andelic 2007, 3.100). Smaller is denser. The units are those of k(x, x).
     max_centers : int or None
         The dictionary takes no more entries than this; later samples are still learnt from. With None, data of many
         dimensions may let all samples in: 5000 of 20 independent features take 1 GB, and time that grows with the
@@ -71,8 +71,8 @@ class _RecursiveLearner(KernelExpansion):
     References
     ----------
     Y. Engel, S. Mannor, R. Meir, The kernel recursive least-squares algorithm, IEEE Transactions on Signal Processing
-    52, 2004. E. Andelic, Sparse Nonlinear Discriminants, 2007, section 3.4.3. W. Liu, J. C. Principe, S. Haykin, Kernel
-    Adaptive Filtering, 2010, chapter 4, where P is I / lambda at first.
+    52, 2004. W. Liu, J. C. Principe, S. Haykin, Kernel Adaptive Filtering, 2010, chapter 4, where P is I / lambda at
+    first.
     """
 
     _free_bias: ClassVar[bool]
@@ -203,27 +203,21 @@ class KRLSRegressor(_RecursiveLearner, KernelRegressor):
         ----------
         X : array-like of shape (n_samples, n_features)
             Taken in the float type of the first samples.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
 
         Raises
         ------
         ValueError
-            For NaN or infinite input, or shapes unlike those before.
+            For shapes unlike those before.
         AttributeError
             If `form` is not "one_pass", or the kernel is precomputed.
         """
         self._validate_params()
-        first = not hasattr(self, "recursion_")
-        X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True, reset=first)
-        one_column = y.ndim == 1
-        targets = checked_targets(y, X.dtype if first else self.recursion_.centers_.dtype)
-        if first:
+        if hasattr(self, "recursion_"):
+            n_outputs, dtype = self.recursion_.projected_targets_.shape[1], self.recursion_.centers_.dtype
+            X, targets = self._checked_stream(X, y, n_outputs, dtype)
+        else:
+            X, targets = self._checked_stream(X, y, None)
             self._begin_stream(X, targets.shape[1])
-            self._one_column = one_column
-        expected = self.recursion_.projected_targets_.shape[1]
-        if one_column != self._one_column or targets.shape[1] != expected:
-            wanted = "(n_samples,)" if self._one_column else f"(n_samples, {expected})"
-            raise ValueError(f"y has shape {y.shape}; the samples before had targets of shape {wanted}")
         self._learn(self._as_before(X), targets)
         return self
 
@@ -264,27 +258,13 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
 
     posterior: str = parameter({"auto", *POSTERIORS}, default="auto")
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Learn the outputs and the posterior model.
+    def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
+        self._begin(X, targets.shape[1])
+        self._learn_classes(X, targets)
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-
-        Raises
-        ------
-        ValueError
-            For NaN or infinite input, fewer than two classes, or parameters out of range.
-        """
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=FLOATS, order="C")
-        self.classes_, codes = class_codes(y)
-        self._begin(X, _n_outputs(self.classes_))
-        self._learn_classes(X, codes)
+    def _calibrate(self, X: np.ndarray, codes: np.ndarray, targets: np.ndarray) -> None:
         if self.posterior != "gaussian":
-            self._fit_posterior(self._outputs(X), codes)
-        return self
+            super()._calibrate(X, codes, targets)
 
     @available_if(_can_stream)
     def partial_fit(self, X: np.ndarray, y: np.ndarray, classes: np.ndarray | None = None) -> Self:
@@ -294,15 +274,12 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
         ----------
         X : array-like of shape (n_samples, n_features)
             Taken in the float type of the first samples.
-        y : array-like of shape (n_samples,)
-        classes : array-like of shape (n_classes,)
-            All classes that will come; needed in the first call alone.
 
         Raises
         ------
         ValueError
-            For NaN or infinite input, another number of features than before, labels that are not among the classes,
-            or missing or different `classes`.
+            For another number of features than before, labels that are not among the classes, or missing or different
+            `classes`.
         AttributeError
             If `form` is not "one_pass", `posterior` is "platt" or "multinomial", or the kernel is precomputed.
         """
@@ -312,11 +289,11 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
             raise ValueError("partial_fit cannot go on from a fit with posterior = 'platt' or 'multinomial': fit anew")
         known = announced_classes(classes, None if first else self.classes_)
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C", reset=first)
-        codes = codes_among(known, y)
+        targets = one_vs_rest_targets(codes_among(known, y), known.shape[0])
         if first:
-            self._begin_stream(X, _n_outputs(known))
+            self._begin_stream(X, targets.shape[1])
         self.classes_ = known
-        self._learn_classes(self._as_before(X), codes)
+        self._learn_classes(self._as_before(X), targets)
         return self
 
     def _begin(self, X: np.ndarray, n_outputs: int) -> None:
@@ -326,17 +303,12 @@ class KRLSClassifier(_RecursiveLearner, OneVsRestClassifier):
         elif hasattr(self, "moments_"):
             del self.moments_
 
-    def _learn_classes(self, X: np.ndarray, codes: np.ndarray) -> None:
-        targets = one_vs_rest_targets(codes, self.classes_.shape[0])
+    def _learn_classes(self, X: np.ndarray, targets: np.ndarray) -> None:
         if not hasattr(self, "moments_"):
             self._learn(X, targets)
             return
-        moments = self.moments_.copied()
+        moments, codes = self.moments_.copied(), winners(targets)
         self._learn(X, targets, lambda phi, rows: moments.add(phi, codes[rows]))
         self.moments_ = moments
         unit_weights = unit_length_outputs(self.recursion_.weights(), self.dual_coef_)
         self.posterior_ = self.moments_.output_model(unit_weights)
-
-
-def _n_outputs(classes: np.ndarray) -> int:
-    return 1 if classes.shape[0] == 2 else int(classes.shape[0])

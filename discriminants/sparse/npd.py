@@ -21,9 +21,8 @@ class _PseudoDiscriminant(ForwardSelectionLearner):
 
     References
     ----------
-    E. Andelic, Sparse Nonlinear Discriminants, dissertation, Magdeburg 2007. A. Smola, B. Schoelkopf, Sparse greedy
-    matrix approximation for machine learning, ICML 2000, and J. Suykens et al., Least Squares Support Vector
-    Machines, World Scientific 2002, for the penalty on the norm.
+    A. Smola, B. Schoelkopf, Sparse greedy matrix approximation for machine learning, ICML 2000, for the penalty on the
+    norm.
     """
 
     residual_threshold: float | None = parameter(NOT_NEGATIVE, None, default=None)

@@ -137,8 +137,6 @@ class OneVsOneKernelClassifier(PairExpansion):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
         progress : callable, optional
             Called with the steps done and their number, three a class.
         workers : Workers, optional
@@ -147,8 +145,7 @@ class OneVsOneKernelClassifier(PairExpansion):
         Raises
         ------
         ValueError
-            For NaN or infinite input, fewer than two classes, parameters out of range, or a kernel with several columns
-            a point or a width of its own for each.
+            For fewer than two classes, or a kernel with several columns a point or a width of its own for each.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C")

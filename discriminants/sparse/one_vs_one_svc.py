@@ -70,15 +70,13 @@ class OneVsOneSVC(PairExpansion):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
         workers : Workers, optional
             Where the outputs are computed, one class a task; libsvm works in one thread.
 
         Raises
         ------
         ValueError
-            For NaN or infinite input, fewer than two classes, or parameters out of range.
+            For fewer than two classes.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C")

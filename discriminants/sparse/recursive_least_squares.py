@@ -31,33 +31,11 @@ class KernelRecursion(BaseEstimator):
     and e_1 the parts of targets and ones that are orthogonal to all of R's columns, c = e_1'e / e_1'e_1, and the
     weights are R^-1 (z - c z_1).
 
-    Parameters
-    ----------
-    kernel : Kernel
-        With its parameters as numbers; positive definite.
-    penalty : float
-        lambda; 0 or more.
-    free_bias : bool
-        Whether there is a bias beside that of the kernel; needs a penalty.
-
-    Attributes
-    ----------
-    centers_ : ndarray of shape (m, n_features)
-        The dictionary, in the float type of the data.
-    indices_ : ndarray of int of shape (m,)
-        When each entry came, counted over all samples seen.
-    gram_factor_ : ndarray of shape (m, m)
-        L, lower triangular.
-    information_ : ndarray of shape (m, m)
-        R, upper triangular; R'R is the inverse of the source's P in these coordinates.
-    projected_targets_ : ndarray of shape (m, n_outputs)
-        z.
-    projected_ones_ : ndarray of shape (m, 1)
-        z_1; with a free bias alone.
-    residual_products_ : ndarray of shape (n_outputs + 1,)
-        e_1'e of every target, and e_1'e_1; with a free bias alone.
-    n_samples_seen_ : int
-        Samples that the dictionary was offered.
+    `kernel` is resolved and positive definite, `penalty` is lambda, `free_bias` says whether there is a bias beside
+    that of the kernel. The dictionary is centers_ (m, n_features), in the float type of the data, and indices_ (m,)
+    says when each entry came, counted over the n_samples_seen_. gram_factor_ is L, lower triangular, information_ is R,
+    upper triangular, projected_targets_ (m, n_outputs) is z. With a free bias alone, projected_ones_ (m, 1) is z_1, and
+    residual_products_ (n_outputs + 1,) are e_1'e of every target and e_1'e_1.
     """
 
     def __init__(self, kernel: Kernel, penalty: float = 0.0, free_bias: bool = False) -> None:

@@ -80,10 +80,6 @@ class NARX(BaseEstimator):
     last_outputs_ : ndarray of shape (p, n_outputs)
         The end of the series that was learnt, from which `simulate` goes on.
     last_inputs_ : ndarray of shape (q, n_inputs)
-
-    References
-    ----------
-    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

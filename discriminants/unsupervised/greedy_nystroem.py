@@ -3,7 +3,6 @@
 from typing import Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import validate_data
@@ -12,12 +11,12 @@ from discriminants.multiclass.labels import class_codes
 from discriminants.multiclass.one_vs_rest import one_vs_rest_targets
 from discriminants.sparse.chosen_centers import ChosenCenters
 from discriminants.util.estimator import COUNT, estimator, parameter
-from discriminants.util.expansion import FLOATS
+from discriminants.util.expansion import FLOATS, KernelFeatures
 from discriminants.util.regression import checked_targets
 
 
 @estimator
-class GreedyNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChosenCenters):
+class GreedyNystroem(KernelFeatures, ChosenCenters):
     """The Nystroem approximation of a kernel, with centres that are chosen and not drawn.
 
     Scalar products of the features are the kernel of the samples' projections onto the span of the centres, k(x, S)
@@ -38,7 +37,6 @@ class GreedyNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChosenCe
     References
     ----------
     C. Williams, M. Seeger, Using the Nystroem method to speed up kernel machines, NIPS 2000.
-    J. Suykens et al., Least Squares Support Vector Machines, 2002, sections 6.1 to 6.3.
 
     See Also
     --------
@@ -57,7 +55,6 @@ class GreedyNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChosenCe
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
             Labels (whole numbers, strings), told one against the rest, or targets (numbers with fractions). Only the
             chooser "greedy" and functions look at it.
@@ -65,7 +62,7 @@ class GreedyNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChosenCe
         Raises
         ------
         ValueError
-            For NaN or infinite input, parameters out of range, a kernel that does not fit, or "greedy" without y.
+            For a kernel that does not fit, or "greedy" without y.
         """
         self._validate_params()
         targets = None
@@ -78,14 +75,6 @@ class GreedyNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChosenCe
         kernel, centers, whitening = self._basis(X, int(self.n_components), targets)
         self._keep_expansion(kernel, centers, whitening, np.zeros(whitening.shape[1]))
         return self
-
-    def transform(self, X: np.ndarray) -> np.ndarray:
-        """Features of shape (n_samples, m), in the float type of X."""
-        return self._outputs(self._checked(X))
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.dual_coef_.shape[1])
 
 
 def _targets(y: np.ndarray, dtype: np.dtype) -> np.ndarray:

@@ -63,10 +63,6 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     x_directions_, y_directions_ : KernelDirections
         Centres, weights and kernel of each view; scores of the training samples have mean zero and variance one.
 
-    References
-    ----------
-    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
-
     See Also
     --------
     sklearn.cross_decomposition.CCA : linear, without a penalty.
@@ -102,8 +98,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Raises
         ------
         ValueError
-            For NaN or infinite input, fewer than two samples, parameters out of range, or kernels that are not
-            symmetric.
+            For fewer than two samples, or kernels that are not symmetric.
         """
         self._validate_params()
         if y is None:

@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import eigh
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
@@ -12,14 +12,14 @@ from discriminants.kernels import make_kernel
 from discriminants.linear_systems.kernel_values import check_symmetric, check_values, dictionary, kernel_matrix
 from discriminants.lssvm.lssvm import LSSVMRegressor
 from discriminants.util.estimator import COUNT, estimator, parameter
-from discriminants.util.expansion import FLOATS, KernelExpansion
+from discriminants.util.expansion import FLOATS, KernelFeatures
 from discriminants.util.regression import checked_targets
 
 _RANK = 1e-12  # eigenvalues below this share of the largest are rounding
 
 
 @estimator
-class LSSVMKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelExpansion):
+class LSSVMKernelPCA(KernelFeatures):
     """Kernel principal components in the form of least-squares support vector machines.
 
     The machine whose outputs have the greatest squares for its norm (Suykens et al. 2002, 7.1-7.40). With a bias term
@@ -47,10 +47,6 @@ class LSSVMKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEx
     dual_coef_ : ndarray of shape (m, n_found)
         Directions have length one in the space of the kernel.
 
-    References
-    ----------
-    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
-
     See Also
     --------
     sklearn.decomposition.KernelPCA : with a bias term; way back by kernel ridge regression.
@@ -69,8 +65,7 @@ class LSSVMKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEx
         Raises
         ------
         ValueError
-            For NaN or infinite input, fewer than two samples, parameters out of range, a kernel that is not symmetric,
-            or a way back to a precomputed kernel.
+            For fewer than two samples, a kernel that is not symmetric, or a way back to a precomputed kernel.
         """
         self._validate_params()
         X = validate_data(self, X, dtype=FLOATS, order="C", ensure_min_samples=2)
@@ -106,10 +101,6 @@ class LSSVMKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEx
             self.regressor_ = regressor.fit(self._outputs(X), X)
         return self
 
-    def transform(self, X: np.ndarray) -> np.ndarray:
-        """Scores of shape (n_samples, n_found), in the float type of X."""
-        return self._outputs(self._checked(X))
-
     def inverse_transform(self, Z: np.ndarray) -> np.ndarray:
         """Samples (n_samples, n_features) that have about these scores (n_samples, n_found).
 
@@ -123,7 +114,3 @@ class LSSVMKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEx
             raise ValueError("inverse_transform needs reconstruct = True or a regressor in fit")
         found = check_array(Z, dtype=FLOATS, input_name="Z")
         return np.asarray(self.regressor_.predict(found)).reshape(found.shape[0], -1)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.dual_coef_.shape[1])

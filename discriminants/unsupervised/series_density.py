@@ -22,8 +22,8 @@ class SeriesDensity(DensityMixin, KernelExpansion):
     """The Gaussian kernel density of the samples, of which only the strongest eigenvectors are kept.
 
     p(x) = (1 / N) 1'U U' k(x), k the Gaussians of integral one around the samples and U eigenvectors of their matrix
-    (7.51): with all of them the Parzen estimate, with fewer a smoother one. It integrates to about one but may be
-    negative where there are no samples. Time is O(N^3), memory 16 N^2 bytes.
+    (Suykens et al. 2002, 7.51): with all of them the Parzen estimate, with fewer a smoother one. It integrates to about
+    one but may be negative where there are no samples. Time is O(N^3), memory 16 N^2 bytes.
 
     Parameters
     ----------
@@ -48,7 +48,6 @@ class SeriesDensity(DensityMixin, KernelExpansion):
     References
     ----------
     M. Girolami, Orthogonal series density estimation and the kernel eigenvalue problem, Neural Computation 14, 2002.
-    J. Suykens et al., Least Squares Support Vector Machines, World Scientific 2002.
 
     See Also
     --------
@@ -64,8 +63,7 @@ class SeriesDensity(DensityMixin, KernelExpansion):
         Raises
         ------
         ValueError
-            For NaN or infinite input, parameters out of range, "scott" where all samples are the same, or a density
-            that is too large for float64.
+            For "scott" where all samples are the same, or a density that is too large for float64.
         """
         self._validate_params()
         X = validate_data(self, X, dtype=FLOATS, order="C", ensure_min_samples=2)

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -73,6 +73,18 @@ class KernelExpansion(BaseEstimator):
         """All outputs for checked X, shape (n_samples, n_outputs)."""
         columns = _prepared(self, X.dtype)
         return self.kernel_.evaluate(X, self.basis_centers_, self.dual_coef_, self.intercept_, columns=columns)
+
+
+class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelExpansion):
+    """Base of the transformers: each output is a feature."""
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Features of shape (n_samples, n_features_out), in the float type of X."""
+        return self._outputs(self._checked(X))
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.dual_coef_.shape[1])
 
 
 def _prepared(learner: KernelExpansion, dtype: np.dtype) -> KernelColumns | None:

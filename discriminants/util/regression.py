@@ -6,11 +6,13 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
+from discriminants.util.estimator import estimator
 from discriminants.util.expansion import FLOATS, KernelExpansion
 
 _MAX_TARGET = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e30}  # sums of squares, weights stay finite
 
 
+@estimator
 class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelExpansion):
     """Base of the regressors: a subclass gives `_fit_targets(X, targets)`, which stores the expansion."""
 
@@ -19,14 +21,12 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelExpansion):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
 
         Raises
         ------
         ValueError
-            For NaN or infinite input, wrong shapes, parameters out of range, or targets that are no numbers or
-            whose squares the float type of X cannot hold.
+            For targets that are no numbers or whose squares the float type of X cannot hold.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True)
@@ -37,6 +37,20 @@ class KernelRegressor(MultiOutputMixin, RegressorMixin, KernelExpansion):
     def _fit_targets(self, X: np.ndarray, targets: np.ndarray) -> None:
         """Learn to give `targets` (n_samples, n_outputs) for the checked X."""
         raise NotImplementedError
+
+    def _checked_stream(
+        self, X: np.ndarray, y: np.ndarray, n_outputs: int | None, dtype: np.dtype | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Samples and targets of a `partial_fit`; `n_outputs` and `dtype` are those before, None in the first call."""
+        first = n_outputs is None
+        X, y = validate_data(self, X, y, dtype=FLOATS, order="C", multi_output=True, y_numeric=True, reset=first)
+        targets = checked_targets(y, X.dtype if dtype is None else dtype)
+        if first:
+            self._one_column = y.ndim == 1
+        elif (y.ndim == 1) != self._one_column or targets.shape[1] != n_outputs:
+            wanted = "(n_samples,)" if self._one_column else f"(n_samples, {n_outputs})"
+            raise ValueError(f"y has shape {y.shape}; the samples before had targets of shape {wanted}")
+        return X, targets
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Outputs, shaped like the y of `fit`: (n_samples,) or (n_samples, n_outputs)."""

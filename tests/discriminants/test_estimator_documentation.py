@@ -2,7 +2,9 @@
 
 import inspect
 import re
+from typing import Any
 
+import numpy as np
 import pytest
 
 import discriminants
@@ -11,8 +13,8 @@ from discriminants.util.estimator import estimator, field
 ESTIMATORS = [name for name in discriminants.__all__ if hasattr(getattr(discriminants, name), "get_params")]
 
 
-def entries(kind: type, section: str) -> list[tuple[str, str, str]]:
-    """Name, type and text of each entry of a section of a class's docstring."""
+def entries(kind: Any, section: str) -> list[tuple[str, str, str]]:
+    """Name, type and text of each entry of a section of a docstring."""
     found = re.search(rf"\n{section}\n-+\n(.*?)(\n\n\w[\w ]*\n---|\Z)", inspect.getdoc(kind) or "", re.DOTALL)
     blocks = re.split(r"\n(?=\S)", found[1].strip("\n")) if found else []
     heads = [(*block.partition("\n")[0].partition(" : ")[::2], block.partition("\n")[2]) for block in blocks]
@@ -25,6 +27,13 @@ def test_estimator_documents_every_parameter_once(name: str) -> None:
     documented = entries(kind, "Parameters")
     assert sorted(name for name, _, _ in documented) == sorted(inspect.signature(kind).parameters)
     assert not [name for name, _, text in documented if not text]
+
+
+@pytest.mark.parametrize("name", [name for name in ESTIMATORS if hasattr(getattr(discriminants, name), "fit")])
+def test_fit_documents_every_argument_once(name: str) -> None:
+    fit = getattr(discriminants, name).fit
+    documented = [name.lstrip("*") for name, _, _ in entries(fit, "Parameters")]
+    assert sorted(documented) == sorted(inspect.signature(fit).parameters.keys() - {"self"})
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -51,7 +60,7 @@ class Base:
 
 @estimator
 class Derived(Base):
-    """Derived.
+    """Derived (Mika 2002, 3.1).
 
     Parameters
     ----------
@@ -66,6 +75,15 @@ class Derived(Base):
     third: float | None = None
     learned_: int = field(init=False)
 
+    def fit(self, X: np.ndarray) -> None:
+        """Learn.
+
+        Raises
+        ------
+        ValueError
+            For an empty X.
+        """
+
 
 def test_derived_estimator_completes_inherited_entries() -> None:
     assert entries(Derived, "Parameters") == [
@@ -75,3 +93,6 @@ def test_derived_estimator_completes_inherited_entries() -> None:
     ]
     assert str(inspect.signature(Derived)).startswith("(first: int = 1, *, second: str = 'b'")
     assert vars(Derived()) == {"first": 1, "second": "b", "third": None}
+    assert entries(Derived.fit, "Parameters") == [("X", "array-like of shape (n_samples, n_features)", "")]
+    assert entries(Derived.fit, "Raises")[0][2].endswith("parameters out of range.\n    For an empty X.")
+    assert "S. Mika, Kernel Fisher Discriminants" in (Derived.__doc__ or "")

@@ -49,10 +49,10 @@ class ForwardSelectionLearner(KernelExpansion):
         Added to the diagonal of the full Gram matrix, that is, to the entry where a centre meets its own
         sample (Andelic 2007, below 3.54).
     norm_penalty : float
-        mu of a penalty mu w'K_mm w, the squared norm of the expansion in the space of the kernel (2.50), on the
-        summed squared error, in choosing centres and in their weights; the bias is free. With all samples as centres
-        that is `KFDClassifier(penalty="kernel", regularization=mu)`, the least-squares support vector machine. Needs
-        a symmetric positive semidefinite kernel and `n_candidates`, and of the criteria "cv".
+        mu of a penalty mu w'K_mm w, the squared norm of the expansion in the space of the kernel (2.50), on the summed
+        squared error, in choosing centres and in their weights; the bias is free. With all samples as centres that is
+        `KFDClassifier(penalty="kernel", regularization=mu)`, the least-squares support vector machine (Suykens et al.
+        2002). Needs a symmetric positive semidefinite kernel and `n_candidates`, and of the criteria "cv".
     criterion : {"gcv", "bic", "mdl", "cv", "auto"}, optional
         Keep the number of centres, up to `n_centers`, that is best by generalised cross-validation, an
         information criterion or `cv`-fold cross-validation, which takes `cv` further selections; None keeps all. "auto"

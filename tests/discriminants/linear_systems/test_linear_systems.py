@@ -8,7 +8,7 @@ from discriminants.linear_systems.bordered_system import BorderedSystem
 from discriminants.linear_systems.centred_scatter import PENALTIES, RidgeSolution, centred_scatter
 from discriminants.linear_systems.penalty_path import PenaltyPath
 from discriminants.linear_systems.pivoted_cholesky import pivoted_cholesky
-from discriminants.linear_systems.updates import extended_factor, extended_inverse, reduced_inverse
+from discriminants.linear_systems.updates import extended_factor
 
 MUS = [1e-3, 0.1, 10.0]
 
@@ -148,18 +148,6 @@ def test_a_partial_cholesky_factor_ends_where_the_kernel_has_no_more_rank() -> N
     found = pivoted_cholesky(kernel, X, 60, tol=1e-9)
     assert found.pivots.shape[0] == 10  # monomials of three variables up to degree two
     np.testing.assert_allclose(found.G @ found.G.T, kernel(X, X), atol=1e-7)
-
-
-def test_rows_come_and_go_in_an_inverse() -> None:
-    random = np.random.default_rng(0)
-    A = random.normal(size=(9, 7))
-    H = A.T @ A
-    grown = extended_inverse(np.linalg.inv(H[:6, :6]), H[:6, 6], H[6, 6])
-    np.testing.assert_allclose(grown, np.linalg.inv(H), rtol=1e-8)
-    keep = [0, 1, 3, 4, 5, 6]
-    np.testing.assert_allclose(reduced_inverse(grown, 2), np.linalg.inv(H[np.ix_(keep, keep)]), rtol=1e-8)
-    with pytest.raises(ValueError, match="depends on"):
-        extended_inverse(np.linalg.inv(H[:6, :6]), H[:6, 5], H[5, 5] - 1e-9)
 
 
 def test_new_columns_of_a_cholesky_factor_are_those_of_the_larger_matrix() -> None:
