@@ -48,9 +48,7 @@ class CenterExchange:
         return kernel_matrix(self._kernel.at(centers), self._X[rows], self._X[centers])
 
     def offer(self, samples: np.ndarray) -> np.ndarray:
-        """Put each sample in place of the centre that it betters most, if any; return what is left over, in their
-        places.
-        """
+        """Put each sample in place of the centre that it betters most, if any; return the samples left over."""
         left = samples.copy()
         values = self._values(samples, self.rows)
         for i, sample in enumerate(samples):

@@ -12,8 +12,8 @@ _MIN_SQUARE = 1e-200  # of all outputs, where they are zero
 
 
 class ClassMoments(BaseEstimator):
-    """counts_ (n_classes,), sums_ (n_classes, m) and second moments squares_ (n_classes, m, m) of the coordinates of
-    each class, as far as samples were seen.
+    """Numbers counts_ (n_classes,), sums_ (n_classes, m) and products squares_ (n_classes, m, m) of coordinates by
+    class.
     """
 
     def start(self, n_classes: int) -> Self:
@@ -42,9 +42,7 @@ class ClassMoments(BaseEstimator):
             self.squares_[code] += part.T @ part
 
     def output_model(self, weights: np.ndarray) -> GaussianOutputModel:
-        """The Gaussian model of the outputs phi'w, as if fitted to those of all samples (4.7); weights have shape (m,
-        n_outputs).
-        """
+        """The Gaussian model of the outputs phi'w, as if fitted to those of all samples (4.7)."""
         n_outputs = weights.shape[1]
         own = np.array([1]) if n_outputs == 1 else np.arange(n_outputs)
         sum_own = np.einsum("sm,ms->s", self.sums_[own], weights)

@@ -70,9 +70,7 @@ class HalfSquares:
             return np.matmul(left, self._right, out=out)
 
     def repair(self, products: np.ndarray, X: np.ndarray, left: np.ndarray) -> None:
-        """Replace products that are small against the norms of their points, and those that overflowed, by sums of
-        squared differences. What remains has a small relative error.
-        """
+        """Replace products that cancel or overflowed by sums of squared differences, of small relative error."""
         X = np.ascontiguousarray(X)
         near = _NEAR[self.dtype]
         row_bounds, center_bounds = near * left[:, -2].astype(np.float64), near * self._right[-1].astype(np.float64)
@@ -80,9 +78,7 @@ class HalfSquares:
         _repair(products, X, self._centers, self._inverse_widths, row_bounds, relative, center_bounds)
 
     def at_least(self, bound: float, products: np.ndarray, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and columns, in the order of memory, of pairs whose exact value may be at least `bound`, from their
-        products.
-        """
+        """Rows and columns, in the order of memory, of pairs whose exact value may be at least `bound`."""
         margin = 64.0 * float(np.finfo(self.dtype).eps)
         rows = (margin * left[:, -2] + bound * (1.0 + margin)).astype(self.dtype)
         return _pairs_at_least(products, rows, self.dtype.type(margin) * self._right[-1])

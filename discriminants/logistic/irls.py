@@ -1,6 +1,4 @@
-"""Kernel logistic regression by iteratively reweighted least squares: Newton's method on the selected
-dictionary, streaming over the samples.
-"""
+"""Kernel logistic regression by iteratively reweighted least squares (Newton's method) on a dictionary."""
 
 from dataclasses import dataclass
 

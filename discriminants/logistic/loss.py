@@ -105,8 +105,8 @@ def log_sigmoid(outputs: np.ndarray) -> np.ndarray:
 
 
 def log_posteriors(outputs: np.ndarray, loss: str | Factored) -> np.ndarray:
-    """Natural log posteriors (n, S) from outputs (n, S): softmax, or sigmoids normalized over the classes; those of
-    classes in groups from (n, G + S).
+    """Natural log posteriors (n, S) from outputs (n, S), or of classes in groups (n, G + S): softmax, or scaled
+    sigmoids.
     """
     if isinstance(loss, Factored):
         return loss.log_posteriors(outputs)

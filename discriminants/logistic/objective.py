@@ -44,9 +44,7 @@ class LogisticObjective:
     def over(
         self, blocks: Iterable[Block], theta: np.ndarray, *, curved: bool = False
     ) -> tuple[float, np.ndarray, np.ndarray]:
-        """Summed loss over some blocks, its gradient (r + 1, S), and if `curved` the sum of weight * p (1 - p), (S,);
-        float64.
-        """
+        """Summed loss over some blocks, its gradient (r + 1, S), and if `curved` the sum of weight * p (1 - p)."""
         n_outputs = theta.shape[1]
         total = 0.0
         gradient, bias_gradient = np.zeros((self._transform.shape[0], n_outputs)), np.zeros(n_outputs)

@@ -6,9 +6,7 @@ import numpy as np
 
 
 class LossHistory:
-    """Losses after each pass or Newton step: `training`, and `watched`, given by `report`(number from 1, training
-    loss).
-    """
+    """Losses after each pass or Newton step: `training`, and `watched`, given by `report`(number, training loss)."""
 
     def __init__(self, report: Callable[[int, float], float]) -> None:
         self._report = report

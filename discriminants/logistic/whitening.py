@@ -1,6 +1,4 @@
-"""Coordinates in which the ridge of the reproducing kernel Hilbert space and the second moment of the data
-are diagonal.
-"""
+"""Coordinates in which the ridge of the kernel's Hilbert space and the second moment of the data are diagonal."""
 
 from dataclasses import dataclass
 

@@ -91,9 +91,7 @@ class LSSVM(KernelExpansion):
     def _fit_groups(
         self, X: np.ndarray, targets: np.ndarray, groups: list[Group], kernel: Kernel, penalties: list[float]
     ) -> np.ndarray | None:
-        """Store the expansion; the direct solver returns leave-one-out residuals (n_samples, n_targets), 0 outside the
-        groups.
-        """
+        """Store the expansion; the direct solver returns leave-one-out residuals, 0 outside the groups."""
         weights, bias = np.zeros(targets.shape), np.empty(targets.shape[1])
         left_out = None
         if self.solver == "direct":

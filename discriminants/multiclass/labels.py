@@ -7,9 +7,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 
 def distinct_classes(labels: Any) -> np.ndarray:
-    """Sorted distinct labels; ValueError if they cannot be ordered (strings beside numbers, missing values), or for one
-    class.
-    """
+    """Sorted distinct labels; ValueError if they cannot be ordered, as strings beside numbers, or are all the same."""
     try:
         classes = np.unique(np.asarray(labels))
     except TypeError as error:

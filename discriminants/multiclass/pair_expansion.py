@@ -48,9 +48,7 @@ class PairExpansion(ClassifierMixin, KernelExpansion):
         return self.classes_[scores.argmax(axis=1)]
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """The logarithm of (4.8), not normalized, (n_samples, n_classes); of two classes the log odds of the second,
-        (n_samples,).
-        """
+        """The logarithm of (4.8), (n_samples, n_classes); of two classes the log odds of the second, (n_samples,)."""
         scores = self._scores(self._checked(X))
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 

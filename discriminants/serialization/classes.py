@@ -65,9 +65,7 @@ def refuse_search(estimator: Any, where: str) -> None:
 
 
 def require_known(estimator: Any, trusted: tuple[str, ...] = ()) -> None:
-    """Raise ModelFormatError for an estimator that `make_estimator` would not make again, fitted or not; parts
-    included.
-    """
+    """Raise ModelFormatError for an estimator or part, fitted or not, that `make_estimator` would not make again."""
     kind = type(estimator)
     refuse_search(estimator, kind.__name__)
     _, listed = _class_named(f"{kind.__module__}:{kind.__qualname__}", trusted)

@@ -1,6 +1,4 @@
-"""Order-recursive orthogonal least squares with a self-adjusting ridge (Andelic 2007, section 3.4.2,
-algorithm 2).
-"""
+"""Order-recursive orthogonal least squares with a self-adjusting ridge (Andelic 2007, 3.4.2, algorithm 2)."""
 
 from numbers import Real
 

@@ -125,9 +125,7 @@ class KernelRecursion(BaseEstimator):
             self.projected_targets_ = projected
 
     def bias(self) -> np.ndarray:
-        """c, the bias beside that of the kernel, (n_outputs,); zero without a free bias, or where the kernel's takes
-        all of it.
-        """
+        """c, the bias beside the kernel's, (n_outputs,); zero without a free bias, or where the kernel's suffices."""
         if not self.free_bias:
             return np.zeros(self.projected_targets_.shape[1])
         products, square = self.residual_products_[:-1], self.residual_products_[-1]
@@ -143,9 +141,7 @@ class KernelRecursion(BaseEstimator):
         return self._solve(self.information_, right, lower=False)
 
     def dual_weights(self, weights: np.ndarray) -> np.ndarray:
-        """alpha = L^-T w, weights of the kernels on the dictionary, (m, n_outputs); their sum is the bias of the
-        kernel.
-        """
+        """alpha = L^-T w, weights of the kernels on the dictionary, (m, n_outputs); they sum to the kernel's bias."""
         return self._solve(self.gram_factor_.T, weights, lower=False)
 
     def _entries(

@@ -1,6 +1,4 @@
-"""Kernel logistic regression on a small dictionary: centres by orthogonal least squares, weights by the
-logistic loss.
-"""
+"""Kernel logistic regression on a small dictionary: centres by orthogonal least squares, then the weights."""
 
 import warnings
 from collections.abc import Callable

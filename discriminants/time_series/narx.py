@@ -279,9 +279,7 @@ class NARX(BaseEstimator):
     def _fed_back(
         self, n_steps: int, past: np.ndarray, inputs: np.ndarray, following: Callable[[np.ndarray], np.ndarray]
     ) -> np.ndarray:
-        """Steps (n_steps, n_series, n_outputs) of several series that share their inputs, each fed what `following`
-        made of it.
-        """
+        """Steps (n_steps, n_series, n_outputs) of series that share their inputs, fed what `following` made of them."""
         n_outputs, q = self.last_outputs_.shape[1], self.n_input_lags
         found = np.empty((n_steps, past.shape[0], n_outputs))
         for step in range(n_steps):

@@ -23,9 +23,7 @@ def _controller_of(n_modules: int) -> Any:
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
-    """While it is open BLAS uses one thread: small steps gain little from a second one, and wait for each other badly
-    where cores are shared.
-    """
+    """While it is open BLAS uses one thread, as threads of small steps wait for each other on shared cores."""
     return _controller().limit(limits=1, user_api="blas")
 
 

@@ -15,9 +15,7 @@ class DiscriminantError(Exception):
 
 
 class ModelFormatError(DiscriminantError, ValueError):
-    """A model file or its content is truncated, of another format, disagrees with its own header, or cannot
-    be represented.
-    """
+    """A model file that is truncated or of another format, or content that is damaged or cannot be written."""
 
 
 def _printable(text: str) -> str:

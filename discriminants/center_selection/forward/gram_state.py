@@ -62,9 +62,7 @@ def shrink(remaining: np.ndarray, kept: np.ndarray) -> np.ndarray:
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def _in_terms_of_chosen(R: np.ndarray, column: np.ndarray) -> None:
-    """R^-1 column, (m,), in its place; R (m, m) is upper triangular and may be a part of a larger F-ordered matrix,
-    which LAPACK's wrappers would copy for every column.
-    """
+    """R^-1 column, (m,), in its place; R may be part of a larger F-ordered matrix, which SciPy would copy."""
     for j in range(column.shape[0] - 1, -1, -1):
         column[j] /= R[j, j]
         for i in range(j):

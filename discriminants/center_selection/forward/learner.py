@@ -280,9 +280,7 @@ class ForwardSelectionLearner(KernelExpansion):
     def _keep(
         self, X: np.ndarray, points: np.ndarray, kernel: Kernel, paths: list[SelectionPath], sizes: list[int]
     ) -> None:
-        """Store centres and weights; private dictionaries become one list of centres, with zeros where an output has
-        none.
-        """
+        """Store centres and weights; private dictionaries become one list, with zeros where an output has none."""
         chosen = [path.order[:size] for path, size in zip(paths, sizes, strict=True)]
         union = chosen[0] if len(chosen) == 1 else np.unique(np.concatenate(chosen))
         weights = [path.weights(size) for path, size in zip(paths, sizes, strict=True)]
@@ -305,9 +303,7 @@ def path_losses(
     sizes: list[int],
     loss: Callable[[np.ndarray, np.ndarray], float],
 ) -> np.ndarray:
-    """Summed loss(outputs, targets) on held-out samples at each size (n_sizes,); shorter paths count with their last
-    model.
-    """
+    """Summed loss(outputs, targets) on held-out samples at each size; shorter paths count with their last model."""
     steps = [path.outputs(X, [min(size, path.n_centers) for size in sizes]) for path in paths]
     return np.array([loss(np.hstack([output for _, output in step]), targets) for step in zip(*steps, strict=True)])
 

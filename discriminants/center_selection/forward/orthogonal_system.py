@@ -1,6 +1,4 @@
-"""The orthogonal decomposition K = Q U of the selected columns, seen through numbers of size m: weights,
-residual, GCV.
-"""
+"""The orthogonal decomposition K = Q U of the selected columns, by numbers of size m: weights, residual, GCV."""
 
 import copy
 from typing import Self
@@ -91,9 +89,7 @@ class OrthogonalSystem:
         return self.unexplained + (self.z[1:] ** 2).sum(axis=0)
 
     def reestimate_lambda(self, lam: float) -> float:
-        """One step of the fixed-point formula that minimizes GCV (3.88, 3.89); unchanged where it is undefined, or
-        beyond the range of numbers.
-        """
+        """One step of the fixed-point formula that minimizes GCV (3.88, 3.89); unchanged where it is undefined."""
         energies = self.energies
         shrinkage = self.shrinkage(lam)
         free = self.n_samples - shrinkage.sum()

@@ -50,8 +50,6 @@ class KernelSpectrum:
         return self.root[:, None] * (self.vectors @ (rotated / (self.eigenvalues[:, None] + regularizations)))
 
     def inverse_diagonal(self, regularizations: np.ndarray) -> np.ndarray:
-        """Of the bordered system's inverse, (n, n_outputs): sample i is missed by alpha_i over its entry when it is
-        left out.
-        """
+        """Of the bordered system's inverse, (n, n_outputs): sample i left out is missed by alpha_i over its entry."""
         inverses = 1.0 / (self.eigenvalues[:, None] + regularizations)
         return self.root[:, None] ** 2 * (self.vectors**2 @ inverses)
